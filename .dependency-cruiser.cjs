@@ -1,0 +1,99 @@
+// The layer rule of docs/ARCHITECTURE.md: a folder imports only from layers below its own.
+const layers = [
+  ['base'],
+  ['crypto', 'codec'],
+  ['ledger', 'script'],
+  ['tx', 'block'],
+  ['chain', 'consensus', 'mempool'],
+  ['network', 'keystore', 'contracts', 'privacy', 'miner'],
+  ['api'],
+  ['node'],
+  ['cli', 'data-service', 'adapters'],
+];
+const services = layers[5].join('|');
+const npm = [
+  'npm',
+  'npm-dev',
+  'npm-optional',
+  'npm-peer',
+  'npm-bundled',
+  'npm-no-pkg',
+  'npm-unknown',
+];
+
+const dirs = (names) => `^src/(${names.join('|')})/`;
+const ban = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+module.exports = {
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'types'],
+    },
+  },
+  forbidden: [
+    ban('no-cycles', 'two files that need each other are one file', {}, { circular: true }),
+    ban('resolvable', 'the imported file or package does not exist', {}, { couldNotResolve: true }),
+    ban(
+      'known-folder',
+      'every source folder has its layer',
+      { path: '^src/', pathNot: dirs(layers.flat()) },
+      {},
+    ),
+    ...layers
+      .slice(0, -1)
+      .map((own, i) =>
+        ban(
+          `layer-${i}-looks-up`,
+          `${own.join(', ')} know nothing of the layers above`,
+          { path: dirs(own) },
+          { path: dirs(layers.slice(i + 1).flat()) },
+        ),
+      ),
+    ban(
+      'consensus-is-rules',
+      'consensus judges, it does not look into chain or pool',
+      { path: '^src/consensus/' },
+      { path: '^src/(chain|mempool)/' },
+    ),
+    ban(
+      'services-are-strangers',
+      'services meet in src/node, through narrow interfaces',
+      { path: `^src/(${services})/` },
+      { path: `^src/(${services})/`, pathNot: '^src/$1/' },
+    ),
+    ban(
+      'adapters-know-only-ports',
+      'an adapter implements a port and knows nothing else of the node',
+      { path: '^src/adapters/' },
+      { path: '^src/(?!adapters/|base/)' },
+    ),
+    ban(
+      'data-service-is-a-client',
+      'the data service sees the node from outside',
+      { path: '^src/data-service/' },
+      { path: '^src/(?!data-service/|base/|codec/|tx/|api/|adapters/)' },
+    ),
+    ban(
+      'pure-core',
+      'the outside world is reached through ports',
+      { path: '^src/(?!adapters/|cli/|crypto/)' },
+      { dependencyTypes: ['core'] },
+    ),
+    ban(
+      'few-packages',
+      'packages belong behind a port; crypto and cli may use them, api and node may use typebox',
+      { path: '^src/(?!adapters/|crypto/|cli/|api/|node/)' },
+      { dependencyTypes: npm },
+    ),
+    ban(
+      'schemas-only',
+      'the only package of api and node is typebox',
+      { path: '^src/(api|node)/' },
+      { dependencyTypes: npm, pathNot: 'node_modules/typebox/' },
+    ),
+  ],
+};

@@ -1,0 +1,74 @@
+// `npm ci` refuses a lock file that names an optional dependency without an entry, and it does so
+// only on machines whose registry has that package: so completeness is checked here.
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { complete, type LockFile, missingOptional } from '../../scripts/lock.ts';
+
+const read = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
+const lock: LockFile = read('package-lock.json');
+const manifest = read('package.json');
+
+t.test('the lock file is complete', async (t) => {
+  t.strictSame(missingOptional(lock), [], 'run `npm run lock`');
+  t.equal(JSON.stringify(complete(lock)), JSON.stringify(lock), 'completing changes nothing');
+});
+
+t.test('the lock file belongs to package.json', async (t) => {
+  const root = lock.packages[''];
+  t.match(root, { name: manifest.name, version: manifest.version });
+  t.strictSame(root?.dependencies, manifest.dependencies);
+  t.strictSame(root?.['devDependencies'], manifest.devDependencies);
+});
+
+t.test('versions are pinned exactly', async (t) => {
+  for (const section of ['dependencies', 'devDependencies']) {
+    for (const [name, version] of Object.entries<string>(manifest[section])) {
+      t.match(version, /^(\d+\.\d+\.\d+|file:vendor\/.+)$/, `${name} ${version}`);
+    }
+  }
+});
+
+t.test('the lock file names no host and no path of a machine', async (t) => {
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    const resolved = String(entry['resolved'] ?? 'vendor/');
+    t.ok(resolved.startsWith('vendor/'), `${path}: ${resolved}`);
+  }
+});
+
+t.test('an entry is added with the platform its name tells', async (t) => {
+  const before: LockFile = {
+    packages: {
+      'node_modules/a': {
+        version: '1.0.0',
+        optionalDependencies: { '@a/cli-linux-x64-musl': '1.0.0' },
+      },
+      'node_modules/a/node_modules/b': {
+        optionalDependencies: { 'c-win32-arm64': '2.0.0', d: '^1.0.0' },
+      },
+      'node_modules/d': { version: '1.2.3' },
+      'node_modules/stray': { extraneous: true },
+    },
+  };
+  const { packages } = complete(before);
+  t.strictSame(Object.keys(packages), [
+    'node_modules/@a/cli-linux-x64-musl',
+    'node_modules/a',
+    'node_modules/a/node_modules/b',
+    'node_modules/c-win32-arm64',
+    'node_modules/d',
+  ]);
+  t.strictSame(packages['node_modules/@a/cli-linux-x64-musl'], {
+    version: '1.0.0',
+    os: ['linux'],
+    cpu: ['x64'],
+    libc: ['musl'],
+    optional: true,
+  });
+  t.strictSame(packages['node_modules/c-win32-arm64'], {
+    version: '2.0.0',
+    os: ['win32'],
+    cpu: ['arm64'],
+    optional: true,
+  });
+});

@@ -1,0 +1,1 @@
+export * from 'uws-pack' with { 'resolution-mode': 'import' };
