@@ -1,0 +1,169 @@
+/**
+ * The one catalogue of refusals: name → code, HTTP status, message (rest-api.md §2.2).
+ *
+ * Rules, services and routes throw `apiError('Name', …)`; the edge that caught the input turns it
+ * into an answer. Numbers and statuses are what client libraries rely on and never change.
+ */
+
+interface Entry {
+  readonly code: number;
+  readonly status: number;
+  // The arguments of a message are of any type; each caller is checked against its own entry.
+  readonly text: (...args: never[]) => string;
+}
+
+const free = (text: string): string => text;
+const entry = <T extends (...args: never[]) => string>(code: number, status: number, text: T) => ({
+  code,
+  status,
+  text,
+});
+
+export const catalogue = {
+  Unknown: entry(0, 500, () => 'Error is unknown'),
+  MalformedJson: entry(1, 400, () => 'failed to parse json message'),
+  ApiKeyNotValid: entry(2, 403, () => 'Provided API key is not correct'),
+  TooBigSequence: entry(10, 400, (what?: string) =>
+    what === undefined ? 'Too big sequences requested' : `Too big sequences requested: ${what}`,
+  ),
+  InvalidSignature: entry(101, 400, () => 'invalid signature'),
+  InvalidAddress: entry(102, 400, (reason: string) => `invalid address: ${reason}`),
+  InvalidSeed: entry(103, 400, () => 'invalid seed'),
+  InvalidPublicKey: entry(108, 400, (reason: string) => `invalid public key: ${reason}`),
+  InvalidMessage: entry(110, 400, () => 'invalid message'),
+  NegativeAmount: entry(
+    111,
+    400,
+    (amount: bigint, of: string) => `negative amount: ${amount} of ${of}`,
+  ),
+  StateCheckFailed: entry(112, 400, (reason: string) => `State check failed. Reason: ${reason}`),
+  Overflow: entry(113, 400, () => 'overflow error'),
+  NegativeMinFee: entry(114, 400, (of: string) => `negative fee per: ${of}`),
+  MissingSenderPrivateKey: entry(
+    115,
+    400,
+    () => 'no private key for sender address in wallet or provided password is incorrect',
+  ),
+  InvalidName: entry(116, 400, () => 'invalid name'),
+  LastOfRole: entry(
+    117,
+    400,
+    (role: string, address: string) =>
+      `Trying to revoke role '${role}' from it's last owner: '${address}'`,
+  ),
+  InvalidAssetId: entry(118, 400, free),
+  InvalidHash: entry(122, 400, (reason: string) => `invalid hash: ${reason}`),
+  /** Every other refusal of an input; the text is the reason. */
+  Invalid: entry(199, 400, free),
+  BlockNotFound: entry(301, 404, (id: string) => `block with signature '${id}' does not exist`),
+  AliasNotFound: entry(302, 404, (alias: string) => `alias '${alias}' doesn't exist`),
+  Mistiming: entry(303, 400, free),
+  NoDataForKey: entry(304, 404, (key: string) => `no data for this key: ${key}`),
+  ScriptFailed: entry(306, 400, (what: string) => `Error while executing ${what}`),
+  ScriptDenied: entry(307, 400, (what: string) => `Transaction is not allowed by ${what}`),
+  HeightTooBig: entry(
+    310,
+    400,
+    (asked: number, height: number) =>
+      `Requested height '${asked}' is greater than current state height '${height}'`,
+  ),
+  NotFound: entry(404, 404, () => 'The requested resource could not be found'),
+  Overloaded: entry(503, 503, () => 'Server is overloaded'),
+  /** A feature that a later release brings; the text says which. */
+  NotAvailable: entry(199, 400, (what: string) => `${what} is not available on this node`),
+  ContractNotFound: entry(600, 404, (id: string) => `Contract '${id}' is not found`),
+  ExecutedNotFound: entry(
+    601,
+    404,
+    (id: string) => `Executed transaction is not found for transaction with txId = ${id}`,
+  ),
+  ContractDisabled: entry(
+    602,
+    400,
+    (id: string) => `Contract '${id}' has been disabled. You cannot call disabled contract`,
+  ),
+  ContractAlreadyDisabled: entry(
+    603,
+    400,
+    (id: string) => `Contract '${id}' has been already disabled`,
+  ),
+  ContractTooBig: entry(
+    604,
+    400,
+    (actual: number, max: number) =>
+      `Contract transaction too big, actual size ${actual} bytes, expected size ${max} bytes`,
+  ),
+  ExecutionResultNotFound: entry(
+    605,
+    404,
+    (id: string) => `Contract execution result is not found for transaction with txId = '${id}'`,
+  ),
+  NotInNetwork: entry(
+    606,
+    401,
+    (address: string) => `Address '${address}' does not have access to the network`,
+  ),
+  PolicyDataTooBig: entry(
+    607,
+    400,
+    (actual: number, max: number) =>
+      `Policy data too big, actual size '${actual}' bytes, max size '${max}' bytes`,
+  ),
+  BodyTooBig: entry(
+    611,
+    400,
+    (actual: number, max: number) =>
+      `HttpEntity too big, actual size '${actual}' bytes, max size '${max}' bytes`,
+  ),
+  PolicyNotFound: entry(612, 400, (text = 'The requested policy ID does not exist') => text),
+  PrivacyOff: entry(613, 400, () => 'The privacy feature is switched off'),
+  PrivacyApiKeyNotValid: entry(614, 403, () => 'Provided privacy API key is not correct'),
+  PolicyDataExists: entry(
+    615,
+    400,
+    (hash: string) => `The specified dataset with hash ${hash} was added earlier`,
+  ),
+  PolicyDataMissing: entry(
+    617,
+    400,
+    (hash: string) => `The requested dataset ${hash} is missing in privacy storage`,
+  ),
+  StatusCheckFailed: entry(640, 503, free),
+} as const satisfies Record<string, Entry>;
+
+export type ErrorName = keyof typeof catalogue;
+type Args<N extends ErrorName> = Parameters<(typeof catalogue)[N]['text']>;
+
+/** A refusal with a code of the catalogue. `extra` joins the answer's body beside the code. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly entry: ErrorName;
+  readonly code: number;
+  readonly status: number;
+  readonly extra: Readonly<Record<string, unknown>>;
+
+  constructor(entry: ErrorName, message: string, extra: Readonly<Record<string, unknown>> = {}) {
+    super(message);
+    this.entry = entry;
+    this.code = catalogue[entry].code;
+    this.status = catalogue[entry].status;
+    this.extra = extra;
+  }
+
+  /** The same refusal with more fields in its body. */
+  with(extra: Readonly<Record<string, unknown>>): ApiError {
+    return new ApiError(this.entry, this.message, { ...this.extra, ...extra });
+  }
+
+  get body(): Record<string, unknown> {
+    return { error: this.code, message: this.message, ...this.extra };
+  }
+}
+
+export function apiError<N extends ErrorName>(name: N, ...args: Args<N>): ApiError {
+  const text = catalogue[name].text as (...args: Args<N>) => string;
+  return new ApiError(name, text(...args));
+}
+
+/** Refusal by a rule of the state: code 112 around its reason. */
+export const refused = (reason: string): ApiError => apiError('StateCheckFailed', reason);

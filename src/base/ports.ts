@@ -1,0 +1,117 @@
+/**
+ * Every way out of the process, as interfaces. Only `src/adapters/` implements them with Node's
+ * own modules; everything else receives them, which is why a whole network can run in one process
+ * on virtual time from one seed.
+ */
+
+/** NTP-corrected wall clock, milliseconds since 1970-01-01 UTC. */
+export interface Clock {
+  now(): number;
+  /** The uncorrected system time, for GET /utils/time. */
+  system(): number;
+  /** Calls `action` once after `ms`; the returned function cancels it. */
+  after(ms: number, action: () => void): () => void;
+  /** True while the time source is trustworthy; a PoA miner rests otherwise (H-6). */
+  synchronized(): boolean;
+}
+
+export interface Random {
+  bytes(count: number): Uint8Array;
+}
+
+/** One signature to check. */
+export interface SignatureCheck {
+  readonly publicKey: Uint8Array;
+  readonly message: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** Signature checks, possibly on other threads. */
+export interface Verifier {
+  verifyOne(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean>;
+  /** Verdicts in the order of the items. */
+  verify(items: readonly SignatureCheck[]): Promise<boolean[]>;
+  close(): Promise<void>;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Structured log: an event name and fields, no prose and never a secret. */
+export interface Log {
+  debug(event: string, fields?: LogFields): void;
+  info(event: string, fields?: LogFields): void;
+  warn(event: string, fields?: LogFields): void;
+  error(event: string, fields?: LogFields): void;
+}
+
+export interface Counter {
+  add(amount?: number): void;
+}
+export interface Gauge {
+  set(value: number): void;
+}
+export interface Histogram {
+  observe(seconds: number): void;
+}
+
+/** Metrics sink; names are listed in node/observability.ts. */
+export interface Metrics {
+  counter(name: string, help: string): Counter;
+  gauge(name: string, help: string): Gauge;
+  histogram(name: string, help: string): Histogram;
+}
+
+/** One change of one key in one table; `value` absent means removal. */
+export interface StoreWrite {
+  readonly table: number;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | undefined;
+}
+
+/** A consistent view of all tables. Byte results are copies that the caller may keep. */
+export interface StoreView {
+  get(table: number, key: Uint8Array): Uint8Array | undefined;
+  /**
+   * Entries with `from` ≤ key < `to` in key order (or the same set backwards), at most `limit`.
+   * Both bounds are mandatory: nothing walks a whole table by accident.
+   */
+  range(
+    table: number,
+    from: Uint8Array,
+    to: Uint8Array,
+    limit: number,
+    reverse?: boolean,
+  ): Iterable<readonly [Uint8Array, Uint8Array]>;
+}
+
+/** The ordered key-value store below the ledger. Table numbers are those of ledger/tables.ts. */
+export interface Store extends StoreView {
+  /** Applies all writes in one durable transaction or none of them. */
+  write(writes: Iterable<StoreWrite>): void;
+  /** A frozen view; must be released within seconds, since it keeps old pages alive. */
+  snapshot(): StoreView & { release(): void };
+  /** Bytes on disk, 0 for a store in memory. */
+  size(): number;
+  close(): Promise<void>;
+}
+
+/**
+ * An append-only log of records with group commit: `append` resolves once the record is durable.
+ * Torn records at the end of a crashed log are dropped on open.
+ */
+export interface Journal {
+  append(record: Uint8Array): Promise<void>;
+  /** Replaces the whole log by these records, atomically. */
+  rewrite(records: Iterable<Uint8Array>): Promise<void>;
+  /** Records found when the journal was opened. */
+  readonly recovered: readonly Uint8Array[];
+  close(): Promise<void>;
+}
+
+/** Small named files that are replaced atomically (keystore, peers). */
+export interface Files {
+  read(path: string): Uint8Array | undefined;
+  /** tmp → fsync → rename; mode 0600 when `secret`. */
+  replace(path: string, bytes: Uint8Array, options?: { secret?: boolean }): void;
+}

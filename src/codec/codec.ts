@@ -1,0 +1,197 @@
+/**
+ * One value in every form: bytes, JSON, JSON Schema and TypeScript type, declared once.
+ *
+ * Invariants: integers are big-endian; `read` and `fromJson` throw nothing but CodecError and never
+ * look beyond their input; the same constraint guards both, so bytes from a peer and JSON from a
+ * client meet the same rule; decoding copies nothing, byte fields are views into the input.
+ */
+import type { ApiError } from '../base/errors.ts';
+
+/** A JSON Schema (draft 2020-12), as embedded in OpenAPI 3.1. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/**
+ * What codecs may ask about the network they serve. Implemented by `crypto/chain.ts`, so that
+ * this folder need not know any cryptography.
+ */
+export interface Chain {
+  /** ASCII code of `address-scheme-character`. */
+  readonly chainId: number;
+  readonly publicKeySize: number;
+  readonly addressOf: (publicKey: Uint8Array) => Uint8Array;
+  readonly addressToText: (address: Uint8Array) => string;
+  /** Throws ApiError InvalidAddress with the reasons of rest-api.md §1.3. */
+  readonly addressFromText: (text: string) => Uint8Array;
+  /** The reason why these 26 bytes are no address of this network, or undefined. */
+  readonly addressProblem: (bytes: Uint8Array) => string | undefined;
+  readonly fastHash: (bytes: Uint8Array) => Uint8Array;
+}
+
+export interface Codec<T> {
+  write(out: Writer, value: T): void;
+  /** Throws CodecError. */
+  read(src: Reader): T;
+  toJson(value: T, chain: Chain): unknown;
+  /** `path` is where the value stands, e.g. `obj.transfers[3].amount`. Throws CodecError. */
+  fromJson(json: unknown, path: string, chain: Chain): T;
+  readonly schema: JsonSchema;
+  /** True if a request may leave the field out: `fromJson(undefined)` then gives its default. */
+  readonly optional?: boolean;
+}
+
+export type ValueOf<C> = C extends Codec<infer T> ? T : never;
+
+/**
+ * The one error of this layer. `why` is the machine-readable reason of rest-api.md §2.3
+ * (`error.path.missing`, `error.expected.jsnumber` …) or a text; `api` is set where the
+ * catalogue has an entry of its own for this field (invalid address, negative amount …).
+ */
+export class CodecError extends Error {
+  override name = 'CodecError';
+  readonly path: string;
+  readonly why: string;
+  readonly api: ApiError | undefined;
+
+  constructor(path: string, why: string, api?: ApiError) {
+    super(`${path}: ${why}`);
+    this.path = path;
+    this.why = why;
+    this.api = api;
+  }
+}
+
+const SCRATCH_BYTES = 64 * 1024;
+
+/** Appends to a growing buffer; `take` hands out an exact copy and empties the writer. */
+export class Writer {
+  readonly chain: Chain;
+  private buffer = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  private length = 0;
+
+  constructor(chain: Chain) {
+    this.chain = chain;
+  }
+
+  get position(): number {
+    return this.length;
+  }
+
+  private room(count: number): number {
+    const start = this.length;
+    const end = start + count;
+    if (end > this.buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(end, this.buffer.length * 2));
+      this.buffer.copy(grown, 0, 0, start);
+      this.buffer = grown;
+    }
+    this.length = end;
+    return start;
+  }
+
+  u8(value: number): void {
+    const at = this.room(1);
+    this.buffer[at] = value;
+  }
+  u16(value: number): void {
+    const at = this.room(2);
+    this.buffer.writeUInt16BE(value, at);
+  }
+  u32(value: number): void {
+    const at = this.room(4);
+    this.buffer.writeUInt32BE(value, at);
+  }
+  i32(value: number): void {
+    const at = this.room(4);
+    this.buffer.writeInt32BE(value, at);
+  }
+  i64(value: bigint): void {
+    const at = this.room(8);
+    this.buffer.writeBigInt64BE(value, at);
+  }
+  /** A non-negative safe integer in eight bytes, without a detour through bigint. */
+  u53(value: number): void {
+    const at = this.room(8);
+    this.buffer.writeUInt32BE(Math.floor(value / 0x1_0000_0000), at);
+    this.buffer.writeUInt32BE(value >>> 0, at + 4);
+  }
+  bytes(value: Uint8Array): void {
+    const at = this.room(value.length);
+    this.buffer.set(value, at);
+  }
+  /** Overwrites four bytes written before: a length that was not known then. */
+  patchI32(at: number, value: number): void {
+    this.buffer.writeInt32BE(value, at);
+  }
+
+  /** What was written since `from`, as a copy of its own; the writer is empty afterwards. */
+  take(from = 0): Uint8Array {
+    const out = new Uint8Array(this.length - from);
+    out.set(this.buffer.subarray(from, this.length));
+    this.length = from;
+    return out;
+  }
+}
+
+/** Walks over bytes that it never copies. All methods throw CodecError at the end of input. */
+export class Reader {
+  readonly chain: Chain;
+  readonly input: Uint8Array;
+  private readonly view: DataView;
+  private readonly end: number;
+  position: number;
+
+  constructor(input: Uint8Array, chain: Chain, start = 0, end = input.length) {
+    this.input = input;
+    this.chain = chain;
+    this.view = new DataView(input.buffer, input.byteOffset, input.byteLength);
+    this.position = start;
+    this.end = end;
+  }
+
+  get remaining(): number {
+    return this.end - this.position;
+  }
+
+  private advance(count: number): number {
+    const at = this.position;
+    if (count > this.end - at) throw new CodecError('bytes', 'unexpected end of data');
+    this.position = at + count;
+    return at;
+  }
+
+  u8(): number {
+    return this.view.getUint8(this.advance(1));
+  }
+  u16(): number {
+    return this.view.getUint16(this.advance(2));
+  }
+  u32(): number {
+    return this.view.getUint32(this.advance(4));
+  }
+  i32(): number {
+    return this.view.getInt32(this.advance(4));
+  }
+  i64(): bigint {
+    return this.view.getBigInt64(this.advance(8));
+  }
+  /** A non-negative integer below 2^53 in eight bytes. */
+  u53(): number {
+    const at = this.advance(8);
+    const high = this.view.getUint32(at);
+    if (high > 0x1f_ffff) throw new CodecError('bytes', 'integer out of range');
+    return high * 0x1_0000_0000 + this.view.getUint32(at + 4);
+  }
+  /** A view of the next `count` bytes. */
+  bytes(count: number): Uint8Array {
+    const at = this.advance(count);
+    return this.input.subarray(at, at + count);
+  }
+  /** Bytes from `start` up to the present position, as a view. */
+  since(start: number): Uint8Array {
+    return this.input.subarray(start, this.position);
+  }
+  /** Throws unless everything has been read: trailing bytes are an error. */
+  finish(): void {
+    if (this.position !== this.end) throw new CodecError('bytes', 'trailing bytes');
+  }
+}

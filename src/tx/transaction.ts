@@ -1,0 +1,121 @@
+/**
+ * How a transaction type is declared. One declaration per type gives bytes, JSON, validation,
+ * ids, OpenAPI, CLI flags, documentation and test generators (architecture.md §4).
+ */
+import type { ApiError } from '../base/errors.ts';
+import type { Chain, Codec, JsonSchema, ValueOf } from '../codec/codec.ts';
+import type { Ledger, LedgerView } from '../ledger/ledger.ts';
+
+/** Field name → codec. Names are those of the JSON form. */
+// biome-ignore lint/suspicious/noExplicitAny: a record of codecs of unrelated types
+export type Fields = Record<string, Codec<any>>;
+export type Values<F extends Fields> = { readonly [K in keyof F]: ValueOf<F[K]> };
+
+/** How signature data and body are framed (transactions.md §4). */
+export type Frame =
+  /** 00 ‖ type ‖ version ‖ fields ‖ proofs */
+  | 'proven'
+  /** type ‖ version ‖ fields ‖ proofs: mass transfer v1 */
+  | 'provenFlat'
+  /** 00 ‖ type ‖ version ‖ fields ‖ proofs, where the zero is part of the body: exchange v2 */
+  | 'provenZero'
+  /** type ‖ signature ‖ type ‖ fields */
+  | 'signedFirst'
+  /** type ‖ fields ‖ signature */
+  | 'signedLast'
+  /** type ‖ fields, with a computed signature: types 1, 101, 110 */
+  | 'genesis';
+
+/** One byte layout of a version: the fields it holds, in order. */
+export interface Layout {
+  readonly version: number;
+  readonly frame: Frame;
+  readonly fields: readonly string[];
+  /** Set where one version has two layouts (type 14). */
+  readonly variant?: string;
+  /** Feature that must be active before this version is accepted. */
+  readonly feature?: number;
+  /** Bytes that come before the body in what is signed: type 2. */
+  readonly signedPrefix?: Uint8Array;
+}
+
+/** What `apply` may know of the block around the transaction. */
+export interface BlockContext {
+  readonly height: number;
+  /** Timestamp of the block being built or applied; in the pool: now. */
+  readonly timestamp: number;
+  /** Timestamp of the parent block. */
+  readonly parentTimestamp: number;
+  /** Address of the block's generator; absent in the pool. */
+  readonly generator?: Uint8Array;
+}
+
+export interface TxType<F extends Fields = Fields> {
+  readonly type: number;
+  /** Class name as it stands in error texts, e.g. `TransferTransaction`. */
+  readonly name: string;
+  /** Name of the CLI sub-command and of the fee in the configuration, e.g. `transfer`. */
+  readonly key: string;
+  readonly doc: string;
+  readonly fields: F;
+  readonly layouts: readonly Layout[];
+  /** Default minimum fee in smallest units; undefined: the type carries no fee. */
+  readonly fee: bigint | undefined;
+  /** Features needed by every version (protocol.md §6.1). */
+  readonly features?: readonly number[];
+  /** True if clients may not submit it (1, 2, 101, 105, 110 and, without its data, 114). */
+  readonly internal?: boolean;
+  /** Turns accepted spellings of a request (aliases, defaults) into the declared fields. */
+  readonly normalize?: (json: Record<string, unknown>) => Record<string, unknown>;
+  /** JSON fields computed from the transaction, for answers only. */
+  readonly derived?: (tx: Tx<F>, chain: Chain) => Record<string, unknown>;
+  readonly derivedSchema?: Record<string, JsonSchema>;
+  /** The id where it is not fastHash(body). */
+  readonly id?: (values: Values<F>, body: Uint8Array, chain: Chain) => Uint8Array;
+  /** The key whose account sends; default: field senderPublicKey. */
+  readonly sender?: (values: Values<F>) => Uint8Array | undefined;
+  /** Rules over several fields that need no state. Throws ApiError. */
+  readonly check?: (tx: Tx<F>, chain: Chain) => void;
+  /** Role the sender needs (protocol.md §6.5); a function where it depends on the fields. */
+  readonly roles?: readonly string[] | ((tx: Tx<F>) => readonly string[]);
+  /** State rules and effects, fee excluded. Throws ApiError; writes are reverted by the caller. */
+  readonly apply?: (tx: Tx<F>, ledger: Ledger, block: BlockContext) => void;
+  /** Account that pays the fee; default: the sender. */
+  readonly payer?: (tx: Tx<F>) => Uint8Array;
+  /** Addresses other than the sender that list this transaction, aliases resolved. */
+  readonly involved?: (tx: Tx<F>, ledger: LedgerView) => Iterable<Uint8Array>;
+}
+
+/** A transaction in memory. Everything that costs a hash is computed once, at construction. */
+export interface Tx<F extends Fields = Fields> {
+  readonly def: TxType<F>;
+  readonly type: number;
+  readonly version: number;
+  readonly layout: Layout;
+  readonly fields: Values<F>;
+  /** Full bytes as stored in blocks. */
+  readonly bytes: Uint8Array;
+  /** Signed bytes, without `signedPrefix`. */
+  readonly body: Uint8Array;
+  /** 32 bytes; 64 for types 1, 2, 101, 110. */
+  readonly id: Uint8Array;
+  /** One signature for the signature style; none for genesis types. */
+  readonly proofs: readonly Uint8Array[];
+  /** Empty for genesis types. */
+  readonly senderPublicKey: Uint8Array;
+  /** Address of the sender, 26 bytes; empty for genesis types. */
+  readonly sender: Uint8Array;
+  readonly fee: bigint;
+  readonly timestamp: number;
+}
+
+/** Keeps the inferred field types of a declaration. */
+export function transaction<const F extends Fields>(def: TxType<F>): TxType<F> {
+  return def;
+}
+
+/** A refusal that belongs to one transaction of a block or batch. */
+export interface Refusal {
+  readonly id: Uint8Array;
+  readonly error: ApiError;
+}
