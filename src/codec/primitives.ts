@@ -1,0 +1,263 @@
+/** Numbers, booleans, byte strings and texts (transactions.md, conventions). */
+import { I64_MAX, I64_MIN } from '../base/int.ts';
+import { integer } from '../base/json.ts';
+import type { ApiError } from '../base/errors.ts';
+import { type Chain, type Codec, CodecError, type JsonSchema, type Reader } from './codec.ts';
+
+/** L2 lengths are read as signed by the other implementations: never above this. */
+export const L2_MAX = 32767;
+
+const missing = (json: unknown): boolean => json === undefined || json === null;
+
+/** The reason of a JSON kind mismatch, as clients know it (rest-api.md §2.3). */
+export function mismatch(path: string, json: unknown, expected: string): CodecError {
+  return new CodecError(path, missing(json) ? 'error.path.missing' : `error.expected.${expected}`);
+}
+
+function smallInteger(bytes: 1 | 2 | 4, signed: boolean, kind: string): Codec<number> {
+  const bits = bytes * 8;
+  const max = 2 ** (signed ? bits - 1 : bits) - 1;
+  const min = signed ? -(2 ** (bits - 1)) : 0;
+  return {
+    write: (out, v) => (bytes === 1 ? out.u8(v & 0xff) : bytes === 2 ? out.u16(v & 0xffff) : out.i32(v | 0)),
+    read: (src) => {
+      if (bytes === 1) return src.u8();
+      if (bytes === 2) return signed ? (src.u16() << 16) >> 16 : src.u16();
+      return signed ? src.i32() : src.u32();
+    },
+    toJson: (v) => v,
+    fromJson(json, path) {
+      const value = typeof json === 'string' && /^-?\d+$/.test(json) ? Number(json) : json;
+      if (typeof value !== 'number') throw mismatch(path, json, 'jsnumber');
+      if (!Number.isInteger(value) || value < min || value > max) throw mismatch(path, json, kind);
+      return value;
+    },
+    schema: { type: 'integer', minimum: min, maximum: max },
+  };
+}
+
+export const u8 = smallInteger(1, false, 'byte');
+export const u16 = smallInteger(2, false, 'int');
+export const i16 = smallInteger(2, true, 'int');
+export const i32 = smallInteger(4, true, 'int');
+export const u32 = smallInteger(4, false, 'int');
+
+/** An exact integer from JSON: number, bigint or a decimal string. */
+export function integerFromJson(json: unknown, path: string): bigint {
+  if (typeof json === 'number') {
+    if (!Number.isInteger(json)) throw mismatch(path, json, 'long');
+    return inRange(BigInt(json), path);
+  }
+  if (typeof json === 'bigint') return inRange(json, path);
+  // Twenty characters hold every i64; longer texts are refused before they cost anything.
+  if (typeof json === 'string' && json.length <= 20 && /^-?\d+$/.test(json)) {
+    return inRange(BigInt(json), path);
+  }
+  throw mismatch(path, json, 'jsnumber');
+}
+
+function inRange(value: bigint, path: string): bigint {
+  if (value < I64_MIN || value > I64_MAX) throw new CodecError(path, 'error.expected.long');
+  return value;
+}
+
+/** Signed 64-bit: amounts, fees, quantities. */
+export const i64: Codec<bigint> = {
+  write: (out, v) => out.i64(v),
+  read: (src) => src.i64(),
+  toJson: (v) => integer(v),
+  fromJson: integerFromJson,
+  schema: { type: 'integer', format: 'int64' },
+};
+
+/** Milliseconds since 1970 in eight bytes: a non-negative integer below 2^53. */
+export const millis: Codec<number> = {
+  write: (out, v) => out.u53(v),
+  read: (src) => src.u53(),
+  toJson: (v) => v,
+  fromJson(json, path) {
+    const value = integerFromJson(json, path);
+    if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) {
+      throw new CodecError(path, 'error.expected.timestamp');
+    }
+    return Number(value);
+  },
+  schema: { type: 'integer', format: 'int64', minimum: 0, description: 'ms since 1970 UTC' },
+};
+
+/** One byte 0 or 1; any other byte is refused so that re-serialising gives the same bytes. */
+export const bool: Codec<boolean> = {
+  write: (out, v) => out.u8(v ? 1 : 0),
+  read(src) {
+    const byte = src.u8();
+    if (byte > 1) throw new CodecError('bytes', `${byte} is not a boolean`);
+    return byte === 1;
+  },
+  toJson: (v) => v,
+  fromJson(json, path) {
+    if (typeof json !== 'boolean') throw mismatch(path, json, 'jsboolean');
+    return json;
+  },
+  schema: { type: 'boolean' },
+};
+
+/** How a byte string looks in JSON. `decode` throws any error on bad text. */
+export interface TextForm {
+  encode(bytes: Uint8Array): string;
+  decode(text: string, maxBytes: number): Uint8Array;
+  readonly schema: JsonSchema;
+}
+
+function bytesFromJson(json: unknown, path: string, form: TextForm, maxBytes: number): Uint8Array {
+  if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
+  try {
+    return form.decode(json, maxBytes);
+  } catch (cause) {
+    if (cause instanceof CodecError) throw new CodecError(path, cause.why, cause.api);
+    throw new CodecError(path, (cause as Error).message);
+  }
+}
+
+/** Exactly `count` bytes. */
+export function bytes(count: number, form: TextForm): Codec<Uint8Array> {
+  return {
+    write: (out, v) => out.bytes(v),
+    read: (src) => src.bytes(count),
+    toJson: (v) => form.encode(v),
+    fromJson(json, path) {
+      const value = bytesFromJson(json, path, form, count);
+      if (value.length !== count) throw new CodecError(path, `expected ${count} bytes`);
+      return value;
+    },
+    schema: form.schema,
+  };
+}
+
+function readLength2(src: Reader, max: number): number {
+  const length = src.u16();
+  if (length > max || length > L2_MAX) throw new CodecError('bytes', `length ${length} is over ${max}`);
+  return length;
+}
+
+/** L2: u16 length and at most `max` bytes. */
+export function bytes16(max: number, form: TextForm, tooLong?: () => ApiError): Codec<Uint8Array> {
+  return {
+    write(out, v) {
+      out.u16(v.length);
+      out.bytes(v);
+    },
+    read: (src) => src.bytes(readLength2(src, max)),
+    toJson: (v) => form.encode(v),
+    fromJson(json, path) {
+      const value = bytesFromJson(json, path, form, max);
+      if (value.length > max) throw new CodecError(path, `longer than ${max} bytes`, tooLong?.());
+      return value;
+    },
+    schema: form.schema,
+  };
+}
+
+/** L4: i32 length and at most `max` bytes. */
+export function bytes32(max: number, form: TextForm): Codec<Uint8Array> {
+  return {
+    write(out, v) {
+      out.i32(v.length);
+      out.bytes(v);
+    },
+    read(src) {
+      const length = src.i32();
+      if (length < 0 || length > max) throw new CodecError('bytes', `length ${length} is over ${max}`);
+      return src.bytes(length);
+    },
+    toJson: (v) => form.encode(v),
+    fromJson(json, path) {
+      const value = bytesFromJson(json, path, form, max);
+      if (value.length > max) throw new CodecError(path, `longer than ${max} bytes`);
+      return value;
+    },
+    schema: form.schema,
+  };
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const encoder = new TextEncoder();
+
+/** UTF-8 that survives a round trip; malformed bytes are refused. */
+export function utf8FromBytes(raw: Uint8Array): string {
+  try {
+    return decoder.decode(raw);
+  } catch {
+    throw new CodecError('bytes', 'malformed UTF-8');
+  }
+}
+
+export function utf8ToBytes(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** L2 text of at most `maxBytes` bytes of UTF-8. Unpaired surrogates have no bytes: refused. */
+export function text16(maxBytes = L2_MAX, tooLong?: () => ApiError): Codec<string> {
+  return text(maxBytes, 2, tooLong);
+}
+
+/** L4 text of at most `maxBytes` bytes of UTF-8. */
+export function text32(maxBytes: number, tooLong?: () => ApiError): Codec<string> {
+  return text(maxBytes, 4, tooLong);
+}
+
+function text(maxBytes: number, lengthBytes: 2 | 4, tooLong?: () => ApiError): Codec<string> {
+  return {
+    write(out, v) {
+      const raw = encoder.encode(v);
+      if (lengthBytes === 2) out.u16(raw.length);
+      else out.i32(raw.length);
+      out.bytes(raw);
+    },
+    read(src) {
+      const length = lengthBytes === 2 ? readLength2(src, maxBytes) : src.i32();
+      if (length < 0 || length > maxBytes) throw new CodecError('bytes', `length ${length} is over ${maxBytes}`);
+      return utf8FromBytes(src.bytes(length));
+    },
+    toJson: (v) => v,
+    fromJson(json, path) {
+      if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
+      if (!json.isWellFormed()) throw new CodecError(path, 'text is not valid Unicode');
+      if (json.length > maxBytes || encoder.encode(json).length > maxBytes) {
+        throw new CodecError(path, `longer than ${maxBytes} bytes`, tooLong?.());
+      }
+      return json;
+    },
+    schema: { type: 'string' },
+  };
+}
+
+/** Refuses values for which `problem` gives a reason; the same on bytes and on JSON. */
+export function check<T>(
+  inner: Codec<T>,
+  problem: (value: T, chain: Chain) => ApiError | string | undefined,
+  schema: JsonSchema = {},
+): Codec<T> {
+  const guard = (value: T, path: string, chain: Chain): T => {
+    const found = problem(value, chain);
+    if (found === undefined) return value;
+    if (typeof found === 'string') throw new CodecError(path, found);
+    throw new CodecError(path, found.message, found);
+  };
+  return {
+    ...inner,
+    read: (src) => guard(inner.read(src), 'bytes', src.chain),
+    fromJson: (json, path, chain) => guard(inner.fromJson(json, path, chain), path, chain),
+    schema: { ...inner.schema, ...schema },
+  };
+}
+
+/** The same bytes and JSON under another TypeScript type. */
+export function map<A, B>(inner: Codec<A>, to: (a: A) => B, from: (b: B) => A): Codec<B> {
+  return {
+    write: (out, v) => inner.write(out, from(v)),
+    read: (src) => to(inner.read(src)),
+    toJson: (v, chain) => inner.toJson(from(v), chain),
+    fromJson: (json, path, chain) => to(inner.fromJson(json, path, chain)),
+    schema: inner.schema,
+  };
+}

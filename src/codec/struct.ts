@@ -1,0 +1,133 @@
+/** Codecs made of codecs: structures, options, lists. */
+import { type Codec, CodecError, type JsonSchema, type ValueOf } from './codec.ts';
+import { isObject } from '../base/json.ts';
+import { mismatch } from './primitives.ts';
+
+// The one place where codecs of unrelated types are handled together.
+// biome-ignore lint/suspicious/noExplicitAny: heterogeneous record
+type AnyCodec = Codec<any>;
+type StructValue<F extends Record<string, AnyCodec>> = { readonly [K in keyof F]: ValueOf<F[K]> };
+
+/** Fields in declaration order. */
+export function struct<const F extends Record<string, AnyCodec>>(fields: F): Codec<StructValue<F>> {
+  const names = Object.keys(fields);
+  const codecs = Object.values(fields) as AnyCodec[];
+  const required = names.filter((name) => !fields[name]?.optional);
+  return {
+    write(out, value) {
+      for (let i = 0; i < names.length; i++) codecs[i]!.write(out, value[names[i]!]);
+    },
+    read(src) {
+      const value: Record<string, unknown> = {};
+      for (let i = 0; i < names.length; i++) value[names[i]!] = codecs[i]!.read(src);
+      return value as StructValue<F>;
+    },
+    toJson(value, chain) {
+      const json: Record<string, unknown> = {};
+      for (let i = 0; i < names.length; i++) {
+        const name = names[i]!;
+        json[name] = codecs[i]!.toJson(value[name], chain);
+      }
+      return json;
+    },
+    fromJson(json, path, chain) {
+      if (!isObject(json)) throw mismatch(path, json, 'jsobject');
+      const value: Record<string, unknown> = {};
+      for (let i = 0; i < names.length; i++) {
+        const name = names[i]!;
+        value[name] = codecs[i]!.fromJson(json[name], `${path}.${name}`, chain);
+      }
+      return value as StructValue<F>;
+    },
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(names.map((name, i) => [name, codecs[i]!.schema])),
+      required,
+    },
+  };
+}
+
+/** Byte 0 or byte 1 and the value; null or absent in JSON. */
+export function option<T>(inner: Codec<T>): Codec<T | undefined> {
+  return {
+    optional: true,
+    write(out, value) {
+      if (value === undefined) out.u8(0);
+      else {
+        out.u8(1);
+        inner.write(out, value);
+      }
+    },
+    read(src) {
+      const flag = src.u8();
+      if (flag > 1) throw new CodecError('bytes', `${flag} is not an option flag`);
+      return flag === 0 ? undefined : inner.read(src);
+    },
+    toJson: (value, chain) => (value === undefined ? null : inner.toJson(value, chain)),
+    fromJson: (json, path, chain) =>
+      json === undefined || json === null ? undefined : inner.fromJson(json, path, chain),
+    schema: nullable(inner.schema),
+  };
+}
+
+export function nullable(schema: JsonSchema): JsonSchema {
+  return { anyOf: [schema, { type: 'null' }] };
+}
+
+/** A value that a request may leave out. */
+export function withDefault<T>(inner: Codec<T>, value: T): Codec<T> {
+  return {
+    ...inner,
+    optional: true,
+    fromJson: (json, path, chain) =>
+      json === undefined || json === null ? value : inner.fromJson(json, path, chain),
+  };
+}
+
+/** u16 count and items; `problem` names the refusal of a longer list. */
+export function list16<T>(
+  inner: Codec<T>,
+  max: number,
+  problem?: (count: number) => CodecError,
+): Codec<readonly T[]> {
+  return list(inner, max, 2, problem);
+}
+
+/** i32 count and items. */
+export function list32<T>(
+  inner: Codec<T>,
+  max: number,
+  problem?: (count: number) => CodecError,
+): Codec<readonly T[]> {
+  return list(inner, max, 4, problem);
+}
+
+function list<T>(
+  inner: Codec<T>,
+  max: number,
+  countBytes: 2 | 4,
+  problem: (count: number) => CodecError = (count) =>
+    new CodecError('bytes', `${count} items are more than ${max}`),
+): Codec<readonly T[]> {
+  return {
+    write(out, items) {
+      if (countBytes === 2) out.u16(items.length);
+      else out.i32(items.length);
+      for (const item of items) inner.write(out, item);
+    },
+    read(src) {
+      const count = countBytes === 2 ? src.u16() : src.i32();
+      if (count < 0 || count > max) throw problem(count);
+      const items: T[] = [];
+      for (let i = 0; i < count; i++) items.push(inner.read(src));
+      return items;
+    },
+    toJson: (items, chain) => items.map((item) => inner.toJson(item, chain)),
+    fromJson(json, path, chain) {
+      if (!Array.isArray(json)) throw mismatch(path, json, 'jsarray');
+      if (json.length > max) throw problem(json.length);
+      return json.map((item, i) => inner.fromJson(item, `${path}[${i}]`, chain));
+    },
+    schema: { type: 'array', items: inner.schema, maxItems: max },
+  };
+}
