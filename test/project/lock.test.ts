@@ -22,18 +22,17 @@ t.test('the lock file belongs to package.json', async (t) => {
 });
 
 t.test('versions are pinned exactly', async (t) => {
-  for (const section of ['dependencies', 'devDependencies']) {
-    for (const [name, version] of Object.entries<string>(manifest[section])) {
-      t.match(version, /^(\d+\.\d+\.\d+|file:vendor\/.+)$/, `${name} ${version}`);
-    }
-  }
+  const all = Object.entries<string>({ ...manifest.dependencies, ...manifest.devDependencies });
+  const loose = all.filter(([, version]) => !/^(\d+\.\d+\.\d+|file:vendor\/.+)$/.test(version));
+  t.strictSame(loose, []);
 });
 
 t.test('the lock file names no host and no path of a machine', async (t) => {
-  for (const [path, entry] of Object.entries(lock.packages)) {
-    const resolved = String(entry['resolved'] ?? 'vendor/');
-    t.ok(resolved.startsWith('vendor/'), `${path}: ${resolved}`);
-  }
+  const resolved = Object.values(lock.packages).map((entry) => String(entry['resolved'] ?? ''));
+  t.strictSame(
+    resolved.filter((place) => place !== '' && !place.startsWith('vendor/')),
+    [],
+  );
 });
 
 t.test('an entry is added with the platform its name tells', async (t) => {

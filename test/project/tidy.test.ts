@@ -1,0 +1,174 @@
+// House rules that a linter cannot see. The source is parsed, so that comments, texts and types may
+// mention what the code must not use.
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import t from 'tap';
+import ts from 'typescript';
+
+const maxLines = 400;
+const longFiles: string[] = [];
+
+/** Reached through ports (src/base/ports.ts), so that a simulation can replace them. */
+const bannedGlobals = new Set(['Date', 'fetch', 'process', 'console', 'setTimeout', 'setInterval']);
+const impure = /^src\/(adapters|cli)\//;
+
+/** Generic plumbing over heterogeneous codecs, where the parts are typed and the sum cannot be. */
+const anyAllowed: string[] = ['src/codec/codec.ts', 'src/codec/struct.ts'];
+
+const vagueNames = /^(utils?|helpers?|misc|common|stuff)\.ts$/;
+const unfinished = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b`);
+
+const root = new URL('../../', import.meta.url);
+const sources = files('src');
+const everything = [...sources, ...['bin', 'scripts', 'test', 'bench'].flatMap(files)];
+
+t.test('files are short', async (t) => {
+  const long = sources.filter((file) => lines(file).length > maxLines);
+  t.strictSame(long, longFiles, `at most ${maxLines} lines; split by concept`);
+});
+
+t.test('files are named after what they hold', async (t) => {
+  t.strictSame(
+    everything.filter((file) => vagueNames.test(basename(file))),
+    [],
+  );
+});
+
+t.test('nothing is left for later', async (t) => {
+  t.strictSame(places(everything, unfinished), []);
+});
+
+t.test('time, chance and the process are reached through ports', async (t) => {
+  const pure = sources.filter((file) => !impure.test(file));
+  t.strictSame(
+    pure.flatMap((file) => globalsOf(file, read(file))),
+    [],
+  );
+});
+
+t.test('no any', async (t) => {
+  const untyped = sources.filter((file) => mentionsAny(parse(file, read(file))));
+  t.strictSame(
+    untyped.filter((file) => !anyAllowed.includes(file)),
+    [],
+  );
+});
+
+t.test('the search for globals finds uses and nothing else', async (t) => {
+  const found = (text: string) => globalsOf('a.ts', text).map((place) => place.split(' ')[1]);
+  t.strictSame(found('const a = Date.now(); setTimeout(f, 1);'), ['Date', 'setTimeout']);
+  t.strictSame(found('globalThis.fetch(url); Math.random();'), ['fetch', 'Math.random']);
+  t.strictSame(found('const { random } = Math; f({ console });'), ['Math.random', 'console']);
+  t.strictSame(found('type A = Date; let a: typeof fetch; // new Date()'), []);
+  t.strictSame(found('queue.process(); const a = { process: 1 }; class B { fetch() {} }'), []);
+  t.strictSame(found('export const run = (fetch: Fetch) => fetch(1);'), []);
+});
+
+function files(folder: string): string[] {
+  try {
+    return readdirSync(new URL(folder, root), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+      .map((entry) => `${entry.parentPath}/${entry.name}`.replaceAll('\\', '/'))
+      .map((path) => path.slice(path.indexOf(`/${folder}`, root.pathname.length - 1) + 1))
+      .sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function read(file: string): string {
+  return readFileSync(new URL(file, root), 'utf8');
+}
+
+function lines(file: string): string[] {
+  return read(file).trimEnd().split('\n');
+}
+
+function places(list: string[], pattern: RegExp): string[] {
+  return list.flatMap((file) =>
+    lines(file).flatMap((line, i) =>
+      pattern.test(line) ? [`${file}:${i + 1} ${line.trim()}`] : [],
+    ),
+  );
+}
+
+function parse(file: string, text: string): ts.SourceFile {
+  return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+}
+
+function mentionsAny(node: ts.Node): boolean {
+  return node.kind === ts.SyntaxKind.AnyKeyword || ts.forEachChild(node, mentionsAny) === true;
+}
+
+/** Uses of banned globals as `file:line name`; a name that the file declares itself is its own. */
+function globalsOf(file: string, text: string): string[] {
+  const source = parse(file, text);
+  const declared = new Set<string>();
+  const uses: [node: ts.Node, name: string][] = [];
+  collect(source);
+  return uses
+    .filter(([, name]) => !declared.has(name))
+    .map(([node, name]) => {
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart());
+      return `${file}:${line + 1} ${name}`;
+    });
+
+  function collect(node: ts.Node): void {
+    if (ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node)) return;
+    if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return;
+    if (ts.isIdentifier(node)) use(node);
+    if (ts.isPropertyAccessExpression(node)) member(node, node.expression, node.name.text);
+    if (
+      ts.isVariableDeclaration(node) &&
+      node.initializer &&
+      ts.isObjectBindingPattern(node.name)
+    ) {
+      for (const { propertyName, name } of node.name.elements) {
+        member(node, node.initializer, (propertyName ?? name).getText());
+      }
+    }
+    ts.forEachChild(node, collect);
+  }
+
+  function use(node: ts.Identifier): void {
+    const { parent, text } = node;
+    if (isDeclaredName(node)) declared.add(text);
+    else if (bannedGlobals.has(text) && !isMemberName(node, parent)) uses.push([node, text]);
+  }
+
+  function member(node: ts.Node, object: ts.Expression, name: string): void {
+    if (!ts.isIdentifier(object)) return;
+    if (object.text === 'globalThis' && bannedGlobals.has(name)) uses.push([node, name]);
+    if (object.text === 'Math' && name === 'random') uses.push([node, 'Math.random']);
+  }
+}
+
+function isDeclaredName(node: ts.Identifier): boolean {
+  const { parent } = node;
+  return (
+    (ts.isVariableDeclaration(parent) ||
+      ts.isParameter(parent) ||
+      ts.isBindingElement(parent) ||
+      ts.isFunctionDeclaration(parent) ||
+      ts.isImportSpecifier(parent) ||
+      ts.isImportClause(parent)) &&
+    parent.name === node
+  );
+}
+
+/** Names after a dot, keys of object literals and classes: no reference to a global. */
+function isMemberName(node: ts.Identifier, parent: ts.Node): boolean {
+  if (ts.isPropertyAccessExpression(parent)) return parent.name === node;
+  if (ts.isBindingElement(parent)) return parent.propertyName === node;
+  return (
+    (ts.isPropertyAssignment(parent) ||
+      ts.isMethodDeclaration(parent) ||
+      ts.isPropertyDeclaration(parent) ||
+      ts.isGetAccessorDeclaration(parent) ||
+      ts.isSetAccessorDeclaration(parent) ||
+      ts.isImportSpecifier(parent) ||
+      ts.isExportSpecifier(parent)) &&
+    (ts.isExportSpecifier(parent) || parent.name === node || ts.isImportSpecifier(parent))
+  );
+}
