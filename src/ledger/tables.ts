@@ -374,11 +374,4 @@ export const tables: readonly Table<never, never>[] = [
   aliasesByAddress, leases, activeLeases, data, scripts, roles, roleHistory, roleHolders,
   participants, bans, features, featureVotes, orderFills, contracts, contractData, executed,
   policies, policyMembers, policyHashes,
-] as unknown as readonly Table<never, never>[];/** Every table; the store opens one sub-database for each. */
-export const tables: readonly Table<never, never>[] = [
-  meta, headers, heights, transactions, transactionIds, transactionsByAddress, blocksByGenerator,
-  undo, stateHashes, accounts, accountHistory, assetBalances, assetHolders, assets, aliases,
-  aliasesByAddress, leases, activeLeases, data, scripts, roles, roleHistory, roleHolders,
-  participants, bans, features, featureVotes, orderFills, contracts, contractData, executed,
-  policies, policyMembers, policyHashes,
 ] as unknown as readonly Table<never, never>[];
