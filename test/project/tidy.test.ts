@@ -1,7 +1,8 @@
 // House rules that a linter cannot see. The source is parsed, so that comments, texts and types may
 // mention what the code must not use.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import ts from 'typescript';
 
@@ -65,16 +66,12 @@ t.test('the search for globals finds uses and nothing else', async (t) => {
 });
 
 function files(folder: string): string[] {
-  try {
-    return readdirSync(new URL(folder, root), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-      .map((entry) => `${entry.parentPath}/${entry.name}`.replaceAll('\\', '/'))
-      .map((path) => path.slice(path.indexOf(`/${folder}`, root.pathname.length - 1) + 1))
-      .sort();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
+  const path = fileURLToPath(new URL(folder, root));
+  if (!existsSync(path)) return [];
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+    .sort();
 }
 
 function read(file: string): string {
@@ -159,16 +156,15 @@ function isDeclaredName(node: ts.Identifier): boolean {
 
 /** Names after a dot, keys of object literals and classes: no reference to a global. */
 function isMemberName(node: ts.Identifier, parent: ts.Node): boolean {
-  if (ts.isPropertyAccessExpression(parent)) return parent.name === node;
   if (ts.isBindingElement(parent)) return parent.propertyName === node;
+  if (ts.isImportSpecifier(parent) || ts.isExportSpecifier(parent)) return true;
   return (
-    (ts.isPropertyAssignment(parent) ||
+    (ts.isPropertyAccessExpression(parent) ||
+      ts.isPropertyAssignment(parent) ||
       ts.isMethodDeclaration(parent) ||
       ts.isPropertyDeclaration(parent) ||
       ts.isGetAccessorDeclaration(parent) ||
-      ts.isSetAccessorDeclaration(parent) ||
-      ts.isImportSpecifier(parent) ||
-      ts.isExportSpecifier(parent)) &&
-    (ts.isExportSpecifier(parent) || parent.name === node || ts.isImportSpecifier(parent))
+      ts.isSetAccessorDeclaration(parent)) &&
+    parent.name === node
   );
 }
