@@ -1,0 +1,169 @@
+/**
+ * Committed state as typed tables: `createHead` with the values of hot tables kept decoded,
+ * `viewOf` for a snapshot without a cache (architecture.md §5.2, §5.4).
+ *
+ * Invariants: a cached value equals the stored one, because the committer reports every row it
+ * writes; absence is cached too; a cached value never pins a larger buffer that it was cut from.
+ */
+import { assert } from '../base/assert.ts';
+import type { Store, StoreView } from '../base/ports.ts';
+import { type Chain, Reader } from '../codec/codec.ts';
+import { keyText } from './keys.ts';
+import type { LedgerView } from './ledger.ts';
+import type { Table } from './table.ts';
+
+/** A view that can be asked with an encoded key, so that a stack of views encodes it once. */
+export interface KeyedView extends LedgerView {
+  /** `text` is keyText(key) where the caller has it already. */
+  lookup<V>(table: Table<unknown, V>, key: Uint8Array, text: string | undefined): V | undefined;
+  /** As `range`, with the keys still encoded. */
+  entries<V>(
+    table: Table<unknown, V>,
+    from: Uint8Array,
+    to: Uint8Array,
+    limit: number,
+    reverse?: boolean,
+  ): Iterable<readonly [Uint8Array, V]>;
+}
+
+export interface Head extends KeyedView {
+  /** Takes over a committed row, so that the cache says what the store says. */
+  written(table: Table<unknown, unknown>, text: string, value: unknown, bytes: Uint8Array): void;
+  removed(table: Table<unknown, unknown>, text: string): void;
+  /** Drops all cached values. */
+  forget(): void;
+}
+
+// Tables of any key and value pass through here; the key codec of each is applied to its own keys.
+export const asUntyped = <K, V>(table: Table<K, V>): Table<unknown, V> =>
+  table as unknown as Table<unknown, V>;
+
+/** Decodes stored bytes; bytes that do not decode mean that the store or the node is wrong. */
+export function decodeValue<V>(table: Table<unknown, V>, bytes: Uint8Array, chain: Chain): V {
+  const src = new Reader(bytes, chain);
+  const value = table.value.read(src);
+  assert(src.remaining === 0, `a value of ${table.name} has trailing bytes`);
+  return value;
+}
+
+export function* decodeKeys<K, V>(
+  table: Table<K, V>,
+  entries: Iterable<readonly [Uint8Array, V]>,
+): Generator<readonly [K, V]> {
+  for (const [key, value] of entries) yield [table.key.decode(key), value];
+}
+
+/** A frozen or live store as typed tables, without any cache. */
+export function viewOf(store: StoreView, chain: Chain): KeyedView {
+  function lookup<V>(table: Table<unknown, V>, key: Uint8Array): V | undefined {
+    const bytes = store.get(table.id, key);
+    return bytes === undefined ? undefined : decodeValue(table, bytes, chain);
+  }
+  function* entries<V>(
+    table: Table<unknown, V>,
+    from: Uint8Array,
+    to: Uint8Array,
+    limit: number,
+    reverse = false,
+  ): Generator<readonly [Uint8Array, V]> {
+    for (const [key, bytes] of store.range(table.id, from, to, limit, reverse)) {
+      yield [key, decodeValue(table, bytes, chain)];
+    }
+  }
+  return {
+    chain,
+    lookup,
+    entries,
+    get: (table, key) => lookup(asUntyped(table), table.key.encode(key)),
+    range: (table, from, to, limit, reverse) =>
+      decodeKeys(table, entries(asUntyped(table), from, to, limit, reverse)),
+  };
+}
+
+/** The committed state of the main thread. */
+export function createHead(store: Store, chain: Chain): Head {
+  const plain = viewOf(store, chain);
+  const caches: (ValueCache | undefined)[] = [];
+
+  const cacheOf = (table: Table<unknown, unknown>): ValueCache => {
+    let cache = caches[table.id];
+    if (cache === undefined) {
+      cache = new ValueCache(table.cached);
+      caches[table.id] = cache;
+    }
+    return cache;
+  };
+
+  function lookup<V>(
+    table: Table<unknown, V>,
+    key: Uint8Array,
+    text: string | undefined,
+  ): V | undefined {
+    if (table.cached === 0) return plain.lookup(table, key, text);
+    const cache = cacheOf(table);
+    const name = text ?? keyText(key);
+    const known = cache.get(name);
+    // A cache holds values of its own table only.
+    if (known !== undefined) return known === ABSENT ? undefined : (known as V);
+    const value = plain.lookup(table, key, name);
+    cache.set(name, value === undefined ? ABSENT : value);
+    return value;
+  }
+
+  return {
+    chain,
+    lookup,
+    entries: plain.entries,
+    get: (table, key) => lookup(asUntyped(table), table.key.encode(key), undefined),
+    range: plain.range,
+    written: (table, text, value, bytes) => {
+      if (table.cached === 0) return;
+      // A value with byte fields may be a view into a whole block, so it is read anew from a copy.
+      const own = isSelfContained(value) ? value : decodeValue(table, bytes.slice(), chain);
+      cacheOf(table).set(text, own);
+    },
+    removed: (table, text) => {
+      if (table.cached > 0) cacheOf(table).set(text, ABSENT);
+    },
+    forget: () => {
+      caches.length = 0;
+    },
+  };
+}
+
+const ABSENT = Symbol('absent');
+
+const isSelfContained = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null) return true;
+  for (const field of Object.values(value)) if (typeof field === 'object') return false;
+  return true;
+};
+
+/**
+ * At most `limit` values, the least recently used half dropped at once: two generations cost one
+ * map access a hit, where an exact order would cost three.
+ */
+class ValueCache {
+  private young = new Map<string, unknown>();
+  private old = new Map<string, unknown>();
+  private readonly half: number;
+
+  constructor(limit: number) {
+    this.half = Math.max(1, limit >>> 1);
+  }
+
+  get(key: string): unknown {
+    const value = this.young.get(key);
+    if (value !== undefined) return value;
+    const aged = this.old.get(key);
+    if (aged !== undefined) this.set(key, aged);
+    return aged;
+  }
+
+  set(key: string, value: unknown): void {
+    this.young.set(key, value);
+    if (this.young.size <= this.half) return;
+    this.old = this.young;
+    this.young = new Map();
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Key codecs that preserve order, and the bounds of ranges over them (architecture.md §5.1).
+ *
+ * Invariants: a < b as keys if and only if bytes(a) < bytes(b); integers are big-endian; only the
+ * last part of a tuple may vary in length; an encoded key is never changed afterwards, so `fixed`
+ * hands out the caller's own bytes without a copy.
+ */
+import { assert } from '../base/assert.ts';
+import type { KeyCodec } from './table.ts';
+
+/** A key codec that can also be one part of a tuple. */
+export interface KeyPart<K> extends KeyCodec<K> {
+  /** Bytes of every key, or undefined where they vary. */
+  readonly width: number | undefined;
+  /** Bytes of this key. */
+  size(key: K): number;
+  put(target: Uint8Array, at: number, key: K): void;
+  /** Reads the part that stands at `at`; one of varying width ends at `end`. */
+  take(bytes: Uint8Array, at: number, end: number): K;
+}
+
+type Keys<P> = { [I in keyof P]: P[I] extends KeyPart<infer K> ? K : never };
+
+const standalone = <K>(part: Omit<KeyPart<K>, 'encode' | 'decode'>): KeyPart<K> => ({
+  ...part,
+  encode: (key) => {
+    const bytes = new Uint8Array(part.size(key));
+    part.put(bytes, 0, key);
+    return bytes;
+  },
+  decode: (bytes) => {
+    assert(part.width === undefined || part.width === bytes.length, 'a key has its width');
+    return part.take(bytes, 0, bytes.length);
+  },
+});
+
+/** Exactly `width` bytes: addresses, ids. Decoding gives a view. */
+export const fixed = (width: number): KeyPart<Uint8Array> => {
+  const check = (key: Uint8Array): Uint8Array => {
+    assert(key.length === width, `a key part of ${width} bytes, not ${key.length}`);
+    return key;
+  };
+  return {
+    width,
+    size: () => width,
+    put: (target, at, key) => target.set(check(key), at),
+    take: (bytes, at) => bytes.subarray(at, at + width),
+    encode: check,
+    decode: check,
+  };
+};
+
+/** Bytes of any length as the last part; as a whole key they must not be empty. */
+export const bytesTail: KeyPart<Uint8Array> = {
+  width: undefined,
+  size: (key) => key.length,
+  put: (target, at, key) => target.set(key, at),
+  take: (bytes, at, end) => bytes.subarray(at, end),
+  encode: (key) => key,
+  decode: (bytes) => bytes,
+};
+
+const utf8 = new TextEncoder();
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** UTF-8 text of any length as the last part: its byte order is that of the code points. */
+export const textTail: KeyPart<string> = standalone({
+  width: undefined,
+  size: (key) => Buffer.byteLength(key),
+  put: (target, at, key) => {
+    utf8.encodeInto(key, at === 0 ? target : target.subarray(at));
+  },
+  take: (bytes, at, end) => strictUtf8.decode(bytes.subarray(at, end)),
+});
+
+const integer = (
+  width: number,
+  toStored: (key: number) => number,
+  fromStored: (stored: number) => number,
+): KeyPart<number> =>
+  standalone({
+    width,
+    size: () => width,
+    put: (target, at, key) => {
+      let rest = toStored(key);
+      for (let i = at + width - 1; i >= at; i--) {
+        target[i] = rest & 0xff;
+        rest >>>= 8;
+      }
+    },
+    take: (bytes, at) => {
+      let stored = 0;
+      for (let i = at; i < at + width; i++) stored = (stored * 256 + bytes[i]!) >>> 0;
+      return fromStored(stored);
+    },
+  });
+
+const ascending = (width: number, max: number): KeyPart<number> =>
+  integer(
+    width,
+    (key) => {
+      assert(key >= 0 && key <= max && Number.isInteger(key), `a key integer in 0..${max}`);
+      return key;
+    },
+    (stored) => stored,
+  );
+
+const falling = (width: number, max: number): KeyPart<number> =>
+  integer(
+    width,
+    (key) => {
+      assert(key >= 0 && key <= max && Number.isInteger(key), `a key integer in 0..${max}`);
+      return max - key;
+    },
+    (stored) => max - stored,
+  );
+
+export const u8: KeyPart<number> = ascending(1, 0xff);
+export const u16: KeyPart<number> = ascending(2, 0xffff);
+export const u32: KeyPart<number> = ascending(4, 0xffff_ffff);
+/** 0xFFFF − key: the largest comes first. */
+export const descendingU16: KeyPart<number> = falling(2, 0xffff);
+/** 0xFFFFFFFF − key: the latest height comes first. */
+export const descendingU32: KeyPart<number> = falling(4, 0xffff_ffff);
+
+/** A non-negative safe integer in eight bytes: timestamps in milliseconds. */
+export const u64: KeyPart<number> = standalone({
+  width: 8,
+  size: () => 8,
+  put: (target, at, key) => {
+    assert(key >= 0 && Number.isSafeInteger(key), 'a key integer below 2^53');
+    u32.put(target, at, Math.floor(key / 0x1_0000_0000));
+    u32.put(target, at + 4, key >>> 0);
+  },
+  take: (bytes, at) =>
+    u32.take(bytes, at, at + 4) * 0x1_0000_0000 + u32.take(bytes, at + 4, at + 8),
+});
+
+const widthBefore = (part: { readonly width: number | undefined }): number => {
+  assert(part.width !== undefined, 'only the last part of a key varies in length');
+  return part.width;
+};
+
+/** The parts one after the other; the order is that of the first part that differs. */
+export const pair = <A, B>(first: KeyPart<A>, second: KeyPart<B>): KeyPart<readonly [A, B]> => {
+  const split = widthBefore(first);
+  return standalone({
+    width: second.width === undefined ? undefined : split + second.width,
+    size: (key) => split + (second.width ?? second.size(key[1])),
+    put: (target, at, key) => {
+      first.put(target, at, key[0]);
+      second.put(target, at + split, key[1]);
+    },
+    take: (bytes, at, end) => [
+      first.take(bytes, at, at + split),
+      second.take(bytes, at + split, end),
+    ],
+  });
+};
+
+export const triple = <A, B, C>(
+  first: KeyPart<A>,
+  second: KeyPart<B>,
+  third: KeyPart<C>,
+): KeyPart<readonly [A, B, C]> => {
+  const one = widthBefore(first);
+  const two = one + widthBefore(second);
+  return standalone({
+    width: third.width === undefined ? undefined : two + third.width,
+    size: (key) => two + (third.width ?? third.size(key[2])),
+    put: (target, at, key) => {
+      first.put(target, at, key[0]);
+      second.put(target, at + one, key[1]);
+      third.put(target, at + two, key[2]);
+    },
+    take: (bytes, at, end) => [
+      first.take(bytes, at, at + one),
+      second.take(bytes, at + one, at + two),
+      third.take(bytes, at + two, end),
+    ],
+  });
+};
+
+/** The bytes that all keys beginning with these parts share: the lower bound of their range. */
+export const prefix = <P extends readonly KeyPart<unknown>[]>(
+  parts: P,
+  ...values: Keys<P>
+): Uint8Array => {
+  const bytes = new Uint8Array(parts.reduce((sum, part, i) => sum + part.size(values[i]), 0));
+  let at = 0;
+  parts.forEach((part, i) => {
+    part.put(bytes, at, values[i]);
+    at += part.size(values[i]);
+  });
+  return bytes;
+};
+
+/** Longest key of any table; LMDB takes up to 1978 bytes. */
+export const MAX_KEY_BYTES = 511;
+
+/** Above every key, for ranges that are open at the end. */
+export const END_OF_TABLE: Uint8Array = new Uint8Array(MAX_KEY_BYTES + 1).fill(0xff);
+
+/** Below every key, for ranges that are open at the start. */
+export const START_OF_TABLE: Uint8Array = new Uint8Array(1);
+
+/** The first key behind all keys that begin with these bytes: the exclusive end of their range. */
+export const prefixEnd = (start: Uint8Array): Uint8Array => {
+  let last = start.length - 1;
+  while (last >= 0 && start[last] === 0xff) last--;
+  if (last < 0) return END_OF_TABLE;
+  const end = start.slice(0, last + 1);
+  end[last] = end[last]! + 1;
+  return end;
+};
+
+// Works on any Uint8Array and is four times as fast as toString('latin1'), which also copies.
+const latin1Slice = (Buffer.prototype as unknown as { latin1Slice: (this: Uint8Array) => string })
+  .latin1Slice;
+
+/**
+ * Key bytes as a string of the same order, one character a byte: what maps are keyed by. It owns
+ * its memory, so a cached key does not hold on to the block it was read from.
+ */
+export const keyText = (key: Uint8Array): string => latin1Slice.call(key);
