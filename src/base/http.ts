@@ -1,0 +1,104 @@
+/**
+ * HTTP as two ports: the server that mounts routes, and the client that calls other nodes.
+ *
+ * They stand in base because adapters know nothing else of the node (architecture.md §3). The
+ * server hands a request out while the bytes are still in the parser's buffer, so everything but
+ * the method is read on demand and valid only where the comment says so.
+ */
+
+/** A request being served. */
+export interface HttpRequest {
+  readonly method: string;
+  /** The path as sent, without the query. */
+  readonly path: string;
+  /** What follows `?`, as sent; empty without one. */
+  readonly query: string;
+  /** The segment at the pattern's n-th parameter, percent-decoded once. */
+  param(index: number): string;
+  /**
+   * The value of a header by its lower-case name, '' if absent. In `admit`, and in `handle` of a
+   * route without body: any header; after a body only those that the route keeps.
+   */
+  header(name: string): string;
+  /** True if any header's lower-case name starts with `prefix`. Only in `admit`. */
+  hasHeader(prefix: string): boolean;
+  /** Address of the other end in text; '' when the connection is gone. */
+  remoteAddress(): string;
+}
+
+export interface HttpReply {
+  readonly status: number;
+  /** The value of Content-Type; '' where there is no body. */
+  readonly type: string;
+  readonly body: string | Uint8Array;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+}
+
+/** One method and path pattern. Nothing in it throws. */
+export interface HttpRoute {
+  readonly method: 'GET' | 'POST';
+  /** Segments separated by `/`; `:name` matches one non-empty segment. */
+  readonly pattern: string;
+  /** The most bytes of body that are read; 0: a body is not looked at. */
+  readonly maxBody: number;
+  /** Lower-case names of the headers that `handle` reads after a body. */
+  readonly keep: readonly string[];
+  /** Judges the request before its body is read; a reply ends it there. */
+  readonly admit?: ((request: HttpRequest) => HttpReply | undefined) | undefined;
+  /**
+   * `body` is undefined where none was sent or read. It is a view that the server reuses once this
+   * call returns: whoever needs it longer copies it.
+   */
+  handle(request: HttpRequest, body: Uint8Array | undefined): HttpReply | Promise<HttpReply>;
+}
+
+export interface HttpServerOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Names of PEM files; absent: plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** Answers browsers of other origins (rest-api.md §3.3). */
+  readonly cors: boolean;
+  /** Requests whose answer is pending, with or without a body still to come. */
+  readonly maxInFlight?: number;
+  readonly maxConnections?: number;
+  /** Bytes of bodies held in memory at one time, over all requests. */
+  readonly maxBodyBytes?: number;
+  /** A body that takes longer to arrive ends its connection. */
+  readonly bodyTimeoutMs?: number;
+}
+
+export interface HttpServer {
+  /** The port in use. */
+  readonly port: number;
+  /** Reads the certificate anew; open connections keep the old one. */
+  reload(): Promise<void>;
+  /** Accepts nothing more, lets pending answers go out for at most 2 s, then closes. */
+  close(): Promise<void>;
+}
+
+export interface Http {
+  /** Rejects where the address cannot be bound or a TLS file is unusable. */
+  listen(routes: readonly HttpRoute[], options: HttpServerOptions): Promise<HttpServer>;
+}
+
+export interface HttpCall {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly header: (name: string) => string | undefined;
+  readonly text: string;
+}
+
+export interface HttpClient {
+  /** Rejects when no complete answer arrives; a status of 400 and above is an answer. */
+  request(call: HttpCall): Promise<HttpAnswer>;
+  close(): Promise<void>;
+}
