@@ -1,0 +1,64 @@
+/**
+ * Loads the configuration of a node from the outside world: file, environment, flags
+ * (protocol.md §11.1 steps 1 and 2). Throws CliError with the texts of §11.1.
+ */
+import { randomInt } from 'node:crypto';
+import { homedir } from 'node:os';
+import { files } from '../adapters/files.ts';
+import { parseHoconFile } from '../adapters/hocon.ts';
+import { type ConfigResult, readConfig } from '../node/config/read.ts';
+import { CliError } from './exit.ts';
+
+export interface ConfigFlags {
+  /** `key=value` pairs of `--set`. */
+  readonly set?: readonly string[];
+}
+
+const NONCE_RANGE = 2 ** 48 - 1;
+
+/** Throws CliError (usage, missing file) or ConfigError (everything wrong inside). */
+export async function loadConfig(
+  path: string | undefined,
+  flags: ConfigFlags = {},
+): Promise<ConfigResult> {
+  const { tree, text, file } = await readConfigFile(path);
+  return readConfig({
+    file,
+    text,
+    tree,
+    env: process.env,
+    sets: flags.set ?? [],
+    home: homedir(),
+    nonce: randomInt(NONCE_RANGE),
+    readSecret: readText,
+  });
+}
+
+export interface ConfigFile {
+  readonly file: string;
+  readonly text: string;
+  readonly tree: unknown;
+}
+
+/** The parsed file, not yet typed: also for the sections of the tools. */
+export async function readConfigFile(path: string | undefined): Promise<ConfigFile> {
+  if (path === undefined) throw new CliError('NO CONFIGURATION FILE WAS PROVIDED, ABORTING');
+  const where = files.isDirectory(path) ? 'appeared to be a directory' : "doesn't exist";
+  const text = files.isDirectory(path) ? undefined : readText(path);
+  if (text === undefined) throw new CliError(`Provided configuration file ${where}: ${path}`);
+  try {
+    return { file: path, text, tree: await parseHoconFile(path) };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError(`Failed to parse config: ${path}: ${reason}`);
+  }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    const bytes = files.read(path);
+    return bytes && new TextDecoder().decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * Exit codes and the one error that ends a command with a message (protocol.md §11.1).
+ */
+export const EXIT = {
+  ok: 0,
+  /** The command failed; configuration and genesis errors too. */
+  failure: 1,
+  /** Wrong usage of the command line. */
+  usage: 2,
+  /** The network activated a feature this node does not know. */
+  unsupportedFeature: 38,
+  /** A password is needed and there is no console to ask for it. */
+  noConsole: 61,
+  /** An assertion of the node failed. */
+  assertion: 70,
+  /** Another process holds the data directory. */
+  locked: 75,
+} as const;
+
+/** Ends the command: `message` on stderr, then the exit code. */
+export class CliError extends Error {
+  override name = 'CliError';
+  readonly code: number;
+
+  constructor(message: string, code: number = EXIT.failure) {
+    super(message);
+    this.code = code;
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * What several settings say together (protocol.md §11.4, decision 46): errors, and warnings for
+ * what is legal but seldom meant.
+ */
+import type { Problem } from './problems.ts';
+import type { Config } from './settings.ts';
+
+/** Rules over several settings. */
+export function crossChecks(config: Config, file: string, warnings: string[]): Problem[] {
+  const problems: Problem[] = [];
+  const wrong = (key: string, value: string | undefined, expected: string, fix: string): void => {
+    problems.push({ source: file, key, ...(value === undefined ? {} : { value }), expected, fix });
+  };
+  const { consensus, custom } = config.blockchain;
+  const { functionality } = custom;
+  if (consensus.type === 'poa' && config.ntp.fatalTimeout === undefined) {
+    wrong(
+      'ntp.fatal-timeout',
+      undefined,
+      'is missing, and PoA requires a working clock',
+      'for example: ntp.fatal-timeout = 5m',
+    );
+  }
+  if (functionality.blocksForFeatureActivation > functionality.featureCheckBlocksPeriod) {
+    wrong(
+      'blockchain.custom.functionality.blocks-for-feature-activation',
+      String(functionality.blocksForFeatureActivation),
+      `expected at most feature-check-blocks-period = ${functionality.featureCheckBlocksPeriod}`,
+      'no feature could ever be activated',
+    );
+  }
+  const broadcaster = config.synchronization.transactionBroadcaster;
+  if (broadcaster.minBroadcastCount > broadcaster.maxBroadcastCount) {
+    wrong(
+      'synchronization.transaction-broadcaster.min-broadcast-count',
+      String(broadcaster.minBroadcastCount),
+      `expected at most max-broadcast-count = ${broadcaster.maxBroadcastCount}`,
+      'lower the one or raise the other',
+    );
+  }
+  const { cert, key } = config.restApi.tls;
+  if ((cert === undefined) !== (key === undefined)) {
+    const missing = cert === undefined ? 'cert' : 'key';
+    wrong(`rest-api.tls.${missing}`, undefined, 'is missing', 'HTTPS needs both cert and key');
+  }
+  if (config.privacy.storage.vendor === 'postgres' && config.privacy.storage.url === undefined) {
+    wrong('privacy.storage.url', undefined, 'is missing', 'vendor postgres needs it');
+  }
+  if (!config.network.handshakeCheck && !isLoopback(config.network.bindAddress)) {
+    wrong(
+      'network.handshake-check',
+      'no',
+      'expected yes, since the peer listener is not on loopback',
+      'set network.bind-address = "127.0.0.1" to switch identity checking off',
+    );
+  }
+  if (!config.network.handshakeCheck) {
+    warnings.push(`${file}: network.handshake-check = no: peers are not asked who they are`);
+  }
+  const hash = config.restApi.apiKeyHash;
+  if (hash !== undefined && hash === config.restApi.privacyApiKeyHash) {
+    warnings.push(
+      `${file}: rest-api.privacy-api-key-hash should differ from rest-api.api-key-hash`,
+    );
+  }
+  if (config.restApi.enable && cert === undefined && !isLoopback(config.restApi.bindAddress)) {
+    warnings.push(
+      `${file}: rest-api is plain HTTP beyond loopback: set rest-api.tls.cert and .key`,
+    );
+  }
+  const workingMs = consensus.type === 'poa' ? consensus.roundDuration.ms : undefined;
+  const contracts = config.dockerEngine;
+  if (contracts.enable && contracts.executionLimits.timeout.ms >= (workingMs ?? Infinity)) {
+    wrong(
+      'docker-engine.execution-limits.timeout',
+      contracts.executionLimits.timeout.text,
+      'expected less than blockchain.consensus.round-duration',
+      'a call must end within a round',
+    );
+  }
+  return problems;
+}
+
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host.startsWith('127.');

@@ -1,0 +1,186 @@
+/**
+ * The kinds of values a setting can have: how the text of a file, a variable or a flag becomes a
+ * value, and what to tell the operator when it does not (protocol.md §11.4).
+ *
+ * Invariants: a kind never throws, it answers `Wrong` with what was expected; text and HOCON's own
+ * numbers and booleans are equally welcome; an integer that HOCON already rounded is refused.
+ */
+import type { JsonSchema } from '../../codec/codec.ts';
+
+/** What a kind may know besides the raw value. */
+export interface KindContext {
+  /** Expands `~` at the start of a path. */
+  readonly home: string;
+  /** Unit of amounts such as "1.5 WEST". */
+  readonly ticker: string;
+}
+
+/** Why a raw value is no value of its kind. */
+export class Wrong {
+  readonly expected: string;
+  readonly fix: string | undefined;
+  /** Where inside a list, map or record; empty for the value as a whole. */
+  readonly at: readonly string[];
+
+  constructor(expected: string, fix?: string, at: readonly string[] = []) {
+    this.expected = expected;
+    this.fix = fix;
+    this.at = at;
+  }
+}
+
+export interface Kind<V> {
+  /** One or two words for the documentation: `duration`, `integer 0…65535`. */
+  readonly name: string;
+  parse(raw: unknown, context: KindContext): V | Wrong;
+  /** The value as it would be written in a file. */
+  show(value: V): unknown;
+  readonly schema: JsonSchema;
+  /** Lists and maps: text from a variable or a flag is split before it is parsed. */
+  readonly compound?: boolean;
+}
+
+export const QUOTE_IT = 'an unquoted integer above 2^53 loses digits: write it in quotes';
+
+const YES = ['true', 'yes', 'on'];
+const NO = ['false', 'no', 'off'];
+
+export const bool: Kind<boolean> = {
+  name: 'yes/no',
+  parse(raw) {
+    const text = String(raw).trim().toLowerCase();
+    if (YES.includes(text)) return true;
+    return NO.includes(text) ? false : new Wrong('yes or no (or true, false, on, off)');
+  },
+  show: (value) => (value ? 'yes' : 'no'),
+  schema: { enum: [true, false, ...YES, ...NO] },
+};
+
+/** An integer in a closed range, at most 2^53 − 1. */
+export function int(min: number, max: number, fix?: string): Kind<number> {
+  const range = max === Number.MAX_SAFE_INTEGER ? `from ${min} up` : `from ${min} to ${max}`;
+  return {
+    name: max === Number.MAX_SAFE_INTEGER ? `integer ≥ ${min}` : `integer ${min}…${max}`,
+    parse(raw) {
+      const value = toInteger(raw);
+      if (value instanceof Wrong) return value;
+      if (value === undefined || value < BigInt(min) || value > BigInt(max)) {
+        return new Wrong(`an integer ${range}`, fix);
+      }
+      return Number(value);
+    },
+    show: (value) => value,
+    schema: { type: ['integer', 'string'], minimum: min, maximum: max },
+  };
+}
+
+/** undefined: not an integer at all. */
+export function toInteger(raw: unknown): bigint | undefined | Wrong {
+  if (typeof raw === 'bigint') return raw;
+  if (typeof raw === 'number') {
+    if (!Number.isInteger(raw)) return undefined;
+    return Number.isSafeInteger(raw) ? BigInt(raw) : new Wrong('an exact integer', QUOTE_IT);
+  }
+  const text = typeof raw === 'string' ? raw.trim() : '';
+  return /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;
+}
+
+const I64_MAX = 2n ** 63n - 1n;
+
+/** Smallest units, or a decimal with the native ticker: "1.5 WEST" is 150,000,000. */
+export const amount: Kind<bigint> = {
+  name: 'amount',
+  parse(raw, { ticker }) {
+    const wrong = new Wrong(
+      `an amount from 0 to ${I64_MAX}: an integer of smallest units, or a text like "1.5 ${ticker}"`,
+    );
+    const plain = toInteger(raw);
+    if (plain instanceof Wrong) return plain;
+    if (plain !== undefined) return plain >= 0n && plain <= I64_MAX ? plain : wrong;
+    const match = typeof raw === 'string' ? /^(\d{1,19})(?:\.(\d{1,8}))? +(\S+)$/.exec(raw) : null;
+    if (match === null || (match[3] !== ticker && match[3] !== 'WEST')) return wrong;
+    const units = BigInt(match[1] + (match[2] ?? '').padEnd(8, '0'));
+    return units <= I64_MAX ? units : wrong;
+  },
+  show: (value) => (value <= 9007199254740991n ? Number(value) : value.toString()),
+  schema: { type: ['integer', 'string'] },
+};
+
+/** A span of time that remembers how it was written. */
+export interface Duration {
+  readonly ms: number;
+  /** Value and unit for people and for /consensus/settings: "17 seconds", "1 minute". */
+  readonly text: string;
+}
+
+const TIME_UNITS: readonly [ms: number, name: string, spellings: string][] = [
+  [1, 'millisecond', 'ms milli millis millisecond milliseconds'],
+  [1000, 'second', 's sec secs second seconds'],
+  [60_000, 'minute', 'm min mins minute minutes'],
+  [3_600_000, 'hour', 'h hr hour hours'],
+  [86_400_000, 'day', 'd day days'],
+];
+
+export function durationOf(count: number, unit: string): Duration | undefined {
+  const found = TIME_UNITS.find(([, , spellings]) => spellings.split(' ').includes(unit));
+  if (found === undefined) return undefined;
+  const ms = Math.round(count * found[0] * 1000) / 1000;
+  if (!Number.isSafeInteger(ms)) return undefined;
+  const [shown, name] = Number.isInteger(count) ? [count, found[1]] : [ms, 'millisecond'];
+  return { ms, text: `${shown} ${name}${shown === 1 ? '' : 's'}` };
+}
+
+/** A number without a unit means milliseconds, as HOCON has it. */
+export function duration(min = 0, max = Number.MAX_SAFE_INTEGER, range = ''): Kind<Duration> {
+  return {
+    name: `duration${range === '' ? '' : ` ${range}`}`,
+    parse(raw) {
+      const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(String(raw).trim());
+      const value = match && durationOf(Number(match[1]), match[2]?.toLowerCase() || 'ms');
+      if (!value) {
+        return new Wrong('a duration such as "200ms", "17s", "1 minute", "2h" or "1d"');
+      }
+      return value.ms >= min && value.ms <= max ? value : new Wrong(`a duration ${range}`);
+    },
+    show: (value) => value.text,
+    schema: { type: ['string', 'integer'] },
+  };
+}
+
+const SIZE_UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  byte: 1,
+  bytes: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  k: 2 ** 10,
+  ki: 2 ** 10,
+  kib: 2 ** 10,
+  m: 2 ** 20,
+  mi: 2 ** 20,
+  mib: 2 ** 20,
+  g: 2 ** 30,
+  gi: 2 ** 30,
+  gib: 2 ** 30,
+  t: 2 ** 40,
+  ti: 2 ** 40,
+  tib: 2 ** 40,
+};
+
+/** Bytes; kB, MB, GB are powers of 1000, KiB, MiB, GiB (and K, M, G) of 1024. */
+export const size: Kind<number> = {
+  name: 'size',
+  parse(raw) {
+    const match = /^(\d+)\s*([a-z]*)$/i.exec(String(raw).trim());
+    const unit = match && SIZE_UNITS[(match[2] ?? '').toLowerCase()];
+    const bytes = match && unit ? Number(match[1]) * unit : NaN;
+    return Number.isSafeInteger(bytes)
+      ? bytes
+      : new Wrong('a size such as "100MiB", "64 KiB" or 1048576');
+  },
+  show: (value) => value,
+  schema: { type: ['string', 'integer'] },
+};

@@ -1,0 +1,152 @@
+/**
+ * Settings of peer connections, clock, block making and synchronisation (protocol.md §11.4).
+ */
+import { bool, duration, int, size } from './kinds.ts';
+import { derived, optional, setting } from './setting.ts';
+import { choice, hostName, hostPort, list, path, textLike } from './text-kinds.ts';
+
+const COUNT = int(1, 1_000_000);
+const PORT = int(0, 65535, 'choose a free port; 0 lets the system choose');
+const time = duration();
+const IGNORED = { ignored: true } as const;
+
+export const network = {
+  file: derived<string>(
+    path,
+    '<directory>/peers.dat',
+    (read) => `${read('directory')}/peers.dat`,
+    'Known peers, kept across restarts.',
+  ),
+  'bind-address': setting(hostName, '0.0.0.0', 'Address the peer listener binds to.'),
+  port: setting(PORT, 6864, 'TCP port of the peer listener.'),
+  'declared-address': optional(hostPort, 'host:port under which peers can reach this node.'),
+  nonce: derived<number>(
+    int(0, Number.MAX_SAFE_INTEGER),
+    'random',
+    (read) => read('nonce'),
+    'Number told to peers beside the name.',
+  ),
+  'node-name': derived<string>(
+    textLike({ name: 'text', expected: 'a name of at most 127 bytes', pattern: /^.{1,127}$/ }),
+    'Node-<nonce>',
+    (read) => `Node-${read('network.nonce')}`,
+    'Name told to peers.',
+  ),
+  'known-peers': setting<readonly string[]>(
+    list(hostPort),
+    [],
+    'Peers to connect to, a list of "host:port"; may be empty.',
+  ),
+  mode: setting<'default' | 'watcher'>(
+    choice('default', 'watcher'),
+    'default',
+    'A watcher receives everything and takes no part in consensus.',
+  ),
+  'handshake-check': setting(
+    bool,
+    'yes',
+    'No: peers need no registered key. Allowed on loopback listeners only.',
+  ),
+  'peers-data-residence-time': setting(time, '1d', 'How long an unseen peer is remembered.'),
+  'black-list-residence-time': setting(time, '15m', 'How long a misbehaving peer is refused.'),
+  'enable-blacklisting': setting(bool, 'yes', 'Refuse misbehaving peers for a while.'),
+  'suspension-residence-time': setting(time, '1m', 'How long a failing peer is left alone.'),
+  'break-idle-connections-timeout': setting(time, '1m', 'Silence after which a session is closed.'),
+  'max-simultaneous-connections': setting(COUNT, 30, 'Sessions at once.'),
+  'max-inbound-connections': optional(COUNT, 'Older spelling of a limit.', IGNORED),
+  'max-outbound-connections': optional(COUNT, 'Older spelling of a limit.', IGNORED),
+  'attempt-connection-delay': setting(time, '5s', 'Pause between dialling attempts.'),
+  'connection-timeout': setting(time, '30s', 'Limit for opening a connection.'),
+  'handshake-timeout': setting(time, '30s', 'Limit for the handshake.'),
+  'enable-peers-exchange': setting(bool, 'yes', 'Learn addresses from peers and tell them.'),
+  'peers-request-interval': setting(time, '2m', 'How often peers are asked for addresses.'),
+  'tx-buffer-size': setting(COUNT, 10000, 'Received transactions that may wait.'),
+  'received-txs-cache-timeout': setting(time, '3m', 'How long received bytes are remembered.'),
+  upnp: {
+    enable: setting(bool, 'no', 'Accepted for older files.', IGNORED),
+    'gateway-timeout': setting(time, '7s', 'Accepted for older files.', IGNORED),
+    'discover-timeout': setting(time, '3s', 'Accepted for older files.', IGNORED),
+  },
+};
+
+export const ntp = {
+  servers: setting<readonly string[]>(
+    list(hostName),
+    ['0.pool.ntp.org', '1.pool.ntp.org', '2.pool.ntp.org', '3.pool.ntp.org'],
+    'Time servers; an empty list means that the system clock is kept right by other means.',
+    { aliases: [{ key: 'ntp.server', quiet: true }] },
+  ),
+  'request-timeout': setting(time, '10s', 'Limit for one answer.'),
+  'expiration-timeout': setting(time, '1m', 'How long an answer counts as fresh.'),
+  'fatal-timeout': optional(
+    time,
+    'Without an answer for so long the node stops making blocks. Required for PoA.',
+  ),
+};
+
+export const miner = {
+  enable: setting(bool, 'yes', 'Make blocks when the owner has the miner role.'),
+  quorum: setting(int(0, 1000), 1, 'Connected miners without whom no block is made.'),
+  'interval-after-last-block-then-generation-is-allowed': setting(
+    time,
+    '1d',
+    'A chain older than this is taken for out of date, and not extended.',
+  ),
+  'no-quorum-mining-delay': setting(time, '5s', 'Pause when the quorum is missing.'),
+  'minimal-block-generation-offset': setting(time, '200ms', 'PoS: shortest wait for a block.'),
+  'micro-block-interval': setting(time, '5s', 'Tip extension: time between versions.'),
+  'min-micro-block-age': setting(time, '6s', 'Tip extension: age a version needs.'),
+  'max-transactions-in-micro-block': setting(
+    int(1, 6000),
+    255,
+    'Tip extension: transactions added per version.',
+  ),
+  'max-block-size-in-bytes': setting(size, 1048576, 'Transaction bytes in a block.', {
+    network: true,
+  }),
+  'pulling-buffer-size': setting(COUNT, 100, 'Transactions taken from the pool at once.'),
+  'utx-check-delay': setting(
+    duration(100, 3_600_000, 'from 100 ms to 1 hour'),
+    '1000ms',
+    'Pause before an empty pool is looked at again.',
+  ),
+};
+
+export const synchronization = {
+  'max-rollback': setting(COUNT, 100, 'Deepest reorganisation in blocks.'),
+  'max-chain-length': setting(COUNT, 101, 'Block ids asked for at once.'),
+  'extension-batch-size': setting(COUNT, 10, 'Blocks asked for at once.'),
+  'synchronization-timeout': setting(time, '40s', 'Limit for an answer with blocks.'),
+  'score-ttl': setting(time, '90s', 'How long the score told by a peer counts.'),
+  'invalid-blocks-storage': {
+    'max-size': setting(COUNT, 30000, 'Invalid block ids remembered.'),
+    timeout: setting(time, '5m', 'How long they are remembered.'),
+  },
+  'utx-synchronizer': {
+    'max-buffer-size': setting(COUNT, 500, 'Transactions in one batch to peers.'),
+    'max-buffer-time': setting(time, '500ms', 'Longest wait for a batch to fill.'),
+  },
+  'transaction-broadcaster': {
+    'min-broadcast-count': setting(COUNT, 2, 'Peers that must have a new transaction.'),
+    'max-broadcast-count': setting(COUNT, 30, 'Peers it is sent to at most.'),
+    'max-batch-size': setting(COUNT, 500, 'Transactions in one batch.'),
+    'max-batch-time': setting(time, '500ms', 'Longest wait for a batch to fill.'),
+    'retry-delay': setting(time, '20s', 'Pause before missing deliveries are repeated.'),
+    'known-tx-cache-size': setting(COUNT, 100000, 'Checked transactions remembered.'),
+    'known-tx-cache-time': setting(time, '20s', 'How long they are remembered.'),
+  },
+};
+
+export const utx = {
+  'memory-limit': setting(size, '100MiB', 'Bytes of transactions the pool holds.'),
+  'cleanup-interval': setting(time, '5m', 'How often expired transactions are removed.'),
+  'allow-transactions-from-smart-accounts': setting(bool, 'yes', 'Take scripted senders.'),
+  'tx-expire-timeout': setting(
+    duration(300_000, 96 * 3_600_000, 'from 5 minutes to 96 hours'),
+    '2h',
+    'Age at which a transaction is too old for a block.',
+    { network: true },
+  ),
+  'rebroadcast-threshold': setting(time, '5m', 'Age at which a waiting transaction is sent again.'),
+  'rebroadcast-interval': setting(time, '5m', 'How often that is done.'),
+};

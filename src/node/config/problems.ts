@@ -1,0 +1,36 @@
+/**
+ * What is wrong with a configuration, all of it at once: every problem names the source, the key,
+ * the value, what was expected and, where one is known, the fix.
+ */
+export interface Problem {
+  /** The file (with its line where known), the variable or the flag. */
+  readonly source: string;
+  readonly key: string;
+  /** The value as given; absent where there is none, or where it is secret. */
+  readonly value?: string;
+  readonly expected: string;
+  readonly fix?: string;
+}
+
+export function problemText(problem: Problem): string {
+  const { source, key, value, expected, fix } = problem;
+  const subject = value === undefined ? key : `${key} = ${value}`;
+  return `${source}: ${subject}: ${expected}${fix === undefined ? '' : ` (${fix})`}`;
+}
+
+/** A configuration that cannot be used. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+
+  constructor(
+    problems: readonly Problem[],
+    heading = 'The configuration has errors:',
+    warnings: readonly string[] = [],
+  ) {
+    super([heading, ...problems.map((problem) => `  ${problemText(problem)}`)].join('\n'));
+    this.problems = problems;
+    this.warnings = warnings;
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * Reads a configuration: collects raw values, applies defaults, types them, and checks what
+ * several settings say together. All errors come at once (protocol.md §11.1 step 2).
+ *
+ * Invariants: the answer is complete and typed, or ConfigError is thrown; nothing here touches
+ * the outside world, so file, environment and flags are arguments.
+ */
+import { assert } from '../../base/assert.ts';
+import { isObject, stringify } from '../../base/json.ts';
+import { crossChecks } from './checks.ts';
+import { type KindContext, QUOTE_IT, Wrong } from './kinds.ts';
+import { ConfigError, type Problem } from './problems.ts';
+import { camel, type PlacedSetting } from './setting.ts';
+import { allSettings, type Config } from './settings.ts';
+import {
+  type Collected,
+  collectEnvironment,
+  collectFile,
+  collectFlags,
+  hasSettings,
+  type Raw,
+} from './sources.ts';
+import { findEntry, lineAt, mapText } from './text.ts';
+
+export interface ConfigInput {
+  /** Name of the file, for messages. */
+  readonly file: string;
+  /** The text of that file, to find lines and digits. */
+  readonly text: string;
+  /** What the HOCON parser made of it, includes and substitutions resolved. */
+  readonly tree: unknown;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `key=value` flags. */
+  readonly sets: readonly string[];
+  /** Home folder, for `~`. */
+  readonly home: string;
+  /** Default of network.nonce. */
+  readonly nonce: number;
+  /** Text of a file named by `<secret>-file`; undefined if there is none. */
+  readonly readSecret: (path: string) => string | undefined;
+}
+
+/** Where a value came from, for `config explain`. */
+export interface Origin {
+  readonly source: string;
+  readonly spelling: string;
+}
+
+export interface ConfigResult {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+  /** Keys that were given, with their source; all others have their default. */
+  readonly origins: ReadonlyMap<string, Origin>;
+}
+
+/** Throws ConfigError with every problem found. */
+export function readConfig(input: ConfigInput): ConfigResult {
+  const map = mapText(input.text);
+  if (map.problem !== undefined) {
+    const source = `${input.file}:${map.problem.line}`;
+    throw new ConfigError(
+      [{ source, key: 'brackets', expected: map.problem.message }],
+      'Failed to parse config:',
+    );
+  }
+  if (!isObject(input.tree) || !hasSettings(input.tree)) {
+    throw new ConfigError(
+      [{ source: input.file, key: 'node', expected: 'the section is missing' }],
+      "Provided configuration file doesn't contain 'node' path",
+    );
+  }
+  const locate = (path: string): string => {
+    const entry = findEntry(map, path);
+    return entry === undefined ? input.file : `${input.file}:${lineAt(input.text, entry.keyStart)}`;
+  };
+  const layers = [
+    collectFile(input.tree, locate),
+    collectEnvironment(input.env),
+    collectFlags(input.sets),
+  ];
+  const problems = layers.flatMap((layer) => layer.problems);
+  const warnings = layers.flatMap((layer) => layer.warnings);
+  const raw = merge(layers);
+  resolveSecretFiles(raw, input.readSecret, problems);
+
+  const digits = (spelling: string): string | undefined => {
+    const entry = findEntry(map, `node.${spelling}`) ?? findEntry(map, spelling);
+    return entry && input.text.slice(entry.valueStart, entry.valueEnd);
+  };
+  const values = typeAll(raw, input, problems, digits);
+  if (problems.length === 0) {
+    const config = nest(values);
+    problems.push(...crossChecks(config, input.file, warnings));
+    if (problems.length === 0) return { config, warnings, origins: raw };
+  }
+  throw new ConfigError(problems, undefined, warnings);
+}
+
+function merge(layers: readonly Collected[]): Map<string, Raw> {
+  const raw = new Map<string, Raw>();
+  for (const layer of layers) {
+    for (const [key, value] of layer.raw) {
+      // A stronger layer replaces both forms of a secret.
+      raw.delete(key.replace(/-file$/, ''));
+      raw.delete(`${key}-file`);
+      raw.set(key, value);
+    }
+  }
+  return raw;
+}
+
+function resolveSecretFiles(
+  raw: Map<string, Raw>,
+  readSecret: ConfigInput['readSecret'],
+  problems: Problem[],
+): void {
+  for (const { key, setting } of allSettings) {
+    const named = setting.secret === true ? raw.get(`${key}-file`) : undefined;
+    if (named === undefined) continue;
+    raw.delete(`${key}-file`);
+    const text = readSecret(String(named.value));
+    if (text !== undefined) raw.set(key, { ...named, value: text.replace(/\r?\n$/, '') });
+    else {
+      problems.push({
+        source: named.source,
+        key: named.spelling,
+        value: String(named.value),
+        expected: 'the file cannot be read',
+      });
+    }
+  }
+}
+
+function typeAll(
+  raw: ReadonlyMap<string, Raw>,
+  input: ConfigInput,
+  problems: Problem[],
+  digits: (spelling: string) => string | undefined,
+): Map<string, unknown> {
+  const values = new Map<string, unknown>([['nonce', input.nonce]]);
+  const ticker = raw.get('native-ticker')?.value;
+  const context: KindContext = {
+    home: input.home,
+    ticker: typeof ticker === 'string' ? ticker : 'WEST',
+  };
+  const late: PlacedSetting[] = [];
+  const type = (placed: PlacedSetting, given: Raw | undefined, fallback: unknown): void => {
+    const { key, setting } = placed;
+    const value = setting.kind.parse(given === undefined ? fallback : given.value, context);
+    if (!(value instanceof Wrong)) {
+      values.set(key, value);
+      return;
+    }
+    assert(
+      given !== undefined || setting.derive,
+      `the default of ${key} is no ${setting.kind.name}`,
+    );
+    const spelling = [given?.spelling ?? key, ...value.at].join('.');
+    const inner = value.at.reduce(dig, given?.value);
+    const shown = value.fix === QUOTE_IT ? (digits(spelling) ?? String(inner)) : stringify(inner);
+    problems.push({
+      source: given?.source ?? input.file,
+      key: spelling,
+      ...(setting.secret === true || inner === undefined ? {} : { value: shown }),
+      expected: `expected ${value.expected}`,
+      ...(value.fix === undefined ? {} : { fix: value.fix }),
+    });
+  };
+  for (const placed of allSettings) {
+    const { key, setting } = placed;
+    const given = raw.get(key);
+    if (given !== undefined) type(placed, given, undefined);
+    else if (setting.presence === 'default') type(placed, undefined, setting.fallback);
+    else if (setting.presence === 'derived') late.push(placed);
+    else if (setting.presence === 'required') {
+      problems.push({
+        source: input.file,
+        key,
+        expected: 'is missing, it has no default',
+        fix: setting.doc,
+      });
+    }
+  }
+  for (const placed of late) {
+    const fallback = placed.setting.derive?.((key) => values.get(key));
+    // Its basis is missing or wrong, which has been said already.
+    if (fallback === undefined || String(fallback).startsWith('undefined/')) continue;
+    type(placed, undefined, fallback);
+  }
+  return values;
+}
+
+const dig = (value: unknown, part: string): unknown =>
+  (value as Record<string, unknown> | undefined)?.[part];
+
+/** Keys → nested objects in camel case; optional settings without a value are undefined. */
+function nest(values: ReadonlyMap<string, unknown>): Config {
+  const root: Record<string, unknown> = {};
+  for (const { key } of allSettings) {
+    const parts = key.split('.').map(camel);
+    const last = parts.pop()!;
+    let at = root;
+    for (const part of parts) {
+      at[part] ??= {};
+      at = at[part] as Record<string, unknown>;
+    }
+    at[last] = values.get(key);
+  }
+  return root as unknown as Config;
+}

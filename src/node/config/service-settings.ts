@@ -1,0 +1,181 @@
+/**
+ * Settings of the interfaces and services around the chain: REST, gRPC, privacy, containers,
+ * metrics (protocol.md §11.4, contracts.md §8).
+ */
+import { bool, duration, int } from './kinds.ts';
+import { derived, optional, setting } from './setting.ts';
+import {
+  address,
+  choice,
+  hostName,
+  intMap,
+  keyHash,
+  list,
+  path,
+  record,
+  secretText,
+  text,
+} from './text-kinds.ts';
+
+const COUNT = int(1, 1_000_000);
+const PORT = int(0, 65535, 'choose a free port; 0 lets the system choose');
+const time = duration();
+const IGNORED = { ignored: true } as const;
+const SECRET = { secret: true } as const;
+
+export const restApi = {
+  enable: setting(bool, 'yes', 'Serve the REST interface.', { aliases: ['api.rest.enable'] }),
+  'bind-address': setting(hostName, '0.0.0.0', 'Address the REST listener binds to.', {
+    aliases: ['api.rest.bind-address'],
+  }),
+  port: setting(PORT, 6862, 'TCP port of the REST listener.', { aliases: ['api.rest.port'] }),
+  cors: setting(bool, 'yes', 'Let pages of other origins call.', { aliases: ['api.rest.cors'] }),
+  'api-key-hash': optional(
+    keyHash,
+    'Base58 of the secure hash of the API key; without it protected methods answer 403.',
+    { aliases: ['api.auth.api-key-hash', 'api.rest.api-key-hash'] },
+  ),
+  'privacy-api-key-hash': optional(
+    keyHash,
+    'The same for the privacy methods; should differ from api-key-hash.',
+    { aliases: ['api.auth.privacy-api-key-hash', 'api.rest.privacy-api-key-hash'] },
+  ),
+  'sdk-compatible': setting(
+    bool,
+    'no',
+    'Answer in the form of client libraries where it differs from the documented one.',
+  ),
+  'crypto-api-key': setting(bool, 'no', 'Demand the API key for the crypto methods too.'),
+  'transactions-by-address-limit': setting(
+    COUNT,
+    10000,
+    'Largest {limit} of /transactions/address.',
+    { aliases: ['api.rest.transactions-by-address-limit'] },
+  ),
+  'distribution-address-limit': setting(COUNT, 1000, 'Addresses in one page of a distribution.', {
+    aliases: ['api.rest.distribution-address-limit'],
+  }),
+  tls: {
+    cert: optional(path, 'PEM certificate chain; with it and the key the listener is HTTPS.'),
+    key: optional(path, 'PEM private key of the certificate.'),
+  },
+};
+
+export const api = {
+  grpc: {
+    enable: setting(bool, 'no', 'Serve the contract interface over TCP.'),
+    'bind-address': setting(hostName, '0.0.0.0', 'Address the gRPC listener binds to.'),
+    port: setting(PORT, 6865, 'TCP port of the gRPC listener.'),
+  },
+  auth: {
+    type: optional(text, 'Accepted for files of other nodes.', IGNORED),
+  },
+};
+
+export const privacy = {
+  'owner-address': derived<string>(
+    address,
+    '<owner-address>',
+    (read) => read('owner-address'),
+    'Address the privacy methods act as; sender of sendData must equal it.',
+  ),
+  storage: {
+    vendor: setting<'none' | 'file' | 'postgres' | 's3'>(
+      choice('none', 'file', 'postgres', 's3'),
+      'none',
+      'Where confidential data are kept; none switches the privacy methods off.',
+    ),
+    directory: derived<string>(
+      path,
+      '<data-directory>/privacy',
+      (read) => `${read('data-directory')}/privacy`,
+      'Vendor file: folder of the data.',
+    ),
+    url: optional(text, 'Vendor postgres or s3: address of the service.'),
+    user: optional(text, 'Vendor postgres: user.'),
+    password: optional(secretText, 'Vendor postgres: password.', SECRET),
+    bucket: optional(text, 'Vendor s3: bucket.'),
+    region: optional(text, 'Vendor s3: region.'),
+    'access-key-id': optional(secretText, 'Vendor s3: access key.', SECRET),
+    'secret-access-key': optional(secretText, 'Vendor s3: secret of the access key.', SECRET),
+  },
+  replier: {
+    parallelism: setting(COUNT, 10, 'Requests of peers answered at once.'),
+  },
+  synchronizer: {
+    'request-timeout': setting(time, '2m', 'Limit for one transfer.'),
+    'init-retry-delay': setting(time, '5s', 'Pause after a first failure.'),
+    'inventory-stream-timeout': setting(time, '15s', 'Limit for an announcement.'),
+    'inventory-request-delay': setting(time, '3s', 'Pause before announcements are asked for.'),
+    'inventory-timestamp-threshold': setting(time, '10m', 'Age of data worth an announcement.'),
+    'crawling-parallelism': setting(COUNT, 100, 'Transfers at once.'),
+    'max-attempt-count': setting(COUNT, 24, 'Attempts before data count as lost.'),
+    'lost-data-processing-delay': setting(time, '10m', 'How often lost data are tried again.'),
+    'failed-peers-cache-size': setting(COUNT, 100, 'Failing peers remembered.'),
+    'failed-peers-cache-expire-timeout': setting(time, '10m', 'How long they are remembered.'),
+  },
+  cache: {
+    'max-size': setting(COUNT, 100, 'Data sets kept in memory.'),
+    'expire-after': setting(time, '10m', 'How long an unused one is kept.'),
+  },
+};
+
+export const dockerEngine = {
+  enable: setting(bool, 'no', 'Execute container contracts.'),
+  'docker-host': setting(text, 'unix:///var/run/docker.sock', 'The container engine.'),
+  'node-rest-api': optional(text, 'Address under which a container reaches this node.'),
+  'use-node-docker-host': setting(bool, 'no', 'The node itself runs in a container.'),
+  'contracts-parallelism': setting(COUNT, 8, 'Contract calls at once.'),
+  'max-concurrent-per-container': setting(COUNT, 1, 'Calls at once inside one container.'),
+  'execution-limits': {
+    'startup-timeout': setting(time, '20s', 'Limit for a container to come up.'),
+    timeout: setting(time, '5s', 'Limit for one call; must be below the round duration.'),
+    memory: setting(int(16, 1_048_576), 512, 'Memory of a container in MB.'),
+    'memory-swap': setting(int(0, 1_048_576), 0, 'Swap on top of memory, in MB.'),
+    cpus: setting(int(1, 1024), 1, 'Processors of a container.'),
+    pids: setting(int(1, 32768), 128, 'Processes of a container.'),
+  },
+  'remove-container-after': setting(time, '10m', 'Idle time after which a container is removed.'),
+  'remove-container-on-fail': setting(bool, 'yes', 'Remove a container that failed.'),
+  'reuse-containers': setting(bool, 'yes', 'Keep a container for the next call.'),
+  'allow-net-access': setting(bool, 'no', 'Let containers reach the network.'),
+  'remote-registries': setting<readonly { domain: string; username?: string; password?: string }[]>(
+    list(record({ domain: text, username: text, password: secretText }, ['username', 'password'])),
+    [],
+    'Image registries: a list of {domain, username, password}.',
+    SECRET,
+  ),
+  'default-registry-domain': optional(text, 'Registry of image names without one.'),
+  'check-registry-auth-on-startup': setting(bool, 'yes', 'Try the registry logins at start.'),
+  'contract-auth-expires-in': setting(time, '1m', 'How long the token of an execution lives.'),
+  'grpc-listen': setting<'unix' | 'tcp'>(
+    choice('unix', 'tcp'),
+    'unix',
+    'How containers reach the gRPC interface: a socket file, or api.grpc.port.',
+  ),
+  'rest-listen': setting(text, 'off', 'Listener of /internal/contracts: off or host:port.'),
+  pull: setting<'missing' | 'never'>(
+    choice('missing', 'never'),
+    'missing',
+    'Fetch images that are not there, or never.',
+  ),
+  'protocol-by-create-version': setting<ReadonlyMap<number, 'exec' | 'grpc'>>(
+    intMap(choice('exec', 'grpc')),
+    { 1: 'exec', 2: 'grpc' },
+    'Container interface by version of the creating transaction.',
+  ),
+  'contract-execution-messages-cache': {
+    'max-size': setting(COUNT, 100000, 'Status records remembered.'),
+    'expire-after': setting(time, '60m', 'How long they are remembered.'),
+    'max-buffer-size': setting(COUNT, 10, 'Status records in one batch.'),
+    'max-buffer-time': setting(time, '100ms', 'Longest wait for a batch to fill.'),
+    'utx-cleanup-interval': setting(time, '1m', 'How often failed calls leave the pool.'),
+    'contract-error-quorum': setting(COUNT, 2, 'Miners whose error makes a call fail for good.'),
+  },
+};
+
+export const metrics = {
+  enable: setting(bool, 'no', 'Serve Prometheus metrics.'),
+  'bind-address': setting(hostName, '127.0.0.1', 'Address the metrics listener binds to.'),
+  port: setting(PORT, 9464, 'TCP port of the metrics listener.'),
+};

@@ -1,0 +1,100 @@
+/**
+ * The tree of all settings of a node, and the types that follow from it (protocol.md §11.4,
+ * requirements.md "Node configuration parameters"). A new setting is one line in one of the
+ * tables; keys are relative to the section `node`.
+ */
+import { blockchain } from './chain-settings.ts';
+import { bool, int } from './kinds.ts';
+import { miner, network, ntp, synchronization, utx } from './network-settings.ts';
+import { api, dockerEngine, metrics, privacy, restApi } from './service-settings.ts';
+import {
+  type ConfigOf,
+  derived,
+  optional,
+  type PlacedSetting,
+  placed,
+  required,
+  setting,
+} from './setting.ts';
+import { address, choice, list, path, secretText, textLike } from './text-kinds.ts';
+
+export const settings = {
+  'platform-crypto': setting(
+    bool,
+    'yes',
+    'Cryptography: yes is the international family, no the national-standard one.',
+    { aliases: [{ key: 'crypto.type', quiet: true, words: { WAVES: 'yes', GOST: 'no' } }] },
+  ),
+  'owner-address': required<string>(
+    address,
+    'Account of the node. Its key is in the wallet; it needs a balance and roles.',
+  ),
+  directory: setting(path, '~/node', 'Base folder of the files below.'),
+  'data-directory': derived<string>(
+    path,
+    '<directory>/data',
+    (read) => `${read('directory')}/data`,
+    'Folder of the chain. Clear it when the node moves to another network.',
+  ),
+  'logging-level': setting<'DEBUG' | 'INFO' | 'WARN' | 'ERROR'>(
+    choice('DEBUG', 'INFO', 'WARN', 'ERROR'),
+    'INFO',
+    'How much is logged; the variable LOG_LEVEL wins.',
+  ),
+  'native-ticker': setting<string>(
+    textLike({ name: 'ticker', expected: '2 to 10 capital letters', pattern: /^[A-Z]{2,10}$/ }),
+    'WEST',
+    'Name of the native token in messages and in amounts such as "1.5 WEST".',
+  ),
+  wallet: {
+    file: derived<string>(
+      path,
+      '<directory>/wallet/wallet.dat',
+      (read) => `${read('directory')}/wallet/wallet.dat`,
+      'Keystore: a file, or a folder with platform-crypto = no.',
+    ),
+    password: optional(secretText, 'Password of the keystore; asked for when absent.', {
+      secret: true,
+    }),
+  },
+  blockchain,
+  network,
+  ntp,
+  miner,
+  'rest-api': restApi,
+  api,
+  synchronization,
+  utx,
+  features: {
+    'auto-support-implemented-features': setting(bool, 'yes', 'Vote for every known feature.'),
+    'auto-shutdown-on-unsupported-feature': setting(
+      bool,
+      'yes',
+      'Stop with exit code 38 when the network activates a feature unknown to this node.',
+    ),
+    supported: setting<readonly number[]>(
+      list(int(1, 32767)),
+      [],
+      'Features to vote for when auto-support-implemented-features is off.',
+    ),
+  },
+  privacy,
+  'docker-engine': dockerEngine,
+  storage: {
+    'max-rollback-depth': setting(
+      int(100, 1_000_000),
+      2000,
+      'Blocks that can be undone by a manual rollback.',
+      { aliases: ['additional-cache.rocksdb.max-rollback-depth'] },
+    ),
+  },
+  metrics,
+};
+
+/** The configuration of a node, typed. Names are those of the file in camel case. */
+export type Config = ConfigOf<typeof settings>;
+export type GenesisConfig = Config['blockchain']['custom']['genesis'];
+export type ConsensusConfig = Config['blockchain']['consensus'];
+
+/** Every setting with its key, in the order of the documentation. */
+export const allSettings: readonly PlacedSetting[] = placed(settings);

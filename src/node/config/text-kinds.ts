@@ -1,0 +1,214 @@
+/**
+ * Kinds of settings that are texts, and the kinds made of others: lists, maps and records.
+ * Same contract as kinds.ts.
+ */
+import { isObject } from '../../base/json.ts';
+import type { Kind } from './kinds.ts';
+import { Wrong } from './kinds.ts';
+import { type Camel, camel } from './setting.ts';
+
+interface TextRule {
+  readonly name: string;
+  readonly expected: string;
+  readonly fix?: string;
+  readonly pattern: RegExp;
+}
+
+/** A text that matches a pattern. HOCON reads `0123` or `yes` as it likes; back to text it goes. */
+export function textLike(rule: TextRule): Kind<string> {
+  return {
+    name: rule.name,
+    parse: (raw) =>
+      isScalar(raw) && rule.pattern.test(String(raw))
+        ? String(raw)
+        : new Wrong(rule.expected, rule.fix),
+    show: (value) => value,
+    schema: { type: 'string', pattern: rule.pattern.source },
+  };
+}
+
+const isScalar = (raw: unknown): boolean =>
+  typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean';
+
+export const text = textLike({ name: 'text', expected: 'a text', pattern: /^/ });
+
+/** A secret: a number would have lost its leading zeros already, so it must be quoted. */
+export const secretText: Kind<string> = {
+  ...text,
+  parse: (raw) =>
+    typeof raw === 'string' ? raw : new Wrong('a text', 'write it in double quotes'),
+};
+
+const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
+
+export const address = textLike({
+  name: 'address',
+  expected: 'an address: 35 or 36 Base58 characters',
+  fix: "copy it from the account generator's output",
+  pattern: new RegExp(`^(address:)?${BASE58}{30,36}$`),
+});
+
+export const base58 = textLike({
+  name: 'Base58',
+  expected: 'a Base58 text (no 0, O, I or l)',
+  pattern: new RegExp(`^${BASE58}+$`),
+});
+
+export const keyHash = textLike({
+  name: 'Base58 hash',
+  expected: 'the Base58 hash of a secret (32 bytes: 32 to 44 characters), never the secret itself',
+  fix: 'make it with: platform-node api-key hash',
+  pattern: new RegExp(`^${BASE58}{32,44}$`),
+});
+
+export const hostName = textLike({
+  name: 'address',
+  expected: 'an IP address or a host name, without a port',
+  pattern: /^[A-Za-z0-9._:-]+$/,
+});
+
+export const hostPort: Kind<string> = {
+  name: 'host:port',
+  parse(raw) {
+    const match = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})$/.exec(String(raw).trim());
+    const port = Number(match?.[2]);
+    return port >= 1 && port <= 65535
+      ? String(raw).trim()
+      : new Wrong('host:port, for example "node-1.example:6864"', 'HOCON wants it in quotes');
+  },
+  show: (value) => value,
+  schema: { type: 'string' },
+};
+
+const FORBIDDEN_IN_PATH = /[\\\u0400-\u052f]/u;
+
+/** A file or folder. `~/` stands for the home folder. */
+export const path: Kind<string> = {
+  name: 'path',
+  parse(raw, { home }) {
+    const value = typeof raw === 'string' ? raw.trim() : '';
+    if (value === '' || FORBIDDEN_IN_PATH.test(value)) {
+      return new Wrong(
+        'a path with / as separator and without backslashes or Cyrillic characters',
+        value.includes('\\') ? `write "${value.replace(/\\+/g, '/')}"` : undefined,
+      );
+    }
+    return value === '~' || value.startsWith('~/') ? home + value.slice(1) : value;
+  },
+  show: (value) => value,
+  schema: { type: 'string' },
+};
+
+/** One of a few words, in any case. */
+export function choice<const W extends string>(...words: readonly W[]): Kind<W> {
+  return {
+    name: words.join(', '),
+    parse(raw) {
+      const wanted = String(raw).trim().toLowerCase();
+      const word = words.find((candidate) => candidate.toLowerCase() === wanted);
+      return word ?? new Wrong(`one of ${words.join(', ')}`);
+    },
+    show: (value) => value,
+    schema: { enum: words },
+  };
+}
+
+export function list<V>(item: Kind<V>): Kind<readonly V[]> {
+  return {
+    name: `list of ${item.name}`,
+    parse(raw, context) {
+      if (!Array.isArray(raw)) return new Wrong(`a list of ${item.name}: [ … ]`);
+      const values: V[] = [];
+      for (const [index, entry] of raw.entries()) {
+        const value = item.parse(entry, context);
+        if (value instanceof Wrong) return within(value, String(index));
+        values.push(value);
+      }
+      return values;
+    },
+    show: (values) => values.map((value) => item.show(value)),
+    schema: { type: 'array', items: item.schema },
+    compound: true,
+  };
+}
+
+/** A map from non-negative integers (feature ids, versions) to values. */
+export function intMap<V>(item: Kind<V>): Kind<ReadonlyMap<number, V>> {
+  return {
+    name: `map of integer to ${item.name}`,
+    parse(raw, context) {
+      if (!isObject(raw)) return new Wrong(`a map of integers to ${item.name}: { 1 = … }`);
+      const values = new Map<number, V>();
+      for (const [key, entry] of Object.entries(raw)) {
+        if (!/^\d{1,5}$/.test(key)) return new Wrong(`integers as keys, not '${key}'`);
+        const value = item.parse(entry, context);
+        if (value instanceof Wrong) return within(value, key);
+        values.set(Number(key), value);
+      }
+      return values;
+    },
+    show: (values) =>
+      Object.fromEntries([...values].map(([key, value]) => [key, item.show(value)])),
+    schema: { type: 'object', additionalProperties: item.schema },
+    compound: true,
+  };
+}
+
+type FieldValues<F, O> = {
+  readonly [K in keyof F & string as K extends O ? never : Camel<K>]: F[K] extends Kind<infer V>
+    ? V
+    : never;
+} & {
+  readonly [K in keyof F & string as K extends O ? Camel<K> : never]?: F[K] extends Kind<infer V>
+    ? V
+    : never;
+};
+
+/**
+ * An object with exactly these fields; those named in `optional` may be left out. Fields of the
+ * value are in camel case, like those of the configuration.
+ */
+export function record<F extends Record<string, Kind<unknown>>, O extends keyof F & string = never>(
+  fields: F,
+  optional: readonly O[] = [],
+): Kind<FieldValues<F, O>> {
+  const names = Object.keys(fields);
+  const shape = `{${names.join(', ')}}`;
+  const mayLack = (name: string): boolean => (optional as readonly string[]).includes(name);
+  return {
+    name: shape,
+    parse(raw, context) {
+      if (!isObject(raw)) return new Wrong(`an object ${shape}`);
+      const stranger = Object.keys(raw).find((key) => !names.includes(key));
+      if (stranger !== undefined) return new Wrong(`an object ${shape}, without '${stranger}'`);
+      const value: Record<string, unknown> = {};
+      for (const name of names) {
+        if (raw[name] === undefined || raw[name] === null) {
+          if (mayLack(name)) continue;
+          return new Wrong(`an object ${shape}; '${name}' is missing`);
+        }
+        const field = fields[name]!.parse(raw[name], context);
+        if (field instanceof Wrong) return within(field, name);
+        value[camel(name)] = field;
+      }
+      return value as FieldValues<F, O>;
+    },
+    show(value) {
+      const fieldsOf = value as Record<string, unknown>;
+      const present = names.filter((name) => fieldsOf[camel(name)] !== undefined);
+      return Object.fromEntries(
+        present.map((name) => [name, fields[name]!.show(fieldsOf[camel(name)])]),
+      );
+    },
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(names.map((name) => [name, fields[name]!.schema])),
+      required: names.filter((name) => !mayLack(name)),
+      additionalProperties: false,
+    },
+    compound: true,
+  };
+}
+
+const within = ({ expected, fix, at }: Wrong, part: string): Wrong =>
+  new Wrong(expected, fix, [part, ...at]);
