@@ -11,6 +11,8 @@ export interface Clock {
   system(): number;
   /** Calls `action` once after `ms`; the returned function cancels it. */
   after(ms: number, action: () => void): () => void;
+  /** Resolves once everything else that waits in the event loop has had its turn. */
+  turn(): Promise<void>;
   /** True while the time source is trustworthy; a PoA miner rests otherwise (H-6). */
   synchronized(): boolean;
 }

@@ -1,0 +1,24 @@
+/** The machine's clock and randomness. */
+import { randomBytes } from 'node:crypto';
+import type { Clock, Random } from '../base/ports.ts';
+import type { TimeSource } from './ntp.ts';
+
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** Wall clock corrected by `source`; without one the system time is trusted as it is. */
+export function systemClock(source?: TimeSource): Clock {
+  return {
+    now: () => Date.now() + (source?.offsetMs() ?? 0),
+    system: () => Date.now(),
+    after(ms, action) {
+      const timer = setTimeout(action, Math.min(Math.max(ms, 0), TIMER_MS_MAX));
+      return () => clearTimeout(timer);
+    },
+    turn: () => new Promise((resolve) => setImmediate(resolve)),
+    synchronized: () => source?.fresh() ?? true,
+  };
+}
+
+export const systemRandom: Random = {
+  bytes: (count) => new Uint8Array(randomBytes(count)),
+};
