@@ -1,0 +1,23 @@
+/** Turns what a command threw into a message on stderr and an exit code (protocol.md §11.1). */
+import { CommanderError } from 'commander';
+import { AssertionError } from '../base/assert.ts';
+import { CliError, EXIT } from './exit.ts';
+
+export function exitCodeFor(cause: unknown): number {
+  // Commander has printed its message already; asking for help is no failure.
+  if (cause instanceof CommanderError) return cause.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  if (cause instanceof CliError) {
+    if (message !== '') console.error(message);
+    return cause.code;
+  }
+  if (cause instanceof AssertionError) {
+    console.error(cause.stack ?? message);
+    return EXIT.assertion;
+  }
+  console.error(message);
+  if (process.env['PLATFORM_NODE_STACK'] !== undefined && cause instanceof Error) {
+    console.error(cause.stack);
+  }
+  return EXIT.failure;
+}

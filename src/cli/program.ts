@@ -1,0 +1,140 @@
+/**
+ * The command line: one verb per file of this folder (ecosystem.md §1.1).
+ *
+ * Convention: `<verb>.ts` exports `register(command: Command): void`. It receives the verb's
+ * command, already named and described by the table below, and adds arguments, options,
+ * sub-commands and actions. Only the file of the verb in use is loaded, and whatever is heavy is
+ * imported inside its action, so that `--help` stays below 120 ms.
+ *
+ * A command answers on stdout and talks on stderr. It fails by throwing: CliError, ConfigError and
+ * ApiError become one message and an exit code.
+ */
+import { Command } from 'commander';
+import { EXIT } from './exit.ts';
+
+interface Verb {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<{ register(command: Command): void }>;
+  /** Names of the separate tools of earlier releases. */
+  readonly hidden?: boolean;
+}
+
+export const verbs: readonly Verb[] = [
+  {
+    name: 'start',
+    summary: 'run a node',
+    load: () => import('./start.ts'),
+  },
+  {
+    name: 'dev',
+    summary: 'run a private network in one process',
+    load: () => import('./dev.ts'),
+  },
+  {
+    name: 'keystore',
+    summary: 'create, list and move accounts',
+    load: () => import('./keystore.ts'),
+  },
+  {
+    name: 'genesis',
+    summary: 'sign, show and verify the genesis block of a configuration',
+    load: () => import('./genesis.ts'),
+  },
+  {
+    name: 'config',
+    summary: 'check and explain a configuration',
+    load: () => import('./config.ts'),
+  },
+  {
+    name: 'api-key',
+    summary: 'make the hash of an API key',
+    load: () => import('./api-key.ts'),
+  },
+  {
+    name: 'tx',
+    summary: 'encode, decode, verify, sign and send transactions',
+    load: () => import('./tx.ts'),
+  },
+  {
+    name: 'node',
+    summary: 'ask or stop a running node',
+    load: () => import('./node.ts'),
+  },
+  {
+    name: 'doctor',
+    summary: 'look for what keeps a node from working well',
+    load: () => import('./doctor.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'print a completion script for a shell',
+    load: () => import('./completion.ts'),
+  },
+  {
+    name: 'version',
+    summary: 'print the version',
+    load: () => import('./version.ts'),
+  },
+  {
+    name: 'generator',
+    summary: 'run a tool by its earlier name',
+    load: () => import('./generator.ts'),
+    hidden: true,
+  },
+];
+
+const FOOTER = `
+Answers go to stdout as JSON, messages to stderr. A file argument of '-' is stdin.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 38 unsupported feature activated,
+            61 password needed but no console, 70 failed assertion, 75 data directory in use.
+Environment: PLATFORM_NODE_OWNER_PASSWORD[_EMPTY], NODE_<SETTING>, LOG_LEVEL, NO_COLOR.`;
+
+/** The program with the verb named by `wanted` fully registered, or with all for `undefined`. */
+export async function buildProgram(wanted: string | undefined): Promise<Command> {
+  const program = new Command('platform-node')
+    .description('A node of a permissioned blockchain network, and its tools.')
+    .option('-V, --version', 'print the version')
+    .helpCommand('help [command]', 'show help of a command')
+    .addHelpText('after', FOOTER)
+    .exitOverride();
+  program.on('option:version', () => {
+    throw new VersionAsked();
+  });
+  for (const verb of verbs) {
+    const command = program.command(verb.name, { hidden: verb.hidden === true });
+    command.summary(verb.summary).description(capital(verb.summary));
+    if (wanted === undefined || wanted === verb.name) (await verb.load()).register(command);
+  }
+  return program;
+}
+
+/** `platform-node --version`: the same answer as the verb. */
+export class VersionAsked extends Error {}
+
+const capital = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`;
+
+/** Names of the tools of earlier releases → the words that now mean the same. */
+const OLD_NAMES: Readonly<Record<string, readonly string[]>> = {
+  AccountsGeneratorApp: ['keystore', 'generate'],
+  GenesisBlockGenerator: ['genesis', 'sign'],
+  ApiKeyHash: ['api-key', 'hash'],
+};
+
+/** Runs one command line; resolves to the exit code. */
+export async function run(args: readonly string[]): Promise<number> {
+  const old = OLD_NAMES[args[0] ?? ''];
+  const words = old === undefined ? [...args] : [...old, ...args.slice(1)];
+  if (words.length === 0) words.push('--help');
+  const named = words[0] === 'help' ? words[1] : words.find((word) => !word.startsWith('-'));
+  const wanted = verbs.some((verb) => verb.name === named) ? named : '';
+  try {
+    const program = await buildProgram(wanted);
+    await program.parseAsync(words, { from: 'user' });
+    return typeof process.exitCode === 'number' ? process.exitCode : EXIT.ok;
+  } catch (cause) {
+    if (cause instanceof VersionAsked) return run(['version']);
+    const { exitCodeFor } = await import('./failure.ts');
+    return exitCodeFor(cause);
+  }
+}
