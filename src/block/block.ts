@@ -1,0 +1,179 @@
+/**
+ * A block: header and transactions in one signed byte string (protocol.md §2.1, §2.2).
+ *
+ *   fields 1–6                 see header.ts
+ *   i4  transactions length    bytes of the next two
+ *   u1 | i4  count             u1 in version 1, i4 in versions 3 and 4
+ *   count × (i4 length, bytes)
+ *   fields 10–13               see header.ts
+ *
+ * There is no transaction root: the signature covers the bytes of every transaction. Decoding cuts
+ * the transactions out as views and leaves them undecoded, so that the caller can read thousands
+ * of them in portions.
+ *
+ * Invariant: encodeBlock(decodeBlock(bytes)) gives the same bytes (H-3).
+ */
+import { apiError } from '../base/errors.ts';
+import { type Chain, CodecError, Reader, Writer } from '../codec/codec.ts';
+import {
+  BLOCK_VERSION,
+  GENESIS_VERSION,
+  type Header,
+  readHead,
+  readTail,
+  SIGNATURE_BYTES,
+  type UnsignedHeader,
+  writeHead,
+  writeTail,
+} from './header.ts';
+
+/** Count byte of version 1, read as signed by the other implementations. */
+export const GENESIS_TRANSACTIONS_MAX = 127;
+/** An index in a block is a u16 everywhere in the store. */
+export const TRANSACTIONS_MAX = 65_535;
+/** The largest transaction there is: an executed contract (105). */
+export const TRANSACTION_BYTES_MAX = 300 * 1024;
+
+export interface Block {
+  readonly header: Header;
+  /** Full bytes of each transaction, views into `bytes`. */
+  readonly transactions: readonly Uint8Array[];
+  /** The whole block; `blocksize` is their length. */
+  readonly bytes: Uint8Array;
+}
+
+/** Id of a block: its signature. */
+export const blockId = (block: { readonly header: Header }): Uint8Array => block.header.signature;
+
+/** What the generator signs: everything before the signature, as a view. */
+export const signedBytes = (block: { readonly bytes: Uint8Array }): Uint8Array =>
+  block.bytes.subarray(0, block.bytes.length - SIGNATURE_BYTES);
+
+/** Makes a block; `sign` receives what is to be signed. */
+export function sealBlock(
+  header: UnsignedHeader,
+  transactions: readonly Uint8Array[],
+  chain: Chain,
+  sign: (message: Uint8Array) => Uint8Array,
+): Block {
+  const unsigned = encodeUnsigned(header, transactions, chain);
+  const signature = sign(unsigned);
+  const bytes = new Uint8Array(unsigned.length + SIGNATURE_BYTES);
+  bytes.set(unsigned);
+  bytes.set(signature, unsigned.length);
+  return decodeBlock(bytes, chain);
+}
+
+/** The bytes of a block from its stored parts. */
+export function encodeBlock(
+  header: Header,
+  transactions: readonly Uint8Array[],
+  chain: Chain,
+): Uint8Array {
+  const out = new Writer(chain);
+  writeUnsigned(out, header, transactions);
+  out.bytes(header.signature);
+  return out.take();
+}
+
+/** The bytes to sign. */
+export function encodeUnsigned(
+  header: UnsignedHeader,
+  transactions: readonly Uint8Array[],
+  chain: Chain,
+): Uint8Array {
+  const out = new Writer(chain);
+  writeUnsigned(out, header, transactions);
+  return out.take();
+}
+
+function writeUnsigned(
+  out: Writer,
+  header: UnsignedHeader,
+  transactions: readonly Uint8Array[],
+): void {
+  writeHead(out, header);
+  const lengthAt = out.position;
+  out.i32(0);
+  if (header.version === GENESIS_VERSION) out.u8(transactions.length);
+  else out.i32(transactions.length);
+  for (const bytes of transactions) {
+    out.i32(bytes.length);
+    out.bytes(bytes);
+  }
+  out.patchI32(lengthAt, out.position - lengthAt - 4);
+  writeTail(out, header);
+}
+
+/** Throws CodecError. Whoever keeps a part beyond the life of `bytes` copies it. */
+export function decodeBlock(bytes: Uint8Array, chain: Chain): Block {
+  const src = new Reader(bytes, chain);
+  const head = readHead(src);
+  const length = src.i32();
+  const start = src.position;
+  if (length < 0 || length > src.remaining) throw wrong(`${length} bytes do not fit`);
+  const transactions = readTransactions(src, head.version === GENESIS_VERSION);
+  if (src.position - start !== length) throw wrong(`their length is not ${length}`);
+  const header: Header = { ...head, ...readTail(src, head.version) };
+  src.finish();
+  return { header, transactions, bytes };
+}
+
+function readTransactions(src: Reader, small: boolean): Uint8Array[] {
+  const count = small ? src.u8() : src.i32();
+  const max = small ? GENESIS_TRANSACTIONS_MAX : TRANSACTIONS_MAX;
+  if (count < 0 || count > max) throw wrong(`${count} are more than ${max}`);
+  const transactions: Uint8Array[] = [];
+  for (let i = 0; i < count; i++) {
+    const length = src.i32();
+    if (length < 1 || length > TRANSACTION_BYTES_MAX) throw wrong(`one of ${length} bytes`);
+    transactions.push(src.bytes(length));
+  }
+  return transactions;
+}
+
+const wrong = (why: string): CodecError => new CodecError('transactions', why);
+
+/** Constants of the network and the active features that bound a block (protocol.md §2.2). */
+export interface BlockLimits {
+  /** Most bytes of all transactions together: `miner.max-block-size-in-bytes`. */
+  readonly transactionBytesMax: number;
+  /** Most transactions; undefined once feature 3 bounds blocks by their bytes alone. */
+  readonly transactionsMax: number | undefined;
+}
+
+export function limitsOf(
+  transactionBytesMax: number,
+  isActive: (feature: number) => boolean,
+): BlockLimits {
+  const counted = isActive(2) ? 6000 : 127;
+  return { transactionBytesMax, transactionsMax: isActive(3) ? undefined : counted };
+}
+
+/** Rules of a block above height 1 that need nothing but its bytes. Throws ApiError. */
+export function checkLimits(
+  block: Pick<Block, 'header' | 'transactions'>,
+  limits: BlockLimits,
+): void {
+  if (block.header.version !== BLOCK_VERSION) {
+    throw apiError('Invalid', 'Expected block version 3 for any block, except Genesis');
+  }
+  let total = 0;
+  for (const bytes of block.transactions) total += bytes.length;
+  const { transactionBytesMax, transactionsMax } = limits;
+  if (total > transactionBytesMax) {
+    throw apiError('Invalid', `Limit of txs was reached: ${total} > ${transactionBytesMax} bytes`);
+  }
+  const count = block.transactions.length;
+  if (transactionsMax !== undefined && count > transactionsMax) {
+    throw apiError('Invalid', `Limit of txs was reached: ${count} > ${transactionsMax}`);
+  }
+}
+
+/**
+ * The most bytes a block within the limits can have: the cap before anything is read. Every
+ * transaction costs four bytes of length, and none is shorter than 32 bytes.
+ */
+export function blockBytesMax(transactionBytesMax: number): number {
+  return transactionBytesMax + Math.ceil(transactionBytesMax / 32) * 4 + 1024;
+}

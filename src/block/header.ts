@@ -1,0 +1,192 @@
+/**
+ * What a block says beside its transactions (protocol.md §2.1).
+ *
+ *   u1  version                1 genesis, 3 every other block, 4 genesis with a 4-byte count
+ *   i8  timestamp
+ *   b64 reference              id of the parent
+ *   i4  consensus length       bytes of the next two
+ *   u1  consensus type         1 PoS, 2 PoA
+ *       consensus data         PoS: i8 base target, b32 generation signature; PoA: i8 skipped rounds
+ *      (fields 7–9: transactions; only in a full block, see block.ts)
+ *   i4  count, count × i2      feature votes (versions 3 and 4)
+ *   u1  present, [u1 flag]     genesis data (version 4)
+ *   b32 generator              public key
+ *   b64 signature              over everything before it
+ *
+ * Invariants: one header has one encoding (H-3): votes ascend strictly, flags are 0 or 1, lengths
+ * are what they must be; decoding throws nothing but CodecError and copies nothing.
+ */
+import { type Chain, CodecError, Reader, Writer } from '../codec/codec.ts';
+
+export const GENESIS_VERSION = 1;
+export const BLOCK_VERSION = 3;
+/** Genesis with more than 127 transactions. */
+export const LARGE_GENESIS_VERSION = 4;
+export type BlockVersion = 1 | 3 | 4;
+
+/** Also the size of a block id, which is its signature. */
+export const SIGNATURE_BYTES = 64;
+export const GENERATION_SIGNATURE_BYTES = 32;
+export const FEATURE_VOTES_MAX = 64;
+
+const POS_TYPE = 1;
+const POA_TYPE = 2;
+const POS_LENGTH = 1 + 8 + GENERATION_SIGNATURE_BYTES;
+const POA_LENGTH = 1 + 8;
+
+export interface PoaData {
+  readonly kind: 'poa';
+  /** Rounds without a block since genesis. */
+  readonly skippedRounds: number;
+}
+
+export interface PosData {
+  readonly kind: 'pos';
+  readonly baseTarget: bigint;
+  readonly generationSignature: Uint8Array;
+}
+
+export type ConsensusData = PoaData | PosData;
+
+export interface UnsignedHeader {
+  readonly version: BlockVersion;
+  readonly timestamp: number;
+  /** Id of the parent; 64 bytes 0xFF in genesis. */
+  readonly reference: Uint8Array;
+  readonly consensus: ConsensusData;
+  /** Feature votes in ascending order; none in version 1. */
+  readonly features: readonly number[];
+  /** Genesis data of version 4. */
+  readonly senderRoleEnabled?: boolean | undefined;
+  /** Public key. */
+  readonly generator: Uint8Array;
+}
+
+export interface Header extends UnsignedHeader {
+  /** The signature is the id of the block. */
+  readonly signature: Uint8Array;
+}
+
+/** The header alone, without fields 7–9: what the header table holds. */
+export function encodeHeader(header: Header, chain: Chain): Uint8Array {
+  const out = new Writer(chain);
+  writeHeader(out, header);
+  return out.take();
+}
+
+/** Throws CodecError. Byte fields of the result are views. */
+export function decodeHeader(bytes: Uint8Array, chain: Chain): Header {
+  const src = new Reader(bytes, chain);
+  const header = readHeader(src);
+  src.finish();
+  return header;
+}
+
+export function writeHeader(out: Writer, header: Header): void {
+  writeHead(out, header);
+  writeTail(out, header);
+  out.bytes(header.signature);
+}
+
+export function readHeader(src: Reader): Header {
+  const head = readHead(src);
+  return { ...head, ...readTail(src, head.version) };
+}
+
+export type Head = Pick<UnsignedHeader, 'version' | 'timestamp' | 'reference' | 'consensus'>;
+type Tail = Pick<Header, 'features' | 'senderRoleEnabled' | 'generator' | 'signature'>;
+
+/** Fields 1–6. */
+export function writeHead(out: Writer, head: Head): void {
+  out.u8(head.version);
+  out.u53(head.timestamp);
+  out.bytes(head.reference);
+  const { consensus } = head;
+  if (consensus.kind === 'pos') {
+    out.i32(POS_LENGTH);
+    out.u8(POS_TYPE);
+    out.i64(consensus.baseTarget);
+    out.bytes(consensus.generationSignature);
+  } else {
+    out.i32(POA_LENGTH);
+    out.u8(POA_TYPE);
+    out.u53(consensus.skippedRounds);
+  }
+}
+
+export function readHead(src: Reader): Head {
+  const version = src.u8();
+  if (version !== 1 && version !== 3 && version !== 4) {
+    throw new CodecError('version', `${version} is not a block version`);
+  }
+  const timestamp = src.u53();
+  const reference = src.bytes(SIGNATURE_BYTES);
+  return { version, timestamp, reference, consensus: readConsensus(src) };
+}
+
+function readConsensus(src: Reader): ConsensusData {
+  const length = src.i32();
+  const type = src.u8();
+  if (type === POA_TYPE && length === POA_LENGTH) {
+    return { kind: 'poa', skippedRounds: src.u53() };
+  }
+  if (type === POS_TYPE && length === POS_LENGTH) {
+    const baseTarget = src.i64();
+    if (baseTarget <= 0n) throw new CodecError('consensus', `base target ${baseTarget}`);
+    const generationSignature = src.bytes(GENERATION_SIGNATURE_BYTES);
+    return { kind: 'pos', baseTarget, generationSignature };
+  }
+  throw new CodecError('consensus', `no consensus data of type ${type} and length ${length}`);
+}
+
+/** Fields 10–12. */
+export function writeTail(out: Writer, header: UnsignedHeader): void {
+  if (header.version !== GENESIS_VERSION) {
+    out.i32(header.features.length);
+    for (const id of header.features) out.u16(id);
+  }
+  if (header.version === LARGE_GENESIS_VERSION) {
+    out.u8(header.senderRoleEnabled === undefined ? 0 : 1);
+    if (header.senderRoleEnabled !== undefined) out.u8(header.senderRoleEnabled ? 1 : 0);
+  }
+  out.bytes(header.generator);
+}
+
+/** Fields 10–13. */
+export function readTail(src: Reader, version: BlockVersion): Tail {
+  const features = version === GENESIS_VERSION ? [] : readVotes(src);
+  const flag = version === LARGE_GENESIS_VERSION ? readGenesisData(src) : undefined;
+  const generator = src.bytes(src.chain.publicKeySize);
+  const signature = src.bytes(SIGNATURE_BYTES);
+  return flag === undefined
+    ? { features, generator, signature }
+    : { features, senderRoleEnabled: flag, generator, signature };
+}
+
+function readVotes(src: Reader): number[] {
+  const count = src.i32();
+  if (count < 0 || count > FEATURE_VOTES_MAX) {
+    throw new CodecError('features', `${count} feature votes are more than ${FEATURE_VOTES_MAX}`);
+  }
+  const votes: number[] = [];
+  let previous = -1;
+  for (let i = 0; i < count; i++) {
+    const id = src.u16();
+    // The other implementations read a signed number, so ids end at 32767.
+    if (id <= previous || id > 0x7fff) {
+      throw new CodecError('features', 'feature votes must be positive and ascend');
+    }
+    votes.push(id);
+    previous = id;
+  }
+  return votes;
+}
+
+function readGenesisData(src: Reader): boolean | undefined {
+  const present = src.u8();
+  if (present > 1) throw new CodecError('genesisData', `${present} is not a flag`);
+  if (present === 0) return undefined;
+  const flag = src.u8();
+  if (flag > 1) throw new CodecError('genesisData', `${flag} is not a boolean`);
+  return flag === 1;
+}
