@@ -1,0 +1,154 @@
+/**
+ * The block at height 1, which follows from the configuration alone (protocol.md §1).
+ *
+ * Its transactions stand in this order, T being the time of the block and k = 1, 2, 3 … counting
+ * the role grants of the whole block:
+ *   1    for each initial balance        at T
+ *   110  for each participant            at T, then
+ *   101  for each of its roles           at T − k
+ *
+ *   type 1:   u1 1, i8 timestamp, b26 recipient, i8 amount
+ *   type 101: u1 101, b26 target, u1 role, i8 timestamp
+ *   type 110: u1 110, b32 public key, i8 timestamp
+ *
+ * Grants get earlier one by one because the miner queue is ordered by their time (§4.2): the miner
+ * listed last is first in the queue.
+ */
+
+import { equal } from '../base/bytes.ts';
+import { apiError } from '../base/errors.ts';
+import type { SignatureCheck } from '../base/ports.ts';
+import { type Chain, Writer } from '../codec/codec.ts';
+import { type Block, blockId, GENESIS_TRANSACTIONS_MAX, sealBlock, signedBytes } from './block.ts';
+import {
+  type ConsensusData,
+  GENERATION_SIGNATURE_BYTES,
+  GENESIS_VERSION,
+  type LARGE_GENESIS_VERSION,
+  SIGNATURE_BYTES,
+} from './header.ts';
+
+/** No network is older than this. */
+export const GENESIS_TIMESTAMP_MIN = 1_559_260_800_000;
+
+export interface GenesisSettings {
+  /** T; at signing the present time. */
+  readonly timestamp: number;
+  readonly version: typeof GENESIS_VERSION | typeof LARGE_GENESIS_VERSION;
+  readonly consensus:
+    | { readonly kind: 'poa' }
+    | { readonly kind: 'pos'; readonly initialBaseTarget: bigint };
+  readonly transactions: readonly {
+    readonly recipient: Uint8Array;
+    readonly amount: bigint;
+  }[];
+  readonly networkParticipants: readonly {
+    readonly publicKey: Uint8Array;
+    /** Role bytes of §1.2 in the listed order. */
+    readonly roles: readonly number[];
+  }[];
+}
+
+/** Full bytes of the transactions in their order. */
+export function genesisTransactions(
+  settings: Pick<GenesisSettings, 'timestamp' | 'transactions' | 'networkParticipants'>,
+  chain: Chain,
+): Uint8Array[] {
+  const { timestamp } = settings;
+  const out = new Writer(chain);
+  const found = settings.transactions.map(({ recipient, amount }) => {
+    out.u8(1);
+    out.u53(timestamp);
+    out.bytes(recipient);
+    out.i64(amount);
+    return out.take();
+  });
+  let grants = 0;
+  for (const { publicKey, roles } of settings.networkParticipants) {
+    out.u8(110);
+    out.bytes(publicKey);
+    out.u53(timestamp);
+    found.push(out.take());
+    const target = chain.addressOf(publicKey);
+    for (const role of roles) {
+      grants += 1;
+      out.u8(101);
+      out.bytes(target);
+      out.u8(role);
+      out.u53(timestamp - grants);
+      found.push(out.take());
+    }
+  }
+  return found;
+}
+
+/** Rebuilds the block from the configuration and the signature noted in it. Throws ApiError. */
+export function buildGenesis(
+  settings: GenesisSettings,
+  seal: { readonly publicKey: Uint8Array; readonly signature: Uint8Array },
+  chain: Chain,
+): Block {
+  if (settings.timestamp < GENESIS_TIMESTAMP_MIN) {
+    throw apiError('Invalid', `Genesis block-timestamp must be at least ${GENESIS_TIMESTAMP_MIN}`);
+  }
+  if (seal.publicKey.length !== chain.publicKeySize || seal.signature.length !== SIGNATURE_BYTES) {
+    throw apiError('Invalid', 'Passed genesis signature is not valid');
+  }
+  return signGenesis(settings, { publicKey: seal.publicKey, sign: () => seal.signature }, chain);
+}
+
+/** Makes and signs the block with a key that nobody keeps. Throws ApiError. */
+export function signGenesis(
+  settings: GenesisSettings,
+  key: { readonly publicKey: Uint8Array; readonly sign: (message: Uint8Array) => Uint8Array },
+  chain: Chain,
+): Block {
+  const { timestamp, version } = settings;
+  const transactions = genesisTransactions(settings, chain);
+  const count = transactions.length;
+  if (version === GENESIS_VERSION && count > GENESIS_TRANSACTIONS_MAX) {
+    throw apiError(
+      'Invalid',
+      'Too much transactions for genesis block: ' +
+        `found '${count}', max count '${GENESIS_TRANSACTIONS_MAX}'`,
+    );
+  }
+  return sealBlock(
+    {
+      version,
+      timestamp,
+      reference: new Uint8Array(SIGNATURE_BYTES).fill(0xff),
+      consensus: initialConsensus(settings.consensus),
+      features: [],
+      generator: key.publicKey,
+    },
+    transactions,
+    chain,
+    key.sign,
+  );
+}
+
+function initialConsensus(consensus: GenesisSettings['consensus']): ConsensusData {
+  return consensus.kind === 'poa'
+    ? { kind: 'poa', skippedRounds: 0 }
+    : {
+        kind: 'pos',
+        baseTarget: consensus.initialBaseTarget,
+        generationSignature: new Uint8Array(GENERATION_SIGNATURE_BYTES),
+      };
+}
+
+/** Refuses a genesis block whose signature is not that of its key. Throws ApiError. */
+export function verifyGenesis(genesis: Block, verify: (check: SignatureCheck) => boolean): void {
+  const { generator: publicKey, signature } = genesis.header;
+  if (!verify({ publicKey, message: signedBytes(genesis), signature })) {
+    throw apiError('Invalid', 'Passed genesis signature is not valid');
+  }
+}
+
+/** Refuses to go on with the data of another network. Throws ApiError. */
+export function matchGenesis(genesis: Block, storedId: Uint8Array): void {
+  if (!equal(blockId(genesis), storedId)) {
+    throw apiError('Invalid', 'Mismatched genesis blocks in configuration and blockchain');
+  }
+}
