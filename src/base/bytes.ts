@@ -1,0 +1,72 @@
+/**
+ * Byte strings: comparison, joining, and the two text readings every layer needs.
+ *
+ * Public values are plain Uint8Array; the global Buffer serves inside only, for the conversions
+ * that it does natively.
+ */
+
+const encoder = new TextEncoder();
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** A Buffer over the same memory, for its native text conversions. */
+const view = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Same length and same bytes. Not for secrets: the time depends on the content. */
+export function equal(a: Uint8Array, b: Uint8Array): boolean {
+  const length = a.length;
+  if (length !== b.length) return false;
+  // Below about 100 bytes a loop beats the call into native code.
+  if (length > 96) return Buffer.compare(a, b) === 0;
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** Order of unsigned bytes, a prefix first: negative, 0 or positive. */
+export function compare(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const difference = a[i]! - b[i]!;
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/** All parts one after the other, in memory of its own. */
+export function concat(...parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const out = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
+/** One character per byte: the fastest key of a Map. `fromLatin1` is the way back. */
+export function latin1(bytes: Uint8Array): string {
+  return view(bytes).latin1Slice();
+}
+
+/** The bytes of a text whose characters are all below 256. */
+export function fromLatin1(text: string): Uint8Array {
+  const out = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) out[i] = text.charCodeAt(i);
+  return out;
+}
+
+/** UTF-8 bytes of a text; a lone surrogate becomes U+FFFD. */
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** The text of UTF-8 bytes, or undefined when they are none. A byte order mark is kept. */
+export function fromUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return strictDecoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,19 @@
+/** Hexadecimal text: lower case out, either case in. */
+
+const HEX = /^(?:[0-9a-fA-F]{2})*$/;
+
+export class HexError extends Error {
+  override name = 'HexError';
+}
+
+export function encodeHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+}
+
+/** Two digits a byte, without prefix. Throws HexError. */
+export function decodeHex(text: string): Uint8Array {
+  if (!HEX.test(text)) throw new HexError('Unable to decode hexadecimal');
+  const bytes = new Uint8Array(text.length / 2);
+  Buffer.from(bytes.buffer).write(text, 'hex');
+  return bytes;
+}
