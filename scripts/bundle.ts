@@ -1,11 +1,37 @@
-// Runs before packing. The package bundles hyper-express and our uWebSockets.js, because the
-// `overrides` of package.json act only in the checkout. The bundled hyper-express would still name
-// the git repository it wants, and npm would look there on the next install beside the package:
-// so here it asks for the version that is bundled with it. `npm ci` undoes the edit.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Completes dist/ with hyper-express, our uWebSockets.js and what they need. hyper-express names a
+// git repository as a dependency, which the `overrides` of package.json replace in the checkout
+// only; so the published package must not depend on it, and carries it in dist/node_modules.
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 
-const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
-const path = 'node_modules/hyper-express/package.json';
-const manifest = read(path);
-manifest.dependencies['uWebSockets.js'] = read('vendor/uWebSockets.js/package.json').version;
-writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`);
+const target = 'dist/node_modules';
+const kept = ['uws-pack']; // a dependency of the published package; found further up
+const left = ['hyper-express'];
+const bundled = new Map<string, string>();
+
+rmSync(target, { recursive: true, force: true });
+for (let name = left.pop(); name !== undefined; name = left.pop()) {
+  if (bundled.has(name) || kept.includes(name)) continue;
+  const source = packageFolder(name);
+  const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+  cpSync(source, join(target, name), { recursive: true, dereference: true });
+  if (existsSync(join(source, 'node_modules'))) {
+    throw new Error(`${name} has a dependency of its own version; bundle it beside it`);
+  }
+  bundled.set(name, manifest.version);
+  left.push(...Object.keys(manifest.dependencies ?? {}));
+}
+writeFileSync(
+  join(target, 'bundled.json'),
+  `${JSON.stringify(Object.fromEntries(bundled), null, 2)}\n`,
+);
+
+function packageFolder(name: string): string {
+  const require = createRequire(join(process.cwd(), 'package.json'));
+  for (const folder of require.resolve.paths(name) ?? []) {
+    const path = join(folder, name);
+    if (existsSync(join(path, 'package.json'))) return path;
+  }
+  throw new Error(`${name} is not installed; run \`npm ci\``);
+}

@@ -35,6 +35,11 @@ t.test('the lock file names no host and no path of a machine', async (t) => {
   );
 });
 
+t.test('the one uWebSockets.js is ours', async (t) => {
+  const found = Object.keys(lock.packages).filter((path) => path.endsWith('uWebSockets.js'));
+  t.strictSame(found, ['node_modules/uWebSockets.js', 'vendor/uWebSockets.js']);
+});
+
 t.test('an entry is added with the platform its name tells', async (t) => {
   const before: LockFile = {
     packages: {
