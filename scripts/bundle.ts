@@ -16,9 +16,6 @@ for (let name = left.pop(); name !== undefined; name = left.pop()) {
   const source = packageFolder(name);
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
   cpSync(source, join(target, name), { recursive: true, dereference: true });
-  if (existsSync(join(source, 'node_modules'))) {
-    throw new Error(`${name} has a dependency of its own version; bundle it beside it`);
-  }
   bundled.set(name, manifest.version);
   left.push(...Object.keys(manifest.dependencies ?? {}));
 }
