@@ -1,0 +1,108 @@
+/**
+ * Private keys of accounts with a password of their own, once unlocked.
+ *
+ * Unlocking costs one scrypt (0.4 s, 128 MiB), far too much for every request, so an unlocked key
+ * stays in memory beside a keyed hash of its password: the right password then costs microseconds.
+ * The trade-off: keys of accounts in use can be read from the memory of a running node. Against
+ * that, nothing but the process itself may read it, the cache is bounded, and reload and close
+ * overwrite it. A wrong password is never answered from the cache but always pays for its scrypt,
+ * at most two at a time, so guessing over REST stays as slow as guessing on the file.
+ */
+import { apiError } from '../base/errors.ts';
+import { mac, sameBytes } from '../crypto/keystore-cipher.ts';
+
+const UNLOCKED_MAX = 256;
+const DERIVATIONS_AT_ONCE = 2;
+const DERIVATIONS_WAITING = 32;
+
+interface Unlocked {
+  readonly tag: Uint8Array;
+  readonly privateKey: Uint8Array;
+}
+
+export interface UnlockedKeys {
+  /** The key if it was unlocked before with this password. */
+  get(account: string, password: string): Uint8Array | undefined;
+  /** Runs `derive` and keeps its key. Rejects with ApiError Overloaded when too many wait. */
+  unlock(
+    account: string,
+    password: string,
+    derive: () => Promise<Uint8Array | undefined>,
+  ): Promise<Uint8Array | undefined>;
+  /** Overwrites and forgets every key. */
+  wipe(): void;
+}
+
+/** `secret`: 32 random bytes of this process, so that a tag says nothing about a password. */
+export function createUnlockedKeys(secret: Uint8Array): UnlockedKeys {
+  const unlocked = new Map<string, Unlocked>();
+  const running = new Map<string, Promise<Uint8Array | undefined>>();
+  const turns = createTurns();
+  let generation = 0;
+  const tagOf = (password: string): Uint8Array => mac(secret, new TextEncoder().encode(password));
+
+  function keep(account: string, entry: Unlocked): void {
+    unlocked.delete(account);
+    unlocked.set(account, entry);
+    if (unlocked.size <= UNLOCKED_MAX) return;
+    const [oldest, evicted] = unlocked.entries().next().value!;
+    evicted.privateKey.fill(0);
+    unlocked.delete(oldest);
+  }
+
+  return {
+    get(account, password) {
+      const found = unlocked.get(account);
+      if (found === undefined || !sameBytes(found.tag, tagOf(password))) return undefined;
+      unlocked.delete(account);
+      unlocked.set(account, found);
+      // A copy: the cached bytes are overwritten when they leave the cache.
+      return found.privateKey.slice();
+    },
+
+    unlock(account, password, derive) {
+      const tag = tagOf(password);
+      const job = `${account} ${Buffer.from(tag).toString('hex')}`;
+      const same = running.get(job);
+      if (same !== undefined) return same;
+      const started = generation;
+      const result = turns(derive)
+        .then((privateKey) => {
+          // A key that was unlocked before a reload belongs to the old file.
+          if (privateKey !== undefined && started === generation) {
+            keep(account, { tag, privateKey: privateKey.slice() });
+          }
+          return privateKey;
+        })
+        .finally(() => running.delete(job));
+      running.set(job, result);
+      return result;
+    },
+
+    wipe() {
+      generation += 1;
+      for (const { privateKey } of unlocked.values()) privateKey.fill(0);
+      unlocked.clear();
+    },
+  };
+}
+
+/** Lets a few jobs run at once and a bounded number wait. */
+function createTurns(): <T>(job: () => Promise<T>) => Promise<T> {
+  let active = 0;
+  const waiting: (() => void)[] = [];
+  return async (job) => {
+    if (active >= DERIVATIONS_AT_ONCE) {
+      if (waiting.length >= DERIVATIONS_WAITING) throw apiError('Overloaded');
+      // Whoever ends hands over its turn, so `active` stays as it is.
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else active += 1;
+    try {
+      return await job();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) active -= 1;
+      else next();
+    }
+  };
+}
