@@ -115,69 +115,55 @@ const falling = (width: number, max: number): KeyPart<number> =>
     (stored) => max - stored,
   );
 
-export const u8: KeyPart<number> = ascending(1, 0xff);
-export const u16: KeyPart<number> = ascending(2, 0xffff);
-export const u32: KeyPart<number> = ascending(4, 0xffff_ffff);
+export const u8Key: KeyPart<number> = ascending(1, 0xff);
+export const u16Key: KeyPart<number> = ascending(2, 0xffff);
+export const u32Key: KeyPart<number> = ascending(4, 0xffff_ffff);
 /** 0xFFFF − key: the largest comes first. */
 export const descendingU16: KeyPart<number> = falling(2, 0xffff);
 /** 0xFFFFFFFF − key: the latest height comes first. */
 export const descendingU32: KeyPart<number> = falling(4, 0xffff_ffff);
 
 /** A non-negative safe integer in eight bytes: timestamps in milliseconds. */
-export const u64: KeyPart<number> = standalone({
+export const u64Key: KeyPart<number> = standalone({
   width: 8,
   size: () => 8,
   put: (target, at, key) => {
     assert(key >= 0 && Number.isSafeInteger(key), 'a key integer below 2^53');
-    u32.put(target, at, Math.floor(key / 0x1_0000_0000));
-    u32.put(target, at + 4, key >>> 0);
+    u32Key.put(target, at, Math.floor(key / 0x1_0000_0000));
+    u32Key.put(target, at + 4, key >>> 0);
   },
   take: (bytes, at) =>
-    u32.take(bytes, at, at + 4) * 0x1_0000_0000 + u32.take(bytes, at + 4, at + 8),
+    u32Key.take(bytes, at, at + 4) * 0x1_0000_0000 + u32Key.take(bytes, at + 4, at + 8),
 });
 
-const widthBefore = (part: { readonly width: number | undefined }): number => {
-  assert(part.width !== undefined, 'only the last part of a key varies in length');
-  return part.width;
-};
-
 /** The parts one after the other; the order is that of the first part that differs. */
-export const pair = <A, B>(first: KeyPart<A>, second: KeyPart<B>): KeyPart<readonly [A, B]> => {
-  const split = widthBefore(first);
-  return standalone({
-    width: second.width === undefined ? undefined : split + second.width,
-    size: (key) => split + (second.width ?? second.size(key[1])),
+export const tuple = <P extends readonly KeyPart<unknown>[]>(...parts: P): KeyPart<Keys<P>> => {
+  const starts: number[] = [];
+  let length = 0;
+  for (const part of parts) {
+    starts.push(length);
+    const last = starts.length === parts.length;
+    assert(last || part.width !== undefined, 'only the last part of a key varies in length');
+    length += part.width ?? 0;
+  }
+  const count = parts.length;
+  const tail = parts[count - 1];
+  assert(tail !== undefined, 'a key has parts');
+  return standalone<Keys<P>>({
+    width: tail.width === undefined ? undefined : length,
+    size: (key) => (tail.width === undefined ? length + tail.size(key[count - 1]) : length),
     put: (target, at, key) => {
-      first.put(target, at, key[0]);
-      second.put(target, at + split, key[1]);
+      for (let i = 0; i < count; i++) parts[i]!.put(target, at + starts[i]!, key[i]);
     },
-    take: (bytes, at, end) => [
-      first.take(bytes, at, at + split),
-      second.take(bytes, at + split, end),
-    ],
-  });
-};
-
-export const triple = <A, B, C>(
-  first: KeyPart<A>,
-  second: KeyPart<B>,
-  third: KeyPart<C>,
-): KeyPart<readonly [A, B, C]> => {
-  const one = widthBefore(first);
-  const two = one + widthBefore(second);
-  return standalone({
-    width: third.width === undefined ? undefined : two + third.width,
-    size: (key) => two + (third.width ?? third.size(key[2])),
-    put: (target, at, key) => {
-      first.put(target, at, key[0]);
-      second.put(target, at + one, key[1]);
-      third.put(target, at + two, key[2]);
+    take: (bytes, at, end) => {
+      const keys: unknown[] = [];
+      for (let i = 0; i < count; i++) {
+        const next = starts[i + 1];
+        keys.push(parts[i]!.take(bytes, at + starts[i]!, next === undefined ? end : at + next));
+      }
+      // Each part gave the type that stands at its place in Keys<P>.
+      return keys as unknown as Keys<P>;
     },
-    take: (bytes, at, end) => [
-      first.take(bytes, at, at + one),
-      second.take(bytes, at + one, at + two),
-      third.take(bytes, at + two, end),
-    ],
   });
 };
 

@@ -3,8 +3,9 @@
  * and dropping it is the whole error recovery.
  *
  * Invariants: the view below never changes while an overlay on it is in use; `before` is what the
- * view below says; values are immutable, so a set replaces them; nothing is allocated for tables
- * that are only read.
+ * view below says, except in `local` tables, which nobody undoes, so that their rows are written
+ * without a read; values are immutable, so a set replaces them; nothing is allocated for tables that
+ * are only read.
  */
 import { assert } from '../base/assert.ts';
 import { asUntyped, decodeKeys, type KeyedView } from './head.ts';
@@ -93,7 +94,14 @@ class OverlayRow implements Row {
 // Stands in the journal where a row did not exist before.
 const NEW = Symbol('new');
 
-export function createOverlay(base: LedgerView): KeyedOverlay {
+/**
+ * `fresh` names tables (by number) whose rows are written once and never before, since their key
+ * contains the height: their first write is not preceded by a read either.
+ */
+export function createOverlay(
+  base: LedgerView,
+  fresh: ReadonlySet<number> = new Set(),
+): KeyedOverlay {
   const below = keyed(base);
   const written: (Rows | undefined)[] = [];
   // What `revert` restores, newest last: a row and its value before that write.
@@ -123,7 +131,9 @@ export function createOverlay(base: LedgerView): KeyedOverlay {
     const text = keyText(key);
     let row = rows.byText.get(text);
     if (row === undefined) {
-      row = new OverlayRow(rows, key, text, below.lookup(table, key, text), value);
+      const blind = table.kind === 'local' || fresh.has(table.id);
+      const before = blind ? undefined : below.lookup(table, key, text);
+      row = new OverlayRow(rows, key, text, before, value);
       rows.add(row);
       size++;
       journalValues.push(NEW);
