@@ -1,0 +1,118 @@
+/**
+ * The genesis section: its rules (protocol.md §1.4 step 1, H-1, H-2) and the canonical form of the
+ * settings all nodes of a network share (§10.2, H-4).
+ */
+import { Base58Error, base58 } from '../../base/base58.ts';
+import { ApiError } from '../../base/errors.ts';
+import { isI64 } from '../../base/int.ts';
+import type { Chain } from '../../codec/codec.ts';
+import { camel } from './setting.ts';
+import { allSettings, type Config, type GenesisConfig } from './settings.ts';
+
+export interface GenesisFindings {
+  /** Each makes the genesis unusable. */
+  readonly errors: readonly string[];
+  /** Legal, but probably not what was meant. */
+  readonly warnings: readonly string[];
+}
+
+export function validateGenesis(genesis: GenesisConfig, chain: Chain): GenesisFindings {
+  const { transactions, networkParticipants, initialBalance } = genesis;
+  const errors: string[] = [];
+  const warnings: string[] = [];
+  const keys = networkParticipants.map((participant) => participant.publicKey);
+  const duplicated = keys.filter((key, index) => keys.indexOf(key) < index);
+  if (duplicated.length > 0) {
+    const list = `[${[...new Set(duplicated)].join(', ')}]`;
+    errors.push(`The following network participants are duplicated: '${list}'`);
+  }
+  for (const role of ['permissioner', 'miner', 'connection_manager'] as const) {
+    if (networkParticipants.some(({ roles }) => roles.includes(role))) continue;
+    errors.push(`At least one network participant must have the '${role}' role`);
+  }
+  for (const { publicKey, roles } of networkParticipants) {
+    if (new Set(roles).size !== roles.length) {
+      errors.push(`Network participant '${publicKey}' lists a role twice`);
+    }
+  }
+  const sum = transactions.reduce((total, { amount }) => total + amount, 0n);
+  if (initialBalance !== sum) {
+    errors.push(
+      "The value of 'initial-balance' has to be equal to the sum of transactions amounts",
+    );
+  }
+  if (!isI64(sum)) errors.push('The sum of transactions amounts must fit into 63 bits');
+  for (const { recipient, amount } of transactions) {
+    if (amount <= 0n) errors.push(`The amount of recipient '${recipient}' must be positive`);
+    const problem = problemOf(() => chain.addressFromText(recipient));
+    if (problem !== undefined)
+      errors.push(`Recipient '${recipient}' is no account of this network: ${problem}`);
+  }
+  for (const [index, text] of keys.entries()) {
+    const key = publicKeyFrom(text, chain);
+    if (key === undefined) {
+      const expected = `Base58 of ${chain.publicKeySize} bytes`;
+      errors.push(`The public key of network participant '${text}' is invalid: not ${expected}`);
+      continue;
+    }
+    const recipient = transactions[index]?.recipient;
+    const address = chain.addressToText(chain.addressOf(key));
+    if (recipient !== undefined && recipient.replace(/^address:/, '') !== address) {
+      warnings.push(
+        `Network participant ${index + 1} ('${text}') has the address '${address}', but recipient ` +
+          `${index + 1} is '${recipient}': both lists should have the same order`,
+      );
+    }
+  }
+  return { errors, warnings };
+}
+
+function problemOf(attempt: () => unknown): string | undefined {
+  try {
+    attempt();
+    return undefined;
+  } catch (cause) {
+    if (cause instanceof ApiError) return cause.message;
+    throw cause;
+  }
+}
+
+function publicKeyFrom(text: string, chain: Chain): Uint8Array | undefined {
+  try {
+    const key = base58.decode(text);
+    return key.length === chain.publicKeySize ? key : undefined;
+  } catch (cause) {
+    if (cause instanceof Base58Error) return undefined;
+    throw cause;
+  }
+}
+
+/** `[e1,e2]`, the form in which the errors are reported together. */
+export const joinErrors = (errors: readonly string[]): string => `[${errors.join(',')}]`;
+
+/**
+ * Everything that must be equal on all nodes of a network, as one JSON text with sorted keys.
+ * Its hash is compared at the handshake and stored with the data.
+ */
+export function networkSettings(config: Config): string {
+  const shared = allSettings
+    .filter(({ setting }) => setting.network === true)
+    .map(({ key }) => [key, canonical(valueAt(config, key))] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify(Object.fromEntries(shared));
+}
+
+/** The value of a setting by its key in the file. */
+export function valueAt(config: Config, key: string): unknown {
+  return key
+    .split('.')
+    .reduce<unknown>((at, part) => (at as Record<string, unknown>)[camel(part)], config);
+}
+
+// Durations count in milliseconds, however they were written; big integers as text.
+function canonical(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Map) return [...value].sort(([a], [b]) => a - b);
+  if (typeof value === 'object' && value !== null && 'ms' in value) return value.ms;
+  return value;
+}
