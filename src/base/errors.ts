@@ -128,6 +128,11 @@ export const catalogue = {
     400,
     (hash: string) => `The requested dataset ${hash} is missing in privacy storage`,
   ),
+  BadKeyFilter: entry(
+    629,
+    400,
+    (pattern: string) => `Keys filter parameter has invalid regex pattern '${pattern}'`,
+  ),
   StatusCheckFailed: entry(640, 503, free),
 } as const satisfies Record<string, Entry>;
 
