@@ -2,7 +2,8 @@
  * What the routes of contracts, policies and peers need of the node (rest-api.md §8–10). The state
  * of contracts and policies is part of every chain; peers exist where a network does.
  */
-import type { ConfirmedTx, DataEntry, EntriesQuery } from './services.ts';
+import type { Entry } from '../tx/entries.ts';
+import type { ConfirmedTx, EntriesQuery } from './services.ts';
 
 export interface ContractView {
   readonly contractId: Uint8Array;
@@ -29,8 +30,8 @@ export interface Contracts {
   list(): Iterable<ContractView>;
   get(contractId: Uint8Array): ContractView | undefined;
   /** Entries in code-point order of their keys. */
-  entries(contractId: Uint8Array, query: EntriesQuery): Iterable<DataEntry>;
-  entry(contractId: Uint8Array, key: string): DataEntry | undefined;
+  entries(contractId: Uint8Array, query: EntriesQuery): Iterable<Entry>;
+  entry(contractId: Uint8Array, key: string): Entry | undefined;
   /** The type-105 transaction that carries the results of this 103, 104 or 107. */
   executedFor(txId: Uint8Array): ConfirmedTx | undefined;
   /** By timestamp; empty where nothing is known. */

@@ -8,6 +8,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { Clock, Log, Random, Verifier } from '../base/ports.ts';
 import type { Chain } from '../codec/codec.ts';
+import type { Entry } from '../tx/entries.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Contracts, Peers, Policies } from './services-network.ts';
 
@@ -69,13 +70,6 @@ export interface Balances {
   readonly generating: bigint;
 }
 
-export type DataEntry = { readonly key: string } & (
-  | { readonly type: 'integer'; readonly value: bigint }
-  | { readonly type: 'boolean'; readonly value: boolean }
-  | { readonly type: 'binary'; readonly value: Uint8Array }
-  | { readonly type: 'string'; readonly value: string }
-);
-
 export interface EntriesQuery {
   readonly offset: number;
   readonly limit: number;
@@ -100,8 +94,8 @@ export interface Accounts {
   lowestEffective(address: Uint8Array, confirmations: number): bigint;
   generatingAt(address: Uint8Array, height: number): bigint;
   /** Entries in code-point order of their keys. */
-  data(address: Uint8Array, query: EntriesQuery): Iterable<DataEntry>;
-  dataEntry(address: Uint8Array, key: string): DataEntry | undefined;
+  data(address: Uint8Array, query: EntriesQuery): Iterable<Entry>;
+  dataEntry(address: Uint8Array, key: string): Entry | undefined;
   script(address: Uint8Array): ScriptView | undefined;
   /** Bare names. */
   aliasesOf(address: Uint8Array): readonly string[];

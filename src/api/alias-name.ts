@@ -1,0 +1,12 @@
+/** Alias names as clients write them in paths: bare or `alias:<chain character>:<name>` (§1.3). */
+import { apiError } from '../base/errors.ts';
+import type { Chain } from '../codec/codec.ts';
+import { aliasFromText, aliasProblem } from '../tx/recipient.ts';
+
+/** The bare name. Throws CodecError or ApiError Invalid. */
+export function readAlias(text: string, codec: Chain): string {
+  if (text.startsWith('alias:')) return aliasFromText(text, 'obj', codec);
+  const problem = aliasProblem(text);
+  if (problem !== undefined) throw apiError('Invalid', problem);
+  return text;
+}

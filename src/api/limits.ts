@@ -1,0 +1,25 @@
+/** Every bound of the REST API in one place (rest-api.md §21; architecture.md §9). */
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+export const limits = {
+  /** Bytes of a request body, by kind of endpoint; over it: 400/611. */
+  body: {
+    json: 8 * MIB,
+    sendData: 28 * MIB,
+    crypto: 165 * KIB,
+    script: 64 * KIB,
+  },
+  /** Blocks or headers of one call. */
+  blockRange: 100,
+  /** Addresses of one POST, and span of /addresses/seq. */
+  addresses: 1000,
+  contractIds: 100,
+  contractKeys: 100,
+  peers: 1000,
+  seedBytes: 1024,
+  /** Characters of a message that is or becomes Base58, which takes quadratic time. */
+  base58Message: 64 * KIB,
+  /** Validated addresses that are kept decoded. */
+  knownAddresses: 65_536,
+} as const;

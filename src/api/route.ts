@@ -1,0 +1,123 @@
+/**
+ * How an endpoint is declared. One declaration gives the server its parsing and checks, the client
+ * its types, and OpenAPI its text (architecture.md §13).
+ *
+ * Invariant: what a handler receives has passed access, parameters and body, in this order.
+ */
+import type { Static, TSchema } from 'typebox';
+import { assert } from '../base/assert.ts';
+import type { HttpRequest } from '../base/http.ts';
+import type { JsonSchema } from '../codec/codec.ts';
+import type { Answer } from './answer.ts';
+import type { Params, ParamValues } from './params.ts';
+import type { Services } from './services.ts';
+
+/** Who may call (rest-api.md §3.1). */
+export type Access =
+  | 'public'
+  | 'apiKey'
+  | 'privacyKey'
+  /** A secret that matches either hash. */
+  | 'anyKey'
+  | 'loopbackOrApiKey'
+  /** The API key if `rest-api.crypto-api-key` asks for it. */
+  | 'cryptoKey';
+
+export type Group =
+  | 'transactions'
+  | 'addresses'
+  | 'alias'
+  | 'contracts'
+  | 'privacy'
+  | 'peers'
+  | 'assets'
+  | 'blocks'
+  | 'utils'
+  | 'consensus'
+  | 'node'
+  | 'crypto'
+  | 'permissions'
+  | 'activation'
+  | 'leasing';
+
+/** How a request body becomes a value. `parse` throws ApiError or CodecError. */
+export interface Body<T> {
+  readonly type: 'application/json' | 'text/plain';
+  readonly schema: JsonSchema;
+  /** True if no body at all is legal; `parse` is then not called. */
+  readonly optional?: boolean;
+  parse(text: string): T;
+}
+
+export interface RouteRequest<P, Q, B> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  readonly http: HttpRequest;
+}
+
+type Value<R extends TSchema> = Static<R> | Answer;
+
+export interface RouteDef<P extends Params, Q extends Params, B, R extends TSchema> {
+  readonly method: 'GET' | 'POST';
+  /** `/addresses/balance/{address}`. */
+  readonly path: string;
+  /** Other paths with the same meaning; a parameter that such a path lacks is parsed from ''. */
+  readonly also?: readonly string[];
+  readonly access: Access;
+  readonly group: Group;
+  readonly doc: string;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: Body<B>;
+  readonly reply: R;
+  /** Content type of the 200 answer where it is not JSON. */
+  readonly replyType?: string;
+  /** Bytes of body that are accepted; default 8 MiB. */
+  readonly maxBody?: number;
+  /** Lower-case names of the headers that `handle` reads. */
+  readonly keep?: readonly string[];
+  handle(
+    request: RouteRequest<ParamValues<P>, ParamValues<Q>, B>,
+    services: Services,
+  ): Value<R> | Promise<Value<R>>;
+}
+
+/** A declared endpoint with its types. */
+export type Route<
+  P extends Params = Params,
+  Q extends Params = Params,
+  B = unknown,
+  R extends TSchema = TSchema,
+> = RouteDef<P, Q, B, R>;
+
+/** An endpoint whose own types no longer matter: what lists of routes hold. */
+export type AnyRoute = Omit<RouteDef<Params, Params, unknown, TSchema>, 'handle'> & {
+  handle(request: RouteRequest<never, never, never>, services: Services): unknown;
+};
+
+// biome-ignore lint/complexity/noBannedTypes: the type of a request without parameters
+type Nothing = {};
+
+export function route<
+  R extends TSchema,
+  const P extends Params = Nothing,
+  const Q extends Params = Nothing,
+  B = undefined,
+>(def: RouteDef<P, Q, B, R>): Route<P, Q, B, R> {
+  const names = pathNames(def.path);
+  const declared = Object.keys(def.params ?? {});
+  assert(
+    names.length === declared.length && names.every((name) => declared.includes(name)),
+    `${def.path}: path and params differ`,
+  );
+  return def;
+}
+
+/** Names of the parameters in a path, in order. */
+export function pathNames(path: string): string[] {
+  return Array.from(path.matchAll(/\{([^}]+)\}/g), (match) => match[1]!);
+}
+
+/** `/a/{b}` as the server's pattern `/a/:b`. */
+export const pathPattern = (path: string): string => path.replace(/\{([^}]+)\}/g, ':$1');

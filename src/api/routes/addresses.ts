@@ -1,0 +1,354 @@
+/** Addresses: balances, validation, scripts and data entries (rest-api.md §6). */
+import Type from 'typebox';
+import { base58 } from '../../base/base58.ts';
+import { ApiError, apiError } from '../../base/errors.ts';
+import { integer } from '../../base/json.ts';
+import { CodecError } from '../../codec/codec.ts';
+import { aliasToText } from '../../tx/recipient.ts';
+import { readAlias } from '../alias-name.ts';
+import { printed } from '../answer.ts';
+import { Int32, Int64, json, optionalJson } from '../body.ts';
+import { limits } from '../limits.ts';
+import * as params from '../params.ts';
+import { route } from '../route.ts';
+import type { Services } from '../services.ts';
+import { AddressList, Balance, EntryShape, entryJson, scriptJson } from '../shapes.ts';
+import { addressMessages } from './address-messages.ts';
+
+const group = 'addresses';
+const ADDRESS_BYTES = 26;
+
+const list = route({
+  method: 'GET',
+  path: '/addresses',
+  access: 'public',
+  group,
+  doc: 'Addresses whose keys are in the keystore.',
+  reply: Type.Array(Type.String()),
+  handle: (_request, { keystore }) => [...keystore.addresses()],
+});
+
+const seq = route({
+  method: 'GET',
+  path: '/addresses/seq/{from}/{to}',
+  access: 'public',
+  group,
+  doc: 'Addresses of the keystore by their places, both ends included, counted from 0.',
+  params: { from: params.nonNegative('First place.'), to: params.positive('Last place.') },
+  reply: Type.Array(Type.String()),
+  handle({ params: { from, to } }, { keystore }) {
+    if (to < from) throw apiError('Invalid', 'Invalid interval');
+    if (to - from > limits.addresses) throw apiError('TooBigSequence');
+    return keystore.addresses().slice(from, to + 1);
+  },
+});
+
+/** The text of an address holds nothing that JSON escapes. */
+const balanceText = (address: string, confirmations: number, balance: bigint) =>
+  printed(`{"address":"${address}","confirmations":${confirmations},"balance":${balance}}`);
+
+const confirmations = params.nonNegative('Blocks that the balance lasted; 0 means now.');
+
+const balance = route({
+  method: 'GET',
+  path: '/addresses/balance/{address}',
+  access: 'public',
+  group,
+  doc: 'Balance of an address, what it leased out included.',
+  params: { address: params.address },
+  reply: Balance,
+  handle: ({ params: { address } }, { accounts }) =>
+    balanceText(address.text, 0, accounts.balance(address.bytes)),
+});
+
+const balanceConfirmed = route({
+  method: 'GET',
+  path: '/addresses/balance/{address}/{confirmations}',
+  access: 'public',
+  group,
+  doc: 'The lowest balance over the last blocks.',
+  params: { address: params.address, confirmations },
+  reply: Balance,
+  handle({ params: { address, confirmations } }, { accounts }) {
+    const value =
+      confirmations === 0
+        ? accounts.balance(address.bytes)
+        : accounts.lowestBalance(address.bytes, confirmations);
+    return balanceText(address.text, confirmations, value);
+  },
+});
+
+const effective = route({
+  method: 'GET',
+  path: '/addresses/effectiveBalance/{address}',
+  access: 'public',
+  group,
+  doc: 'Effective balance: without what is leased out, with what is leased in.',
+  params: { address: params.address },
+  reply: Balance,
+  handle: ({ params: { address } }, { accounts }) =>
+    balanceText(address.text, 0, accounts.balances(address.bytes).effective),
+});
+
+const effectiveConfirmed = route({
+  method: 'GET',
+  path: '/addresses/effectiveBalance/{address}/{confirmations}',
+  access: 'public',
+  group,
+  doc: 'The lowest effective balance over the last blocks.',
+  params: { address: params.address, confirmations },
+  reply: Balance,
+  handle({ params: { address, confirmations } }, { accounts }) {
+    const value =
+      confirmations === 0
+        ? accounts.balances(address.bytes).effective
+        : accounts.lowestEffective(address.bytes, confirmations);
+    return balanceText(address.text, confirmations, value);
+  },
+});
+
+const Details = Type.Object({
+  address: Type.String(),
+  regular: Int64,
+  generating: Int64,
+  available: Int64,
+  effective: Int64,
+});
+
+function detailsOf(address: params.Address, { accounts }: Services): Record<string, unknown> {
+  const { regular, generating, available, effective } = accounts.balances(address.bytes);
+  return {
+    address: address.text,
+    regular: integer(regular),
+    generating: integer(generating),
+    available: integer(available),
+    effective: integer(effective),
+  };
+}
+
+/** Details of the valid addresses in their order, then a refusal for each other one. */
+function detailsOfMany(texts: readonly string[], services: Services): Record<string, unknown>[] {
+  if (texts.length > limits.addresses) throw apiError('TooBigSequence');
+  const good: Record<string, unknown>[] = [];
+  const bad: Record<string, unknown>[] = [];
+  for (const text of texts) {
+    try {
+      good.push(detailsOf(params.readAddress(text, services.codec), services));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      bad.push({ address: text, ...error.body });
+    }
+  }
+  return [...good, ...bad];
+}
+
+// Where the kind of a reply depends on a setting, its schema lists both.
+const AnyDetails = Type.Unsafe<unknown>({ anyOf: [Type.Array(Details), Details] });
+const DetailsOfMany = Type.Array(Type.Unknown());
+
+const balanceDetails = route({
+  method: 'GET',
+  path: '/addresses/balance/details/{address}',
+  also: ['/addresses/balance/details'],
+  access: 'public',
+  group,
+  doc:
+    'All kinds of balance: an array with one object, or the bare object with ' +
+    '`rest-api.sdk-compatible`. A JSON body with `addresses` selects those instead.',
+  params: { address: params.text('An address.') },
+  body: optionalJson(Type.Object({ addresses: Type.Optional(Type.Array(Type.String())) })),
+  reply: AnyDetails,
+  handle({ params: { address }, body }, services) {
+    if (body?.addresses !== undefined) return detailsOfMany(body.addresses, services);
+    const one = detailsOf(params.readAddress(address, services.codec), services);
+    return services.settings.sdkCompatible ? one : [one];
+  },
+});
+
+const balanceDetailsOfMany = route({
+  method: 'POST',
+  path: '/addresses/balance/details',
+  access: 'public',
+  group,
+  doc: 'All kinds of balance of up to 1000 addresses; invalid ones come last with their error.',
+  body: json(AddressList),
+  reply: DetailsOfMany,
+  handle: ({ body }, services) => detailsOfMany(body.addresses, services),
+});
+
+const scriptInfo = route({
+  method: 'GET',
+  path: '/addresses/scriptInfo/{address}',
+  also: ['/addresses/sriptInfo/{address}'],
+  access: 'public',
+  group,
+  doc: 'The script of an account.',
+  params: { address: params.address },
+  reply: Type.Object({
+    address: Type.String(),
+    script: Type.Optional(Type.String()),
+    scriptText: Type.Optional(Type.String()),
+    complexity: Int32,
+    extraFee: Int64,
+  }),
+  handle({ params: { address } }, { accounts }) {
+    const script = accounts.script(address.bytes);
+    const shown = script === undefined ? { complexity: 0, extraFee: 0 } : scriptJson(script);
+    return { address: address.text, ...(shown as { complexity: number; extraFee: number }) };
+  },
+});
+
+const Validity = Type.Object({
+  addressOrAlias: Type.String(),
+  valid: Type.Boolean(),
+  reason: Type.Optional(Type.String()),
+});
+
+function validity(text: string, services: Services) {
+  const reason = invalidity(text, services);
+  return reason === undefined
+    ? { addressOrAlias: text, valid: true }
+    : { addressOrAlias: text, valid: false, reason };
+}
+
+/** Why this is neither an address nor a registered alias. */
+function invalidity(text: string, { codec, accounts }: Services): string | undefined {
+  const looksLikeAddress =
+    text.startsWith('address:') || params.fromBase58(text)?.length === ADDRESS_BYTES;
+  try {
+    if (looksLikeAddress) {
+      params.readAddress(text, codec);
+      return undefined;
+    }
+    const name = readAlias(text, codec);
+    if (accounts.aliasOwner(name) !== undefined) return undefined;
+    return `AliasDoesNotExist(${aliasToText(name, codec)})`;
+  } catch (error) {
+    const reason = error instanceof CodecError ? error.why : apiReason(error);
+    return looksLikeAddress ? `InvalidAddress(${reason})` : `GenericError(${reason})`;
+  }
+}
+
+function apiReason(error: unknown): string {
+  if (!(error instanceof ApiError)) throw error;
+  return error.message.replace(/^invalid address: /, '');
+}
+
+const validate = route({
+  method: 'GET',
+  path: '/addresses/validate/{addressOrAlias}',
+  access: 'public',
+  group,
+  doc: 'Whether a text is an address of this network or a registered alias; always 200.',
+  params: { addressOrAlias: params.text('An address or an alias.') },
+  reply: Validity,
+  handle: ({ params: { addressOrAlias } }, services) => validity(addressOrAlias, services),
+});
+
+const validateMany = route({
+  method: 'POST',
+  path: '/addresses/validateMany',
+  access: 'public',
+  group,
+  doc: 'The same for a list.',
+  body: json(Type.Object({ addressesOrAliases: Type.Array(Type.String()) })),
+  reply: Type.Object({ validations: Type.Array(Validity) }),
+  handle({ body: { addressesOrAliases } }, services) {
+    return { validations: addressesOrAliases.map((text) => validity(text, services)) };
+  },
+});
+
+const ofPublicKey = route({
+  method: 'GET',
+  path: '/addresses/publicKey/{publicKey}',
+  access: 'public',
+  group,
+  doc: 'The address of a public key.',
+  params: { publicKey: params.publicKey },
+  reply: Type.Object({ address: Type.String() }),
+  handle: ({ params: { publicKey } }, { codec }) => ({
+    address: codec.addressToText(codec.addressOf(publicKey)),
+  }),
+});
+
+const info = route({
+  method: 'GET',
+  path: '/addresses/info/{address}',
+  access: 'public',
+  group,
+  doc: 'The public key of an address of the keystore.',
+  params: { address: params.address },
+  reply: Type.Object({ address: Type.String(), publicKey: Type.String() }),
+  handle({ params: { address } }, { keystore }) {
+    const key = keystore.publicKey(address.bytes);
+    if (key === undefined) throw apiError('MissingSenderPrivateKey');
+    return { address: address.text, publicKey: base58.encode(key) };
+  },
+});
+
+const generatingAt = route({
+  method: 'GET',
+  path: '/addresses/generatingBalance/{address}/at/{height}',
+  access: 'public',
+  group,
+  doc: 'The generating balance of an address at a height.',
+  params: { address: params.address, height: params.height },
+  reply: Type.Object({ address: Type.String(), balance: Int64 }),
+  handle({ params: { address, height } }, { accounts, chain }) {
+    if (height > chain.height()) throw apiError('HeightTooBig', height, chain.height());
+    return { address: address.text, balance: accounts.generatingAt(address.bytes, height) };
+  },
+});
+
+const data = route({
+  method: 'GET',
+  path: '/addresses/data/{address}',
+  access: 'public',
+  group,
+  doc: 'Data entries of an account in the order of their keys.',
+  params: { address: params.address },
+  query: {
+    offset: params.optional(params.nonNegative('Entries to skip.'), 0),
+    limit: params.optional(params.positive('The most entries to list.'), Infinity),
+  },
+  reply: Type.Array(EntryShape),
+  handle: ({ params: { address }, query }, { accounts }) =>
+    Array.from(accounts.data(address.bytes, query), entryJson),
+});
+
+const dataEntry = route({
+  method: 'GET',
+  path: '/addresses/data/{address}/{key}',
+  // The empty key is a key.
+  also: ['/addresses/data/{address}/'],
+  access: 'public',
+  group,
+  doc: 'One data entry of an account.',
+  params: { address: params.address, key: params.text('Key of the entry.') },
+  reply: EntryShape,
+  handle({ params: { address, key } }, { accounts }) {
+    const entry = accounts.dataEntry(address.bytes, key);
+    if (entry === undefined) throw apiError('NoDataForKey', key);
+    return entryJson(entry);
+  },
+});
+
+export const addresses = [
+  list,
+  seq,
+  balance,
+  balanceConfirmed,
+  effective,
+  effectiveConfirmed,
+  balanceDetails,
+  balanceDetailsOfMany,
+  scriptInfo,
+  ...addressMessages,
+  validate,
+  validateMany,
+  ofPublicKey,
+  info,
+  generatingAt,
+  data,
+  dataEntry,
+];

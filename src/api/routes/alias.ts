@@ -1,0 +1,44 @@
+/** Aliases (rest-api.md §7). */
+import Type from 'typebox';
+import { apiError } from '../../base/errors.ts';
+import { aliasToText } from '../../tx/recipient.ts';
+import { readAlias } from '../alias-name.ts';
+import * as params from '../params.ts';
+import { route } from '../route.ts';
+
+const group = 'alias';
+
+const aliasName: params.Param<string> = {
+  doc: 'The bare name of an alias.',
+  schema: { type: 'string', minLength: 4, maxLength: 30 },
+  parse: readAlias,
+};
+
+const byAlias = route({
+  method: 'GET',
+  path: '/alias/by-alias/{alias}',
+  access: 'public',
+  group,
+  doc: 'The address behind an alias.',
+  params: { alias: aliasName },
+  reply: Type.Object({ address: Type.String() }),
+  handle({ params: { alias } }, { accounts, codec }) {
+    const owner = accounts.aliasOwner(alias);
+    if (owner === undefined) throw apiError('AliasNotFound', aliasToText(alias, codec));
+    return { address: codec.addressToText(owner) };
+  },
+});
+
+const byAddress = route({
+  method: 'GET',
+  path: '/alias/by-address/{address}',
+  access: 'public',
+  group,
+  doc: 'The aliases of an address.',
+  params: { address: params.address },
+  reply: Type.Array(Type.String()),
+  handle: ({ params: { address } }, { accounts, codec }) =>
+    accounts.aliasesOf(address.bytes).map((name) => aliasToText(name, codec)),
+});
+
+export const alias = [byAlias, byAddress];

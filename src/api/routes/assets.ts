@@ -1,0 +1,233 @@
+/** Assets: balances, details, distribution (rest-api.md §11). */
+import Type from 'typebox';
+import { base58 } from '../../base/base58.ts';
+import { apiError } from '../../base/errors.ts';
+import { integer } from '../../base/json.ts';
+import { Int32, Int64, json } from '../body.ts';
+import { limits } from '../limits.ts';
+import * as params from '../params.ts';
+import { route } from '../route.ts';
+import type { AssetView, Services } from '../services.ts';
+import { AddressList, scriptJson, Transaction } from '../shapes.ts';
+
+const group = 'assets';
+const MAX_ID_CHARS = 44;
+
+const assetOfBalance = params.bytes58('Id of an asset.', (text) =>
+  apiError('InvalidAssetId', `Asset id '${text}' is invalid: unable to decode base58`),
+);
+const assetOfDetails = params.bytes58('Id of an asset.', () =>
+  apiError('Invalid', 'Incorrect asset ID'),
+);
+const assetOfDistribution = params.bytes58(
+  'Id of an asset.',
+  (text) =>
+    apiError(
+      'Invalid',
+      text.length > MAX_ID_CHARS ? 'Unexpected assetId length' : 'Must be base58-encoded assetId',
+    ),
+  MAX_ID_CHARS,
+);
+
+const Nullable64 = Type.Unsafe<bigint | number | null>({
+  type: ['integer', 'null'],
+  format: 'int64',
+});
+
+const Holding = Type.Object({
+  assetId: Type.String(),
+  balance: Int64,
+  quantity: Int64,
+  reissuable: Type.Boolean(),
+  minSponsoredAssetFee: Nullable64,
+  sponsorBalance: Nullable64,
+  issueTransaction: Transaction,
+});
+
+function holdings(owner: Uint8Array, { assets, codec, transactions }: Services) {
+  const ownerText = codec.addressToText(owner);
+  const out = [];
+  for (const [id, balance] of assets.balancesOf(owner)) {
+    const view = assets.details(id);
+    if (view === undefined) continue;
+    const sponsored = view.minSponsoredAssetFee !== undefined;
+    const own = codec.addressToText(view.issuer) === ownerText;
+    out.push({
+      assetId: base58.encode(id),
+      balance,
+      quantity: view.quantity,
+      reissuable: view.reissuable,
+      minSponsoredAssetFee: view.minSponsoredAssetFee ?? null,
+      sponsorBalance: sponsored && own ? view.sponsorBalance : null,
+      issueTransaction: transactions.toJson(view.issueTransaction),
+    });
+  }
+  return out;
+}
+
+const balances = route({
+  method: 'GET',
+  path: '/assets/balance/{address}',
+  access: 'public',
+  group,
+  doc: 'All assets of an address.',
+  params: { address: params.address },
+  reply: Type.Object({ address: Type.String(), balances: Type.Array(Holding) }),
+  handle: ({ params: { address } }, services) => ({
+    address: address.text,
+    balances: holdings(address.bytes, services),
+  }),
+});
+
+const balance = route({
+  method: 'GET',
+  path: '/assets/balance/{address}/{assetId}',
+  access: 'public',
+  group,
+  doc: 'What an address has of one asset; 0 of an unknown one.',
+  params: { address: params.address, assetId: assetOfBalance },
+  reply: Type.Object({ address: Type.String(), assetId: Type.String(), balance: Int64 }),
+  handle: ({ params: { address, assetId } }, { assets }) => ({
+    address: address.text,
+    assetId: base58.encode(assetId),
+    balance: assets.balance(address.bytes, assetId),
+  }),
+});
+
+const balancesOfMany = route({
+  method: 'POST',
+  path: '/assets/balance',
+  access: 'public',
+  group,
+  doc: 'All assets of up to 1000 addresses, by address.',
+  body: json(AddressList),
+  reply: Type.Record(Type.String(), Type.Array(Holding)),
+  handle({ body: { addresses } }, services) {
+    if (addresses.length > limits.addresses) throw apiError('TooBigSequence');
+    const read = addresses.map((text) => params.readAddress(text, services.codec));
+    return Object.fromEntries(read.map(({ text, bytes }) => [text, holdings(bytes, services)]));
+  },
+});
+
+const Details = Type.Object({
+  assetId: Type.String(),
+  issueHeight: Int32,
+  issueTimestamp: Int64,
+  issuer: Type.String(),
+  issuerPublicKey: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  decimals: Int32,
+  reissuable: Type.Boolean(),
+  quantity: Int64,
+  scripted: Type.Boolean(),
+  script: Type.Union([Type.String(), Type.Null()]),
+  scriptText: Type.Union([Type.String(), Type.Null()]),
+  complexity: Int32,
+  extraFee: Int64,
+  minSponsoredAssetFee: Nullable64,
+});
+
+function detailsJson(id: Uint8Array, view: AssetView, { codec }: Services): unknown {
+  const { script } = view;
+  const none = { script: null, scriptText: null, complexity: 0, extraFee: 0 };
+  return {
+    assetId: base58.encode(id),
+    issueHeight: view.issueHeight,
+    issueTimestamp: view.issueTimestamp,
+    issuer: codec.addressToText(view.issuer),
+    issuerPublicKey: base58.encode(view.issuerPublicKey),
+    name: view.name,
+    description: view.description,
+    decimals: view.decimals,
+    reissuable: view.reissuable,
+    quantity: integer(view.quantity),
+    scripted: script !== undefined,
+    ...(script === undefined ? none : scriptJson(script)),
+    minSponsoredAssetFee: view.minSponsoredAssetFee ?? null,
+  };
+}
+
+const details = route({
+  method: 'GET',
+  path: '/assets/details/{assetId}',
+  access: 'public',
+  group,
+  doc: 'What is known of an asset; the quantity is the present one.',
+  params: { assetId: assetOfDetails },
+  query: { full: params.optional(params.flag('Accepted for clients; changes nothing.'), false) },
+  reply: Type.Unsafe<unknown>(Details),
+  handle({ params: { assetId } }, services) {
+    const view = services.assets.details(assetId);
+    if (view !== undefined) return detailsJson(assetId, view, services);
+    const id = base58.encode(assetId);
+    throw apiError('Invalid', `Failed to get description of the asset '${id}'`);
+  },
+});
+
+const Amounts = Type.Record(Type.String(), Int64);
+
+const byAddress = (items: Iterable<readonly [Uint8Array, bigint]>, { codec }: Services) =>
+  Object.fromEntries(
+    Array.from(items, ([address, amount]) => [codec.addressToText(address), amount]),
+  );
+
+const distribution = route({
+  method: 'GET',
+  path: '/assets/{assetId}/distribution',
+  access: 'public',
+  group,
+  doc: 'Who has how much of an asset.',
+  params: { assetId: assetOfDistribution },
+  reply: Amounts,
+  handle: ({ params: { assetId } }, services) =>
+    byAddress(services.assets.distribution(assetId), services),
+});
+
+/** A number of the paged distribution, whose errors are texts of their own. */
+const counted = (doc: string, problem: (value: number) => string | undefined) => ({
+  doc,
+  schema: { type: 'integer', format: 'int32', minimum: 1 },
+  parse(text: string): number {
+    const value = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    const why = Number.isNaN(value) ? `Unable to parse Integer from '${text}'` : problem(value);
+    if (why !== undefined) throw apiError('Invalid', why);
+    return value;
+  },
+});
+
+const distributionAt = route({
+  method: 'GET',
+  path: '/assets/{assetId}/distribution/{height}/limit/{limit}',
+  access: 'public',
+  group,
+  doc: 'Who had how much of an asset at a past height, page by page.',
+  params: {
+    assetId: assetOfDistribution,
+    height: counted('A height below the present one.', (value) =>
+      value > 0 ? undefined : 'Height should be greater than zero',
+    ),
+    limit: counted('The most addresses to list.', (value) =>
+      value > 0 ? undefined : 'Limit should be greater than 0',
+    ),
+  },
+  query: { after: params.optional(params.address, undefined) },
+  reply: Type.Object({
+    hasNext: Type.Boolean(),
+    lastItem: Type.Union([Type.String(), Type.Null()]),
+    items: Amounts,
+  }),
+  handle({ params: { assetId, height, limit }, query: { after } }, services) {
+    const most = services.settings.distributionAddressLimit;
+    if (limit >= most) throw apiError('Invalid', `Limit should be less than ${most}`);
+    const top = services.chain.height();
+    if (height >= top) {
+      throw apiError('Invalid', `Height should be less than current height ${top}`);
+    }
+    const page = services.assets.distributionAt(assetId, height, limit, after?.bytes);
+    const items = byAddress(page.items, services);
+    return { hasNext: page.hasNext, lastItem: Object.keys(items).at(-1) ?? null, items };
+  },
+});
+
+export const assets = [balances, balance, balancesOfMany, details, distribution, distributionAt];

@@ -1,0 +1,196 @@
+/** Consensus (rest-api.md §14). */
+import Type from 'typebox';
+import { base58 } from '../../base/base58.ts';
+import { apiError } from '../../base/errors.ts';
+import { Int32, Int64 } from '../body.ts';
+import * as params from '../params.ts';
+import { route } from '../route.ts';
+import type { HeaderView, Services } from '../services.ts';
+import { heightOf } from './blocks.ts';
+
+const group = 'consensus';
+const NAMES = { pos: 'Fair Proof-of-Stake (FairPoS)', poa: 'Proof-of-Authority (PoA)' } as const;
+const SHORT = { pos: 'PoS', poa: 'PoA' } as const;
+
+type Kind = keyof typeof SHORT;
+
+function requireKind(expected: Kind, { consensus }: Services): void {
+  const actual = consensus.settings.kind;
+  if (actual === expected) return;
+  throw apiError(
+    'Invalid',
+    `Expected ${SHORT[expected]} consensus block data, but got ${SHORT[actual]} instead`,
+  );
+}
+
+const algo = route({
+  method: 'GET',
+  path: '/consensus/algo',
+  access: 'public',
+  group,
+  doc: 'Name of the consensus algorithm.',
+  reply: Type.Object({ consensusAlgo: Type.String() }),
+  handle: (_request, { consensus }) => ({ consensusAlgo: NAMES[consensus.settings.kind] }),
+});
+
+const settings = route({
+  method: 'GET',
+  path: '/consensus/settings',
+  access: 'public',
+  group,
+  doc: 'Settings of the consensus.',
+  reply: Type.Object({
+    consensusAlgo: Type.String(),
+    roundDuration: Type.Optional(Type.String()),
+    syncDuration: Type.Optional(Type.String()),
+    banDurationBlocks: Type.Optional(Int32),
+    warningsForBan: Type.Optional(Int32),
+    maxBansPercentage: Type.Optional(Int32),
+  }),
+  handle(_request, { consensus }) {
+    const { kind, ...rest } = consensus.settings;
+    return { consensusAlgo: NAMES[kind], ...rest };
+  },
+});
+
+const texts = (addresses: readonly Uint8Array[], { codec }: Services): string[] =>
+  addresses.map((address) => codec.addressToText(address));
+
+function requireHeight(height: number, { chain }: Services): void {
+  if (height > chain.height()) throw apiError('HeightTooBig', height, chain.height());
+}
+
+const minersAtHeight = route({
+  method: 'GET',
+  path: '/consensus/minersAtHeight/{height}',
+  access: 'public',
+  group,
+  doc: 'The queue of miners at the time of a block (PoA).',
+  params: { height: params.height },
+  reply: Type.Object({ miners: Type.Array(Type.String()), height: Int32 }),
+  handle({ params: { height } }, services) {
+    requireKind('poa', services);
+    requireHeight(height, services);
+    return { miners: texts(services.consensus.minersAtHeight(height), services), height };
+  },
+});
+
+const miners = route({
+  method: 'GET',
+  path: '/consensus/miners/{timestamp}',
+  access: 'public',
+  group,
+  doc: 'Addresses with an active role miner at a time.',
+  params: { timestamp: params.timestamp },
+  reply: Type.Object({ miners: Type.Array(Type.String()), timestamp: Int64 }),
+  handle: ({ params: { timestamp } }, services) => ({
+    miners: texts(services.consensus.miners(Number(timestamp)), services),
+    timestamp,
+  }),
+});
+
+const bannedMiners = route({
+  method: 'GET',
+  path: '/consensus/bannedMiners/{height}',
+  access: 'public',
+  group,
+  doc: 'Miners that are banned at a height (PoA).',
+  params: { height: params.height },
+  reply: Type.Object({ bannedMiners: Type.Array(Type.String()), height: Int32 }),
+  handle({ params: { height } }, services) {
+    requireKind('poa', services);
+    requireHeight(height, services);
+    return { bannedMiners: texts(services.consensus.bannedMiners(height), services), height };
+  },
+});
+
+const BaseTarget = Type.Object({ baseTarget: Int64, score: Type.String() });
+const GenerationSignature = Type.Object({ generationSignature: Type.String() });
+
+/** The PoS data of a block. Throws where the chain runs under PoA. */
+function stake(height: number, services: Services) {
+  requireKind('pos', services);
+  const { consensus } = services.chain.headerAt(height) as HeaderView;
+  if (consensus.kind === 'pos') return consensus;
+  throw apiError('Invalid', 'Expected PoS consensus block data, but got PoA instead');
+}
+
+const baseTargetAt = (height: number, services: Services) => ({
+  baseTarget: stake(height, services).baseTarget,
+  score: String(services.chain.scoreAt(height)),
+});
+
+const generationSignatureAt = (height: number, services: Services) => ({
+  generationSignature: base58.encode(stake(height, services).generationSignature),
+});
+
+const baseTarget = route({
+  method: 'GET',
+  path: '/consensus/basetarget',
+  access: 'public',
+  group,
+  doc: 'Base target of the last block and the score of the chain (PoS).',
+  reply: BaseTarget,
+  handle: (_request, services) => baseTargetAt(services.chain.height(), services),
+});
+
+const baseTargetOf = route({
+  method: 'GET',
+  path: '/consensus/basetarget/{blockId}',
+  access: 'public',
+  group,
+  doc: 'Base target of a block and the score up to it (PoS).',
+  params: { blockId: params.blockSignature },
+  reply: BaseTarget,
+  handle: ({ params: { blockId } }, services) =>
+    baseTargetAt(heightOf(blockId, services), services),
+});
+
+const generatingBalance = route({
+  method: 'GET',
+  path: '/consensus/generatingbalance/{address}',
+  access: 'public',
+  group,
+  doc: 'Generating balance of an address.',
+  params: { address: params.address },
+  reply: Type.Object({ address: Type.String(), balance: Int64 }),
+  handle: ({ params: { address } }, { accounts }) => ({
+    address: address.text,
+    balance: accounts.balances(address.bytes).generating,
+  }),
+});
+
+const generationSignature = route({
+  method: 'GET',
+  path: '/consensus/generationsignature',
+  access: 'public',
+  group,
+  doc: 'Generation signature of the last block (PoS).',
+  reply: GenerationSignature,
+  handle: (_request, services) => generationSignatureAt(services.chain.height(), services),
+});
+
+const generationSignatureOf = route({
+  method: 'GET',
+  path: '/consensus/generationsignature/{blockId}',
+  access: 'public',
+  group,
+  doc: 'Generation signature of a block (PoS).',
+  params: { blockId: params.blockSignature },
+  reply: GenerationSignature,
+  handle: ({ params: { blockId } }, services) =>
+    generationSignatureAt(heightOf(blockId, services), services),
+});
+
+export const consensus = [
+  algo,
+  settings,
+  minersAtHeight,
+  miners,
+  bannedMiners,
+  baseTarget,
+  baseTargetOf,
+  generatingBalance,
+  generationSignature,
+  generationSignatureOf,
+];

@@ -1,0 +1,195 @@
+/** Contracts: their records and states (rest-api.md §8). */
+import Type from 'typebox';
+import { base58 } from '../../base/base58.ts';
+import { apiError } from '../../base/errors.ts';
+import { Int32, Int64, json } from '../body.ts';
+import { keyFilter } from '../key-filter.ts';
+import { limits } from '../limits.ts';
+import * as params from '../params.ts';
+import { route } from '../route.ts';
+import type { EntriesQuery, Services } from '../services.ts';
+import type { ContractView, ExecutionStatus } from '../services-network.ts';
+import { confirmedJson, EntryShape, entryJson, Transaction } from '../shapes.ts';
+
+const group = 'contracts';
+
+const Contract = Type.Object({
+  contractId: Type.String(),
+  image: Type.String(),
+  imageHash: Type.String(),
+  version: Int32,
+  active: Type.Boolean(),
+});
+
+const recordJson = ({ contractId, image, imageHash, version, active }: ContractView) => ({
+  contractId: base58.encode(contractId),
+  image,
+  imageHash,
+  version,
+  active,
+});
+
+/** Throws ApiError ContractNotFound. */
+function found(id: Uint8Array, { contracts }: Services): ContractView {
+  const view = contracts.get(id);
+  if (view === undefined) throw apiError('ContractNotFound', base58.encode(id));
+  return view;
+}
+
+const ALL: EntriesQuery = { offset: 0, limit: Infinity };
+
+const entriesOf = (id: Uint8Array, query: EntriesQuery, { contracts }: Services) =>
+  Array.from(contracts.entries(id, query), entryJson);
+
+const list = route({
+  method: 'GET',
+  path: '/contracts',
+  access: 'public',
+  group,
+  doc: 'All contracts.',
+  reply: Type.Array(Contract),
+  handle: (_request, { contracts }) => Array.from(contracts.list(), recordJson),
+});
+
+const statesOfMany = route({
+  method: 'POST',
+  path: '/contracts',
+  access: 'public',
+  group,
+  doc: 'States of up to 100 contracts, by id.',
+  body: json(Type.Object({ contracts: Type.Array(Type.String()) })),
+  reply: Type.Record(Type.String(), Type.Array(EntryShape)),
+  handle({ body }, services) {
+    if (body.contracts.length > limits.contractIds) throw apiError('TooBigSequence');
+    const states = [...new Set(body.contracts)].map((text) => {
+      const id = params.contractId.parse(text, services.codec);
+      found(id, services);
+      return [text, entriesOf(id, ALL, services)] as const;
+    });
+    return Object.fromEntries(states);
+  },
+});
+
+const Status = Type.Object({
+  sender: Type.String(),
+  senderPublicKey: Type.String(),
+  txId: Type.String(),
+  status: Type.String(),
+  code: Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] }),
+  message: Type.String(),
+  timestamp: Int64,
+  signature: Type.String(),
+});
+
+function statusJson(item: ExecutionStatus, { codec, settings }: Services) {
+  const code = settings.sdkCompatible ? item.code : item.code?.toString();
+  return {
+    sender: codec.addressToText(item.sender),
+    senderPublicKey: base58.encode(item.senderPublicKey),
+    txId: base58.encode(item.txId),
+    status: item.status,
+    code: code ?? null,
+    message: item.message,
+    timestamp: item.timestamp,
+    signature: base58.encode(item.signature),
+  };
+}
+
+const status = route({
+  method: 'GET',
+  path: '/contracts/status/{id}',
+  access: 'public',
+  group,
+  doc: 'How the execution of a contract transaction went, as far as this node knows.',
+  params: { id: params.executableId },
+  reply: Type.Array(Status),
+  handle({ params: { id } }, services) {
+    const known = services.contracts.statuses(id);
+    if (known.length === 0) throw apiError('ExecutionResultNotFound', base58.encode(id));
+    return known.map((item) => statusJson(item, services));
+  },
+});
+
+const executedFor = route({
+  method: 'GET',
+  path: '/contracts/executed-tx-for/{id}',
+  access: 'public',
+  group,
+  doc: 'The transaction that carries the results of a contract transaction.',
+  params: { id: params.executableId },
+  reply: Transaction,
+  handle({ params: { id } }, services) {
+    const executed = services.contracts.executedFor(id);
+    if (executed === undefined) throw apiError('ExecutedNotFound', base58.encode(id));
+    return confirmedJson(executed, services);
+  },
+});
+
+const info = route({
+  method: 'GET',
+  path: '/contracts/info/{contractId}',
+  access: 'public',
+  group,
+  doc: 'The record of a contract.',
+  params: { contractId: params.contractId },
+  reply: Contract,
+  handle: ({ params: { contractId } }, services) => recordJson(found(contractId, services)),
+});
+
+const state = route({
+  method: 'GET',
+  path: '/contracts/{contractId}',
+  access: 'public',
+  group,
+  doc: 'State of a contract in the order of its keys.',
+  params: { contractId: params.contractId },
+  query: {
+    offset: params.optional(params.nonNegative('Entries to skip.'), 0),
+    limit: params.optional(params.positive('The most entries to list.'), Infinity),
+    matches: params.optional(params.text('Regular expression for the whole key.'), undefined),
+  },
+  reply: Type.Array(EntryShape),
+  handle({ params: { contractId }, query: { offset, limit, matches } }, services) {
+    found(contractId, services);
+    const query = { offset, limit };
+    const filtered = matches === undefined ? query : { ...query, accepts: keyFilter(matches) };
+    return entriesOf(contractId, filtered, services);
+  },
+});
+
+const stateOfKeys = route({
+  method: 'POST',
+  path: '/contracts/{contractId}',
+  access: 'public',
+  group,
+  doc: 'Entries of up to 100 keys; those that do not exist are left out.',
+  params: { contractId: params.contractId },
+  body: json(Type.Object({ keys: Type.Array(Type.String()) })),
+  reply: Type.Array(EntryShape),
+  handle({ params: { contractId }, body: { keys } }, services) {
+    if (keys.length > limits.contractKeys) throw apiError('TooBigSequence');
+    found(contractId, services);
+    return keys
+      .map((key) => services.contracts.entry(contractId, key))
+      .filter((entry) => entry !== undefined)
+      .map(entryJson);
+  },
+});
+
+const entry = route({
+  method: 'GET',
+  path: '/contracts/{contractId}/{key}',
+  access: 'public',
+  group,
+  doc: 'One entry of a contract.',
+  params: { contractId: params.contractId, key: params.text('Key of the entry.') },
+  reply: EntryShape,
+  handle({ params: { contractId, key } }, services) {
+    found(contractId, services);
+    const value = services.contracts.entry(contractId, key);
+    if (value === undefined) throw apiError('NoDataForKey', key);
+    return entryJson(value);
+  },
+});
+
+export const contracts = [list, statesOfMany, status, executedFor, info, state, stateOfKeys, entry];

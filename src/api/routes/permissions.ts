@@ -1,0 +1,70 @@
+/** Permissions (rest-api.md §17). */
+import Type from 'typebox';
+import { Int64, json } from '../body.ts';
+import * as params from '../params.ts';
+import { route } from '../route.ts';
+import type { Services } from '../services.ts';
+
+const group = 'permissions';
+
+const Role = Type.Object({ role: Type.String(), dueTimestamp: Type.Optional(Int64) });
+const Roles = Type.Object({ roles: Type.Array(Role), timestamp: Int64 });
+
+function rolesAt(address: Uint8Array, timestamp: number, { permissions }: Services) {
+  return permissions
+    .roles(address, timestamp)
+    .map(({ role, dueTimestamp }) =>
+      dueTimestamp === undefined ? { role } : { role, dueTimestamp },
+    );
+}
+
+const now = route({
+  method: 'GET',
+  path: '/permissions/{address}',
+  access: 'public',
+  group,
+  doc: 'Roles of an address in force now.',
+  params: { address: params.address },
+  reply: Roles,
+  handle({ params: { address } }, services) {
+    const timestamp = services.clock.now();
+    return { roles: rolesAt(address.bytes, timestamp, services), timestamp };
+  },
+});
+
+const at = route({
+  method: 'GET',
+  path: '/permissions/{address}/at/{timestamp}',
+  access: 'public',
+  group,
+  doc: 'Roles of an address in force at a time.',
+  params: { address: params.address, timestamp: params.timestamp },
+  reply: Roles,
+  handle: ({ params: { address, timestamp } }, services) => ({
+    roles: rolesAt(address.bytes, Number(timestamp), services),
+    timestamp,
+  }),
+});
+
+const ofMany = route({
+  method: 'POST',
+  path: '/permissions/addresses',
+  access: 'public',
+  group,
+  doc: 'Roles of several addresses in force at a time, in the order of the request.',
+  body: json(Type.Object({ addresses: Type.Array(Type.String()), timestamp: Int64 })),
+  reply: Type.Object({
+    addressToRoles: Type.Array(Type.Object({ address: Type.String(), roles: Type.Array(Role) })),
+    timestamp: Int64,
+  }),
+  handle({ body: { addresses, timestamp } }, services) {
+    const read = addresses.map((text) => params.readAddress(text, services.codec));
+    const addressToRoles = read.map(({ text, bytes }) => ({
+      address: text,
+      roles: rolesAt(bytes, Number(timestamp), services),
+    }));
+    return { addressToRoles, timestamp };
+  },
+});
+
+export const permissions = [now, at, ofMany];

@@ -1,0 +1,223 @@
+/** Transactions: reading, the pool, fees, signing, broadcasting (rest-api.md §4). */
+import Type from 'typebox';
+import { base58 } from '../../base/base58.ts';
+import { ApiError, apiError } from '../../base/errors.ts';
+import { integer, type JsonObject } from '../../base/json.ts';
+import { aliasToText } from '../../tx/recipient.ts';
+import type { Tx } from '../../tx/transaction.ts';
+import { type Answer, details, print, printed } from '../answer.ts';
+import { badField, Int32, Int64, jsonObject } from '../body.ts';
+import * as params from '../params.ts';
+import { route } from '../route.ts';
+import type { ConfirmedTx, Services } from '../services.ts';
+import { confirmedJson, extendedJson, Transaction } from '../shapes.ts';
+import { forBroadcast, forSigning, typeOf } from '../transaction-request.ts';
+
+const group = 'transactions';
+const UNKNOWN = details(404, 'Transaction is not in blockchain');
+const NOT_IN_POOL = details(404, 'Transaction is not in UTX');
+const MASS_TRANSFER = 11;
+
+const info = route({
+  method: 'GET',
+  path: '/transactions/info/{id}',
+  also: ['/transactions/info', '/transactions/info/'],
+  access: 'public',
+  group,
+  doc: 'A transaction of the chain with the height of its block.',
+  params: { id: params.transactionId },
+  reply: Transaction,
+  handle({ params: { id } }, services) {
+    const confirmed = services.chain.transaction(id);
+    return confirmed === undefined ? UNKNOWN : printed(print(extendedJson(confirmed, services)));
+  },
+});
+
+const NO_LIMIT = apiError('Invalid', 'invalid.limit');
+
+/** Its one error is a text of its own. */
+const listLimit: params.Param<number> = {
+  doc: 'The most transactions to list, from 0.',
+  schema: { type: 'integer', format: 'int32', minimum: 0 },
+  parse(text) {
+    if (!/^\d{1,9}$/.test(text)) throw NO_LIMIT;
+    return Number(text);
+  },
+};
+
+const ofAddress = route({
+  method: 'GET',
+  path: '/transactions/address/{address}/limit/{limit}',
+  also: ['/transactions/address/{address}', '/transactions/address/{address}/limit'],
+  access: 'public',
+  group,
+  doc: 'Transactions that involve an address, newest first: an array that holds one array.',
+  params: { address: params.address, limit: listLimit },
+  query: {
+    after: params.optional(
+      params.bytes58('Id of the last transaction of the page before.', (text) =>
+        apiError('Invalid', `Unable to decode transaction id ${text}`),
+      ),
+      undefined,
+    ),
+  },
+  reply: Type.Array(Type.Array(Transaction)),
+  handle({ params: { address, limit }, query: { after } }, services) {
+    const most = services.settings.transactionsByAddressLimit;
+    if (limit > most) throw apiError('TooBigSequence', `limit ${limit} is over ${most}`);
+    if (after !== undefined && services.chain.transaction(after) === undefined) return UNKNOWN;
+    const found = limit === 0 ? [] : services.chain.transactionsOf(address.bytes, limit, after);
+    return printed(print([found.map((item) => listed(item, address, services))]));
+  },
+});
+
+/** A mass transfer lists, for one who did not send it, only what it brought that address. */
+function listed(item: ConfirmedTx, address: params.Address, services: Services): unknown {
+  const json = confirmedJson(item, services);
+  const transfers = json['transfers'];
+  if (item.tx.type !== MASS_TRANSFER || !Array.isArray(transfers)) return json;
+  if (json['sender'] === address.text) return json;
+  const aliases = services.accounts.aliasesOf(address.bytes);
+  const mine = new Set([address.text, ...aliases.map((name) => aliasToText(name, services.codec))]);
+  json['transfers'] = transfers.filter((transfer: JsonObject) =>
+    mine.has(String(transfer['recipient'])),
+  );
+  return json;
+}
+
+const unconfirmed = route({
+  method: 'GET',
+  path: '/transactions/unconfirmed',
+  access: 'public',
+  group,
+  doc: 'All transactions of the pool.',
+  reply: Type.Array(Transaction),
+  handle: (_request, { pool, transactions }) =>
+    printed(print(pool.list().map((tx) => transactions.toJson(tx)))),
+});
+
+const unconfirmedSize = route({
+  method: 'GET',
+  path: '/transactions/unconfirmed/size',
+  access: 'public',
+  group,
+  doc: 'How many transactions wait in the pool.',
+  reply: Type.Object({ size: Int32, sizeInBytes: Int64 }),
+  handle: (_request, { pool }) => ({ size: pool.size(), sizeInBytes: pool.bytes() }),
+});
+
+const unconfirmedInfo = route({
+  method: 'GET',
+  path: '/transactions/unconfirmed/info/{id}',
+  also: [
+    '/unconfirmed/info/{id}',
+    '/unconfirmed/info',
+    '/unconfirmed/info/',
+    '/transactions/unconfirmed/info',
+    '/transactions/unconfirmed/info/',
+  ],
+  access: 'public',
+  group,
+  doc: 'A transaction of the pool.',
+  params: { id: params.transactionId },
+  reply: Transaction,
+  handle({ params: { id } }, { pool, transactions }) {
+    const tx = pool.get(id);
+    return tx === undefined ? NOT_IN_POOL : printed(print(transactions.toJson(tx)));
+  },
+});
+
+const unsigned = jsonObject({ $ref: '#/components/schemas/UnsignedTransaction' });
+const signed = jsonObject({ $ref: '#/components/schemas/SignedTransaction' });
+
+const calculateFee = route({
+  method: 'POST',
+  path: '/transactions/calculateFee',
+  access: 'public',
+  group,
+  doc: 'The least fee of a transaction; sender, fee and proofs are not looked at.',
+  body: unsigned,
+  reply: Type.Object({
+    feeAssetId: Type.Union([Type.String(), Type.Null()]),
+    feeAmount: Int64,
+  }),
+  handle({ body }, { codec, transactions }) {
+    typeOf(body);
+    const key = body['senderPublicKey'];
+    if (key === undefined || key === null) throw badField('senderPublicKey', 'error.path.missing');
+    if (typeof key !== 'string') throw badField('senderPublicKey', 'error.expected.jsstring');
+    params.readPublicKey(key, codec);
+    const { feeAssetId, feeAmount } = transactions.calculateFee(body);
+    return {
+      feeAssetId: feeAssetId === undefined ? null : base58.encode(feeAssetId),
+      feeAmount: integer(feeAmount) as number,
+    };
+  },
+});
+
+async function signRequest(body: JsonObject, services: Services): Promise<Tx> {
+  const { sender, password } = forSigning(body, services.codec);
+  if (services.keystore.publicKey(sender) === undefined) throw apiError('MissingSenderPrivateKey');
+  return await services.transactions.sign(body, sender, password);
+}
+
+async function submit(tx: Tx, { pool, transactions }: Services): Promise<Answer> {
+  try {
+    return printed(print(transactions.toJson(await pool.submit(tx))));
+  } catch (error) {
+    // Refusals by the state show the transaction they are about (§2.1).
+    if (error instanceof ApiError && (error.code === 112 || error.code === 117)) {
+      throw error.with({ tx: transactions.toJson(tx) });
+    }
+    throw error;
+  }
+}
+
+const sign = route({
+  method: 'POST',
+  path: '/transactions/sign',
+  access: 'apiKey',
+  group,
+  doc: 'Signs a transaction with a key of the keystore; nothing is stored or sent.',
+  body: unsigned,
+  reply: Transaction,
+  handle: async ({ body }, services) =>
+    printed(print(services.transactions.toJson(await signRequest(body, services)))),
+});
+
+const signAndBroadcast = route({
+  method: 'POST',
+  path: '/transactions/signAndBroadcast',
+  access: 'apiKey',
+  group,
+  doc: 'Signs as /transactions/sign does, then submits as /transactions/broadcast does.',
+  body: unsigned,
+  reply: Transaction,
+  handle: async ({ body }, services) => submit(await signRequest(body, services), services),
+});
+
+const broadcast = route({
+  method: 'POST',
+  path: '/transactions/broadcast',
+  access: 'public',
+  group,
+  doc: 'Submits a signed transaction; one that already waits in the pool is answered again.',
+  body: signed,
+  reply: Transaction,
+  handle({ body }, services) {
+    forBroadcast(body);
+    return submit(services.transactions.fromJson(body), services);
+  },
+});
+
+export const transactions = [
+  info,
+  ofAddress,
+  unconfirmed,
+  unconfirmedSize,
+  unconfirmedInfo,
+  calculateFee,
+  sign,
+  signAndBroadcast,
+  broadcast,
+];

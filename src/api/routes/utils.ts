@@ -1,0 +1,134 @@
+/** Utilities: hashes, seeds, time, scripts, the keystore's reload (rest-api.md §13). */
+import Type from 'typebox';
+import { base58 } from '../../base/base58.ts';
+import { apiError } from '../../base/errors.ts';
+import { Int32, Int64, plainText } from '../body.ts';
+import { limits } from '../limits.ts';
+import * as params from '../params.ts';
+import { route } from '../route.ts';
+
+const group = 'utils';
+const SEED_BYTES = 32;
+
+const Hash = Type.Object({ message: Type.String(), hash: Type.String() });
+
+const hashFast = route({
+  method: 'POST',
+  path: '/utils/hash/fast',
+  access: 'public',
+  group,
+  doc: 'Fast hash of the UTF-8 bytes of the body.',
+  body: plainText,
+  reply: Hash,
+  handle: ({ body }, { hashes }) => ({
+    message: body,
+    hash: base58.encode(hashes.fast(Buffer.from(body))),
+  }),
+});
+
+const hashSecure = route({
+  method: 'POST',
+  path: '/utils/hash/secure',
+  access: 'public',
+  group,
+  doc: 'Secure hash of the UTF-8 bytes of the body; API key hashes are made with it.',
+  body: plainText,
+  reply: Hash,
+  handle: ({ body }, { hashes }) => ({
+    message: body,
+    hash: base58.encode(hashes.secure(Buffer.from(body))),
+  }),
+});
+
+const Seed = Type.Object({ seed: Type.String() });
+
+const seed = route({
+  method: 'GET',
+  path: '/utils/seed',
+  access: 'public',
+  group,
+  doc: '32 random bytes.',
+  reply: Seed,
+  handle: (_request, { random }) => ({ seed: base58.encode(random.bytes(SEED_BYTES)) }),
+});
+
+const seedOfLength = route({
+  method: 'GET',
+  path: '/utils/seed/{length}',
+  access: 'public',
+  group,
+  doc: 'Random bytes.',
+  params: { length: params.positive('How many bytes, at most 1024.') },
+  reply: Seed,
+  handle({ params: { length } }, { random }) {
+    if (length > limits.seedBytes) throw apiError('TooBigSequence');
+    return { seed: base58.encode(random.bytes(length)) };
+  },
+});
+
+const Compiled = Type.Object({ script: Type.String(), complexity: Int32, extraFee: Int64 });
+
+const compile = route({
+  method: 'POST',
+  path: '/utils/script/compile',
+  access: 'public',
+  group,
+  doc: 'Compiles the source of a script.',
+  maxBody: limits.body.script,
+  query: {
+    assetScript: params.optional(params.flag('Compile the script of an asset.'), false),
+  },
+  body: plainText,
+  reply: Compiled,
+  handle: () => {
+    throw apiError('NotAvailable', 'The script compiler');
+  },
+});
+
+const estimate = route({
+  method: 'POST',
+  path: '/utils/script/estimate',
+  access: 'public',
+  group,
+  doc: 'The cost of a compiled script.',
+  maxBody: limits.body.script,
+  body: plainText,
+  reply: Type.Object({ ...Compiled.properties, scriptText: Type.String() }),
+  handle: () => {
+    throw apiError('NotAvailable', 'The script estimator');
+  },
+});
+
+const time = route({
+  method: 'GET',
+  path: '/utils/time',
+  access: 'public',
+  group,
+  doc: 'The time of the system, plain and corrected by NTP.',
+  reply: Type.Object({ system: Int64, NTP: Int64 }),
+  handle: (_request, { clock }) => ({ system: clock.system(), NTP: clock.now() }),
+});
+
+const reloadWallet = route({
+  method: 'POST',
+  path: '/utils/reload-wallet',
+  access: 'loopbackOrApiKey',
+  group,
+  doc: 'Reads the keystore anew. A call from this machine needs no key.',
+  reply: Type.Object({ message: Type.String() }),
+  async handle(_request, { keystore }) {
+    await keystore.reload();
+    return { message: 'Wallet reloaded successfully' };
+  },
+});
+
+export const utils = [
+  hashFast,
+  hashSecure,
+  seed,
+  seedOfLength,
+  compile,
+  estimate,
+  time,
+  reloadWallet,
+];

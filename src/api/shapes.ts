@@ -1,0 +1,81 @@
+/** JSON-only shapes that several resources share, and their schemas (rest-api.md §5, §8, §12). */
+import Type, { type Static } from 'typebox';
+import { base58 } from '../base/base58.ts';
+import { integer } from '../base/json.ts';
+import { base64 } from '../codec/text.ts';
+import type { Entry } from '../tx/entries.ts';
+import { Int32, Int64 } from './body.ts';
+import type { ConfirmedTx, ScriptView, Services } from './services.ts';
+
+/** The JSON of a transaction; its schema is made from the transaction types. */
+export const Transaction = Type.Unsafe<Record<string, unknown>>({
+  $ref: '#/components/schemas/Transaction',
+});
+
+export const EntryShape = Type.Object({
+  key: Type.String(),
+  type: Type.Union([
+    Type.Literal('integer'),
+    Type.Literal('boolean'),
+    Type.Literal('binary'),
+    Type.Literal('string'),
+  ]),
+  value: Type.Unknown(),
+});
+type EntryJson = Static<typeof EntryShape>;
+
+export const AddressList = Type.Object({ addresses: Type.Array(Type.String()) });
+
+export const Balance = Type.Object({
+  address: Type.String(),
+  confirmations: Int32,
+  balance: Int64,
+});
+
+export function entryJson(entry: Entry): EntryJson {
+  return { key: entry.key, type: entry.type, value: entryValue(entry) };
+}
+
+function entryValue(entry: Entry): unknown {
+  if (entry.type === 'integer') return integer(entry.value);
+  return entry.type === 'binary' ? base64.encode(entry.value) : entry.value;
+}
+
+export function scriptJson(script: ScriptView): Record<string, unknown> {
+  return {
+    script: base64.encode(script.script),
+    scriptText: script.text,
+    complexity: script.complexity,
+    extraFee: integer(script.extraFee),
+  };
+}
+
+const LEASE = 8;
+const LEASE_CANCEL = 9;
+
+/** A transaction of the chain; `height` last, as clients of the reference show it. */
+export function confirmedJson(
+  { tx, height }: ConfirmedTx,
+  { transactions }: Pick<Services, 'transactions'>,
+): Record<string, unknown> {
+  const json = transactions.toJson(tx);
+  json['height'] = height;
+  return json;
+}
+
+/** The same with `status` of a lease and the `lease` of a cancellation. */
+export function extendedJson(
+  confirmed: ConfirmedTx,
+  services: Pick<Services, 'transactions' | 'leases' | 'chain'>,
+): Record<string, unknown> {
+  const json = confirmedJson(confirmed, services);
+  const { tx } = confirmed;
+  if (tx.type === LEASE) {
+    json['status'] = services.leases.isActive(tx.id) ? 'active' : 'canceled';
+  } else if (tx.type === LEASE_CANCEL) {
+    const id = base58.decode(String(json['leaseId']));
+    const lease = services.chain.transaction(id);
+    json['lease'] = lease === undefined ? null : services.transactions.toJson(lease.tx);
+  }
+  return json;
+}
