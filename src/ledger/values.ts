@@ -1,10 +1,9 @@
 /** Codecs of table values. They never leave the node, so their JSON side only serves debugging. */
-import { encodeHex } from '../base/hex.ts';
-import { decodeHex } from '../base/hex.ts';
+import { decodeHex, encodeHex } from '../base/hex.ts';
 import type { Codec } from '../codec/codec.ts';
 import { bytes, bytes32, type TextForm } from '../codec/primitives.ts';
 
-const hex: TextForm = { encode: encodeHex, decode: (text) => decodeHex(text), schema: { type: 'string' } };
+const hex: TextForm = { encode: encodeHex, decode: decodeHex, schema: { type: 'string' } };
 
 const VALUE_BYTES_MAX = 2 ** 30;
 

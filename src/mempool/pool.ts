@@ -6,7 +6,7 @@
  * expiry or with a recorded reason; nothing is evicted for a newcomer. Entries are kept as bytes,
  * since an object for each field would cost ten times the memory.
  */
-import { encode as base58 } from '../base/base58.ts';
+import { base58 } from '../base/base58.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import { ApiError, apiError, refused } from '../base/errors.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
@@ -185,7 +185,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       const balance = state.assetBalance(tx.sender, id);
       const assetSpends = (totals.assets.get(asset) ?? 0n) + amount;
       if (assetSpends > balance) {
-        throw unavailable(`asset '${base58(id)}'`, balance, assetSpends);
+        throw unavailable(`asset '${base58.encode(id)}'`, balance, assetSpends);
       }
     }
   }
@@ -216,7 +216,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     remove(entry);
     if (dropped.size >= DROPPED_MAX) dropped.delete(dropped.keys().next().value ?? '');
     dropped.set(entry.key, error.message);
-    log.info('pool.dropped', { id: base58(entry.id), why: error.message });
+    log.info('pool.dropped', { id: base58.encode(entry.id), why: error.message });
   }
 
   function decode(entry: PoolEntry): Tx {
@@ -260,7 +260,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
         await admit(tx, key, checkSignature);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        log.info('pool.dropped', { id: base58(tx.id), why: error.message });
+        log.info('pool.dropped', { id: base58.encode(tx.id), why: error.message });
       }
     }
   }
@@ -277,7 +277,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
         kept.push(record);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        log.info('pool.dropped', { id: base58(tx.id), why: error.message });
+        log.info('pool.dropped', { id: base58.encode(tx.id), why: error.message });
       }
       if (++inTurn % REVALIDATED_PER_TURN === 0) await clock.turn();
     }

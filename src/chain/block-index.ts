@@ -1,0 +1,115 @@
+/**
+ * Rows that follow from a block alone: its header, its transactions, and where to find them by id
+ * and by address. They are written with the block and removed with it, without undo records, so a
+ * transaction costs its own bytes plus three short keys on disk.
+ */
+import type { StoreWrite } from '../base/ports.ts';
+import { latin1 } from '../base/bytes.ts';
+import type { Chain } from '../codec/codec.ts';
+import { Writer } from '../codec/codec.ts';
+import { encodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
+import {
+  blocksByGenerator,
+  headers,
+  heights,
+  transactionIds,
+  transactions,
+  transactionsByAddress,
+} from '../ledger/tables.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import type { Table } from '../ledger/table.ts';
+import type { Tx } from '../tx/transaction.ts';
+
+/** Bytes of a transaction id that the index keeps. */
+export const ID_PREFIX_BYTES = 16;
+export const idPrefix = (id: Uint8Array): Uint8Array => id.subarray(0, ID_PREFIX_BYTES);
+
+const NOTHING = new Uint8Array(0);
+
+export interface IndexedBlock {
+  readonly height: number;
+  readonly row: HeaderRow;
+  readonly txs: readonly Tx[];
+}
+
+/** Rows to write for a block; `state` resolves aliases as of the end of that block. */
+export function* indexWrites(
+  block: IndexedBlock,
+  state: LedgerView,
+  chain: Chain,
+): Generator<StoreWrite> {
+  const { height, row, txs } = block;
+  yield write(headers, height, encodeHeaderRow(row, chain));
+  yield write(heights, row.header.signature, u32(height, chain));
+  yield write(blocksByGenerator, [chain.addressOf(row.header.generator), height], NOTHING);
+  for (let index = 0; index < txs.length; index++) {
+    const tx = txs[index]!;
+    yield write(transactions, [height, index], tx.bytes);
+    yield write(transactionIds, idPrefix(tx.id), position(height, index, chain));
+    for (const address of concerned(tx, state)) {
+      yield write(transactionsByAddress, [address, height, index], NOTHING);
+    }
+  }
+}
+
+/** Removes what `indexWrites` wrote; `state` is the state with the block still applied. */
+export function* indexRemovals(
+  block: IndexedBlock,
+  state: LedgerView,
+  chain: Chain,
+): Generator<StoreWrite> {
+  const { height, row, txs } = block;
+  yield write(headers, height, undefined);
+  yield write(heights, row.header.signature, undefined);
+  yield write(blocksByGenerator, [chain.addressOf(row.header.generator), height], undefined);
+  for (let index = 0; index < txs.length; index++) {
+    const tx = txs[index]!;
+    yield write(transactions, [height, index], undefined);
+    yield write(transactionIds, idPrefix(tx.id), undefined);
+    for (const address of concerned(tx, state)) {
+      yield write(transactionsByAddress, [address, height, index], undefined);
+    }
+  }
+}
+
+/** Every address that lists the transaction, once each. */
+export function* concerned(tx: Tx, state: LedgerView): Generator<Uint8Array> {
+  if (tx.def.involved === undefined) {
+    if (tx.sender.length > 0) yield tx.sender;
+    return;
+  }
+  const seen = new Set<string>();
+  if (tx.sender.length > 0) {
+    seen.add(latin1(tx.sender));
+    yield tx.sender;
+  }
+  for (const address of tx.def.involved(tx, state)) {
+    const key = latin1(address);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    yield address;
+  }
+}
+
+function write<K, V>(table: Table<K, V>, key: K, value: Uint8Array | undefined): StoreWrite {
+  return { table: table.id, key: table.key.encode(key), value };
+}
+
+function u32(value: number, chain: Chain): Uint8Array {
+  return encodeValue(chain, (out) => out.u32(value));
+}
+
+function position(height: number, index: number, chain: Chain): Uint8Array {
+  return encodeValue(chain, (out) => {
+    out.u32(height);
+    out.u16(index);
+  });
+}
+
+let scratch: Writer | undefined;
+
+function encodeValue(chain: Chain, fill: (out: Writer) => void): Uint8Array {
+  if (scratch === undefined || scratch.chain !== chain) scratch = new Writer(chain);
+  fill(scratch);
+  return scratch.take();
+}

@@ -1,0 +1,118 @@
+/**
+ * Makes blocks when it is this node's turn (protocol.md §3 "Miner loop", §4.9).
+ *
+ * The consensus names the next slot of the owner; one timer waits for it. A new tip cancels the
+ * timer and asks again, so a slot is never used on a parent that is no longer the head.
+ */
+import type { ApiError } from '../base/errors.ts';
+import type { Clock, Log } from '../base/ports.ts';
+import type { Slot } from '../consensus/consensus.ts';
+
+export interface MinerOptions {
+  readonly enabled: boolean;
+  /** Connected miners without whom no block is made. */
+  readonly quorum: number;
+  /** Pause before the quorum is looked at again. */
+  readonly noQuorumDelayMs: number;
+  /** No block on a tip older than this, since the node is probably behind. */
+  readonly staleTipMs: number;
+}
+
+export interface MinerPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly chain: {
+    readonly tip: () => { readonly height: number; readonly timestamp: number };
+    /** The first slot of the owner at or after `now` on the present head. */
+    readonly nextSlot: (now: number) => Slot | undefined;
+    /** Packs, signs and commits a block; throws ApiError where the state refuses it. */
+    readonly forge: (timestamp: number) => Promise<void>;
+    readonly onHead: (listener: () => void) => () => void;
+  };
+  readonly connectedMiners: () => number;
+}
+
+/** Lets the last version of the previous block arrive before the round is used. */
+const GRACE_MS_MAX = 200;
+const GRACE_SHARE = 20;
+/** Roles and bans change with time too, so the answer "never" is asked for again. */
+const IDLE_MS = 1000;
+const RETRY_MS = 100;
+
+export interface Miner {
+  stop(): Promise<void>;
+}
+
+export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
+  const { clock, log, chain } = ports;
+  let cancel = (): void => {};
+  let forging: Promise<void> | undefined;
+  let stopped = !options.enabled;
+  const forget = chain.onHead(plan);
+  plan();
+
+  function wait(ms: number, then: () => void = plan): void {
+    cancel();
+    cancel = clock.after(ms, then);
+  }
+
+  function plan(): void {
+    if (stopped || forging !== undefined) return;
+    const now = clock.now();
+    if (!clock.synchronized()) {
+      log.warn('miner.no-time', {});
+      wait(IDLE_MS);
+      return;
+    }
+    const tip = chain.tip();
+    if (tip.height > 1 && now - tip.timestamp > options.staleTipMs) {
+      log.warn('miner.stale-tip', { height: tip.height });
+      wait(IDLE_MS);
+      return;
+    }
+    const slot = chain.nextSlot(now);
+    if (slot === undefined) {
+      wait(IDLE_MS);
+      return;
+    }
+    const length = Number.isFinite(slot.until) ? slot.until - slot.from : 0;
+    const start = slot.from + Math.min(GRACE_MS_MAX, Math.floor(length / GRACE_SHARE));
+    if (start > now) wait(start - now, () => forge(slot));
+    else forge(slot);
+  }
+
+  function forge(slot: Slot): void {
+    if (stopped) return;
+    const now = clock.now();
+    if (now < slot.from || now >= slot.until) {
+      wait(now < slot.from ? slot.from - now : 0);
+      return;
+    }
+    const connected = ports.connectedMiners();
+    if (connected < options.quorum) {
+      log.warn('miner.no-quorum', {
+        why: `Quorum not available '${connected}/${options.quorum}', not forging block`,
+      });
+      wait(options.noQuorumDelayMs);
+      return;
+    }
+    forging = chain
+      .forge(now)
+      .catch((error: ApiError) => log.warn('miner.failed', { why: error.message }))
+      .then(() => {
+        forging = undefined;
+        // The new head has called `plan` already, while `forging` still held it back.
+        wait(RETRY_MS, plan);
+        plan();
+      });
+  }
+
+  return {
+    async stop() {
+      stopped = true;
+      cancel();
+      forget();
+      await forging;
+    },
+  };
+}
