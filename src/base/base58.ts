@@ -84,7 +84,7 @@ function encode(bytes: Uint8Array): string {
   let start = zeros;
   while (start < end && scratch[start] === ZERO_CODE) start++;
   scratch.fill(ZERO_CODE, start - zeros, start);
-  return scratch.latin1Slice(start - zeros, end);
+  return scratch.toString('latin1', start - zeros, end);
 }
 
 /** Throws Base58Error for a character outside the alphabet and for more than `lengthMax`. */
@@ -172,20 +172,20 @@ function decodeLong(text: string): Uint8Array {
   let zeros = 0;
   while (zeros < text.length && text.charCodeAt(zeros) === ZERO_CODE) zeros++;
   if (zeros === text.length) return new Uint8Array(zeros);
-  const digits = valueOf(text, zeros, text.length).toString(16);
+  const digits = integerOf(text, zeros, text.length).toString(16);
   const source = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
   const bytes = new Uint8Array(zeros + source.length);
   bytes.set(source, zeros);
   return bytes;
 }
 
-function valueOf(text: string, start: number, end: number): bigint {
+function integerOf(text: string, start: number, end: number): bigint {
   if (end - start <= 8) {
     let value = 0;
     for (let i = start; i < end; i++) value = value * BASE + digit(text, i);
     return BigInt(value);
   }
   const low = (end - start) >> 1;
-  const high = valueOf(text, start, end - low);
-  return high * BigInt(BASE) ** BigInt(low) + valueOf(text, end - low, end);
+  const high = integerOf(text, start, end - low);
+  return high * BigInt(BASE) ** BigInt(low) + integerOf(text, end - low, end);
 }

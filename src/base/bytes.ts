@@ -8,9 +8,12 @@
 const encoder = new TextEncoder();
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A Buffer over the same memory, for its native text conversions. */
-const view = (bytes: Uint8Array): Buffer =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+/** Takes any Uint8Array as `this`; half again as fast as a detour through a Buffer's toString. */
+const latin1Slice = (
+  Buffer.prototype as unknown as {
+    latin1Slice(this: Uint8Array, start: number, end: number): string;
+  }
+).latin1Slice;
 
 /** Same length and same bytes. Not for secrets: the time depends on the content. */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
@@ -47,7 +50,7 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
 
 /** One character per byte: the fastest key of a Map. `fromLatin1` is the way back. */
 export function latin1(bytes: Uint8Array): string {
-  return view(bytes).latin1Slice();
+  return latin1Slice.call(bytes, 0, bytes.length);
 }
 
 /** The bytes of a text whose characters are all below 256. */

@@ -1,0 +1,137 @@
+/**
+ * Addresses: version ‖ chain ‖ hash of the public key (20) ‖ checksum (4), transactions.md §1.
+ *
+ * Deriving and checking take two or more secure hashes, so every direction remembers what it has
+ * seen. Remembered bytes are shared between callers: nobody writes into an address.
+ */
+import { base58 } from '../base/base58.ts';
+import { equal, latin1 } from '../base/bytes.ts';
+import { apiError } from '../base/errors.ts';
+import type { CryptoFamily } from './family.ts';
+import { Recent } from './recent.ts';
+
+export const ADDRESS_SIZE = 26;
+export const ADDRESS_VERSION = 1;
+/** Characters; 26 bytes never need more. */
+export const ADDRESS_TEXT_LENGTH_MAX = 36;
+
+const PREFIX = 'address:';
+const HASH_END = 22;
+const CACHED_ADDRESSES = 50_000;
+
+export interface Addresses {
+  /** Address of the owner of a public key. */
+  ofPublicKey(publicKey: Uint8Array): Uint8Array;
+  /** The same as text. */
+  textOfPublicKey(publicKey: Uint8Array): string;
+  toText(address: Uint8Array): string;
+  /** With or without the prefix `address:`. Throws ApiError InvalidAddress, rest-api.md §1.3. */
+  fromText(text: string): Uint8Array;
+  /** Why a text is no address of this network, or undefined. */
+  problemOfText(text: string): string | undefined;
+  /** Why bytes are no address of this network, or undefined. */
+  problem(bytes: Uint8Array): string | undefined;
+}
+
+interface Known {
+  readonly bytes: Uint8Array;
+  readonly text: string;
+}
+
+export function createAddresses(
+  family: Pick<CryptoFamily, 'secureHash'>,
+  chainId: number,
+  cached = CACHED_ADDRESSES,
+): Addresses {
+  const byKey = new Recent<string, Known>(cached);
+  const byText = new Recent<string, Known>(cached);
+  const texts = new Recent<string, string>(cached);
+  const sound = new Recent<string, true>(cached);
+
+  return {
+    ofPublicKey: (publicKey) => derive(publicKey).bytes,
+    textOfPublicKey: (publicKey) => derive(publicKey).text,
+
+    toText(address) {
+      const key = latin1(address);
+      const known = texts.get(key);
+      if (known !== undefined) return known;
+      const text = base58.encode(address);
+      texts.set(key, text);
+      return text;
+    },
+
+    fromText(text) {
+      const known = parse(text);
+      if (typeof known === 'string') throw apiError('InvalidAddress', known);
+      return known.bytes;
+    },
+
+    problemOfText(text) {
+      const known = parse(text);
+      return typeof known === 'string' ? known : undefined;
+    },
+
+    problem,
+  };
+
+  function derive(publicKey: Uint8Array): Known {
+    const key = latin1(publicKey);
+    const known = byKey.get(key);
+    if (known !== undefined) return known;
+    const bytes = new Uint8Array(ADDRESS_SIZE);
+    bytes[0] = ADDRESS_VERSION;
+    bytes[1] = chainId;
+    bytes.set(family.secureHash(publicKey).subarray(0, HASH_END - 2), 2);
+    bytes.set(checksum(bytes), HASH_END);
+    const derived = { bytes, text: base58.encode(bytes) };
+    byKey.set(key, derived);
+    byText.set(derived.text, derived);
+    return derived;
+  }
+
+  /** The address, or the reason why it is none. */
+  function parse(input: string): Known | string {
+    const text = input.startsWith(PREFIX) ? input.slice(PREFIX.length) : input;
+    const known = byText.get(text);
+    if (known !== undefined) return known;
+    if (text.length > ADDRESS_TEXT_LENGTH_MAX) {
+      return `Wrong address string length: max=${ADDRESS_TEXT_LENGTH_MAX}, actual: ${text.length}`;
+    }
+    let bytes: Uint8Array;
+    try {
+      bytes = base58.decode(text);
+    } catch (error) {
+      return `Unable to decode base58: ${(error as Error).message}`;
+    }
+    const reason = problem(bytes);
+    if (reason !== undefined) return reason;
+    const parsed = { bytes, text };
+    byText.set(text, parsed);
+    return parsed;
+  }
+
+  function problem(bytes: Uint8Array): string | undefined {
+    const [version, chain] = bytes;
+    if (version !== undefined && version !== ADDRESS_VERSION) {
+      return `Unknown address version: ${version}`;
+    }
+    if (chain !== undefined && chain !== chainId) {
+      return `Data from other network: expected: ${named(chainId)}, actual: ${named(chain)}`;
+    }
+    if (bytes.length !== ADDRESS_SIZE) {
+      return `Wrong addressBytes length: expected: ${ADDRESS_SIZE}, actual: ${bytes.length}`;
+    }
+    const key = latin1(bytes);
+    if (sound.get(key)) return undefined;
+    if (!equal(checksum(bytes), bytes.subarray(HASH_END))) return 'Bad address checksum';
+    sound.set(key, true);
+    return undefined;
+  }
+
+  function checksum(bytes: Uint8Array): Uint8Array {
+    return family.secureHash(bytes.subarray(0, HASH_END)).subarray(0, ADDRESS_SIZE - HASH_END);
+  }
+}
+
+const named = (chain: number): string => `${chain}(${String.fromCharCode(chain)})`;

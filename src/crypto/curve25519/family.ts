@@ -1,0 +1,56 @@
+/** The international family (`platform-crypto: yes`, transactions.md §1), on libsodium. */
+import type { CryptoFamily } from '../family.ts';
+import { EdwardsKeys } from './edwards-keys.ts';
+import { DIGEST_SIZE, fastHash, secureHash } from './hashes.ts';
+import {
+  accountSeed,
+  agree,
+  generateKeyPair,
+  isWeakPublicKey,
+  KEY_SIZE,
+  keyPairFromPhrase,
+  keyPairFromSeed,
+  publicKeyOf,
+} from './keys.ts';
+import { open, seal } from './sealing.ts';
+import { prepare, SIGNATURE_SIZE, sign, verify } from './signatures.ts';
+
+const CONTENT_KEY_SIZE = 16;
+const CACHED_KEYS = 8_192;
+
+export interface Curve25519Options {
+  /** How many converted public keys `verify` remembers, 68 bytes each. */
+  readonly cachedKeys?: number;
+}
+
+export function createCurve25519(options: Curve25519Options = {}): CryptoFamily {
+  const known = new EdwardsKeys(options.cachedKeys ?? CACHED_KEYS);
+  return {
+    name: 'curve25519',
+    privateKeySize: KEY_SIZE,
+    publicKeySize: KEY_SIZE,
+    signatureSize: SIGNATURE_SIZE,
+    digestSize: DIGEST_SIZE,
+    contentKeySize: CONTENT_KEY_SIZE,
+    fastHash,
+    secureHash,
+    accountSeed,
+    keyPairFromSeed,
+    keyPairFromPhrase,
+    generateKeyPair,
+    publicKeyOf,
+    isWeakPublicKey,
+    sign,
+    verify: (publicKey, message, signature) => verify(known, publicKey, message, signature),
+    prepare: (publicKeys) => prepare(known, publicKeys),
+    agree,
+    seal,
+    open,
+    wrapKey: (privateKey, publicKey, contentKey, random) =>
+      seal(agree(privateKey, publicKey), contentKey, random),
+    unwrapKey(privateKey, publicKey, wrapped) {
+      const contentKey = open(agree(privateKey, publicKey), wrapped);
+      return contentKey?.length === CONTENT_KEY_SIZE ? contentKey : undefined;
+    },
+  };
+}

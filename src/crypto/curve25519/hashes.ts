@@ -1,0 +1,33 @@
+/** Hashes of the international family (transactions.md §1). All digests are 32 bytes. */
+import { createHash } from 'node:crypto';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import sodium from 'sodium-native';
+
+export const DIGEST_SIZE = 32;
+
+/** BLAKE2b with a digest parameter of 32, without key. */
+export function fastHash(message: Uint8Array): Uint8Array {
+  const digest = new Uint8Array(DIGEST_SIZE);
+  sodium.crypto_generichash(digest, message);
+  return digest;
+}
+
+/** Keccak-256 in its original padding (not SHA3-256) over the fast hash. */
+export function secureHash(message: Uint8Array): Uint8Array {
+  return keccak_256(fastHash(message));
+}
+
+export function sha256(message: Uint8Array): Uint8Array {
+  return new Uint8Array(createHash('sha256').update(message).digest());
+}
+
+/** 64 bytes. */
+export function sha512(...parts: readonly Uint8Array[]): Uint8Array {
+  const hash = createHash('sha512');
+  for (const part of parts) hash.update(part);
+  return new Uint8Array(hash.digest());
+}
+
+export function md5(message: Uint8Array): Uint8Array {
+  return new Uint8Array(createHash('md5').update(message).digest());
+}

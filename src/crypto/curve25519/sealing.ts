@@ -1,0 +1,41 @@
+/**
+ * Symmetric encryption of the international family (transactions.md §1.2).
+ *
+ * AES-128-GCM under MD5(key) with a nonce of 16 bytes. Neither is what one would choose today;
+ * both are what the clients of the network do.
+ */
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import type { Random } from '../../base/ports.ts';
+import { md5 } from './hashes.ts';
+
+const CIPHER = 'aes-128-gcm';
+const NONCE_SIZE = 16;
+const TAG_SIZE = 16;
+
+/** Nonce ‖ ciphertext ‖ tag: 32 bytes longer than `plain`. `key` may have any size. */
+export function seal(key: Uint8Array, plain: Uint8Array, random: Random): Uint8Array {
+  const sealed = new Uint8Array(NONCE_SIZE + plain.length + TAG_SIZE);
+  const nonce = random.bytes(NONCE_SIZE);
+  const cipher = createCipheriv(CIPHER, md5(key), nonce, { authTagLength: TAG_SIZE });
+  sealed.set(nonce);
+  sealed.set(cipher.update(plain), NONCE_SIZE);
+  cipher.final();
+  sealed.set(cipher.getAuthTag(), NONCE_SIZE + plain.length);
+  return sealed;
+}
+
+/** What was sealed, or undefined when it is too short or does not authenticate. */
+export function open(key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
+  const end = sealed.length - TAG_SIZE;
+  if (end < NONCE_SIZE) return undefined;
+  const nonce = sealed.subarray(0, NONCE_SIZE);
+  const decipher = createDecipheriv(CIPHER, md5(key), nonce, { authTagLength: TAG_SIZE });
+  decipher.setAuthTag(sealed.subarray(end));
+  const plain = decipher.update(sealed.subarray(NONCE_SIZE, end));
+  try {
+    decipher.final();
+  } catch {
+    return undefined;
+  }
+  return new Uint8Array(plain);
+}

@@ -1,0 +1,71 @@
+/**
+ * What a family of cryptography has to offer (transactions.md §1, §2).
+ *
+ * A network uses exactly one family. Everything here is a function of its arguments: randomness is
+ * passed in, results are copies of their own. The international family is in curve25519/; sizes
+ * are in bytes throughout.
+ */
+import type { Random } from '../base/ports.ts';
+
+export interface KeyPair {
+  /** Secret, in the form that clients show and keystores hold. */
+  readonly privateKey: Uint8Array;
+  readonly publicKey: Uint8Array;
+}
+
+export interface CryptoFamily {
+  readonly name: FamilyName;
+  readonly privateKeySize: number;
+  readonly publicKeySize: number;
+  readonly signatureSize: number;
+  /** Of both hashes, hence of ids. */
+  readonly digestSize: number;
+  /** Of the symmetric key that `seal` and `open` take, and that `wrapKey` carries. */
+  readonly contentKeySize: number;
+
+  fastHash(message: Uint8Array): Uint8Array;
+  secureHash(message: Uint8Array): Uint8Array;
+
+  /** The secret of the n-th account of a seed phrase; clients always use number 0. */
+  accountSeed(phrase: string, nonce?: number): Uint8Array;
+  keyPairFromSeed(accountSeed: Uint8Array): KeyPair;
+  keyPairFromPhrase(phrase: string, nonce?: number): KeyPair;
+  generateKeyPair(random: Random): KeyPair;
+  publicKeyOf(privateKey: Uint8Array): Uint8Array;
+  /** A key that every signature or agreement would be forged for; false for a wrong size. */
+  isWeakPublicKey(publicKey: Uint8Array): boolean;
+
+  /** Randomised: two signatures of one message differ. */
+  sign(privateKey: Uint8Array, message: Uint8Array, random: Random): Uint8Array;
+  /** The network's verdict. False for anything malformed, never an error. */
+  verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
+  /** Derives what `verify` needs of these keys; together that is much cheaper than one by one. */
+  prepare(publicKeys: readonly Uint8Array[]): void;
+
+  /** The shared secret of two accounts, the same from both sides. Throws CryptoError. */
+  agree(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array;
+  /** Encrypts and authenticates under a content key. */
+  seal(contentKey: Uint8Array, plain: Uint8Array, random: Random): Uint8Array;
+  /** What was sealed, or undefined when it does not authenticate. */
+  open(contentKey: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
+  /** A content key sealed for the owner of `publicKey`. Throws CryptoError. */
+  wrapKey(
+    privateKey: Uint8Array,
+    publicKey: Uint8Array,
+    contentKey: Uint8Array,
+    random: Random,
+  ): Uint8Array;
+  /** The content key, or undefined when it was not wrapped by this pair of accounts. */
+  unwrapKey(
+    privateKey: Uint8Array,
+    publicKey: Uint8Array,
+    wrapped: Uint8Array,
+  ): Uint8Array | undefined;
+}
+
+export type FamilyName = 'curve25519' | 'gost';
+
+/** A key of the wrong size, or one that no secret can be shared with. */
+export class CryptoError extends Error {
+  override name = 'CryptoError';
+}
