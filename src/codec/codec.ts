@@ -37,6 +37,13 @@ export interface Codec<T> {
   readonly schema: JsonSchema;
   /** True if a request may leave the field out: `fromJson(undefined)` then gives its default. */
   readonly optional?: boolean;
+  /** The value where a version has no such field; see `since` in struct.ts. */
+  readonly absent?: T;
+  /**
+   * True if the value's JSON form is not one member but several of the object around it: `toJson`
+   * gives an object of members, `fromJson` takes the whole object and its path.
+   */
+  readonly flat?: boolean;
 }
 
 export type ValueOf<C> = C extends Codec<infer T> ? T : never;
@@ -121,6 +128,11 @@ export class Writer {
   /** Overwrites four bytes written before: a length that was not known then. */
   patchI32(at: number, value: number): void {
     this.buffer.writeInt32BE(value, at);
+  }
+
+  /** Forgets everything: a writer that is used again after an error starts here. */
+  reset(): void {
+    this.length = 0;
   }
 
   /** What was written since `from`, as a copy of its own; the writer is empty afterwards. */

@@ -1,7 +1,8 @@
 /** Numbers, booleans, byte strings and texts (transactions.md, conventions). */
+
+import { type ApiError, apiError } from '../base/errors.ts';
 import { I64_MAX, I64_MIN } from '../base/int.ts';
 import { integer } from '../base/json.ts';
-import type { ApiError } from '../base/errors.ts';
 import { type Chain, type Codec, CodecError, type JsonSchema, type Reader } from './codec.ts';
 
 /** L2 lengths are read as signed by the other implementations: never above this. */
@@ -19,7 +20,8 @@ function smallInteger(bytes: 1 | 2 | 4, signed: boolean, kind: string): Codec<nu
   const max = 2 ** (signed ? bits - 1 : bits) - 1;
   const min = signed ? -(2 ** (bits - 1)) : 0;
   return {
-    write: (out, v) => (bytes === 1 ? out.u8(v & 0xff) : bytes === 2 ? out.u16(v & 0xffff) : out.i32(v | 0)),
+    write: (out, v) =>
+      bytes === 1 ? out.u8(v & 0xff) : bytes === 2 ? out.u16(v & 0xffff) : out.i32(v | 0),
     read: (src) => {
       if (bytes === 1) return src.u8();
       if (bytes === 2) return signed ? (src.u16() << 16) >> 16 : src.u16();
@@ -101,46 +103,85 @@ export const bool: Codec<boolean> = {
   schema: { type: 'boolean' },
 };
 
-/** How a byte string looks in JSON. `decode` throws any error on bad text. */
+/** How a byte string looks in JSON. */
 export interface TextForm {
   encode(bytes: Uint8Array): string;
+  /**
+   * Throws TextTooLong for a text that must be more than `maxBytes`, before any work is spent on
+   * it, and any other error on bad text; its message is the reason.
+   */
   decode(text: string, maxBytes: number): Uint8Array;
   readonly schema: JsonSchema;
 }
 
-function bytesFromJson(json: unknown, path: string, form: TextForm, maxBytes: number): Uint8Array {
-  if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
-  try {
-    return form.decode(json, maxBytes);
-  } catch (cause) {
-    if (cause instanceof CodecError) throw new CodecError(path, cause.why, cause.api);
-    throw new CodecError(path, (cause as Error).message);
+/** A text that holds more bytes than its field may. */
+export class TextTooLong extends Error {
+  override name = 'TextTooLong';
+
+  constructor(maxBytes: number) {
+    super(`longer than ${maxBytes} bytes`);
   }
 }
 
+/** Makes the refusal of a text from the reason and the text. */
+export type Refusal = (reason: string, text: string) => ApiError;
+
+const invalid: Refusal = (reason) => apiError('Invalid', reason);
+
+interface Limits {
+  readonly min: number;
+  readonly max: number;
+  readonly badText: Refusal;
+  readonly wrongSize: Refusal;
+}
+
+function bytesFromJson(json: unknown, path: string, form: TextForm, limits: Limits): Uint8Array {
+  if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
+  const { min, max, badText, wrongSize } = limits;
+  let value: Uint8Array;
+  try {
+    value = form.decode(json, max);
+  } catch (cause) {
+    const reason = (cause as Error).message;
+    const refuse = cause instanceof TextTooLong ? wrongSize : badText;
+    throw new CodecError(path, reason, refuse(reason, json));
+  }
+  if (value.length >= min && value.length <= max) return value;
+  const reason = min === max ? `expected ${max} bytes` : `longer than ${max} bytes`;
+  throw new CodecError(path, reason, wrongSize(reason, json));
+}
+
 /** Exactly `count` bytes. */
-export function bytes(count: number, form: TextForm): Codec<Uint8Array> {
+export function bytes(count: number, form: TextForm, refuse: Refusal = invalid): Codec<Uint8Array> {
+  const limits = { min: count, max: count, badText: refuse, wrongSize: refuse };
   return {
     write: (out, v) => out.bytes(v),
     read: (src) => src.bytes(count),
     toJson: (v) => form.encode(v),
-    fromJson(json, path) {
-      const value = bytesFromJson(json, path, form, count);
-      if (value.length !== count) throw new CodecError(path, `expected ${count} bytes`);
-      return value;
-    },
+    fromJson: (json, path) => bytesFromJson(json, path, form, limits),
     schema: form.schema,
   };
 }
 
+function overlong(path: string, max: number, refuse: Refusal, json: unknown): CodecError {
+  const reason = `longer than ${max} bytes`;
+  return new CodecError(path, reason, refuse(reason, json as string));
+}
+
 function readLength2(src: Reader, max: number): number {
   const length = src.u16();
-  if (length > max || length > L2_MAX) throw new CodecError('bytes', `length ${length} is over ${max}`);
+  if (length > max || length > L2_MAX)
+    throw new CodecError('bytes', `length ${length} is over ${max}`);
   return length;
 }
 
 /** L2: u16 length and at most `max` bytes. */
-export function bytes16(max: number, form: TextForm, tooLong?: () => ApiError): Codec<Uint8Array> {
+export function bytes16(
+  max: number,
+  form: TextForm,
+  tooLong: Refusal = invalid,
+): Codec<Uint8Array> {
+  const limits = { min: 0, max, badText: invalid, wrongSize: tooLong };
   return {
     write(out, v) {
       out.u16(v.length);
@@ -148,17 +189,18 @@ export function bytes16(max: number, form: TextForm, tooLong?: () => ApiError): 
     },
     read: (src) => src.bytes(readLength2(src, max)),
     toJson: (v) => form.encode(v),
-    fromJson(json, path) {
-      const value = bytesFromJson(json, path, form, max);
-      if (value.length > max) throw new CodecError(path, `longer than ${max} bytes`, tooLong?.());
-      return value;
-    },
+    fromJson: (json, path) => bytesFromJson(json, path, form, limits),
     schema: form.schema,
   };
 }
 
 /** L4: i32 length and at most `max` bytes. */
-export function bytes32(max: number, form: TextForm): Codec<Uint8Array> {
+export function bytes32(
+  max: number,
+  form: TextForm,
+  tooLong: Refusal = invalid,
+): Codec<Uint8Array> {
+  const limits = { min: 0, max, badText: invalid, wrongSize: tooLong };
   return {
     write(out, v) {
       out.i32(v.length);
@@ -166,15 +208,12 @@ export function bytes32(max: number, form: TextForm): Codec<Uint8Array> {
     },
     read(src) {
       const length = src.i32();
-      if (length < 0 || length > max) throw new CodecError('bytes', `length ${length} is over ${max}`);
+      if (length < 0 || length > max)
+        throw new CodecError('bytes', `length ${length} is over ${max}`);
       return src.bytes(length);
     },
     toJson: (v) => form.encode(v),
-    fromJson(json, path) {
-      const value = bytesFromJson(json, path, form, max);
-      if (value.length > max) throw new CodecError(path, `longer than ${max} bytes`);
-      return value;
-    },
+    fromJson: (json, path) => bytesFromJson(json, path, form, limits),
     schema: form.schema,
   };
 }
@@ -196,16 +235,16 @@ export function utf8ToBytes(text: string): Uint8Array {
 }
 
 /** L2 text of at most `maxBytes` bytes of UTF-8. Unpaired surrogates have no bytes: refused. */
-export function text16(maxBytes = L2_MAX, tooLong?: () => ApiError): Codec<string> {
+export function text16(maxBytes = L2_MAX, tooLong?: Refusal): Codec<string> {
   return text(maxBytes, 2, tooLong);
 }
 
 /** L4 text of at most `maxBytes` bytes of UTF-8. */
-export function text32(maxBytes: number, tooLong?: () => ApiError): Codec<string> {
+export function text32(maxBytes: number, tooLong?: Refusal): Codec<string> {
   return text(maxBytes, 4, tooLong);
 }
 
-function text(maxBytes: number, lengthBytes: 2 | 4, tooLong?: () => ApiError): Codec<string> {
+function text(maxBytes: number, lengthBytes: 2 | 4, tooLong: Refusal = invalid): Codec<string> {
   return {
     write(out, v) {
       const raw = encoder.encode(v);
@@ -215,15 +254,22 @@ function text(maxBytes: number, lengthBytes: 2 | 4, tooLong?: () => ApiError): C
     },
     read(src) {
       const length = lengthBytes === 2 ? readLength2(src, maxBytes) : src.i32();
-      if (length < 0 || length > maxBytes) throw new CodecError('bytes', `length ${length} is over ${maxBytes}`);
+      if (length < 0 || length > maxBytes)
+        throw new CodecError('bytes', `length ${length} is over ${maxBytes}`);
       return utf8FromBytes(src.bytes(length));
     },
     toJson: (v) => v,
     fromJson(json, path) {
       if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
-      if (!json.isWellFormed()) throw new CodecError(path, 'text is not valid Unicode');
-      if (json.length > maxBytes || encoder.encode(json).length > maxBytes) {
-        throw new CodecError(path, `longer than ${maxBytes} bytes`, tooLong?.());
+      // Bytes are at least as many as UTF-16 units and at most three times as many.
+      if (json.length * 3 > maxBytes) {
+        if (json.length > maxBytes || encoder.encode(json).length > maxBytes) {
+          throw overlong(path, maxBytes, tooLong, json);
+        }
+      }
+      if (!json.isWellFormed()) {
+        const reason = 'text is not valid Unicode';
+        throw new CodecError(path, reason, invalid(reason, json));
       }
       return json;
     },

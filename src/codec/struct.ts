@@ -1,6 +1,7 @@
 /** Codecs made of codecs: structures, options, lists. */
-import { type Codec, CodecError, type JsonSchema, type ValueOf } from './codec.ts';
+
 import { isObject } from '../base/json.ts';
+import { type Codec, CodecError, type JsonSchema, type ValueOf } from './codec.ts';
 import { mismatch } from './primitives.ts';
 
 // The one place where codecs of unrelated types are handled together.
@@ -82,6 +83,11 @@ export function withDefault<T>(inner: Codec<T>, value: T): Codec<T> {
     fromJson: (json, path, chain) =>
       json === undefined || json === null ? value : inner.fromJson(json, path, chain),
   };
+}
+
+/** A field that only some versions have; elsewhere its value is `absent`. */
+export function since<T, A = undefined>(inner: Codec<T>, absent?: A): Codec<T | A> {
+  return { ...(inner as Codec<T | A>), absent: absent as A };
 }
 
 /** u16 count and items; `problem` names the refusal of a longer list. */

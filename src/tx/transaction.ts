@@ -26,7 +26,10 @@ export type Frame =
   /** type ‖ fields, with a computed signature: types 1, 101, 110 */
   | 'genesis';
 
-/** One byte layout of a version: the fields it holds, in order. */
+/**
+ * One byte layout of a version: the fields it holds, in order. A name that stands twice is written
+ * twice and must read equal.
+ */
 export interface Layout {
   readonly version: number;
   readonly frame: Frame;
@@ -37,6 +40,8 @@ export interface Layout {
   readonly feature?: number;
   /** Bytes that come before the body in what is signed: type 2. */
   readonly signedPrefix?: Uint8Array;
+  /** Fields whose bytes differ in this layout from those of the declaration: type 7. */
+  readonly wire?: Fields;
 }
 
 /** What `apply` may know of the block around the transaction. */
@@ -65,13 +70,27 @@ export interface TxType<F extends Fields = Fields> {
   readonly features?: readonly number[];
   /** True if clients may not submit it (1, 2, 101, 105, 110 and, without its data, 114). */
   readonly internal?: boolean;
+  /** False if the node's keystore does not sign it though clients may submit it: type 7. */
+  readonly signable?: boolean;
+  /** True if answers show no version: types 1, 2, 101, 110. */
+  readonly versionless?: boolean;
+  /** Layouts of the asked version that a request may mean, the likeliest first: type 14. */
+  readonly candidates?: (
+    json: Record<string, unknown>,
+    layouts: readonly Layout[],
+  ) => readonly Layout[];
   /** Turns accepted spellings of a request (aliases, defaults) into the declared fields. */
   readonly normalize?: (json: Record<string, unknown>) => Record<string, unknown>;
   /** JSON fields computed from the transaction, for answers only. */
   readonly derived?: (tx: Tx<F>, chain: Chain) => Record<string, unknown>;
   readonly derivedSchema?: Record<string, JsonSchema>;
   /** The id where it is not fastHash(body). */
-  readonly id?: (values: Values<F>, body: Uint8Array, chain: Chain) => Uint8Array;
+  readonly id?: (
+    values: Values<F>,
+    body: Uint8Array,
+    chain: Chain,
+    proofs: readonly Uint8Array[],
+  ) => Uint8Array;
   /** The key whose account sends; default: field senderPublicKey. */
   readonly sender?: (values: Values<F>) => Uint8Array | undefined;
   /** Rules over several fields that need no state. Throws ApiError. */
@@ -108,6 +127,15 @@ export interface Tx<F extends Fields = Fields> {
   readonly fee: bigint;
   readonly timestamp: number;
 }
+
+type Optional<F extends Fields> = {
+  [K in keyof F]: undefined extends ValueOf<F[K]> ? K : never;
+}[keyof F];
+
+/** Values to build a transaction from: what may be undefined may be left out. */
+export type Input<F extends Fields> = Omit<Values<F>, Optional<F>> & {
+  readonly [K in Optional<F>]?: ValueOf<F[K]> | undefined;
+};
 
 /** Keeps the inferred field types of a declaration. */
 export function transaction<const F extends Fields>(def: TxType<F>): TxType<F> {

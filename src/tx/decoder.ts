@@ -1,0 +1,84 @@
+/**
+ * Bytes → transaction for a set of types (transactions.md §4, "Parser"): after a first byte 0
+ * come type and version, any other first byte is the type itself.
+ */
+import { ApiError, apiError } from '../base/errors.ts';
+import { type Chain, CodecError, Reader } from '../codec/codec.ts';
+import { type Plan, planOf } from './plan.ts';
+import { readSealed } from './seal.ts';
+import type { Tx, TxType } from './transaction.ts';
+
+/** Consumes all of the bytes. Throws CodecError and nothing else. */
+export type Decoder = (bytes: Uint8Array, chain: Chain) => Tx;
+
+export function createDecoder(defs: readonly TxType[]): Decoder {
+  const tagged = new Map<number, Plan[]>();
+  const bare = new Map<number, Plan[]>();
+  for (const def of defs) {
+    for (const layout of def.layouts) {
+      const isTagged = layout.frame === 'proven' || layout.frame === 'provenZero';
+      const table = isTagged ? tagged : bare;
+      const key = isTagged ? def.type * 256 + layout.version : def.type;
+      const plans = table.get(key) ?? [];
+      plans.push(planOf(def, layout));
+      table.set(key, plans);
+    }
+  }
+
+  function plansFor(bytes: Uint8Array): readonly Plan[] {
+    const first = bytes[0];
+    if (first === undefined) throw new CodecError('bytes', 'unexpected end of data');
+    if (first !== 0) return bare.get(first) ?? unknown(first, bytes[1]);
+    const [, type, version] = bytes;
+    if (type === undefined || version === undefined) {
+      throw new CodecError('bytes', 'unexpected end of data');
+    }
+    return tagged.get(type * 256 + version) ?? unknown(type, version);
+  }
+
+  return (bytes, chain) => {
+    const plans = plansFor(bytes);
+    return plans.length === 1 ? decodeAs(plans[0]!, bytes, chain) : decodeAny(plans, bytes, chain);
+  };
+}
+
+function decodeAs(plan: Plan, bytes: Uint8Array, chain: Chain): Tx {
+  const src = new Reader(bytes, chain);
+  const tx = readSealed(src, plan);
+  src.finish();
+  if (plan.def.check !== undefined) {
+    try {
+      plan.def.check(tx, chain);
+    } catch (cause) {
+      if (cause instanceof ApiError) throw new CodecError('bytes', cause.message, cause);
+      throw cause;
+    }
+  }
+  return tx;
+}
+
+/** Exactly one of several layouts must fit the whole of the bytes. */
+function decodeAny(plans: readonly Plan[], bytes: Uint8Array, chain: Chain): Tx {
+  const fits: Tx[] = [];
+  let failure: unknown;
+  for (const plan of plans) {
+    try {
+      fits.push(decodeAs(plan, bytes, chain));
+    } catch (cause) {
+      if (!(cause instanceof CodecError)) throw cause;
+      failure ??= cause;
+    }
+  }
+  if (fits.length === 0) throw failure;
+  if (fits.length > 1) throw new CodecError('bytes', 'the bytes fit more than one layout');
+  return fits[0]!;
+}
+
+function unknown(type: number, version = 0): never {
+  const api = badType(type, version);
+  throw new CodecError('bytes', api.message, api);
+}
+
+export function badType(type: number | bigint, version: number | bigint): ApiError {
+  return apiError('Invalid', `Bad transaction type (${type}) and version (${version})`);
+}

@@ -1,0 +1,166 @@
+/**
+ * Data entries of type 12 and parameters and results of contracts (transactions.md §6).
+ *
+ *   entry      key length 2 | key | kind 1 | value
+ *   integer 0  i64      boolean 1  one byte
+ *   binary  2  length 2 (type 12) or 4 (contracts) | bytes
+ *   string  3  length 2 (type 12) or 4 (contracts) | UTF-8
+ */
+import { type ApiError, apiError } from '../base/errors.ts';
+import { isObject } from '../base/json.ts';
+import { type Codec, CodecError } from '../codec/codec.ts';
+import {
+  bool,
+  bytes16,
+  bytes32,
+  i64,
+  integerFromJson,
+  L2_MAX,
+  mismatch,
+  type Refusal,
+  text16,
+  text32,
+} from '../codec/primitives.ts';
+import { list16 } from '../codec/struct.ts';
+import { base64 } from '../codec/text.ts';
+
+export type Entry =
+  | { readonly key: string; readonly type: 'integer'; readonly value: bigint }
+  | { readonly key: string; readonly type: 'boolean'; readonly value: boolean }
+  | { readonly key: string; readonly type: 'binary'; readonly value: Uint8Array }
+  | { readonly key: string; readonly type: 'string'; readonly value: string };
+
+type Kind = Entry['type'];
+
+export const KEY_CHARS_MAX = 100;
+export const DATA_ENTRIES_MAX = 100;
+const CONTRACT_VALUE_BYTES_MAX = 2 ** 24;
+
+const tooBig: Refusal = (reason) => apiError('TooBigSequence', reason);
+const key = text16(L2_MAX, tooBig);
+const KINDS: readonly Kind[] = ['integer', 'boolean', 'binary', 'string'];
+
+/** Entries whose binary and string values have lengths of two bytes. */
+export const dataEntry = entry(bytes16(L2_MAX, base64, tooBig), text16(L2_MAX, tooBig));
+/** Entries whose binary and string values have lengths of four bytes. */
+export const contractEntry = entry(
+  bytes32(CONTRACT_VALUE_BYTES_MAX, base64, tooBig),
+  text32(CONTRACT_VALUE_BYTES_MAX, tooBig),
+);
+
+/** The list of type 12: at most 100 entries, keys unique. */
+export const dataEntries = entryList(
+  list16(
+    dataEntry,
+    DATA_ENTRIES_MAX,
+    (count) =>
+      new CodecError('obj.data', `${count} entries`, tooBig(`${count} entries are too many`, '')),
+  ),
+  'Empty key found',
+  'Duplicate keys found',
+);
+
+export const params = entryList(
+  list16(contractEntry, L2_MAX),
+  'Param with empty key was found',
+  'Params with duplicate keys were found',
+);
+
+export const results = entryList(
+  list16(contractEntry, L2_MAX),
+  'Result with empty key was found',
+  'Results with duplicate keys were found',
+);
+
+function entry(binary: Codec<Uint8Array>, string: Codec<string>): Codec<Entry> {
+  const values: Readonly<Record<Kind, Codec<Entry['value']>>> = {
+    integer: i64 as Codec<Entry['value']>,
+    boolean: bool as Codec<Entry['value']>,
+    binary: binary as Codec<Entry['value']>,
+    string: string as Codec<Entry['value']>,
+  };
+  return {
+    write(out, value) {
+      key.write(out, value.key);
+      out.u8(KINDS.indexOf(value.type));
+      values[value.type].write(out, value.value);
+    },
+    read(src) {
+      const name = key.read(src);
+      const byte = src.u8();
+      const type = KINDS[byte];
+      if (type === undefined) throw new CodecError('bytes', `unknown type ${byte}`);
+      return { key: name, type, value: values[type].read(src) } as Entry;
+    },
+    toJson: (value, chain) => ({
+      key: value.key,
+      type: value.type,
+      value: values[value.type].toJson(value.value, chain),
+    }),
+    fromJson(json, path, chain) {
+      if (!isObject(json)) throw mismatch(path, json, 'jsobject');
+      if (typeof json['key'] !== 'string') throw new CodecError(`${path}.key`, 'key is missing');
+      const type = json['type'];
+      if (typeof type !== 'string') throw new CodecError(`${path}.type`, 'type is missing');
+      if (!KINDS.includes(type as Kind)) {
+        throw new CodecError(`${path}.type`, `unknown type ${type}`);
+      }
+      const name = key.fromJson(json['key'], `${path}.key`, chain);
+      return { key: name, type, value: valueFromJson(json['value'], type as Kind) } as Entry;
+
+      function valueFromJson(value: unknown, kind: Kind): unknown {
+        const at = `${path}.value`;
+        const wrong = (): CodecError =>
+          new CodecError(
+            at,
+            `value is missing or is not ${kind === 'integer' ? 'an' : 'a'} ${kind}`,
+          );
+        if (kind === 'boolean' ? typeof value !== 'boolean' : value === undefined) throw wrong();
+        if (kind === 'integer') {
+          try {
+            return integerFromJson(value, at);
+          } catch {
+            throw wrong();
+          }
+        }
+        if (kind !== 'boolean' && typeof value !== 'string') throw wrong();
+        return values[kind].fromJson(value, at, chain);
+      }
+    },
+    schema: {
+      type: 'object',
+      properties: {
+        key: { type: 'string', maxLength: KEY_CHARS_MAX },
+        type: { enum: KINDS },
+        value: { description: 'as type says; binary as base64:…' },
+      },
+      required: ['key', 'type', 'value'],
+    },
+  };
+}
+
+function entryList(
+  inner: Codec<readonly Entry[]>,
+  emptyKey: string,
+  duplicateKeys: string,
+): Codec<readonly Entry[]> {
+  const problem = (items: readonly Entry[]): ApiError | undefined => {
+    const seen = new Set<string>();
+    for (const { key: name } of items) {
+      if (name.length === 0) return apiError('Invalid', emptyKey);
+      if (name.length > KEY_CHARS_MAX) return tooBig(`key of ${name.length} characters`, name);
+      seen.add(name);
+    }
+    return seen.size < items.length ? apiError('Invalid', duplicateKeys) : undefined;
+  };
+  const guard = (items: readonly Entry[], path: string): readonly Entry[] => {
+    const api = problem(items);
+    if (api !== undefined) throw new CodecError(path, api.message, api);
+    return items;
+  };
+  return {
+    ...inner,
+    read: (src) => guard(inner.read(src), 'bytes'),
+    fromJson: (json, path, chain) => guard(inner.fromJson(json, path, chain), path),
+  };
+}

@@ -1,0 +1,116 @@
+/**
+ * Fields of versions newer than this node's era (transactions.md §9). They have bytes and JSON, so
+ * that unmodified clients get a clear answer; the features they need are never active here, except
+ * 101 and 120.
+ *
+ *   badge              00 | 01 00 | 01 01 address 26
+ *   validationPolicy   00 any | 01 majority | 02 majority_with_one_of, count 2, addresses
+ *   apiVersion         major 2 | minor 2
+ *   payments           count 2, (asset 1 or 33 | amount 8)*
+ */
+import { apiError } from '../base/errors.ts';
+import { isObject } from '../base/json.ts';
+import { type Codec, CodecError } from '../codec/codec.ts';
+import { check, L2_MAX, mismatch } from '../codec/primitives.ts';
+import { list16, option, since, struct } from '../codec/struct.ts';
+import { address, optionalAssetId, positive, publicKey } from './fields.ts';
+import { signature } from './proofs.ts';
+
+/** Ids of the features that unlock layouts (protocol.md §6.1). */
+export const feature = {
+  massTransfer: 3,
+  smartAccounts: 4,
+  data: 5,
+  smartAssets: 9,
+  contractApi: 101,
+  sponsoredFees: 120,
+  atomic: 140,
+  contractValidation: 162,
+} as const;
+
+export interface AtomicBadge {
+  readonly trustedSender: Uint8Array | undefined;
+}
+
+export const atomicBadge = since(option(struct({ trustedSender: option(address) })));
+
+const POLICY_KINDS = ['any', 'majority', 'majority_with_one_of'] as const;
+
+export type ValidationPolicy =
+  | { readonly type: 'any' | 'majority' }
+  | { readonly type: 'majority_with_one_of'; readonly addresses: readonly Uint8Array[] };
+
+const addresses = list16(address, L2_MAX);
+
+const somePolicy: Codec<ValidationPolicy> = {
+  write(out, value) {
+    out.u8(POLICY_KINDS.indexOf(value.type));
+    if (value.type === 'majority_with_one_of') addresses.write(out, value.addresses);
+  },
+  read(src) {
+    const byte = src.u8();
+    const type = POLICY_KINDS[byte];
+    if (type === undefined) throw new CodecError('bytes', `unknown validation policy ${byte}`);
+    return type === 'majority_with_one_of' ? { type, addresses: addresses.read(src) } : { type };
+  },
+  toJson: (value, chain) =>
+    value.type === 'majority_with_one_of'
+      ? { type: value.type, addresses: addresses.toJson(value.addresses, chain) }
+      : { type: value.type },
+  fromJson(json, path, chain) {
+    if (!isObject(json)) throw mismatch(path, json, 'jsobject');
+    const type = POLICY_KINDS.find((kind) => kind === json['type']);
+    if (type === undefined) {
+      const reason = `unknown validation policy ${String(json['type'])}`;
+      throw new CodecError(`${path}.type`, reason, apiError('Invalid', reason));
+    }
+    if (type !== 'majority_with_one_of') return { type };
+    return { type, addresses: addresses.fromJson(json['addresses'], `${path}.addresses`, chain) };
+  },
+  schema: {
+    type: 'object',
+    properties: { type: { enum: POLICY_KINDS }, addresses: addresses.schema },
+    required: ['type'],
+  },
+};
+
+export const validationPolicy = since(somePolicy);
+
+const VERSION = /^(\d{1,5})\.(\d{1,5})$/;
+const U16_MAX = 65535;
+
+const someApiVersion: Codec<string> = {
+  write(out, value) {
+    const [, major, minor] = VERSION.exec(value) ?? [];
+    out.u16(Number(major));
+    out.u16(Number(minor));
+  },
+  read: (src) => `${src.u16()}.${src.u16()}`,
+  toJson: (value) => value,
+  fromJson(json, path) {
+    if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
+    const [, major, minor] = VERSION.exec(json) ?? [];
+    if (major === undefined || Number(major) > U16_MAX || Number(minor) > U16_MAX) {
+      throw new CodecError(path, 'not a version', apiError('Invalid', `Bad version '${json}'`));
+    }
+    return `${Number(major)}.${Number(minor)}`;
+  },
+  schema: { type: 'string', pattern: VERSION.source },
+};
+
+export const apiVersion = since(someApiVersion);
+
+const payment = struct({ assetId: optionalAssetId, amount: positive('assets') });
+const PAYMENTS_MAX = 10;
+
+export const payments = since(
+  check(list16(payment, L2_MAX), (items) =>
+    items.length > PAYMENTS_MAX
+      ? apiError('Invalid', `more than ${PAYMENTS_MAX} payments`)
+      : undefined,
+  ),
+);
+
+export const validationProofs = since(
+  list16(struct({ validatorPublicKey: publicKey, signature }), L2_MAX),
+);

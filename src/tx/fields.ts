@@ -1,0 +1,162 @@
+/**
+ * Fields that several types share, with the limits of transactions.md §5.15 and the error codes of
+ * rest-api.md §1.3 and §5.3. One codec is one rule for bytes from a peer and JSON from a client.
+ */
+import { apiError } from '../base/errors.ts';
+import { type Chain, type Codec, CodecError } from '../codec/codec.ts';
+import { bytes, bytes16, check, i64, L2_MAX, millis, mismatch, u8 } from '../codec/primitives.ts';
+import { nullable, option, since, withDefault } from '../codec/struct.ts';
+import { base58, base64 } from '../codec/text.ts';
+
+/** The native token in error texts. */
+export const NATIVE_TOKEN = 'WEST';
+
+export const ID_BYTES = 32;
+export const ADDRESS_BYTES = 26;
+const ATTACHMENT_BYTES_MAX = 140;
+
+const key32 = bytes(32, base58);
+
+/** Raw key of the network's crypto family: 32 or 64 bytes; code 108. */
+export const publicKey: Codec<Uint8Array> = {
+  write: (out, v) => out.bytes(v),
+  read: (src) => src.bytes(src.chain.publicKeySize),
+  toJson: key32.toJson,
+  fromJson(json, path, chain) {
+    if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
+    return keyFromText(json, path, chain);
+  },
+  schema: { type: 'string', format: 'base58', description: 'public key' },
+};
+
+function keyFromText(text: string, path: string, chain: Chain): Uint8Array {
+  const size = chain.publicKeySize;
+  let reason = `expected ${size} bytes`;
+  try {
+    const key = base58.decode(text, size);
+    if (key.length === size) return key;
+  } catch (cause) {
+    reason = (cause as Error).message;
+  }
+  const api = apiError(
+    'InvalidPublicKey',
+    `Can't create public key from string '${text}': ${reason}`,
+  );
+  throw new CodecError(path, api.message, api);
+}
+
+export const senderPublicKey = publicKey;
+
+/** 26 bytes of an account of this network; code 102. */
+export const address: Codec<Uint8Array> = {
+  write: (out, v) => out.bytes(v),
+  read(src) {
+    const raw = src.bytes(ADDRESS_BYTES);
+    const problem = src.chain.addressProblem(raw);
+    if (problem === undefined) return raw;
+    throw new CodecError('bytes', problem, apiError('InvalidAddress', problem));
+  },
+  toJson: (v, chain) => chain.addressToText(v),
+  fromJson(json, path, chain) {
+    if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
+    return addressFromText(json, path, chain);
+  },
+  schema: { type: 'string', description: 'address' },
+};
+
+/** Reads the text of an address; its refusal gains the place where it stands. */
+export function addressFromText(text: string, path: string, chain: Chain): Uint8Array {
+  try {
+    return chain.addressFromText(text);
+  } catch (cause) {
+    const api = cause as ReturnType<typeof apiError>;
+    throw new CodecError(path, api.message, api);
+  }
+}
+
+/** Id of an asset, which is the id of its issue transaction. */
+export const assetId: Codec<Uint8Array> = bytes(ID_BYTES, base58, (reason, text) =>
+  apiError('InvalidAssetId', `Asset id '${text}' is invalid: ${reason}`),
+);
+
+const someAsset = option(assetId);
+
+/** 00 or 01 ‖ id; null, "" and a missing member mean the native token. */
+export const optionalAssetId: Codec<Uint8Array | undefined> = {
+  ...someAsset,
+  fromJson: (json, path, chain) =>
+    json === '' ? undefined : someAsset.fromJson(json, path, chain),
+  schema: nullable({ ...assetId.schema, description: 'asset; null or "": the native token' }),
+};
+
+/** Asset that pays the fee; only some versions have it. */
+export const feeAssetId = since(optionalAssetId);
+
+/** Id of a lease transaction; `txId` is another name of the member in requests. */
+export const leaseId: Codec<Uint8Array> = bytes(ID_BYTES, base58, (reason) =>
+  apiError('Invalid', `Lease transaction id is invalid: ${reason}`),
+);
+
+export const timestamp: Codec<number> = millis;
+
+/** Never negative; zero is legal where the minimum is zero (README decision 24). */
+export const fee: Codec<bigint> = check(
+  i64,
+  (value) => (value < 0n ? apiError('Invalid', 'InsufficientFee(insufficient fee)') : undefined),
+  { minimum: 0 },
+);
+
+/** An amount above zero; `of` names the token in the refusal, code 111. */
+export function positive(of: string): Codec<bigint> {
+  return check(i64, (value) => (value > 0n ? undefined : apiError('NegativeAmount', value, of)), {
+    minimum: 1,
+  });
+}
+
+/** An amount of zero or more, code 111. */
+export function notNegative(of: string): Codec<bigint> {
+  return check(i64, (value) => (value >= 0n ? undefined : apiError('NegativeAmount', value, of)), {
+    minimum: 0,
+  });
+}
+
+/** Note to the recipient, at most 140 bytes; none is "". */
+export const attachment: Codec<Uint8Array> = withDefault(
+  bytes16(ATTACHMENT_BYTES_MAX, base58, (reason) => apiError('TooBigSequence', reason)),
+  new Uint8Array(0),
+);
+
+const scriptBytes = bytes16(L2_MAX, base64);
+const someScript = check(option(scriptBytes), (value) =>
+  value === undefined || value[0] === 1 || value[0] === 2
+    ? undefined
+    : apiError('Invalid', `Bad script version '${value[0] ?? ''}'`),
+);
+
+/** Compiled script of version 1 or 2, or none; an empty text is none. */
+export const script: Codec<Uint8Array | undefined> = {
+  ...someScript,
+  fromJson: (json, path, chain) =>
+    someScript.fromJson(json === '' || json === 'base64:' ? null : json, path, chain),
+  schema: nullable(base64.schema),
+};
+
+/** ASCII code of the network; a request may leave it out. */
+export const chainId: Codec<number | undefined> = {
+  absent: undefined,
+  optional: true,
+  write: (out, v) => out.u8(v ?? out.chain.chainId),
+  read: (src) => ownChain(src.u8(), 'bytes', src.chain),
+  toJson: (v) => v,
+  fromJson: (json, path, chain) =>
+    json === undefined || json === null
+      ? chain.chainId
+      : ownChain(u8.fromJson(json, path, chain), path, chain),
+  schema: { ...u8.schema, description: 'ASCII code of the network; default: the node’s' },
+};
+
+function ownChain(actual: number, path: string, chain: Chain): number {
+  if (actual === chain.chainId) return actual;
+  const api = apiError('Invalid', `Wrong chainId actual: ${actual}, expected: ${chain.chainId}`);
+  throw new CodecError(path, api.message, api);
+}

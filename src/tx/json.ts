@@ -1,0 +1,122 @@
+/**
+ * The JSON side of all types: answers, and the bodies of broadcast, sign and calculateFee
+ * (rest-api.md §4.6–4.8, §5; transactions.md §10).
+ */
+import type { JsonObject } from '../base/json.ts';
+import type { Chain } from '../codec/codec.ts';
+import { mismatch } from '../codec/primitives.ts';
+import { malformed } from '../codec/refusal.ts';
+import { base58 } from '../codec/text.ts';
+import type { Plan } from './plan.ts';
+import { types } from './registry.ts';
+import {
+  guardBroadcast,
+  guardSign,
+  placeholderProofs,
+  type Reading,
+  readRequest,
+  readTransaction,
+  valuesFrom,
+} from './request.ts';
+import { messageOf, seal } from './seal.ts';
+import type { Fields, Layout, Tx, TxType, Values } from './transaction.ts';
+
+export { txToJson } from './answer.ts';
+
+/** Any signed transaction, internal types included. Throws ApiError. */
+export function txFromJson(json: unknown, chain: Chain): Tx {
+  const reading = readRequest(types, json, 'broadcast');
+  return readTransaction(reading.plans[0], reading.json, chain);
+}
+
+/**
+ * The transactions that a broadcast body may mean: one, or two for a type 14 that shows both of
+ * its fields; the one whose first proof verifies is meant, the first one if there is no telling.
+ * Throws ApiError, also for types that clients may not submit.
+ */
+export function broadcastFromJson(json: unknown, chain: Chain): readonly [Tx, ...Tx[]] {
+  const reading = readRequest(types, json, 'broadcast');
+  guardBroadcast(reading.plans[0]);
+  return candidates(reading, chain);
+}
+
+function candidates({ json, plans }: Reading, chain: Chain): readonly [Tx, ...Tx[]] {
+  const [first, ...others] = plans;
+  return [
+    readTransaction(first, json, chain),
+    ...others.map((plan) => readTransaction(plan, json, chain)),
+  ];
+}
+
+/** The transaction of a calculateFee body; it has no proofs and perhaps neither fee nor time. */
+export function forFeeFromJson(json: unknown, chain: Chain): Tx {
+  const reading = readRequest(types, json, 'oldest');
+  const plan = reading.plans[0];
+  const { timestamp } = reading.json;
+  const full = { ...reading.json, fee: 0, timestamp: timestamp ?? 0 };
+  return unproven(plan, valuesFrom(plan, full, chain), chain);
+}
+
+/** What a sign request leaves to the node. */
+export interface SignDefaults {
+  /** The key of a keystore account; throws MissingSenderPrivateKey where there is none. */
+  publicKeyOf(address: Uint8Array): Uint8Array;
+  readonly timestamp: number;
+  /** The fee of a request that names none. */
+  feeOf(tx: Tx): bigint;
+}
+
+/** A transaction without proofs. */
+export interface Draft {
+  readonly def: TxType;
+  readonly layout: Layout;
+  readonly fields: Values<Fields>;
+  readonly sender: Uint8Array;
+  readonly senderPublicKey: Uint8Array;
+  /** The bytes to sign. */
+  readonly message: Uint8Array;
+  seal(proofs: readonly Uint8Array[]): Tx;
+}
+
+/** The transaction of a sign body. Throws ApiError. */
+export function unsignedFromJson(json: unknown, chain: Chain, defaults: SignDefaults): Draft {
+  const reading = readRequest(types, json, 'oldest');
+  const plan = reading.plans[0];
+  guardSign(plan);
+  const senderPublicKey = defaults.publicKeyOf(accountOf(reading.json, 'sender', chain));
+  const filled: JsonObject = {
+    ...reading.json,
+    senderPublicKey: base58.encode(senderPublicKey),
+    timestamp: reading.json['timestamp'] ?? defaults.timestamp,
+    fee: reading.json['fee'] ?? 0,
+  };
+  if (typeof filled['author'] === 'string') {
+    const author = accountOf(filled, 'author', chain);
+    filled['authorPublicKey'] = base58.encode(defaults.publicKeyOf(author));
+  }
+  let fields = valuesFrom(plan, filled, chain);
+  const priced = unproven(plan, fields, chain);
+  if (reading.json['fee'] === undefined || reading.json['fee'] === null) {
+    fields = { ...fields, fee: defaults.feeOf(priced) };
+  }
+  return {
+    def: plan.def,
+    layout: plan.layout,
+    fields,
+    sender: priced.sender,
+    senderPublicKey,
+    message: messageOf(plan, fields, chain),
+    seal: (proofs) => seal(plan, fields, proofs, chain),
+  };
+}
+
+function accountOf(json: JsonObject, name: string, chain: Chain): Uint8Array {
+  const path = `obj.${name}`;
+  const text = json[name];
+  if (typeof text !== 'string') throw malformed([mismatch(path, text, 'jsstring')]);
+  return chain.addressFromText(text);
+}
+
+function unproven(plan: Plan, fields: Values<Fields>, chain: Chain): Tx {
+  return seal(plan, fields, placeholderProofs(plan), chain);
+}

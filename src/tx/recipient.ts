@@ -1,0 +1,137 @@
+/**
+ * Who receives: an address or an alias (transactions.md §1).
+ *
+ *   address   01 | chainId 1 | hash 20 | checksum 4          26 bytes
+ *   alias     02 | chainId 1 | length 2 | name 4–30          `alias:T:name` as text
+ */
+import { apiError } from '../base/errors.ts';
+import { type Chain, type Codec, CodecError, type Reader, type Writer } from '../codec/codec.ts';
+import { mismatch } from '../codec/primitives.ts';
+import { ADDRESS_BYTES, address, addressFromText } from './fields.ts';
+
+export interface AddressRecipient {
+  readonly kind: 'address';
+  readonly bytes: Uint8Array;
+}
+export interface AliasRecipient {
+  readonly kind: 'alias';
+  readonly name: string;
+}
+export type Recipient = AddressRecipient | AliasRecipient;
+
+const ADDRESS_VERSION = 1;
+const ALIAS_VERSION = 2;
+const NAME_CHARS_MIN = 4;
+const NAME_CHARS_MAX = 30;
+const NAME = /^[-.0-9@_a-z]*$/;
+const PREFIX = 'alias:';
+
+/** Why this is no alias name, or undefined. */
+export function aliasProblem(name: string): string | undefined {
+  if (name.length < NAME_CHARS_MIN || name.length > NAME_CHARS_MAX) {
+    return `Alias '${name}' length should be between ${NAME_CHARS_MIN} and ${NAME_CHARS_MAX}`;
+  }
+  if (!NAME.test(name)) {
+    const allowed = '-.0123456789@_abcdefghijklmnopqrstuvwxyz';
+    return `Alias should contain only following characters: ${allowed}`;
+  }
+  return undefined;
+}
+
+function aliasName(name: string, path: string): string {
+  const problem = aliasProblem(name);
+  if (problem !== undefined) throw new CodecError(path, problem, apiError('Invalid', problem));
+  return name;
+}
+
+/** Throws CodecError unless `text` is `alias:<this network>:<name>`. */
+export function aliasFromText(text: string, path: string, chain: Chain): string {
+  const bare = text.slice(PREFIX.length);
+  if (!text.startsWith(PREFIX) || bare[1] !== ':') {
+    const reason = `Alias string pattern is 'alias:<chain-id>:<address-alias>`;
+    throw new CodecError(path, reason, apiError('Invalid', reason));
+  }
+  if (bare.charCodeAt(0) !== chain.chainId) throw otherNetwork(path);
+  return aliasName(bare.slice(2), path);
+}
+
+export function aliasToText(name: string, chain: Chain): string {
+  return `${PREFIX}${String.fromCharCode(chain.chainId)}:${name}`;
+}
+
+function otherNetwork(path: string): CodecError {
+  const reason = `Alias network char doesn't match current scheme`;
+  return new CodecError(path, reason, apiError('Invalid', reason));
+}
+
+function writeAlias(out: Writer, name: string): void {
+  out.u8(ALIAS_VERSION);
+  out.u8(out.chain.chainId);
+  out.u16(name.length);
+  out.bytes(Buffer.from(name, 'latin1'));
+}
+
+/** What follows the version byte of an alias. */
+function readAliasTail(src: Reader): string {
+  if (src.u8() !== src.chain.chainId) throw otherNetwork('bytes');
+  const raw = src.bytes(src.u16());
+  if (raw.length > NAME_CHARS_MAX) return aliasName('?'.repeat(raw.length), 'bytes');
+  return aliasName(String.fromCharCode(...raw), 'bytes');
+}
+
+/** The bytes that identify an alias: the id of type 10 is their hash. */
+export function aliasBytes(name: string, chain: Chain): Uint8Array {
+  const out = new Uint8Array(4 + name.length);
+  out.set([ALIAS_VERSION, chain.chainId, 0, name.length]);
+  out.set(Buffer.from(name, 'latin1'), 4);
+  return out;
+}
+
+/** L2 around the alias bytes; the bare name in JSON: type 10. */
+export const alias: Codec<string> = {
+  write(out, name) {
+    out.u16(name.length + 4);
+    writeAlias(out, name);
+  },
+  read(src) {
+    const size = src.u16();
+    const start = src.position;
+    if (src.u8() !== ALIAS_VERSION) throw new CodecError('bytes', 'not an alias');
+    const name = readAliasTail(src);
+    if (src.position - start !== size) throw new CodecError('bytes', 'length of alias is wrong');
+    return name;
+  },
+  toJson: (name) => name,
+  fromJson(json, path) {
+    if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
+    return aliasName(json, path);
+  },
+  schema: { type: 'string', minLength: 4, maxLength: 30, pattern: NAME.source },
+};
+
+/** Address or alias, told apart by the first byte or by the prefix of the text. */
+export const recipient: Codec<Recipient> = {
+  write(out, value) {
+    if (value.kind === 'address') out.bytes(value.bytes);
+    else writeAlias(out, value.name);
+  },
+  read(src) {
+    const version = src.input[src.position];
+    if (src.remaining > 0 && version === ALIAS_VERSION) {
+      src.u8();
+      return { kind: 'alias', name: readAliasTail(src) };
+    }
+    if (src.remaining >= ADDRESS_BYTES && version !== ADDRESS_VERSION) {
+      throw new CodecError('bytes', `Unknown address version: ${version}`);
+    }
+    return { kind: 'address', bytes: address.read(src) };
+  },
+  toJson: (value, chain) =>
+    value.kind === 'address' ? chain.addressToText(value.bytes) : aliasToText(value.name, chain),
+  fromJson(json, path, chain) {
+    if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
+    if (json.startsWith(PREFIX)) return { kind: 'alias', name: aliasFromText(json, path, chain) };
+    return { kind: 'address', bytes: addressFromText(json, path, chain) };
+  },
+  schema: { type: 'string', description: 'address or alias:<network>:<name>' },
+};

@@ -1,0 +1,198 @@
+/**
+ * JSON requests → transactions for a set of types (rest-api.md §4.6–4.8, §5.3).
+ *
+ * There is one form, that of broadcast; the bodies of sign and calculateFee are brought into it
+ * first. Checks come in the order of rest-api.md §2.3: shape, type and version, field by field.
+ */
+import { apiError } from '../base/errors.ts';
+import { isObject, type JsonObject } from '../base/json.ts';
+import { type Chain, CodecError } from '../codec/codec.ts';
+import { integerFromJson, mismatch } from '../codec/primitives.ts';
+import { malformed, refusalOf, refusalOfAll } from '../codec/refusal.ts';
+import { badType } from './decoder.ts';
+import { type Plan, planOf, withAbsent } from './plan.ts';
+import { proofs as proofsCodec, signature as signatureCodec } from './proofs.ts';
+import { isSigned, seal } from './seal.ts';
+import type { Fields, Tx, TxType, Values } from './transaction.ts';
+
+/** What `version` means where a request leaves it out. */
+export type DefaultVersion = 'broadcast' | 'oldest';
+
+/** A request brought to its type: the JSON in its declared spelling and what it may mean. */
+export interface Reading {
+  readonly json: JsonObject;
+  /** The likeliest layout first; more than one only for type 14. */
+  readonly plans: readonly [Plan, ...Plan[]];
+}
+
+/** Finds type and version. Throws ApiError. */
+export function readRequest(
+  types: ReadonlyMap<number, TxType>,
+  json: unknown,
+  defaults: DefaultVersion,
+  path = 'obj',
+): Reading {
+  if (!isObject(json)) throw malformed([mismatch(path, json, 'jsobject')]);
+  const type = typeOf(json, path);
+  const def = types.get(type);
+  const version = versionOf(json, path, type, defaults);
+  const layouts = def?.layouts.filter((layout) => layout.version === version);
+  if (def === undefined || layouts === undefined || layouts.length === 0) {
+    throw badType(type, version);
+  }
+  const spelled = def.normalize === undefined ? json : def.normalize(json);
+  const chosen = def.candidates === undefined ? layouts : def.candidates(spelled, layouts);
+  const [first, ...others] = chosen.map((layout) => planOf(def, layout));
+  return { json: spelled, plans: [first!, ...others] };
+}
+
+function typeOf(json: JsonObject, path: string): number {
+  const { type } = json;
+  if (type === undefined || type === null) {
+    const text = JSON.stringify(json, (_, v) => (typeof v === 'bigint' ? v.toString() : v));
+    throw malformed([
+      new CodecError(path, `'type' is undefined on object: ${text.slice(0, 1000)}`),
+    ]);
+  }
+  return smallInteger(type, `${path}.type`);
+}
+
+const FIRST_VERSIONED = 3;
+const LAST_SIGNED = 10;
+
+function versionOf(json: JsonObject, path: string, type: number, defaults: DefaultVersion): number {
+  const { version, signature } = json;
+  if (version !== undefined && version !== null) return smallInteger(version, `${path}.version`);
+  if (defaults === 'oldest' || type < FIRST_VERSIONED || type > LAST_SIGNED) return 1;
+  return signature === undefined || signature === null ? 2 : 1;
+}
+
+function smallInteger(json: unknown, path: string): number {
+  try {
+    return Number(integerFromJson(json, path));
+  } catch (cause) {
+    throw cause instanceof CodecError ? refusalOf(cause) : cause;
+  }
+}
+
+/** The transaction that the request means under one plan. Throws ApiError. */
+export function readTransaction(plan: Plan, json: JsonObject, chain: Chain, path = 'obj'): Tx {
+  try {
+    const values = readValues(plan, json, chain, path);
+    const tx = seal(plan, values, readProofs(plan, json, chain, path), chain);
+    guardSender(tx, json, chain);
+    return tx;
+  } catch (cause) {
+    if (!(cause instanceof CodecError)) throw cause;
+    const errors = everyError(plan, json, chain, path);
+    attempt(errors, () => readProofs(plan, json, chain, path));
+    throw refusalOfAll([cause, ...errors]);
+  }
+}
+
+/** The declared values of a request. Throws CodecError at the first wrong member. */
+export function readValues(
+  plan: Plan,
+  json: JsonObject,
+  chain: Chain,
+  path = 'obj',
+): Values<Fields> {
+  const values: Record<string, unknown> = {};
+  const { jsonNames, jsonCodecs } = plan;
+  for (let i = 0; i < jsonNames.length; i++) {
+    const name = jsonNames[i]!;
+    const codec = jsonCodecs[i]!;
+    values[name] = codec.flat
+      ? codec.fromJson(json, path, chain)
+      : codec.fromJson(json[name], `${path}.${name}`, chain);
+  }
+  return withAbsent(plan, values) as Values<Fields>;
+}
+
+function readProofs(
+  plan: Plan,
+  json: JsonObject,
+  chain: Chain,
+  path: string,
+): readonly Uint8Array[] {
+  const { frame } = plan.layout;
+  if (frame === 'genesis') return [];
+  const { proofs, signature } = json;
+  const hasSignature = signature !== undefined && signature !== null;
+  if (isSigned(frame)) {
+    const only = Array.isArray(proofs) && proofs.length === 1 ? proofs[0] : undefined;
+    const text = hasSignature ? signature : only;
+    return [signatureCodec.fromJson(text, `${path}.signature`, chain)];
+  }
+  if ((proofs === undefined || proofs === null) && hasSignature) {
+    return proofsCodec.fromJson([signature], `${path}.signature`, chain);
+  }
+  return proofsCodec.fromJson(proofs, `${path}.proofs`, chain);
+}
+
+/** As `readValues`, but throws the ApiError that the request as a whole deserves. */
+export function valuesFrom(plan: Plan, json: JsonObject, chain: Chain): Values<Fields> {
+  try {
+    return readValues(plan, json, chain);
+  } catch (cause) {
+    if (!(cause instanceof CodecError)) throw cause;
+    throw refusalOfAll([cause, ...everyError(plan, json, chain, 'obj')]);
+  }
+}
+
+/** Reads on after the first error, since a wrong shape anywhere outranks a broken rule. */
+function everyError(plan: Plan, json: JsonObject, chain: Chain, path: string): CodecError[] {
+  const errors: CodecError[] = [];
+  for (let i = 0; i < plan.jsonNames.length; i++) {
+    const name = plan.jsonNames[i]!;
+    const codec = plan.jsonCodecs[i]!;
+    attempt(errors, () =>
+      codec.flat
+        ? codec.fromJson(json, path, chain)
+        : codec.fromJson(json[name], `${path}.${name}`, chain),
+    );
+  }
+  return errors;
+}
+
+function attempt(errors: CodecError[], read: () => unknown): void {
+  try {
+    read();
+  } catch (cause) {
+    if (!(cause instanceof CodecError)) throw cause;
+    errors.push(cause);
+  }
+}
+
+function guardSender(tx: Tx, json: JsonObject, chain: Chain): void {
+  const { sender } = json;
+  if (typeof sender !== 'string' || tx.sender.length === 0) return;
+  const actual = chain.addressToText(tx.sender);
+  if (sender === actual || sender === `address:${actual}`) return;
+  throw apiError('InvalidAddress', `sender '${sender}' is not the address of senderPublicKey`);
+}
+
+/** Refuses what clients may not submit (rest-api.md §4.8). */
+export function guardBroadcast({ def, layout }: Plan): void {
+  if (def.internal !== true) return;
+  const { version } = layout;
+  if (def.type === 105) {
+    throw apiError('Invalid', 'ExecutedContract transaction is not allowed to be broadcasted');
+  }
+  if (def.type === 114) {
+    const name = `PolicyDataHash V${version}`;
+    throw apiError('Invalid', `${name} transaction is not allowed to be broadcasted`);
+  }
+  throw badType(def.type, version);
+}
+
+/** Refuses what the keystore does not sign (rest-api.md §4.7). */
+export function guardSign({ def }: Plan): void {
+  const allowed = def.type === 114 || (def.internal !== true && def.signable !== false);
+  if (!allowed) throw apiError('Invalid', 'UnsupportedTransactionType');
+}
+
+/** Stands for proofs that do not exist yet: sizes depend on them in no body. */
+export function placeholderProofs(plan: Plan): readonly Uint8Array[] {
+  return isSigned(plan.layout.frame) ? [new Uint8Array(64)] : [];
+}

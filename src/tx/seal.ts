@@ -1,0 +1,174 @@
+/**
+ * Frames: how fields become the full bytes of a transaction and the bytes that are signed
+ * (transactions.md §4). The body is what is signed and hashed.
+ *
+ *   frame         full bytes                                    body
+ *   proven        00 | type | version | fields | proofs         type | version | fields
+ *   provenFlat    type | version | fields | proofs              type | version | fields
+ *   provenZero    00 | type | version | fields | proofs         00 | type | version | fields
+ *   signedFirst   type | signature | type | fields              type | fields
+ *   signedLast    type | fields | signature                     type | fields
+ *   genesis       type | fields                                 type | fields
+ */
+import { type Chain, CodecError, type Reader, type Writer } from '../codec/codec.ts';
+import { scratch } from '../codec/scratch.ts';
+import { complete, type Plan, planOf, withAbsent } from './plan.ts';
+import { PROOF_BYTES_MAX, PROOFS_MAX, proofs as proofsCodec, SIGNATURE_BYTES } from './proofs.ts';
+import type { Fields, Frame, Input, Layout, Tx, TxType, Values } from './transaction.ts';
+
+const NONE = new Uint8Array(0);
+const NO_PROOFS: readonly Uint8Array[] = [];
+
+/** True if the frame carries one signature instead of a list of proofs. */
+export const isSigned = (frame: Frame): boolean =>
+  frame === 'signedFirst' || frame === 'signedLast';
+
+/** A transaction from its values. Throws ApiError where they break a rule of the type. */
+export function buildTx<F extends Fields>(
+  def: TxType<F>,
+  layout: Layout,
+  input: Input<F>,
+  proofs: readonly Uint8Array[],
+  chain: Chain,
+): Tx<F> {
+  const plan = planOf(def, layout);
+  return seal(plan, complete(plan, input), proofs, chain) as unknown as Tx<F>;
+}
+
+/** As `buildTx`, for values that already hold every field of the type. */
+export function seal(
+  plan: Plan,
+  values: Values<Fields>,
+  proofs: readonly Uint8Array[],
+  chain: Chain,
+): Tx {
+  const { def, layout } = plan;
+  const { frame } = layout;
+  guardProofs(frame, proofs);
+  const out = scratch(chain);
+  if (frame === 'proven') out.u8(0);
+  if (frame === 'signedFirst') {
+    out.u8(def.type);
+    out.bytes(proofs[0]!);
+  }
+  const start = out.position;
+  writeBody(out, plan, values);
+  const end = out.position;
+  if (frame === 'signedLast') out.bytes(proofs[0]!);
+  else if (frame !== 'genesis' && frame !== 'signedFirst') proofsCodec.write(out, proofs);
+  const bytes = out.take();
+  const tx = makeTx(plan, values, bytes, bytes.subarray(start, end), proofs, chain);
+  def.check?.(tx, chain);
+  return tx;
+}
+
+/** The bytes to sign for values that have no proofs yet. */
+export function messageOf(plan: Plan, values: Values<Fields>, chain: Chain): Uint8Array {
+  const out = scratch(chain);
+  if (plan.layout.signedPrefix !== undefined) out.bytes(plan.layout.signedPrefix);
+  writeBody(out, plan, values);
+  return out.take();
+}
+
+/** The bytes over which the proofs of a transaction were made. */
+export function signedBytes(tx: Pick<Tx, 'layout' | 'body'>): Uint8Array {
+  const prefix = tx.layout.signedPrefix;
+  if (prefix === undefined) return tx.body;
+  const bytes = new Uint8Array(prefix.length + tx.body.length);
+  bytes.set(prefix);
+  bytes.set(tx.body, prefix.length);
+  return bytes;
+}
+
+/** Reads one transaction whose first bytes have already chosen the plan. Throws CodecError. */
+export function readSealed(src: Reader, plan: Plan): Tx {
+  const { frame } = plan.layout;
+  const first = src.position;
+  let proofs = NO_PROOFS;
+  let start = first;
+  if (frame === 'proven') start = first + 1;
+  else if (frame === 'signedFirst') {
+    src.u8();
+    proofs = [src.bytes(SIGNATURE_BYTES)];
+    start = src.position;
+  }
+  src.position = start;
+  readHeader(src, plan);
+  const values = readFields(src, plan);
+  const body = src.since(start);
+  if (frame === 'signedLast') proofs = [src.bytes(SIGNATURE_BYTES)];
+  else if (frame !== 'genesis' && frame !== 'signedFirst') proofs = proofsCodec.read(src);
+  return makeTx(plan, values as Values<Fields>, src.since(first), body, proofs, src.chain);
+}
+
+function writeBody(out: Writer, plan: Plan, values: Values<Fields>): void {
+  const { frame, version } = plan.layout;
+  if (frame === 'provenZero') out.u8(0);
+  out.u8(plan.def.type);
+  if (!isSigned(frame) && frame !== 'genesis') out.u8(version);
+  for (let i = 0; i < plan.names.length; i++) {
+    plan.wires[i]!.write(out, values[plan.names[i]!]);
+  }
+}
+
+function readHeader(src: Reader, plan: Plan): void {
+  const { frame, version } = plan.layout;
+  if (frame === 'provenZero') expectByte(src, 0);
+  expectByte(src, plan.def.type);
+  if (!isSigned(frame) && frame !== 'genesis') expectByte(src, version);
+}
+
+function expectByte(src: Reader, expected: number): void {
+  const byte = src.u8();
+  if (byte !== expected) throw new CodecError('bytes', `expected ${expected}, found ${byte}`);
+}
+
+function readFields(src: Reader, plan: Plan): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  const { names, wires, again } = plan;
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i]!;
+    const value = wires[i]!.read(src);
+    if (again[i] && values[name] !== value) {
+      throw new CodecError('bytes', `${name} stands twice with different values`);
+    }
+    values[name] = value;
+  }
+  return withAbsent(plan, values);
+}
+
+function makeTx(
+  plan: Plan,
+  fields: Values<Fields>,
+  bytes: Uint8Array,
+  body: Uint8Array,
+  proofs: readonly Uint8Array[],
+  chain: Chain,
+): Tx {
+  const { def, layout } = plan;
+  const key = def.sender === undefined ? fields['senderPublicKey'] : def.sender(fields);
+  const senderPublicKey = (key as Uint8Array | undefined) ?? NONE;
+  return {
+    def,
+    type: def.type,
+    version: layout.version,
+    layout,
+    fields,
+    bytes,
+    body,
+    id: def.id === undefined ? chain.fastHash(body) : def.id(fields, body, chain, proofs),
+    proofs,
+    senderPublicKey,
+    sender: senderPublicKey.length === 0 ? NONE : chain.addressOf(senderPublicKey),
+    fee: (fields['fee'] as bigint | undefined) ?? 0n,
+    timestamp: fields['timestamp'] as number,
+  };
+}
+
+function guardProofs(frame: Frame, proofs: readonly Uint8Array[]): void {
+  if (frame === 'genesis') return;
+  const wrong = isSigned(frame)
+    ? proofs.length !== 1 || proofs[0]!.length !== SIGNATURE_BYTES
+    : proofs.length > PROOFS_MAX || proofs.some((proof) => proof.length > PROOF_BYTES_MAX);
+  if (wrong) throw new CodecError('obj.proofs', 'wrong number or size of proofs');
+}

@@ -1,0 +1,29 @@
+/**
+ * Gives the first accounts their balances; stands in the genesis block only (transactions.md §5.1).
+ *
+ *   type 1 | timestamp 8 | recipient 26 | amount 8                                    43 bytes
+ *
+ * It has no sender. Its signature, which is also its id, is a doubled hash over the same fields
+ * with the type in four bytes.
+ */
+import { concat } from '../../base/bytes.ts';
+import { address, NATIVE_TOKEN, notNegative, timestamp } from '../fields.ts';
+import { transaction } from '../transaction.ts';
+
+const TYPE_AS_I32 = Uint8Array.of(0, 0, 0, 1);
+
+export const genesis = transaction({
+  type: 1,
+  name: 'GenesisTransaction',
+  key: 'genesis',
+  doc: 'Initial balance of an account in the genesis block.',
+  fields: { timestamp, recipient: address, amount: notNegative(NATIVE_TOKEN) },
+  layouts: [{ version: 1, frame: 'genesis', fields: ['timestamp', 'recipient', 'amount'] }],
+  fee: undefined,
+  internal: true,
+  versionless: true,
+  id(_values, body, chain) {
+    const hash = chain.fastHash(concat(TYPE_AS_I32, body.subarray(1)));
+    return concat(hash, hash);
+  },
+});

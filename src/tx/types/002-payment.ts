@@ -1,0 +1,39 @@
+/**
+ * The oldest way to move the native token (transactions.md §5.2). Read and shown, never accepted.
+ *
+ *   type 1 | timestamp 8 | senderPublicKey 32 | recipient 26 | amount 8 | fee 8 | signature 64
+ *
+ * The signature is made over the body with three zeros in front; it is the id.
+ */
+import { add } from '../../base/int.ts';
+import { address, NATIVE_TOKEN, positive, senderPublicKey, timestamp } from '../fields.ts';
+import { transaction } from '../transaction.ts';
+
+export const payment = transaction({
+  type: 2,
+  name: 'PaymentTransaction',
+  key: 'payment',
+  doc: 'Legacy transfer of the native token.',
+  fields: {
+    timestamp,
+    senderPublicKey,
+    recipient: address,
+    amount: positive(NATIVE_TOKEN),
+    fee: positive(NATIVE_TOKEN),
+  },
+  layouts: [
+    {
+      version: 1,
+      frame: 'signedLast',
+      fields: ['timestamp', 'senderPublicKey', 'recipient', 'amount', 'fee'],
+      signedPrefix: new Uint8Array(3),
+    },
+  ],
+  fee: undefined,
+  internal: true,
+  versionless: true,
+  id: (_values, _body, _chain, [signature]) => signature!,
+  check: ({ fields }) => {
+    add(fields.amount, fields.fee);
+  },
+});

@@ -1,0 +1,38 @@
+/**
+ * Adds to the quantity of an asset (transactions.md §5.3, §5.4).
+ *
+ *   v1  type 1 | senderPublicKey 32 | assetId 32 | quantity 8 | reissuable 1 | fee 8 | timestamp 8
+ *   v2  type 1 | version 1 | chainId 1 | fields of v1
+ *   v3  badge at the end
+ */
+import { bool } from '../../codec/primitives.ts';
+import { atomicBadge, feature } from '../extensions.ts';
+import { assetId, chainId, fee, positive, senderPublicKey, timestamp } from '../fields.ts';
+import { transaction } from '../transaction.ts';
+
+const first = ['senderPublicKey', 'assetId', 'quantity', 'reissuable', 'fee', 'timestamp'];
+const second = ['chainId', ...first];
+
+export const reissue = transaction({
+  type: 5,
+  name: 'ReissueTransaction',
+  key: 'reissue',
+  doc: 'Issues more of an asset.',
+  fields: {
+    chainId,
+    senderPublicKey,
+    assetId,
+    quantity: positive('assets'),
+    reissuable: bool,
+    fee,
+    timestamp,
+    atomicBadge,
+  },
+  layouts: [
+    { version: 1, frame: 'signedFirst', fields: first },
+    { version: 2, frame: 'proven', fields: second, feature: feature.smartAccounts },
+    { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
+  ],
+  fee: 100_000_000n,
+  roles: ['issuer'],
+});

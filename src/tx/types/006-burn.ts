@@ -1,0 +1,40 @@
+/**
+ * Destroys an amount of an asset (transactions.md §5.3, §5.4).
+ *
+ *   v1  type 1 | senderPublicKey 32 | assetId 32 | amount 8 | fee 8 | timestamp 8
+ *   v2  type 1 | version 1 | chainId 1 | fields of v1
+ *   v3  badge at the end
+ */
+import { atomicBadge, feature } from '../extensions.ts';
+import { assetId, chainId, fee, notNegative, senderPublicKey, timestamp } from '../fields.ts';
+import { transaction } from '../transaction.ts';
+
+const first = ['senderPublicKey', 'assetId', 'amount', 'fee', 'timestamp'];
+const second = ['chainId', ...first];
+
+export const burn = transaction({
+  type: 6,
+  name: 'BurnTransaction',
+  key: 'burn',
+  doc: 'Destroys an amount of an asset.',
+  fields: {
+    chainId,
+    senderPublicKey,
+    assetId,
+    amount: notNegative('assets'),
+    fee,
+    timestamp,
+    atomicBadge,
+  },
+  layouts: [
+    { version: 1, frame: 'signedLast', fields: first },
+    { version: 2, frame: 'proven', fields: second, feature: feature.smartAccounts },
+    { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
+  ],
+  fee: 5_000_000n,
+  /** `quantity` is another name of the amount. */
+  normalize: (json) =>
+    json['amount'] === undefined && json['quantity'] !== undefined
+      ? { ...json, amount: json['quantity'] }
+      : json,
+});

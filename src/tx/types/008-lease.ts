@@ -1,0 +1,55 @@
+/**
+ * Leases an amount of the native token to a miner (transactions.md §5.3, §5.4).
+ *
+ *   v1  type 1 | senderPublicKey 32 | recipient 26 or alias | amount 8 | fee 8 | timestamp 8
+ *   v2  type 1 | version 1 | leased asset 1 (always 00) | fields of v1
+ *   v3  badge at the end
+ */
+import { add } from '../../base/int.ts';
+import { type Codec, CodecError } from '../../codec/codec.ts';
+import { atomicBadge, feature } from '../extensions.ts';
+import { fee, NATIVE_TOKEN, positive, senderPublicKey, timestamp } from '../fields.ts';
+import { recipient } from '../recipient.ts';
+import { transaction } from '../transaction.ts';
+
+/** A place for an asset that never got its meaning: one zero, no member of the JSON. */
+const noAsset: Codec<undefined> = {
+  flat: true,
+  optional: true,
+  write: (out) => out.u8(0),
+  read(src) {
+    if (src.u8() !== 0) throw new CodecError('bytes', 'leasing assets is not supported');
+    return undefined;
+  },
+  toJson: () => ({}),
+  fromJson: () => undefined,
+  schema: {},
+};
+
+const first = ['senderPublicKey', 'recipient', 'amount', 'fee', 'timestamp'];
+const second = ['leasedAsset', ...first];
+
+export const lease = transaction({
+  type: 8,
+  name: 'LeaseTransaction',
+  key: 'lease',
+  doc: 'Leases tokens to an address or alias.',
+  fields: {
+    leasedAsset: noAsset,
+    senderPublicKey,
+    recipient,
+    amount: positive(NATIVE_TOKEN),
+    fee,
+    timestamp,
+    atomicBadge,
+  },
+  layouts: [
+    { version: 1, frame: 'signedLast', fields: first },
+    { version: 2, frame: 'proven', fields: second, feature: feature.smartAccounts },
+    { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
+  ],
+  fee: 1_000_000n,
+  check: ({ fields }) => {
+    add(fields.amount, fields.fee);
+  },
+});

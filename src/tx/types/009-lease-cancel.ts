@@ -1,0 +1,32 @@
+/**
+ * Ends a lease of the sender (transactions.md §5.3, §5.4).
+ *
+ *   v1  type 1 | senderPublicKey 32 | fee 8 | timestamp 8 | leaseId 32
+ *   v2  type 1 | version 1 | chainId 1 | fields of v1
+ *   v3  badge at the end
+ */
+import { atomicBadge, feature } from '../extensions.ts';
+import { chainId, fee, leaseId, senderPublicKey, timestamp } from '../fields.ts';
+import { transaction } from '../transaction.ts';
+
+const first = ['senderPublicKey', 'fee', 'timestamp', 'leaseId'];
+const second = ['chainId', ...first];
+
+export const leaseCancel = transaction({
+  type: 9,
+  name: 'LeaseCancelTransaction',
+  key: 'lease-cancel',
+  doc: 'Ends a lease.',
+  fields: { chainId, senderPublicKey, fee, timestamp, leaseId, atomicBadge },
+  layouts: [
+    { version: 1, frame: 'signedLast', fields: first },
+    { version: 2, frame: 'proven', fields: second, feature: feature.smartAccounts },
+    { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
+  ],
+  fee: 1_000_000n,
+  /** `txId` is another name of the lease. */
+  normalize: (json) =>
+    json['leaseId'] === undefined && json['txId'] !== undefined
+      ? { ...json, leaseId: json['txId'] }
+      : json,
+});

@@ -1,0 +1,35 @@
+/**
+ * Gives the sender a name (transactions.md §5.3, §5.4).
+ *
+ *   v1  type 1 | senderPublicKey 32 | alias 2+4+n | fee 8 | timestamp 8
+ *   v2  type 1 | version 1 | fields of v1
+ *   v3  feeAssetId at the end; v4 also badge
+ *
+ * The id is a hash of type and alias alone, so two creations of one alias collide by design.
+ */
+import { concat } from '../../base/bytes.ts';
+import { atomicBadge, feature } from '../extensions.ts';
+import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
+import { alias, aliasBytes } from '../recipient.ts';
+import { transaction } from '../transaction.ts';
+
+const TYPE = 10;
+const first = ['senderPublicKey', 'alias', 'fee', 'timestamp'];
+const third = [...first, 'feeAssetId'];
+
+export const createAlias = transaction({
+  type: TYPE,
+  name: 'CreateAliasTransaction',
+  key: 'create-alias',
+  doc: 'Gives the sender an alias.',
+  fields: { senderPublicKey, alias, fee, timestamp, feeAssetId, atomicBadge },
+  layouts: [
+    { version: 1, frame: 'signedLast', fields: first },
+    { version: 2, frame: 'proven', fields: first, feature: feature.smartAccounts },
+    { version: 3, frame: 'proven', fields: third, feature: feature.sponsoredFees },
+    { version: 4, frame: 'proven', fields: [...third, 'atomicBadge'], feature: feature.atomic },
+  ],
+  fee: 100_000_000n,
+  id: (values, _body, chain) =>
+    chain.fastHash(concat(Uint8Array.of(TYPE), aliasBytes(values.alias, chain))),
+});

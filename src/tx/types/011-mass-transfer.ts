@@ -1,0 +1,83 @@
+/**
+ * Moves amounts of one token to up to a hundred recipients (transactions.md §5.4).
+ *
+ *   v1  type 1 | version 1 | senderPublicKey 32 | assetId 1 or 33
+ *       | count 2, (recipient 26 or alias | amount 8)* | timestamp 8 | fee 8 | attachment 2+n
+ *   v2  feeAssetId at the end; v3 also badge
+ *
+ * Version 1 alone has no zero in front of its full bytes.
+ */
+import { apiError } from '../../base/errors.ts';
+import { add, I64_MAX } from '../../base/int.ts';
+import { integer } from '../../base/json.ts';
+import { CodecError } from '../../codec/codec.ts';
+import { check, i64 } from '../../codec/primitives.ts';
+import { list16, struct } from '../../codec/struct.ts';
+import { atomicBadge, feature } from '../extensions.ts';
+import {
+  attachment,
+  fee,
+  feeAssetId,
+  optionalAssetId,
+  senderPublicKey,
+  timestamp,
+} from '../fields.ts';
+import { recipient } from '../recipient.ts';
+import { transaction } from '../transaction.ts';
+
+export const TRANSFERS_MAX = 100;
+
+const amount = check(
+  i64,
+  (value) =>
+    value < 0n ? apiError('Invalid', 'One of the transfers has negative amount') : undefined,
+  { minimum: 0 },
+);
+
+const transfers = list16(struct({ recipient, amount }), TRANSFERS_MAX, (count) => {
+  const reason = `Number of transfers ${count} is greater than ${TRANSFERS_MAX}`;
+  return new CodecError('obj.transfers', reason, apiError('Invalid', reason));
+});
+
+const first = ['senderPublicKey', 'assetId', 'transfers', 'timestamp', 'fee', 'attachment'];
+const second = [...first, 'feeAssetId'];
+
+/** What all transfers move together; refused beyond an i64. */
+export function totalOf(items: readonly { readonly amount: bigint }[]): bigint {
+  let total = 0n;
+  for (const item of items) total += item.amount;
+  if (total > I64_MAX) throw apiError('Overflow');
+  return total;
+}
+
+export const massTransfer = transaction({
+  type: 11,
+  name: 'MassTransferTransaction',
+  key: 'mass-transfer',
+  doc: 'Moves tokens to many recipients.',
+  fields: {
+    senderPublicKey,
+    assetId: optionalAssetId,
+    transfers,
+    timestamp,
+    fee,
+    attachment,
+    feeAssetId,
+    atomicBadge,
+  },
+  layouts: [
+    { version: 1, frame: 'provenFlat', fields: first },
+    { version: 2, frame: 'proven', fields: second, feature: feature.sponsoredFees },
+    { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
+  ],
+  features: [feature.massTransfer],
+  fee: 5_000_000n,
+  check: ({ fields }) => {
+    add(totalOf(fields.transfers), fields.fee);
+  },
+  derived: ({ fields }) => ({
+    transferCount: fields.transfers.length,
+    totalAmount: integer(totalOf(fields.transfers)),
+  }),
+  derivedSchema: { transferCount: { type: 'integer' }, totalAmount: i64.schema },
+});

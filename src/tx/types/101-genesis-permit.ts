@@ -1,0 +1,36 @@
+/**
+ * Gives a role to an account in the genesis block (transactions.md §7).
+ *
+ *   type 1 | target 26 | role 1 | timestamp 8                                        36 bytes
+ *
+ * Signature and id are a doubled hash in which the timestamp comes before the role.
+ */
+import { concat } from '../../base/bytes.ts';
+import { address, timestamp } from '../fields.ts';
+import { role } from '../permission.ts';
+import { transaction } from '../transaction.ts';
+
+/** Where the role stands in the bytes. */
+const ROLE_AT = 27;
+
+export const genesisPermit = transaction({
+  type: 101,
+  name: 'GenesisPermitTransaction',
+  key: 'genesis-permit',
+  doc: 'Role of an account in the genesis block.',
+  fields: { target: address, role, timestamp },
+  layouts: [{ version: 1, frame: 'genesis', fields: ['target', 'role', 'timestamp'] }],
+  fee: undefined,
+  internal: true,
+  versionless: true,
+  id(_values, body, chain) {
+    const hash = chain.fastHash(
+      concat(
+        body.subarray(0, ROLE_AT),
+        body.subarray(ROLE_AT + 1),
+        body.subarray(ROLE_AT, ROLE_AT + 1),
+      ),
+    );
+    return concat(hash, hash);
+  },
+});

@@ -1,0 +1,30 @@
+/**
+ * Makes a node a participant in the genesis block (transactions.md §7).
+ *
+ *   type 1 | targetPublicKey 32 | timestamp 8                                        41 bytes
+ *
+ * Signature and id are the doubled hash of the bytes.
+ */
+import { concat } from '../../base/bytes.ts';
+import { publicKey, timestamp } from '../fields.ts';
+import { transaction } from '../transaction.ts';
+
+export const genesisRegisterNode = transaction({
+  type: 110,
+  name: 'GenesisRegisterNodeTransaction',
+  key: 'genesis-register-node',
+  doc: 'Participant of the network in the genesis block.',
+  fields: { targetPublicKey: publicKey, timestamp },
+  layouts: [{ version: 1, frame: 'genesis', fields: ['targetPublicKey', 'timestamp'] }],
+  fee: undefined,
+  internal: true,
+  versionless: true,
+  id(_values, body, chain) {
+    const hash = chain.fastHash(body);
+    return concat(hash, hash);
+  },
+  derived: ({ fields }, chain) => ({
+    target: chain.addressToText(chain.addressOf(fields.targetPublicKey)),
+  }),
+  derivedSchema: { target: { type: 'string', description: 'address' } },
+});

@@ -1,0 +1,66 @@
+/**
+ * Makes a node a participant of the network or ends that (transactions.md §7).
+ *
+ *   v1  type 1 | version 1 | senderPublicKey 32 | targetPubKey 32 | nodeName 2+n | opType 1
+ *       | timestamp 8 | fee 8
+ *   v2  badge at the end
+ */
+import { apiError } from '../../base/errors.ts';
+import type { Codec } from '../../codec/codec.ts';
+import { check, text16 } from '../../codec/primitives.ts';
+import { nullable } from '../../codec/struct.ts';
+import { atomicBadge, feature } from '../extensions.ts';
+import { fee, publicKey, senderPublicKey, timestamp } from '../fields.ts';
+import { opType } from '../permission.ts';
+import { transaction } from '../transaction.ts';
+
+const NAME_CHARS_MAX = 99;
+
+const someName = check(text16(), (value) =>
+  value.length > NAME_CHARS_MAX
+    ? apiError('Invalid', 'NodeName length should be less than 100')
+    : undefined,
+);
+
+/** Empty if there is none, which is null in JSON. */
+const nodeName: Codec<string> = {
+  ...someName,
+  optional: true,
+  toJson: (value) => (value === '' ? null : value),
+  fromJson: (json, path, chain) =>
+    json === undefined || json === null ? '' : someName.fromJson(json, path, chain),
+  schema: nullable({ type: 'string', maxLength: NAME_CHARS_MAX }),
+};
+
+const first = ['senderPublicKey', 'targetPubKey', 'nodeName', 'opType', 'timestamp', 'fee'];
+
+export const registerNode = transaction({
+  type: 111,
+  name: 'RegisterNodeTransaction',
+  key: 'register-node',
+  doc: 'Adds or removes a participant of the network.',
+  fields: {
+    senderPublicKey,
+    targetPubKey: publicKey,
+    nodeName,
+    opType,
+    timestamp,
+    fee,
+    atomicBadge,
+  },
+  layouts: [
+    { version: 1, frame: 'proven', fields: first },
+    { version: 2, frame: 'proven', fields: [...first, 'atomicBadge'], feature: feature.atomic },
+  ],
+  fee: 1_000_000n,
+  roles: ['connection_manager'],
+  check: ({ fields }) => {
+    if (fields.opType === 'add' && fields.nodeName === '') {
+      throw apiError('Invalid', 'NodeName should not be empty');
+    }
+  },
+  derived: ({ fields }, chain) => ({
+    target: chain.addressToText(chain.addressOf(fields.targetPubKey)),
+  }),
+  derivedSchema: { target: { type: 'string', description: 'address' } },
+});
