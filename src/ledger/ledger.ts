@@ -33,6 +33,8 @@ export interface Ledger extends LedgerView {
 export interface Overlay extends Ledger {
   mark(): number;
   revert(mark: number): void;
+  /** Rows written since the mark, in the order of writing; one written twice comes twice. */
+  since(mark: number): Iterable<Change>;
   /** Changed keys with the value before and after; `undefined` means absent. */
   changes(): Iterable<Change>;
   /** Number of changed keys. */

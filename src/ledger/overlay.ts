@@ -19,6 +19,8 @@ export interface Row extends Change {
 }
 
 export interface KeyedOverlay extends Overlay, KeyedView {
+  /** `set`, or `remove` where `value` is undefined, of a row whose key is encoded already. */
+  write(table: Table<unknown, unknown>, key: Uint8Array, value: unknown): void;
   changes(): Iterable<Row>;
 }
 
@@ -202,6 +204,7 @@ export function createOverlay(
     chain: base.chain,
     lookup,
     entries,
+    write,
     changes,
     get size() {
       return size;
@@ -215,6 +218,9 @@ export function createOverlay(
     },
     remove: (table, key) => write(asUntyped(table), table.key.encode(key), undefined),
     mark: () => journalRows.length,
+    *since(mark) {
+      for (let i = mark; i < journalRows.length; i++) yield journalRows[i]!;
+    },
     revert: (mark) => {
       assert(mark <= journalRows.length, 'marks are reverted from the newest to the oldest');
       for (let i = journalRows.length - 1; i >= mark; i--) {

@@ -8,9 +8,20 @@
  * or belong to this node alone.
  */
 import type { Codec } from '../codec/codec.ts';
-import { bool, i64, millis, text16, u16, u32, u8 } from '../codec/primitives.ts';
+import { bool, i64, millis, text16, u8, u16, u32 } from '../codec/primitives.ts';
 import { list16, option, struct } from '../codec/struct.ts';
-import { descendingU16, descendingU32, fixed, textTail, tuple, u16Key, u32Key, u64Key, u8Key } from './keys.ts';
+import { dataValue } from './data-value.ts';
+import {
+  descendingU16,
+  descendingU32,
+  fixed,
+  textTail,
+  tuple,
+  u8Key,
+  u16Key,
+  u32Key,
+  u64Key,
+} from './keys.ts';
 import type { KeyCodec, Table } from './table.ts';
 import { blob, present, raw, sized } from './values.ts';
 
@@ -203,19 +214,11 @@ export const data = table(
   'data',
   'state',
   tuple(address, textTail),
-  sized,
-  'Data entry of an account by key; the value is the encoded entry value (tx/data-entry.ts).',
+  dataValue,
+  'Data entry of an account by key.',
 );
 
-export const scripts = table(
-  26,
-  'scripts',
-  'state',
-  address,
-  sized,
-  'Account script.',
-  HOT_ROWS,
-);
+export const scripts = table(26, 'scripts', 'state', address, sized, 'Account script.', HOT_ROWS);
 
 // ── roles and participants ───────────────────────────────────────────────────────────────────
 
@@ -291,6 +294,15 @@ export const featureVotes = table(
   '(first height of a voting window, feature) → votes in that window.',
 );
 
+export const feeCarry = table(
+  42,
+  'feeCarry',
+  'state',
+  u8Key,
+  i64,
+  'Key 0: fees of the last block that belong to the generator of the next (feature 2).',
+);
+
 // ── later issues keep their rows here ────────────────────────────────────────────────────────
 
 export const orderFills = table(
@@ -322,7 +334,7 @@ export const contractData = table(
   'contractData',
   'state',
   tuple(id, textTail),
-  sized,
+  dataValue,
   'State of a contract by key.',
 );
 
@@ -366,12 +378,41 @@ export const policyHashes = table(
   'Data hashes bound to a policy.',
 );
 
-
 /** Every table; the store opens one sub-database for each. */
 export const tables: readonly Table<never, never>[] = [
-  meta, headers, heights, transactions, transactionIds, transactionsByAddress, blocksByGenerator,
-  undo, stateHashes, accounts, accountHistory, assetBalances, assetHolders, assets, aliases,
-  aliasesByAddress, leases, activeLeases, data, scripts, roles, roleHistory, roleHolders,
-  participants, bans, features, featureVotes, orderFills, contracts, contractData, executed,
-  policies, policyMembers, policyHashes,
+  meta,
+  headers,
+  heights,
+  transactions,
+  transactionIds,
+  transactionsByAddress,
+  blocksByGenerator,
+  undo,
+  stateHashes,
+  accounts,
+  accountHistory,
+  assetBalances,
+  assetHolders,
+  assets,
+  aliases,
+  aliasesByAddress,
+  leases,
+  activeLeases,
+  data,
+  scripts,
+  roles,
+  roleHistory,
+  roleHolders,
+  participants,
+  bans,
+  features,
+  featureVotes,
+  feeCarry,
+  orderFills,
+  contracts,
+  contractData,
+  executed,
+  policies,
+  policyMembers,
+  policyHashes,
 ] as unknown as readonly Table<never, never>[];

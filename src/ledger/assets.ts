@@ -1,0 +1,85 @@
+/**
+ * Assets and their balances (protocol.md §6.3, §6.4).
+ *
+ * Invariants: `assetBalances` and `assetHolders` say the same, and neither has a row for zero; the
+ * balances of an asset sum up to its quantity.
+ */
+import { add } from '../base/int.ts';
+import { credit } from './accounts.ts';
+import { prefixEnd } from './keys.ts';
+import type { Ledger, LedgerView } from './ledger.ts';
+import type { Table } from './table.ts';
+import { assetBalances, assetHolders, assets } from './tables.ts';
+
+type RowOf<T> = T extends Table<infer _, infer V> ? V : never;
+export type Asset = RowOf<typeof assets>;
+
+/** An asset id, or undefined for the native token. */
+export type AssetRef = Uint8Array | undefined;
+
+export const assetOf = (view: LedgerView, id: Uint8Array): Asset | undefined =>
+  view.get(assets, id);
+
+export const assetBalance = (view: LedgerView, address: Uint8Array, id: Uint8Array): bigint =>
+  view.get(assetBalances, [address, id]) ?? 0n;
+
+/** Adds to an asset balance; negative takes away. Throws ApiError Overflow. */
+export function creditAsset(
+  ledger: Ledger,
+  address: Uint8Array,
+  id: Uint8Array,
+  amount: bigint,
+): void {
+  if (amount === 0n) return;
+  const balance = add(assetBalance(ledger, address, id), amount);
+  if (balance === 0n) {
+    ledger.remove(assetBalances, [address, id]);
+    ledger.remove(assetHolders, [id, address]);
+  } else {
+    ledger.set(assetBalances, [address, id], balance);
+    ledger.set(assetHolders, [id, address], balance);
+  }
+}
+
+/** Adds to a balance of either kind. Throws ApiError Overflow. */
+export function creditAny(
+  ledger: Ledger,
+  address: Uint8Array,
+  asset: AssetRef,
+  amount: bigint,
+): void {
+  if (asset === undefined) credit(ledger, address, amount);
+  else creditAsset(ledger, address, asset, amount);
+}
+
+/** From one account to another, which may be the same. Throws ApiError Overflow. */
+export function move(
+  ledger: Ledger,
+  from: Uint8Array,
+  to: Uint8Array,
+  asset: AssetRef,
+  amount: bigint,
+): void {
+  creditAny(ledger, from, asset, -amount);
+  creditAny(ledger, to, asset, amount);
+}
+
+/** Assets of which an address has more than 0, in the order of their ids. */
+export function* assetsOf(
+  view: LedgerView,
+  address: Uint8Array,
+  limit: number,
+): Generator<readonly [id: Uint8Array, balance: bigint]> {
+  const rows = view.range(assetBalances, address, prefixEnd(address), limit);
+  for (const [[, id], balance] of rows) yield [id, balance];
+}
+
+/** Addresses that have more than 0 of an asset, in their order. */
+export function* holdersOf(
+  view: LedgerView,
+  id: Uint8Array,
+  limit: number,
+): Generator<readonly [address: Uint8Array, balance: bigint]> {
+  const rows = view.range(assetHolders, id, prefixEnd(id), limit);
+  for (const [[, address], balance] of rows) yield [address, balance];
+}

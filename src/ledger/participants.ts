@@ -1,0 +1,44 @@
+/** Registered nodes, in the order of their registration (types 110 and 111). */
+import { END_OF_TABLE, START_OF_TABLE } from './keys.ts';
+import type { Ledger, LedgerView } from './ledger.ts';
+import { participants } from './tables.ts';
+
+export interface Participant {
+  readonly publicKey: Uint8Array;
+  readonly nodeName: string;
+  /** Height of the registration. */
+  readonly height: number;
+  /** Grows with every registration. */
+  readonly order: number;
+}
+
+const PARTICIPANTS_MAX = 1_000_000;
+
+const rows = (view: LedgerView, limit = PARTICIPANTS_MAX) =>
+  view.range(participants, START_OF_TABLE, END_OF_TABLE, limit);
+
+export const participantOf = (view: LedgerView, address: Uint8Array): Participant | undefined =>
+  view.get(participants, address);
+
+export const isParticipant = (view: LedgerView, address: Uint8Array): boolean =>
+  view.get(participants, address) !== undefined;
+
+export function participantsInOrder(
+  view: LedgerView,
+): readonly (readonly [address: Uint8Array, Participant])[] {
+  return [...rows(view)].sort(([, a], [, b]) => a.order - b.order);
+}
+
+/** Registering and removing are rare, so the next number in line is found by looking at all. */
+export function addParticipant(ledger: Ledger, participant: Omit<Participant, 'order'>): void {
+  let order = 0;
+  for (const [, other] of rows(ledger)) order = Math.max(order, other.order + 1);
+  const address = ledger.chain.addressOf(participant.publicKey);
+  ledger.set(participants, address, { ...participant, order });
+}
+
+export function removeParticipant(ledger: Ledger, address: Uint8Array): void {
+  ledger.remove(participants, address);
+}
+
+export const isLastParticipant = (view: LedgerView): boolean => [...rows(view, 2)].length < 2;

@@ -1,0 +1,31 @@
+/** Roles of accounts: names as in JSON, numbers as in bytes and keys (protocol.md §1.2). */
+
+/** A role's number is its place in this list plus one. */
+export const ROLE_NAMES = [
+  'miner',
+  'issuer',
+  'dex',
+  'permissioner',
+  'blacklister',
+  'banned',
+  'contract_developer',
+  'connection_manager',
+  'sender',
+  'contract_validator',
+] as const;
+
+export type RoleName = (typeof ROLE_NAMES)[number];
+
+export const MINER = 1;
+export const PERMISSIONER = 4;
+export const BANNED = 6;
+export const CONTRACT_DEVELOPER = 7;
+export const CONNECTION_MANAGER = 8;
+export const SENDER = 9;
+export const CONTRACT_VALIDATOR = 10;
+
+const numbers = new Map<string, number>(ROLE_NAMES.map((name, i) => [name, i + 1]));
+
+export const roleNumber = (name: string): number | undefined => numbers.get(name);
+
+export const roleName = (role: number): RoleName | undefined => ROLE_NAMES[role - 1];
