@@ -1,7 +1,8 @@
-// Completes dist/ with hyper-express, our uWebSockets.js and what they need. hyper-express names a
-// git repository as a dependency, which the `overrides` of package.json replace in the checkout
-// only; so the published package must not depend on it, and carries it in dist/node_modules.
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Completes dist/ after the compiler: files that are no TypeScript, such as pages and schemas, and
+// hyper-express, our uWebSockets.js and what they need. hyper-express names a git repository as a
+// dependency, which the `overrides` of package.json replace in the checkout only; so the published
+// package must not depend on it, and carries it in dist/node_modules.
+import { cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -9,6 +10,11 @@ const target = 'dist/node_modules';
 const kept = ['uws-pack']; // a dependency of the published package; found further up
 const left = ['hyper-express'];
 const bundled = new Map<string, string>();
+
+cpSync('src', 'dist/src', {
+  recursive: true,
+  filter: (path) => statSync(path).isDirectory() || !path.endsWith('.ts'),
+});
 
 rmSync(target, { recursive: true, force: true });
 for (let name = left.pop(); name !== undefined; name = left.pop()) {

@@ -7,15 +7,22 @@ import t from 'tap';
 import ts from 'typescript';
 
 const maxLines = 400;
-const longFiles: string[] = [];
+const longFiles = ['src/ledger/tables.ts']; // one list of everything that is stored
 
 /** Reached through ports (src/base/ports.ts), so that a simulation can replace them. */
 const bannedGlobals = new Set(['Date', 'fetch', 'process', 'console', 'setTimeout', 'setInterval']);
 const impure = /^src\/(adapters|cli)\//;
 
-/** Generic plumbing over heterogeneous codecs, where the parts are typed and the sum cannot be. */
-const anyAllowed: string[] = ['src/codec/codec.ts', 'src/codec/struct.ts'];
+/** Generic plumbing, where the parts are typed and the sum cannot be: one alias in each of these. */
+const anyAllowed = [
+  'src/codec/struct.ts',
+  'src/node/config/setting.ts',
+  'src/tx/plan.ts',
+  'src/tx/transaction.ts',
+];
 
+/** Route files are named after the first part of their paths, and one of these is `/utils`. */
+const routes = /^src\/api\/routes\//;
 const vagueNames = /^(utils?|helpers?|misc|common|stuff)\.ts$/;
 const unfinished = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b`);
 
@@ -25,12 +32,16 @@ const everything = [...sources, ...['bin', 'scripts', 'test', 'bench'].flatMap(f
 
 t.test('files are short', async (t) => {
   const long = sources.filter((file) => lines(file).length > maxLines);
-  t.strictSame(long, longFiles, `at most ${maxLines} lines; split by concept`);
+  t.strictSame(
+    long.filter((file) => !longFiles.includes(file)),
+    [],
+    `at most ${maxLines} lines; split by concept`,
+  );
 });
 
 t.test('files are named after what they hold', async (t) => {
   t.strictSame(
-    everything.filter((file) => vagueNames.test(basename(file))),
+    everything.filter((file) => vagueNames.test(basename(file)) && !routes.test(file)),
     [],
   );
 });
@@ -48,11 +59,9 @@ t.test('time, chance and the process are reached through ports', async (t) => {
 });
 
 t.test('no any', async (t) => {
-  const untyped = sources.filter((file) => mentionsAny(parse(file, read(file))));
-  t.strictSame(
-    untyped.filter((file) => !anyAllowed.includes(file)),
-    [],
-  );
+  const found = sources.flatMap((file) => anysOf(parse(file, read(file))).map(() => file));
+  const allowed = anyAllowed.filter((file) => found.includes(file));
+  t.strictSame(found, allowed);
 });
 
 t.test('the search for globals finds uses and nothing else', async (t) => {
@@ -94,8 +103,11 @@ function parse(file: string, text: string): ts.SourceFile {
   return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
 }
 
-function mentionsAny(node: ts.Node): boolean {
-  return node.kind === ts.SyntaxKind.AnyKeyword || ts.forEachChild(node, mentionsAny) === true;
+function anysOf(node: ts.Node): ts.Node[] {
+  return [
+    ...(node.kind === ts.SyntaxKind.AnyKeyword ? [node] : []),
+    ...node.getChildren().flatMap(anysOf),
+  ];
 }
 
 /** Uses of banned globals as `file:line name`; a name that the file declares itself is its own. */
