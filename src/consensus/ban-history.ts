@@ -1,0 +1,84 @@
+/**
+ * Warnings and bans of one miner: the row of the table `bans` (protocol.md §4.5).
+ *
+ *   u2 count, count × i8 timestamp              warnings since the last ban, newest first
+ *   u2 count, count × (i8 timestamp, u4 height) bans, newest first
+ *
+ * A ban takes the place of the warnings that led to it, so warnings always lie on top of bans and
+ * two lists say all that the stack of the specification says. The times of the replaced warnings
+ * are not kept: undo restores the whole row.
+ *
+ * Only the newest ban can be in force; older ones answer questions about past heights, and no more
+ * than BANS_KEPT of them.
+ */
+import { type Chain, Reader, Writer } from '../codec/codec.ts';
+import { millis, u32 } from '../codec/primitives.ts';
+import { list16, struct } from '../codec/struct.ts';
+
+const WARNINGS_MAX = 1000;
+export const BANS_KEPT = 1000;
+
+export interface Ban {
+  /** Time of the block that brought the ban. */
+  readonly timestamp: number;
+  /** Height of that block: the first height at which the miner is banned. */
+  readonly height: number;
+}
+
+export interface BanHistory {
+  readonly warnings: readonly number[];
+  readonly bans: readonly Ban[];
+}
+
+export const NO_BANS: BanHistory = { warnings: [], bans: [] };
+
+const row = struct({
+  warnings: list16(millis, WARNINGS_MAX),
+  bans: list16(struct({ timestamp: millis, height: u32 }), BANS_KEPT),
+});
+
+export function encodeBanHistory(history: BanHistory, chain: Chain): Uint8Array {
+  const out = new Writer(chain);
+  row.write(out, history);
+  return out.take();
+}
+
+/** Throws CodecError. */
+export function decodeBanHistory(bytes: Uint8Array, chain: Chain): BanHistory {
+  const src = new Reader(bytes, chain);
+  const history = row.read(src);
+  src.finish();
+  return history;
+}
+
+/** True if a ban is in force at this height. */
+export function isBanned(
+  history: BanHistory | undefined,
+  height: number,
+  banDurationBlocks: number,
+): boolean {
+  if (history === undefined) return false;
+  for (const ban of history.bans) {
+    if (height >= ban.height) return height < ban.height + banDurationBlocks;
+  }
+  return false;
+}
+
+/** Time of the last mark, whichever it is. */
+export const lastMark = (history: BanHistory): number =>
+  history.warnings[0] ?? history.bans[0]?.timestamp ?? 0;
+
+export const withoutWarnings = (history: BanHistory): BanHistory => ({
+  warnings: [],
+  bans: history.bans,
+});
+
+export const withWarning = (history: BanHistory, timestamp: number): BanHistory => ({
+  warnings: [timestamp, ...history.warnings],
+  bans: history.bans,
+});
+
+export const withBan = (history: BanHistory, ban: Ban): BanHistory => ({
+  warnings: [],
+  bans: [ban, ...history.bans].slice(0, BANS_KEPT),
+});

@@ -1,0 +1,101 @@
+/**
+ * Warnings and bans for missed turns, derived from the chain alone (protocol.md §4.5).
+ *
+ * Miners whose turn passed without a block are marked by the next block, at most once per block: a
+ * warning, or a ban in place of the last warnings. A block of its own clears a miner's warnings.
+ * No more than a share of the queue is banned at one time, and while that many are banned nobody
+ * is marked.
+ */
+import { latin1 } from '../base/bytes.ts';
+import {
+  type BanHistory,
+  isBanned,
+  lastMark,
+  NO_BANS,
+  withBan,
+  withoutWarnings,
+  withWarning,
+} from './ban-history.ts';
+import type { BanChange, ConsensusView } from './consensus.ts';
+import { minerAfter, type Turns } from './poa-queue.ts';
+
+export interface BanSettings {
+  readonly banDurationBlocks: number;
+  readonly warningsForBan: number;
+  /** 0 switches marks off. */
+  readonly maxBansPercentage: number;
+}
+
+export interface AppliedBlock {
+  readonly height: number;
+  readonly timestamp: number;
+  /** Address of the generator. */
+  readonly generator: Uint8Array;
+  /** Rounds without a block since the parent. */
+  readonly skipped: number;
+}
+
+/** Changed histories after a block; `turns` are those after its parent, at the block's time. */
+export function applyBans(
+  block: AppliedBlock,
+  turns: Turns,
+  settings: BanSettings,
+  banHistory: ConsensusView['banHistory'],
+): BanChange[] {
+  // The parent of the second block is genesis, whose time says nothing about miners.
+  if (block.height === 2 || settings.maxBansPercentage === 0) return [];
+  const changed = new Map<string, BanChange & { readonly history: BanHistory }>();
+  const read = (address: Uint8Array): BanHistory =>
+    changed.get(latin1(address))?.history ?? banHistory(address) ?? NO_BANS;
+  const write = (address: Uint8Array, history: BanHistory): void => {
+    changed.set(latin1(address), { address, history });
+  };
+
+  const own = read(block.generator);
+  if (own.warnings.length > 0) write(block.generator, withoutWarnings(own));
+
+  if (block.skipped > 0) markFaulty(block, turns, settings, read, write);
+  return [...changed.values()].map(({ address, history }) => ({
+    address,
+    history: history.warnings.length + history.bans.length === 0 ? undefined : history,
+  }));
+}
+
+function markFaulty(
+  { height, timestamp, skipped }: AppliedBlock,
+  turns: Turns,
+  settings: BanSettings,
+  read: (address: Uint8Array) => BanHistory,
+  write: (address: Uint8Array, history: BanHistory) => void,
+): void {
+  const { banDurationBlocks, warningsForBan, maxBansPercentage } = settings;
+  const size = turns.queue.length;
+  const limit = Math.floor((size * maxBansPercentage) / 100);
+  let banned = turns.queue.filter((address) =>
+    isBanned(read(address), height, banDurationBlocks),
+  ).length;
+  const missed = missedTurns(skipped, size, settings);
+  for (let k = 0; k < missed && banned < limit; k++) {
+    const address = minerAfter(turns, k);
+    if (address === undefined) continue;
+    const history = read(address);
+    if (lastMark(history) >= timestamp) continue;
+    if (history.warnings.length === warningsForBan - 1) {
+      write(address, withBan(history, { timestamp, height }));
+      banned += 1;
+    } else {
+      write(address, withWarning(history, timestamp));
+    }
+  }
+}
+
+/** How many of the skipped rounds are looked at: after a long pause not all of them. */
+function missedTurns(
+  skipped: number,
+  size: number,
+  { warningsForBan, maxBansPercentage }: BanSettings,
+): number {
+  if (skipped <= size) return skipped;
+  const spared = Math.floor((size * (100 - maxBansPercentage)) / 100);
+  return Math.min(skipped, size * warningsForBan - spared);
+}

@@ -1,0 +1,39 @@
+/**
+ * Time under PoA: rounds of equal length counted from the genesis timestamp, each a working part in
+ * which blocks are made and a sync part left for them to spread (protocol.md §4.1).
+ */
+
+export interface RoundSettings {
+  readonly genesisTimestamp: number;
+  readonly roundDurationMs: number;
+  readonly syncDurationMs: number;
+}
+
+export interface Rounds {
+  readonly length: number;
+  /** Number of the round that contains a time; genesis is in round 0. */
+  numberAt(timestamp: number): number;
+  /** First millisecond of a round. */
+  start(round: number): number;
+  /** First millisecond of its sync part. */
+  syncStart(round: number): number;
+  /** Last millisecond of a round. */
+  end(round: number): number;
+}
+
+export function createRounds(settings: RoundSettings): Rounds {
+  const { genesisTimestamp, roundDurationMs } = settings;
+  const length = roundDurationMs + settings.syncDurationMs;
+  const start = (round: number): number => genesisTimestamp + round * length;
+  return {
+    length,
+    numberAt: (timestamp) => Math.floor((timestamp - genesisTimestamp) / length),
+    start,
+    syncStart: (round) => start(round) + roundDurationMs,
+    end: (round) => start(round) + length - 1,
+  };
+}
+
+/** Rounds without a block between a parent and its child; 0 in the very next round. */
+export const skippedRounds = (rounds: Rounds, parent: number, child: number): number =>
+  rounds.numberAt(child) - rounds.numberAt(parent) - 1;

@@ -1,0 +1,144 @@
+/**
+ * Proof of authority: miners take turns in rounds of equal length (protocol.md §4).
+ */
+import { base58 } from '../base/base58.ts';
+import { equal } from '../base/bytes.ts';
+import { type ApiError, apiError } from '../base/errors.ts';
+import type { ConsensusData } from '../block/header.ts';
+import type { Chain } from '../codec/codec.ts';
+import {
+  type BlockFacts,
+  type Consensus,
+  type ConsensusView,
+  checkMiner,
+  type JudgedHeader,
+  type Parent,
+  type Slot,
+} from './consensus.ts';
+import { applyBans, type BanSettings } from './poa-bans.ts';
+import { determineMiner, minerAfter, type Turns, turnsAfter } from './poa-queue.ts';
+import { createRounds, type RoundSettings, type Rounds, skippedRounds } from './poa-rounds.ts';
+
+export type PoaSettings = RoundSettings & BanSettings;
+
+export function createPoa(settings: PoaSettings, chain: Chain): Consensus {
+  const rounds = createRounds(settings);
+  const turnsAt = (parent: Parent, timestamp: number, view: ConsensusView): Turns =>
+    turnsAfter(view.minersAt(timestamp), parent.height, settings.banDurationBlocks, view);
+  const skippedAt = (parent: Parent, timestamp: number): number =>
+    skippedRounds(rounds, parent.header.timestamp, timestamp);
+
+  return {
+    kind: 'poa',
+    algorithm: 'Proof-of-Authority (PoA)',
+    nextSlot: (parent, forger, now, view) =>
+      nextSlot(rounds, parent, now, view, (timestamp) => {
+        if (!view.isMiner(forger.address, timestamp)) return false;
+        const due = minerAfter(turnsAt(parent, timestamp, view), skippedAt(parent, timestamp));
+        return due !== undefined && equal(due, forger.address);
+      }),
+    fields: (parent, _forger, timestamp) => ({
+      kind: 'poa',
+      skippedRounds: skippedUpTo(parent.header) + skippedAt(parent, timestamp),
+    }),
+    verify: (header, parent, view) => {
+      const { timestamp } = header;
+      const address = chain.addressOf(header.generator);
+      checkMiner(address, timestamp, view, chain);
+      checkTime(rounds, header, parent);
+      const skipped = skippedAt(parent, timestamp);
+      const due = determineMiner(turnsAt(parent, timestamp, view), skipped);
+      if (!equal(due, address)) throw notItsTurn(address, due, parent.height, chain);
+      checkSkipped(header, skippedUpTo(parent.header) + skipped);
+    },
+    finish: (header, parent, view) =>
+      applyBans(
+        {
+          height: parent.height + 1,
+          timestamp: header.timestamp,
+          generator: chain.addressOf(header.generator),
+          skipped: skippedAt(parent, header.timestamp),
+        },
+        turnsAt(parent, header.timestamp, view),
+        settings,
+        (address) => view.banHistory(address),
+      ),
+    score: scorePoa,
+  };
+}
+
+/**
+ * An integer form without the time term of other implementations: the score is never part of a
+ * block (§4.7).
+ */
+export function scorePoa(data: ConsensusData): bigint {
+  return 2n ** 64n / (99n + BigInt(poaData(data).skippedRounds));
+}
+
+function poaData(data: ConsensusData): Extract<ConsensusData, { kind: 'poa' }> {
+  if (data.kind === 'poa') return data;
+  throw apiError('Invalid', 'Expected PoA consensus block data, but got PoS instead');
+}
+
+const skippedUpTo = (block: BlockFacts): number => poaData(block.consensus).skippedRounds;
+
+/** H-8: the number enters the score, so a miner must not understate it. */
+function checkSkipped(header: JudgedHeader, expected: number): void {
+  const claimed = skippedUpTo(header);
+  if (claimed === expected) return;
+  throw ofBlock(header, `overall skipped rounds ${claimed} do not match calculated ${expected}`);
+}
+
+/** Blocks are made in the working part of a round later than the parent's. */
+function checkTime(rounds: Rounds, header: JudgedHeader, parent: Parent): void {
+  const { timestamp } = header;
+  const round = rounds.numberAt(timestamp);
+  const parentRound = rounds.numberAt(parent.header.timestamp);
+  if (round === parentRound) {
+    throw apiError('Invalid', 'Block is in the same round as its referenced block');
+  }
+  if (round < parentRound) {
+    const end = rounds.end(parentRound);
+    throw ofBlock(
+      header,
+      `timestamp is before the end of its parent's round (${timestamp} <= ${end})`,
+    );
+  }
+  const syncStart = rounds.syncStart(round);
+  if (timestamp >= syncStart) {
+    throw ofBlock(header, `timestamp is after sync start (${timestamp} >= ${syncStart})`);
+  }
+  const end = rounds.end(round);
+  if (timestamp >= end) {
+    throw ofBlock(header, `timestamp is after round end (${timestamp} >= ${end})`);
+  }
+}
+
+const ofBlock = (header: JudgedHeader, what: string): ApiError =>
+  apiError('Invalid', `Block's ${base58.encode(header.signature)} ${what}`);
+
+const notItsTurn = (signer: Uint8Array, due: Uint8Array, height: number, chain: Chain): ApiError =>
+  apiError(
+    'Invalid',
+    `Block signer ${chain.addressToText(signer)} isn't a valid miner for height ${height}; ` +
+      `Expected ${chain.addressToText(due)}`,
+  );
+
+/** Turns repeat after as many rounds as there are miners, so no more of them are asked. */
+function nextSlot(
+  rounds: Rounds,
+  parent: Parent,
+  now: number,
+  view: ConsensusView,
+  isDue: (timestamp: number) => boolean,
+): Slot | undefined {
+  const until = (round: number): number => Math.min(rounds.syncStart(round), rounds.end(round));
+  let first = Math.max(rounds.numberAt(now), rounds.numberAt(parent.header.timestamp) + 1);
+  if (now >= until(first)) first += 1;
+  const from = (round: number): number => Math.max(now, rounds.start(round));
+  const last = first + view.minersAt(from(first)).length - 1;
+  for (let round = first; round <= last; round++) {
+    if (isDue(from(round))) return { from: from(round), until: until(round) };
+  }
+  return undefined;
+}

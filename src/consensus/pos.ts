@@ -1,0 +1,132 @@
+/**
+ * Leased proof of stake with fair delays (protocol.md §3): an account may make the next block once
+ * a delay has passed that follows from its generating balance and a hash nobody can choose.
+ */
+import { base58 } from '../base/base58.ts';
+import { concat, equal } from '../base/bytes.ts';
+import { apiError } from '../base/errors.ts';
+import type { ConsensusData, PosData } from '../block/header.ts';
+import type { Chain } from '../codec/codec.ts';
+import {
+  type Consensus,
+  type ConsensusView,
+  checkMiner,
+  type Forger,
+  type JudgedHeader,
+  type Parent,
+} from './consensus.ts';
+import {
+  delayOf,
+  HIT_DEPTH,
+  hitOf,
+  MIN_GENERATING_BALANCE,
+  nextBaseTarget,
+  normalisation,
+} from './pos-formulas.ts';
+
+export interface PosSettings {
+  /** Sum of all balances at genesis, in smallest units. */
+  readonly initialBalance: bigint;
+  /** Whole seconds. */
+  readonly averageDelaySeconds: number;
+}
+
+export function createPos(settings: PosSettings, chain: Chain): Consensus {
+  const norm = normalisation(settings.initialBalance);
+
+  const signatureFor = (data: PosData, publicKey: Uint8Array): Uint8Array =>
+    chain.fastHash(concat(data.generationSignature, publicKey));
+
+  const delay = (parent: Parent, forger: Forger, view: ConsensusView): number | undefined => {
+    const { height, header } = parent;
+    const source = height > HIT_DEPTH ? view.headerAt(height - HIT_DEPTH) : header;
+    const hit = hitOf(signatureFor(posData(source.consensus), forger.publicKey));
+    const balance = view.generatingBalance(forger.address, height);
+    return delayOf(hit, posData(header.consensus).baseTarget, balance, norm);
+  };
+
+  const fields = (
+    parent: Parent,
+    publicKey: Uint8Array,
+    timestamp: number,
+    view: ConsensusView,
+  ): PosData => {
+    const data = posData(parent.header.consensus);
+    const ancestor = parent.height > 2 ? view.headerAt(parent.height - 2) : undefined;
+    return {
+      kind: 'pos',
+      baseTarget: nextBaseTarget(
+        data.baseTarget,
+        timestamp,
+        ancestor?.timestamp,
+        settings.averageDelaySeconds,
+      ),
+      generationSignature: signatureFor(data, publicKey),
+    };
+  };
+
+  return {
+    kind: 'pos',
+    algorithm: 'Fair Proof-of-Stake (FairPoS)',
+    nextSlot: (parent, forger, now, view) => {
+      if (view.generatingBalance(forger.address, parent.height) < MIN_GENERATING_BALANCE) {
+        return undefined;
+      }
+      const wait = delay(parent, forger, view);
+      if (wait === undefined) return undefined;
+      const from = Math.max(now, parent.header.timestamp + wait);
+      return view.isMiner(forger.address, from) ? { from, until: Infinity } : undefined;
+    },
+    fields: (parent, forger, timestamp, view) => fields(parent, forger.publicKey, timestamp, view),
+    verify: (header, parent, view) => {
+      const { generator: publicKey, timestamp } = header;
+      const forger = { address: chain.addressOf(publicKey), publicKey };
+      checkMiner(forger.address, timestamp, view, chain);
+      checkBalance(view.generatingBalance(forger.address, parent.height));
+      checkData(header, fields(parent, publicKey, timestamp, view));
+      checkDelay(timestamp, parent.header.timestamp, delay(parent, forger, view));
+    },
+    finish: () => [],
+    score: scorePos,
+  };
+}
+
+export const scorePos = (data: ConsensusData): bigint => 2n ** 64n / posData(data).baseTarget;
+
+function posData(data: ConsensusData): PosData {
+  if (data.kind === 'pos') return data;
+  throw apiError('Invalid', 'Expected PoS consensus block data, but got PoA instead');
+}
+
+function checkBalance(balance: bigint): void {
+  if (balance >= MIN_GENERATING_BALANCE) return;
+  throw apiError(
+    'Invalid',
+    `generator's effective balance ${balance} is less that required for generation`,
+  );
+}
+
+function checkData(header: JudgedHeader, expected: PosData): void {
+  const found = posData(header.consensus);
+  if (found.baseTarget !== expected.baseTarget) {
+    throw apiError(
+      'Invalid',
+      `declared baseTarget ${found.baseTarget} does not match ` +
+        `calculated baseTarget ${expected.baseTarget}`,
+    );
+  }
+  if (!equal(found.generationSignature, expected.generationSignature)) {
+    throw apiError(
+      'Invalid',
+      'Generation signatures does not match: ' +
+        `Expected = ${base58.encode(expected.generationSignature)}; ` +
+        `Found = ${base58.encode(found.generationSignature)}`,
+    );
+  }
+}
+
+function checkDelay(timestamp: number, parentTimestamp: number, delay: number | undefined): void {
+  const min = parentTimestamp + (delay ?? Infinity);
+  if (timestamp >= min) return;
+  throw apiError('Invalid', `Block timestamp ${timestamp} less than min valid timestamp ${min}`);
+}

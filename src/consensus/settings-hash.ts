@@ -1,0 +1,46 @@
+/**
+ * One hash over everything that all nodes of a network must have configured alike (H-4): nodes
+ * compare it in the handshake, and a store that was made under other settings is not opened.
+ *
+ * hash = fast(canonical JSON): keys sorted by code unit, no spaces, integers in plain digits.
+ */
+import { type JsonObject, stringify } from '../base/json.ts';
+
+/** Values are JSON values, bigints, or maps with number or text keys. */
+export interface NetworkSettings {
+  readonly consensus: JsonObject;
+  readonly functionality: JsonObject;
+  readonly fees: JsonObject;
+  /** Sizes and counts that bound a block. */
+  readonly limits: JsonObject;
+  readonly txExpireTimeoutMs: number;
+}
+
+export function settingsHash(
+  settings: NetworkSettings,
+  fastHash: (bytes: Uint8Array) => Uint8Array,
+): Uint8Array {
+  const { consensus, functionality, fees, limits, txExpireTimeoutMs } = settings;
+  const text = canonicalJson({
+    consensus,
+    functionality,
+    fees,
+    limits,
+    'tx-expire-timeout': txExpireTimeoutMs,
+  });
+  return fastHash(new TextEncoder().encode(text));
+}
+
+/** One text for one value; members that are undefined are left out. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  if (typeof value !== 'object' || value === null) return stringify(value);
+  const members: (readonly [unknown, unknown])[] =
+    value instanceof Map ? [...value] : Object.entries(value);
+  const texts = members
+    .filter(([, member]) => member !== undefined)
+    .map(([key, member]) => [String(key), member] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${stringify(key)}:${canonicalJson(member)}`);
+  return `{${texts.join()}}`;
+}
