@@ -135,6 +135,7 @@ const ABSENT = Symbol('absent');
 
 const isSelfContained = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null) return true;
+  if (ArrayBuffer.isView(value)) return false;
   for (const field of Object.values(value)) if (typeof field === 'object') return false;
   return true;
 };

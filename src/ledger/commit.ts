@@ -1,0 +1,271 @@
+/**
+ * From overlays to one store write: rows, undo records and state hashes of consecutive blocks, and
+ * what a reorganisation takes back before them (architecture.md §5.3).
+ *
+ * Invariants: one `commit` is one store write, so that a crash leaves a block boundary; nothing is
+ * read for before-images, they come with the overlays; a row whose bytes stay the same is neither
+ * written nor hashed nor recorded; the order in which rows were set has no influence on any byte;
+ * the cache of the head changes only after the write has succeeded.
+ */
+import { assert } from '../base/assert.ts';
+import { apiError } from '../base/errors.ts';
+import type { Store, StoreWrite } from '../base/ports.ts';
+import { Writer } from '../codec/codec.ts';
+import { decodeValue, type Head } from './head.ts';
+import { keyText, START_OF_TABLE, u32Key } from './keys.ts';
+import { createOverlay, type KeyedOverlay, type Row } from './overlay.ts';
+import { FIRST_STATE_HASH, HASH_BYTES, writeHashedRow } from './state-hash.ts';
+import type { Table } from './table.ts';
+import { readUndo, writeUndoEntry } from './undo.ts';
+
+export interface CommitterOptions {
+  readonly store: Store;
+  readonly head: Head;
+  readonly tables: readonly Table<never, never>[];
+  /** Number of the table height → undo record. */
+  readonly undo: number;
+  /** Number of the table height → state hash. */
+  readonly stateHashes: number;
+  /** So many blocks can be taken back. */
+  readonly undoDepth?: number;
+}
+
+/** One block's writes; its overlay lies on that of the block before, or on the head. */
+export interface BlockChanges {
+  readonly height: number;
+  readonly overlay: KeyedOverlay;
+}
+
+/** The state at a lower height, as an overlay on the head: the base for the blocks of a fork. */
+export interface Unwound {
+  readonly from: number;
+  readonly to: number;
+  readonly overlay: KeyedOverlay;
+}
+
+export interface Step {
+  /** Blocks taken back first. */
+  readonly unwound?: Unwound;
+  /** Consecutive blocks in ascending order; may be empty after `unwound`. */
+  readonly blocks: readonly BlockChanges[];
+  /** Encoded rows of local tables, applied last: block index, head of the chain. */
+  readonly extra?: Iterable<StoreWrite>;
+}
+
+export interface Committer {
+  /** Reads the undo records of the blocks above `to`; throws ApiError when one is no longer kept. */
+  unwind(from: number, to: number): Unwound;
+  /** Writes everything in one durable transaction; gives the state hash of each block. */
+  commit(step: Step): Uint8Array[];
+}
+
+/** Blocks that an operator can roll back (storage.max-rollback-depth). */
+export const UNDO_DEPTH = 2000;
+
+export function createCommitter(options: CommitterOptions): Committer {
+  const { store, head } = options;
+  const { chain } = head;
+  const depth = options.undoDepth ?? UNDO_DEPTH;
+  const byNumber = new Map(options.tables.map((table) => [table.id, untyped(table)]));
+  const values = new Writer(chain);
+  const undo = new Writer(chain);
+  const hashed = new Writer(chain);
+
+  const stateHash = (height: number): Uint8Array => {
+    if (height === 0) return FIRST_STATE_HASH;
+    const hash = store.get(options.stateHashes, u32Key.encode(height));
+    assert(hash?.length === HASH_BYTES, `the state hash of height ${height} is stored`);
+    return hash;
+  };
+
+  /** Adds a block's rows; returns its undo record and state hash. */
+  function addBlock(batch: Batch, overlay: KeyedOverlay, previousHash: Uint8Array) {
+    const rows = encodeRows(overlay, values);
+    hashed.bytes(previousHash);
+    let lastKey: Uint8Array | undefined;
+    for (const row of rows) {
+      if (row.kind !== 'local') {
+        writeUndoEntry(undo, row.table, row.key, row.previous, lastKey);
+        lastKey = row.key;
+        if (row.kind === 'state') writeHashedRow(hashed, row.table, row.key, row.value);
+      }
+      batch.add(row);
+    }
+    return { record: undo.take(), hash: chain.fastHash(hashed.take()) };
+  }
+
+  /** Undo records that became too old, a few more than a commit adds, so that any excess melts. */
+  function prune(batch: Batch, newest: number, added: number): void {
+    const oldest = newest - depth + 1;
+    if (oldest <= 0) return;
+    const old = store.range(options.undo, START_OF_TABLE, u32Key.encode(oldest), 2 * added + 8);
+    for (const [key] of old) batch.put(options.undo, key, undefined);
+  }
+
+  function encode(step: Step): { batch: Batch; hashes: Uint8Array[] } {
+    const { unwound, blocks } = step;
+    const batch = new Batch();
+    if (unwound !== undefined) {
+      for (const row of encodeRows(unwound.overlay, values)) batch.add(row);
+      for (let height = unwound.to + 1; height <= unwound.from; height++) {
+        const key = u32Key.encode(height);
+        batch.put(options.undo, key, undefined);
+        batch.put(options.stateHashes, key, undefined);
+      }
+    }
+    const base = unwound?.to ?? (blocks[0]?.height ?? 1) - 1;
+    const newest = base + blocks.length;
+    const hashes: Uint8Array[] = [];
+    let previousHash = blocks.length === 0 ? FIRST_STATE_HASH : stateHash(base);
+    blocks.forEach(({ height, overlay }, i) => {
+      assert(height === base + 1 + i, `block ${height} follows ${base + i}`);
+      const { record, hash } = addBlock(batch, overlay, previousHash);
+      const key = u32Key.encode(height);
+      if (height > newest - depth) batch.put(options.undo, key, record);
+      batch.put(options.stateHashes, key, hash);
+      hashes.push(hash);
+      previousHash = hash;
+    });
+    prune(batch, newest, blocks.length);
+    return { batch, hashes };
+  }
+
+  function refreshHead(writes: Iterable<PendingWrite>): void {
+    for (const { table, key, value, row } of writes) {
+      const of = row?.table ?? byNumber.get(table);
+      if (of === undefined || of.cached === 0) continue;
+      const text = row?.text ?? keyText(key);
+      if (value === undefined) head.removed(of, text);
+      else if (row !== undefined) head.written(of, text, row.after, value);
+      else head.written(of, text, decodeValue(of, value.slice(), chain), value);
+    }
+  }
+
+  return {
+    unwind: (from, to) => {
+      const overlay = createOverlay(head);
+      for (let height = from; height > to; height--) {
+        const record = store.get(options.undo, u32Key.encode(height));
+        if (record === undefined) {
+          throw apiError('Invalid', `Block ${height} is too old to be rolled back`);
+        }
+        for (const { table, key, previous } of readUndo(record, chain)) {
+          const of = byNumber.get(table);
+          assert(of !== undefined, `table ${table} of an undo record is known`);
+          const value = previous === undefined ? undefined : decodeValue(of, previous, chain);
+          overlay.write(of, key, value);
+        }
+      }
+      return { from, to, overlay };
+    },
+    commit: (step) => {
+      const { batch, hashes } = encode(step);
+      for (const { table, key, value } of step.extra ?? []) batch.put(table, key, value);
+      const writes = batch.writes();
+      store.write(writes);
+      refreshHead(writes);
+      return hashes;
+    },
+  };
+}
+
+// Tables of any key and value pass through here; each codec meets only values of its own table.
+const untyped = (table: Table<never, never>) => table as unknown as Table<unknown, unknown>;
+
+/** A write that knows the decoded row it came from, if there is one. */
+interface PendingWrite extends StoreWrite {
+  readonly row?: Row;
+}
+
+class EncodedRow implements PendingWrite {
+  readonly row: Row;
+  readonly table: number;
+  readonly kind: Table<unknown, unknown>['kind'];
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | undefined;
+  readonly previous: Uint8Array | undefined;
+
+  constructor(row: Row, value: Uint8Array | undefined, previous: Uint8Array | undefined) {
+    this.row = row;
+    this.table = row.table.id;
+    this.kind = row.table.kind;
+    this.key = row.key;
+    this.value = value;
+    this.previous = previous;
+  }
+}
+
+const byKeyThenTable = (a: Row, b: Row): number =>
+  a.text < b.text ? -1 : a.text > b.text ? 1 : a.table.id - b.table.id;
+
+/**
+ * Rows that really change, in order of key and then table. All values stand in one buffer: it is
+ * allocated once, and the store needs its address once instead of that of every value.
+ */
+function encodeRows(overlay: KeyedOverlay, out: Writer): EncodedRow[] {
+  const rows: Row[] = [];
+  for (const row of overlay.changes()) {
+    if (row.before !== row.after || row.table.kind === 'local') rows.push(row);
+  }
+  rows.sort(byKeyThenTable);
+  const ends = new Uint32Array(rows.length * 2);
+  rows.forEach(({ table, before, after }, i) => {
+    if (after !== undefined) table.value.write(out, after);
+    ends[2 * i] = out.position;
+    if (before !== undefined) table.value.write(out, before);
+    ends[2 * i + 1] = out.position;
+  });
+  const { buffer } = out.take();
+  const encoded: EncodedRow[] = [];
+  let start = 0;
+  rows.forEach((row, i) => {
+    const middle = ends[2 * i]!;
+    const end = ends[2 * i + 1]!;
+    const value =
+      row.after === undefined ? undefined : new Uint8Array(buffer, start, middle - start);
+    const previous =
+      row.before === undefined ? undefined : new Uint8Array(buffer, middle, end - middle);
+    start = end;
+    if (value === undefined || previous === undefined || !equal(value, previous)) {
+      encoded.push(new EncodedRow(row, value, previous));
+    }
+  });
+  return encoded;
+}
+
+const equal = (a: Uint8Array, b: Uint8Array): boolean => {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+};
+
+/** All writes of one commit, the last one of a key winning, handed out by table and key. */
+class Batch {
+  private readonly tables: (Map<string, PendingWrite> | undefined)[] = [];
+
+  add(row: EncodedRow): void {
+    this.of(row.table).set(row.row.text, row);
+  }
+
+  put(table: number, key: Uint8Array, value: Uint8Array | undefined): void {
+    this.of(table).set(keyText(key), { table, key, value });
+  }
+
+  writes(): PendingWrite[] {
+    const writes: PendingWrite[] = [];
+    for (const rows of this.tables) {
+      if (rows === undefined) continue;
+      for (const text of [...rows.keys()].sort()) writes.push(rows.get(text)!);
+    }
+    return writes;
+  }
+
+  private of(table: number): Map<string, PendingWrite> {
+    let rows = this.tables[table];
+    if (rows === undefined) {
+      rows = new Map();
+      this.tables[table] = rows;
+    }
+    return rows;
+  }
+}
