@@ -1,10 +1,12 @@
 /** Fields of contract and policy types (transactions.md §7, protocol.md §8.1). */
 import { type ApiError, apiError } from '../base/errors.ts';
+import { I32_MAX } from '../base/int.ts';
 import type { Codec } from '../codec/codec.ts';
 import { CodecError } from '../codec/codec.ts';
 import { bytes16, check, L2_MAX, mismatch, type Refusal, text16 } from '../codec/primitives.ts';
+import { list32 } from '../codec/struct.ts';
 import { base58 } from '../codec/text.ts';
-import { ID_BYTES } from './fields.ts';
+import { address, ID_BYTES } from './fields.ts';
 import type { Tx } from './transaction.ts';
 
 /** Full bytes of types 103 and 104. */
@@ -85,6 +87,9 @@ export const contractId = sizedId((_, text) => apiError('ContractNotFound', text
 export const policyId = sizedId((_, text) =>
   apiError('Invalid', `Failed to decode policyId: '${text}'`),
 );
+
+/** Recipients or owners, in the order given; duplicates stay in the bytes. */
+export const members = list32(address, I32_MAX);
 
 /** Refuses a contract transaction of more than 125 KiB; code 604. */
 export function guardContractSize(tx: Pick<Tx, 'bytes'>): void {

@@ -5,6 +5,7 @@
 import type { ApiError } from '../base/errors.ts';
 import type { Chain, Codec, JsonSchema, ValueOf } from '../codec/codec.ts';
 import type { Ledger, LedgerView } from '../ledger/ledger.ts';
+import type { NetworkSettings } from './network-settings.ts';
 
 /** Field name → codec. Names are those of the JSON form. */
 // biome-ignore lint/suspicious/noExplicitAny: a record of codecs of unrelated types
@@ -53,6 +54,16 @@ export interface BlockContext {
   readonly parentTimestamp: number;
   /** Address of the block's generator; absent in the pool. */
   readonly generator?: Uint8Array;
+  /** Features that are active at this height (features.ts). */
+  readonly features: ReadonlySet<number>;
+  readonly network: NetworkSettings;
+}
+
+/** What leaves the sender beside the fee; a negative amount comes in. */
+export interface Spending {
+  /** Undefined: the native token. */
+  readonly assetId: Uint8Array | undefined;
+  readonly amount: bigint;
 }
 
 export interface TxType<F extends Fields = Fields> {
@@ -99,8 +110,12 @@ export interface TxType<F extends Fields = Fields> {
   readonly roles?: readonly string[] | ((tx: Tx<F>) => readonly string[]);
   /** State rules and effects, fee excluded. Throws ApiError; writes are reverted by the caller. */
   readonly apply?: (tx: Tx<F>, ledger: Ledger, block: BlockContext) => void;
+  /** What the sender must own for it beside the fee; default: nothing. */
+  readonly spends?: (tx: Tx<F>) => Spending;
+  /** Assets whose scripts have a say; default: the field assetId. */
+  readonly assets?: (tx: Tx<F>) => readonly Uint8Array[];
   /** Account that pays the fee; default: the sender. */
-  readonly payer?: (tx: Tx<F>) => Uint8Array;
+  readonly payer?: (tx: Tx<F>, chain: Chain) => Uint8Array;
   /** Addresses other than the sender that list this transaction, aliases resolved. */
   readonly involved?: (tx: Tx<F>, ledger: LedgerView) => Iterable<Uint8Array>;
 }

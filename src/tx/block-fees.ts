@@ -1,0 +1,67 @@
+/**
+ * Fees of a block (protocol.md §2.4). They are counted while its transactions are applied and
+ * credited in one move at its end, so nobody spends them in the block that earned them.
+ *
+ * Without feature 2 the generator gets all. With it, two fifths of each fee, rounded down before
+ * doubling, and the generator of the next block gets the rest before its first transaction.
+ */
+import { add } from '../base/int.ts';
+import { credit } from '../ledger/accounts.ts';
+import { recordHistory } from '../ledger/balance-history.ts';
+import type { Ledger, Overlay } from '../ledger/ledger.ts';
+import { feeCarry } from '../ledger/tables.ts';
+import { NG_PROTOCOL } from './features.ts';
+import type { BlockContext } from './transaction.ts';
+
+const THE_ROW = 0;
+
+export interface MinedContext extends BlockContext {
+  readonly generator: Uint8Array;
+}
+
+export class BlockFees {
+  private total = 0n;
+  private share = 0n;
+  private readonly split: boolean;
+
+  constructor(block: BlockContext) {
+    this.split = block.features.has(NG_PROTOCOL);
+  }
+
+  add(fee: bigint): void {
+    this.total = add(this.total, fee);
+    this.share += this.split ? (fee / 5n) * 2n : fee;
+  }
+
+  /** All fees in native units. */
+  get sum(): bigint {
+    return this.total;
+  }
+
+  /** What the generator of this block gets. */
+  get current(): bigint {
+    return this.share;
+  }
+
+  /** What the generator of the next block gets. */
+  get carry(): bigint {
+    return this.total - this.share;
+  }
+}
+
+/** Before the first transaction: the generator gets what the last block left to it. */
+export function openBlock(ledger: Ledger, block: MinedContext): BlockFees {
+  const carry = ledger.get(feeCarry, THE_ROW);
+  if (carry !== undefined) {
+    credit(ledger, block.generator, carry);
+    ledger.remove(feeCarry, THE_ROW);
+  }
+  return new BlockFees(block);
+}
+
+/** After the last transaction: pays the generator and records the balances of this height. */
+export function closeBlock(ledger: Overlay, block: MinedContext, fees: BlockFees): void {
+  credit(ledger, block.generator, fees.current);
+  if (fees.carry > 0n) ledger.set(feeCarry, THE_ROW, fees.carry);
+  recordHistory(ledger, block.height);
+}

@@ -1,0 +1,138 @@
+/**
+ * What a transaction must pay, and the payment (protocol.md §6.7).
+ *
+ * A fee in a sponsored asset goes to the sponsor, who pays its native equivalent in exchange; so
+ * the generator of the block earns native units only.
+ */
+import { refused } from '../base/errors.ts';
+import { mulDivFloor } from '../base/int.ts';
+import { base58 } from '../codec/text.ts';
+import { debit } from '../ledger/accounts.ts';
+import { type Asset, assetOf, move } from '../ledger/assets.ts';
+import type { Ledger, LedgerView } from '../ledger/ledger.ts';
+import { scripts } from '../ledger/tables.ts';
+import { FEE_SWITCH, SMART_ACCOUNTS } from './features.ts';
+import type { BlockContext, Tx } from './transaction.ts';
+
+const MASS_TRANSFER = 11;
+const DATA = 12;
+const TRANSFERS_PER_UNIT = 2;
+const BYTES_PER_UNIT = 1024;
+
+/** Native units that `sponsorFee` units of a sponsored asset are worth. */
+export const SPONSORED_UNIT = 100_000n;
+
+/** The asset that pays the fee; undefined: the native token. */
+export const feeAssetOf = (tx: Tx): Uint8Array | undefined =>
+  tx.fields['feeAssetId'] as Uint8Array | undefined;
+
+export const payerOf = (tx: Tx, view: LedgerView): Uint8Array =>
+  tx.def.payer === undefined ? tx.sender : tx.def.payer(tx, view.chain);
+
+/** Minimum fee in native units. */
+export function minimumFee(tx: Tx, view: LedgerView, block: BlockContext): bigint {
+  const { fees } = block.network;
+  if (!fees.enabled) return 0n;
+  const base = fees.base.get(tx.type);
+  if (base === undefined) return 0n;
+  const extra = fees.scriptExtra * BigInt(scriptsTouched(tx, view));
+  const additional = fees.additional.get(tx.type);
+  if (additional === undefined) return base + extra;
+  return base + extra + additional * BigInt(additionalUnits(tx, block));
+}
+
+function additionalUnits(tx: Tx, block: BlockContext): number {
+  if (tx.type === MASS_TRANSFER) {
+    const { length } = tx.fields['transfers'] as readonly unknown[];
+    return Math.floor((length + 1) / TRANSFERS_PER_UNIT);
+  }
+  if (tx.type === DATA) {
+    const counted = block.features.has(SMART_ACCOUNTS) ? tx.body : tx.bytes;
+    return Math.floor((counted.length - 1) / BYTES_PER_UNIT);
+  }
+  return 0;
+}
+
+function scriptsTouched(tx: Tx, view: LedgerView): number {
+  let count = view.get(scripts, tx.sender) === undefined ? 0 : 1;
+  for (const id of assetsTouched(tx)) {
+    if (assetOf(view, id)?.script !== undefined) count++;
+  }
+  return count;
+}
+
+const NONE: readonly Uint8Array[] = [];
+
+/** Assets whose scripts have a say in a transaction. */
+export function assetsTouched(tx: Tx): readonly Uint8Array[] {
+  if (tx.def.assets !== undefined) return tx.def.assets(tx);
+  const id = tx.fields['assetId'] as Uint8Array | undefined;
+  return id === undefined ? NONE : [id];
+}
+
+export interface Fee {
+  /** Undefined: the native token. */
+  readonly feeAssetId: Uint8Array | undefined;
+  readonly feeAmount: bigint;
+}
+
+/** The least that the transaction may pay in its fee asset. Throws what `refuse` makes. */
+export function calculateFee(
+  tx: Tx,
+  view: LedgerView,
+  block: BlockContext,
+  refuse: (reason: string) => Error = refused,
+): Fee {
+  const native = minimumFee(tx, view, block);
+  const feeAssetId = feeAssetOf(tx);
+  if (feeAssetId === undefined) return { feeAssetId, feeAmount: native };
+  const { sponsorFee } = sponsored(view, feeAssetId, refuse);
+  return { feeAssetId, feeAmount: mulDivFloor(native, sponsorFee, SPONSORED_UNIT) };
+}
+
+/** Throws ApiError unless the fee is enough. */
+export function checkFee(tx: Tx, view: LedgerView, block: BlockContext): void {
+  const { feeAssetId, feeAmount } = calculateFee(tx, view, block);
+  if (block.features.has(FEE_SWITCH)) {
+    if (tx.fee >= feeAmount) return;
+    const of = feeAssetId === undefined ? block.network.nativeToken : base58.encode(feeAssetId);
+    throw refused(
+      `Fee '${tx.fee}' in '${of}' for '${tx.def.name}' ` +
+        `does not exceed minimal value of '${feeAmount}'`,
+    );
+  }
+  if (feeAmount > 0n && tx.fee <= 0n) {
+    throw refused(`Fee must be positive for tx type ${tx.type}.`);
+  }
+  if (tx.fee < 0n) throw refused(`Fee must be non negative for tx type ${tx.type}.`);
+}
+
+/** Takes the fee from its payer; gives what the generator of the block earns by it. */
+export function chargeFee(tx: Tx, ledger: Ledger): bigint {
+  const feeAssetId = feeAssetOf(tx);
+  if (feeAssetId === undefined) {
+    debit(ledger, payerOf(tx, ledger), tx.fee);
+    return tx.fee;
+  }
+  const { asset, sponsorFee } = sponsored(ledger, feeAssetId, refused);
+  const native = mulDivFloor(tx.fee, SPONSORED_UNIT, sponsorFee);
+  move(ledger, payerOf(tx, ledger), asset.issuer, feeAssetId, tx.fee);
+  debit(ledger, asset.issuer, native);
+  return native;
+}
+
+function sponsored(
+  view: LedgerView,
+  id: Uint8Array,
+  refuse: (reason: string) => Error,
+): { readonly asset: Asset; readonly sponsorFee: bigint } {
+  const asset = assetOf(view, id);
+  if (asset === undefined) {
+    throw refuse(`Asset '${base58.encode(id)}' does not exist, cannot be used to pay fees`);
+  }
+  const { sponsorFee } = asset;
+  if (sponsorFee === undefined) {
+    throw refuse(`Asset '${base58.encode(id)}' is not sponsored, cannot be used to pay fees`);
+  }
+  return { asset, sponsorFee };
+}

@@ -1,0 +1,30 @@
+/**
+ * Settings that all nodes of a network share and that transaction rules depend on (protocol.md
+ * §11.4). The verdict on a transaction may depend on these, the ledger and the block, and on
+ * nothing else.
+ */
+
+export interface FeeSettings {
+  /** False: every minimum is 0. */
+  readonly enabled: boolean;
+  /** Type → minimum; a type without one carries no fee. */
+  readonly base: ReadonlyMap<number, bigint>;
+  /** Added per two transfers of type 11 and per KiB of type 12. */
+  readonly additional: ReadonlyMap<number, bigint>;
+  /** Added for a scripted sender and for each scripted asset touched. */
+  readonly scriptExtra: bigint;
+}
+
+export interface NetworkSettings {
+  /** Native token in messages. */
+  readonly nativeToken: string;
+  readonly fees: FeeSettings;
+  /** How far before the previous block a transaction may lie (H-4). */
+  readonly txExpireTimeoutMs: number;
+  /** Feature → height from which it is active without a vote; 0: from genesis. */
+  readonly preActivatedFeatures: ReadonlyMap<number, number>;
+  /** Length of a voting window; an approved feature becomes active one window later. */
+  readonly featureCheckBlocks: number;
+  /** True: every sender needs the role `sender`. */
+  readonly senderRoleEnabled: boolean;
+}

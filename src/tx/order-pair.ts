@@ -1,0 +1,79 @@
+/**
+ * The two orders of an exchange: buy first, sell second (transactions.md §5.3, §5.4).
+ *
+ *   in version 1   length of order1 4 | length of order2 4 | order1 | order2    both of version 1
+ *   in version 2   (length 4 | 01 if the order is of version 1 | order)*        the 01 not counted
+ */
+
+import { isObject } from '../base/json.ts';
+import { type Codec, CodecError, type Reader, type Writer } from '../codec/codec.ts';
+import { mismatch } from '../codec/primitives.ts';
+import { type Order, orderFromJson, orderSchema, orderToJson, readOrder } from './order.ts';
+
+export interface OrderPair {
+  readonly order1: Order;
+  readonly order2: Order;
+}
+
+/** Version 2. In JSON these are two members of the transaction. */
+export const orders: Codec<OrderPair> = {
+  flat: true,
+  write(out, { order1, order2 }) {
+    writeMarked(out, order1);
+    writeMarked(out, order2);
+  },
+  read: (src) => ({ order1: readMarked(src), order2: readMarked(src) }),
+  toJson: ({ order1, order2 }, chain) => ({
+    order1: orderToJson(order1, chain),
+    order2: orderToJson(order2, chain),
+  }),
+  fromJson(json, path, chain) {
+    if (!isObject(json)) throw mismatch(path, json, 'jsobject');
+    return {
+      order1: orderFromJson(json['order1'], `${path}.order1`, chain),
+      order2: orderFromJson(json['order2'], `${path}.order2`, chain),
+    };
+  },
+  schema: { properties: { order1: orderSchema, order2: orderSchema } },
+};
+
+/** Version 1, which knows orders of version 1 only. */
+export const ordersOfVersion1: Codec<OrderPair> = {
+  ...orders,
+  write(out, { order1, order2 }) {
+    if (order1.version !== 1 || order2.version !== 1) {
+      throw new CodecError('obj.order1', 'an exchange of version 1 takes orders of version 1');
+    }
+    out.i32(order1.bytes.length);
+    out.i32(order2.bytes.length);
+    out.bytes(order1.bytes);
+    out.bytes(order2.bytes);
+  },
+  read(src) {
+    const sizes = [src.i32(), src.i32()] as const;
+    return {
+      order1: readSized(src, 1, sizes[0]),
+      order2: readSized(src, 1, sizes[1]),
+    };
+  },
+};
+
+function writeMarked(out: Writer, order: Order): void {
+  out.i32(order.bytes.length);
+  if (order.version === 1) out.u8(1);
+  out.bytes(order.bytes);
+}
+
+function readMarked(src: Reader): Order {
+  const size = src.i32();
+  const marker = src.u8();
+  if (marker !== 1 && marker !== 2) throw new CodecError('bytes', `order version ${marker}`);
+  if (marker === 2) src.position -= 1;
+  return readSized(src, marker, size);
+}
+
+function readSized(src: Reader, version: 1 | 2, size: number): Order {
+  const order = readOrder(src, version);
+  if (order.bytes.length !== size) throw new CodecError('bytes', 'length of order is wrong');
+  return order;
+}

@@ -1,0 +1,145 @@
+/**
+ * The one way a transaction gets into the state, the same for the pool, the miner and a block from
+ * a peer (protocol.md §6.2). Which refusal comes first is fixed: verification, time, features,
+ * known id, funds, permissions, fee, the rules of the type, and the balances that result.
+ *
+ * Invariants: a refused transaction leaves no trace; the verdict depends on nothing but the
+ * transaction, the ledger and the block context.
+ */
+import { type ApiError, apiError, refused } from '../base/errors.ts';
+import { base58 } from '../codec/text.ts';
+import type { LedgerView, Overlay } from '../ledger/ledger.ts';
+import { scripts } from '../ledger/tables.ts';
+import { checkBalances, checkSpending } from './balance-check.ts';
+import { activeFeatures, featureName } from './features.ts';
+import { chargeFee, checkFee } from './fees.ts';
+import type { NetworkSettings } from './network-settings.ts';
+import { isSigned } from './seal.ts';
+import { checkPermissions } from './sender-permissions.ts';
+import type { BlockContext, Tx } from './transaction.ts';
+
+const FUTURE_MAX_MS = 90 * 60_000;
+const GENESIS_HEIGHT = 1;
+
+/** What is known about a transaction from elsewhere. */
+export interface Knowledge {
+  /** Verdict on its only proof, which is checked on another thread. */
+  readonly signatureVerified: boolean;
+  /** Height of the block that holds this id, the one in the making included. */
+  readonly heightOf: (id: Uint8Array) => number | undefined;
+}
+
+/** Context of the next block on top of `view`; made once for each block. */
+export function blockContext(
+  view: LedgerView,
+  network: NetworkSettings,
+  block: Omit<BlockContext, 'features' | 'network'>,
+): BlockContext {
+  return { ...block, features: activeFeatures(view, block.height, network), network };
+}
+
+/**
+ * Applies the transaction, its fee included, and gives what the generator earns by it in native
+ * units. Throws ApiError with the ledger as it was before.
+ */
+export function applyTransaction(
+  tx: Tx,
+  ledger: Overlay,
+  block: BlockContext,
+  known: Knowledge,
+): bigint {
+  const mark = ledger.mark();
+  try {
+    if (tx.def.apply === undefined) throw apiError('NotAvailable', tx.def.name);
+    requirePlace(tx, block);
+    if (tx.layout.frame === 'genesis') {
+      tx.def.apply(tx, ledger, block);
+      return 0n;
+    }
+    checkCommon(tx, ledger, block, known);
+    tx.def.apply(tx, ledger, block);
+    const earned = chargeFee(tx, ledger);
+    checkBalances(ledger, mark, block.network.nativeToken);
+    return earned;
+  } catch (error) {
+    ledger.revert(mark);
+    throw error;
+  }
+}
+
+/** Genesis types stand in the genesis block, and nothing else does. */
+function requirePlace(tx: Tx, block: BlockContext): void {
+  const isGenesis = tx.layout.frame === 'genesis';
+  if (isGenesis && block.height !== GENESIS_HEIGHT) {
+    throw refused(`${tx.def.name} cannot appear in non-initial block`);
+  }
+  if (!isGenesis && block.height === GENESIS_HEIGHT) {
+    throw refused(`${tx.def.name} cannot appear in the initial block`);
+  }
+}
+
+function checkCommon(tx: Tx, view: LedgerView, block: BlockContext, known: Knowledge): void {
+  checkVerification(tx, view, known.signatureVerified);
+  checkTime(tx, block);
+  checkFeatures(tx, block);
+  const height = known.heightOf(tx.id);
+  if (height !== undefined) {
+    const id = base58.encode(tx.id);
+    throw refused(`Transaction ${id} is already in the state on a height of ${height}`);
+  }
+  checkSpending(tx, view, block.network.nativeToken);
+  checkPermissions(tx, view, block);
+  checkFee(tx, view, block);
+}
+
+function checkVerification(tx: Tx, view: LedgerView, signatureVerified: boolean): void {
+  if (view.get(scripts, tx.sender) !== undefined) {
+    throw apiError('NotAvailable', 'Sending from a scripted account');
+  }
+  if (tx.proofs.length !== 1) {
+    throw refused('Transactions from non-scripted accounts must have exactly 1 proof');
+  }
+  if (signatureVerified) return;
+  throw invalidSignature(tx);
+}
+
+/** The refusal of a transaction whose signature is wrong. */
+export function invalidSignature(tx: Tx): ApiError {
+  return refused(
+    isSigned(tx.layout.frame)
+      ? 'invalid signature'
+      : `Script doesn't exist and proof doesn't validate as signature for '${base58.encode(tx.id)}'`,
+  );
+}
+
+function checkTime(tx: Tx, block: BlockContext): void {
+  const { timestamp } = tx;
+  if (timestamp - block.timestamp > FUTURE_MAX_MS) {
+    throw apiError(
+      'Mistiming',
+      `Transaction ts ${timestamp} is from far future. BlockTime: ${block.timestamp}`,
+    );
+  }
+  if (block.parentTimestamp - timestamp > block.network.txExpireTimeoutMs) {
+    throw apiError(
+      'Mistiming',
+      `Transaction ts ${timestamp} is too old. ` +
+        `Previous block time: Some(${block.parentTimestamp})`,
+    );
+  }
+}
+
+function checkFeatures(tx: Tx, block: BlockContext): void {
+  const { features = [], name } = tx.def;
+  for (const id of features) requireFeature(id, name, block);
+  if (tx.layout.feature !== undefined) requireFeature(tx.layout.feature, name, block);
+}
+
+/** Throws ApiError unless the feature is active. */
+export function requireFeature(id: number, forWhat: string, block: BlockContext): void {
+  if (block.features.has(id)) return;
+  throw refused(
+    `ActivationError(Blockchain feature '${featureName(id)}' (id: '${id}') ` +
+      `has not been activated yet, but is required for ${forWhat})`,
+  );
+}

@@ -1,0 +1,54 @@
+/**
+ * May the sender send this at all (protocol.md §6.5). A role must be in force both at the time the
+ * sender wrote on the transaction and at that of the block, so that nobody escapes a ban or a lost
+ * role by a date in the past (H-16).
+ */
+import { type ApiError, refused } from '../base/errors.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import { hasRole } from '../ledger/permissions.ts';
+import { BANNED, roleNumber, SENDER } from '../ledger/roles.ts';
+import { roles } from '../ledger/tables.ts';
+import type { BlockContext, Tx } from './transaction.ts';
+
+const NONE: readonly string[] = [];
+
+const requiredRoles = (tx: Tx): readonly string[] => {
+  const { roles: required } = tx.def;
+  if (required === undefined) return NONE;
+  return typeof required === 'function' ? required(tx) : required;
+};
+
+/** Throws ApiError. */
+export function checkPermissions(tx: Tx, view: LedgerView, block: BlockContext): void {
+  const required = requiredRoles(tx);
+  const needsSender = block.network.senderRoleEnabled;
+  // Most senders never had any role.
+  if (required.length === 0 && !needsSender && view.get(roles, tx.sender) === undefined) return;
+  if (isBannedSender(tx, view, block)) throw denied(tx, view, `Sender is 'banned'`);
+  if (needsSender && !holds(tx, view, block, SENDER)) throw lacking(tx, view, 'sender');
+  if (required.length === 0 || required.some((name) => holdsNamed(tx, view, block, name))) return;
+  const [only] = required;
+  throw required.length === 1 && only !== undefined
+    ? lacking(tx, view, only)
+    : denied(tx, view, `Doesn't have any of required roles: ${required.join(', ')}`);
+}
+
+const isBannedSender = (tx: Tx, view: LedgerView, block: BlockContext): boolean =>
+  hasRole(view, tx.sender, BANNED, tx.timestamp) ||
+  hasRole(view, tx.sender, BANNED, block.timestamp);
+
+const holds = (tx: Tx, view: LedgerView, block: BlockContext, role: number): boolean =>
+  hasRole(view, tx.sender, role, tx.timestamp) && hasRole(view, tx.sender, role, block.timestamp);
+
+function holdsNamed(tx: Tx, view: LedgerView, block: BlockContext, name: string): boolean {
+  const role = roleNumber(name);
+  return role !== undefined && holds(tx, view, block, role);
+}
+
+const lacking = (tx: Tx, view: LedgerView, role: string): ApiError =>
+  denied(tx, view, `Has no active '${role}' role`);
+
+function denied(tx: Tx, view: LedgerView, reason: string): ApiError {
+  const sender = view.chain.addressToText(tx.sender);
+  return refused(`PermissionError(Sender ${sender} permission validation failed: ${reason})`);
+}

@@ -1,0 +1,42 @@
+/**
+ * Trades one token for another between two orders (transactions.md §5.3, §5.4; protocol.md §6.8).
+ *
+ *   v1  type 1 | orders | price 8 | amount 8 | buyMatcherFee 8 | sellMatcherFee 8 | fee 8
+ *       | timestamp 8
+ *   v2  00 | type 1 | version 1 | fields of v1, orders in their newer form
+ *
+ * It names no sender: the matcher of the orders sends it. The zero of version 2 is signed, too.
+ */
+import { i64 } from '../../codec/primitives.ts';
+import { feature } from '../extensions.ts';
+import { fee, timestamp } from '../fields.ts';
+import { orders, ordersOfVersion1 } from '../order-pair.ts';
+import { guardTrade } from '../order-rules.ts';
+import { transaction } from '../transaction.ts';
+
+const first = ['orders', 'price', 'amount', 'buyMatcherFee', 'sellMatcherFee', 'fee', 'timestamp'];
+
+export const exchange = transaction({
+  type: 7,
+  name: 'ExchangeTransaction',
+  key: 'exchange',
+  doc: 'Executes a buy order against a sell order.',
+  fields: {
+    orders,
+    price: i64,
+    amount: i64,
+    buyMatcherFee: i64,
+    sellMatcherFee: i64,
+    fee,
+    timestamp,
+  },
+  layouts: [
+    { version: 1, frame: 'signedLast', fields: first, wire: { orders: ordersOfVersion1 } },
+    { version: 2, frame: 'provenZero', fields: first, feature: feature.smartAccounts },
+  ],
+  fee: 500_000n,
+  roles: ['dex'],
+  signable: false,
+  sender: ({ orders: { order1 } }) => order1.matcherPublicKey,
+  check: ({ fields }) => guardTrade(fields),
+});

@@ -1,0 +1,112 @@
+/**
+ * Lets an asset pay fees, or ends that (transactions.md §5.14).
+ *
+ *   v1 ratio   type 1 | version 1 | senderPublicKey 32 | assetId 32 | minSponsoredAssetFee 8
+ *              | fee 8 | timestamp 8
+ *   v1 switch  type 1 | version 1 | senderPublicKey 32 | assetId 32 | isEnabled 1 | fee 8
+ *              | timestamp 8
+ *   v2         switch, badge at the end
+ *
+ * Two generations of clients sign different bytes under one type and version. Exactly one of the
+ * two must fit received bytes; a request that shows both fields may mean either.
+ */
+import { apiError } from '../../base/errors.ts';
+import { integer, type JsonObject } from '../../base/json.ts';
+import type { Codec } from '../../codec/codec.ts';
+import { bool, i64 } from '../../codec/primitives.ts';
+import { nullable, since } from '../../codec/struct.ts';
+import { base58 } from '../../codec/text.ts';
+import { atomicBadge, feature } from '../extensions.ts';
+import { assetId, fee, senderPublicKey, timestamp } from '../fields.ts';
+import { type Layout, type Tx, transaction } from '../transaction.ts';
+
+/** What a switch turned on stands for: one unit of the asset is worth one native unit. */
+export const RATIO_OF_ENABLED = 100_000n;
+
+const SWITCH = 'switch';
+
+/** Null, 0 or nothing: sponsorship ends; 0 in the bytes. */
+const ratio: Codec<bigint> = {
+  ...i64,
+  optional: true,
+  toJson: (value) => (value === 0n ? null : integer(value)),
+  fromJson: (json, path, chain) =>
+    json === undefined || json === null ? 0n : i64.fromJson(json, path, chain),
+  schema: nullable({ ...i64.schema, minimum: 0 }),
+};
+
+const byRatio = ['senderPublicKey', 'assetId', 'minSponsoredAssetFee', 'fee', 'timestamp'];
+const bySwitch = ['senderPublicKey', 'assetId', 'isEnabled', 'fee', 'timestamp'];
+
+const fields = {
+  senderPublicKey,
+  assetId,
+  minSponsoredAssetFee: since(ratio),
+  isEnabled: since(bool),
+  fee,
+  timestamp,
+  atomicBadge,
+};
+
+export const sponsorFee = transaction({
+  type: 14,
+  name: 'SponsorFeeTransaction',
+  key: 'sponsor-fee',
+  doc: 'Lets an asset pay fees.',
+  fields,
+  layouts: [
+    { version: 1, frame: 'proven', fields: byRatio, variant: 'ratio' },
+    { version: 1, frame: 'proven', fields: bySwitch, variant: SWITCH },
+    {
+      version: 2,
+      frame: 'proven',
+      fields: [...bySwitch, 'atomicBadge'],
+      variant: SWITCH,
+      feature: feature.atomic,
+    },
+  ],
+  fee: 100_000_000n,
+  candidates,
+  /** A switch may be meant by its ratio. */
+  normalize: (json) =>
+    json['isEnabled'] === undefined && json['version'] === 2
+      ? { ...json, isEnabled: isOn(json['minSponsoredAssetFee']) }
+      : json,
+  check(tx) {
+    const { minSponsoredAssetFee: value = 0n } = tx.fields;
+    if (value < 0n) throw apiError('NegativeMinFee', base58.encode(tx.fields.assetId));
+  },
+  derived(tx) {
+    const value = sponsorshipRatio(tx);
+    return {
+      minSponsoredAssetFee: value === undefined ? null : integer(value),
+      isEnabled: value !== undefined,
+    };
+  },
+  derivedSchema: { minSponsoredAssetFee: ratio.schema, isEnabled: bool.schema },
+});
+
+/** The ratio that either form sets; undefined: sponsorship ends. */
+export function sponsorshipRatio(tx: Tx<typeof fields>): bigint | undefined {
+  if (tx.layout.variant === SWITCH) return tx.fields.isEnabled ? RATIO_OF_ENABLED : undefined;
+  const { minSponsoredAssetFee: value } = tx.fields;
+  return value === 0n ? undefined : value;
+}
+
+const isOn = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== 0 && value !== 0n && value !== '0';
+
+/** The ratio comes first: it is the form of this era. */
+function candidates(json: JsonObject, layouts: readonly Layout[]): readonly Layout[] {
+  const { isEnabled, minSponsoredAssetFee } = json;
+  const hasSwitch = isEnabled !== undefined && isEnabled !== null;
+  if (layouts.length === 1) return layouts;
+  if (!hasSwitch) return layouts.filter((layout) => layout.variant !== SWITCH);
+  if (minSponsoredAssetFee === undefined) {
+    return layouts.filter((layout) => layout.variant === SWITCH);
+  }
+  if (isEnabled !== isOn(minSponsoredAssetFee)) {
+    throw apiError('Invalid', 'isEnabled and minSponsoredAssetFee contradict each other');
+  }
+  return layouts;
+}

@@ -1,0 +1,31 @@
+/**
+ * Replaces the script of an asset that was issued with one (transactions.md §5.4).
+ *
+ *   v1  type 1 | version 1 | chainId 1 | senderPublicKey 32 | assetId 32 | script 3+n | fee 8
+ *       | timestamp 8
+ */
+import { apiError } from '../../base/errors.ts';
+import { feature } from '../extensions.ts';
+import { assetId, chainId, fee, script, senderPublicKey, timestamp } from '../fields.ts';
+import { transaction } from '../transaction.ts';
+
+export const setAssetScript = transaction({
+  type: 15,
+  name: 'SetAssetScriptTransaction',
+  key: 'set-asset-script',
+  doc: 'Replaces the script of an asset.',
+  fields: { chainId, senderPublicKey, assetId, script, fee, timestamp },
+  layouts: [
+    {
+      version: 1,
+      frame: 'proven',
+      fields: ['chainId', 'senderPublicKey', 'assetId', 'script', 'fee', 'timestamp'],
+    },
+  ],
+  features: [feature.smartAssets],
+  fee: 100_000_000n,
+  roles: ['contract_developer'],
+  check: ({ fields }) => {
+    if (fields.script === undefined) throw apiError('Invalid', 'Cannot set empty script');
+  },
+});

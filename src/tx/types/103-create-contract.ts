@@ -1,0 +1,75 @@
+/**
+ * Starts a container contract; the id of the transaction is the id of the contract
+ * (transactions.md §7, §9).
+ *
+ *   v1  type 1 | version 1 | senderPublicKey 32 | image 2+n | imageHash 2+64 | contractName 2+n
+ *       | count 2, params | fee 8 | timestamp 8
+ *   v2  feeAssetId at the end; v3 also badge; v4 also validationPolicy, apiVersion; v5 payments
+ */
+
+import { contractName, guardContractSize, image, imageHash } from '../contract.ts';
+import { params } from '../entries.ts';
+import { apiVersion, atomicBadge, feature, payments, validationPolicy } from '../extensions.ts';
+import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
+import { transaction } from '../transaction.ts';
+
+const first = [
+  'senderPublicKey',
+  'image',
+  'imageHash',
+  'contractName',
+  'params',
+  'fee',
+  'timestamp',
+];
+const second = [...first, 'feeAssetId'];
+const third = [...second, 'atomicBadge'];
+const fourth = [...third, 'validationPolicy', 'apiVersion'];
+
+export const createContract = transaction({
+  type: 103,
+  name: 'CreateContractTransaction',
+  key: 'create-contract',
+  doc: 'Starts a contract.',
+  fields: {
+    senderPublicKey,
+    image,
+    imageHash,
+    contractName,
+    params,
+    fee,
+    timestamp,
+    feeAssetId,
+    atomicBadge,
+    validationPolicy,
+    apiVersion,
+    payments,
+  },
+  layouts: [
+    { version: 1, frame: 'proven', fields: first },
+    { version: 2, frame: 'proven', fields: second, feature: feature.contractApi },
+    { version: 3, frame: 'proven', fields: third, feature: feature.atomic },
+    { version: 4, frame: 'proven', fields: fourth, feature: feature.contractValidation },
+    {
+      version: 5,
+      frame: 'proven',
+      fields: [...fourth, 'payments'],
+      feature: feature.contractValidation,
+    },
+  ],
+  fee: 100_000_000n,
+  roles: ['contract_developer'],
+  /** The name of a contract without one is that of its image. */
+  normalize: (json) =>
+    (json['contractName'] === undefined || json['contractName'] === null) &&
+    typeof json['image'] === 'string'
+      ? { ...json, contractName: bareName(json['image']) }
+      : json,
+  check: guardContractSize,
+});
+
+/** `registry.example.org/app:1.0` → `app`. */
+function bareName(imageName: string): string {
+  const afterRegistry = imageName.slice(imageName.lastIndexOf('/') + 1);
+  return /^[^:@]*/.exec(afterRegistry)?.[0] ?? '';
+}

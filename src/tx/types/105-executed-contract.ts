@@ -1,0 +1,91 @@
+/**
+ * The result of a contract run, made by the miner of the block (transactions.md §7, §9).
+ *
+ *   v1  type 1 | version 1 | senderPublicKey 32 | length 4, full bytes of a 103, 104 or 107
+ *       | count 2, results | timestamp 8
+ *   v2  after results: resultsHash 2+32 | count 2, (validatorPublicKey 32 | signature 64)*
+ */
+import { ApiError, apiError } from '../../base/errors.ts';
+import { type Codec, CodecError } from '../../codec/codec.ts';
+import { since } from '../../codec/struct.ts';
+import { txToJson } from '../answer.ts';
+import { sizedId } from '../contract.ts';
+import { createDecoder } from '../decoder.ts';
+import { results } from '../entries.ts';
+import { feature, validationProofs } from '../extensions.ts';
+import { senderPublicKey, timestamp } from '../fields.ts';
+import { readRequest, readTransaction } from '../request.ts';
+import { type Tx, type TxType, transaction } from '../transaction.ts';
+import { createContract } from './103-create-contract.ts';
+import { callContract } from './104-call-contract.ts';
+import { updateContract } from './107-update-contract.ts';
+
+export const EXECUTED_TX_BYTES_MAX = 300 * 1024;
+
+const executable = [
+  createContract,
+  callContract,
+  updateContract,
+] as readonly unknown[] as readonly TxType[];
+const executableTypes = new Map(executable.map((def) => [def.type, def]));
+const decode = createDecoder(executable);
+
+const nested: Codec<Tx> = {
+  write(out, tx) {
+    out.i32(tx.bytes.length);
+    out.bytes(tx.bytes);
+  },
+  read(src) {
+    const length = src.i32();
+    if (length < 0) throw new CodecError('bytes', `negative length ${length}`);
+    return decode(src.bytes(length), src.chain);
+  },
+  toJson: txToJson,
+  fromJson(json, path, chain) {
+    try {
+      const reading = readRequest(executableTypes, json, 'broadcast', path);
+      return readTransaction(reading.plans[0], reading.json, chain, path);
+    } catch (cause) {
+      if (cause instanceof ApiError) throw new CodecError(path, cause.message, cause);
+      throw cause;
+    }
+  },
+  schema: { type: 'object', description: 'the executed transaction' },
+};
+
+const resultsHash = sizedId((reason) => apiError('InvalidHash', reason));
+
+export const executedContract = transaction({
+  type: 105,
+  name: 'ExecutedContractTransaction',
+  key: 'executed-contract',
+  doc: 'Result of a contract run.',
+  fields: {
+    senderPublicKey,
+    tx: nested,
+    results,
+    resultsHash: since(resultsHash),
+    validationProofs,
+    timestamp,
+  },
+  layouts: [
+    {
+      version: 1,
+      frame: 'proven',
+      fields: ['senderPublicKey', 'tx', 'results', 'timestamp'],
+    },
+    {
+      version: 2,
+      frame: 'proven',
+      fields: ['senderPublicKey', 'tx', 'results', 'resultsHash', 'validationProofs', 'timestamp'],
+      feature: feature.contractValidation,
+    },
+  ],
+  fee: undefined,
+  internal: true,
+  check: ({ bytes }) => {
+    if (bytes.length > EXECUTED_TX_BYTES_MAX) {
+      throw apiError('Invalid', `Executed transaction of ${bytes.length} bytes is too big`);
+    }
+  },
+});

@@ -1,0 +1,47 @@
+/**
+ * Gives a contract a new image (transactions.md §7, §9).
+ *
+ *   v1  type 1 | version 1 | senderPublicKey 32 | contractId 2+32 | image 2+n | imageHash 2+64
+ *       | fee 8 | timestamp 8
+ *   v2  feeAssetId at the end; v3 also badge; v4 also validationPolicy, apiVersion
+ */
+import { contractId, image, imageHash } from '../contract.ts';
+import { apiVersion, atomicBadge, feature, validationPolicy } from '../extensions.ts';
+import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
+import { transaction } from '../transaction.ts';
+
+const first = ['senderPublicKey', 'contractId', 'image', 'imageHash', 'fee', 'timestamp'];
+const second = [...first, 'feeAssetId'];
+const third = [...second, 'atomicBadge'];
+
+export const updateContract = transaction({
+  type: 107,
+  name: 'UpdateContractTransaction',
+  key: 'update-contract',
+  doc: 'Gives a contract a new image.',
+  fields: {
+    senderPublicKey,
+    contractId,
+    image,
+    imageHash,
+    fee,
+    timestamp,
+    feeAssetId,
+    atomicBadge,
+    validationPolicy,
+    apiVersion,
+  },
+  layouts: [
+    { version: 1, frame: 'proven', fields: first },
+    { version: 2, frame: 'proven', fields: second, feature: feature.sponsoredFees },
+    { version: 3, frame: 'proven', fields: third, feature: feature.atomic },
+    {
+      version: 4,
+      frame: 'proven',
+      fields: [...third, 'validationPolicy', 'apiVersion'],
+      feature: feature.contractValidation,
+    },
+  ],
+  fee: 100_000_000n,
+  roles: ['contract_developer'],
+});

@@ -1,0 +1,59 @@
+/**
+ * Creates an access group; its id is that of the transaction (transactions.md §7, §9).
+ *
+ *   v1  type 1 | version 1 | senderPublicKey 32 | policyName 2+n | description 2+n
+ *       | count 4, recipients 26 each | count 4, owners 26 each | timestamp 8 | fee 8
+ *   v2  feeAssetId at the end; v3 also badge
+ */
+import { apiError } from '../../base/errors.ts';
+import { check, L2_MAX, text16 } from '../../codec/primitives.ts';
+import { members } from '../contract.ts';
+import { atomicBadge, feature } from '../extensions.ts';
+import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
+import { transaction } from '../transaction.ts';
+
+const NAME_CHARS_MAX = 100;
+
+const policyName = check(
+  text16(),
+  ({ length }) =>
+    length > NAME_CHARS_MAX ? apiError('Invalid', 'policy name is too long') : undefined,
+  { maxLength: NAME_CHARS_MAX },
+);
+
+const description = text16(L2_MAX - 1, () => apiError('Invalid', 'policy description is too long'));
+
+const first = [
+  'senderPublicKey',
+  'policyName',
+  'description',
+  'recipients',
+  'owners',
+  'timestamp',
+  'fee',
+];
+const second = [...first, 'feeAssetId'];
+
+export const createPolicy = transaction({
+  type: 112,
+  name: 'CreatePolicyTransaction',
+  key: 'create-policy',
+  doc: 'Creates an access group.',
+  fields: {
+    senderPublicKey,
+    policyName,
+    description,
+    recipients: members,
+    owners: members,
+    timestamp,
+    fee,
+    feeAssetId,
+    atomicBadge,
+  },
+  layouts: [
+    { version: 1, frame: 'proven', fields: first },
+    { version: 2, frame: 'proven', fields: second, feature: feature.sponsoredFees },
+    { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
+  ],
+  fee: 100_000_000n,
+});

@@ -1,0 +1,70 @@
+/**
+ * Registers the hash of data of an access group; made by the node that got the data
+ * (transactions.md §7, §9).
+ *
+ *   v1  type 1 | version 1 | senderPublicKey 32 | dataHash 2+32 | policyId 2+32 | timestamp 8
+ *       | fee 8
+ *   v2  feeAssetId at the end; v3 also badge
+ */
+import { apiError } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
+import type { Codec } from '../../codec/codec.ts';
+import { hex } from '../../codec/text.ts';
+import { policyId, sizedId } from '../contract.ts';
+import { atomicBadge, feature } from '../extensions.ts';
+import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
+import { transaction } from '../transaction.ts';
+
+const base58Hash = sizedId((reason) => apiError('InvalidHash', reason));
+const SHA256_HEX = /^[0-9a-fA-F]{64}$/;
+
+/**
+ * SHA-256 of the data. Answers show it twice, as `hash` in hexadecimal and as `dataHash` in Base58;
+ * requests bring either, `hash` in both spellings.
+ */
+const dataHash: Codec<Uint8Array> = {
+  ...base58Hash,
+  flat: true,
+  toJson: (value, chain) => ({
+    hash: hex.encode(value),
+    dataHash: base58Hash.toJson(value, chain),
+  }),
+  fromJson(json, path, chain) {
+    const members = isObject(json) ? json : {};
+    const text = members['dataHash'] ?? members['hash'];
+    if (typeof text === 'string' && SHA256_HEX.test(text)) return hex.decode(text, 32);
+    return base58Hash.fromJson(text, `${path}.dataHash`, chain);
+  },
+  schema: {
+    properties: {
+      hash: { ...hex.schema, description: 'the hash in hexadecimal' },
+      dataHash: { ...base58Hash.schema, description: 'the same 32 bytes in Base58' },
+    },
+  },
+};
+
+const first = ['senderPublicKey', 'dataHash', 'policyId', 'timestamp', 'fee'];
+const second = [...first, 'feeAssetId'];
+
+export const policyDataHash = transaction({
+  type: 114,
+  name: 'PolicyDataHashTransaction',
+  key: 'policy-data-hash',
+  doc: 'Registers the hash of data of an access group.',
+  fields: {
+    senderPublicKey,
+    dataHash,
+    policyId,
+    timestamp,
+    fee,
+    feeAssetId,
+    atomicBadge,
+  },
+  layouts: [
+    { version: 1, frame: 'proven', fields: first },
+    { version: 2, frame: 'proven', fields: second, feature: feature.sponsoredFees },
+    { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
+  ],
+  fee: 5_000_000n,
+  internal: true,
+});
