@@ -7,8 +7,7 @@
  */
 import { add } from '../base/int.ts';
 import { credit } from '../ledger/accounts.ts';
-import { recordHistory } from '../ledger/balance-history.ts';
-import type { Ledger, Overlay } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { feeCarry } from '../ledger/tables.ts';
 import { NG_PROTOCOL } from './features.ts';
 import type { BlockContext } from './transaction.ts';
@@ -59,9 +58,8 @@ export function openBlock(ledger: Ledger, block: MinedContext): BlockFees {
   return new BlockFees(block);
 }
 
-/** After the last transaction: pays the generator and records the balances of this height. */
-export function closeBlock(ledger: Overlay, block: MinedContext, fees: BlockFees): void {
+/** After the last transaction: pays the generator. */
+export function closeBlock(ledger: Ledger, block: MinedContext, fees: BlockFees): void {
   credit(ledger, block.generator, fees.current);
   if (fees.carry > 0n) ledger.set(feeCarry, THE_ROW, fees.carry);
-  recordHistory(ledger, block.height);
 }
