@@ -10,15 +10,16 @@
  * ApiError become one message and an exit code.
  */
 import { Command } from 'commander';
-import { EXIT } from './exit.ts';
+import { CliError, EXIT } from './exit.ts';
 
 interface Verb {
   readonly name: string;
   readonly summary: string;
-  readonly load: () => Promise<{ register(command: Command): void }>;
-  /** Names of the separate tools of earlier releases. */
-  readonly hidden?: boolean;
+  readonly load: () => Promise<{ register(command: Command, whole: Whole): void }>;
 }
+
+/** The program with every verb registered, for those that describe it. */
+export type Whole = () => Promise<Command>;
 
 export const verbs: readonly Verb[] = [
   {
@@ -76,12 +77,6 @@ export const verbs: readonly Verb[] = [
     summary: 'print the version',
     load: () => import('./version.ts'),
   },
-  {
-    name: 'generator',
-    summary: 'run a tool by its earlier name',
-    load: () => import('./generator.ts'),
-    hidden: true,
-  },
 ];
 
 const FOOTER = `
@@ -102,9 +97,11 @@ export async function buildProgram(wanted: string | undefined): Promise<Command>
     throw new VersionAsked();
   });
   for (const verb of verbs) {
-    const command = program.command(verb.name, { hidden: verb.hidden === true });
+    const command = program.command(verb.name);
     command.summary(verb.summary).description(capital(verb.summary));
-    if (wanted === undefined || wanted === verb.name) (await verb.load()).register(command);
+    if (wanted === undefined || wanted === verb.name) {
+      (await verb.load()).register(command, () => buildProgram(undefined));
+    }
   }
   return program;
 }
@@ -121,14 +118,27 @@ const OLD_NAMES: Readonly<Record<string, readonly string[]>> = {
   ApiKeyHash: ['api-key', 'hash'],
 };
 
+/** `generator <Name> <config>` and `<Name> <config>` become verbs. Throws CliError. */
+function modernWords(args: readonly string[]): string[] {
+  const isGenerator = args[0] === 'generator';
+  const [name, ...rest] = isGenerator ? args.slice(1) : args;
+  const modern = OLD_NAMES[name ?? ''];
+  if (modern !== undefined) return [...modern, ...rest];
+  if (!isGenerator) return args.length === 0 ? ['--help'] : [...args];
+  const list = Object.keys(OLD_NAMES).map((known) => ` * ${known}`);
+  throw new CliError(
+    name === undefined
+      ? 'No generator name given.'
+      : [`Unknown generator ${name}. Specify one of the following:`, ...list].join('\n'),
+  );
+}
+
 /** Runs one command line; resolves to the exit code. */
 export async function run(args: readonly string[]): Promise<number> {
-  const old = OLD_NAMES[args[0] ?? ''];
-  const words = old === undefined ? [...args] : [...old, ...args.slice(1)];
-  if (words.length === 0) words.push('--help');
-  const named = words[0] === 'help' ? words[1] : words.find((word) => !word.startsWith('-'));
-  const wanted = verbs.some((verb) => verb.name === named) ? named : '';
   try {
+    const words = modernWords(args);
+    const named = words[0] === 'help' ? words[1] : words.find((word) => !word.startsWith('-'));
+    const wanted = verbs.some((verb) => verb.name === named) ? named : '';
     const program = await buildProgram(wanted);
     await program.parseAsync(words, { from: 'user' });
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.ok;

@@ -7,6 +7,7 @@
 import { apiError } from '../base/errors.ts';
 import type { Log, Random } from '../base/ports.ts';
 import type { Chain } from '../codec/codec.ts';
+import type { CryptoFamily } from '../crypto/family.ts';
 import {
   deriveKey,
   open256,
@@ -21,12 +22,6 @@ import { type KeystoreFiles, type Layout, readKeyFiles, splitByLayout } from './
 import { KeyError, KeystoreError } from './problems.ts';
 import { createUnlockedKeys } from './unlock.ts';
 
-/** What a keystore needs of the cryptography family. */
-export interface KeyMath {
-  publicKeyOf(privateKey: Uint8Array): Uint8Array;
-  sign(privateKey: Uint8Array, message: Uint8Array): Uint8Array;
-}
-
 export interface KeystoreOptions {
   /** `wallet.file`: a file, or a folder with layout `directory`. */
   readonly path: string;
@@ -39,7 +34,7 @@ export interface KeystoreOptions {
 export interface KeystoreDeps {
   readonly files: KeystoreFiles;
   readonly random: Random;
-  readonly family: KeyMath;
+  readonly family: Pick<CryptoFamily, 'publicKeyOf' | 'sign'>;
   readonly chain: Pick<Chain, 'addressOf' | 'addressToText'>;
   readonly log?: Log;
 }
@@ -270,7 +265,7 @@ export async function openKeystore(
 
   function signAndWipe(privateKey: Uint8Array, message: Uint8Array): Uint8Array {
     try {
-      return family.sign(privateKey, message);
+      return family.sign(privateKey, message, random);
     } finally {
       privateKey.fill(0);
     }

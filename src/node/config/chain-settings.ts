@@ -10,7 +10,7 @@ const NETWORK = { network: true } as const;
 const HEIGHT = int(0, 2 ** 31 - 1);
 const BLOCKS = int(1, 2 ** 31 - 1);
 
-/** Roles a genesis participant may hold; the names and bytes are those of protocol.md §1.2. */
+/** Roles of protocol.md §1.2 in the order of their bytes, which count from 1. */
 export const ROLES = [
   'miner',
   'issuer',
@@ -24,6 +24,7 @@ export const ROLES = [
   'contract_validator',
 ] as const;
 export type RoleName = (typeof ROLES)[number];
+export const roleByte = (name: RoleName): number => ROLES.indexOf(name) + 1;
 
 const role: Kind<RoleName> = {
   ...choice(...ROLES),

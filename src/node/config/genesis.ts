@@ -5,7 +5,9 @@
 import { Base58Error, base58 } from '../../base/base58.ts';
 import { ApiError } from '../../base/errors.ts';
 import { isI64 } from '../../base/int.ts';
+import type { GenesisSettings } from '../../block/genesis.ts';
 import type { Chain } from '../../codec/codec.ts';
+import { roleByte } from './chain-settings.ts';
 import { camel } from './setting.ts';
 import { allSettings, type Config, type GenesisConfig } from './settings.ts';
 
@@ -85,6 +87,41 @@ function publicKeyFrom(text: string, chain: Chain): Uint8Array | undefined {
     if (cause instanceof Base58Error) return undefined;
     throw cause;
   }
+}
+
+/** What the block builder takes; `timestamp` is the configured one, or now at signing. */
+export function genesisSettings(config: Config, timestamp: number, chain: Chain): GenesisSettings {
+  const { consensus, custom } = config.blockchain;
+  const { genesis } = custom;
+  return {
+    timestamp,
+    version: genesis.blockVersion,
+    consensus:
+      consensus.type === 'poa'
+        ? { kind: 'poa' }
+        : { kind: 'pos', initialBaseTarget: BigInt(genesis.initialBaseTarget) },
+    transactions: genesis.transactions.map(({ recipient, amount }) => ({
+      recipient: chain.addressFromText(recipient),
+      amount,
+    })),
+    networkParticipants: genesis.networkParticipants.map(({ publicKey, roles }) => ({
+      publicKey: base58.decode(publicKey),
+      roles: roles.map(roleByte),
+    })),
+  };
+}
+
+/** Timestamp, key and signature as `genesis sign` wrote them; undefined while one is missing. */
+export function genesisSeal(genesis: GenesisConfig):
+  | {
+      readonly timestamp: number;
+      readonly publicKey: Uint8Array;
+      readonly signature: Uint8Array;
+    }
+  | undefined {
+  const { blockTimestamp: timestamp, genesisPublicKeyBase58: key, signature } = genesis;
+  if (timestamp === undefined || key === undefined || signature === undefined) return undefined;
+  return { timestamp, publicKey: base58.decode(key), signature: base58.decode(signature) };
 }
 
 /** `[e1,e2]`, the form in which the errors are reported together. */

@@ -1,0 +1,108 @@
+/** `platform-node config check|show|explain|schema|example`. */
+import { type Command, Option } from 'commander';
+import { CliError, EXIT } from './exit.ts';
+import { printJson, say, warn } from './output.ts';
+
+interface Flags {
+  set?: string[];
+  config?: string;
+}
+
+const collect = (value: string, former: string[] = []): string[] => [...former, value];
+
+/** `--set key=value`, for every command that reads a configuration. */
+export const setOption = (): Option =>
+  new Option('--set <key=value>', 'override a setting; may be repeated').argParser(collect);
+
+export function register(command: Command): void {
+  command
+    .command('check <file>')
+    .description('Check a configuration file and report all errors at once.')
+    .addOption(setOption())
+    .action(check);
+  command
+    .command('show <file>')
+    .description('Print the effective settings, defaults included, without secrets.')
+    .addOption(setOption())
+    .action(async (file: string, flags: Flags) => {
+      const { loadConfig } = await import('./config-file.ts');
+      const { effectiveSettings } = await import('../node/config/document.ts');
+      const { config, warnings } = await loadConfig(file, flags);
+      warnings.forEach(warn);
+      printJson(effectiveSettings(config));
+    });
+  command
+    .command('explain <key>')
+    .description('Explain one setting: meaning, kind, default, variable, and its present value.')
+    .option('-c, --config <file>', 'configuration file to look the value up in')
+    .addOption(setOption())
+    .action(explain);
+  command
+    .command('schema')
+    .description('Print the JSON Schema of the section node.')
+    .action(async () => {
+      printJson((await import('../node/config/document.ts')).configSchema());
+    });
+  command
+    .command('example')
+    .description('Print a configuration file with every setting, commented out.')
+    .action(async () => {
+      process.stdout.write((await import('../node/config/document.ts')).exampleConfig());
+    });
+}
+
+async function check(file: string, flags: Flags): Promise<void> {
+  const { loadConfig } = await import('./config-file.ts');
+  const { ConfigError, problemText } = await import('../node/config/problems.ts');
+  try {
+    const { config, warnings } = await loadConfig(file, flags);
+    const { genesisFindings } = await import('./network.ts');
+    const findings = genesisFindings(config);
+    const all = [...warnings, ...findings.warnings];
+    all.forEach(warn);
+    for (const error of findings.errors) say(`${file}: genesis: ${error}`);
+    const ok = findings.errors.length === 0;
+    printJson({ ok, file, errors: findings.errors, warnings: all });
+    if (!ok) process.exitCode = EXIT.failure;
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause;
+    cause.warnings.forEach(warn);
+    say(cause.message);
+    const errors = cause.problems.map(problemText);
+    printJson({ ok: false, file, errors, warnings: cause.warnings });
+    process.exitCode = EXIT.failure;
+  }
+}
+
+async function explain(asked: string, flags: Flags): Promise<void> {
+  const { allSettings } = await import('../node/config/settings.ts');
+  const { defaultText, effectiveSettings, otherSpellings } = await import(
+    '../node/config/document.ts'
+  );
+  const key = asked.replace(/^node\./, '');
+  const found = allSettings.find(
+    (one) => one.key === key || one.env === asked || otherSpellings(one.setting).includes(key),
+  );
+  if (found === undefined) {
+    const { unknownKey } = await import('../node/config/sources.ts');
+    throw new CliError(unknownKey(key));
+  }
+  const { setting, env } = found;
+  const explanation: Record<string, unknown> = {
+    key: found.key,
+    meaning: setting.doc,
+    value: setting.kind.name,
+    default: defaultText(setting).replace(/^default /, ''),
+    variable: env,
+    otherSpellings: otherSpellings(setting),
+    equalOnAllNodes: setting.network === true,
+  };
+  if (flags.config !== undefined) {
+    const { loadConfig } = await import('./config-file.ts');
+    const { config, origins } = await loadConfig(flags.config, flags);
+    explanation['now'] = effectiveSettings(config)[found.key] ?? null;
+    const origin = origins.get(found.key);
+    explanation['from'] = origin === undefined ? 'default' : origin.source;
+  }
+  printJson(explanation);
+}

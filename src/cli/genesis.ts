@@ -1,0 +1,147 @@
+/** `platform-node genesis sign|show|verify` (protocol.md §1.4). */
+import type { Command } from 'commander';
+import { setOption } from './config.ts';
+import { CliError } from './exit.ts';
+import { printJson, say, warn } from './output.ts';
+
+interface Flags {
+  set?: string[];
+}
+
+export function register(command: Command): void {
+  command
+    .command('sign [file]')
+    .description(
+      'Sign the genesis block: checks the section, signs with a key that is thrown away, and ' +
+        'writes signature, key and time into the file. The former file is kept beside it.',
+    )
+    .addOption(setOption())
+    .action(sign);
+  command
+    .command('show <file>')
+    .description('Print the genesis block of a signed configuration as JSON.')
+    .option('--bytes', 'print its bytes in hexadecimal instead')
+    .addOption(setOption())
+    .action(show);
+  command
+    .command('verify <file>')
+    .description('Check the genesis section and the signature of its block.')
+    .addOption(setOption())
+    .action(async (file: string, flags: Flags) => {
+      const { block } = await load(file, flags);
+      const { base58 } = await import('../base/base58.ts');
+      printJson({ valid: true, signature: base58.encode(block.header.signature) });
+    });
+}
+
+async function sign(file: string | undefined, flags: Flags): Promise<void> {
+  if (file === undefined) throw new CliError('Specify path to the node configuration file');
+  const { files } = await import('../adapters/files.ts');
+  if (!files.exists(file)) throw new CliError(`Configuration file '${file}' does not exist!`);
+  const { loadConfig } = await import('./config-file.ts');
+  const { config, warnings } = await loadConfig(file, flags);
+  warnings.forEach(warn);
+
+  const { networkOfConfig } = await import('./network.ts');
+  const { genesisSettings, joinErrors, validateGenesis } = await import(
+    '../node/config/genesis.ts'
+  );
+  const { family, chain } = networkOfConfig(config);
+  const findings = validateGenesis(config.blockchain.custom.genesis, chain);
+  findings.warnings.forEach(warn);
+  if (findings.errors.length > 0) throw new CliError(joinErrors(findings.errors));
+
+  const now = await networkTime(config.ntp.servers, config.ntp.requestTimeout.ms);
+  const { signGenesis } = await import('../block/genesis.ts');
+  const { systemRandom } = await import('../adapters/system.ts');
+  const key = family.generateKeyPair(systemRandom);
+  const block = signGenesis(
+    genesisSettings(config, now, chain),
+    {
+      publicKey: key.publicKey,
+      sign: (message) => family.sign(key.privateKey, message, systemRandom),
+    },
+    chain,
+  );
+  key.privateKey.fill(0);
+
+  const { editGenesis } = await import('../node/config/edit-genesis.ts');
+  const { base58 } = await import('../base/base58.ts');
+  const before = files.read(file)!;
+  const edited = editGenesis(new TextDecoder('utf-8', { ignoreBOM: true }).decode(before), {
+    signature: base58.encode(block.header.signature),
+    publicKey: base58.encode(key.publicKey),
+    timestamp: now,
+  });
+  if (edited === undefined) {
+    throw new CliError(`'${file}' has no genesis section of its own to write the signature into`);
+  }
+  const { resolve } = await import('node:path');
+  const old = `${file}.old.${stamp(new Date(now))}`;
+  if (files.exists(old)) {
+    throw new CliError(`Cannot rename '${file}' to '${old}': File already exists`);
+  }
+  // A copy first, then the atomic replacement: at no moment is there no configuration.
+  files.replace(old, before, { secret: true });
+  files.replace(file, new TextEncoder().encode(edited));
+  console.log('Genesis signed successfully!');
+  console.log(`New configuration file: ${resolve(file)}`);
+  console.log(`Old configuration saved to: ${resolve(old)}`);
+}
+
+/** NTP time; the clock of this machine where there are no servers, or none answers. */
+async function networkTime(servers: readonly string[], timeoutMs: number): Promise<number> {
+  if (servers.length === 0) return Date.now();
+  const { ntpSource } = await import('../adapters/ntp.ts');
+  const silent = { debug() {}, info() {}, warn() {}, error() {} };
+  const patience = Math.min(timeoutMs, 3000);
+  const source = ntpSource(
+    { servers, requestTimeoutMs: patience, expirationMs: patience, fatalMs: patience },
+    silent,
+  );
+  const answered = await source.ready(patience);
+  source.stop();
+  if (!answered) warn('no time server answered, the clock of this machine is used');
+  return Date.now() + source.offsetMs();
+}
+
+/** dd-MM-yyyy.HH-mm-ss, local time */
+function stamp(date: Date): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${two(date.getDate())}-${two(date.getMonth() + 1)}-${date.getFullYear()}`;
+  return `${day}.${two(date.getHours())}-${two(date.getMinutes())}-${two(date.getSeconds())}`;
+}
+
+async function load(file: string, flags: Flags) {
+  const { loadConfig } = await import('./config-file.ts');
+  const { config, warnings } = await loadConfig(file, flags);
+  warnings.forEach(warn);
+  const { genesisBlock, networkOfConfig } = await import('./network.ts');
+  const { joinErrors, validateGenesis } = await import('../node/config/genesis.ts');
+  const { chain } = networkOfConfig(config);
+  const findings = validateGenesis(config.blockchain.custom.genesis, chain);
+  findings.warnings.forEach(warn);
+  if (findings.errors.length > 0) throw new CliError(joinErrors(findings.errors));
+  return { block: genesisBlock(config), chain };
+}
+
+async function show(file: string, flags: Flags & { bytes?: true }): Promise<void> {
+  const { block, chain } = await load(file, flags);
+  if (flags.bytes === true) {
+    console.log(Buffer.from(block.bytes).toString('hex'));
+    return;
+  }
+  const { base58 } = await import('../base/base58.ts');
+  const { decodeTx } = await import('../tx/bytes.ts');
+  const { txToJson } = await import('../tx/json.ts');
+  const { header } = block;
+  say(`${block.transactions.length} transactions, ${block.bytes.length} bytes`);
+  printJson({
+    version: header.version,
+    timestamp: header.timestamp,
+    reference: base58.encode(header.reference),
+    generatorPublicKey: base58.encode(header.generator),
+    signature: base58.encode(header.signature),
+    transactions: block.transactions.map((bytes) => txToJson(decodeTx(bytes, chain), chain)),
+  });
+}

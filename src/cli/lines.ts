@@ -1,0 +1,34 @@
+/** Lines of a file or of stdin, one by one: memory stays bounded however long the input is. */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { CliError } from './exit.ts';
+
+const LINE_CHARACTERS_MAX = 64 * 1024 * 1024;
+
+/** `-` is stdin. Blank lines are skipped. */
+export async function* readLines(source: string): AsyncGenerator<string> {
+  const input = source === '-' ? process.stdin : createReadStream(source);
+  let failure: Error | undefined;
+  input.once('error', (error: Error) => {
+    failure = error;
+  });
+  const lines = createInterface({ input, crlfDelay: Infinity });
+  input.once('error', () => lines.close());
+  for await (const line of lines) {
+    if (line.length > LINE_CHARACTERS_MAX) throw new CliError('A line of the input is too long');
+    if (line.trim() !== '') yield line;
+  }
+  if (failure !== undefined) throw new CliError(`Cannot read '${source}': ${failure.message}`);
+}
+
+/** The whole input, for what is one document. */
+export async function readAll(source: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  const input = source === '-' ? process.stdin : createReadStream(source);
+  try {
+    for await (const chunk of input) chunks.push(Buffer.from(chunk as Uint8Array));
+  } catch (cause) {
+    throw new CliError(`Cannot read '${source}': ${(cause as Error).message}`);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,26 @@
+/** Asks people on the console. Nothing typed into a password prompt is shown. */
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { CliError, EXIT } from './exit.ts';
+
+export const hasConsole = (): boolean => process.stdin.isTTY === true;
+
+/** The line typed, or undefined if there is no console. */
+export async function askHidden(prompt: string): Promise<string | undefined> {
+  if (!hasConsole()) return undefined;
+  process.stderr.write(prompt);
+  // Readline echoes into this stream, which keeps everything to itself.
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output, terminal: true });
+  return new Promise((resolve, reject) => {
+    lines.on('SIGINT', () => {
+      lines.close();
+      reject(new CliError('', EXIT.failure));
+    });
+    lines.once('line', (line) => {
+      lines.close();
+      process.stderr.write('\n');
+      resolve(line);
+    });
+  });
+}

@@ -1,0 +1,36 @@
+/** Tells a running node that its wallet has new accounts (protocol.md §11.5, decision 38). */
+import { EXIT } from './exit.ts';
+import { say } from './output.ts';
+import type { ToolSection } from './tool-section.ts';
+
+const PATIENCE_MS = 30_000;
+
+/** Prints what happened; a node that cannot be told makes the exit code 1. */
+export async function reloadNodeWallet(section: ToolSection): Promise<void> {
+  const given = section.text('reload-node-wallet.url') ?? '';
+  if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol)) {
+    say(
+      "Looks like URL is wrong in config parameter 'accounts-generator.reload-node-wallet.url'" +
+        `: '${given}'`,
+    );
+    process.exitCode = EXIT.failure;
+    return;
+  }
+  console.log(`Sending reload wallet request to URL : ${given}`);
+  const apiKey = section.text('reload-node-wallet.api-key');
+  try {
+    const answer = await fetch(given, {
+      method: 'POST',
+      ...(apiKey === undefined ? {} : { headers: { 'X-Api-Key': apiKey } }),
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    console.log(`Response Code : ${answer.status}`);
+    console.log(await answer.text());
+    if (!answer.ok) process.exitCode = EXIT.failure;
+  } catch (cause) {
+    const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+    const reason = inner instanceof Error ? inner.message : String(inner);
+    say(`Failed to connect to '${given}', because: ${reason}`);
+    process.exitCode = EXIT.failure;
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * The sections `accounts-generator` and `apikeyhash-generator` of a configuration file (protocol.md
+ * §11.5). They are few and belong to one tool each, so they are read by hand.
+ */
+import { isObject } from '../base/json.ts';
+import { CliError } from './exit.ts';
+
+export interface ToolSection {
+  text(key: string): string | undefined;
+  bool(key: string, fallback: boolean): boolean;
+  count(key: string, fallback: number): number;
+  /** `platform-crypto`, or `crypto.type`: WAVES or GOST. */
+  platformCrypto(): boolean;
+}
+
+/** Throws CliError if the file has no such section. */
+export function toolSection(tree: unknown, name: string): ToolSection {
+  const section = isObject(tree) ? tree[name] : undefined;
+  if (!isObject(section)) throw new CliError(`The configuration file has no section '${name}'`);
+  const at = (key: string): unknown =>
+    key
+      .split('.')
+      .reduce<unknown>((value, part) => (isObject(value) ? value[part] : undefined), section);
+  const wrong = (key: string, expected: string): CliError =>
+    new CliError(`${name}.${key} = ${JSON.stringify(at(key))}: expected ${expected}`);
+
+  const text = (key: string): string | undefined => {
+    const value = at(key);
+    if (value === undefined || value === null) return undefined;
+    if (typeof value === 'object') throw wrong(key, 'a text');
+    return String(value);
+  };
+  const bool = (key: string, fallback: boolean): boolean => {
+    const value = text(key)?.toLowerCase();
+    if (value === undefined) return fallback;
+    if (['true', 'yes', 'on'].includes(value)) return true;
+    if (['false', 'no', 'off'].includes(value)) return false;
+    throw wrong(key, 'yes or no');
+  };
+  return {
+    text,
+    bool,
+    count(key, fallback) {
+      const value = text(key);
+      if (value === undefined) return fallback;
+      if (!/^[1-9]\d{0,5}$/.test(value)) throw wrong(key, 'a number from 1 to 999999');
+      return Number(value);
+    },
+    platformCrypto() {
+      const type = text('crypto.type')?.toUpperCase();
+      if (type !== undefined && type !== 'WAVES' && type !== 'GOST') {
+        throw wrong('crypto.type', 'WAVES or GOST');
+      }
+      return bool('platform-crypto', type !== 'GOST');
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * Opens the keystore that a configuration names, and the key of the node's owner in it
+ * (protocol.md §11.1 step 9, §11.3).
+ */
+import { files } from '../adapters/files.ts';
+import { systemRandom } from '../adapters/system.ts';
+import { isObject } from '../base/json.ts';
+import type { Log } from '../base/ports.ts';
+import { type Keystore, openKeystore } from '../keystore/keystore.ts';
+import type { Config } from '../node/config/settings.ts';
+import { readConfigFile } from './config-file.ts';
+import { CliError } from './exit.ts';
+import { type Network, networkOf, networkOfConfig } from './network.ts';
+import { warn } from './output.ts';
+import { ownerPassword, walletPassword } from './passwords.ts';
+import { type ToolSection, toolSection } from './tool-section.ts';
+
+export interface WalletPlace {
+  readonly path: string;
+  readonly password: string | undefined;
+  readonly network: Network;
+}
+
+/** Opens the keystore; the password is asked for where the configuration has none. */
+export async function openWallet(place: WalletPlace, log?: Log): Promise<Keystore> {
+  const password = await walletPassword(place.password);
+  const layout = place.network.family.name === 'gost' ? 'directory' : 'file';
+  return openKeystore(
+    { path: place.path, layout, password },
+    { files, random: systemRandom, ...place.network, ...(log === undefined ? {} : { log }) },
+  );
+}
+
+/** The keystore of a node. An empty one is an error: a node without keys can do nothing. */
+export async function openNodeWallet(config: Config, log?: Log): Promise<Keystore> {
+  const { file: path, password } = config.wallet;
+  if (!files.exists(path)) warn(`wallet.file '${path}' does not exist`);
+  const keystore = await openWallet({ path, password, network: networkOfConfig(config) }, log);
+  if (keystore.accounts().length === 0) {
+    throw new CliError(
+      `Wallet can't be empty: '${path}' has no accounts, make one with: platform-node keystore generate`,
+    );
+  }
+  return keystore;
+}
+
+/** The private key of the owner. Asks for its password if the environment does not have it. */
+export async function unlockOwner(config: Config, keystore: Keystore): Promise<Uint8Array> {
+  const { chain } = networkOfConfig(config);
+  const address = chain.addressFromText(config.ownerAddress);
+  if (keystore.publicKey(address) === undefined) {
+    throw new CliError(
+      `Node owner address '${config.ownerAddress}' does not exist in the keystore`,
+    );
+  }
+  return keystore.privateKey(address, await ownerPassword());
+}
+
+/** The wallet of a node's configuration, or the one of its section accounts-generator. */
+export async function placeFromFile(
+  path: string | undefined,
+  set?: string[],
+): Promise<WalletPlace> {
+  const { tree } = await readConfigFile(path);
+  if (isObject(tree) && isObject(tree['accounts-generator'])) {
+    return placeFromSection(toolSection(tree, 'accounts-generator'));
+  }
+  const { loadConfig } = await import('./config-file.ts');
+  const { config } = await loadConfig(path, set === undefined ? {} : { set });
+  return {
+    path: config.wallet.file,
+    password: config.wallet.password,
+    network: networkOfConfig(config),
+  };
+}
+
+export function placeFromSection(section: ToolSection): WalletPlace {
+  return {
+    path: section.text('wallet') ?? 'keystore.dat',
+    password: section.text('wallet-password'),
+    network: networkOf(section.platformCrypto(), section.text('chain-id') ?? 'V'),
+  };
+}

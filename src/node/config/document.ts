@@ -1,0 +1,148 @@
+/**
+ * The settings table as documents: configs/example.conf, the reference page, the JSON Schema, and
+ * the effective settings of a node without its secrets. All of it follows from the table alone.
+ */
+import { valueAt } from './genesis.ts';
+import {
+  type AnySetting,
+  isSetting,
+  type PlacedSetting,
+  placed,
+  type SettingTree,
+} from './setting.ts';
+import { allSettings, type Config, settings } from './settings.ts';
+
+const HIDDEN = '***';
+const WIDTH = 96;
+
+/** Facts of a setting in one line: kind, default, variable. */
+export function factsOf({ setting, env }: PlacedSetting): string {
+  return `${setting.kind.name}; ${defaultText(setting)}; ${env}`;
+}
+
+/** `default 6864`, `no default`, `required` … */
+export function defaultText(setting: AnySetting): string {
+  if (setting.presence === 'required') return 'required';
+  if (setting.presence === 'optional') return 'no default';
+  const shown = setting.presence === 'derived' ? setting.fallback : literal(setting.fallback);
+  return `default ${String(shown)}`;
+}
+
+/** A default as it would be written in HOCON. */
+export function literal(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const pairs = Object.entries(value).map(([key, inner]) => `${key} = ${literal(inner)}`);
+    return `{ ${pairs.join(', ')} }`;
+  }
+  if (typeof value !== 'string') return String(value);
+  return /^[A-Za-z0-9]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+const EXAMPLE_HEAD = `# Every setting of platform-node, with its default. Generated from the table of settings.
+#
+# HOCON: JSON without its ceremony. Durations: 200ms, 17s, "1 minute". Sizes: 100MiB. Amounts: smallest
+# units or "1.5 WEST"; integers above 2^53 go in quotes. Every setting has an environment variable and
+# can be given as --set key=value; flags win over variables, these over the file.
+`;
+
+/** All settings, commented out. Those without a default have no value to show. */
+export function exampleConfig(): string {
+  return `${EXAMPLE_HEAD}\nnode {\n${section(settings, '', '  ')}}\n`;
+}
+
+function section(tree: SettingTree, prefix: string, indent: string): string {
+  const lines = Object.entries(tree).map(([name, node]) => {
+    const key = prefix + name;
+    if (!isSetting(node)) {
+      return `${indent}${name} {\n${section(node, `${key}.`, `${indent}  `)}${indent}}\n`;
+    }
+    const only = placed({ [name]: node }, prefix)[0]!;
+    const comment = wrap(`${node.doc} [${factsOf(only)}]`, `${indent}# `);
+    const value = node.presence === 'default' ? ` ${literal(node.fallback)}` : '';
+    return `${comment}${indent}# ${name} =${value}\n`;
+  });
+  return lines.join('\n');
+}
+
+function wrap(text: string, lead: string): string {
+  let out = '';
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && lead.length + line.length + 1 + word.length > WIDTH) {
+      out += `${lead}${line}\n`;
+      line = word;
+    } else line += line === '' ? word : ` ${word}`;
+  }
+  return `${out}${lead}${line}\n`;
+}
+
+/** docs/reference/configuration.md */
+export function referencePage(): string {
+  const cell = (text: string): string => text.replaceAll('|', '\\|');
+  const rows = allSettings.map((one) => {
+    const { key, env, setting } = one;
+    const marks = [
+      setting.network === true ? 'equal on all nodes' : '',
+      setting.secret === true ? 'secret' : '',
+      setting.ignored === true ? 'without effect' : '',
+      ...otherSpellings(setting).map((spelling) => `also \`${spelling}\``),
+    ].filter((mark) => mark !== '');
+    const note = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
+    const kind = setting.kind.name;
+    const fallback = defaultText(setting).replace(/^default /, '');
+    return `| \`${key}\` | ${cell(kind)} | ${cell(fallback)} | ${cell(setting.doc + note)} | \`${env}\` |`;
+  });
+  return `# Configuration
+
+Generated from the table of settings (\`src/node/config\`); do not edit.
+
+A configuration file is HOCON. Keys stand below \`node { … }\` or without it. A flag \`--set key=value\`
+wins over the environment variable, that over the file, that over the default. A secret can also be
+read from a file named by \`<key>-file\`. Settings that must be equal on all nodes enter the settings
+hash that peers compare at the handshake. \`platform-node config check <file>\` reports all errors at once.
+
+| Key | Value | Default | Meaning | Variable |
+|---|---|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+export const otherSpellings = (setting: AnySetting): string[] =>
+  (setting.aliases ?? []).map((alias) => (typeof alias === 'string' ? alias : alias.key));
+
+/** JSON Schema of the section `node`, for editors. */
+export function configSchema(): Record<string, unknown> {
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...treeSchema(settings) };
+}
+
+function treeSchema(tree: SettingTree): Record<string, unknown> {
+  const entries = Object.entries(tree);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      entries.map(([name, node]) => [
+        name,
+        isSetting(node)
+          ? {
+              description: node.doc,
+              ...node.kind.schema,
+              ...(node.presence === 'default' ? { default: node.fallback } : {}),
+            }
+          : treeSchema(node),
+      ]),
+    ),
+  };
+}
+
+/** Key → value as it would be written; secrets are masked, settings without a value left out. */
+export function effectiveSettings(config: Config): Record<string, unknown> {
+  const shown: [string, unknown][] = [];
+  for (const { key, setting } of allSettings) {
+    const value = valueAt(config, key);
+    if (value === undefined || setting.ignored === true) continue;
+    const isEmpty = Array.isArray(value) && value.length === 0;
+    shown.push([key, setting.secret === true && !isEmpty ? HIDDEN : setting.kind.show(value)]);
+  }
+  return Object.fromEntries(shown);
+}
