@@ -1,0 +1,270 @@
+/**
+ * The Http port on hyper-express, whose server brings uWebSockets.js and TLS (README decision 2).
+ *
+ * Routes are bound to the native handlers below hyper-express: its request and response objects
+ * cost a tenth of a GET and a third of a POST (docs/dependencies.md), and it never hands on the
+ * body of a GET, which GET /addresses/balance/details needs. All limits stand here: bodies, their
+ * time and their sum, requests in flight, connections. Idle connections, slow headers and bodies
+ * that trickle are ended by the native parser after 10 s.
+ *
+ * Invariants: a reply is written once and never after an abort; no input throws out of a handler.
+ */
+
+import uws from 'uWebSockets.js';
+import HyperExpress from 'hyper-express';
+import { apiError } from '../base/errors.ts';
+import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../base/http.ts';
+import { Bodies, type PendingBody } from './hyper-express/bodies.ts';
+import { IncomingRequest } from './hyper-express/incoming.ts';
+import { type Cors, errorReply, preflight, send } from './hyper-express/reply.ts';
+
+const CLOSE_MS = 2_000;
+const POLL_MS = 20;
+const NOT_FOUND = errorReply(apiError('NotFound'));
+const OVERLOADED = errorReply(apiError('Overloaded'), [['retry-after', '1']]);
+const FAILED = errorReply(apiError('Unknown'));
+
+interface Bounds {
+  readonly maxInFlight: number;
+  readonly maxConnections: number;
+  readonly maxBodyBytes: number;
+  readonly bodyTimeoutMs: number;
+}
+
+const defaults: Bounds = {
+  maxInFlight: 512,
+  maxConnections: 10_000,
+  maxBodyBytes: 256 * 1024 * 1024,
+  bodyTimeoutMs: 120_000,
+};
+
+const native = uws as unknown as { readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number };
+
+type App = ReturnType<typeof uws.App>;
+type Response = Parameters<Parameters<App['get']>[1]>[0];
+type Request = Parameters<Parameters<App['get']>[1]>[1];
+
+export const hyperExpress: Http = {
+  async listen(routes, options) {
+    const server = new Server(routes, { ...defaults, ...options });
+    server.open();
+    return server;
+  },
+};
+
+type Options = HttpServerOptions & Bounds;
+
+class Server implements HttpServer {
+  port = 0;
+  private readonly routes: readonly HttpRoute[];
+  private readonly options: Options;
+  private readonly cors: Cors;
+  private readonly bodies: Bodies;
+  private readonly apps: App[] = [];
+  private listening: unknown;
+  private inFlight = 0;
+  private connections = 0;
+  private closing = false;
+
+  constructor(routes: readonly HttpRoute[], options: Options) {
+    this.routes = routes;
+    this.options = options;
+    this.cors = options.cors;
+    this.bodies = new Bodies(options.maxBodyBytes, options.bodyTimeoutMs);
+  }
+
+  /** Binds the port; throws where it is taken or a TLS file is unusable. */
+  open(): void {
+    const app = this.build();
+    this.stopListening();
+    const { host } = this.options;
+    const port = this.port === 0 ? this.options.port : this.port;
+    // Exclusive: two nodes would otherwise share the port and each get half of the requests.
+    (app as unknown as NativeApp).listen(
+      host,
+      port,
+      native.LIBUS_LISTEN_EXCLUSIVE_PORT,
+      (socket) => {
+        this.listening = socket;
+      },
+    );
+    if (!this.listening) throw new Error(`HTTP: cannot listen on ${host}:${port}`);
+    this.port = uws.us_socket_local_port(this.listening as never);
+    this.apps.push(app);
+  }
+
+  async reload(): Promise<void> {
+    this.open();
+  }
+
+  async close(): Promise<void> {
+    if (this.closing) return;
+    this.closing = true;
+    this.stopListening();
+    for (let waited = 0; this.inFlight > 0 && waited < CLOSE_MS; waited += POLL_MS) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    this.bodies.close();
+    for (const app of this.apps) app.close();
+  }
+
+  private stopListening(): void {
+    if (this.listening) uws.us_listen_socket_close(this.listening as never);
+    this.listening = undefined;
+  }
+
+  private build(): App {
+    const { tls } = this.options;
+    const files = tls === undefined ? {} : { cert_file_name: tls.cert, key_file_name: tls.key };
+    const app = new HyperExpress.Server({ ...files, auto_close: false }).uws_instance as App;
+    app.filter((response: unknown, change: unknown) =>
+      this.countConnection(response as Response, Number(change)),
+    );
+    for (const route of this.routes) this.bind(app, route);
+    if (this.cors) app.options('/*', (response, request) => preflight(response, request));
+    app.any('/*', (response, request) => this.refuseUnknown(response, request));
+    return app;
+  }
+
+  private countConnection(response: Response, change: number): void {
+    this.connections += change;
+    if (change > 0 && this.connections > this.options.maxConnections) response.close();
+  }
+
+  private refuseUnknown(response: Response, request: Request): void {
+    const head = request.getMethod() === 'head';
+    send(response, NOT_FOUND, this.originOf(request), this.closing, head);
+  }
+
+  private originOf(request: Request): string | undefined {
+    return this.cors ? request.getHeader('origin') : undefined;
+  }
+
+  private bind(app: App, route: HttpRoute): void {
+    const handler = route.maxBody === 0 ? this.bare(route) : this.withBody(route);
+    if (route.method === 'GET') app.get(route.pattern, handler);
+    else app.post(route.pattern, handler);
+  }
+
+  /** Serves a route that has no body: a synchronous handler is answered in this very call. */
+  private bare(route: HttpRoute): (response: Response, request: Request) => void {
+    return (response, request) => {
+      const origin = this.originOf(request);
+      const incoming = new IncomingRequest(route, response, request);
+      const reply = this.refused(route, incoming) ?? call(route, incoming, undefined);
+      incoming.release();
+      if (reply instanceof Promise) this.answerLater(response, origin, reply);
+      else send(response, reply, origin, this.closing);
+    };
+  }
+
+  /** What ends a request before its body: overload, or the route's own judgement. */
+  private refused(route: HttpRoute, incoming: IncomingRequest): HttpReply | undefined {
+    if (this.inFlight >= this.options.maxInFlight) return OVERLOADED;
+    return route.admit?.(incoming);
+  }
+
+  private answerLater(
+    response: Response,
+    origin: string | undefined,
+    reply: Promise<HttpReply>,
+  ): void {
+    let aborted = false;
+    this.inFlight++;
+    response.onAborted(() => {
+      aborted = true;
+    });
+    const finish = (result: HttpReply): void => {
+      this.inFlight--;
+      if (!aborted) response.cork(() => send(response, result, origin, this.closing));
+    };
+    reply.then(finish, () => finish(FAILED));
+  }
+
+  private withBody(route: HttpRoute): (response: Response, request: Request) => void {
+    return (response, request) => {
+      const origin = this.originOf(request);
+      const incoming = new IncomingRequest(route, response, request);
+      const length = request.getHeader('content-length');
+      if (length === '' && request.getHeader('transfer-encoding') === '') {
+        const reply = this.refused(route, incoming) ?? call(route, incoming, undefined);
+        incoming.release();
+        if (reply instanceof Promise) this.answerLater(response, origin, reply);
+        else send(response, reply, origin, this.closing);
+        return;
+      }
+      const reply = this.refused(route, incoming) ?? tooBig(Number(length), route.maxBody);
+      if (reply !== undefined) {
+        // The rest of the body is skipped by the parser, unless it is absurdly long.
+        send(response, reply, origin, this.closing || Number(length) > 4 * route.maxBody);
+        return;
+      }
+      incoming.detach();
+      this.receive(route, incoming, response, origin);
+    };
+  }
+
+  private receive(
+    route: HttpRoute,
+    incoming: IncomingRequest,
+    response: Response,
+    origin: string | undefined,
+  ): void {
+    this.inFlight++;
+    const body = this.bodies.begin(() => response.close());
+    let aborted = false;
+    response.onAborted(() => {
+      aborted = true;
+      if (this.bodies.end(body)) this.inFlight--;
+    });
+    const finish = (reply: HttpReply, close: boolean): void => {
+      this.inFlight--;
+      if (!aborted) response.cork(() => send(response, reply, origin, close));
+    };
+    response.onData((chunk, last) => {
+      if (body.ended) return;
+      const refusal = this.judge(body, chunk.byteLength, route.maxBody);
+      if (refusal !== undefined) {
+        this.bodies.end(body);
+        finish(refusal, true);
+        return;
+      }
+      const bytes = body.add(chunk, last);
+      if (bytes === undefined) return;
+      this.bodies.end(body);
+      const reply = call(route, incoming, bytes);
+      if (!(reply instanceof Promise)) finish(reply, this.closing);
+      else
+        reply.then(
+          (r) => finish(r, this.closing),
+          () => finish(FAILED, this.closing),
+        );
+    });
+  }
+
+  private judge(body: PendingBody, more: number, max: number): HttpReply | undefined {
+    if (body.size + more > max) return tooBig(body.size + more, max);
+    return this.bodies.reserve(body, more) ? undefined : OVERLOADED;
+  }
+}
+
+// The addon knows this form of `listen` and the constant; its declarations do not.
+interface NativeApp {
+  listen(host: string, port: number, options: number, done: (socket: unknown) => void): void;
+}
+
+function tooBig(actual: number, max: number): HttpReply | undefined {
+  return actual > max ? errorReply(apiError('BodyTooBig', actual, max)) : undefined;
+}
+
+function call(
+  route: HttpRoute,
+  incoming: IncomingRequest,
+  body: Uint8Array | undefined,
+): HttpReply | Promise<HttpReply> {
+  try {
+    return route.handle(incoming, body);
+  } catch {
+    return FAILED;
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * A request over the native parser's buffer. Reading crosses into native code, so it happens on
+ * demand; `detach` copies what a handler may still want once the buffer is gone.
+ */
+import type uws from 'uWebSockets.js';
+import type { HttpRequest, HttpRoute } from '../../base/http.ts';
+
+type Handler = Parameters<ReturnType<typeof uws.App>['get']>[1];
+type Response = Parameters<Handler>[0];
+type Request = Parameters<Handler>[1];
+
+export class IncomingRequest implements HttpRequest {
+  private readonly route: HttpRoute;
+  private readonly response: Response;
+  private request: Request | undefined;
+  private kept: Kept | undefined;
+
+  constructor(route: HttpRoute, response: Response, request: Request) {
+    this.route = route;
+    this.response = response;
+    this.request = request;
+  }
+
+  get method(): string {
+    return this.route.method;
+  }
+
+  get path(): string {
+    return this.request?.getUrl() ?? this.kept?.path ?? '';
+  }
+
+  get query(): string {
+    return this.request?.getQuery() ?? this.kept?.query ?? '';
+  }
+
+  param(index: number): string {
+    const raw = this.request?.getParameter(index) ?? this.kept?.params[index] ?? '';
+    return raw.includes('%') ? decoded(raw) : raw;
+  }
+
+  header(name: string): string {
+    if (this.request !== undefined) return this.request.getHeader(name);
+    return this.kept?.headers[this.route.keep.indexOf(name)] ?? '';
+  }
+
+  hasHeader(prefix: string): boolean {
+    let found = false;
+    this.request?.forEach((name) => {
+      if (name.startsWith(prefix)) found = true;
+    });
+    return found;
+  }
+
+  remoteAddress(): string {
+    try {
+      return addressText(new Uint8Array(this.response.getRemoteAddress()));
+    } catch {
+      // The native object refuses every access once the connection is gone.
+      return '';
+    }
+  }
+
+  /** The buffer is gone and nothing of it was kept. */
+  release(): void {
+    this.request = undefined;
+  }
+
+  /** The buffer is about to go: keeps what the handler may read after the body. */
+  detach(): void {
+    const request = this.request;
+    if (request === undefined) return;
+    const count = this.route.pattern.split('/:').length - 1;
+    this.kept = {
+      path: request.getUrl(),
+      query: request.getQuery() ?? '',
+      params: Array.from({ length: count }, (_, i) => request.getParameter(i) ?? ''),
+      headers: this.route.keep.map((name) => request.getHeader(name)),
+    };
+    this.request = undefined;
+  }
+}
+
+interface Kept {
+  readonly path: string;
+  readonly query: string;
+  readonly params: readonly string[];
+  readonly headers: readonly string[];
+}
+
+/** The text as sent where it is no valid encoding: some rule then refuses it by name. */
+function decoded(raw: string): string {
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return raw;
+  }
+}
+
+const MAPPED_PREFIX_BYTES = 12;
+
+function addressText(bytes: Uint8Array): string {
+  if (bytes.length === 4) return bytes.join('.');
+  if (bytes.length !== 16) return '';
+  const mapped = bytes.subarray(0, 10).every((b) => b === 0) && bytes[10] === 255;
+  if (mapped) return bytes.subarray(MAPPED_PREFIX_BYTES).join('.');
+  const view = new DataView(bytes.buffer, bytes.byteOffset, 16);
+  const groups = Array.from({ length: 8 }, (_, i) => view.getUint16(i * 2).toString(16));
+  const text = groups.join(':');
+  return text === '0:0:0:0:0:0:0:1' ? '::1' : text;
+}

@@ -1,0 +1,84 @@
+/**
+ * Who may call a protected endpoint (rest-api.md §3.1; README decisions 12, 18, 38).
+ *
+ * Invariants: the secret is judged by the hash of what was sent, compared without early exit, and
+ * before a byte of the body is looked at; without a configured hash nobody passes.
+ */
+import { base58 } from '../base/base58.ts';
+import { utf8 } from '../base/bytes.ts';
+import { type ApiError, apiError } from '../base/errors.ts';
+import type { HttpRequest } from '../base/http.ts';
+import type { Access } from './route.ts';
+import type { ApiSettings, Hashes } from './services.ts';
+
+/** The refusal of a request, or undefined. */
+export type Guard = (request: HttpRequest) => ApiError | undefined;
+
+/**
+ * The guard of each access level; undefined where everybody passes. Throws Base58Error where a
+ * configured hash is none.
+ */
+export function createGuards(
+  settings: ApiSettings,
+  hashes: Hashes,
+): (access: Access) => Guard | undefined {
+  const api = decoded(settings.apiKeyHash);
+  const privacy = decoded(settings.privacyApiKeyHash);
+  const noKey = apiError('ApiKeyNotValid');
+  const noPrivacyKey = apiError('PrivacyApiKeyNotValid');
+
+  const key =
+    (allowed: readonly (Uint8Array | undefined)[], error: ApiError): Guard =>
+    (request) =>
+      matches(secretOf(request), allowed, hashes) ? undefined : error;
+
+  const apiKey = key([api], noKey);
+  const guards: Readonly<Record<Access, Guard | undefined>> = {
+    public: undefined,
+    apiKey,
+    privacyKey: key([privacy ?? api], noPrivacyKey),
+    anyKey: key([privacy, api], noPrivacyKey),
+    loopbackOrApiKey: (request) => (isLocal(request) ? undefined : apiKey(request)),
+    cryptoKey: settings.cryptoApiKey ? apiKey : undefined,
+  };
+  return (access) => guards[access];
+}
+
+const decoded = (hash: string | undefined): Uint8Array | undefined =>
+  hash === undefined || hash === '' ? undefined : base58.decode(hash);
+
+/** The current header wins over the historical one. */
+function secretOf(request: HttpRequest): string {
+  const current = request.header('x-api-key');
+  return current === '' ? request.header('api_key') : current;
+}
+
+function matches(
+  secret: string,
+  allowed: readonly (Uint8Array | undefined)[],
+  hashes: Hashes,
+): boolean {
+  if (secret === '') return false;
+  const hash = hashes.secure(utf8(secret));
+  let found = false;
+  for (const expected of allowed) {
+    // No short circuit: which of the hashes matched must not show in the time.
+    if (expected !== undefined) found = sameSecret(hash, expected) || found;
+  }
+  return found;
+}
+
+/** Time depends on the length alone. */
+function sameSecret(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) difference |= a[i]! ^ b[i]!;
+  return difference === 0;
+}
+
+/** From this machine itself, and not handed on by a proxy on it. */
+function isLocal(request: HttpRequest): boolean {
+  if (request.header('forwarded') !== '' || request.hasHeader('x-forwarded-')) return false;
+  const address = request.remoteAddress();
+  return address === '::1' || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(address);
+}

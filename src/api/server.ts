@@ -1,0 +1,168 @@
+/**
+ * Routes on the HTTP port: access, parameters, body, handler, reply, in this order.
+ *
+ * Everything that can be decided before the first request is: a request finds its parsers in
+ * arrays, allocates what it hands to the handler, and a synchronous handler is answered at once.
+ * Nothing thrown below leaves this file.
+ */
+import { type ApiError, apiError } from '../base/errors.ts';
+import type { HttpReply, HttpRequest, HttpRoute } from '../base/http.ts';
+import type { Chain } from '../codec/codec.ts';
+import { Answer, answer, JSON_TYPE, malformed, print, refusal } from './answer.ts';
+import { createGuards, type Guard } from './auth.ts';
+import { limits } from './limits.ts';
+import { BadNumber, type Param, type Params } from './params.ts';
+import { type AnyRoute, pathNames, pathPattern } from './route.ts';
+import type { Services } from './services.ts';
+
+/** Headers that a handler may read after a body without naming them. */
+const KEPT = ['accept'] as const;
+
+/** Every path of every route, with and without a trailing slash. */
+export function mount(routes: readonly AnyRoute[], services: Services): HttpRoute[] {
+  const guards = createGuards(services.settings, services.hashes);
+  const mounted = new Map<string, HttpRoute>();
+  const add = (route: AnyRoute, path: string, pattern: string, guard: Guard | undefined): void => {
+    const key = `${route.method} ${pattern}`;
+    if (!mounted.has(key)) mounted.set(key, endpoint(route, path, pattern, guard, services));
+  };
+  const paths = routes.flatMap((route) =>
+    [route.path, ...(route.also ?? [])].map((path) => [route, path] as const),
+  );
+  for (const [route, path] of paths) add(route, path, pathPattern(path), guards(route.access));
+  // Declared paths first: where one ends in a slash of its own, that slash has a meaning.
+  for (const [route, path] of paths) {
+    if (!path.endsWith('/')) add(route, path, `${pathPattern(path)}/`, guards(route.access));
+  }
+  return [...mounted.values()];
+}
+
+function endpoint(
+  route: AnyRoute,
+  path: string,
+  pattern: string,
+  guard: Guard | undefined,
+  services: Services,
+): HttpRoute {
+  const where = `${route.method} ${route.path}`;
+  const { codec, log } = services;
+  const inPath = pathParser(route.params ?? {}, path);
+  const inQuery = queryParser(route.query ?? {});
+  const { body } = route;
+  const handle = route.handle as (request: unknown, services: Services) => unknown;
+  const failed = (error: unknown): HttpReply => refusal(error, log, where);
+
+  return {
+    method: route.method,
+    pattern,
+    maxBody: body === undefined ? 0 : (route.maxBody ?? limits.body.json),
+    keep: [...KEPT, ...(route.keep ?? [])],
+    admit: guard === undefined ? undefined : admission(guard),
+    handle(http, bytes) {
+      try {
+        const problems: string[] | undefined =
+          inPath.numbers + inQuery.numbers > 0 ? [] : undefined;
+        const params = inPath.read(http, codec, problems);
+        const query = inQuery.read(http, codec, problems);
+        if (problems !== undefined && problems.length > 0) {
+          throw badNumbers(problems, inPath.numbers + inQuery.numbers);
+        }
+        const value = body === undefined ? undefined : readBody(body, bytes);
+        const result = handle({ params, query, body: value, http }, services);
+        return result instanceof Promise ? result.then(finish, failed) : finish(result);
+      } catch (error) {
+        return failed(error);
+      }
+    },
+  };
+}
+
+function finish(result: unknown): HttpReply {
+  return result instanceof Answer ? result : new Answer(200, JSON_TYPE, print(result));
+}
+
+function admission(guard: Guard): (request: HttpRequest) => HttpReply | undefined {
+  return (request) => {
+    const error = guard(request);
+    return error === undefined ? undefined : answer(error.status, error.body);
+  };
+}
+
+function readBody(body: NonNullable<AnyRoute['body']>, bytes: Uint8Array | undefined): unknown {
+  if (bytes === undefined || bytes.length === 0) {
+    if (body.optional === true) return undefined;
+    if (body.type === 'application/json') throw malformed({});
+    return body.parse('');
+  }
+  return body.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+}
+
+/** One line per bad number; a request with a single number has it in the singular (§1.2). */
+function badNumbers(problems: readonly string[], declared: number): ApiError {
+  return declared === 1
+    ? apiError('Invalid', `Invalid parameter: ${problems[0]}`)
+    : apiError('Invalid', `Invalid parameters: [${problems.join(', ')}]`);
+}
+
+interface Parser {
+  /** How many of its parameters are numbers. */
+  readonly numbers: number;
+  read(http: HttpRequest, codec: Chain, problems: string[] | undefined): Record<string, unknown>;
+}
+
+const EMPTY = {};
+const NOTHING: Parser = { numbers: 0, read: () => EMPTY };
+
+const countNumbers = (params: Params): number =>
+  Object.values(params).filter((param) => param.schema['type'] === 'integer').length;
+
+function readOne(
+  param: Param<unknown>,
+  text: string,
+  codec: Chain,
+  problems: string[] | undefined,
+): unknown {
+  try {
+    return param.parse(text, codec);
+  } catch (error) {
+    if (!(error instanceof BadNumber) || problems === undefined) throw error;
+    problems.push(error.message);
+    return undefined;
+  }
+}
+
+function pathParser(params: Params, path: string): Parser {
+  const names = Object.keys(params);
+  if (names.length === 0) return NOTHING;
+  const places = pathNames(path);
+  const slots = names.map((name) => ({ name, param: params[name]!, place: places.indexOf(name) }));
+  return {
+    numbers: countNumbers(params),
+    read(http, codec, problems) {
+      const out: Record<string, unknown> = {};
+      for (const { name, param, place } of slots) {
+        out[name] = readOne(param, place < 0 ? '' : http.param(place), codec, problems);
+      }
+      return out;
+    },
+  };
+}
+
+function queryParser(params: Params): Parser {
+  const slots = Object.entries(params);
+  if (slots.length === 0) return NOTHING;
+  return {
+    numbers: countNumbers(params),
+    read(http, codec, problems) {
+      const given = http.query === '' ? undefined : new URLSearchParams(http.query);
+      const out: Record<string, unknown> = {};
+      for (const [name, param] of slots) {
+        const text = given?.get(name) ?? undefined;
+        if (text !== undefined) out[name] = readOne(param, text, codec, problems);
+        else if (param.optional === true) out[name] = param.otherwise;
+        else throw apiError('Invalid', `Parameter '${name}' is missing`);
+      }
+      return out;
+    },
+  };
+}
