@@ -1,5 +1,6 @@
 /** Codecs made of codecs: structures, options, lists. */
 
+import { type ApiError, apiError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { type Codec, CodecError, type JsonSchema, type ValueOf } from './codec.ts';
 import { mismatch } from './primitives.ts';
@@ -94,7 +95,7 @@ export function since<T, A = undefined>(inner: Codec<T>, absent?: A): Codec<T | 
 export function list16<T>(
   inner: Codec<T>,
   max: number,
-  problem?: (count: number) => CodecError,
+  problem?: (count: number) => ApiError,
 ): Codec<readonly T[]> {
   return list(inner, max, 2, problem);
 }
@@ -103,7 +104,7 @@ export function list16<T>(
 export function list32<T>(
   inner: Codec<T>,
   max: number,
-  problem?: (count: number) => CodecError,
+  problem?: (count: number) => ApiError,
 ): Codec<readonly T[]> {
   return list(inner, max, 4, problem);
 }
@@ -112,9 +113,13 @@ function list<T>(
   inner: Codec<T>,
   max: number,
   countBytes: 2 | 4,
-  problem: (count: number) => CodecError = (count) =>
-    new CodecError('bytes', `${count} items are more than ${max}`),
+  problem: (count: number) => ApiError = (count) =>
+    apiError('TooBigSequence', `${count} items are more than ${max}`),
 ): Codec<readonly T[]> {
+  const tooMany = (path: string, count: number): CodecError => {
+    const api = problem(count);
+    return new CodecError(path, api.message, api);
+  };
   return {
     write(out, items) {
       if (countBytes === 2) out.u16(items.length);
@@ -123,7 +128,7 @@ function list<T>(
     },
     read(src) {
       const count = countBytes === 2 ? src.u16() : src.i32();
-      if (count < 0 || count > max) throw problem(count);
+      if (count < 0 || count > max) throw tooMany('bytes', count);
       const items: T[] = [];
       for (let i = 0; i < count; i++) items.push(inner.read(src));
       return items;
@@ -131,7 +136,7 @@ function list<T>(
     toJson: (items, chain) => items.map((item) => inner.toJson(item, chain)),
     fromJson(json, path, chain) {
       if (!Array.isArray(json)) throw mismatch(path, json, 'jsarray');
-      if (json.length > max) throw problem(json.length);
+      if (json.length > max) throw tooMany(path, json.length);
       return json.map((item, i) => inner.fromJson(item, `${path}[${i}]`, chain));
     },
     schema: { type: 'array', items: inner.schema, maxItems: max },

@@ -50,12 +50,7 @@ export const contractEntry = entry(
 
 /** The list of type 12: at most 100 entries, keys unique. */
 export const dataEntries = entryList(
-  list16(
-    dataEntry,
-    DATA_ENTRIES_MAX,
-    (count) =>
-      new CodecError('obj.data', `${count} entries`, tooBig(`${count} entries are too many`, '')),
-  ),
+  list16(dataEntry, DATA_ENTRIES_MAX),
   'Empty key found',
   'Duplicate keys found',
 );

@@ -10,7 +10,6 @@
 import { apiError } from '../../base/errors.ts';
 import { add, I64_MAX } from '../../base/int.ts';
 import { integer } from '../../base/json.ts';
-import { CodecError } from '../../codec/codec.ts';
 import { check, i64 } from '../../codec/primitives.ts';
 import { list16, struct } from '../../codec/struct.ts';
 import { atomicBadge, feature } from '../extensions.ts';
@@ -34,10 +33,9 @@ const amount = check(
   { minimum: 0 },
 );
 
-const transfers = list16(struct({ recipient, amount }), TRANSFERS_MAX, (count) => {
-  const reason = `Number of transfers ${count} is greater than ${TRANSFERS_MAX}`;
-  return new CodecError('obj.transfers', reason, apiError('Invalid', reason));
-});
+const transfers = list16(struct({ recipient, amount }), TRANSFERS_MAX, (count) =>
+  apiError('Invalid', `Number of transfers ${count} is greater than ${TRANSFERS_MAX}`),
+);
 
 const first = ['senderPublicKey', 'assetId', 'transfers', 'timestamp', 'fee', 'attachment'];
 const second = [...first, 'feeAssetId'];
