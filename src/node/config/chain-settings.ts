@@ -2,6 +2,7 @@
  * Settings that define a network: consensus, features, genesis, fees (protocol.md §1.1, §4, §6.7,
  * §11.4). All nodes of a network share them; those marked `network` enter the settings hash.
  */
+import { ROLES, type Role } from '../../tx/permission.ts';
 import { amount, bool, duration, int, type Kind, Wrong } from './kinds.ts';
 import { optional, required, setting } from './setting.ts';
 import { address, base58, choice, intMap, list, record, textLike } from './text-kinds.ts';
@@ -10,23 +11,7 @@ const NETWORK = { network: true } as const;
 const HEIGHT = int(0, 2 ** 31 - 1);
 const BLOCKS = int(1, 2 ** 31 - 1);
 
-/** Roles of protocol.md §1.2 in the order of their bytes, which count from 1. */
-export const ROLES = [
-  'miner',
-  'issuer',
-  'dex',
-  'permissioner',
-  'blacklister',
-  'banned',
-  'contract_developer',
-  'connection_manager',
-  'sender',
-  'contract_validator',
-] as const;
-export type RoleName = (typeof ROLES)[number];
-export const roleByte = (name: RoleName): number => ROLES.indexOf(name) + 1;
-
-const role: Kind<RoleName> = {
+const role: Kind<Role> = {
   ...choice(...ROLES),
   name: 'role',
   parse: (raw) =>
@@ -131,6 +116,7 @@ const genesis = {
     1,
     'Layout of the genesis block: 1 holds at most 127 transactions, 4 any number.',
   ),
+  'sender-role-enabled': setting(bool, 'no', 'Every sender needs the role sender.', NETWORK),
   'initial-balance': optional(
     amount,
     'Total initial balance; must equal the sum of the amounts of `transactions`.',
@@ -145,7 +131,7 @@ const genesis = {
     [],
     'Initial balances: a list of {recipient = "address", amount = 100000000 or "1 WEST"}.',
   ),
-  'network-participants': setting<readonly { publicKey: string; roles: readonly RoleName[] }[]>(
+  'network-participants': setting<readonly { publicKey: string; roles: readonly Role[] }[]>(
     list(record({ 'public-key': base58, roles: list(role) })),
     [],
     'First participants: a list of {public-key = "…", roles = [miner, …]}, in the same order as ' +

@@ -5,9 +5,11 @@
 import { Base58Error, base58 } from '../../base/base58.ts';
 import { ApiError } from '../../base/errors.ts';
 import { isI64 } from '../../base/int.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { GenesisSettings } from '../../block/genesis.ts';
 import type { Chain } from '../../codec/codec.ts';
-import { roleByte } from './chain-settings.ts';
+import type { NetworkSettings } from '../../consensus/settings-hash.ts';
+import { ROLES } from '../../tx/permission.ts';
 import { camel } from './setting.ts';
 import { allSettings, type Config, type GenesisConfig } from './settings.ts';
 
@@ -106,7 +108,8 @@ export function genesisSettings(config: Config, timestamp: number, chain: Chain)
     })),
     networkParticipants: genesis.networkParticipants.map(({ publicKey, roles }) => ({
       publicKey: base58.decode(publicKey),
-      roles: roles.map(roleByte),
+      // The byte of a role is its place in the list, from 1.
+      roles: roles.map((role) => ROLES.indexOf(role) + 1),
     })),
   };
 }
@@ -127,16 +130,21 @@ export function genesisSeal(genesis: GenesisConfig):
 /** `[e1,e2]`, the form in which the errors are reported together. */
 export const joinErrors = (errors: readonly string[]): string => `[${errors.join(',')}]`;
 
-/**
- * Everything that must be equal on all nodes of a network, as one JSON text with sorted keys.
- * Its hash is compared at the handshake and stored with the data.
- */
-export function networkSettings(config: Config): string {
-  const shared = allSettings
-    .filter(({ setting }) => setting.network === true)
-    .map(({ key }) => [key, canonical(valueAt(config, key))] as const)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify(Object.fromEntries(shared));
+/** What must be configured alike on all nodes: the input of the settings hash (§10.2, H-4). */
+export function networkSettings(config: Config): NetworkSettings {
+  const under = (prefix: string): JsonObject =>
+    Object.fromEntries(
+      allSettings
+        .filter(({ key, setting }) => setting.network === true && key.startsWith(prefix))
+        .map(({ key }) => [key.slice(prefix.length), canonical(valueAt(config, key))]),
+    );
+  return {
+    consensus: { ...under('blockchain.consensus.'), ...under('blockchain.custom.genesis.') },
+    functionality: under('blockchain.custom.functionality.'),
+    fees: under('blockchain.fees.'),
+    limits: under('miner.'),
+    txExpireTimeoutMs: config.utx.txExpireTimeout.ms,
+  };
 }
 
 /** The value of a setting by its key in the file. */
@@ -146,10 +154,6 @@ export function valueAt(config: Config, key: string): unknown {
     .reduce<unknown>((at, part) => (at as Record<string, unknown>)[camel(part)], config);
 }
 
-// Durations count in milliseconds, however they were written; big integers as text.
-function canonical(value: unknown): unknown {
-  if (typeof value === 'bigint') return value.toString();
-  if (value instanceof Map) return [...value].sort(([a], [b]) => a - b);
-  if (typeof value === 'object' && value !== null && 'ms' in value) return value.ms;
-  return value;
-}
+// Durations count in milliseconds, however they were written.
+const canonical = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'ms' in value ? value.ms : value;

@@ -1,0 +1,30 @@
+/** The settings that transaction rules depend on, in the form in which they take them. */
+import type { NetworkSettings } from '../../tx/network-settings.ts';
+import type { TxType } from '../../tx/transaction.ts';
+import { camel } from './setting.ts';
+import type { Config } from './settings.ts';
+
+/** `types`: all transaction types; their `key` is the name of their fee in the configuration. */
+export function ruleSettings(config: Config, types: readonly TxType[]): NetworkSettings {
+  const { custom, fees } = config.blockchain;
+  const byType = (section: Readonly<Record<string, bigint>>): ReadonlyMap<number, bigint> =>
+    new Map(
+      types.flatMap(({ key, type }) => {
+        const fee = section[camel(key)];
+        return fee === undefined ? [] : [[type, fee] as const];
+      }),
+    );
+  return {
+    nativeToken: config.nativeTicker,
+    fees: {
+      enabled: fees.enabled,
+      base: byType(fees.base),
+      additional: byType(fees.additional),
+      scriptExtra: fees.scriptExtra,
+    },
+    txExpireTimeoutMs: config.utx.txExpireTimeout.ms,
+    preActivatedFeatures: custom.functionality.preActivatedFeatures,
+    featureCheckBlocks: custom.functionality.featureCheckBlocksPeriod,
+    senderRoleEnabled: custom.genesis.senderRoleEnabled,
+  };
+}
