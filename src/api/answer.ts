@@ -7,6 +7,7 @@ import type { HttpReply } from '../base/http.ts';
 import { stringify } from '../base/json.ts';
 import type { Log } from '../base/ports.ts';
 import { CodecError } from '../codec/codec.ts';
+import { refusalOf } from '../codec/refusal.ts';
 
 export const JSON_TYPE = 'application/json';
 
@@ -65,7 +66,7 @@ export function refusal(error: unknown, log: Log, where: string): Answer {
 
 function toApiError(error: unknown): ApiError | undefined {
   if (error instanceof CodecError) {
-    return error.api ?? malformed({ [error.path]: [error.why] });
+    return refusalOf(error);
   }
   if (!(error instanceof ApiError)) return undefined;
   // Code 1 always carries both fields, whoever threw it.
@@ -73,15 +74,4 @@ function toApiError(error: unknown): ApiError | undefined {
     return error.with({ cause: null, validationErrors: {} });
   }
   return error;
-}
-
-/** Code 1 with the reasons per JSON path (§2.3). */
-export function malformed(reasons: Readonly<Record<string, readonly string[]>>): ApiError {
-  const validationErrors = Object.fromEntries(
-    Object.entries(reasons).map(([path, msg]) => [path, msg.map((m) => ({ msg: [m], args: [] }))]),
-  );
-  return new ApiError('MalformedJson', 'failed to parse json message', {
-    cause: null,
-    validationErrors,
-  });
 }

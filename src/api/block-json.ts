@@ -25,7 +25,7 @@ export const Block = Type.Object({ ...header, transactions: Type.Array(Transacti
 
 const FIRST_VERSION_WITH_FEATURES = 3;
 
-type Needs = Pick<Services, 'codec' | 'settings' | 'transactions' | 'leases' | 'chain'>;
+type Needs = Pick<Services, 'codec' | 'settings' | 'leases' | 'chain'>;
 
 export function headerJson(view: HeaderView, { codec, settings }: Needs): Record<string, unknown> {
   return {

@@ -10,7 +10,7 @@ import type { ApiError } from '../base/errors.ts';
 import { isObject, type JsonObject, parse } from '../base/json.ts';
 import { CodecError, type JsonSchema } from '../codec/codec.ts';
 import { integerFromJson } from '../codec/primitives.ts';
-import { malformed } from './answer.ts';
+import { malformed } from '../codec/refusal.ts';
 import type { Body } from './route.ts';
 
 /** A signed 64-bit integer: exact in both directions. */
@@ -48,13 +48,13 @@ function readJson(text: string): unknown {
     return parse(text);
   } catch {
     // SyntaxError, or RangeError on absurd nesting.
-    throw malformed({});
+    throw malformed([]);
   }
 }
 
 function readObject(text: string): JsonObject {
   const value = readJson(text);
-  if (!isObject(value)) throw malformed({ obj: ['error.expected.jsobject'] });
+  if (!isObject(value)) throw malformed([new CodecError('obj', 'error.expected.jsobject')]);
   return value;
 }
 
@@ -67,81 +67,86 @@ interface Node {
   readonly anyOf?: readonly Node[];
 }
 
-type Reasons = Record<string, string[]>;
+type Problems = CodecError[];
 
 function reader<T extends TSchema>(schema: T): (text: string) => Static<T> {
   const node = schema as Node;
   return (text) => {
-    const reasons: Reasons = {};
-    const value = read(node, readJson(text), 'obj', reasons);
-    if (Object.keys(reasons).length > 0) throw malformed(reasons);
+    const problems: Problems = [];
+    const value = read(node, readJson(text), 'obj', problems);
+    if (problems.length > 0) throw malformed(problems);
     // `read` follows the schema that the type was derived from.
     return value as Static<T>;
   };
 }
 
-function read(node: Node, value: unknown, path: string, reasons: Reasons): unknown {
+function read(node: Node, value: unknown, path: string, problems: Problems): unknown {
   const refuse = (why: string): undefined => {
-    reasons[path] = [why];
+    problems.push(new CodecError(path, why));
     return undefined;
   };
-  if (node.anyOf !== undefined) return readAny(node.anyOf, value, path, reasons);
+  if (node.anyOf !== undefined) return readAny(node.anyOf, value, path, problems);
   switch (node.type) {
     case 'object':
       if (!isObject(value)) return refuse('error.expected.jsobject');
-      return readFields(node, value, path, reasons);
+      return readFields(node, value, path, problems);
     case 'array':
       if (!Array.isArray(value)) return refuse('error.expected.jsarray');
-      return value.map((item, i) => read(node.items ?? {}, item, `${path}[${i}]`, reasons));
+      return value.map((item, i) => read(node.items ?? {}, item, `${path}[${i}]`, problems));
     case 'string':
       return typeof value === 'string' ? value : refuse('error.expected.jsstring');
     case 'boolean':
       return typeof value === 'boolean' ? value : refuse('error.expected.jsboolean');
     case 'integer':
-      return readInteger(node.format ?? 'int64', value, path, reasons);
+      return readInteger(node.format ?? 'int64', value, path, problems);
     default:
       return value;
   }
 }
 
-function readFields(node: Node, value: JsonObject, path: string, reasons: Reasons): JsonObject {
+function readFields(node: Node, value: JsonObject, path: string, problems: Problems): JsonObject {
   const out: JsonObject = {};
   for (const [name, field] of Object.entries(node.properties ?? {})) {
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     if (given !== undefined && given !== null) {
-      out[name] = read(field, given, `${path}.${name}`, reasons);
+      out[name] = read(field, given, `${path}.${name}`, problems);
     } else if (node.required?.includes(name) === true) {
-      reasons[`${path}.${name}`] = ['error.path.missing'];
+      problems.push(new CodecError(`${path}.${name}`, 'error.path.missing'));
     }
   }
   return out;
 }
 
-function readInteger(format: string, value: unknown, path: string, reasons: Reasons): unknown {
+function readInteger(format: string, value: unknown, path: string, problems: Problems): unknown {
   try {
     const exact = integerFromJson(value, path);
     if (format === 'int64') return exact;
     if (BigInt.asIntN(32, exact) === exact) return Number(exact);
-    reasons[path] = ['error.expected.int'];
+    problems.push(new CodecError(path, 'error.expected.int'));
   } catch (error) {
     if (!(error instanceof CodecError)) throw error;
-    reasons[path] = [error.why];
+    problems.push(error);
   }
   return undefined;
 }
 
-/** The first alternative that fits; the reasons are those of the last one. */
-function readAny(nodes: readonly Node[], value: unknown, path: string, reasons: Reasons): unknown {
-  let last: Reasons = {};
+/** The first alternative that fits; the problems are those of the last one. */
+function readAny(
+  nodes: readonly Node[],
+  value: unknown,
+  path: string,
+  problems: Problems,
+): unknown {
+  let last: Problems = [];
   for (const node of nodes) {
-    last = {};
+    last = [];
     const result = read(node, value, path, last);
-    if (Object.keys(last).length === 0) return result;
+    if (last.length === 0) return result;
   }
-  Object.assign(reasons, last);
+  problems.push(...last);
   return undefined;
 }
 
 /** For handlers: code 1 about one field. */
 export const badField = (field: string, why: string): ApiError =>
-  malformed({ [`obj.${field}`]: [why] });
+  malformed([new CodecError(`obj.${field}`, why)]);

@@ -8,7 +8,8 @@
 import { type ApiError, apiError } from '../base/errors.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../base/http.ts';
 import type { Chain } from '../codec/codec.ts';
-import { Answer, answer, JSON_TYPE, malformed, print, refusal } from './answer.ts';
+import { malformed } from '../codec/refusal.ts';
+import { Answer, answer, JSON_TYPE, print, refusal } from './answer.ts';
 import { createGuards, type Guard } from './auth.ts';
 import { limits } from './limits.ts';
 import { BadNumber, type Param, type Params } from './params.ts';
@@ -91,7 +92,7 @@ function admission(guard: Guard): (request: HttpRequest) => HttpReply | undefine
 function readBody(body: NonNullable<AnyRoute['body']>, bytes: Uint8Array | undefined): unknown {
   if (bytes === undefined || bytes.length === 0) {
     if (body.optional === true) return undefined;
-    if (body.type === 'application/json') throw malformed({});
+    if (body.type === 'application/json') throw malformed([]);
     return body.parse('');
   }
   return body.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));

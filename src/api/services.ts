@@ -5,7 +5,6 @@
  * Everything here reads the committed head and answers at once, unless it says Promise. Byte
  * values are shared and must be treated as immutable. Refusals are thrown as ApiError.
  */
-import type { JsonObject } from '../base/json.ts';
 import type { Clock, Log, Random, Verifier } from '../base/ports.ts';
 import type { Chain } from '../codec/codec.ts';
 import type { Entry } from '../tx/entries.ts';
@@ -157,18 +156,10 @@ export interface Pool {
   get(id: Uint8Array): Tx | undefined;
 }
 
-/** JSON ↔ transaction, and what needs a key or the fee table besides. */
-export interface Transactions {
-  /** The form of answers, without height. */
-  toJson(tx: Tx): Record<string, unknown>;
-  /** A broadcast request. Throws CodecError or ApiError. */
-  fromJson(json: JsonObject): Tx;
-  /**
-   * Signs a request of rest-api.md §5.3 with the key of `sender` in the keystore. Absent fields
-   * take their defaults (timestamp, version, fee).
-   */
-  sign(json: JsonObject, sender: Uint8Array, password: string | undefined): Promise<Tx>;
-  calculateFee(json: JsonObject): {
+export interface Fees {
+  /** The least fee of a transaction, whose proofs are not looked at. Throws ApiError Invalid. */
+  calculate(tx: Tx): {
+    /** Undefined: the native token. */
     readonly feeAssetId: Uint8Array | undefined;
     readonly feeAmount: bigint;
   };
@@ -290,7 +281,7 @@ export interface Services {
   readonly leases: Leases;
   readonly assets: AssetReads;
   readonly pool: Pool;
-  readonly transactions: Transactions;
+  readonly fees: Fees;
   readonly keystore: Keystore;
   readonly consensus: ConsensusReads;
   readonly permissions: PermissionsReads;

@@ -4,6 +4,7 @@ import { base58 } from '../base/base58.ts';
 import { integer } from '../base/json.ts';
 import { base64 } from '../codec/text.ts';
 import type { Entry } from '../tx/entries.ts';
+import { txToJson } from '../tx/json.ts';
 import { Int32, Int64 } from './body.ts';
 import type { ConfirmedTx, ScriptView, Services } from './services.ts';
 
@@ -56,9 +57,9 @@ const LEASE_CANCEL = 9;
 /** A transaction of the chain; `height` last, as clients of the reference show it. */
 export function confirmedJson(
   { tx, height }: ConfirmedTx,
-  { transactions }: Pick<Services, 'transactions'>,
+  { codec }: Pick<Services, 'codec'>,
 ): Record<string, unknown> {
-  const json = transactions.toJson(tx);
+  const json = txToJson(tx, codec);
   json['height'] = height;
   return json;
 }
@@ -66,7 +67,7 @@ export function confirmedJson(
 /** The same with `status` of a lease and the `lease` of a cancellation. */
 export function extendedJson(
   confirmed: ConfirmedTx,
-  services: Pick<Services, 'transactions' | 'leases' | 'chain'>,
+  services: Pick<Services, 'codec' | 'leases' | 'chain'>,
 ): Record<string, unknown> {
   const json = confirmedJson(confirmed, services);
   const { tx } = confirmed;
@@ -75,7 +76,7 @@ export function extendedJson(
   } else if (tx.type === LEASE_CANCEL) {
     const id = base58.decode(String(json['leaseId']));
     const lease = services.chain.transaction(id);
-    json['lease'] = lease === undefined ? null : services.transactions.toJson(lease.tx);
+    json['lease'] = lease === undefined ? null : txToJson(lease.tx, services.codec);
   }
   return json;
 }

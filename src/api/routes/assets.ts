@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { integer } from '../../base/json.ts';
+import { txToJson } from '../../tx/json.ts';
 import { Int32, Int64, json } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
@@ -44,7 +45,7 @@ const Holding = Type.Object({
   issueTransaction: Transaction,
 });
 
-function holdings(owner: Uint8Array, { assets, codec, transactions }: Services) {
+function holdings(owner: Uint8Array, { assets, codec }: Services) {
   const ownerText = codec.addressToText(owner);
   const out = [];
   for (const [id, balance] of assets.balancesOf(owner)) {
@@ -59,7 +60,7 @@ function holdings(owner: Uint8Array, { assets, codec, transactions }: Services) 
       reissuable: view.reissuable,
       minSponsoredAssetFee: view.minSponsoredAssetFee ?? null,
       sponsorBalance: sponsored && own ? view.sponsorBalance : null,
-      issueTransaction: transactions.toJson(view.issueTransaction),
+      issueTransaction: txToJson(view.issueTransaction, codec),
     });
   }
   return out;

@@ -3,7 +3,9 @@ import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import { integer, type JsonObject } from '../../base/json.ts';
+import { broadcastFromJson, forFeeFromJson, txToJson, unsignedFromJson } from '../../tx/json.ts';
 import { aliasToText } from '../../tx/recipient.ts';
+import { signedBytes } from '../../tx/seal.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { type Answer, details, print, printed } from '../answer.ts';
 import { badField, Int32, Int64, jsonObject } from '../body.ts';
@@ -11,12 +13,12 @@ import * as params from '../params.ts';
 import { route } from '../route.ts';
 import type { ConfirmedTx, Services } from '../services.ts';
 import { confirmedJson, extendedJson, Transaction } from '../shapes.ts';
-import { forBroadcast, forSigning, typeOf } from '../transaction-request.ts';
 
 const group = 'transactions';
 const UNKNOWN = details(404, 'Transaction is not in blockchain');
 const NOT_IN_POOL = details(404, 'Transaction is not in UTX');
 const MASS_TRANSFER = 11;
+const SIGNATURE_BYTES = 64;
 
 const info = route({
   method: 'GET',
@@ -92,8 +94,8 @@ const unconfirmed = route({
   group,
   doc: 'All transactions of the pool.',
   reply: Type.Array(Transaction),
-  handle: (_request, { pool, transactions }) =>
-    printed(print(pool.list().map((tx) => transactions.toJson(tx)))),
+  handle: (_request, { pool, codec }) =>
+    printed(print(pool.list().map((tx) => txToJson(tx, codec)))),
 });
 
 const unconfirmedSize = route({
@@ -121,14 +123,14 @@ const unconfirmedInfo = route({
   doc: 'A transaction of the pool.',
   params: { id: params.transactionId },
   reply: Transaction,
-  handle({ params: { id } }, { pool, transactions }) {
+  handle({ params: { id } }, { pool, codec }) {
     const tx = pool.get(id);
-    return tx === undefined ? NOT_IN_POOL : printed(print(transactions.toJson(tx)));
+    return tx === undefined ? NOT_IN_POOL : printed(print(txToJson(tx, codec)));
   },
 });
 
-const unsigned = jsonObject({ $ref: '#/components/schemas/UnsignedTransaction' });
-const signed = jsonObject({ $ref: '#/components/schemas/SignedTransaction' });
+const unsignedBody = jsonObject({ $ref: '#/components/schemas/UnsignedTransaction' });
+const signedBody = jsonObject({ $ref: '#/components/schemas/SignedTransaction' });
 
 const calculateFee = route({
   method: 'POST',
@@ -136,18 +138,13 @@ const calculateFee = route({
   access: 'public',
   group,
   doc: 'The least fee of a transaction; sender, fee and proofs are not looked at.',
-  body: unsigned,
+  body: unsignedBody,
   reply: Type.Object({
     feeAssetId: Type.Union([Type.String(), Type.Null()]),
     feeAmount: Int64,
   }),
-  handle({ body }, { codec, transactions }) {
-    typeOf(body);
-    const key = body['senderPublicKey'];
-    if (key === undefined || key === null) throw badField('senderPublicKey', 'error.path.missing');
-    if (typeof key !== 'string') throw badField('senderPublicKey', 'error.expected.jsstring');
-    params.readPublicKey(key, codec);
-    const { feeAssetId, feeAmount } = transactions.calculateFee(body);
+  handle({ body }, { codec, fees }) {
+    const { feeAssetId, feeAmount } = fees.calculate(forFeeFromJson(body, codec));
     return {
       feeAssetId: feeAssetId === undefined ? null : base58.encode(feeAssetId),
       feeAmount: integer(feeAmount) as number,
@@ -155,19 +152,44 @@ const calculateFee = route({
   },
 });
 
-async function signRequest(body: JsonObject, services: Services): Promise<Tx> {
-  const { sender, password } = forSigning(body, services.codec);
-  if (services.keystore.publicKey(sender) === undefined) throw apiError('MissingSenderPrivateKey');
-  return await services.transactions.sign(body, sender, password);
+/** Signs with a key of the keystore what the request leaves unsigned. */
+async function signed(body: JsonObject, services: Services): Promise<Tx> {
+  const { codec, keystore, clock, fees } = services;
+  const { password } = body;
+  const draft = unsignedFromJson(body, codec, {
+    publicKeyOf(address) {
+      const key = keystore.publicKey(address);
+      if (key === undefined) throw apiError('MissingSenderPrivateKey');
+      return key;
+    },
+    timestamp: clock.now(),
+    feeOf: (tx) => fees.calculate(tx).feeAmount,
+  });
+  if (password !== undefined && password !== null && typeof password !== 'string') {
+    throw badField('password', 'error.expected.jsstring');
+  }
+  return draft.seal([await keystore.sign(draft.sender, password ?? undefined, draft.message)]);
 }
 
-async function submit(tx: Tx, { pool, transactions }: Services): Promise<Answer> {
+/** Of a request that may mean two layouts, the one that was signed; the first if none was. */
+async function meant(candidates: readonly [Tx, ...Tx[]], { verifier }: Services): Promise<Tx> {
+  if (candidates.length > 1) {
+    for (const tx of candidates) {
+      const proof = tx.proofs[0];
+      if (proof?.length !== SIGNATURE_BYTES) continue;
+      if (await verifier.verifyOne(tx.senderPublicKey, signedBytes(tx), proof)) return tx;
+    }
+  }
+  return candidates[0];
+}
+
+async function submit(tx: Tx, { pool, codec }: Services): Promise<Answer> {
   try {
-    return printed(print(transactions.toJson(await pool.submit(tx))));
+    return printed(print(txToJson(await pool.submit(tx), codec)));
   } catch (error) {
     // Refusals by the state show the transaction they are about (§2.1).
     if (error instanceof ApiError && (error.code === 112 || error.code === 117)) {
-      throw error.with({ tx: transactions.toJson(tx) });
+      throw error.with({ tx: txToJson(tx, codec) });
     }
     throw error;
   }
@@ -179,10 +201,10 @@ const sign = route({
   access: 'apiKey',
   group,
   doc: 'Signs a transaction with a key of the keystore; nothing is stored or sent.',
-  body: unsigned,
+  body: unsignedBody,
   reply: Transaction,
   handle: async ({ body }, services) =>
-    printed(print(services.transactions.toJson(await signRequest(body, services)))),
+    printed(print(txToJson(await signed(body, services), services.codec))),
 });
 
 const signAndBroadcast = route({
@@ -191,9 +213,9 @@ const signAndBroadcast = route({
   access: 'apiKey',
   group,
   doc: 'Signs as /transactions/sign does, then submits as /transactions/broadcast does.',
-  body: unsigned,
+  body: unsignedBody,
   reply: Transaction,
-  handle: async ({ body }, services) => submit(await signRequest(body, services), services),
+  handle: async ({ body }, services) => submit(await signed(body, services), services),
 });
 
 const broadcast = route({
@@ -202,11 +224,12 @@ const broadcast = route({
   access: 'public',
   group,
   doc: 'Submits a signed transaction; one that already waits in the pool is answered again.',
-  body: signed,
+  body: signedBody,
   reply: Transaction,
-  handle({ body }, services) {
-    forBroadcast(body);
-    return submit(services.transactions.fromJson(body), services);
+  async handle({ body }, services) {
+    const candidates = broadcastFromJson(body, services.codec);
+    const tx = candidates.length === 1 ? candidates[0] : await meant(candidates, services);
+    return await submit(tx, services);
   },
 });
 
