@@ -1,7 +1,7 @@
 /** Roles of accounts: names as in JSON, numbers as in bytes and keys (protocol.md §1.2). */
 
 /** A role's number is its place in this list plus one. */
-export const ROLE_NAMES = [
+export const ROLES = [
   'miner',
   'issuer',
   'dex',
@@ -14,7 +14,7 @@ export const ROLE_NAMES = [
   'contract_validator',
 ] as const;
 
-export type RoleName = (typeof ROLE_NAMES)[number];
+export type Role = (typeof ROLES)[number];
 
 export const MINER = 1;
 export const PERMISSIONER = 4;
@@ -24,8 +24,8 @@ export const CONNECTION_MANAGER = 8;
 export const SENDER = 9;
 export const CONTRACT_VALIDATOR = 10;
 
-const numbers = new Map<string, number>(ROLE_NAMES.map((name, i) => [name, i + 1]));
+const numbers = new Map<string, number>(ROLES.map((name, i) => [name, i + 1]));
 
 export const roleNumber = (name: string): number | undefined => numbers.get(name);
 
-export const roleName = (role: number): RoleName | undefined => ROLE_NAMES[role - 1];
+export const roleName = (role: number): Role | undefined => ROLES[role - 1];

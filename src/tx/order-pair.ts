@@ -4,7 +4,6 @@
  *   in version 1   length of order1 4 | length of order2 4 | order1 | order2    both of version 1
  *   in version 2   (length 4 | 01 if the order is of version 1 | order)*        the 01 not counted
  */
-
 import { isObject } from '../base/json.ts';
 import { type Codec, CodecError, type Reader, type Writer } from '../codec/codec.ts';
 import { mismatch } from '../codec/primitives.ts';

@@ -1,5 +1,4 @@
 /** What must hold for two orders and their trade whatever the state is (protocol.md §6.8). */
-
 import { equal } from '../base/bytes.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
 import { I64_MAX } from '../base/int.ts';

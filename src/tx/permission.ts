@@ -9,26 +9,17 @@ import { apiError } from '../base/errors.ts';
 import { type Codec, CodecError } from '../codec/codec.ts';
 import { millis, mismatch } from '../codec/primitives.ts';
 import { nullable } from '../codec/struct.ts';
+import { ROLES, type Role } from '../ledger/roles.ts';
 
-export const ROLES = [
-  'miner',
-  'issuer',
-  'dex',
-  'permissioner',
-  'blacklister',
-  'banned',
-  'contract_developer',
-  'connection_manager',
-  'sender',
-  'contract_validator',
-] as const;
+export { ROLES, type Role } from '../ledger/roles.ts';
 
-export type Role = (typeof ROLES)[number];
 export type OpType = 'add' | 'remove';
 
-/** The byte of a role is its place in the list, from 1. */
+/** The number of a role: its byte, and what the ledger knows it by. */
+export const numberOf = (value: Role): number => ROLES.indexOf(value) + 1;
+
 export const role: Codec<Role> = {
-  write: (out, value) => out.u8(ROLES.indexOf(value) + 1),
+  write: (out, value) => out.u8(numberOf(value)),
   read(src) {
     const byte = src.u8();
     const value = ROLES[byte - 1];

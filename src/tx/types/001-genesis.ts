@@ -7,6 +7,7 @@
  * with the type in four bytes.
  */
 import { concat } from '../../base/bytes.ts';
+import { credit } from '../../ledger/accounts.ts';
 import { address, NATIVE_TOKEN, notNegative, timestamp } from '../fields.ts';
 import { transaction } from '../transaction.ts';
 
@@ -26,4 +27,6 @@ export const genesis = transaction({
     const hash = chain.fastHash(concat(TYPE_AS_I32, body.subarray(1)));
     return concat(hash, hash);
   },
+  apply: ({ fields }, ledger) => credit(ledger, fields.recipient, fields.amount),
+  involved: ({ fields }) => [fields.recipient],
 });

@@ -9,6 +9,9 @@
 import { apiError } from '../../base/errors.ts';
 import { bool, check, text16, u8, utf8ToBytes } from '../../codec/primitives.ts';
 import { base58 } from '../../codec/text.ts';
+import { creditAsset } from '../../ledger/assets.ts';
+import { assets } from '../../ledger/tables.ts';
+import { scriptedAsset } from '../asset-rules.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import { chainId, fee, positive, script, senderPublicKey, timestamp } from '../fields.ts';
 import { transaction } from '../transaction.ts';
@@ -77,4 +80,22 @@ export const issue = transaction({
   roles: ['issuer'],
   derived: (tx) => ({ assetId: base58.encode(tx.id) }),
   derivedSchema: { assetId: base58.schema },
+  apply(tx, ledger, block) {
+    const { fields, id, sender } = tx;
+    if (fields.script !== undefined) throw scriptedAsset();
+    ledger.set(assets, id, {
+      issuer: sender,
+      issuerPublicKey: tx.senderPublicKey,
+      name: fields.name,
+      description: fields.description,
+      decimals: fields.decimals,
+      reissuable: fields.reissuable,
+      quantity: fields.quantity,
+      script: fields.script,
+      sponsorFee: undefined,
+      issueHeight: block.height,
+      issueTimestamp: tx.timestamp,
+    });
+    creditAsset(ledger, sender, id, fields.quantity);
+  },
 });

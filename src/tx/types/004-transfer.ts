@@ -10,6 +10,7 @@ import { apiError } from '../../base/errors.ts';
 import { add } from '../../base/int.ts';
 import { i64 } from '../../codec/primitives.ts';
 import { base58 } from '../../codec/text.ts';
+import { move } from '../../ledger/assets.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import {
   attachment,
@@ -20,6 +21,7 @@ import {
   timestamp,
 } from '../fields.ts';
 import { recipient } from '../recipient.ts';
+import { resolve, resolvedAll } from '../resolve.ts';
 import { transaction } from '../transaction.ts';
 
 const first = [
@@ -62,4 +64,9 @@ export const transfer = transaction({
     }
     add(fields.amount, fields.fee);
   },
+  spends: ({ fields }) => fields,
+  /** An asset that nobody issued is one that the sender does not own: refused before. */
+  apply: ({ fields, sender }, ledger) =>
+    move(ledger, sender, resolve(ledger, fields.recipient), fields.assetId, fields.amount),
+  involved: ({ fields }, ledger) => resolvedAll(ledger, [fields.recipient]),
 });

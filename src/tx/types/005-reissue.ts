@@ -5,7 +5,12 @@
  *   v2  type 1 | version 1 | chainId 1 | fields of v1
  *   v3  badge at the end
  */
+import { refused } from '../../base/errors.ts';
+import { I64_MAX } from '../../base/int.ts';
 import { bool } from '../../codec/primitives.ts';
+import { creditAsset } from '../../ledger/assets.ts';
+import { assets } from '../../ledger/tables.ts';
+import { ownAsset, scriptedAsset } from '../asset-rules.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import { assetId, chainId, fee, positive, senderPublicKey, timestamp } from '../fields.ts';
 import { transaction } from '../transaction.ts';
@@ -35,4 +40,17 @@ export const reissue = transaction({
   ],
   fee: 100_000_000n,
   roles: ['issuer'],
+  apply({ fields, sender }, ledger) {
+    const { assetId: id, quantity } = fields;
+    const asset = ownAsset(ledger, id, sender);
+    if (!asset.reissuable) throw refused('Asset is not reissuable');
+    if (asset.quantity + quantity > I64_MAX) throw refused('Asset total value overflow');
+    if (asset.script !== undefined) throw scriptedAsset();
+    ledger.set(assets, id, {
+      ...asset,
+      quantity: asset.quantity + quantity,
+      reissuable: fields.reissuable,
+    });
+    creditAsset(ledger, sender, id, quantity);
+  },
 });

@@ -5,7 +5,11 @@
  *   v2  type 1 | version 1 | chainId 1 | fields of v1
  *   v3  badge at the end
  */
+import { creditAsset } from '../../ledger/assets.ts';
+import { assets } from '../../ledger/tables.ts';
+import { existingAsset, ownAsset, scriptedAsset } from '../asset-rules.ts';
 import { atomicBadge, feature } from '../extensions.ts';
+import { BURN_ANY_TOKENS } from '../features.ts';
 import { assetId, chainId, fee, notNegative, senderPublicKey, timestamp } from '../fields.ts';
 import { transaction } from '../transaction.ts';
 
@@ -37,4 +41,14 @@ export const burn = transaction({
     json['amount'] === undefined && json['quantity'] !== undefined
       ? { ...json, amount: json['quantity'] }
       : json,
+  /** More than the sender has leaves a negative balance, which is refused afterwards. */
+  apply({ fields, sender }, ledger, block) {
+    const { assetId: id, amount } = fields;
+    const asset = block.features.has(BURN_ANY_TOKENS)
+      ? existingAsset(ledger, id)
+      : ownAsset(ledger, id, sender);
+    if (asset.script !== undefined) throw scriptedAsset();
+    ledger.set(assets, id, { ...asset, quantity: asset.quantity - amount });
+    creditAsset(ledger, sender, id, -amount);
+  },
 });

@@ -5,11 +5,16 @@
  *   v2  type 1 | version 1 | leased asset 1 (always 00) | fields of v1
  *   v3  badge at the end
  */
+import { equal } from '../../base/bytes.ts';
+import { refused } from '../../base/errors.ts';
 import { add } from '../../base/int.ts';
 import { type Codec, CodecError } from '../../codec/codec.ts';
+import { accountOf, available } from '../../ledger/accounts.ts';
+import { beginLease } from '../../ledger/leases.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import { fee, NATIVE_TOKEN, positive, senderPublicKey, timestamp } from '../fields.ts';
 import { recipient } from '../recipient.ts';
+import { resolve, resolvedAll } from '../resolve.ts';
 import { transaction } from '../transaction.ts';
 
 /** A place for an asset that never got its meaning: one zero, no member of the JSON. */
@@ -52,4 +57,19 @@ export const lease = transaction({
   check: ({ fields }) => {
     add(fields.amount, fields.fee);
   },
+  apply({ fields, id, sender }, ledger, block) {
+    const { amount } = fields;
+    const recipientAddress = resolve(ledger, fields.recipient);
+    if (equal(recipientAddress, sender)) {
+      const self = ledger.chain.addressToText(sender);
+      throw refused(`Cannot lease to self. Sender address ${self} equals to recipient address`);
+    }
+    const account = accountOf(ledger, sender);
+    if (available(account) < amount) {
+      const { balance, leasedOut } = account;
+      throw refused(`Cannot lease more than own: Balance:${balance}, already leased: ${leasedOut}`);
+    }
+    beginLease(ledger, id, { sender, recipient: recipientAddress, amount, height: block.height });
+  },
+  involved: ({ fields }, ledger) => resolvedAll(ledger, [fields.recipient]),
 });

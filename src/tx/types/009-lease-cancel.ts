@@ -5,6 +5,9 @@
  *   v2  type 1 | version 1 | chainId 1 | fields of v1
  *   v3  badge at the end
  */
+import { equal } from '../../base/bytes.ts';
+import { refused } from '../../base/errors.ts';
+import { endLease, leaseOf } from '../../ledger/leases.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import { chainId, fee, leaseId, senderPublicKey, timestamp } from '../fields.ts';
 import { transaction } from '../transaction.ts';
@@ -29,4 +32,17 @@ export const leaseCancel = transaction({
     json['leaseId'] === undefined && json['txId'] !== undefined
       ? { ...json, leaseId: json['txId'] }
       : json,
+  apply({ fields, sender }, ledger) {
+    const found = leaseOf(ledger, fields.leaseId);
+    if (found === undefined) throw refused('Related LeaseTransaction not found');
+    if (!found.active) throw refused('Cannot cancel already cancelled lease');
+    if (!equal(found.sender, sender)) {
+      throw refused('LeaseTransaction was leased by other sender');
+    }
+    endLease(ledger, fields.leaseId, found);
+  },
+  involved({ fields }, ledger) {
+    const found = leaseOf(ledger, fields.leaseId);
+    return found === undefined ? [] : [found.recipient];
+  },
 });

@@ -8,6 +8,8 @@
  * The id is a hash of type and alias alone, so two creations of one alias collide by design.
  */
 import { concat } from '../../base/bytes.ts';
+import { refused } from '../../base/errors.ts';
+import { aliasOwner, claimAlias, hasAlias } from '../../ledger/aliases.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
 import { alias, aliasBytes } from '../recipient.ts';
@@ -32,4 +34,9 @@ export const createAlias = transaction({
   fee: 100_000_000n,
   id: (values, _body, chain) =>
     chain.fastHash(concat(Uint8Array.of(TYPE), aliasBytes(values.alias, chain))),
+  apply({ fields, sender }, ledger) {
+    if (hasAlias(ledger, sender)) throw refused('Only one alias per address is allowed');
+    if (aliasOwner(ledger, fields.alias) !== undefined) throw refused('Alias already claimed');
+    claimAlias(ledger, fields.alias, sender);
+  },
 });

@@ -7,11 +7,12 @@
  *
  * Version 1 alone has no zero in front of its full bytes.
  */
-import { apiError } from '../../base/errors.ts';
+import { apiError, refused } from '../../base/errors.ts';
 import { add, I64_MAX } from '../../base/int.ts';
 import { integer } from '../../base/json.ts';
 import { check, i64 } from '../../codec/primitives.ts';
 import { list16, struct } from '../../codec/struct.ts';
+import { assetOf, creditAny } from '../../ledger/assets.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import {
   attachment,
@@ -22,6 +23,7 @@ import {
   timestamp,
 } from '../fields.ts';
 import { recipient } from '../recipient.ts';
+import { resolve, resolvedAll } from '../resolve.ts';
 import { transaction } from '../transaction.ts';
 
 export const TRANSFERS_MAX = 100;
@@ -78,4 +80,20 @@ export const massTransfer = transaction({
     totalAmount: integer(totalOf(fields.transfers)),
   }),
   derivedSchema: { transferCount: { type: 'integer' }, totalAmount: i64.schema },
+  spends: ({ fields }) => ({ assetId: fields.assetId, amount: totalOf(fields.transfers) }),
+  apply({ fields, sender }, ledger) {
+    const { assetId, transfers: items } = fields;
+    if (assetId !== undefined && assetOf(ledger, assetId) === undefined) {
+      throw refused('Attempt to transfer a nonexistent asset');
+    }
+    creditAny(ledger, sender, assetId, -totalOf(items));
+    for (const item of items) {
+      creditAny(ledger, resolve(ledger, item.recipient), assetId, item.amount);
+    }
+  },
+  involved: ({ fields }, ledger) =>
+    resolvedAll(
+      ledger,
+      fields.transfers.map((item) => item.recipient),
+    ),
 });

@@ -5,7 +5,9 @@
  *       | timestamp 8 | fee 8
  *   v2  feeAssetId at the end; v3 also badge
  */
-import { apiError } from '../../base/errors.ts';
+import { equal } from '../../base/bytes.ts';
+import { apiError, refused } from '../../base/errors.ts';
+import { putData } from '../../ledger/data.ts';
 import { dataEntries } from '../entries.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import { fee, feeAssetId, publicKey, senderPublicKey, timestamp } from '../fields.ts';
@@ -49,4 +51,13 @@ export const data = transaction({
     author: chain.addressToText(chain.addressOf(fields.authorPublicKey)),
   }),
   derivedSchema: { author: { type: 'string', description: 'address' } },
+  /** An author other than the sender needs the consent of the sender's script (H-13). */
+  apply({ fields, sender }, ledger) {
+    if (!equal(fields.authorPublicKey, fields.senderPublicKey)) {
+      throw refused('The author of the data must be its sender, since that has no script');
+    }
+    for (const { key, ...value } of fields.data) putData(ledger, sender, key, value);
+  },
+  payer: ({ fields }, chain) => chain.addressOf(fields.authorPublicKey),
+  involved: ({ fields }, ledger) => [ledger.chain.addressOf(fields.authorPublicKey)],
 });

@@ -6,8 +6,9 @@
  * Signature and id are a doubled hash in which the timestamp comes before the role.
  */
 import { concat } from '../../base/bytes.ts';
+import { recordRoleOp } from '../../ledger/permissions.ts';
 import { address, timestamp } from '../fields.ts';
-import { role } from '../permission.ts';
+import { numberOf, role } from '../permission.ts';
 import { transaction } from '../transaction.ts';
 
 /** Where the role stands in the bytes. */
@@ -33,4 +34,9 @@ export const genesisPermit = transaction({
     );
     return concat(hash, hash);
   },
+  apply({ fields, timestamp: time }, ledger) {
+    const op = { role: numberOf(fields.role), timestamp: time, add: true, due: undefined };
+    recordRoleOp(ledger, fields.target, op);
+  },
+  involved: ({ fields }) => [fields.target],
 });

@@ -5,10 +5,15 @@
  *       | opType 1 | role 1 | timestamp 8 again | dueTimestamp 9
  *   v2  badge at the end
  */
+import { refused } from '../../base/errors.ts';
+import { recordRoleOp } from '../../ledger/permissions.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import { fee, senderPublicKey, timestamp } from '../fields.ts';
-import { dueTimestamp, opType, role } from '../permission.ts';
+import { dueTimestamp, numberOf, type OpType, opType, type Role, role } from '../permission.ts';
+import { guardChange, guardTarget } from '../permit-rules.ts';
 import { recipient } from '../recipient.ts';
+import { resolve, resolvedAll } from '../resolve.ts';
+import type { BlockContext } from '../transaction.ts';
 import { transaction } from '../transaction.ts';
 
 const first = [
@@ -44,4 +49,40 @@ export const permit = transaction({
   fee: 1_000_000n,
   roles: ({ fields }) =>
     fields.role === 'banned' ? ['permissioner', 'blacklister'] : ['permissioner'],
+  apply({ fields, timestamp: time }, ledger, block) {
+    guardTerms(fields, block);
+    const target = resolve(ledger, fields.target);
+    const op = {
+      role: numberOf(fields.role),
+      timestamp: time,
+      add: fields.opType === 'add',
+      due: fields.dueTimestamp,
+    };
+    guardTarget(ledger, target, op.role);
+    guardChange(ledger, target, op, block.timestamp);
+    recordRoleOp(ledger, target, op);
+  },
+  involved: ({ fields }, ledger) => resolvedAll(ledger, [fields.target]),
 });
+
+interface Terms {
+  readonly opType: OpType;
+  readonly role: Role;
+  readonly dueTimestamp: number | undefined;
+}
+
+function guardTerms(terms: Terms, block: BlockContext): void {
+  const due = terms.dueTimestamp;
+  if (terms.opType === 'remove' && due !== undefined) {
+    throw refused('Due date should not be defined for PermitTransaction with OpType Remove');
+  }
+  if (due !== undefined && due <= block.timestamp) {
+    throw refused('Cannot add permission transaction that is already expired');
+  }
+  if (terms.role === 'sender' && !block.network.senderRoleEnabled) {
+    throw refused(`The role 'Sender' is not allowed by network parameters`);
+  }
+  if (terms.role === 'contract_validator' && !block.features.has(feature.contractValidation)) {
+    throw refused(`The role 'ContractValidator' is not allowed by network parameters`);
+  }
+}

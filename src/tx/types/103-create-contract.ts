@@ -6,7 +6,6 @@
  *       | count 2, params | fee 8 | timestamp 8
  *   v2  feeAssetId at the end; v3 also badge; v4 also validationPolicy, apiVersion; v5 payments
  */
-
 import { contractName, guardContractSize, image, imageHash } from '../contract.ts';
 import { params } from '../entries.ts';
 import { apiVersion, atomicBadge, feature, payments, validationPolicy } from '../extensions.ts';

@@ -6,6 +6,7 @@
  * Signature and id are the doubled hash of the bytes.
  */
 import { concat } from '../../base/bytes.ts';
+import { addParticipant } from '../../ledger/participants.ts';
 import { publicKey, timestamp } from '../fields.ts';
 import { transaction } from '../transaction.ts';
 
@@ -27,4 +28,11 @@ export const genesisRegisterNode = transaction({
     target: chain.addressToText(chain.addressOf(fields.targetPublicKey)),
   }),
   derivedSchema: { target: { type: 'string', description: 'address' } },
+  apply: ({ fields }, ledger, block) =>
+    addParticipant(ledger, {
+      publicKey: fields.targetPublicKey,
+      nodeName: '',
+      height: block.height,
+    }),
+  involved: ({ fields }, ledger) => [ledger.chain.addressOf(fields.targetPublicKey)],
 });

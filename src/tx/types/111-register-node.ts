@@ -5,10 +5,17 @@
  *       | timestamp 8 | fee 8
  *   v2  badge at the end
  */
-import { apiError } from '../../base/errors.ts';
+import { apiError, refused } from '../../base/errors.ts';
 import type { Codec } from '../../codec/codec.ts';
 import { check, text16 } from '../../codec/primitives.ts';
 import { nullable } from '../../codec/struct.ts';
+import { base58 } from '../../codec/text.ts';
+import {
+  addParticipant,
+  isLastParticipant,
+  isParticipant,
+  removeParticipant,
+} from '../../ledger/participants.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import { fee, publicKey, senderPublicKey, timestamp } from '../fields.ts';
 import { opType } from '../permission.ts';
@@ -63,4 +70,23 @@ export const registerNode = transaction({
     target: chain.addressToText(chain.addressOf(fields.targetPubKey)),
   }),
   derivedSchema: { target: { type: 'string', description: 'address' } },
+  apply({ fields }, ledger, block) {
+    const { targetPubKey: key, nodeName: name } = fields;
+    const target = ledger.chain.addressOf(key);
+    const account = `Account '${base58.encode(key)}'`;
+    const isKnown = isParticipant(ledger, target);
+    if (fields.opType === 'add') {
+      if (isKnown) throw refused(`${account} already presented in blockchain`);
+      addParticipant(ledger, { publicKey: key, nodeName: name, height: block.height });
+      return;
+    }
+    if (!isKnown) {
+      throw refused(`${account} is not present in blockchain, therefore not allowed to remove it`);
+    }
+    if (isLastParticipant(ledger)) {
+      throw refused(`${account} cannot be removed because no participant would be left`);
+    }
+    removeParticipant(ledger, target);
+  },
+  involved: ({ fields }, ledger) => [ledger.chain.addressOf(fields.targetPubKey)],
 });

@@ -1,0 +1,22 @@
+/** Rules that several types share about the asset they change (protocol.md §6.4). */
+import { equal } from '../base/bytes.ts';
+import { apiError, refused } from '../base/errors.ts';
+import { type Asset, assetOf } from '../ledger/assets.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+
+/** Throws ApiError where nobody issued it. */
+export function existingAsset(view: LedgerView, id: Uint8Array): Asset {
+  const asset = assetOf(view, id);
+  if (asset === undefined) throw refused('Referenced assetId not found');
+  return asset;
+}
+
+/** Throws ApiError unless it exists and `sender` issued it. */
+export function ownAsset(view: LedgerView, id: Uint8Array, sender: Uint8Array): Asset {
+  const asset = existingAsset(view, id);
+  if (!equal(asset.issuer, sender)) throw refused('Asset was issued by other address');
+  return asset;
+}
+
+/** The refusal of what only the script of an asset could decide. */
+export const scriptedAsset = (): Error => apiError('NotAvailable', 'Use of a scripted asset');

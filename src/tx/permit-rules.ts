@@ -1,0 +1,64 @@
+/**
+ * Which change of a role the state allows (protocol.md §6.4, type 102).
+ *
+ * Invariant: a network that has a lasting miner, permissioner and connection manager keeps one of
+ * each: somebody who holds the role without due date and is not banned.
+ */
+import { type ApiError, apiError, refused } from '../base/errors.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import {
+  activeRole,
+  isChangedAt,
+  isLastOfRole,
+  type RoleOp,
+  VITAL_ROLES,
+} from '../ledger/permissions.ts';
+import { BANNED, CONTRACT_DEVELOPER, roleName } from '../ledger/roles.ts';
+import { scripts } from '../ledger/tables.ts';
+
+/** Throws ApiError where the target is scripted and may not have the role. */
+export function guardTarget(view: LedgerView, target: Uint8Array, role: number): void {
+  if (role === CONTRACT_DEVELOPER || view.get(scripts, target) === undefined) return;
+  const account = view.chain.addressToText(target);
+  throw refused(`Account ${account} is scripted, so only the contract_developer role is allowed`);
+}
+
+/** Throws ApiError. `now` is the time of the block. */
+export function guardChange(view: LedgerView, target: Uint8Array, op: RoleOp, now: number): void {
+  const { role, timestamp } = op;
+  const current = activeRole(view, target, role, Math.max(timestamp, now));
+  if (op.add) {
+    if (current !== undefined && current.due === undefined && op.due === undefined) {
+      throw refused('Cannot assign role that is already active');
+    }
+  } else if (current === undefined) {
+    throw refused('Cannot remove role that is already inactive');
+  }
+  if (isChangedAt(view, target, role, timestamp)) {
+    const account = view.chain.addressToText(target);
+    throw refused(`Role '${roleName(role)}' of ${account} already changes at ${timestamp}`);
+  }
+  for (const lost of rolesLost(view, target, op, current, now)) {
+    if (isLastOfRole(view, target, lost, now)) throw lastOfRole(view, target, lost);
+  }
+}
+
+/** Vital roles that the target would no longer hold for good. */
+function rolesLost(
+  view: LedgerView,
+  target: Uint8Array,
+  op: RoleOp,
+  current: RoleOp | undefined,
+  now: number,
+): readonly number[] {
+  if (op.add && op.role === BANNED) {
+    return VITAL_ROLES.filter((role) => activeRole(view, target, role, now) !== undefined);
+  }
+  if (!VITAL_ROLES.includes(op.role) || current === undefined) return [];
+  // A due date on a role that had none is a removal announced beforehand.
+  return op.add && current.due !== undefined ? [] : [op.role];
+}
+
+function lastOfRole(view: LedgerView, target: Uint8Array, role: number): ApiError {
+  return apiError('LastOfRole', roleName(role) ?? String(role), view.chain.addressToText(target));
+}

@@ -1,0 +1,28 @@
+/** Recipients as addresses: an alias stands for the address that claimed it. */
+import { refused } from '../base/errors.ts';
+import { aliasOwner } from '../ledger/aliases.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import { aliasToText, type Recipient } from './recipient.ts';
+
+/** Throws ApiError where nobody has claimed the alias. */
+export function resolve(view: LedgerView, recipient: Recipient): Uint8Array {
+  const address = resolved(view, recipient);
+  if (address !== undefined) return address;
+  const alias = recipient.kind === 'alias' ? aliasToText(recipient.name, view.chain) : '';
+  throw refused(`AliasDoesNotExist(${alias})`);
+}
+
+/** The address, or undefined while nobody has claimed the alias. */
+export const resolved = (view: LedgerView, recipient: Recipient): Uint8Array | undefined =>
+  recipient.kind === 'address' ? recipient.bytes : aliasOwner(view, recipient.name);
+
+/** The addresses of those that can be resolved. */
+export function* resolvedAll(
+  view: LedgerView,
+  recipients: Iterable<Recipient>,
+): Generator<Uint8Array> {
+  for (const recipient of recipients) {
+    const address = resolved(view, recipient);
+    if (address !== undefined) yield address;
+  }
+}
