@@ -1,0 +1,202 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { JournalFullError, openJournal } from '../../src/adapters/journal.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+t.teardown(() => rmSync(folder, { recursive: true }));
+let files = 0;
+const fresh = (): string => join(folder, `${++files}`, 'journal');
+
+const record = (text: string): Uint8Array => new TextEncoder().encode(text);
+const texts = (records: readonly Uint8Array[]): string[] =>
+  records.map((one) => new TextDecoder().decode(one));
+
+async function read(path: string): Promise<string[]> {
+  const journal = openJournal({ path });
+  await journal.close();
+  return texts(journal.recovered);
+}
+
+t.test('records come back in order, whatever they are', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 }),
+      fc.nat(20),
+      async (records, split) => {
+        const path = fresh();
+        const first = openJournal({ path });
+        await Promise.all(records.slice(0, split).map((one) => first.append(one)));
+        await first.close();
+        const second = openJournal({ path });
+        for (const one of records.slice(split)) await second.append(one);
+        await second.close();
+        const third = openJournal({ path });
+        await third.close();
+        const hex = (all: readonly Uint8Array[]) => all.map((b) => Buffer.from(b).toString('hex'));
+        if (hex(third.recovered).join() !== hex(records).join()) throw new Error('differs');
+      },
+    ),
+    { numRuns: 20 },
+  );
+  t.pass();
+});
+
+t.test('a file cut at any byte gives the whole records before the cut', async (t) => {
+  const path = fresh();
+  const journal = openJournal({ path });
+  const ends = [0];
+  const all = ['one', '', 'three', 'x'.repeat(40)];
+  for (const text of all) {
+    await journal.append(record(text));
+    ends.push(statSync(path).size);
+  }
+  await journal.close();
+  const bytes = readFileSync(path);
+  for (let cut = 0; cut <= bytes.length; cut++) {
+    const whole = ends.filter((end) => end <= cut).length - 1;
+    for (const tail of ['', '\0\0\0\0\0\0\0\0\0\0\0\0', '\xff\xff\xff\xff\xff\xff\xff\xff\xff']) {
+      // A full file with a tail too: zeros after the end are what some crashes leave.
+      if (cut === ends[whole] || tail === '') {
+        writeFileSync(path, Buffer.concat([bytes.subarray(0, cut), Buffer.from(tail, 'latin1')]));
+        const found = await read(path);
+        if (found.join('|') !== all.slice(0, whole).join('|')) t.fail(`cut at ${cut}: ${found}`);
+        if (statSync(path).size !== ends[whole]) t.fail(`size after a cut at ${cut}`);
+      }
+    }
+  }
+  for (let at = 0; at < bytes.length; at++) {
+    const flipped = Buffer.from(bytes);
+    flipped[at] = flipped[at]! ^ 0x10;
+    writeFileSync(path, flipped);
+    const whole = ends.filter((end) => end <= at).length - 1;
+    const found = await read(path);
+    if (found.join('|') !== all.slice(0, whole).join('|')) t.fail(`flipped at ${at}: ${found}`);
+  }
+  t.pass();
+});
+
+t.test('what is appended after a torn tail was cut off is found', async (t) => {
+  const path = fresh();
+  let journal = openJournal({ path });
+  await journal.append(record('a'));
+  await journal.close();
+  appendFileSync(path, 'torn');
+  journal = openJournal({ path });
+  await journal.append(record('b'));
+  await journal.close();
+  t.strictSame(await read(path), ['a', 'b']);
+});
+
+t.test('an append is on disk when it resolves, in the order of the calls', async (t) => {
+  const path = fresh();
+  const journal = openJournal({ path });
+  const resolved: number[] = [];
+  let behind = 0;
+  await Promise.all(
+    Array.from({ length: 500 }, async (_, i) => {
+      if (i % 50 === 0) await new Promise((resolve) => setTimeout(resolve, i / 50));
+      await journal.append(record(`${i}`));
+      resolved.push(i);
+      // All earlier ones are there too; the frames of this test have 9 to 11 bytes.
+      if (statSync(path).size < resolved.length * 9) behind++;
+    }),
+  );
+  await journal.close();
+  t.equal(behind, 0);
+  t.strictSame(await read(path), resolved.map(String), 'file order is order of resolution');
+});
+
+t.test('a rewrite replaces everything and loses nothing that was not yet durable', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(5), { maxLength: 40 }), async (steps) => {
+      const path = fresh();
+      const journal = openJournal({ path });
+      const pending: Promise<void>[] = [];
+      let name = 0;
+      /** Resolved before the last rewrite was called, so that it may leave them out. */
+      let durable = new Set<string>();
+      const expected = new Set<string>();
+      const gone = new Set<string>();
+      for (const step of steps) {
+        if (step < 4) {
+          const text = `${name++}`;
+          expected.add(text);
+          pending.push(
+            journal.append(record(text)).then(() => {
+              durable.add(text);
+            }),
+          );
+        } else if (step === 4) {
+          const kept = [...durable].filter((text) => Number(text) % 2 === 0);
+          for (const text of durable) if (!kept.includes(text)) gone.add(text);
+          for (const text of gone) expected.delete(text);
+          durable = new Set(kept);
+          pending.push(journal.rewrite(kept.map(record)));
+        } else {
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
+      }
+      await Promise.all(pending);
+      await journal.close();
+      const found = await read(path);
+      for (const text of expected) if (!found.includes(text)) throw new Error(`lost ${text}`);
+      for (const text of found) if (!expected.has(text)) throw new Error(`kept ${text}`);
+    }),
+    { numRuns: 40 },
+  );
+  t.pass();
+});
+
+t.test('a rewrite that cannot be written leaves the old file in use', async (t) => {
+  const path = fresh();
+  const journal = openJournal({ path });
+  await journal.append(record('a'));
+  mkdirSync(`${path}.tmp`);
+  await t.rejects(journal.rewrite([record('z')]), { code: 'EEXIST' });
+  await journal.append(record('b'));
+  rmdirSync(`${path}.tmp`);
+  await journal.rewrite([record('c')]);
+  await journal.append(record('d'));
+  await journal.close();
+  t.strictSame(await read(path), ['c', 'b', 'd'], 'b had only just resolved');
+});
+
+t.test('bytes that wait are bounded', async (t) => {
+  const journal = openJournal({ path: fresh(), pendingBytesMax: 1000 });
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 20 }, () => journal.append(new Uint8Array(92))),
+  );
+  t.strictSame(
+    outcomes.map(({ status }) => status),
+    [...Array(10).fill('fulfilled'), ...Array(10).fill('rejected')],
+  );
+  t.ok(outcomes.every((o) => o.status === 'fulfilled' || o.reason instanceof JournalFullError));
+  await journal.append(new Uint8Array(992));
+  await t.rejects(journal.append(new Uint8Array(993)), JournalFullError);
+  await journal.close();
+});
+
+t.test('closing finishes what was accepted and refuses the rest', async (t) => {
+  const path = fresh();
+  const journal = openJournal({ path });
+  const last = Promise.all([journal.append(record('a')), journal.rewrite([record('b')])]);
+  const closed = journal.close();
+  await t.rejects(journal.append(record('c')), /closed/);
+  await t.rejects(journal.rewrite([]), /closed/);
+  await closed;
+  await last;
+  await journal.close();
+  t.strictSame(await read(path), ['b', 'a']);
+});
