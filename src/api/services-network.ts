@@ -3,7 +3,7 @@
  * of contracts and policies is part of every chain; peers exist where a network does.
  */
 import type { Entry } from '../tx/entries.ts';
-import type { ConfirmedTx, EntriesQuery } from './services.ts';
+import type { ConfirmedTx, EntriesQuery } from './views.ts';
 
 export interface ContractView {
   readonly contractId: Uint8Array;

@@ -10,12 +10,9 @@ import type { Chain } from '../codec/codec.ts';
 import type { Entry } from '../tx/entries.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Contracts, Peers, Policies } from './services-network.ts';
+import type { ConfirmedTx, EntriesQuery } from './views.ts';
 
-/** A transaction together with the height of its block. */
-export interface ConfirmedTx {
-  readonly tx: Tx;
-  readonly height: number;
-}
+export type { ConfirmedTx, EntriesQuery } from './views.ts';
 
 export interface HeaderView {
   readonly height: number;
@@ -67,13 +64,6 @@ export interface Balances {
   readonly available: bigint;
   readonly effective: bigint;
   readonly generating: bigint;
-}
-
-export interface EntriesQuery {
-  readonly offset: number;
-  readonly limit: number;
-  /** Keys that pass; absent: all. */
-  readonly accepts?: (key: string) => boolean;
 }
 
 export interface ScriptView {

@@ -1,0 +1,151 @@
+/**
+ * The interface description: OpenAPI 3.1 from the declarations of the routes (rest-api.md §3.4;
+ * README decision 26). Their schemas are JSON Schema already, so nothing is converted.
+ */
+import type { JsonSchema } from '../codec/codec.ts';
+import type { Params } from './params.ts';
+import { type AnyRoute, pathNames } from './route.ts';
+
+export interface Description {
+  readonly version: string;
+  /** `Transaction`, `SignedTransaction`, `UnsignedTransaction` and what they refer to. */
+  readonly schemas?: Readonly<Record<string, JsonSchema>>;
+}
+
+type Document = Record<string, unknown>;
+
+const KEYED: Readonly<Record<AnyRoute['access'], string>> = {
+  public: '',
+  apiKey: 'Needs the API key.',
+  privacyKey: 'Needs the privacy API key.',
+  anyKey: 'Needs the API key or the privacy API key.',
+  loopbackOrApiKey: 'Needs the API key unless the call comes from the same machine.',
+  cryptoKey: 'Needs the API key if `rest-api.crypto-api-key` is on.',
+};
+
+export function openApi(routes: readonly AnyRoute[], { version, schemas }: Description): Document {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'platform-node',
+      version,
+      description: 'REST interface of a node of a permissioned blockchain network.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(routes.map((route) => route.group))].map((name) => ({ name })),
+    paths: pathsOf(routes),
+    components: {
+      securitySchemes: { 'API-Key': { type: 'apiKey', name: 'X-API-Key', in: 'header' } },
+      schemas: { ...OPEN, ...schemas, Error: ERROR },
+      responses: {
+        Refused: {
+          description: 'Refused: the body says why.',
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        },
+      },
+    },
+  };
+}
+
+/** What stands for the transactions where no schemas are given. */
+const OPEN: Readonly<Record<string, JsonSchema>> = {
+  Transaction: { type: 'object', required: ['type', 'id'] },
+  SignedTransaction: { type: 'object', required: ['type', 'senderPublicKey'] },
+  UnsignedTransaction: { type: 'object', required: ['type'] },
+};
+
+/** Compile errors have a text where all others have a code. */
+const ERROR: JsonSchema = {
+  type: 'object',
+  properties: {
+    error: { type: ['integer', 'string'] },
+    message: { type: 'string' },
+    cause: { type: ['string', 'null'] },
+    validationErrors: {
+      type: 'object',
+      additionalProperties: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            msg: { type: 'array', items: { type: 'string' } },
+            args: { type: 'array' },
+          },
+        },
+      },
+    },
+    status: { const: 'error' },
+    details: { type: 'string' },
+  },
+};
+
+function pathsOf(routes: readonly AnyRoute[]): Document {
+  const paths: Record<string, Document> = {};
+  for (const route of routes) {
+    for (const path of [route.path, ...otherSpellings(route)]) {
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, path) };
+    }
+  }
+  return paths;
+}
+
+/** Aliases that say the same; incomplete paths only exist to be refused by the right error. */
+function otherSpellings(route: AnyRoute): readonly string[] {
+  const complete = pathNames(route.path).length;
+  return (route.also ?? []).filter(
+    (path) => pathNames(path).length === complete && !path.endsWith('/'),
+  );
+}
+
+/** `GET /blocks/at/{height}` as `getBlocksAtHeight`: unique, and stable for code generators. */
+function operationId(route: AnyRoute, path: string): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
+  const name = words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');
+  return route.method.toLowerCase() + name;
+}
+
+function operation(route: AnyRoute, path: string): Document {
+  const { access, body } = route;
+  const alias = path === route.path ? '' : `The same as \`${route.path}\`.`;
+  const parameters = [
+    ...describe(route.params ?? {}, 'path', pathNames(path)),
+    ...describe(route.query ?? {}, 'query', Object.keys(route.query ?? {})),
+  ];
+  return {
+    operationId: operationId(route, path),
+    tags: [route.group],
+    summary: route.doc,
+    description: [alias, KEYED[access]].filter((text) => text !== '').join(' '),
+    ...(access === 'public' ? {} : { security: securityOf(access) }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: body.optional !== true,
+            content: { [body.type]: { schema: body.schema } },
+          },
+        }),
+    responses: {
+      200: {
+        description: 'Done.',
+        content: { [route.replyType ?? 'application/json']: { schema: route.reply } },
+      },
+      default: { $ref: '#/components/responses/Refused' },
+    },
+  };
+}
+
+/** An empty requirement beside the key says that the key may not be needed. */
+function securityOf(access: AnyRoute['access']): readonly Document[] {
+  const key = { 'API-Key': [] };
+  return access === 'loopbackOrApiKey' || access === 'cryptoKey' ? [key, {}] : [key];
+}
+
+function describe(params: Params, place: 'path' | 'query', names: readonly string[]): Document[] {
+  return names.map((name) => {
+    const { doc, schema, optional } = params[name]!;
+    return { name, in: place, required: optional !== true, description: doc, schema };
+  });
+}
