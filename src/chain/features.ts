@@ -1,0 +1,177 @@
+/**
+ * How features become active by vote, and what is told about them (protocol.md §6.1, rest-api.md
+ * §18, README decision 41).
+ *
+ * Heights are cut into windows of W blocks: 1..W, W+1..2W and so on. Each block votes for the
+ * features its generator supports. At the last height of a window, features with enough votes in it
+ * are approved; they are active from one window later. Features that the configuration of the
+ * network activates need no vote.
+ *
+ * Invariants: votes are counted for the window of the block and the one before is forgotten with
+ * the next window; an approved feature is never voted on again; a rollback undoes all of it with
+ * the rows, since nothing is kept elsewhere.
+ */
+import { FEATURE_VOTES_MAX } from '../block/header.ts';
+import { END_OF_TABLE, prefix, prefixEnd, START_OF_TABLE, u32Key } from '../ledger/keys.ts';
+import type { Ledger, LedgerView } from '../ledger/ledger.ts';
+import { features, featureVotes } from '../ledger/tables.ts';
+import { activationHeight, featureName } from '../tx/features.ts';
+import type { NetworkSettings } from '../tx/network-settings.ts';
+
+/** Ids are 15 bits, so no window has more counters. */
+const FEATURES_MAX = 0x8000;
+
+/**
+ * Features whose rules this node has. 119 and 130 need no code of their own: their rules always
+ * apply here.
+ */
+export const implementedFeatures: readonly number[] = [
+  2, 3, 4, 5, 6, 7, 9, 10, 100, 101, 119, 120, 130,
+];
+
+/** Voting rules of the network. */
+export interface VotingSettings
+  extends Pick<NetworkSettings, 'featureCheckBlocks' | 'preActivatedFeatures'> {
+  /** Votes in one window that approve a feature. */
+  readonly featureApprovalVotes: number;
+}
+
+/** What this node's operator wants: `features.*` of the configuration. */
+export interface FeatureSupport {
+  /** Vote for every implemented feature. */
+  readonly autoSupport: boolean;
+  /** Features to vote for otherwise. */
+  readonly supported: readonly number[];
+}
+
+const firstOfWindow = (height: number, length: number): number =>
+  Math.floor((height - 1) / length) * length + 1;
+
+/** Counts the votes of a block and approves features at the end of a window. */
+export function countVotes(
+  ledger: Ledger,
+  height: number,
+  votes: readonly number[],
+  settings: VotingSettings,
+): void {
+  const { featureCheckBlocks: length } = settings;
+  const first = firstOfWindow(height, length);
+  if (height === first && height > 1) forgetWindow(ledger, first - length);
+  for (const id of votes) {
+    if (isDecided(ledger, id, settings)) continue;
+    const count = ledger.get(featureVotes, [first, id]) ?? 0;
+    ledger.set(featureVotes, [first, id], count + 1);
+  }
+  if (height % length !== 0) return;
+  for (const [id, count] of votesInWindow(ledger, first)) {
+    if (count >= settings.featureApprovalVotes) ledger.set(features, id, { approvedAt: height });
+  }
+}
+
+function forgetWindow(ledger: Ledger, first: number): void {
+  for (const id of votesInWindow(ledger, first).keys()) ledger.remove(featureVotes, [first, id]);
+}
+
+function votesInWindow(view: LedgerView, first: number): ReadonlyMap<number, number> {
+  const start = prefix([u32Key], first);
+  const rows = view.range(featureVotes, start, prefixEnd(start), FEATURES_MAX);
+  return new Map([...rows].map(([[, id], count]) => [id, count]));
+}
+
+const isDecided = (
+  view: LedgerView,
+  id: number,
+  { preActivatedFeatures }: VotingSettings,
+): boolean => preActivatedFeatures.has(id) || view.get(features, id) !== undefined;
+
+/** The votes to write into the next block: ascending, and no more than a block may hold. */
+export function votesFor(
+  view: LedgerView,
+  settings: VotingSettings,
+  { autoSupport, supported }: FeatureSupport,
+): readonly number[] {
+  const wanted = autoSupport
+    ? implementedFeatures
+    : implementedFeatures.filter((id) => supported.includes(id));
+  return wanted.filter((id) => !isDecided(view, id, settings)).slice(0, FEATURE_VOTES_MAX);
+}
+
+/**
+ * Features in force that this node does not know the rules of: it cannot judge blocks any more.
+ * `active` is what tx/features.ts finds for the height of the next block.
+ */
+export function unknownFeatures(active: ReadonlySet<number>): readonly number[] {
+  return [...active].filter((id) => !implementedFeatures.includes(id)).sort((a, b) => a - b);
+}
+
+export interface FeatureStatus {
+  readonly id: number;
+  readonly description: string;
+  readonly blockchainStatus: 'VOTING' | 'APPROVED' | 'ACTIVATED';
+  readonly nodeStatus: 'NOT_IMPLEMENTED' | 'IMPLEMENTED' | 'VOTED';
+  /** Of approved and activated features. */
+  readonly activationHeight?: number;
+  /** Votes in the current window, of features still voted on. */
+  readonly supportingBlocks?: number;
+}
+
+export interface ActivationStatus {
+  readonly height: number;
+  readonly votingInterval: number;
+  readonly votingThreshold: number;
+  /** Last height of the current window. */
+  readonly nextCheck: number;
+  /** Ids ascending. */
+  readonly features: readonly FeatureStatus[];
+}
+
+/** The answer of GET /activation/status for the state at `height`. */
+export function activationStatus(
+  view: LedgerView,
+  height: number,
+  settings: NetworkSettings & VotingSettings,
+  { supported }: FeatureSupport,
+): ActivationStatus {
+  const { featureCheckBlocks: length, preActivatedFeatures } = settings;
+  const first = firstOfWindow(height, length);
+  const votes = votesInWindow(view, first);
+  const approved = [...view.range(features, START_OF_TABLE, END_OF_TABLE, FEATURES_MAX)];
+  const ids = new Set([
+    ...implementedFeatures,
+    ...preActivatedFeatures.keys(),
+    ...approved.map(([id]) => id),
+    ...votes.keys(),
+  ]);
+  return {
+    height,
+    votingInterval: length,
+    votingThreshold: settings.featureApprovalVotes,
+    nextCheck: first + length - 1,
+    features: [...ids]
+      .sort((a, b) => a - b)
+      .map((id) => {
+        const activation = activationHeight(view, id, settings);
+        return {
+          id,
+          description: featureName(id),
+          ...blockchainStatus(activation, height, votes.get(id) ?? 0),
+          nodeStatus: nodeStatus(id, supported),
+        };
+      }),
+  };
+}
+
+function blockchainStatus(
+  activation: number | undefined,
+  height: number,
+  votes: number,
+): Pick<FeatureStatus, 'blockchainStatus' | 'activationHeight' | 'supportingBlocks'> {
+  if (activation === undefined) return { blockchainStatus: 'VOTING', supportingBlocks: votes };
+  const blockchainStatus = height >= activation ? 'ACTIVATED' : 'APPROVED';
+  return { blockchainStatus, activationHeight: activation };
+}
+
+function nodeStatus(id: number, supported: readonly number[]): FeatureStatus['nodeStatus'] {
+  if (!implementedFeatures.includes(id)) return 'NOT_IMPLEMENTED';
+  return supported.includes(id) ? 'VOTED' : 'IMPLEMENTED';
+}
