@@ -19,17 +19,18 @@ export async function reloadNodeWallet(section: ToolSection): Promise<void> {
   console.log(`Sending reload wallet request to URL : ${given}`);
   const apiKey = section.text('reload-node-wallet.api-key');
   try {
-    const answer = await fetch(given, {
+    // Not fetch: it refuses ports that browsers do not like.
+    const { request } = await import('undici');
+    const answer = await request(given, {
       method: 'POST',
-      ...(apiKey === undefined ? {} : { headers: { 'X-Api-Key': apiKey } }),
+      headers: apiKey === undefined ? {} : { 'X-Api-Key': apiKey },
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
-    console.log(`Response Code : ${answer.status}`);
-    console.log(await answer.text());
-    if (!answer.ok) process.exitCode = EXIT.failure;
+    console.log(`Response Code : ${answer.statusCode}`);
+    console.log(await answer.body.text());
+    if (answer.statusCode >= 300) process.exitCode = EXIT.failure;
   } catch (cause) {
-    const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
-    const reason = inner instanceof Error ? inner.message : String(inner);
+    const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
     say(`Failed to connect to '${given}', because: ${reason}`);
     process.exitCode = EXIT.failure;
   }

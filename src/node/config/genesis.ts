@@ -81,7 +81,8 @@ function problemOf(attempt: () => unknown): string | undefined {
   }
 }
 
-function publicKeyFrom(text: string, chain: Chain): Uint8Array | undefined {
+/** The key behind a Base58 text; undefined if it is none of this network. */
+export function publicKeyFrom(text: string, chain: Chain): Uint8Array | undefined {
   try {
     const key = base58.decode(text);
     return key.length === chain.publicKeySize ? key : undefined;

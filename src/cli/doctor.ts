@@ -1,0 +1,43 @@
+/** `platform-node doctor`: looks for what keeps a node from working well. */
+import type { Command } from 'commander';
+import { setOption } from './config.ts';
+import { EXIT } from './exit.ts';
+import { colour, printJson } from './output.ts';
+
+export type Verdict = 'ok' | 'warning' | 'error';
+
+export interface Finding {
+  readonly check: string;
+  readonly status: Verdict;
+  readonly detail: string;
+}
+
+export function register(command: Command): void {
+  command
+    .argument('<file>', 'configuration of the node')
+    .addOption(setOption())
+    .option('--json', 'one JSON object a line')
+    .addHelpText(
+      'after',
+      '\nChecks configuration, genesis, folders, disk, keystore, owner, clock, ports, open-file limit,\n' +
+        'container engine. Exit code 1 if one of them is an error.',
+    )
+    .action(async (file: string, flags: { set?: string[]; json?: true }) => {
+      const { examine } = await import('./health-checks.ts');
+      for await (const finding of examine(file, flags.set)) {
+        report(finding, flags.json === true || !process.stdout.isTTY);
+      }
+    });
+}
+
+const COLOURS = { ok: 'green', warning: 'yellow', error: 'red' } as const;
+
+function report(finding: Finding, json: boolean): void {
+  if (finding.status === 'error') process.exitCode = EXIT.failure;
+  if (json) {
+    printJson(finding);
+    return;
+  }
+  const mark = colour(COLOURS[finding.status], finding.status.padEnd(8), process.stdout);
+  console.log(`${mark}${finding.check}: ${finding.detail}`);
+}

@@ -1,0 +1,193 @@
+/** The checks of `platform-node doctor`, from cheap to slow. Each says what it found. */
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { dirname } from 'node:path';
+import { ntpSource } from '../adapters/ntp.ts';
+import { publicKeyFrom } from '../node/config/genesis.ts';
+import { ConfigError, problemText } from '../node/config/problems.ts';
+import type { Config } from '../node/config/settings.ts';
+import { loadConfig } from './config-file.ts';
+import type { Finding, Verdict } from './doctor.ts';
+import { CliError, EXIT } from './exit.ts';
+import { genesisFindings, networkOfConfig } from './network.ts';
+import { openWallet } from './wallet.ts';
+
+const DISK_BYTES_MIN = 2 * 2 ** 30;
+const OPEN_FILES_MIN = 4096;
+const CLOCK_OFFSET_MS_MAX = 100;
+const CONNECT_MS = 2000;
+
+const finding = (check: string, status: Verdict, detail: string): Finding => ({
+  check,
+  status,
+  detail,
+});
+
+export async function* examine(file: string, set: string[] | undefined): AsyncGenerator<Finding> {
+  let config: Config;
+  try {
+    const result = await loadConfig(file, set === undefined ? {} : { set });
+    config = result.config;
+    yield finding('configuration', 'ok', file);
+    for (const warning of result.warnings) yield finding('configuration', 'warning', warning);
+  } catch (cause) {
+    if (cause instanceof ConfigError) {
+      for (const warning of cause.warnings) yield finding('configuration', 'warning', warning);
+      for (const one of cause.problems) yield finding('configuration', 'error', problemText(one));
+    } else if (cause instanceof CliError) yield finding('configuration', 'error', cause.message);
+    else throw cause;
+    return;
+  }
+  yield* genesis(config);
+  yield* folders(config);
+  yield* keystore(config);
+  yield* openFiles();
+  yield* ports(config);
+  yield* containers(config);
+  yield* clock(config);
+}
+
+function* genesis(config: Config): Generator<Finding> {
+  const { errors, warnings } = genesisFindings(config);
+  for (const error of errors) yield finding('genesis', 'error', error);
+  for (const warning of warnings) yield finding('genesis', 'warning', warning);
+  if (errors.length === 0) yield finding('genesis', 'ok', 'rules and signature');
+
+  const { transactions, networkParticipants } = config.blockchain.custom.genesis;
+  const { chain } = networkOfConfig(config);
+  const owner = config.ownerAddress;
+  if (!transactions.some(({ recipient }) => recipient === owner)) {
+    const detail = `${owner} has no balance in the genesis block; it needs one to work`;
+    yield finding('owner', 'warning', detail);
+  }
+  // A key that does not decode has been reported above.
+  const participant = networkParticipants.find(({ publicKey }) => {
+    const key = publicKeyFrom(publicKey, chain);
+    return key !== undefined && chain.addressToText(chain.addressOf(key)) === owner;
+  });
+  if (participant === undefined || participant.roles.length === 0) {
+    const detail = `${owner} has no role in the genesis block; it must be registered by others`;
+    yield finding('owner', 'warning', detail);
+  }
+}
+
+function* folders(config: Config): Generator<Finding> {
+  const folder = nearestFolder(config.dataDirectory);
+  try {
+    accessSync(folder, constants.W_OK);
+    yield finding('data directory', 'ok', config.dataDirectory);
+  } catch {
+    yield finding('data directory', 'error', `${folder} cannot be written`);
+  }
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  yield finding(
+    'disk',
+    free < DISK_BYTES_MIN ? 'warning' : 'ok',
+    `${(free / 2 ** 30).toFixed(1)} GiB free below ${folder}`,
+  );
+}
+
+function nearestFolder(path: string): string {
+  let at = path;
+  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  return at;
+}
+
+async function* keystore(config: Config): AsyncGenerator<Finding> {
+  const { file: path, password } = config.wallet;
+  if (!existsSync(path)) {
+    yield finding('keystore', 'error', `${path} does not exist`);
+    return;
+  }
+  if ((statSync(path).mode & 0o077) !== 0) {
+    yield finding('keystore', 'warning', `${path} can be read by others: chmod go= ${path}`);
+  }
+  const network = networkOfConfig(config);
+  try {
+    const opened = await openWallet({ path, password, network });
+    const count = opened.accounts().length;
+    const owner = network.chain.addressFromText(config.ownerAddress);
+    yield opened.publicKey(owner) === undefined
+      ? finding('keystore', 'error', `owner ${config.ownerAddress} is not among ${count} accounts`)
+      : finding('keystore', 'ok', `${count} accounts, the owner among them`);
+    opened.close();
+  } catch (cause) {
+    const unasked = cause instanceof CliError && cause.code === EXIT.noConsole;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    yield finding('keystore', unasked ? 'warning' : 'error', reason);
+  }
+}
+
+function* openFiles(): Generator<Finding> {
+  if (!existsSync('/proc/self/limits')) return;
+  const line = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'));
+  const limit = line?.[1] === 'unlimited' ? Infinity : Number(line?.[1] ?? Number.NaN);
+  if (Number.isNaN(limit)) return;
+  const status = limit < OPEN_FILES_MIN ? 'warning' : 'ok';
+  yield finding('open files', status, `limit ${limit}, at least ${OPEN_FILES_MIN} advised`);
+}
+
+async function* ports(config: Config): AsyncGenerator<Finding> {
+  const listeners: [string, boolean, string, number][] = [
+    ['network.port', true, config.network.bindAddress, config.network.port],
+    ['rest-api.port', config.restApi.enable, config.restApi.bindAddress, config.restApi.port],
+    ['api.grpc.port', config.api.grpc.enable, config.api.grpc.bindAddress, config.api.grpc.port],
+    ['metrics.port', config.metrics.enable, config.metrics.bindAddress, config.metrics.port],
+  ];
+  for (const [name, enabled, host, port] of listeners) {
+    if (!enabled) continue;
+    const problem = await listenProblem(host, port);
+    yield problem === undefined
+      ? finding(name, 'ok', `${host}:${port} is free`)
+      : finding(name, 'warning', `${host}:${port}: ${problem} (is the node running?)`);
+  }
+}
+
+function listenProblem(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error) => resolve(error.message));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
+  });
+}
+
+async function* containers(config: Config): AsyncGenerator<Finding> {
+  if (!config.dockerEngine.enable) return;
+  const host = config.dockerEngine.dockerHost;
+  const target = host.startsWith('unix://')
+    ? { path: host.slice('unix://'.length) }
+    : { host: new URL(host).hostname, port: Number(new URL(host).port || 2375) };
+  const problem = await new Promise<string | undefined>((resolve) => {
+    const socket = connect(target, () => {
+      socket.destroy();
+      resolve(undefined);
+    });
+    socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error('no answer')));
+    socket.once('error', (error) => resolve(error.message));
+  });
+  yield problem === undefined
+    ? finding('container engine', 'ok', host)
+    : finding('container engine', 'error', `${host}: ${problem}`);
+}
+
+async function* clock(config: Config): AsyncGenerator<Finding> {
+  const { servers } = config.ntp;
+  if (servers.length === 0) {
+    yield finding('clock', 'warning', 'ntp.servers is empty: nothing checks the system clock');
+    return;
+  }
+  const silent = { debug() {}, info() {}, warn() {}, error() {} };
+  const limits = { requestTimeoutMs: CONNECT_MS, expirationMs: CONNECT_MS, fatalMs: CONNECT_MS };
+  const source = ntpSource({ servers, ...limits }, silent);
+  const answered = await source.ready(CONNECT_MS);
+  const offset = source.offsetMs();
+  source.stop();
+  if (!answered) {
+    const status = config.blockchain.consensus.type === 'poa' ? 'error' : 'warning';
+    yield finding('clock', status, `no answer from ${servers.join(', ')}`);
+    return;
+  }
+  const status = Math.abs(offset) > CLOCK_OFFSET_MS_MAX ? 'warning' : 'ok';
+  yield finding('clock', status, `the system clock is off by ${-offset} ms`);
+}
