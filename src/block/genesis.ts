@@ -7,18 +7,21 @@
  *   110  for each participant            at T, then
  *   101  for each of its roles           at T − k
  *
- *   type 1:   u1 1, i8 timestamp, b26 recipient, i8 amount
- *   type 101: u1 101, b26 target, u1 role, i8 timestamp
- *   type 110: u1 110, b32 public key, i8 timestamp
- *
  * Grants get earlier one by one because the miner queue is ordered by their time (§4.2): the miner
  * listed last is first in the queue.
  */
 
+import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { SignatureCheck } from '../base/ports.ts';
-import { type Chain, Writer } from '../codec/codec.ts';
+import type { Chain } from '../codec/codec.ts';
+import { buildTx } from '../tx/bytes.ts';
+import { ROLES } from '../tx/permission.ts';
+import type { Fields, Input, TxType } from '../tx/transaction.ts';
+import { genesis } from '../tx/types/001-genesis.ts';
+import { genesisPermit } from '../tx/types/101-genesis-permit.ts';
+import { genesisRegisterNode } from '../tx/types/110-genesis-register-node.ts';
 import { type Block, blockId, GENESIS_TRANSACTIONS_MAX, sealBlock, signedBytes } from './block.ts';
 import {
   type ConsensusData,
@@ -55,28 +58,21 @@ export function genesisTransactions(
   chain: Chain,
 ): Uint8Array[] {
   const { timestamp } = settings;
-  const out = new Writer(chain);
-  const found = settings.transactions.map(({ recipient, amount }) => {
-    out.u8(1);
-    out.u53(timestamp);
-    out.bytes(recipient);
-    out.i64(amount);
-    return out.take();
-  });
+  const bytesOf = <F extends Fields>(def: TxType<F>, input: Input<F>): Uint8Array =>
+    buildTx(def, def.layouts[0]!, input, [], chain).bytes;
+
+  const found = settings.transactions.map(({ recipient, amount }) =>
+    bytesOf(genesis, { timestamp, recipient, amount }),
+  );
   let grants = 0;
   for (const { publicKey, roles } of settings.networkParticipants) {
-    out.u8(110);
-    out.bytes(publicKey);
-    out.u53(timestamp);
-    found.push(out.take());
+    found.push(bytesOf(genesisRegisterNode, { targetPublicKey: publicKey, timestamp }));
     const target = chain.addressOf(publicKey);
-    for (const role of roles) {
+    for (const byte of roles) {
+      const role = ROLES[byte - 1];
+      assert(role !== undefined, `${byte} is the byte of a role`);
       grants += 1;
-      out.u8(101);
-      out.bytes(target);
-      out.u8(role);
-      out.u53(timestamp - grants);
-      found.push(out.take());
+      found.push(bytesOf(genesisPermit, { target, role, timestamp: timestamp - grants }));
     }
   }
   return found;
