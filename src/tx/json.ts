@@ -73,28 +73,37 @@ export interface Draft {
   readonly fields: Values<Fields>;
   readonly sender: Uint8Array;
   readonly senderPublicKey: Uint8Array;
+  /** Address of the account that signs: the author of a type 12, else the sender. */
+  readonly signer: Uint8Array;
   /** The bytes to sign. */
   readonly message: Uint8Array;
   seal(proofs: readonly Uint8Array[]): Tx;
 }
 
-/** The transaction of a sign body. Throws ApiError. */
+/**
+ * The transaction of a sign body. Throws ApiError; a wrong field is told before an unknown key.
+ *
+ * `contractVersion` of a call and the like must be filled in by the caller.
+ */
 export function unsignedFromJson(json: unknown, chain: Chain, defaults: SignDefaults): Draft {
   const reading = readRequest(types, json, 'oldest');
   const plan = reading.plans[0];
   guardSign(plan);
-  const senderPublicKey = defaults.publicKeyOf(accountOf(reading.json, 'sender', chain));
-  const filled: JsonObject = {
+  const sender = accountOf(reading.json, 'sender', chain);
+  const request: JsonObject = {
     ...reading.json,
-    senderPublicKey: base58.encode(senderPublicKey),
     timestamp: reading.json['timestamp'] ?? defaults.timestamp,
     fee: reading.json['fee'] ?? 0,
   };
-  if (typeof filled['author'] === 'string') {
-    const author = accountOf(filled, 'author', chain);
-    filled['authorPublicKey'] = base58.encode(defaults.publicKeyOf(author));
-  }
-  let fields = valuesFrom(plan, filled, chain);
+  valuesFrom(plan, withKeys(plan, request, new Uint8Array(chain.publicKeySize)), chain);
+
+  const senderPublicKey = defaults.publicKeyOf(sender);
+  const author = request['author'];
+  const authorPublicKey =
+    typeof author === 'string'
+      ? defaults.publicKeyOf(accountOf(request, 'author', chain))
+      : undefined;
+  let fields = valuesFrom(plan, withKeys(plan, request, senderPublicKey, authorPublicKey), chain);
   const priced = unproven(plan, fields, chain);
   if (reading.json['fee'] === undefined || reading.json['fee'] === null) {
     fields = { ...fields, fee: defaults.feeOf(priced) };
@@ -105,9 +114,22 @@ export function unsignedFromJson(json: unknown, chain: Chain, defaults: SignDefa
     fields,
     sender: priced.sender,
     senderPublicKey,
+    signer: authorPublicKey === undefined ? priced.sender : chain.addressOf(authorPublicKey),
     message: messageOf(plan, fields, chain),
     seal: (proofs) => seal(plan, fields, proofs, chain),
   };
+}
+
+/** The request as broadcast would have it, keys in place. */
+function withKeys(
+  { def }: Plan,
+  request: JsonObject,
+  sender: Uint8Array,
+  author?: Uint8Array,
+): JsonObject {
+  const filled: JsonObject = { ...request, senderPublicKey: base58.encode(sender) };
+  if (author !== undefined) filled['authorPublicKey'] = base58.encode(author);
+  return def.normalize === undefined ? filled : def.normalize(filled);
 }
 
 function accountOf(json: JsonObject, name: string, chain: Chain): Uint8Array {

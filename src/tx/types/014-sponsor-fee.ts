@@ -69,7 +69,7 @@ export const sponsorFee = transaction({
   candidates,
   /** A switch may be meant by its ratio. */
   normalize: (json) =>
-    json['isEnabled'] === undefined && json['version'] === 2
+    json['isEnabled'] === undefined && Number(json['version']) === 2
       ? { ...json, isEnabled: isOn(json['minSponsoredAssetFee']) }
       : json,
   check(tx) {
@@ -102,7 +102,7 @@ function candidates(json: JsonObject, layouts: readonly Layout[]): readonly Layo
   const hasSwitch = isEnabled !== undefined && isEnabled !== null;
   if (layouts.length === 1) return layouts;
   if (!hasSwitch) return layouts.filter((layout) => layout.variant !== SWITCH);
-  if (minSponsoredAssetFee === undefined) {
+  if (minSponsoredAssetFee === undefined || typeof isEnabled !== 'boolean') {
     return layouts.filter((layout) => layout.variant === SWITCH);
   }
   if (isEnabled !== isOn(minSponsoredAssetFee)) {

@@ -1,0 +1,139 @@
+/**
+ * The declarations as JSON Schemas for the interface description: one component for each type and
+ * version, as it stands in answers, in broadcast and in sign, and the unions of all of them.
+ */
+import type { Codec, JsonSchema } from '../codec/codec.ts';
+import { nullable } from '../codec/struct.ts';
+import { base58 } from '../codec/text.ts';
+import { type Plan, planOf } from './plan.ts';
+import { proofs } from './proofs.ts';
+import { allTypes } from './registry.ts';
+import { guardBroadcast, guardSign } from './request.ts';
+import { isSigned } from './seal.ts';
+
+type Properties = Record<string, JsonSchema>;
+
+interface Members {
+  readonly properties: Properties;
+  readonly required: readonly string[];
+}
+
+const address: JsonSchema = { type: 'string', description: 'address' };
+const password = nullable({ type: 'string', description: 'of the key in the keystore' });
+
+/** Components by name, among them `Transaction`, `SignedTransaction`, `UnsignedTransaction`. */
+export function transactionSchemas(): Record<string, JsonSchema> {
+  const schemas: Record<string, JsonSchema> = {};
+  const unions: Record<string, { $ref: string }[]> = {
+    Transaction: [],
+    SignedTransaction: [],
+    UnsignedTransaction: [],
+  };
+  const add = (union: string, name: string, plan: Plan, members: Members): void => {
+    schemas[name] = { type: 'object', description: plan.def.doc, ...members };
+    unions[union]!.push({ $ref: `#/components/schemas/${name}` });
+  };
+  for (const def of allTypes) {
+    for (const layout of def.layouts) {
+      const plan = planOf(def, layout);
+      const name = componentName(plan);
+      add('Transaction', name, plan, answer(plan));
+      if (passes(() => guardBroadcast(plan)))
+        add('SignedTransaction', `Signed${name}`, plan, signed(plan));
+      if (passes(() => guardSign(plan)))
+        add('UnsignedTransaction', `Unsigned${name}`, plan, unsigned(plan));
+    }
+  }
+  for (const [union, oneOf] of Object.entries(unions)) schemas[union] = { oneOf };
+  return schemas;
+}
+
+/** `TransferV2`; a version with two layouts has the name of the variant in it. */
+function componentName({ def, layout }: Plan): string {
+  const bare = def.name.replace(/Transaction$/, '');
+  if (def.versionless === true) return bare;
+  const isAmbiguous = def.layouts.filter(({ version }) => version === layout.version).length > 1;
+  const variant = isAmbiguous ? (layout.variant ?? '') : '';
+  return `${bare}V${layout.version}${variant.slice(0, 1).toUpperCase()}${variant.slice(1)}`;
+}
+
+function passes(guard: () => void): boolean {
+  try {
+    guard();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function answer(plan: Plan): Members {
+  const { def, layout } = plan;
+  const isGenesis = layout.frame === 'genesis';
+  const evidence: Properties =
+    isGenesis || isSigned(layout.frame) ? { signature: base58.schema } : {};
+  const sender: Properties = isGenesis ? {} : { sender: address, senderPublicKey: base58.schema };
+  const properties: Properties = {
+    type: { const: def.type },
+    ...(def.versionless === true ? {} : { version: { const: layout.version } }),
+    id: base58.schema,
+    ...sender,
+    fee: { type: 'integer', format: 'int64' },
+    ...evidence,
+    ...(isGenesis ? {} : { proofs: proofs.schema }),
+    ...fieldProperties(plan),
+    ...def.derivedSchema,
+  };
+  const required = Object.keys(properties);
+  return { properties: { ...properties, height: { type: 'integer' } }, required };
+}
+
+function signed(plan: Plan): Members {
+  const { def, layout } = plan;
+  const evidence: Properties = isSigned(layout.frame)
+    ? { signature: base58.schema }
+    : { proofs: proofs.schema };
+  return {
+    properties: {
+      type: { const: def.type },
+      version: { const: layout.version },
+      ...fieldProperties(plan),
+      ...evidence,
+    },
+    required: ['type', ...requiredFields(plan), ...Object.keys(evidence)],
+  };
+}
+
+/** The node knows key and time and can tell the fee. */
+const FILLED_IN = new Set(['senderPublicKey', 'authorPublicKey', 'timestamp', 'fee']);
+
+function unsigned(plan: Plan): Members {
+  const { def, layout } = plan;
+  const { senderPublicKey: _key, ...fields } = fieldProperties(plan);
+  return {
+    properties: {
+      type: { const: def.type },
+      version: { const: layout.version },
+      sender: address,
+      password,
+      ...fields,
+    },
+    required: ['type', 'sender', ...requiredFields(plan).filter((name) => !FILLED_IN.has(name))],
+  };
+}
+
+function fieldProperties(plan: Plan): Properties {
+  const properties: Properties = {};
+  plan.jsonNames.forEach((name, i) => {
+    const codec = plan.jsonCodecs[i]!;
+    if (codec.flat) Object.assign(properties, codec.schema['properties']);
+    else properties[name] = codec.schema;
+  });
+  return properties;
+}
+
+function requiredFields(plan: Plan): string[] {
+  return plan.jsonNames.filter((_, i) => {
+    const codec: Codec<unknown> = plan.jsonCodecs[i]!;
+    return codec.optional !== true && codec.flat !== true;
+  });
+}
