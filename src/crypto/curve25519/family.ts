@@ -49,6 +49,7 @@ export function createCurve25519(options: Curve25519Options = {}): CryptoFamily 
     wrapKey: (privateKey, publicKey, contentKey, random) =>
       seal(agree(privateKey, publicKey), contentKey, random),
     unwrapKey(privateKey, publicKey, wrapped) {
+      if (publicKey.length !== KEY_SIZE || isWeakPublicKey(publicKey)) return undefined;
       const contentKey = open(agree(privateKey, publicKey), wrapped);
       return contentKey?.length === CONTENT_KEY_SIZE ? contentKey : undefined;
     },

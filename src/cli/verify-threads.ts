@@ -1,0 +1,26 @@
+/** The verification pool with the thread of this program. */
+import { createVerifyPool, type VerifyPool } from '../adapters/workers.ts';
+import type { Log } from '../base/ports.ts';
+import type { CryptoFamily } from '../crypto/family.ts';
+
+/** Runs from sources and from the published build alike. */
+const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+
+export interface VerifyThreadsOptions {
+  /** Upper limit; threads start when there is work for them. Default: one per processor. */
+  readonly threads?: number;
+  readonly log?: Log;
+}
+
+export function createVerifyThreads(
+  family: CryptoFamily,
+  options: VerifyThreadsOptions = {},
+): VerifyPool {
+  return createVerifyPool({
+    workerUrl: new URL(`./verify-worker${extension}`, import.meta.url),
+    family: family.name,
+    publicKeySize: family.publicKeySize,
+    signatureSize: family.signatureSize,
+    ...options,
+  });
+}

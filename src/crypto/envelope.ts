@@ -1,0 +1,103 @@
+/**
+ * Encryption for a group of accounts (transactions.md §1.2): the data under a content key, the
+ * content key wrapped for each recipient.
+ */
+import { BASE58_TEXT_LENGTH_MAX, base58 } from '../base/base58.ts';
+import type { Random } from '../base/ports.ts';
+import type { CryptoFamily } from './family.ts';
+
+/** What one recipient needs beside the sender's public key. */
+export interface Envelope {
+  readonly sealed: Uint8Array;
+  readonly wrappedKey: Uint8Array;
+}
+
+/** One ciphertext for all; `wrappedKeys` has the order of the recipients. */
+export interface GroupEnvelope {
+  readonly sealed: Uint8Array;
+  readonly wrappedKeys: readonly Uint8Array[];
+}
+
+/** Largest encrypted text, in characters; what the encrypt methods can produce from a request. */
+export const ENCRYPTED_TEXT_LENGTH_MAX = 256 * 1024;
+
+/** An envelope per recipient, each with a content key of its own. Throws CryptoError. */
+export function encryptSeparate(
+  family: CryptoFamily,
+  privateKey: Uint8Array,
+  recipients: readonly Uint8Array[],
+  plain: Uint8Array,
+  random: Random,
+): Envelope[] {
+  return recipients.map((recipient) => {
+    const contentKey = random.bytes(family.contentKeySize);
+    return {
+      sealed: family.seal(contentKey, plain, random),
+      wrappedKey: family.wrapKey(privateKey, recipient, contentKey, random),
+    };
+  });
+}
+
+/** One content key for all recipients. Throws CryptoError. */
+export function encryptCommon(
+  family: CryptoFamily,
+  privateKey: Uint8Array,
+  recipients: readonly Uint8Array[],
+  plain: Uint8Array,
+  random: Random,
+): GroupEnvelope {
+  const contentKey = random.bytes(family.contentKeySize);
+  return {
+    sealed: family.seal(contentKey, plain, random),
+    wrappedKeys: recipients.map((recipient) =>
+      family.wrapKey(privateKey, recipient, contentKey, random),
+    ),
+  };
+}
+
+/** The plain bytes, or undefined unless everything authenticates. */
+export function decrypt(
+  family: CryptoFamily,
+  privateKey: Uint8Array,
+  senderPublicKey: Uint8Array,
+  envelope: Envelope,
+): Uint8Array | undefined {
+  const contentKey = family.unwrapKey(privateKey, senderPublicKey, envelope.wrappedKey);
+  return contentKey && family.open(contentKey, envelope.sealed);
+}
+
+/**
+ * Like `decrypt`, from the text forms of a request. Older clients wrote `encryptedText` in Base58,
+ * and such a text may look like Base64, so it is tried whenever Base64 does not authenticate.
+ */
+export function decryptText(
+  family: CryptoFamily,
+  privateKey: Uint8Array,
+  senderPublicKey: Uint8Array,
+  encryptedText: string,
+  wrappedKey: string,
+): Uint8Array | undefined {
+  if (encryptedText.length > ENCRYPTED_TEXT_LENGTH_MAX) return undefined;
+  const wrapped = fromBase58(wrappedKey, BASE58_TEXT_LENGTH_MAX);
+  const contentKey = wrapped && family.unwrapKey(privateKey, senderPublicKey, wrapped);
+  if (contentKey === undefined) return undefined;
+  const openIfAny = (sealed: Uint8Array | undefined) => sealed && family.open(contentKey, sealed);
+  return (
+    openIfAny(fromBase64(encryptedText)) ??
+    openIfAny(fromBase58(encryptedText, ENCRYPTED_TEXT_LENGTH_MAX))
+  );
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+function fromBase64(text: string): Uint8Array | undefined {
+  return BASE64.test(text) ? Buffer.from(text, 'base64') : undefined;
+}
+
+function fromBase58(text: string, lengthMax: number): Uint8Array | undefined {
+  try {
+    return base58.decode(text, lengthMax);
+  } catch {
+    return undefined;
+  }
+}
