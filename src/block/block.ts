@@ -14,7 +14,8 @@
  * Invariant: encodeBlock(decodeBlock(bytes)) gives the same bytes (H-3).
  */
 import { apiError } from '../base/errors.ts';
-import { type Chain, CodecError, Reader, Writer } from '../codec/codec.ts';
+import { type Chain, CodecError, Reader, type Writer } from '../codec/codec.ts';
+import { scratch } from '../codec/scratch.ts';
 import {
   BLOCK_VERSION,
   GENESIS_VERSION,
@@ -70,7 +71,7 @@ export function encodeBlock(
   transactions: readonly Uint8Array[],
   chain: Chain,
 ): Uint8Array {
-  const out = new Writer(chain);
+  const out = scratch(chain);
   writeUnsigned(out, header, transactions);
   out.bytes(header.signature);
   return out.take();
@@ -82,7 +83,7 @@ export function encodeUnsigned(
   transactions: readonly Uint8Array[],
   chain: Chain,
 ): Uint8Array {
-  const out = new Writer(chain);
+  const out = scratch(chain);
   writeUnsigned(out, header, transactions);
   return out.take();
 }

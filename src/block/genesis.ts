@@ -10,7 +10,6 @@
  * Grants get earlier one by one because the miner queue is ordered by their time (§4.2): the miner
  * listed last is first in the queue.
  */
-
 import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';

@@ -7,7 +7,8 @@
  *   i8  fees in the native token
  *   i16 score of the chain up to this block: 16 bytes, since a sum of 64-bit scores outgrows eight
  */
-import { type Chain, Reader, Writer } from '../codec/codec.ts';
+import { type Chain, Reader } from '../codec/codec.ts';
+import { scratch } from '../codec/scratch.ts';
 import { type Header, readHeader, writeHeader } from './header.ts';
 
 export interface HeaderRow {
@@ -20,7 +21,7 @@ export interface HeaderRow {
 }
 
 export function encodeHeaderRow(row: HeaderRow, chain: Chain): Uint8Array {
-  const out = new Writer(chain);
+  const out = scratch(chain);
   writeHeader(out, row.header);
   out.i32(row.blockSize);
   out.i32(row.transactionCount);

@@ -16,7 +16,8 @@
  * Invariants: one header has one encoding (H-3): votes ascend strictly, flags are 0 or 1, lengths
  * are what they must be; decoding throws nothing but CodecError and copies nothing.
  */
-import { type Chain, CodecError, Reader, Writer } from '../codec/codec.ts';
+import { type Chain, CodecError, Reader, type Writer } from '../codec/codec.ts';
+import { scratch } from '../codec/scratch.ts';
 
 export const GENESIS_VERSION = 1;
 export const BLOCK_VERSION = 3;
@@ -69,7 +70,7 @@ export interface Header extends UnsignedHeader {
 
 /** The header alone, without fields 7–9: what the header table holds. */
 export function encodeHeader(header: Header, chain: Chain): Uint8Array {
-  const out = new Writer(chain);
+  const out = scratch(chain);
   writeHeader(out, header);
   return out.take();
 }

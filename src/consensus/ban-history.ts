@@ -11,8 +11,9 @@
  * Only the newest ban can be in force; older ones answer questions about past heights, and no more
  * than BANS_KEPT of them.
  */
-import { type Chain, Reader, Writer } from '../codec/codec.ts';
+import { type Chain, Reader } from '../codec/codec.ts';
 import { millis, u32 } from '../codec/primitives.ts';
+import { scratch } from '../codec/scratch.ts';
 import { list16, struct } from '../codec/struct.ts';
 
 const WARNINGS_MAX = 1000;
@@ -38,7 +39,7 @@ const row = struct({
 });
 
 export function encodeBanHistory(history: BanHistory, chain: Chain): Uint8Array {
-  const out = new Writer(chain);
+  const out = scratch(chain);
   row.write(out, history);
   return out.take();
 }

@@ -1,11 +1,15 @@
 // Rounds, turns and the rules a block of proof of authority must keep.
 import fc from 'fast-check';
 import t from 'tap';
+import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { genesisTransactions } from '../../src/block/genesis.ts';
 import type { ConsensusView } from '../../src/consensus/consensus.ts';
 import { createPoa, scorePoa } from '../../src/consensus/poa.ts';
 import { determineMiner, turnsAfter } from '../../src/consensus/poa-queue.ts';
 import { createRounds, skippedRounds } from '../../src/consensus/poa-rounds.ts';
+import { viewOf } from '../../src/ledger/head.ts';
+import { createOverlay } from '../../src/ledger/overlay.ts';
+import { currentMiners, recordRoleOp } from '../../src/ledger/permissions.ts';
 import { chain } from '../block/sample.ts';
 import { address, createNetwork, forger, G, poaSettings, publicKey, R } from './network.ts';
 
@@ -65,11 +69,13 @@ t.test('scenario 12: the miner listed last is first in the queue', async (t) => 
     { timestamp: G, transactions: [], networkParticipants: participants },
     chain,
   );
-  const queue = found
-    .filter((bytes) => bytes[0] === 101)
-    .map((bytes) => ({ miner: bytes[1]!, time: Buffer.from(bytes).readBigInt64BE(28) }))
-    .sort((a, b) => Number(a.time - b.time))
-    .map(({ miner }) => miner);
+  const ledger = createOverlay(viewOf(createMemoryStore(), chain));
+  for (const bytes of found.filter((bytes) => bytes[0] === 101)) {
+    const timestamp = Number(Buffer.from(bytes).readBigInt64BE(28));
+    const target = bytes.subarray(1, 27);
+    recordRoleOp(ledger, target, { role: bytes[27]!, timestamp, add: true, due: undefined });
+  }
+  const queue = currentMiners(ledger, G).map((account) => account[0]!);
   t.strictSame(queue, [3, 2, 1]);
   for (let skipped = 0; skipped < 7; skipped++) {
     const network = createNetwork(queue);
@@ -83,7 +89,10 @@ t.test('scenario 12: the miner listed last is first in the queue', async (t) => 
   }
   const network = createNetwork(queue);
   network.run(1, 2);
-  network.queue = [3, 1, 2];
+  const again = { role: MINER, timestamp: G + 30_000, add: true, due: undefined };
+  recordRoleOp(ledger, address(2), again);
+  network.queue = currentMiners(ledger, G + 2 * R).map((account) => account[0]!);
+  t.strictSame(network.queue, [3, 1, 2]);
   network.run(3, 8);
   t.strictSame(
     network.blocks.slice(2).map(({ miner }) => miner),
@@ -141,6 +150,11 @@ t.test('scenario 21: not its turn, no miner, banned, role expired', async (t) =>
   t.throws(() => judge(9, 6), { message: `Address ${text(9)} is not a miner` });
 
   // Its role ended at the very time of the block: it is in neither the queue nor the role.
+  const ledger = createOverlay(viewOf(createMemoryStore(), chain));
+  const due = G + 6 * R;
+  recordRoleOp(ledger, address(1), { role: 1, timestamp: G - 1, add: true, due });
+  t.equal(currentMiners(ledger, due - 1).length, 1);
+  t.equal(currentMiners(ledger, due).length, 0);
   network.queue = [0, 2, 3, 4];
   t.throws(() => judge(1, 6), { message: `Address ${text(1)} is not a miner` });
   // Banned by role: still in the queue, so the round is lost.
