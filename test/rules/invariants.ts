@@ -1,0 +1,133 @@
+/**
+ * What holds after every block whatever was in it (protocol.md §13, the end): nothing is made or
+ * lost, nothing is negative, and index tables say what the state says.
+ */
+import { END_OF_TABLE, keyText, START_OF_TABLE } from '../../src/ledger/keys.ts';
+import type { LedgerView } from '../../src/ledger/ledger.ts';
+import type { Table } from '../../src/ledger/table.ts';
+import {
+  accountHistory,
+  accounts,
+  activeLeases,
+  aliases,
+  aliasesByAddress,
+  assetBalances,
+  assetHolders,
+  assets,
+  feeCarry,
+  leases,
+  roleHistory,
+  roles,
+} from '../../src/ledger/tables.ts';
+
+const EVERYTHING = 1_000_000;
+
+export function* rowsOf<K, V>(view: LedgerView, table: Table<K, V>): Generator<readonly [K, V]> {
+  yield* view.range(table, START_OF_TABLE, END_OF_TABLE, EVERYTHING);
+}
+
+/** Every broken invariant in a sentence; empty where all hold. */
+export function brokenInvariants(view: LedgerView, initialBalance: bigint): readonly string[] {
+  return [
+    ...nativeBalances(view, initialBalance),
+    ...assetSums(view),
+    ...leaseSums(view),
+    ...aliasIndex(view),
+    ...latestRoles(view),
+  ];
+}
+
+function* nativeBalances(view: LedgerView, initialBalance: bigint): Generator<string> {
+  let sum = 0n;
+  for (const [address, account] of rowsOf(view, accounts)) {
+    sum += account.balance;
+    const { balance, leasedIn, leasedOut } = account;
+    if (balance < 0n || leasedIn < 0n || leasedOut < 0n || balance < leasedOut) {
+      yield `account ${name(view, address)} is negative: ${balance}, ${leasedIn}, ${leasedOut}`;
+    }
+    const [last] = view.range(
+      accountHistory,
+      accountHistory.key.encode([address, 0]),
+      accountHistory.key.encode([address, 0xffff_ffff]),
+      1,
+      true,
+    );
+    if (last?.[1].balance !== balance || last[1].leasedIn !== leasedIn) {
+      yield `the history of ${name(view, address)} does not end with its present state`;
+    }
+  }
+  for (const [, carry] of rowsOf(view, feeCarry)) sum += carry;
+  if (sum !== initialBalance) yield `native balances sum up to ${sum}, not ${initialBalance}`;
+}
+
+function* assetSums(view: LedgerView): Generator<string> {
+  const sums = new Map<string, bigint>();
+  let balances = 0;
+  for (const [[address, id], balance] of rowsOf(view, assetBalances)) {
+    balances++;
+    if (balance <= 0n) yield `asset balance ${balance} of ${name(view, address)}`;
+    if (view.get(assetHolders, [id, address]) !== balance) yield 'assetHolders differ';
+    sums.set(keyText(id), (sums.get(keyText(id)) ?? 0n) + balance);
+  }
+  for (const _ of rowsOf(view, assetHolders)) balances--;
+  if (balances !== 0) yield 'assetHolders has other rows than assetBalances';
+  for (const [id, asset] of rowsOf(view, assets)) {
+    const sum = sums.get(keyText(id)) ?? 0n;
+    if (sum !== asset.quantity) yield `balances ${sum} of an asset of quantity ${asset.quantity}`;
+    sums.delete(keyText(id));
+  }
+  if (sums.size > 0) yield 'balances of an unknown asset';
+}
+
+function* leaseSums(view: LedgerView): Generator<string> {
+  let active = 0n;
+  let listed = 0;
+  for (const [id, lease] of rowsOf(view, leases)) {
+    if (!lease.active) continue;
+    active += lease.amount;
+    for (const address of [lease.sender, lease.recipient]) {
+      listed++;
+      if (view.get(activeLeases, [address, lease.height, id]) === undefined) {
+        yield 'an active lease is not listed';
+      }
+    }
+  }
+  for (const _ of rowsOf(view, activeLeases)) listed--;
+  if (listed !== 0) yield 'a lease is listed that is not active';
+  let leasedIn = 0n;
+  let leasedOut = 0n;
+  for (const [, account] of rowsOf(view, accounts)) {
+    leasedIn += account.leasedIn;
+    leasedOut += account.leasedOut;
+  }
+  if (leasedIn !== active || leasedOut !== active) {
+    yield `leases ${active}, leased in ${leasedIn}, leased out ${leasedOut}`;
+  }
+}
+
+function* aliasIndex(view: LedgerView): Generator<string> {
+  let count = 0;
+  for (const [alias, address] of rowsOf(view, aliases)) {
+    count++;
+    if (view.get(aliasesByAddress, [address, alias]) === undefined) yield `${alias} is not listed`;
+  }
+  for (const _ of rowsOf(view, aliasesByAddress)) count--;
+  if (count !== 0) yield 'aliases by address differ from aliases';
+}
+
+function* latestRoles(view: LedgerView): Generator<string> {
+  const latest = new Map<string, number>();
+  for (const [[address, role, timestamp]] of rowsOf(view, roleHistory)) {
+    latest.set(`${name(view, address)} ${role}`, timestamp);
+  }
+  for (const [address, ops] of rowsOf(view, roles)) {
+    for (const { role, timestamp } of ops) {
+      const key = `${name(view, address)} ${role}`;
+      if (latest.get(key) !== timestamp) yield `latest operation of ${key} is wrong`;
+      latest.delete(key);
+    }
+  }
+  if (latest.size > 0) yield 'a role without its latest operation';
+}
+
+const name = (view: LedgerView, address: Uint8Array): string => view.chain.addressToText(address);
