@@ -4,6 +4,7 @@
  * Invariant: with --ndjson at most `concurrency` documents are in memory at once.
  */
 
+import { RefusedError } from '../api/client.ts';
 import { ApiError, apiError } from '../base/errors.ts';
 import { isObject, parse, stringify } from '../base/json.ts';
 import { CodecError } from '../codec/codec.ts';
@@ -11,6 +12,7 @@ import { refusalOf } from '../codec/refusal.ts';
 import { CliError, EXIT } from './exit.ts';
 import { readAll, readLines } from './lines.ts';
 import { printJson } from './output.ts';
+import { refusalLine } from './refusal-line.ts';
 
 /** The documents of a JSON input: lines with --ndjson, else one value or the items of a list. */
 export async function* jsonDocuments(
@@ -82,6 +84,7 @@ export function failureLine(cause: unknown): Record<string, unknown> {
       : refusalOf(cause).body;
   }
   if (cause instanceof ApiError) return cause.body;
+  if (cause instanceof RefusedError) return refusalLine(cause);
   throw cause;
 }
 

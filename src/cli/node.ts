@@ -18,13 +18,15 @@ async function withNode(
   flags: NodeFlags,
   ask: (node: RestNode) => Promise<unknown>,
 ): Promise<void> {
-  const { RestError, restNode } = await import('./rest.ts');
+  const { restNode } = await import('./rest.ts');
+  const { refusalLine } = await import('./refusal-line.ts');
+  const { RefusedError } = await import('../api/client.ts');
   const node = restNode(flags);
   try {
     printJson(await ask(node));
   } catch (cause) {
-    if (!(cause instanceof RestError)) throw cause;
-    printJson(cause.body);
+    if (!(cause instanceof RefusedError)) throw cause;
+    printJson(refusalLine(cause));
     throw new CliError(cause.message);
   } finally {
     await node.close();

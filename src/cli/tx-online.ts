@@ -1,11 +1,13 @@
 /** `platform-node tx sign|broadcast|send`: through the REST interface of a running node. */
+import { RefusedError } from '../api/client.ts';
 import { apiError } from '../base/errors.ts';
 import { isObject, type JsonObject, parse } from '../base/json.ts';
 import { fromVariable } from './account-passwords.ts';
 import { convertAll, jsonDocuments, positive } from './documents.ts';
 import { CliError, EXIT } from './exit.ts';
 import { printJson } from './output.ts';
-import { type NodeFlags, RestError, type RestNode, restNode } from './rest.ts';
+import { refusalLine } from './refusal-line.ts';
+import { type NodeFlags, type RestNode, restNode } from './rest.ts';
 
 interface Flags extends NodeFlags {
   ndjson?: true;
@@ -75,8 +77,8 @@ export async function send(
     if (flags.wait === undefined || !isObject(sent)) return printJson(sent);
     printJson(await confirmed(node, String(sent['id']), positive(flags.wait, '--wait', 86_400)));
   } catch (cause) {
-    if (!(cause instanceof RestError)) throw cause;
-    printJson(cause.body);
+    if (!(cause instanceof RefusedError)) throw cause;
+    printJson(refusalLine(cause));
     throw new CliError(cause.message);
   } finally {
     await node.close();
@@ -98,7 +100,7 @@ async function confirmed(node: RestNode, id: string, seconds: number): Promise<u
     try {
       return await node.get(`/transactions/info/${id}`);
     } catch (cause) {
-      if (!(cause instanceof RestError)) throw cause;
+      if (!(cause instanceof RefusedError)) throw cause;
     }
     if (Date.now() > deadline) {
       throw new CliError(`The transaction ${id} is in no block after ${seconds} s`);

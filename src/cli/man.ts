@@ -1,0 +1,162 @@
+/**
+ * Manual pages and the command reference, from the registered commands and the settings table.
+ * Nothing in them depends on the day they are made, so that a test can compare them.
+ */
+import type { Command } from 'commander';
+import { defaultText, otherSpellings } from '../node/config/document.ts';
+import { allSettings } from '../node/config/settings.ts';
+import { version } from './version.ts';
+
+const EXIT_CODES: readonly [code: string, meaning: string][] = [
+  ['0', 'The command did what was asked.'],
+  ['1', 'It failed; errors of configuration and genesis too.'],
+  ['2', 'Wrong usage of the command line.'],
+  ['38', 'The network activated a feature that this node does not know.'],
+  ['61', 'A password is needed and there is no console to ask for it.'],
+  ['70', 'An assertion of the node failed.'],
+  ['75', 'Another process uses the data directory.'],
+];
+
+const VARIABLES: readonly [name: string, meaning: string][] = [
+  ['PLATFORM_NODE_OWNER_PASSWORD', 'Password of the private key of the node owner.'],
+  [
+    'PLATFORM_NODE_OWNER_PASSWORD_EMPTY',
+    'true: that key has no password; false: it is in the variable above. WE_NODE_ instead of ' +
+      'PLATFORM_NODE_ works for both.',
+  ],
+  [
+    'NODE_<SETTING>',
+    'Overrides a setting, for example NODE_REST_API_PORT; see platform-node.conf(5).',
+  ],
+  ['LOG_LEVEL', 'DEBUG, INFO, WARN or ERROR; wins over logging-level.'],
+  [
+    'PLATFORM_NODE_URL, PLATFORM_NODE_API_KEY',
+    'The node that tx and node commands call, and its key.',
+  ],
+  ['PLATFORM_NODE_CHAIN_ID', 'Network id for offline commands.'],
+  ['NO_COLOR', 'No colours, also on a terminal.'],
+];
+
+/** File name → text of every manual page. */
+export function manualPages(program: Command): ReadonlyMap<string, string> {
+  const pages = new Map<string, string>();
+  pages.set('platform-node.1', mainPage(program));
+  for (const verb of program.commands) {
+    if (verb.name() !== 'help') pages.set(`platform-node-${verb.name()}.1`, verbPage(verb));
+  }
+  pages.set('platform-node.conf.5', settingsPage());
+  return pages;
+}
+
+// A backslash begins an escape, a leading dot or quote a request; a dash would become a hyphen.
+const roff = (text: string): string =>
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .split('\n')
+    .map((line) => (/^[.']/.test(line) ? `\\&${line}` : line))
+    .join('\n');
+
+const head = (name: string, section: number): string =>
+  `.TH ${name.toUpperCase()} ${section} "" "platform-node ${version}" "platform-node manual"\n`;
+const bold = (text: string): string => `\\fB${roff(text)}\\fR`;
+const term = (name: string, meaning: string): string => `.TP\n${bold(name)}\n${roff(meaning)}\n`;
+
+function mainPage(program: Command): string {
+  const verbs = program.commands.filter((verb) => verb.name() !== 'help');
+  return (
+    `${head('platform-node', 1)}.SH NAME\nplatform\\-node \\- node of a permissioned blockchain\n` +
+    `.SH SYNOPSIS\n${bold('platform-node')} \\fIcommand\\fR [\\fIoptions\\fR]\n` +
+    `.SH DESCRIPTION\n${roff(program.description())}\nAnswers go to stdout as JSON, messages to stderr.\n` +
+    `A file argument of ${bold('-')} is stdin.\n` +
+    `.SH COMMANDS\n${verbs.map((verb) => term(verb.name(), `${verb.description()} See platform-node-${verb.name()}(1).`)).join('')}` +
+    `.SH "EXIT STATUS"\n${EXIT_CODES.map(([code, meaning]) => term(code, meaning)).join('')}` +
+    `.SH ENVIRONMENT\n${VARIABLES.map(([name, meaning]) => term(name, meaning)).join('')}` +
+    `.SH FILES\n${term('configuration file', 'HOCON; every setting is described in platform-node.conf(5).')}`
+  );
+}
+
+function verbPage(verb: Command): string {
+  const name = `platform-node-${verb.name()}`;
+  const commands = verb.commands.length > 0 ? verb.commands : [verb];
+  const path = (command: Command): string =>
+    command === verb
+      ? `platform-node ${verb.name()}`
+      : `platform-node ${verb.name()} ${command.name()}`;
+  const synopsis = commands.map((one) => `${bold(path(one))} ${roff(one.usage())}`).join('\n.br\n');
+  const sections = commands.map((one) => {
+    const options = one.options.map((option) => term(option.flags, optionText(option)));
+    const title = one === verb ? '' : `.SS "${roff(one.name())} ${roff(one.usage())}"\n`;
+    return `${title}${roff(one.description())}\n${options.join('')}`;
+  });
+  return (
+    `${head(name, 1)}.SH NAME\n${roff(name)} \\- ${roff(verb.summary())}\n` +
+    `.SH SYNOPSIS\n${synopsis}\n.SH DESCRIPTION\n${sections.join('')}` +
+    `.SH "SEE ALSO"\n${bold('platform-node')}(1) for exit status and environment, ` +
+    `${bold('platform-node.conf')}(5)\n`
+  );
+}
+
+function optionText(option: Command['options'][number]): string {
+  const facts = [
+    ...(option.mandatory ? ['required'] : []),
+    ...(option.defaultValue === undefined ? [] : [`default ${String(option.defaultValue)}`]),
+    ...(option.envVar === undefined ? [] : [`variable ${option.envVar}`]),
+  ];
+  return facts.length === 0 ? option.description : `${option.description} (${facts.join('; ')})`;
+}
+
+function settingsPage(): string {
+  const entries = allSettings.map(({ key, env, setting }) => {
+    const spellings = otherSpellings(setting);
+    const also = spellings.length === 0 ? '' : ` Also spelled ${spellings.join(', ')}.`;
+    const shared = setting.network === true ? ' Equal on all nodes.' : '';
+    return (
+      `.TP\n${bold(key)} (${roff(setting.kind.name)}; ${roff(defaultText(setting))})\n` +
+      `${roff(setting.doc + shared + also)}\n.br\n${roff(env)}\n`
+    );
+  });
+  return (
+    `${head('platform-node.conf', 5)}.SH NAME\nplatform\\-node.conf \\- configuration of platform\\-node\n` +
+    `.SH DESCRIPTION\n${roff(
+      'A HOCON file. Keys stand below node { … } or without it. A flag --set key=value wins over the ' +
+        'environment variable, that over the file, that over the default. Durations are written ' +
+        '200ms, 17s or "1 minute", sizes 100MiB, amounts as smallest units or "1.5 WEST"; integers ' +
+        'above 2^53 go in quotes. A secret can be read from a file named by <key>-file.',
+    )}\n.SH SETTINGS\n${entries.join('')}.SH "SEE ALSO"\n${bold('platform-node')}(1)\n`
+  );
+}
+
+/** docs/reference/cli.md */
+export function commandReference(program: Command): string {
+  const sections = program.commands
+    .filter((verb) => verb.name() !== 'help')
+    .flatMap((verb) =>
+      (verb.commands.length > 0 ? verb.commands : [verb]).map((one) => {
+        const path = one === verb ? verb.name() : `${verb.name()} ${one.name()}`;
+        const rows = one.options.map(
+          (option) => `| \`${option.flags}\` | ${optionText(option).replaceAll('|', '\\|')} |\n`,
+        );
+        const table =
+          rows.length === 0 ? '' : `\n| Option | Meaning |\n|---|---|\n${rows.join('')}`;
+        return `## platform-node ${path}\n\n\`platform-node ${path} ${one.usage()}\`\n\n${one.description()}\n${table}`;
+      }),
+    );
+  const codes = EXIT_CODES.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n');
+  const variables = VARIABLES.map(([name, meaning]) => `| \`${name}\` | ${meaning} |`).join('\n');
+  return `# Commands
+
+Generated from the registered commands; do not edit.
+
+Answers go to stdout as JSON, messages to stderr. A file argument of \`-\` is stdin.
+
+| Exit code | Meaning |
+|---|---|
+${codes}
+
+| Variable | Meaning |
+|---|---|
+${variables}
+
+${sections.join('\n')}`;
+}
