@@ -9,7 +9,7 @@ import type { Files, Random } from '../base/ports.ts';
 import { signGenesis } from '../block/genesis.ts';
 import { createChain } from '../crypto/chain.ts';
 import type { CryptoFamily, KeyPair } from '../crypto/family.ts';
-import { roleByte } from '../tx/fields.ts';
+import { roleNumber } from '../ledger/roles.ts';
 
 export const DEV_CHAIN_ID = 'T';
 /** Every role of this era except `banned`. */
@@ -79,7 +79,7 @@ export function readDevNetwork(dir: string, files: Files): DevNetwork | undefine
 
 export async function createDevNetwork(options: DevOptions, ports: DevPorts): Promise<DevNetwork> {
   const { files, random, family } = ports;
-  const chain = createChain(DEV_CHAIN_ID.charCodeAt(0), family);
+  const chain = createChain(family, DEV_CHAIN_ID.charCodeAt(0));
   const secret = (): string => base58.encode(random.bytes(SECRET_BYTES));
 
   const seeds = Array.from({ length: 1 + ACCOUNTS_WITHOUT_ROLE }, secret);
@@ -110,12 +110,12 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
       })),
       networkParticipants: keys.map((key, i) => ({
         publicKey: key.publicKey,
-        roles: (accounts[i]?.roles ?? []).map(roleByte),
+        roles: i === 0 ? ALL_ROLES.map((name) => roleNumber(name) ?? 0) : [],
       })),
     },
     {
       publicKey: genesisKey.publicKey,
-      sign: (message) => family.sign(genesisKey.privateKey, message, random.bytes(64)),
+      sign: (message) => family.sign(genesisKey.privateKey, message, random),
     },
     chain,
   );
@@ -156,7 +156,7 @@ function configText(options: DevOptions, network: DevNetwork, secrets: Secrets):
   const syncMs = Math.max(1, Math.floor(options.roundMs / 10));
   const quoted = (text: string): string => JSON.stringify(text);
   const transactions = accounts
-    .map((one) => `{ recipient = ${quoted(one.address)}, amount = ${one.balance} }`)
+    .map((one) => `{ recipient = ${quoted(one.address)}, amount = "${one.balance}" }`)
     .join('\n          ');
   const participants = accounts
     .map((one) => `{ public-key = ${quoted(one.publicKey)}, roles = [${one.roles.join(', ')}] }`)
@@ -176,7 +176,7 @@ node {
     custom {
       address-scheme-character = ${quoted(network.chainId)}
       genesis {
-        initial-balance = ${accounts.reduce((sum, one) => sum + one.balance, 0n)}
+        initial-balance = "${accounts.reduce((sum, one) => sum + one.balance, 0n)}"
         block-timestamp = ${options.now}
         genesis-public-key-base-58 = ${quoted(secrets.genesisKey)}
         signature = ${quoted(secrets.genesisSignature)}

@@ -7,11 +7,12 @@
  * since an object for each field would cost ten times the memory.
  */
 import { base58 } from '../base/base58.ts';
-import { equal, latin1 } from '../base/bytes.ts';
+import { equal, fromLatin1, latin1 } from '../base/bytes.ts';
 import { ApiError, apiError, refused } from '../base/errors.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import type { Chain } from '../codec/codec.ts';
 import { decodeTx, signedBytes } from '../tx/bytes.ts';
+import { invalidSignature } from '../tx/pipeline.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { type Ordered, TimeOrder } from './order.ts';
 import type { Spending } from './spending.ts';
@@ -88,6 +89,13 @@ export interface Pool {
   stop(): Promise<void>;
 }
 
+const unavailable = (what: string, balance: bigint, spends: bigint): ApiError =>
+  refused(
+    `Attempt to transfer unavailable funds: Transaction application leads to negative ${what} ` +
+      'balance to (at least) temporary negative state, ' +
+      `current balance equals ${balance}, spends equals -${spends}, result is ${balance - spends}`,
+  );
+
 export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const { chain, state, verifier, journal, clock, log } = ports;
   const entries = new Map<string, PoolEntry>();
@@ -122,7 +130,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     const sender = latin1(tx.sender);
     requireRoom(tx.bytes.length, sender);
     if (checkSignature && !(await hasValidSignature(tx))) {
-      throw refused(`proof doesn't validate as signature for transaction`);
+      throw invalidSignature(tx);
     }
     const entry = insert(tx, key, sender);
     try {
@@ -181,7 +189,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       throw unavailable(options.nativeToken, native, spends);
     }
     for (const [asset, amount] of spending.assets ?? []) {
-      const id = Uint8Array.from(Buffer.from(asset, 'latin1'));
+      const id = fromLatin1(asset);
       const balance = state.assetBalance(tx.sender, id);
       const assetSpends = (totals.assets.get(asset) ?? 0n) + amount;
       if (assetSpends > balance) {

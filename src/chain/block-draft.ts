@@ -1,0 +1,90 @@
+/**
+ * A block in the making: its transactions applied one after the other to an overlay. The miner
+ * packs one and the appender repeats one; both end in the same `finish`, so that a block means the
+ * same to whoever made it and to whoever checks it.
+ */
+import { latin1 } from '../base/bytes.ts';
+import { encodeBanHistory } from '../consensus/ban-history.ts';
+import type { Consensus, JudgedHeader, Parent } from '../consensus/consensus.ts';
+import { recordHistory } from '../ledger/balance-history.ts';
+import type { KeyedView } from '../ledger/head.ts';
+import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
+import { bans } from '../ledger/tables.ts';
+import { closeBlock, openBlock } from '../tx/block-fees.ts';
+import type { NetworkSettings } from '../tx/network-settings.ts';
+import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
+import type { BlockContext, Tx } from '../tx/transaction.ts';
+import type { Ahead } from './ahead.ts';
+import { consensusView } from './consensus-view.ts';
+import { countVotes, type VotingSettings } from './features.ts';
+import { confirmedHeight } from './stored-blocks.ts';
+
+export interface DraftOptions {
+  /** The state at the parent. */
+  readonly base: KeyedView;
+  /** Undefined for the genesis block. */
+  readonly parent: Parent | undefined;
+  readonly timestamp: number;
+  /** Address of the generator. */
+  readonly generator: Uint8Array;
+  readonly network: NetworkSettings & VotingSettings;
+  readonly consensus: Consensus;
+  /** Blocks between the committed head and the parent. */
+  readonly ahead?: Ahead;
+}
+
+export interface BlockDraft {
+  readonly context: BlockContext & { readonly generator: Uint8Array };
+  readonly overlay: KeyedOverlay;
+  readonly txs: readonly Tx[];
+  /** Applies a transaction; on a throw nothing of it is left. Throws ApiError. */
+  add(tx: Tx): void;
+  /**
+   * Fees, bans, votes and history: what follows from the block as a whole. Gives the native fees.
+   */
+  finish(header: JudgedHeader & { readonly features: readonly number[] }): bigint;
+}
+
+export function openDraft(options: DraftOptions): BlockDraft {
+  const { base, parent, timestamp, generator, network, consensus, ahead } = options;
+  const height = (parent?.height ?? 0) + 1;
+  const parentTimestamp = parent?.header.timestamp ?? timestamp;
+  const context = {
+    ...blockContext(base, network, { height, timestamp, parentTimestamp, generator }),
+    generator,
+  };
+  const overlay = createOverlay(base);
+  const fees = openBlock(overlay, context);
+  const txs: Tx[] = [];
+  const ids = new Set<string>();
+
+  const known: Knowledge = {
+    signatureVerified: true,
+    heightOf: (id) =>
+      ids.has(latin1(id)) ? height : (ahead?.heightOf(id) ?? confirmedHeight(base, id)),
+  };
+
+  return {
+    context,
+    overlay,
+    txs,
+    add(tx) {
+      fees.add(applyTransaction(tx, overlay, context, known));
+      ids.add(latin1(tx.id));
+      txs.push(tx);
+    },
+    finish(header) {
+      closeBlock(overlay, context, fees);
+      if (parent !== undefined) {
+        const view = consensusView(base, ahead?.headers);
+        for (const { address, history } of consensus.finish(header, parent, view)) {
+          if (history === undefined) overlay.remove(bans, address);
+          else overlay.set(bans, address, encodeBanHistory(history, base.chain));
+        }
+      }
+      countVotes(overlay, height, header.features, network);
+      recordHistory(overlay, height);
+      return fees.sum;
+    },
+  };
+}

@@ -1,0 +1,341 @@
+/**
+ * The chain: one head, moved only by a durable commit (protocol.md §2.3, §4.7).
+ *
+ * Invariants: everything that changes the state runs in one lane, one job at a time; a job works on
+ * private overlays, so readers see the old head or the new one and nothing between; listeners are
+ * told after the commit.
+ */
+import { assert } from '../base/assert.ts';
+import { equal } from '../base/bytes.ts';
+import { apiError } from '../base/errors.ts';
+import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
+import {
+  type Block,
+  blockId,
+  checkLimits,
+  limitsOf,
+  sealBlock,
+  TRANSACTIONS_MAX,
+} from '../block/block.ts';
+import { BLOCK_VERSION, type Header } from '../block/header.ts';
+import type { HeaderRow } from '../block/header-row.ts';
+import type { Chain } from '../codec/codec.ts';
+import { type Consensus, type Forger, isFromFuture, type Slot } from '../consensus/consensus.ts';
+import { createCommitter } from '../ledger/commit.ts';
+import { createHead, type KeyedView } from '../ledger/head.ts';
+import { u32Key } from '../ledger/keys.ts';
+import type { KeyedOverlay } from '../ledger/overlay.ts';
+import { scripts, stateHashes, tables, undo } from '../ledger/tables.ts';
+import type { NetworkSettings } from '../tx/network-settings.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { Ahead } from './ahead.ts';
+import { type BlockDraft, openDraft } from './block-draft.ts';
+import { indexRemovals, indexWrites } from './block-index.ts';
+import { consensusView } from './consensus-view.ts';
+import { type FeatureSupport, votesFor, type VotingSettings } from './features.ts';
+import { Lane } from './lane.ts';
+import { foundingWrites } from './origin.ts';
+import { headerRowAt, newestHeader, transactionsAt } from './stored-blocks.ts';
+import { decodeTransactions, verifyBlock } from './verify-block.ts';
+
+export interface BlockchainOptions {
+  readonly network: NetworkSettings & VotingSettings;
+  readonly consensus: Consensus;
+  /** What this node votes for in its blocks. */
+  readonly support: FeatureSupport;
+  /** Bytes of all transactions of a block (H-4). */
+  readonly transactionBytesMax: number;
+  /** Blocks that can be taken back. */
+  readonly undoDepth: number;
+}
+
+export interface BlockchainPorts {
+  readonly chain: Chain;
+  readonly store: Store;
+  readonly verifier: Verifier;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The newest block. */
+export interface Tip {
+  readonly height: number;
+  readonly id: Uint8Array;
+  readonly header: Header;
+  /** Score of the whole chain. */
+  readonly score: bigint;
+}
+
+export interface AppliedBlock {
+  readonly height: number;
+  readonly row: HeaderRow;
+  readonly txs: readonly Tx[];
+  readonly overlay: KeyedOverlay;
+}
+
+export interface BlockEvent {
+  readonly tip: Tip;
+  readonly block: AppliedBlock;
+}
+
+export interface ChainListener {
+  block?(event: BlockEvent): void;
+  /** Transactions of removed blocks, oldest first. */
+  rolledBack?(tip: Tip, txs: readonly Tx[]): void;
+}
+
+/** Fills a draft with transactions up to these limits. */
+export type Packer = (draft: BlockDraft, limits: PackLimits) => Promise<void>;
+
+export interface PackLimits {
+  /** Bytes of all transactions. */
+  readonly bytesMax: number;
+  readonly countMax: number;
+}
+
+export interface Generator extends Forger {
+  readonly sign: (message: Uint8Array) => Uint8Array;
+}
+
+/** Longest stretch of work before others get their turn. */
+const TURN_MS = 10;
+
+export interface Blockchain {
+  readonly view: KeyedView;
+  /** True before `found`. */
+  isEmpty(): boolean;
+  tip(): Tip;
+  stateHash(height: number): Uint8Array | undefined;
+  /** Writes the genesis block into an empty store. */
+  found(genesis: Block): Promise<void>;
+  /**
+   * Checks and appends a block. `isVerified` says which transactions passed all signature checks
+   * already. Throws ApiError.
+   */
+  append(block: Block, isVerified?: (tx: Tx) => boolean): Promise<void>;
+  /** Appends many blocks with few commits; see import-blocks.ts. */
+  exclusive<T>(job: (inside: Inside) => Promise<T>): Promise<T>;
+  nextSlot(forger: Forger, now: number): Slot | undefined;
+  forge(generator: Generator, timestamp: number, pack: Packer): Promise<Block>;
+  /** Takes back all blocks above `height`; gives their transactions. Throws ApiError. */
+  rollback(height: number): Promise<readonly Tx[]>;
+  listen(listener: ChainListener): () => void;
+  /** Resolves when the lane is empty. */
+  idle(): Promise<void>;
+}
+
+/** What jobs in the lane may do. */
+export interface Inside {
+  tip(): Tip;
+  /** Applies a block whose signatures are known to be good on top of `base`. */
+  apply(base: KeyedView, parent: Tip, block: Block, txs: readonly Tx[], ahead: Ahead): Promise<AppliedBlock>;
+  commit(blocks: readonly AppliedBlock[]): void;
+}
+
+export function createBlockchain(options: BlockchainOptions, ports: BlockchainPorts): Blockchain {
+  const { network, consensus } = options;
+  const { chain, store, clock, log, verifier } = ports;
+  const head = createHead(store, chain);
+  const committer = createCommitter({
+    store,
+    head,
+    tables,
+    undo: undo.id,
+    stateHashes: stateHashes.id,
+    undoDepth: options.undoDepth,
+  });
+  const lane = new Lane();
+  const listeners = new Set<ChainListener>();
+  const NOTHING_AHEAD = new Ahead();
+  let newest: Tip | undefined = readTip();
+
+  function readTip(): Tip | undefined {
+    const row = newestHeader(head);
+    return row && tipOf(row.height, row);
+  }
+
+  function tip(): Tip {
+    assert(newest !== undefined, 'the chain has its genesis block');
+    return newest;
+  }
+
+  const draftOn = (base: KeyedView, parent: Tip, header: { timestamp: number; generator: Uint8Array }, ahead: Ahead) =>
+    openDraft({
+      base,
+      parent,
+      timestamp: header.timestamp,
+      generator: chain.addressOf(header.generator),
+      network,
+      consensus,
+      ahead,
+    });
+
+  async function apply(
+    base: KeyedView,
+    parent: Tip,
+    block: Block,
+    txs: readonly Tx[],
+    ahead: Ahead,
+  ): Promise<AppliedBlock> {
+    const { header } = block;
+    if (!equal(header.reference, parent.id)) {
+      throw apiError('Invalid', "Broadcast block is not a child of the last block");
+    }
+    const generator = chain.addressOf(header.generator);
+    const draft = draftOn(base, parent, header, ahead);
+    const isActive = (id: number): boolean => draft.context.features.has(id);
+    checkLimits(block, limitsOf(options.transactionBytesMax, isActive));
+    if (base.get(scripts, generator) !== undefined) {
+      throw apiError(
+        'Invalid',
+        `Account '${chain.addressToText(generator)}' is scripted are therefore not allowed to forge blocks`,
+      );
+    }
+    consensus.verify(header, parent, consensusView(base, ahead.headers));
+    let turnEnds = clock.now() + TURN_MS;
+    for (const tx of txs) {
+      draft.add(tx);
+      if (clock.now() < turnEnds) continue;
+      await clock.turn();
+      turnEnds = clock.now() + TURN_MS;
+    }
+    return applied(draft, parent, block, draft.finish(header));
+  }
+
+  const applied = (draft: BlockDraft, parent: Tip | undefined, block: Block, fee: bigint): AppliedBlock => ({
+    height: draft.context.height,
+    overlay: draft.overlay,
+    txs: draft.txs,
+    row: {
+      header: block.header,
+      blockSize: block.bytes.length,
+      transactionCount: draft.txs.length,
+      fee,
+      score: (parent?.score ?? 0n) + consensus.score(block.header.consensus),
+    },
+  });
+
+  function* indexOf(blocks: readonly AppliedBlock[]) {
+    for (const block of blocks) yield* indexWrites(block, block.overlay, chain);
+  }
+
+  function commit(blocks: readonly AppliedBlock[]): void {
+    const last = blocks.at(-1);
+    if (last === undefined) return;
+    committer.commit({ blocks, extra: indexOf(blocks) });
+    for (const block of blocks) {
+      newest = tipOf(block.height, block.row);
+      for (const listener of listeners) listener.block?.({ tip: newest, block });
+    }
+  }
+
+  async function appendNow(block: Block, isVerified: (tx: Tx) => boolean): Promise<void> {
+    if (isFromFuture(block.header.timestamp, clock.now())) {
+      throw apiError('Invalid', `BlockFromFuture(${block.header.timestamp})`);
+    }
+    const txs = decodeTransactions(block, chain);
+    await verifyBlock(block, txs, verifier, isVerified);
+    commit([await apply(head, tip(), block, txs, NOTHING_AHEAD)]);
+    log.info('block.appended', { height: tip().height, txs: txs.length });
+  }
+
+  async function foundNow(genesis: Block): Promise<void> {
+    assert(newest === undefined, 'only an empty store is founded');
+    const { header } = genesis;
+    const draft = openDraft({
+      base: head,
+      parent: undefined,
+      timestamp: header.timestamp,
+      generator: chain.addressOf(header.generator),
+      network,
+      consensus,
+    });
+    for (const tx of decodeTransactions(genesis, chain)) draft.add(tx);
+    const block = applied(draft, undefined, genesis, draft.finish(header));
+    committer.commit({
+      blocks: [block],
+      extra: [...foundingWrites(blockId(genesis), chain), ...indexOf([block])],
+    });
+    newest = tipOf(1, block.row);
+  }
+
+  async function forgeNow(generator: Generator, timestamp: number, pack: Packer): Promise<Block> {
+    const parent = tip();
+    const view = consensusView(head);
+    const data = consensus.fields(parent, generator, timestamp, view);
+    const unsigned = { timestamp, generator: generator.publicKey };
+    const draft = draftOn(head, parent, unsigned, NOTHING_AHEAD);
+    const isActive = (id: number): boolean => draft.context.features.has(id);
+    const limits = limitsOf(options.transactionBytesMax, isActive);
+    await pack(draft, {
+      bytesMax: limits.transactionBytesMax,
+      countMax: limits.transactionsMax ?? TRANSACTIONS_MAX,
+    });
+    const block = sealBlock(
+      {
+        ...unsigned,
+        version: BLOCK_VERSION,
+        reference: parent.id,
+        consensus: data,
+        features: votesFor(head, network, options.support),
+      },
+      draft.txs.map((tx) => tx.bytes),
+      chain,
+      generator.sign,
+    );
+    consensus.verify(block.header, parent, view);
+    commit([applied(draft, parent, block, draft.finish(block.header))]);
+    const { height } = tip();
+    log.info('block.forged', { height, txs: draft.txs.length, bytes: block.bytes.length });
+    return block;
+  }
+
+  async function rollbackNow(height: number): Promise<readonly Tx[]> {
+    const from = tip().height;
+    if (height < 1 || height > from) {
+      throw apiError('Invalid', `There is no block to roll back to at height ${height}`);
+    }
+    if (from - height > options.undoDepth) {
+      const oldest = from - options.undoDepth;
+      throw apiError('Invalid', `Rollback is possible only to the block at a height: ${oldest}`);
+    }
+    if (height === from) return [];
+    const txs: Tx[] = [];
+    const extra = [];
+    for (let at = height + 1; at <= from; at++) {
+      const row = headerRowAt(head, at);
+      assert(row !== undefined, `the header of height ${at} is stored`);
+      const block = { height: at, row, txs: transactionsAt(head, at) };
+      extra.push(...indexRemovals(block, head, chain));
+      txs.push(...block.txs);
+    }
+    committer.commit({ unwound: committer.unwind(from, height), blocks: [], extra });
+    newest = readTip();
+    log.warn('chain.rolled-back', { from, to: height });
+    for (const listener of listeners) listener.rolledBack?.(tip(), txs);
+    return txs;
+  }
+
+  return {
+    view: head,
+    isEmpty: () => newest === undefined,
+    tip,
+    stateHash: (height) => store.get(stateHashes.id, u32Key.encode(height)),
+    found: (genesis) => lane.run(() => foundNow(genesis)),
+    append: (block, isVerified = () => false) => lane.run(() => appendNow(block, isVerified)),
+    exclusive: (job) => lane.run(() => job({ tip, apply, commit })),
+    nextSlot: (forger, now) => consensus.nextSlot(tip(), forger, now, consensusView(head)),
+    forge: (generator, timestamp, pack) => lane.run(() => forgeNow(generator, timestamp, pack)),
+    rollback: (height) => lane.run(() => rollbackNow(height)),
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    idle: () => lane.idle(),
+  };
+}
+
+export function tipOf(height: number, row: HeaderRow): Tip {
+  return { height, id: row.header.signature, header: row.header, score: row.score };
+}
+

@@ -1,0 +1,100 @@
+/** Blocks and transactions as the store has them: lookups by height, id and address. */
+import { equal } from '../base/bytes.ts';
+import { type Block, encodeBlock } from '../block/block.ts';
+import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
+import { prefix, prefixEnd, u32Key } from '../ledger/keys.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import {
+  headers,
+  heights,
+  transactionIds,
+  transactions,
+  transactionsByAddress,
+} from '../ledger/tables.ts';
+import { decodeTx } from '../tx/bytes.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { TRANSACTIONS_MAX } from '../block/block.ts';
+import { idPrefix } from './block-index.ts';
+
+/** Where a transaction stands. */
+export interface Position {
+  readonly height: number;
+  readonly index: number;
+}
+
+export interface StoredTx extends Position {
+  readonly tx: Tx;
+}
+
+export function headerRowAt(view: LedgerView, height: number): HeaderRow | undefined {
+  const row = view.get(headers, height);
+  return row && decodeHeaderRow(row, view.chain);
+}
+
+export const heightOf = (view: LedgerView, blockId: Uint8Array): number | undefined =>
+  view.get(heights, blockId);
+
+/** The header of the newest block, undefined in an empty store. */
+export function newestHeader(view: LedgerView): (HeaderRow & { height: number }) | undefined {
+  const [from, to] = [u32Key.encode(0), u32Key.encode(0xffff_ffff)];
+  for (const [height, row] of view.range(headers, from, to, 1, true)) {
+    return { height, ...decodeHeaderRow(row, view.chain) };
+  }
+  return undefined;
+}
+
+/** Full bytes of the transactions of a block, in their order. */
+export function* transactionBytesAt(view: LedgerView, height: number): Generator<Uint8Array> {
+  const from = prefix([u32Key], height);
+  for (const [, bytes] of view.range(transactions, from, prefixEnd(from), TRANSACTIONS_MAX)) {
+    yield bytes;
+  }
+}
+
+export function transactionsAt(view: LedgerView, height: number): Tx[] {
+  return Array.from(transactionBytesAt(view, height), (bytes) => decodeTx(bytes, view.chain));
+}
+
+/** The whole block with its bytes, as it was signed. */
+export function blockAt(view: LedgerView, height: number): Block | undefined {
+  const row = headerRowAt(view, height);
+  if (row === undefined) return undefined;
+  const parts = [...transactionBytesAt(view, height)];
+  return { header: row.header, transactions: parts, bytes: encodeBlock(row.header, parts, view.chain) };
+}
+
+/** The full bytes of a confirmed transaction. */
+export function findTransaction(view: LedgerView, id: Uint8Array): StoredTx | undefined {
+  const position = view.get(transactionIds, idPrefix(id));
+  if (position === undefined) return undefined;
+  const { height, index } = position;
+  const bytes = view.get(transactions, [height, index]);
+  if (bytes === undefined) return undefined;
+  const tx = decodeTx(bytes, view.chain);
+  // The index knows the beginning of the id only.
+  return equal(tx.id, id) ? { tx, height, index } : undefined;
+}
+
+/** The height at which a transaction with this id is in the chain. */
+export const confirmedHeight = (view: LedgerView, id: Uint8Array): number | undefined =>
+  view.get(transactionIds, idPrefix(id))?.height;
+
+/** Newest first, at most `limit`, older than the position `below`. */
+export function* transactionsOf(
+  view: LedgerView,
+  address: Uint8Array,
+  limit: number,
+  below?: Position,
+): Generator<StoredTx> {
+  const { key } = transactionsByAddress;
+  const start = key.encode([address, below?.height ?? 0xffff_ffff, below?.index ?? 0xffff]);
+  const end = prefixEnd(address);
+  const rows = view.range(transactionsByAddress, start, end, limit + 1);
+  let left = limit;
+  for (const [[, height, index]] of rows) {
+    if (below !== undefined && height === below.height && index === below.index) continue;
+    if (left-- === 0) return;
+    const bytes = view.get(transactions, [height, index]);
+    if (bytes !== undefined) yield { tx: decodeTx(bytes, view.chain), height, index };
+  }
+}

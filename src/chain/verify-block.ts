@@ -1,0 +1,49 @@
+/** Signatures of a block and its transactions, checked in one batch on other threads. */
+import { apiError } from '../base/errors.ts';
+import type { SignatureCheck, Verifier } from '../base/ports.ts';
+import { type Block, signedBytes as signedBlockBytes } from '../block/block.ts';
+import { type Chain, CodecError } from '../codec/codec.ts';
+import { decodeTx, signedBytes } from '../tx/bytes.ts';
+import { invalidSignature } from '../tx/pipeline.ts';
+import type { Tx } from '../tx/transaction.ts';
+
+/** Throws ApiError where one does not decode. */
+export function decodeTransactions(block: Block, chain: Chain): Tx[] {
+  try {
+    return block.transactions.map((bytes) => decodeTx(bytes, chain));
+  } catch (error) {
+    if (error instanceof CodecError) throw error.api ?? apiError('Invalid', error.message);
+    throw error;
+  }
+}
+
+/** Throws ApiError at the first signature that is wrong. */
+export async function verifyBlock(
+  block: Block,
+  txs: readonly Tx[],
+  verifier: Verifier,
+  isVerified: (tx: Tx) => boolean,
+): Promise<void> {
+  const { header } = block;
+  const checks: SignatureCheck[] = [
+    { publicKey: header.generator, message: signedBlockBytes(block), signature: header.signature },
+  ];
+  const checked: (Tx | undefined)[] = [undefined];
+  for (const tx of txs) {
+    const [proof] = tx.proofs;
+    // Without a proof the rules of the pipeline decide; genesis types are refused there.
+    if (proof === undefined || isVerified(tx)) continue;
+    checks.push({
+      publicKey: tx.senderPublicKey,
+      message: signedBytes(tx),
+      signature: proof,
+    });
+    checked.push(tx);
+  }
+  const verdicts = await verifier.verify(checks);
+  verdicts.forEach((good, i) => {
+    if (good) return;
+    const tx = checked[i];
+    throw tx === undefined ? apiError('InvalidSignature') : invalidSignature(tx);
+  });
+}

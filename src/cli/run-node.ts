@@ -1,0 +1,137 @@
+/**
+ * Runs a node in this process: opens the outside world for a configuration, in the order of
+ * protocol.md §11.1, and closes it again when asked to stop (§11.2).
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { hyperExpress } from '../adapters/hyper-express.ts';
+import { openJournal } from '../adapters/journal.ts';
+import { openLmdbStore } from '../adapters/lmdb.ts';
+import { type LogControl, stderrLog } from '../adapters/log.ts';
+import { ntpSource, type TimeSource } from '../adapters/ntp.ts';
+import { systemClock, systemRandom } from '../adapters/system.ts';
+import type { LogLevel } from '../base/ports.ts';
+import { tables } from '../ledger/tables.ts';
+import type { Config } from '../node/config/settings.ts';
+import { createNode, type Node } from '../node/node.ts';
+import { CliError } from './exit.ts';
+import { genesisBlock, networkOfConfig } from './network.ts';
+import { createVerifyThreads } from './verify-threads.ts';
+import { version } from './version.ts';
+import { openNodeWallet, unlockOwner } from './wallet.ts';
+
+export interface RunningNode extends Node {
+  /** Resolves when the node has stopped, whoever asked for it. */
+  readonly ended: Promise<void>;
+  readonly log: LogControl;
+}
+
+/** A stop that takes longer ends the process anyway. */
+const STOP_MS_MAX = 10_000;
+const FIRST_TIME_MS_MAX = 30_000;
+
+export async function runNode(config: Config): Promise<RunningNode> {
+  const log = stderrLog(levelOf(config), process.stderr.isTTY === true);
+  const { family, chain } = networkOfConfig(config);
+  const genesis = incorrectGenesis(log, () => genesisBlock(config));
+  const time = timeSource(config, log);
+  const clock = systemClock(time);
+  if (time !== undefined && !(await time.ready(FIRST_TIME_MS_MAX))) {
+    log.error('ntp.silent', {
+      why: 'no time server has answered: no blocks are made until one does',
+    });
+  }
+
+  const folder = join(config.dataDirectory, 'chain');
+  mkdirSync(folder, { recursive: true });
+  const store = await openLmdbStore({ folder, tables });
+  try {
+    const keystore = await openNodeWallet(config, log);
+    const ownerKey = await unlockOwner(config, keystore);
+    const verifier = createVerifyThreads(family, { log });
+    const journal = openJournal({ path: join(config.dataDirectory, 'pool.journal') });
+    const stopping = Promise.withResolvers<void>();
+    const node = await createNode(config, genesis, {
+      chain,
+      family,
+      store,
+      journal,
+      verifier,
+      clock,
+      random: systemRandom,
+      log,
+      http: hyperExpress,
+      keystore,
+      ownerKey,
+      version,
+      requestStop: stopping.resolve,
+    });
+    return { ...node, log, ended: stopOnRequest(node, stopping, log, time) };
+  } catch (cause) {
+    await store.close();
+    time?.stop();
+    throw cause;
+  }
+}
+
+function levelOf(config: Config): LogLevel {
+  const level = (process.env['LOG_LEVEL'] ?? config.loggingLevel).toLowerCase();
+  const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+  return levels.find((known) => known === level) ?? 'info';
+}
+
+function incorrectGenesis<T>(log: LogControl, attempt: () => T): T {
+  try {
+    return attempt();
+  } catch (cause) {
+    log.error('genesis.incorrect');
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError(
+      `INCORRECT GENESIS BLOCK CONFIGURATION!!! NODE STOPPED BECAUSE OF THE FOLLOWING ERROR: ${why}`,
+    );
+  }
+}
+
+/** Without servers the operator keeps the machine's clock right by other means. */
+function timeSource(config: Config, log: LogControl): TimeSource | undefined {
+  const { servers, requestTimeout, expirationTimeout, fatalTimeout } = config.ntp;
+  if (servers.length === 0) return undefined;
+  return ntpSource(
+    {
+      servers,
+      requestTimeoutMs: requestTimeout.ms,
+      expirationMs: expirationTimeout.ms,
+      fatalMs: fatalTimeout?.ms ?? Number.POSITIVE_INFINITY,
+    },
+    log,
+  );
+}
+
+async function stopOnRequest(
+  node: Node,
+  stopping: PromiseWithResolvers<void>,
+  log: LogControl,
+  time: TimeSource | undefined,
+): Promise<void> {
+  let signals = 0;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    log.info('node.stopping', { signal });
+    // The second signal means now; the store loses nothing that was acknowledged.
+    if (++signals > 1) process.exit(1);
+    stopping.resolve();
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  process.on('SIGHUP', () => void node.rest?.reload());
+  await stopping.promise;
+  const deadline = setTimeout(() => {
+    log.error('node.stop-timeout');
+    log.flush();
+    process.exit(1);
+  }, STOP_MS_MAX);
+  await node.stop();
+  time?.stop();
+  clearTimeout(deadline);
+  log.info('node.stopped');
+  log.flush();
+}

@@ -1,0 +1,24 @@
+/** `platform-node start <config>`: runs a node until it is told to stop. */
+import type { Command } from 'commander';
+import { setOption } from './config.ts';
+
+export function register(command: Command): void {
+  command
+    .argument('<config>', 'configuration file (HOCON)')
+    .addOption(setOption())
+    .action(async (path: string, options: { set?: string[] }) => {
+      const { loadConfig } = await import('./config-file.ts');
+      const { warn } = await import('./output.ts');
+      const { config, warnings } = await loadConfig(path, options);
+      for (const warning of warnings) warn(warning);
+      const { runNode } = await import('./run-node.ts');
+      const node = await runNode(config);
+      const { restApi, ownerAddress } = config;
+      node.log.info('node.started', {
+        owner: ownerAddress,
+        height: node.blockchain.tip().height,
+        ...(node.rest === undefined ? {} : { rest: `${restApi.bindAddress}:${node.rest.port}` }),
+      });
+      await node.ended;
+    });
+}

@@ -1,0 +1,57 @@
+/**
+ * Tries transactions on top of the head, one by one and without a trace: what the pool asks before
+ * it takes one in. The block time of the trial is now.
+ */
+import type { Clock } from '../base/ports.ts';
+import type { Blockchain } from '../chain/blockchain.ts';
+import { confirmedHeight } from '../chain/stored-blocks.ts';
+import { accountOf, available } from '../ledger/accounts.ts';
+import { assetBalance } from '../ledger/assets.ts';
+import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
+import type { NetworkSettings } from '../tx/network-settings.ts';
+import { applyTransaction, blockContext } from '../tx/pipeline.ts';
+import type { BlockContext, Tx } from '../tx/transaction.ts';
+import type { PoolChain } from './pool.ts';
+import { spendingOf } from './spending.ts';
+
+export function createTrial(
+  blockchain: Blockchain,
+  network: NetworkSettings,
+  clock: Clock,
+): PoolChain & { context(): BlockContext } {
+  const { view } = blockchain;
+  let height = 0;
+  let overlay: KeyedOverlay = createOverlay(view);
+  let context: BlockContext | undefined;
+
+  /** The context of the next block; its features are looked up once for each head. */
+  function present(): BlockContext {
+    const tip = blockchain.tip();
+    if (context === undefined || tip.height !== height) {
+      height = tip.height;
+      overlay = createOverlay(view);
+      context = blockContext(view, network, {
+        height: height + 1,
+        timestamp: clock.now(),
+        parentTimestamp: tip.header.timestamp,
+      });
+    }
+    return { ...context, timestamp: clock.now() };
+  }
+
+  const heightOf = (id: Uint8Array): number | undefined => confirmedHeight(view, id);
+
+  return {
+    context: present,
+    tryApply(tx: Tx) {
+      const block = present();
+      const mark = overlay.mark();
+      applyTransaction(tx, overlay, block, { signatureVerified: true, heightOf });
+      const spending = spendingOf(tx.sender, overlay.since(mark));
+      overlay.revert(mark);
+      return spending;
+    },
+    availableBalance: (address) => available(accountOf(view, address)),
+    assetBalance: (address, assetId) => assetBalance(view, address, assetId),
+  };
+}

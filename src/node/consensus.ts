@@ -1,0 +1,31 @@
+/** The consensus that a configuration names. */
+import type { Chain } from '../codec/codec.ts';
+import type { Consensus } from '../consensus/consensus.ts';
+import { createPoa } from '../consensus/poa.ts';
+import { createPos } from '../consensus/pos.ts';
+import type { Config } from './config/settings.ts';
+
+export function consensusOf(config: Config, genesisTimestamp: number, chain: Chain): Consensus {
+  const { consensus, custom } = config.blockchain;
+  if (consensus.type === 'pos') {
+    const { initialBalance, averageBlockDelay } = custom.genesis;
+    return createPos(
+      {
+        initialBalance: initialBalance ?? 0n,
+        averageDelaySeconds: Math.floor(averageBlockDelay.ms / 1000),
+      },
+      chain,
+    );
+  }
+  return createPoa(
+    {
+      genesisTimestamp,
+      roundDurationMs: consensus.roundDuration.ms,
+      syncDurationMs: consensus.syncDuration.ms,
+      banDurationBlocks: consensus.banDurationBlocks,
+      warningsForBan: consensus.warningsForBan,
+      maxBansPercentage: consensus.maxBansPercentage,
+    },
+    chain,
+  );
+}

@@ -1,0 +1,196 @@
+/**
+ * The node as a list of services, wired by hand: whoever wants to know what depends on what reads
+ * this file. It gets its configuration and its ports and touches nothing else of the world.
+ *
+ * Services start in the order of their lines and stop in the reverse order. The REST listener comes
+ * last, so that an open port means a working node.
+ */
+import { mount } from '../api/server.ts';
+import { routes } from '../api/routes/index.ts';
+import type { Services } from '../api/services.ts';
+import type { Http, HttpServer } from '../base/http.ts';
+import type { Clock, Journal, Log, Random, Store, Verifier } from '../base/ports.ts';
+import { type Block, blockId } from '../block/block.ts';
+import { type Blockchain, createBlockchain } from '../chain/blockchain.ts';
+import { requireSameOrigin } from '../chain/origin.ts';
+import type { Chain } from '../codec/codec.ts';
+import type { CryptoFamily } from '../crypto/family.ts';
+import type { Keystore } from '../keystore/keystore.ts';
+import { pack } from '../mempool/packer.ts';
+import { createPool, type Pool } from '../mempool/pool.ts';
+import { createTrial } from '../mempool/trial.ts';
+import { createMiner } from '../miner/miner.ts';
+import { calculateFee } from '../tx/fees.ts';
+import { allTypes } from '../tx/registry.ts';
+import { ruleSettings } from './config/rules.ts';
+import type { Config } from './config/settings.ts';
+import { consensusOf } from './consensus.ts';
+import { accountReads, leaseReads } from './reads/accounts.ts';
+import { assetReads } from './reads/assets.ts';
+import { chainReads } from './reads/chain.ts';
+import { nodeInfo } from './reads/node-info.ts';
+import { activationReads, consensusReads, permissionReads } from './reads/rules.ts';
+import { contractReads, policyReads } from './reads/state-only.ts';
+
+export interface NodePorts {
+  readonly chain: Chain;
+  readonly family: CryptoFamily;
+  readonly store: Store;
+  readonly journal: Journal;
+  readonly verifier: Verifier;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly http: Http;
+  readonly keystore: Keystore;
+  /** Private key of the owner, unlocked at start. */
+  readonly ownerKey: Uint8Array;
+  /** The bare number of this release. */
+  readonly version: string;
+  /** Asks for an orderly exit; returns at once. */
+  readonly requestStop: () => void;
+}
+
+export interface Node {
+  readonly blockchain: Blockchain;
+  readonly pool: Pool;
+  readonly services: Services;
+  /** Undefined with rest-api.enable = no. */
+  readonly rest: HttpServer | undefined;
+  stop(): Promise<void>;
+}
+
+/** Throws ApiError where genesis and data directory do not fit together. */
+export async function createNode(config: Config, genesis: Block, ports: NodePorts): Promise<Node> {
+  const { chain, family, store, journal, verifier, clock, random, log, http, keystore } = ports;
+  const rules = ruleSettings(config, allTypes);
+  const network = {
+    ...rules,
+    featureApprovalVotes: config.blockchain.custom.functionality.blocksForFeatureActivation,
+  };
+  const support = {
+    autoSupport: config.features.autoSupportImplementedFeatures,
+    supported: config.features.supported,
+  };
+  const consensus = consensusOf(config, genesis.header.timestamp, chain);
+
+  const blockchain = createBlockchain(
+    {
+      network,
+      consensus,
+      support,
+      transactionBytesMax: config.miner.maxBlockSizeInBytes,
+      undoDepth: config.storage.maxRollbackDepth,
+    },
+    { chain, store, verifier, clock, log },
+  );
+  if (blockchain.isEmpty()) await blockchain.found(genesis);
+  else requireSameOrigin(blockchain.view, blockId(genesis));
+
+  const trial = createTrial(blockchain, network, clock);
+  const pool = createPool(
+    {
+      bytesMax: config.utx.memoryLimit,
+      senderEntriesMax: SENDER_ENTRIES_MAX,
+      expireMs: config.utx.txExpireTimeout.ms,
+      cleanupMs: config.utx.cleanupInterval.ms,
+      nativeToken: config.nativeTicker,
+    },
+    { chain, state: trial, verifier, journal, clock, log },
+  );
+  await pool.recover();
+  const forget = blockchain.listen({
+    block: ({ block }) => pool.removeMined(block.txs.map((tx) => tx.id)),
+    rolledBack: (_tip, txs) => void pool.readmit(txs),
+  });
+
+  const ownerPublicKey = family.publicKeyOf(ports.ownerKey);
+  const owner = {
+    address: chain.addressOf(ownerPublicKey),
+    publicKey: ownerPublicKey,
+    sign: (message: Uint8Array) => family.sign(ports.ownerKey, message, random),
+  };
+  const miner = createMiner(
+    {
+      enabled: config.miner.enable && config.network.mode !== 'watcher',
+      quorum: config.miner.quorum,
+      noQuorumDelayMs: config.miner.noQuorumMiningDelay.ms,
+      staleTipMs: config.miner.intervalAfterLastBlockThenGenerationIsAllowed.ms,
+    },
+    {
+      clock,
+      log,
+      // No network of peers yet: this node is the only one it knows.
+      connectedMiners: () => 0,
+      chain: {
+        tip: () => {
+          const { height, header } = blockchain.tip();
+          return { height, timestamp: header.timestamp };
+        },
+        nextSlot: (now) => blockchain.nextSlot(owner, now),
+        forge: async (timestamp) => {
+          await blockchain.forge(owner, timestamp, (draft, limits) =>
+            pack(pool, limits, draft.add, clock),
+          );
+        },
+        onHead: (listener) => blockchain.listen({ block: listener, rolledBack: listener }),
+      },
+    },
+  );
+
+  const services: Services = {
+    settings: config.restApi,
+    codec: chain,
+    hashes: { fast: family.fastHash, secure: family.secureHash },
+    clock,
+    random,
+    log,
+    verifier,
+    chain: chainReads(blockchain),
+    accounts: accountReads(blockchain),
+    leases: leaseReads(blockchain),
+    assets: assetReads(blockchain),
+    pool,
+    fees: { calculate: (tx) => calculateFee(tx, blockchain.view, trial.context()) },
+    keystore,
+    consensus: consensusReads(blockchain, config.blockchain.consensus),
+    permissions: permissionReads(blockchain),
+    activation: activationReads(blockchain, network, support),
+    node: nodeInfo(config, rules, owner, ports),
+    contracts: contractReads(blockchain),
+    policies: policyReads(blockchain),
+  };
+
+  const rest = config.restApi.enable
+    ? await http.listen(mount(routes, services), {
+        host: config.restApi.bindAddress,
+        port: config.restApi.port,
+        tls: tlsOf(config.restApi.tls),
+        cors: config.restApi.cors,
+      })
+    : undefined;
+
+  return {
+    blockchain,
+    pool,
+    services,
+    rest,
+    async stop() {
+      await rest?.close();
+      await miner.stop();
+      await blockchain.idle();
+      forget();
+      await pool.stop();
+      await verifier.close();
+      await store.close();
+      keystore.close();
+    },
+  };
+}
+
+function tlsOf({ cert, key }: Config['restApi']['tls']): { cert: string; key: string } | undefined {
+  return cert === undefined || key === undefined ? undefined : { cert, key };
+}
+
+/** Entries one account may have in the pool (H-17). */
+const SENDER_ENTRIES_MAX = 10_000;

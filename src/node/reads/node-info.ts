@@ -1,0 +1,39 @@
+/** What GET /node/* tells of this node. */
+import type { NodeInfo } from '../../api/services.ts';
+import type { FamilyName } from '../../crypto/family.ts';
+import type { NetworkSettings } from '../../tx/network-settings.ts';
+import { allTypes } from '../../tx/registry.ts';
+import type { Config } from '../config/settings.ts';
+
+export function nodeInfo(
+  config: Config,
+  rules: NetworkSettings,
+  owner: NodeInfo['owner'],
+  node: {
+    readonly family: { readonly name: FamilyName };
+    readonly version: string;
+    readonly requestStop: () => void;
+  },
+): NodeInfo {
+  const { consensus, custom } = config.blockchain;
+  const { enabled, base, additional } = rules.fees;
+  const fee = (fees: ReadonlyMap<number, bigint>, type: number): bigint =>
+    enabled ? (fees.get(type) ?? 0n) : 0n;
+  return {
+    version: node.version,
+    platformCrypto: node.family.name === 'curve25519',
+    nativeToken: config.nativeTicker,
+    minimumFee: Object.fromEntries(allTypes.map(({ type }) => [type, fee(base, type)])),
+    additionalFee: Object.fromEntries([...additional.keys()].map((type) => [type, fee(additional, type)])),
+    blockTiming:
+      consensus.type === 'pos'
+        ? { averageBlockDelay: custom.genesis.averageBlockDelay.ms }
+        : {
+            roundDuration: consensus.roundDuration.ms,
+            syncDuration: consensus.syncDuration.ms,
+          },
+    owner,
+    problem: () => undefined,
+    stop: node.requestStop,
+  };
+}
