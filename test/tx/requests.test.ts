@@ -1,0 +1,244 @@
+/** Accepted spellings, defaults, signing and fee requests (rest-api.md §4.6, §4.7, §5.3). */
+import t from 'tap';
+import { equal } from '../../src/base/bytes.ts';
+import { ApiError, apiError } from '../../src/base/errors.ts';
+import { base58 } from '../../src/codec/text.ts';
+import { decodeTx, signedBytes } from '../../src/tx/bytes.ts';
+import {
+  broadcastFromJson,
+  forFeeFromJson,
+  type SignDefaults,
+  txFromJson,
+  txToJson,
+  unsignedFromJson,
+} from '../../src/tx/json.ts';
+import { sponsorFee, sponsorshipRatio } from '../../src/tx/types/014-sponsor-fee.ts';
+import { chain, family } from '../generators/network.ts';
+import { Rng } from '../generators/random.ts';
+
+const rng = new Rng(5);
+const random = { bytes: (count: number) => rng.bytes(count) };
+const [own, other] = ['own', 'other'].map((phrase) => {
+  const { privateKey, publicKey } = family.keyPairFromPhrase(phrase);
+  return { privateKey, publicKey, address: chain.addressOf(publicKey) };
+}) as [Account, Account];
+
+interface Account {
+  readonly privateKey: Uint8Array;
+  readonly publicKey: Uint8Array;
+  readonly address: Uint8Array;
+}
+
+const id = base58.encode(new Uint8Array(32).fill(3));
+const key = base58.encode(own.publicKey);
+const to = chain.addressToText(other.address);
+const NOW = 1574240400000;
+const signature = base58.encode(new Uint8Array(64).fill(1));
+const common = { senderPublicKey: key, fee: 1, timestamp: NOW };
+const code = (attempt: () => unknown): number | undefined => {
+  try {
+    attempt();
+  } catch (cause) {
+    if (cause instanceof ApiError) return cause.code;
+    throw cause;
+  }
+  return undefined;
+};
+
+t.test('version left out of a broadcast', (t) => {
+  const transfer = { ...common, type: 4, recipient: to, amount: 1 };
+  t.equal(txFromJson({ ...transfer, proofs: [signature] }, chain).version, 2);
+  t.equal(txFromJson({ ...transfer, signature }, chain).version, 1);
+  t.equal(txFromJson({ ...transfer, version: '2', proofs: [] }, chain).version, 2);
+  const mass = { ...common, type: 11, transfers: [], proofs: [] };
+  t.equal(txFromJson(mass, chain).version, 1);
+  t.end();
+});
+
+t.test('one signature for one proof and the other way round', (t) => {
+  const transfer = { ...common, type: 4, recipient: to, amount: 1 };
+  t.equal(txFromJson({ ...transfer, version: 2, signature }, chain).proofs.length, 1);
+  t.equal(txFromJson({ ...transfer, version: 1, proofs: [signature] }, chain).proofs.length, 1);
+  t.end();
+});
+
+t.test('other names of members', (t) => {
+  const fields = { ...common, version: 2, proofs: [] };
+  t.equal(txFromJson({ ...fields, type: 6, assetId: id, quantity: 7 }, chain).fields['amount'], 7n);
+  const cancel = txFromJson({ ...fields, type: 9, txId: id }, chain);
+  t.equal(base58.encode(cancel.fields['leaseId'] as Uint8Array), id);
+  const native = { ...fields, type: 4, recipient: `address:${to}`, amount: 1, assetId: '' };
+  t.equal(txFromJson(native, chain).fields['assetId'], undefined);
+  const create = {
+    ...{ ...common, type: 103, proofs: [], params: [] },
+    ...{ image: 'registry.example.org:5000/team/app:1.0', imageHash: 'AB'.repeat(32) },
+  };
+  const { fields: created } = txFromJson(create, chain);
+  t.equal(created['contractName'], 'app');
+  t.equal(created['imageHash'], 'AB'.repeat(32), 'upper case stays');
+  const permit = { ...common, type: 102, target: to, opType: 'ADD', role: 'miner', proofs: [] };
+  t.equal(txFromJson(permit, chain).fields['opType'], 'add');
+  t.end();
+});
+
+t.test('hash of policy data', (t) => {
+  const bytes = new Uint8Array(32).fill(0xab);
+  const request = { ...common, type: 114, policyId: id, proofs: [] };
+  const spellings = [
+    { hash: 'ab'.repeat(32) },
+    { hash: base58.encode(bytes) },
+    { dataHash: base58.encode(bytes) },
+  ];
+  for (const spelling of spellings) {
+    const tx = txFromJson({ ...request, ...spelling }, chain);
+    t.same(tx.fields['dataHash'], bytes);
+    t.match(txToJson(tx, chain), { hash: 'ab'.repeat(32), dataHash: base58.encode(bytes) });
+  }
+  t.end();
+});
+
+t.test('the two forms of sponsorship', (t) => {
+  const request = { ...common, type: 14, version: 1, assetId: id, proofs: [] as string[] };
+  const forms = (json: object): unknown[] =>
+    broadcastFromJson({ ...request, ...json }, chain).map((tx) => tx.layout.variant);
+  t.same(forms({}), ['ratio']);
+  t.same(forms({ minSponsoredAssetFee: 5 }), ['ratio']);
+  t.same(forms({ isEnabled: true }), ['switch']);
+  t.same(forms({ isEnabled: true, minSponsoredAssetFee: 5 }), ['ratio', 'switch']);
+  t.same(forms({ isEnabled: false, minSponsoredAssetFee: null }), ['ratio', 'switch']);
+  t.equal(
+    code(() => forms({ isEnabled: true, minSponsoredAssetFee: null })),
+    199,
+  );
+
+  for (const variant of ['ratio', 'switch']) {
+    const draft = broadcastFromJson(
+      { ...request, isEnabled: true, minSponsoredAssetFee: 100000 },
+      chain,
+    ).find((tx) => tx.layout.variant === variant)!;
+    const proof = family.sign(own.privateKey, signedBytes(draft), random);
+    const body = { ...txToJson(draft, chain), proofs: [base58.encode(proof)] };
+    const meant = broadcastFromJson(body, chain).filter((tx) =>
+      family.verify(tx.senderPublicKey, signedBytes(tx), tx.proofs[0]!),
+    );
+    t.same(
+      meant.map((tx) => tx.layout.variant),
+      [variant],
+      'the proof tells which one is meant',
+    );
+    t.equal(decodeTx(meant[0]!.bytes, chain).layout.variant, variant, 'so do the bytes');
+  }
+  const off = broadcastFromJson({ ...request, isEnabled: false }, chain)[0];
+  t.equal(sponsorshipRatio(off as unknown as Parameters<typeof sponsorshipRatio>[0]), undefined);
+  t.match(txToJson(off, chain), { isEnabled: false, minSponsoredAssetFee: null });
+  t.equal(sponsorFee.type, 14);
+  t.end();
+});
+
+const defaults: SignDefaults = {
+  publicKeyOf(address) {
+    const account = [own, other].find((candidate) => equal(candidate.address, address));
+    if (account === undefined) throw apiError('MissingSenderPrivateKey');
+    return account.publicKey;
+  },
+  timestamp: NOW,
+  feeOf: () => 4321n,
+};
+
+t.test('sign', (t) => {
+  const sender = chain.addressToText(own.address);
+  const request = { type: 4, version: 2, sender, recipient: to, amount: 1, password: 'x' };
+  const draft = unsignedFromJson(request, chain, defaults);
+  const tx = draft.seal([family.sign(own.privateKey, draft.message, random)]);
+  t.equal(tx.fee, 4321n, 'fee of the node');
+  t.equal(tx.timestamp, NOW, 'time of the node');
+  t.same(signedBytes(tx), draft.message);
+  t.ok(family.verify(tx.senderPublicKey, signedBytes(tx), tx.proofs[0]!));
+  t.same(txFromJson(txToJson(tx, chain), chain).bytes, tx.bytes, 'ready for broadcast');
+
+  const old = unsignedFromJson({ ...request, version: undefined, fee: 5 }, chain, defaults);
+  t.equal(old.layout.frame, 'signedFirst', 'version 1 where none is named');
+  t.equal(old.seal([new Uint8Array(64)]).fee, 5n);
+
+  t.equal(
+    code(() => unsignedFromJson({ ...request, sender: 'xyz' }, chain, defaults)),
+    102,
+  );
+  t.equal(
+    code(() => unsignedFromJson({ ...request, sender: undefined }, chain, defaults)),
+    1,
+  );
+  const stranger = chain.addressToText(chain.addressOf(new Uint8Array(32).fill(8)));
+  t.equal(
+    code(() => unsignedFromJson({ ...request, sender: stranger }, chain, defaults)),
+    115,
+  );
+  const both = { ...request, sender: stranger, amount: undefined };
+  t.equal(
+    code(() => unsignedFromJson(both, chain, defaults)),
+    1,
+    'fields before keys',
+  );
+  for (const type of [1, 2, 7, 101, 105, 110]) {
+    t.equal(
+      code(() => unsignedFromJson({ type, sender }, chain, defaults)),
+      199,
+      `type ${type}`,
+    );
+  }
+  t.end();
+});
+
+t.test('sign for an author', (t) => {
+  const sender = chain.addressToText(own.address);
+  const request = { type: 12, sender, data: [] };
+  const alone = unsignedFromJson(request, chain, defaults);
+  t.same(alone.fields['authorPublicKey'], own.publicKey, 'the sender is the author');
+  t.same(alone.signer, own.address);
+  const draft = unsignedFromJson({ ...request, author: to }, chain, defaults);
+  t.same(draft.fields['authorPublicKey'], other.publicKey);
+  t.same(draft.signer, other.address);
+  t.match(txToJson(draft.seal([]), chain), { author: to, sender });
+  t.end();
+});
+
+t.test('calculateFee looks neither at proofs nor at the fee', (t) => {
+  const request = {
+    ...{ type: 4, senderPublicKey: key, recipient: to, amount: 1 },
+    ...{ fee: 'x', proofs: 5, signature: {}, sender: 'nobody' },
+  };
+  const tx = forFeeFromJson(request, chain);
+  t.equal(tx.version, 1);
+  t.equal(tx.fee, 0n);
+  t.equal(
+    code(() => forFeeFromJson({ ...request, senderPublicKey: undefined }, chain)),
+    1,
+  );
+  t.equal(
+    code(() => forFeeFromJson({ ...request, senderPublicKey: 'abc' }, chain)),
+    108,
+  );
+  t.equal(
+    code(() => forFeeFromJson({ ...request, amount: -1 }, chain)),
+    111,
+  );
+  t.equal(
+    code(() => forFeeFromJson({ ...request, type: 99 }, chain)),
+    199,
+  );
+  t.end();
+});
+
+t.test('answers', (t) => {
+  const old = txFromJson({ ...common, type: 4, recipient: to, amount: 1, signature }, chain);
+  t.match(txToJson(old, chain), {
+    ...{ version: 1, signature, proofs: [signature], assetId: null, feeAssetId: null },
+    ...{ attachment: '', sender: chain.addressToText(own.address), recipient: to },
+  });
+  const transfers = [{ recipient: 'alias:T:some.one', amount: 5 }];
+  const mass = { ...common, type: 11, transfers, proofs: [], transferCount: 9, totalAmount: 9 };
+  t.match(txToJson(txFromJson(mass, chain), chain), {
+    ...{ transferCount: 1, totalAmount: 5, transfers },
+  });
+  t.end();
+});
