@@ -1,0 +1,19 @@
+/** Something whose speed is measured beside others, as often as one likes. */
+
+export interface Sample {
+  /** Operations that succeeded. */
+  readonly perSecond: number;
+  readonly p99Ms?: number | undefined;
+  /** Processor seconds that the measured process used for one operation. */
+  readonly cpuPerOperation?: number | undefined;
+}
+
+export interface Contender {
+  readonly name: string;
+  run(ms: number): Promise<Sample>;
+}
+
+/** This machine cannot run a denominator, and why. */
+export class NotInstalledError extends Error {
+  override name = 'NotInstalledError';
+}
