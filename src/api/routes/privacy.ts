@@ -173,6 +173,30 @@ const getInfo = route({
   handle: (_request, services) => noStorage(services),
 });
 
+const getDataOf = route({
+  method: 'GET',
+  path: '/privacy/{policyId}/getData/{hash}',
+  also: ['/privacy/{policyId}/getdata/{hash}'],
+  access: 'privacyKey',
+  group,
+  doc: 'Private data of one policy as Base64.',
+  params: { policyId: params.policyId, hash: dataHash },
+  reply: Type.String(),
+  handle: (_request, services) => noStorage(services),
+});
+
+const getInfoOf = route({
+  method: 'GET',
+  path: '/privacy/{policyId}/getInfo/{hash}',
+  also: ['/privacy/{policyId}/getinfo/{hash}'],
+  access: 'privacyKey',
+  group,
+  doc: 'What was stored beside private data of one policy.',
+  params: { policyId: params.policyId, hash: dataHash },
+  reply: Type.Unknown(),
+  handle: (_request, services) => noStorage(services),
+});
+
 const forceSync = route({
   method: 'POST',
   path: '/privacy/forceSync',
@@ -202,5 +226,7 @@ export const privacy = [
   sendData,
   getData,
   getInfo,
+  getDataOf,
+  getInfoOf,
   forceSync,
 ];

@@ -1,0 +1,68 @@
+/** The conformance cases of the REST API: what they say (rest-api.md §23) and what they wait for. */
+import { readFileSync } from 'node:fs';
+import { parse } from '../../src/base/json.ts';
+
+export interface RestCase {
+  readonly name: string;
+  readonly method: 'GET' | 'POST' | 'OPTIONS';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** null: none; a string: as it is, or one placeholder; anything else: JSON. */
+  readonly body: unknown;
+  readonly expectStatus: number | readonly number[];
+  readonly expectJsonSubset?: unknown;
+  readonly expectShape?: Readonly<Record<string, string>>;
+  readonly expectText?: string;
+  readonly expectHeaders?: Readonly<Record<string, unknown>>;
+  readonly needs: string;
+}
+
+export function loadCases(): readonly RestCase[] {
+  const file = new URL('../vectors/rest-cases.json', import.meta.url);
+  return parse(readFileSync(file, 'utf8')) as readonly RestCase[];
+}
+
+/** The work that will make a kind of case possible. */
+const waitsFor: Readonly<Record<string, string>> = {
+  contract: 'container contracts',
+  'contract-with-key': 'container contracts',
+  'contract-call': 'container contracts',
+  policy: 'confidential data',
+  'privacy-data': 'confidential data',
+  'encrypted-text': 'confidential data',
+  peer: 'network',
+  'registered-node-key': 'network',
+  'handshake-check-on': 'network',
+  pos: 'network',
+  'scripted-account': 'scripts',
+  'compiled-script': 'scripts',
+};
+
+/** Cases that any fresh node should pass, but that ask for what a later release brings. */
+const features: readonly {
+  readonly path: RegExp;
+  readonly statuses: readonly number[];
+  readonly issue: string;
+}[] = [
+  { path: /^\/utils\/script\/(compile|estimate)$/, statuses: [200, 400], issue: 'scripts' },
+  { path: /^\/privacy\/(sendData|forceSync)/, statuses: [200, 400], issue: 'confidential data' },
+  { path: /^\/crypto\//, statuses: [200], issue: 'confidential data' },
+];
+
+/** Lists of a policy are state of the chain: they need its transaction, but no storage. */
+const policyLists = /^\/privacy\/[^/]+\/(recipients|owners|hashes|getHashes)$/;
+
+/** Why a case cannot run with what is available; undefined if it can. */
+export function skipReason(item: RestCase, available: ReadonlySet<string>): string | undefined {
+  const { needs, path, expectStatus } = item;
+  if (available.has(needs)) {
+    const feature = features.find(
+      (entry) => entry.path.test(path) && entry.statuses.includes(Number(expectStatus)),
+    );
+    return feature === undefined || available.has(feature.issue) ? undefined : feature.issue;
+  }
+  if (needs === 'policy' && available.has('policy-on-chain') && policyLists.test(path)) {
+    return undefined;
+  }
+  return waitsFor[needs] ?? `needs ${needs}`;
+}
