@@ -64,6 +64,8 @@ export interface SignDefaults {
   readonly timestamp: number;
   /** The fee of a request that names none. */
   feeOf(tx: Tx): bigint;
+  /** The present version of a contract, for calls that name none; 1 where it is unknown. */
+  contractVersionOf?(contractId: Uint8Array): number | undefined;
 }
 
 /** A transaction without proofs. */
@@ -80,11 +82,7 @@ export interface Draft {
   seal(proofs: readonly Uint8Array[]): Tx;
 }
 
-/**
- * The transaction of a sign body. Throws ApiError; a wrong field is told before an unknown key.
- *
- * `contractVersion` of a call and the like must be filled in by the caller.
- */
+/** The transaction of a sign body. Throws ApiError; a wrong field is told before an unknown key. */
 export function unsignedFromJson(json: unknown, chain: Chain, defaults: SignDefaults): Draft {
   const reading = readRequest(types, json, 'oldest');
   const plan = reading.plans[0];
@@ -95,7 +93,11 @@ export function unsignedFromJson(json: unknown, chain: Chain, defaults: SignDefa
     timestamp: reading.json['timestamp'] ?? defaults.timestamp,
     fee: reading.json['fee'] ?? 0,
   };
-  valuesFrom(plan, withKeys(plan, request, new Uint8Array(chain.publicKeySize)), chain);
+  const stranger = new Uint8Array(chain.publicKeySize);
+  const { contractId } = valuesFrom(plan, withKeys(plan, request, stranger), chain);
+  if (contractId instanceof Uint8Array) {
+    request['contractVersion'] ??= defaults.contractVersionOf?.(contractId);
+  }
 
   const senderPublicKey = defaults.publicKeyOf(sender);
   const author = request['author'];

@@ -4,6 +4,7 @@
  *   in version 1   length of order1 4 | length of order2 4 | order1 | order2    both of version 1
  *   in version 2   (length 4 | 01 if the order is of version 1 | order)*        the 01 not counted
  */
+import { apiError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { type Codec, CodecError, type Reader, type Writer } from '../codec/codec.ts';
 import { mismatch } from '../codec/primitives.ts';
@@ -41,7 +42,8 @@ export const ordersOfVersion1: Codec<OrderPair> = {
   ...orders,
   write(out, { order1, order2 }) {
     if (order1.version !== 1 || order2.version !== 1) {
-      throw new CodecError('obj.order1', 'an exchange of version 1 takes orders of version 1');
+      const reason = 'an exchange of version 1 takes orders of version 1';
+      throw new CodecError('obj.order1', reason, apiError('Invalid', reason));
     }
     out.i32(order1.bytes.length);
     out.i32(order2.bytes.length);

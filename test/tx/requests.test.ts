@@ -189,6 +189,25 @@ t.test('sign', (t) => {
   t.end();
 });
 
+t.test('sign a call of the present version of a contract', (t) => {
+  const sender = chain.addressToText(own.address);
+  const request = { type: 104, version: 2, sender, contractId: id, params: [] };
+  const known = { ...defaults, contractVersionOf: () => 7 };
+  const version = (json: object, by: SignDefaults): unknown =>
+    unsignedFromJson({ ...request, ...json }, chain, by).fields['contractVersion'];
+  t.equal(version({}, known), 7);
+  t.equal(version({ contractVersion: 3 }, known), 3);
+  t.equal(version({}, defaults), 1);
+  t.equal(version({ version: 1 }, known), 1, 'version 1 means the first');
+  t.equal(
+    txFromJson({ ...common, ...request, sender: undefined, proofs: [] }, chain).fields[
+      'contractVersion'
+    ],
+    1,
+  );
+  t.end();
+});
+
 t.test('sign for an author', (t) => {
   const sender = chain.addressToText(own.address);
   const request = { type: 12, sender, data: [] };
