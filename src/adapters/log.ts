@@ -3,8 +3,8 @@
  * Results of commands own standard output, so nothing here ever writes there.
  */
 import pino from 'pino';
-import type { Log, LogFields, LogLevel } from '../base/ports.ts';
 import { stringify } from '../base/json.ts';
+import type { Log, LogFields, LogLevel } from '../base/ports.ts';
 
 const STDERR = 2;
 

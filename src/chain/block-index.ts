@@ -3,11 +3,14 @@
  * and by address. They are written with the block and removed with it, without undo records, so a
  * transaction costs its own bytes plus three short keys on disk.
  */
-import type { StoreWrite } from '../base/ports.ts';
+
 import { latin1 } from '../base/bytes.ts';
+import type { StoreWrite } from '../base/ports.ts';
+import { encodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
 import type { Chain } from '../codec/codec.ts';
 import { Writer } from '../codec/codec.ts';
-import { encodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import type { Table } from '../ledger/table.ts';
 import {
   blocksByGenerator,
   headers,
@@ -16,8 +19,6 @@ import {
   transactions,
   transactionsByAddress,
 } from '../ledger/tables.ts';
-import type { LedgerView } from '../ledger/ledger.ts';
-import type { Table } from '../ledger/table.ts';
 import type { Tx } from '../tx/transaction.ts';
 
 /** Bytes of a transaction id that the index keeps. */

@@ -32,7 +32,7 @@ import { Ahead } from './ahead.ts';
 import { type BlockDraft, openDraft } from './block-draft.ts';
 import { indexRemovals, indexWrites } from './block-index.ts';
 import { consensusView } from './consensus-view.ts';
-import { type FeatureSupport, votesFor, type VotingSettings } from './features.ts';
+import { type FeatureSupport, type VotingSettings, votesFor } from './features.ts';
 import { Lane } from './lane.ts';
 import { foundingWrites } from './origin.ts';
 import { headerRowAt, newestHeader, transactionsAt } from './stored-blocks.ts';
@@ -128,7 +128,13 @@ export interface Blockchain {
 export interface Inside {
   tip(): Tip;
   /** Applies a block whose signatures are known to be good on top of `base`. */
-  apply(base: KeyedView, parent: Tip, block: Block, txs: readonly Tx[], ahead: Ahead): Promise<AppliedBlock>;
+  apply(
+    base: KeyedView,
+    parent: Tip,
+    block: Block,
+    txs: readonly Tx[],
+    ahead: Ahead,
+  ): Promise<AppliedBlock>;
   commit(blocks: readonly AppliedBlock[]): void;
 }
 
@@ -159,7 +165,12 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     return newest;
   }
 
-  const draftOn = (base: KeyedView, parent: Tip, header: { timestamp: number; generator: Uint8Array }, ahead: Ahead) =>
+  const draftOn = (
+    base: KeyedView,
+    parent: Tip,
+    header: { timestamp: number; generator: Uint8Array },
+    ahead: Ahead,
+  ) =>
     openDraft({
       base,
       parent,
@@ -179,7 +190,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
   ): Promise<AppliedBlock> {
     const { header } = block;
     if (!equal(header.reference, parent.id)) {
-      throw apiError('Invalid', "Broadcast block is not a child of the last block");
+      throw apiError('Invalid', 'Broadcast block is not a child of the last block');
     }
     const generator = chain.addressOf(header.generator);
     const draft = draftOn(base, parent, header, ahead);
@@ -202,7 +213,12 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     return applied(draft, parent, block, draft.finish(header));
   }
 
-  const applied = (draft: BlockDraft, parent: Tip | undefined, block: Block, fee: bigint): AppliedBlock => ({
+  const applied = (
+    draft: BlockDraft,
+    parent: Tip | undefined,
+    block: Block,
+    fee: bigint,
+  ): AppliedBlock => ({
     height: draft.context.height,
     overlay: draft.overlay,
     txs: draft.txs,
@@ -338,4 +354,3 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
 export function tipOf(height: number, row: HeaderRow): Tip {
   return { height, id: row.header.signature, header: row.header, score: row.score };
 }
-

@@ -1,6 +1,6 @@
 /** Blocks and transactions as the store has them: lookups by height, id and address. */
 import { equal } from '../base/bytes.ts';
-import { type Block, encodeBlock } from '../block/block.ts';
+import { type Block, encodeBlock, TRANSACTIONS_MAX } from '../block/block.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
 import { prefix, prefixEnd, u32Key } from '../ledger/keys.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
@@ -13,7 +13,6 @@ import {
 } from '../ledger/tables.ts';
 import { decodeTx } from '../tx/bytes.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { TRANSACTIONS_MAX } from '../block/block.ts';
 import { idPrefix } from './block-index.ts';
 
 /** Where a transaction stands. */
@@ -60,7 +59,11 @@ export function blockAt(view: LedgerView, height: number): Block | undefined {
   const row = headerRowAt(view, height);
   if (row === undefined) return undefined;
   const parts = [...transactionBytesAt(view, height)];
-  return { header: row.header, transactions: parts, bytes: encodeBlock(row.header, parts, view.chain) };
+  return {
+    header: row.header,
+    transactions: parts,
+    bytes: encodeBlock(row.header, parts, view.chain),
+  };
 }
 
 /** The full bytes of a confirmed transaction. */

@@ -58,6 +58,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./tx.ts'),
   },
   {
+    name: 'chain',
+    summary: 'export, import and roll back the chain of a stopped node',
+    load: () => import('./chain.ts'),
+  },
+  {
     name: 'node',
     summary: 'ask or stop a running node',
     load: () => import('./node.ts'),

@@ -3,9 +3,10 @@
  * the same funds in two entries, since each is checked against the head only; this sum refuses the
  * second at once instead of letting blocks find out (protocol.md §7, H-17).
  */
-import { assetBalances, accounts } from '../ledger/tables.ts';
-import type { Change } from '../ledger/ledger.ts';
+
 import { equal, latin1 } from '../base/bytes.ts';
+import type { Change } from '../ledger/ledger.ts';
+import { accounts, assetBalances } from '../ledger/tables.ts';
 
 export interface Spending {
   /** Decrease of the available native balance, at least 0. */

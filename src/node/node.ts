@@ -5,14 +5,13 @@
  * Services start in the order of their lines and stop in the reverse order. The REST listener comes
  * last, so that an open port means a working node.
  */
-import { mount } from '../api/server.ts';
-import { routes } from '../api/routes/index.ts';
+
+import { createApi } from '../api/api.ts';
 import type { Services } from '../api/services.ts';
 import type { Http, HttpServer } from '../base/http.ts';
 import type { Clock, Journal, Log, Random, Store, Verifier } from '../base/ports.ts';
-import { type Block, blockId } from '../block/block.ts';
-import { type Blockchain, createBlockchain } from '../chain/blockchain.ts';
-import { requireSameOrigin } from '../chain/origin.ts';
+import type { Block } from '../block/block.ts';
+import type { Blockchain } from '../chain/blockchain.ts';
 import type { Chain } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { Keystore } from '../keystore/keystore.ts';
@@ -21,10 +20,9 @@ import { createPool, type Pool } from '../mempool/pool.ts';
 import { createTrial } from '../mempool/trial.ts';
 import { createMiner } from '../miner/miner.ts';
 import { calculateFee } from '../tx/fees.ts';
-import { allTypes } from '../tx/registry.ts';
-import { ruleSettings } from './config/rules.ts';
+import { transactionSchemas } from '../tx/openapi.ts';
+import { openBlockchain } from './blockchain.ts';
 import type { Config } from './config/settings.ts';
-import { consensusOf } from './consensus.ts';
 import { accountReads, leaseReads } from './reads/accounts.ts';
 import { assetReads } from './reads/assets.ts';
 import { chainReads } from './reads/chain.ts';
@@ -63,29 +61,8 @@ export interface Node {
 /** Throws ApiError where genesis and data directory do not fit together. */
 export async function createNode(config: Config, genesis: Block, ports: NodePorts): Promise<Node> {
   const { chain, family, store, journal, verifier, clock, random, log, http, keystore } = ports;
-  const rules = ruleSettings(config, allTypes);
-  const network = {
-    ...rules,
-    featureApprovalVotes: config.blockchain.custom.functionality.blocksForFeatureActivation,
-  };
-  const support = {
-    autoSupport: config.features.autoSupportImplementedFeatures,
-    supported: config.features.supported,
-  };
-  const consensus = consensusOf(config, genesis.header.timestamp, chain);
-
-  const blockchain = createBlockchain(
-    {
-      network,
-      consensus,
-      support,
-      transactionBytesMax: config.miner.maxBlockSizeInBytes,
-      undoDepth: config.storage.maxRollbackDepth,
-    },
-    { chain, store, verifier, clock, log },
-  );
-  if (blockchain.isEmpty()) await blockchain.found(genesis);
-  else requireSameOrigin(blockchain.view, blockId(genesis));
+  const opened = await openBlockchain(config, genesis, ports);
+  const { blockchain, network, support } = opened;
 
   const trial = createTrial(blockchain, network, clock);
   const pool = createPool(
@@ -156,13 +133,13 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     consensus: consensusReads(blockchain, config.blockchain.consensus),
     permissions: permissionReads(blockchain),
     activation: activationReads(blockchain, network, support),
-    node: nodeInfo(config, rules, owner, ports),
+    node: nodeInfo(config, network, owner, ports),
     contracts: contractReads(blockchain),
     policies: policyReads(blockchain),
   };
 
   const rest = config.restApi.enable
-    ? await http.listen(mount(routes, services), {
+    ? await http.listen(createApi(services, { schemas: transactionSchemas() }), {
         host: config.restApi.bindAddress,
         port: config.restApi.port,
         tls: tlsOf(config.restApi.tls),

@@ -24,7 +24,9 @@ export function nodeInfo(
     platformCrypto: node.family.name === 'curve25519',
     nativeToken: config.nativeTicker,
     minimumFee: Object.fromEntries(allTypes.map(({ type }) => [type, fee(base, type)])),
-    additionalFee: Object.fromEntries([...additional.keys()].map((type) => [type, fee(additional, type)])),
+    additionalFee: Object.fromEntries(
+      [...additional.keys()].map((type) => [type, fee(additional, type)]),
+    ),
     blockTiming:
       consensus.type === 'pos'
         ? { averageBlockDelay: custom.genesis.averageBlockDelay.ms }

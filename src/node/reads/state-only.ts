@@ -5,8 +5,14 @@
 import type { Contracts, ContractView, Policies, PolicyView } from '../../api/services-network.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import { findTransaction } from '../../chain/stored-blocks.ts';
-import { END_OF_TABLE, prefix, prefixEnd, START_OF_TABLE, u8Key } from '../../ledger/keys.ts';
-import { fixed } from '../../ledger/keys.ts';
+import {
+  END_OF_TABLE,
+  fixed,
+  prefix,
+  prefixEnd,
+  START_OF_TABLE,
+  u8Key,
+} from '../../ledger/keys.ts';
 import {
   contractData,
   contracts,
@@ -30,7 +36,12 @@ export function contractReads({ view }: Blockchain): Contracts {
   }
   return {
     *list(): Generator<ContractView> {
-      for (const [contractId, row] of view.range(contracts, START_OF_TABLE, END_OF_TABLE, listMax)) {
+      for (const [contractId, row] of view.range(
+        contracts,
+        START_OF_TABLE,
+        END_OF_TABLE,
+        listMax,
+      )) {
         yield { contractId, ...row };
       }
     },

@@ -1,0 +1,128 @@
+/**
+ * Appends a stream of blocks with every check: signatures of the next blocks are verified on other
+ * threads while this thread applies the present one, and many blocks share one commit
+ * (architecture.md §5.3, §8.2).
+ *
+ * Invariants: blocks are applied strictly in order; the first bad one ends the import with all
+ * before it committed; memory is bounded by the signatures and bytes in flight.
+ */
+import { equal } from '../base/bytes.ts';
+import { apiError } from '../base/errors.ts';
+import type { Verifier } from '../base/ports.ts';
+import { type Block, blockId } from '../block/block.ts';
+import type { KeyedView } from '../ledger/head.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { Ahead } from './ahead.ts';
+import { type AppliedBlock, type Blockchain, tipOf } from './blockchain.ts';
+import { headerRowAt } from './stored-blocks.ts';
+import { decodeTransactions, verifyBlock } from './verify-block.ts';
+
+export const importLimits = {
+  /** Signatures being checked ahead of the block being applied. */
+  checksAhead: 20_000,
+  blocksAhead: 200,
+  /** Commit after so many blocks … */
+  blocksPerCommit: 50,
+  /** … or so many changed rows. */
+  rowsPerCommit: 20_000,
+};
+
+export interface ImportProgress {
+  readonly height: number;
+  readonly transactions: number;
+}
+
+export interface ImportOptions {
+  /** The height of the first block of the stream. */
+  readonly from: number;
+  /** False: blocks this node has verified before, whose signatures need no second look. */
+  readonly verify?: boolean;
+  readonly onProgress?: (progress: ImportProgress) => void;
+}
+
+interface Prepared {
+  readonly height: number;
+  readonly block: Block;
+  readonly txs: readonly Tx[];
+  readonly verdict: Promise<unknown>;
+}
+
+/** Gives the number of transactions appended. Throws ApiError at the first bad block. */
+export async function importBlocks(
+  blockchain: Blockchain,
+  verifier: Verifier,
+  blocks: AsyncIterable<Block> | Iterable<Block>,
+  options: ImportOptions,
+): Promise<number> {
+  const { view } = blockchain;
+  const { chain } = view;
+  const waiting: Prepared[] = [];
+  const ahead = new Ahead();
+  let checksAhead = 0;
+  let total = 0;
+  let batch: AppliedBlock[] = [];
+  let rows = 0;
+
+  function prepare(block: Block, height: number): Prepared {
+    const txs = decodeTransactions(block, chain);
+    const verdict =
+      options.verify === false ? Promise.resolve() : verifyBlock(block, txs, verifier, () => false);
+    // It is awaited when the block's turn comes; until then a rejection is nobody's surprise.
+    verdict.catch(() => undefined);
+    checksAhead += txs.length + 1;
+    return { height, block, txs, verdict };
+  }
+
+  function isStored(block: Block, height: number): boolean {
+    const row = height <= blockchain.tip().height ? headerRowAt(view, height) : undefined;
+    if (row === undefined) return false;
+    if (equal(row.header.signature, blockId(block))) return true;
+    throw apiError('Invalid', `Block ${height} differs from the one in the data directory`);
+  }
+
+  return blockchain.exclusive(async (inside) => {
+    let tip = inside.tip();
+    let base: KeyedView = view;
+
+    function flush(): void {
+      inside.commit(batch);
+      ahead.clear();
+      batch = [];
+      rows = 0;
+      base = view;
+      options.onProgress?.({ height: tip.height, transactions: total });
+    }
+
+    async function applyNext(): Promise<void> {
+      const next = waiting.shift();
+      if (next === undefined) return;
+      await next.verdict;
+      checksAhead -= next.txs.length + 1;
+      const applied = await inside.apply(base, tip, next.block, next.txs, ahead);
+      batch.push(applied);
+      rows += applied.overlay.size + applied.txs.length;
+      total += applied.txs.length;
+      tip = tipOf(applied.height, applied.row);
+      base = applied.overlay;
+      ahead.add(applied.height, applied.row.header, applied.txs);
+      const { blocksPerCommit, rowsPerCommit } = importLimits;
+      if (batch.length >= blocksPerCommit || rows >= rowsPerCommit) flush();
+    }
+
+    try {
+      let height = options.from;
+      for await (const block of blocks) {
+        if (!isStored(block, height)) waiting.push(prepare(block, height));
+        height++;
+        const { blocksAhead } = importLimits;
+        while (waiting.length > blocksAhead || checksAhead > importLimits.checksAhead) {
+          await applyNext();
+        }
+      }
+      while (waiting.length > 0) await applyNext();
+    } finally {
+      flush();
+    }
+    return total;
+  });
+}

@@ -1,0 +1,149 @@
+/** `platform-node chain export|import|rollback|hash`: the chain of a node that is not running. */
+import type { Command } from 'commander';
+import type { Blockchain } from '../chain/blockchain.ts';
+import { setOption } from './config.ts';
+
+interface Flags {
+  readonly set?: string[];
+}
+
+const MESSAGE_MS = 10_000;
+
+export function register(command: Command): void {
+  const sub = (words: string, summary: string) =>
+    command.command(words).description(summary).addOption(setOption());
+  sub('export <config> <file>', 'write all blocks to a file')
+    .option('--from <height>', 'first block', Number, 2)
+    .action(exportChain);
+  sub('import <config> <file>', 'append the blocks of a file, every check included').action(
+    importChain,
+  );
+  sub('rollback <config> <height>', 'take back the blocks above a height').action(rollback);
+  sub('hash <config> [height]', 'print the state hash').action(stateHash);
+}
+
+/** Opens the chain of a configuration, hands it over, and closes it whatever happens. */
+async function withChain<T>(
+  path: string,
+  flags: Flags,
+  job: (blockchain: Blockchain, verifier: import('../base/ports.ts').Verifier) => Promise<T>,
+): Promise<T> {
+  const { join } = await import('node:path');
+  const { mkdirSync } = await import('node:fs');
+  const { loadConfig } = await import('./config-file.ts');
+  const { genesisBlock, networkOfConfig } = await import('./network.ts');
+  const { openLmdbStore } = await import('../adapters/lmdb.ts');
+  const { stderrLog } = await import('../adapters/log.ts');
+  const { systemClock } = await import('../adapters/system.ts');
+  const { tables } = await import('../ledger/tables.ts');
+  const { openBlockchain } = await import('../node/blockchain.ts');
+  const { createVerifyThreads } = await import('./verify-threads.ts');
+  const { config } = await loadConfig(path, flags);
+  const { family, chain } = networkOfConfig(config);
+  const genesis = genesisBlock(config);
+  const folder = join(config.dataDirectory, 'chain');
+  mkdirSync(folder, { recursive: true });
+  const store = await openLmdbStore({ folder, tables });
+  const log = stderrLog('warn', process.stderr.isTTY === true);
+  const verifier = createVerifyThreads(family, { log });
+  try {
+    const ports = { chain, store, verifier, clock: systemClock(), log };
+    const { blockchain } = await openBlockchain(config, genesis, ports);
+    return await job(blockchain, verifier);
+  } finally {
+    await verifier.close();
+    await store.close();
+  }
+}
+
+async function exportChain(path: string, file: string, flags: Flags & { from: number }) {
+  const { writeChainFile } = await import('./chain-file.ts');
+  const { headerRowAt, blockAt } = await import('../chain/stored-blocks.ts');
+  const { printJson } = await import('./output.ts');
+  await withChain(path, flags, async (blockchain) => {
+    const { view } = blockchain;
+    const genesisId = headerRowAt(view, 1)?.header.signature ?? new Uint8Array(0);
+    const tip = blockchain.tip().height;
+    const progress = await progressLine(tip);
+    function* blocks() {
+      for (let height = flags.from; height <= tip; height++) {
+        const block = blockAt(view, height);
+        if (block === undefined) return;
+        progress.show(height, '');
+        yield block;
+      }
+    }
+    await writeChainFile(file, genesisId, flags.from, blocks());
+    progress.end();
+    printJson({ file, from: flags.from, to: tip });
+  });
+}
+
+async function importChain(path: string, file: string, flags: Flags) {
+  const { readChainFile } = await import('./chain-file.ts');
+  const { importBlocks } = await import('../chain/import-blocks.ts');
+  const { headerRowAt } = await import('../chain/stored-blocks.ts');
+  const { encodeHex } = await import('../base/hex.ts');
+  const { equal } = await import('../base/bytes.ts');
+  const { CliError } = await import('./exit.ts');
+  const { printJson } = await import('./output.ts');
+  await withChain(path, flags, async (blockchain, verifier) => {
+    const source = await readChainFile(file, blockchain.view.chain);
+    const genesis = headerRowAt(blockchain.view, 1)?.header.signature;
+    if (genesis === undefined || !equal(genesis, source.genesisId)) {
+      throw new CliError(`'${file}' holds blocks of another network`);
+    }
+    const progress = await progressLine(undefined);
+    const started = performance.now();
+    const transactions = await importBlocks(blockchain, verifier, source.blocks, {
+      from: source.from,
+      onProgress: ({ height, transactions: count }) => {
+        const rate = Math.round((count * 1000) / (performance.now() - started));
+        progress.show(height, `${rate} tx/s`);
+      },
+    });
+    progress.end();
+    const { height } = blockchain.tip();
+    const hash = blockchain.stateHash(height);
+    printJson({ height, transactions, stateHash: hash && encodeHex(hash) });
+  });
+}
+
+async function rollback(path: string, text: string, flags: Flags) {
+  const { printJson } = await import('./output.ts');
+  await withChain(path, flags, async (blockchain) => {
+    const removed = await blockchain.rollback(Number(text));
+    printJson({ height: blockchain.tip().height, removedTransactions: removed.length });
+  });
+}
+
+async function stateHash(path: string, text: string | undefined, flags: Flags) {
+  const { encodeHex } = await import('../base/hex.ts');
+  const { printJson } = await import('./output.ts');
+  await withChain(path, flags, async (blockchain) => {
+    const height = text === undefined ? blockchain.tip().height : Number(text);
+    const hash = blockchain.stateHash(height);
+    printJson({ height, stateHash: hash === undefined ? null : encodeHex(hash) });
+  });
+}
+
+/** One redrawn line on a terminal, a line every ten seconds elsewhere. */
+async function progressLine(target: number | undefined) {
+  const { say } = await import('./output.ts');
+  const terminal = process.stderr.isTTY === true;
+  let last = performance.now();
+  return {
+    show(height: number, rest: string): void {
+      const now = performance.now();
+      if (now - last < (terminal ? 100 : MESSAGE_MS)) return;
+      last = now;
+      const goal = target === undefined ? '' : `/${target}`;
+      const line = `height ${height}${goal} ${rest}`;
+      if (terminal) process.stderr.write(`\r\x1b[K${line}`);
+      else say(line);
+    },
+    end(): void {
+      if (terminal) process.stderr.write('\r\x1b[K');
+    },
+  };
+}

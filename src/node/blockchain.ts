@@ -1,0 +1,59 @@
+/** The chain of a configuration, opened on its store: what the node and the chain tools share. */
+import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
+import { type Block, blockId } from '../block/block.ts';
+import { type Blockchain, createBlockchain } from '../chain/blockchain.ts';
+import type { FeatureSupport, VotingSettings } from '../chain/features.ts';
+import { requireSameOrigin } from '../chain/origin.ts';
+import type { Chain } from '../codec/codec.ts';
+import type { NetworkSettings } from '../tx/network-settings.ts';
+import { allTypes } from '../tx/registry.ts';
+import { ruleSettings } from './config/rules.ts';
+import type { Config } from './config/settings.ts';
+import { consensusOf } from './consensus.ts';
+
+export interface ChainPorts {
+  readonly chain: Chain;
+  readonly store: Store;
+  readonly verifier: Verifier;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface OpenedChain {
+  readonly blockchain: Blockchain;
+  readonly network: NetworkSettings & VotingSettings;
+  readonly support: FeatureSupport;
+}
+
+/**
+ * Founds the chain in an empty store. Throws ApiError where the store belongs to another network,
+ * and leaves it untouched then.
+ */
+export async function openBlockchain(
+  config: Config,
+  genesis: Block,
+  ports: ChainPorts,
+): Promise<OpenedChain> {
+  const { functionality } = config.blockchain.custom;
+  const network = {
+    ...ruleSettings(config, allTypes),
+    featureApprovalVotes: functionality.blocksForFeatureActivation,
+  };
+  const support = {
+    autoSupport: config.features.autoSupportImplementedFeatures,
+    supported: config.features.supported,
+  };
+  const blockchain = createBlockchain(
+    {
+      network,
+      support,
+      consensus: consensusOf(config, genesis.header.timestamp, ports.chain),
+      transactionBytesMax: config.miner.maxBlockSizeInBytes,
+      undoDepth: config.storage.maxRollbackDepth,
+    },
+    ports,
+  );
+  if (blockchain.isEmpty()) await blockchain.found(genesis);
+  else requireSameOrigin(blockchain.view, blockId(genesis));
+  return { blockchain, network, support };
+}
