@@ -11,6 +11,7 @@
  */
 
 import uws from 'uWebSockets.js';
+import { createServer } from 'node:net';
 import HyperExpress from 'hyper-express';
 import { apiError } from '../base/errors.ts';
 import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../base/http.ts';
@@ -38,8 +39,6 @@ const defaults: Bounds = {
   bodyTimeoutMs: 120_000,
 };
 
-const native = uws as unknown as { readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number };
-
 type App = ReturnType<typeof uws.App>;
 type Response = Parameters<Parameters<App['get']>[1]>[0];
 type Request = Parameters<Parameters<App['get']>[1]>[1];
@@ -47,6 +46,7 @@ type Request = Parameters<Parameters<App['get']>[1]>[1];
 export const hyperExpress: Http = {
   async listen(routes, options) {
     const server = new Server(routes, { ...defaults, ...options });
+    if (options.port !== 0) await requireFree(options.host, options.port);
     server.open();
     return server;
   },
@@ -79,15 +79,9 @@ class Server implements HttpServer {
     this.stopListening();
     const { host } = this.options;
     const port = this.port === 0 ? this.options.port : this.port;
-    // Exclusive: two nodes would otherwise share the port and each get half of the requests.
-    (app as unknown as NativeApp).listen(
-      host,
-      port,
-      native.LIBUS_LISTEN_EXCLUSIVE_PORT,
-      (socket) => {
-        this.listening = socket;
-      },
-    );
+    app.listen(host, port, (socket) => {
+      this.listening = socket;
+    });
     if (!this.listening) throw new Error(`HTTP: cannot listen on ${host}:${port}`);
     this.port = uws.us_socket_local_port(this.listening as never);
     this.apps.push(app);
@@ -248,9 +242,20 @@ class Server implements HttpServer {
   }
 }
 
-// The addon knows this form of `listen` and the constant; its declarations do not.
-interface NativeApp {
-  listen(host: string, port: number, options: number, done: (socket: unknown) => void): void;
+/**
+ * Rejects where somebody else listens. The native server shares a port with whoever asks, so that
+ * two nodes would each get half of the requests; its exclusive mode, on the other hand, refuses
+ * for a minute to come back after a restart.
+ */
+async function requireFree(host: string, port: number): Promise<void> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', (cause) =>
+      reject(new Error(`HTTP: cannot listen on ${host}:${port}`, { cause })),
+    );
+    probe.listen({ host, port, exclusive: true }, resolve);
+  });
+  await new Promise((resolve) => probe.close(resolve));
 }
 
 function tooBig(actual: number, max: number): HttpReply | undefined {

@@ -1,0 +1,279 @@
+// The HTTP port on hyper-express: what arrives, what is refused, what ends a connection.
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { hyperExpress } from '../../src/adapters/hyper-express.ts';
+import { undiciClient } from '../../src/adapters/undici.ts';
+import type { HttpReply, HttpRoute, HttpServerOptions } from '../../src/base/http.ts';
+import { ask, eventually, exchange } from './raw-socket.ts';
+
+const ok = (value: unknown): HttpReply => ({
+  status: 200,
+  type: 'application/json',
+  body: JSON.stringify(value),
+});
+
+const get = (pattern: string, handle: HttpRoute['handle'], maxBody = 0): HttpRoute => ({
+  method: 'GET',
+  pattern,
+  maxBody,
+  keep: [],
+  handle,
+});
+
+const post = (pattern: string, handle: HttpRoute['handle'], maxBody = 1000): HttpRoute => ({
+  method: 'POST',
+  pattern,
+  maxBody,
+  keep: ['x-kept'],
+  handle,
+});
+
+const size: HttpRoute['handle'] = (_request, body) => ok({ size: body?.length ?? 0 });
+
+let release: () => void = () => {};
+const slow: HttpRoute['handle'] = async () => {
+  await new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return ok('late');
+};
+
+const routes: readonly HttpRoute[] = [
+  get('/key/:a/:key', (request) => ok([request.param(0), request.param(1), request.query])),
+  get('/who', (request) => ok([request.remoteAddress(), request.hasHeader('x-forwarded-')])),
+  get('/body/:a', (_request, body) => ok(body && Buffer.from(body).toString()), 1000),
+  get('/throws', () => {
+    throw new Error('not meant to happen');
+  }),
+  get('/slow', slow),
+  post('/size', size),
+  post('/large', size, 28 * 1024 * 1024),
+  post('/kept/:a', (request, body) =>
+    ok([request.param(0), request.header('x-kept'), request.header('x-other'), body?.length]),
+  ),
+  {
+    ...post('/judged', size),
+    admit: (request) => (request.header('pass') === 'yes' ? undefined : { ...ok(0), status: 403 }),
+  },
+];
+
+async function listen(options: Partial<HttpServerOptions> = {}) {
+  const server = await hyperExpress.listen(routes, {
+    host: '127.0.0.1',
+    port: 0,
+    cors: true,
+    ...options,
+  });
+  t.teardown(() => server.close());
+  return server;
+}
+
+t.test('requests', async (t) => {
+  const { port } = await listen();
+  const key = await ask(port, 'GET /key/%D1%84/a%2Fb%20c%25?x=%2F HTTP/1.1\nHost: h');
+  t.strictSame(JSON.parse(Buffer.from(key.body, 'latin1').toString()), ['ф', 'a/b c%', 'x=%2F']);
+  t.match((await ask(port, 'GET /key/%ZZ/1 HTTP/1.1\nHost: h')).body, '["%ZZ","1",""]');
+  t.match((await ask(port, 'GET /who HTTP/1.1\nHost: h')).body, '["127.0.0.1",false]');
+  const forwarded = 'GET /who HTTP/1.1\nHost: h\nX-Forwarded-Proto: https';
+  t.match((await ask(port, forwarded)).body, '["127.0.0.1",true]');
+
+  const kept = 'POST /kept/a%20b HTTP/1.1\nHost: h\nX-Kept: k\nX-Other: o\nContent-Length: 2';
+  t.match((await ask(port, kept, '{}')).body, '["a b","k","",2]');
+  t.match((await ask(port, 'POST /size HTTP/1.1\nHost: h')).body, '{"size":0}');
+  const chunked = 'POST /size HTTP/1.1\nHost: h\nTransfer-Encoding: chunked';
+  t.match((await ask(port, chunked, '5\r\nhello\r\n2\r\n!!\r\n0\r\n\r\n')).body, '{"size":7}');
+  t.equal((await ask(port, 'GET /throws HTTP/1.1\nHost: h')).status, 500);
+});
+
+t.test('a GET may have a body', async (t) => {
+  const { port } = await listen();
+  const head = 'GET /body/1 HTTP/1.1\nHost: h\nContent-Length: 7';
+  t.strictSame((await ask(port, head, '{"a":1}')).body, '"{\\"a\\":1}"');
+  t.equal((await ask(port, 'GET /body/1 HTTP/1.1\nHost: h')).body, '');
+  t.test('and one that nobody reads does not disturb the next request', async (t) => {
+    const first = 'GET /who HTTP/1.1\r\nHost: h\r\nContent-Length: 7\r\n\r\n{"a":1}';
+    const { text } = await exchange(port, [`${first}GET /who HTTP/1.1\r\nHost: h\r\n\r\n`], twice);
+    t.equal(text.split('HTTP/1.1 200 OK').length, 3);
+  });
+});
+
+const twice = (text: string): boolean => text.split('false]').length === 3;
+
+t.test('unknown paths and methods', async (t) => {
+  const { port } = await listen();
+  const notFound = '{"error":404,"message":"The requested resource could not be found"}';
+  for (const line of ['GET /', 'GET /nope', 'POST /who', 'GET /size', 'PUT /size', 'DELETE /who']) {
+    const answer = await ask(port, `${line} HTTP/1.1\nHost: h`);
+    t.strictSame([line, answer.status, answer.body], [line, 404, notFound]);
+  }
+  const head = await ask(port, 'HEAD /who HTTP/1.1\nHost: h');
+  t.strictSame([head.status, head.body], [404, '']);
+});
+
+t.test('other origins', async (t) => {
+  const { port } = await listen();
+  const plain = await ask(port, 'GET /who HTTP/1.1\nHost: h');
+  t.match(plain.head, /access-control-allow-origin: \*/);
+  const named = await ask(port, 'GET /nope HTTP/1.1\nHost: h\nOrigin: http://a.example');
+  t.match(named.head, /access-control-allow-origin: http:\/\/a\.example/);
+  t.match(named.head, /vary: Origin/);
+  t.match(named.head, /access-control-allow-credentials: true/);
+  const options = await ask(port, 'OPTIONS /any/path HTTP/1.1\nHost: h\nOrigin: http://a.example');
+  t.equal(options.status, 200);
+  t.match(options.head, /access-control-allow-headers: .*X-API-Key/);
+  t.match(options.head, /access-control-allow-methods: OPTIONS, POST, PUT, GET, DELETE/);
+
+  const closed = await listen({ cors: false });
+  t.notMatch((await ask(closed.port, 'GET /who HTTP/1.1\nHost: h')).head, 'access-control');
+  t.equal((await ask(closed.port, 'OPTIONS /who HTTP/1.1\nHost: h')).status, 404);
+});
+
+t.test('bodies over their limit', async (t) => {
+  const { port } = await listen();
+  const head = 'POST /size HTTP/1.1\nHost: h\nContent-Length: 1001';
+  const answer = await ask(port, head, Buffer.alloc(1001));
+  t.equal(answer.status, 400);
+  t.strictSame(JSON.parse(answer.body), {
+    error: 611,
+    message: "HttpEntity too big, actual size '1001' bytes, max size '1000' bytes",
+  });
+  const chunked = 'POST /size HTTP/1.1\nHost: h\nTransfer-Encoding: chunked';
+  const chunk = `7d0\r\n${'x'.repeat(2000)}\r\n0\r\n\r\n`;
+  t.match((await ask(port, chunked, chunk)).body, '"error":611');
+  const large = 27 * 1024 * 1024;
+  const whole = `POST /large HTTP/1.1\nHost: h\nContent-Length: ${large}`;
+  t.match((await ask(port, whole, Buffer.alloc(large, 65))).body, `{"size":${large}}`);
+});
+
+t.test('the judgement comes before the body', async (t) => {
+  const { port } = await listen();
+  const head = 'POST /judged HTTP/1.1\nHost: h\nContent-Length: 900';
+  const refused = await ask(port, head);
+  t.equal(refused.status, 403, 'without a byte of the body');
+  t.equal((await ask(port, `${head}\nPass: yes`, Buffer.alloc(900))).status, 200);
+});
+
+t.test('overload', async (t) => {
+  const { port } = await listen({ maxInFlight: 1, maxBodyBytes: 500 });
+  const waiting = ask(port, 'GET /slow HTTP/1.1\nHost: h');
+  await sleep(50);
+  const refused = await ask(port, 'GET /who HTTP/1.1\nHost: h');
+  t.equal(refused.status, 503);
+  t.match(refused.head, /retry-after: 1/);
+  t.strictSame(JSON.parse(refused.body), { error: 503, message: 'Server is overloaded' });
+  release();
+  t.equal((await waiting).status, 200);
+  t.equal((await ask(port, 'GET /who HTTP/1.1\nHost: h')).status, 200);
+  const body = 'POST /size HTTP/1.1\nHost: h\nContent-Length: 600';
+  t.equal((await ask(port, body, Buffer.alloc(600))).status, 503, 'all bodies together');
+  const small = 'POST /size HTTP/1.1\nHost: h\nContent-Length: 400';
+  t.equal((await ask(port, small, Buffer.alloc(400))).status, 200, 'the memory is given back');
+});
+
+t.test('connections are counted', async (t) => {
+  const { port } = await listen({ maxConnections: 3 });
+  const open = Array.from({ length: 3 }, () => connect(port, '127.0.0.1'));
+  await Promise.all(open.map((socket) => new Promise((resolve) => socket.on('connect', resolve))));
+  await sleep(50);
+  const request = ['GET /who HTTP/1.1\r\nHost: h\r\n\r\n'];
+  const refused = await exchange(port, request);
+  t.strictSame([refused.closed, refused.text], [true, '']);
+  for (const socket of open) socket.destroy();
+  await sleep(50);
+  t.match((await exchange(port, request, (text) => text.includes('false]'))).text, '200 OK');
+});
+
+t.test('a body that does not arrive ends its connection', async (t) => {
+  const { port } = await listen({ bodyTimeoutMs: 200 });
+  const head = 'POST /size HTTP/1.1\r\nHost: h\r\nContent-Length: 900\r\n\r\nabc';
+  const { closed, text } = await exchange(port, [head], undefined, 3000);
+  t.strictSame([closed, text], [true, '']);
+  t.equal((await ask(port, 'GET /who HTTP/1.1\nHost: h')).status, 200);
+});
+
+t.test('a port is not shared', async (t) => {
+  const { port } = await listen();
+  await t.rejects(listen({ port }), { message: `HTTP: cannot listen on 127.0.0.1:${port}` });
+});
+
+t.test('a port is free again at once', async (t) => {
+  const server = await listen();
+  // The server ends this connection, so its side of it lingers.
+  await exchange(server.port, ['HEAD /who HTTP/1.1\r\nHost: h\r\n\r\n']);
+  await server.close();
+  const again = await listen({ port: server.port });
+  t.equal(again.port, server.port);
+  t.equal((await ask(again.port, 'GET /who HTTP/1.1\nHost: h')).status, 200);
+});
+
+t.test('closing lets pending answers out and nothing more in', async (t) => {
+  const server = await listen();
+  const waiting = ask(server.port, 'GET /slow HTTP/1.1\nHost: h');
+  await sleep(50);
+  let closed = false;
+  const closing = server.close().then(() => {
+    closed = true;
+  });
+  await sleep(50);
+  t.notOk(closed);
+  t.equal((await exchange(server.port, ['GET /who HTTP/1.1\r\n\r\n'])).text, '');
+  release();
+  t.equal((await waiting).status, 200);
+  await closing;
+
+  const stuck = await listen();
+  const never = ask(stuck.port, 'GET /slow HTTP/1.1\nHost: h');
+  await sleep(50);
+  const started = Date.now();
+  await stuck.close();
+  t.ok(Date.now() - started < 2500, 'a handler that never ends does not keep it open');
+  release();
+  await never;
+});
+
+t.test('an aborted request leaves nothing behind', async (t) => {
+  const server = await listen({ maxInFlight: 1 });
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write('POST /size HTTP/1.1\r\nHost: h\r\nContent-Length: 900\r\n\r\nabc');
+  await sleep(50);
+  socket.destroy();
+  const answers = async () => (await ask(server.port, 'GET /who HTTP/1.1\nHost: h')).status === 200;
+  t.ok(await eventually(answers));
+});
+
+t.test('TLS', async (t) => {
+  const file = (name: string) => fileURLToPath(new URL(`tls/${name}`, import.meta.url));
+  const tls = { cert: file('test-only-cert.pem'), key: file('test-only-key.pem') };
+  const server = await listen({ tls });
+  const client = undiciClient({ ca: readFileSync(tls.cert, 'utf8') });
+  t.teardown(() => client.close());
+  const url = `https://127.0.0.1:${server.port}/who`;
+  t.match((await client.request({ method: 'GET', url })).text, '127.0.0.1');
+  await server.reload();
+  t.match((await client.request({ method: 'GET', url })).text, '127.0.0.1', 'after a reload');
+  await t.rejects(listen({ tls: { ...tls, key: file('absent.pem') } }));
+});
+
+t.test('garbage', async (t) => {
+  const { port } = await listen();
+  const bytes = [
+    'GARBAGE\r\n\r\n',
+    'GET\r\n\r\n',
+    'POST /size HTTP/1.1\r\nHost: h\r\nContent-Length: -5\r\n\r\n',
+    'POST /size HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999\r\n\r\n',
+    'POST /size HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+    'POST /size HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\nabc',
+    `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: h\r\n\r\n`,
+    `GET /who HTTP/1.1\r\nHost: h\r\n${'X-A: b\r\n'.repeat(500)}\r\n`,
+    'GET /\0\x01\xff HTTP/1.1\r\nHost: h\r\n\r\n',
+    Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256)),
+  ];
+  for (const piece of bytes) {
+    const { text } = await exchange(port, [piece], undefined, 150);
+    t.notMatch(text, /HTTP\/1\.1 5/);
+  }
+  t.equal((await ask(port, 'GET /who HTTP/1.1\nHost: h')).status, 200);
+});

@@ -1,0 +1,64 @@
+/** Requests as bytes on a socket: what no well-behaved client sends can be sent here. */
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface RawResult {
+  readonly text: string;
+  /** True if the server ended the connection. */
+  readonly closed: boolean;
+  readonly ms: number;
+}
+
+/** Sends all pieces, then collects what comes until `until` says enough or the time is over. */
+export function exchange(
+  port: number,
+  pieces: readonly (string | Uint8Array)[],
+  until: (text: string) => boolean = () => false,
+  timeoutMs = 2000,
+): Promise<RawResult> {
+  return new Promise((resolve) => {
+    const started = Date.now();
+    const socket = connect(port, '127.0.0.1');
+    let text = '';
+    let settled = false;
+    const finish = (closed: boolean): void => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      socket.destroy();
+      resolve({ text, closed, ms: Date.now() - started });
+    };
+    const timer = setTimeout(() => finish(false), timeoutMs);
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      if (until(text)) finish(false);
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => finish(true));
+    for (const piece of pieces) socket.write(piece);
+  });
+}
+
+/** As `exchange`, for one request with one complete answer. */
+export async function ask(port: number, head: string, body: string | Uint8Array = '') {
+  const pieces = [`${head.replaceAll('\n', '\r\n')}\r\n\r\n`, body].filter((p) => p.length > 0);
+  const { text } = await exchange(port, pieces, isComplete, 5000);
+  const [status] = /\d{3}/.exec(text) ?? ['0'];
+  const split = text.indexOf('\r\n\r\n');
+  return { status: Number(status), head: text.slice(0, split), body: text.slice(split + 4) };
+}
+
+function isComplete(text: string): boolean {
+  const split = text.indexOf('\r\n\r\n');
+  const length = /content-length: (\d+)/i.exec(text);
+  return split >= 0 && length !== null && text.length >= split + 4 + Number(length[1]);
+}
+
+/** Asks until it is true, for at most two seconds. */
+export async function eventually(ask: () => Promise<boolean>): Promise<boolean> {
+  for (let i = 0; i < 100; i++) {
+    if (await ask()) return true;
+    await sleep(20);
+  }
+  return false;
+}
