@@ -16,6 +16,13 @@ export const base58: TextForm = {
   schema: { type: 'string', format: 'base58' },
 };
 
+const SHOWN_CHARS = 100;
+
+/** A client's text as it may stand in an error: never as long as its sender likes. */
+export function shown(text: string): string {
+  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
+}
+
 const PREFIX = 'base64:';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 

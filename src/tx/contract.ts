@@ -5,7 +5,7 @@ import type { Codec } from '../codec/codec.ts';
 import { CodecError } from '../codec/codec.ts';
 import { bytes16, check, L2_MAX, mismatch, type Refusal, text16 } from '../codec/primitives.ts';
 import { list32 } from '../codec/struct.ts';
-import { base58 } from '../codec/text.ts';
+import { base58, shown } from '../codec/text.ts';
 import { address, ID_BYTES } from './fields.ts';
 import type { Tx } from './transaction.ts';
 
@@ -35,7 +35,7 @@ export const imageHash: Codec<string> = check(
   (value) =>
     SHA256_HEX.test(value)
       ? undefined
-      : apiError('Invalid', `Image hash string ${value} is not valid SHA-256 hex string`),
+      : apiError('Invalid', `Image hash string ${shown(value)} is not valid SHA-256 hex string`),
   { pattern: SHA256_HEX.source },
 );
 
@@ -81,11 +81,11 @@ export function sizedId(refuse: Refusal): Codec<Uint8Array> {
 }
 
 /** Id of the transaction that made the contract; code 600. */
-export const contractId = sizedId((_, text) => apiError('ContractNotFound', text));
+export const contractId = sizedId((_, text) => apiError('ContractNotFound', shown(text)));
 
 /** Id of the transaction that made the policy. */
 export const policyId = sizedId((_, text) =>
-  apiError('Invalid', `Failed to decode policyId: '${text}'`),
+  apiError('Invalid', `Failed to decode policyId: '${shown(text)}'`),
 );
 
 /** Recipients or owners, in the order given; duplicates stay in the bytes. */

@@ -22,7 +22,7 @@ import {
   text32,
 } from '../codec/primitives.ts';
 import { list16 } from '../codec/struct.ts';
-import { base64 } from '../codec/text.ts';
+import { base64, shown } from '../codec/text.ts';
 
 export type Entry =
   | { readonly key: string; readonly type: 'integer'; readonly value: bigint }
@@ -98,7 +98,7 @@ function entry(binary: Codec<Uint8Array>, string: Codec<string>): Codec<Entry> {
       const type = json['type'];
       if (typeof type !== 'string') throw new CodecError(`${path}.type`, 'type is missing');
       if (!KINDS.includes(type as Kind)) {
-        throw new CodecError(`${path}.type`, `unknown type ${type}`);
+        throw new CodecError(`${path}.type`, `unknown type ${shown(type)}`);
       }
       const name = key.fromJson(json['key'], `${path}.key`, chain);
       return { key: name, type, value: valueFromJson(json['value'], type as Kind) } as Entry;

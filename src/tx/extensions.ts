@@ -13,6 +13,7 @@ import { isObject } from '../base/json.ts';
 import { type Codec, CodecError } from '../codec/codec.ts';
 import { check, L2_MAX, mismatch } from '../codec/primitives.ts';
 import { list16, option, since, struct } from '../codec/struct.ts';
+import { shown } from '../codec/text.ts';
 import { address, optionalAssetId, positive, publicKey } from './fields.ts';
 import { signature } from './proofs.ts';
 
@@ -61,7 +62,7 @@ const somePolicy: Codec<ValidationPolicy> = {
     if (!isObject(json)) throw mismatch(path, json, 'jsobject');
     const type = POLICY_KINDS.find((kind) => kind === json['type']);
     if (type === undefined) {
-      const reason = `unknown validation policy ${String(json['type'])}`;
+      const reason = 'unknown validation policy';
       throw new CodecError(`${path}.type`, reason, apiError('Invalid', reason));
     }
     if (type !== 'majority_with_one_of') return { type };
@@ -91,7 +92,11 @@ const someApiVersion: Codec<string> = {
     if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
     const [, major, minor] = VERSION.exec(json) ?? [];
     if (major === undefined || Number(major) > U16_MAX || Number(minor) > U16_MAX) {
-      throw new CodecError(path, 'not a version', apiError('Invalid', `Bad version '${json}'`));
+      throw new CodecError(
+        path,
+        'not a version',
+        apiError('Invalid', `Bad version '${shown(json)}'`),
+      );
     }
     return `${Number(major)}.${Number(minor)}`;
   },

@@ -6,7 +6,7 @@ import { apiError } from '../base/errors.ts';
 import { type Chain, type Codec, CodecError } from '../codec/codec.ts';
 import { bytes, bytes16, check, i64, L2_MAX, millis, mismatch, u8 } from '../codec/primitives.ts';
 import { nullable, option, since, withDefault } from '../codec/struct.ts';
-import { base58, base64 } from '../codec/text.ts';
+import { base58, base64, shown } from '../codec/text.ts';
 
 /** The native token in error texts. */
 export const NATIVE_TOKEN = 'WEST';
@@ -40,7 +40,7 @@ function keyFromText(text: string, path: string, chain: Chain): Uint8Array {
   }
   const api = apiError(
     'InvalidPublicKey',
-    `Can't create public key from string '${text}': ${reason}`,
+    `Can't create public key from string '${shown(text)}': ${reason}`,
   );
   throw new CodecError(path, api.message, api);
 }
@@ -76,7 +76,7 @@ export function addressFromText(text: string, path: string, chain: Chain): Uint8
 
 /** Id of an asset, which is the id of its issue transaction. */
 export const assetId: Codec<Uint8Array> = bytes(ID_BYTES, base58, (reason, text) =>
-  apiError('InvalidAssetId', `Asset id '${text}' is invalid: ${reason}`),
+  apiError('InvalidAssetId', `Asset id '${shown(text)}' is invalid: ${reason}`),
 );
 
 const someAsset = option(assetId);

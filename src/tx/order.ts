@@ -15,7 +15,7 @@ import { type Chain, type Codec, CodecError, type Reader } from '../codec/codec.
 import { i64, mismatch } from '../codec/primitives.ts';
 import { scratch } from '../codec/scratch.ts';
 import { struct } from '../codec/struct.ts';
-import { base58 } from '../codec/text.ts';
+import { base58, shown } from '../codec/text.ts';
 import { optionalAssetId, publicKey, timestamp } from './fields.ts';
 import { proofs as proofsCodec, SIGNATURE_BYTES, signature } from './proofs.ts';
 
@@ -32,7 +32,11 @@ const side: Codec<Side> = {
   fromJson(json, path) {
     if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
     if (json === 'buy' || json === 'sell') return json;
-    throw new CodecError(path, 'unknown order type', apiError('Invalid', `Bad order type ${json}`));
+    throw new CodecError(
+      path,
+      'unknown order type',
+      apiError('Invalid', `Bad order type ${shown(json)}`),
+    );
   },
   schema: { enum: ['buy', 'sell'] },
 };
@@ -110,7 +114,7 @@ export function orderFromJson(json: unknown, path: string, chain: Chain): Order 
   if (!isObject(json)) throw mismatch(path, json, 'jsobject');
   const version = json['version'] ?? 1;
   if (version !== 1 && version !== 2) {
-    const reason = `Bad order version (${String(version)})`;
+    const reason = 'Bad order version';
     throw new CodecError(`${path}.version`, reason, apiError('Invalid', reason));
   }
   const pair = json['assetPair'];

@@ -9,6 +9,7 @@ import { apiError } from '../base/errors.ts';
 import { type Codec, CodecError } from '../codec/codec.ts';
 import { millis, mismatch } from '../codec/primitives.ts';
 import { nullable } from '../codec/struct.ts';
+import { shown } from '../codec/text.ts';
 import { ROLES, type Role } from '../ledger/roles.ts';
 
 export { ROLES, type Role } from '../ledger/roles.ts';
@@ -37,7 +38,7 @@ export const role: Codec<Role> = {
 };
 
 function unknownRole(path: string, name: string): CodecError {
-  const reason = `Role.fromStr failure: unknown role name '${name}'`;
+  const reason = `Role.fromStr failure: unknown role name '${shown(name)}'`;
   return new CodecError(path, reason, apiError('Invalid', reason));
 }
 
@@ -63,7 +64,7 @@ export const opType: Codec<OpType> = {
 };
 
 function unknownOperation(path: string, name: string): CodecError {
-  const reason = `OpType.fromStr failure: unknown operation string ${name}`;
+  const reason = `OpType.fromStr failure: unknown operation string ${shown(name)}`;
   return new CodecError(path, reason, apiError('Invalid', reason));
 }
 

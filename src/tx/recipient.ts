@@ -7,6 +7,7 @@
 import { apiError } from '../base/errors.ts';
 import { type Chain, type Codec, CodecError, type Reader, type Writer } from '../codec/codec.ts';
 import { mismatch } from '../codec/primitives.ts';
+import { shown } from '../codec/text.ts';
 import { ADDRESS_BYTES, address, addressFromText } from './fields.ts';
 
 export interface AddressRecipient {
@@ -29,7 +30,7 @@ const PREFIX = 'alias:';
 /** Why this is no alias name, or undefined. */
 export function aliasProblem(name: string): string | undefined {
   if (name.length < NAME_CHARS_MIN || name.length > NAME_CHARS_MAX) {
-    return `Alias '${name}' length should be between ${NAME_CHARS_MIN} and ${NAME_CHARS_MAX}`;
+    return `Alias '${shown(name)}' length should be between ${NAME_CHARS_MIN} and ${NAME_CHARS_MAX}`;
   }
   if (!NAME.test(name)) {
     const allowed = '-.0123456789@_abcdefghijklmnopqrstuvwxyz';

@@ -9,6 +9,7 @@ import { isObject, type JsonObject } from '../base/json.ts';
 import { type Chain, CodecError } from '../codec/codec.ts';
 import { integerFromJson, mismatch } from '../codec/primitives.ts';
 import { malformed, refusalOf, refusalOfAll } from '../codec/refusal.ts';
+import { shown } from '../codec/text.ts';
 import { badType } from './decoder.ts';
 import { type Plan, planOf, withAbsent } from './plan.ts';
 import { proofs as proofsCodec, signature as signatureCodec } from './proofs.ts';
@@ -49,14 +50,14 @@ export function readRequest(
 function typeOf(json: JsonObject, path: string): number {
   const { type } = json;
   if (type === undefined || type === null) {
-    const text = JSON.stringify(json, (_, v) => (typeof v === 'bigint' ? v.toString() : v));
-    throw malformed([
-      new CodecError(path, `'type' is undefined on object: ${text.slice(0, 1000)}`),
-    ]);
+    // The names alone: printing a whole body costs as much as its sender likes.
+    const names = Object.keys(json).slice(0, NAMES_SHOWN).join(', ');
+    throw malformed([new CodecError(path, `'type' is undefined on object: {${names}}`)]);
   }
   return smallInteger(type, `${path}.type`);
 }
 
+const NAMES_SHOWN = 20;
 const FIRST_VERSIONED = 3;
 const LAST_SIGNED = 10;
 
@@ -169,7 +170,10 @@ function guardSender(tx: Tx, json: JsonObject, chain: Chain): void {
   if (typeof sender !== 'string' || tx.sender.length === 0) return;
   const actual = chain.addressToText(tx.sender);
   if (sender === actual || sender === `address:${actual}`) return;
-  throw apiError('InvalidAddress', `sender '${sender}' is not the address of senderPublicKey`);
+  throw apiError(
+    'InvalidAddress',
+    `sender '${shown(sender)}' is not the address of senderPublicKey`,
+  );
 }
 
 /** Refuses what clients may not submit (rest-api.md §4.8). */
