@@ -35,7 +35,7 @@ interface Step {
 }
 
 const amount = fc.oneof(
-  { weight: 6, arbitrary: fc.bigInt(0n, 20n * WEST) },
+  { weight: 6, arbitrary: fc.bigInt(0n, 5n * WEST) },
   { weight: 1, arbitrary: fc.constantFrom(0n, 1n, I64_MAX, I64_MAX - WEST) },
 );
 
@@ -48,7 +48,10 @@ const step: fc.Arbitrary<Step> = fc.record({
   flag: fc.boolean(),
 });
 
-const blocks = fc.array(fc.array(step, { maxLength: 12 }), { minLength: 1, maxLength: 6 });
+const blocks = fc.array(fc.array(step, { minLength: 5, maxLength: 25 }), {
+  minLength: 1,
+  maxLength: 5,
+});
 
 function network(feature2: boolean): Harness {
   const features = [3, 4, 5, 6, 7, 9, 10, ...(feature2 ? [2] : [])];
@@ -103,7 +106,7 @@ function run(h: Harness, s: Step, index: number, assets: Uint8Array[], leases: U
     () => attempt(as(createAlias), { alias: `name${s.from}` }),
     () => {
       const transfers = actors.map((of) => ({ recipient: of.to, amount: s.amount / 3n }));
-      attempt(as(massTransfer), { transfers, ...(s.flag ? { assetId } : {}) });
+      attempt(as(massTransfer), { transfers, fee: WEST, ...(s.flag ? { assetId } : {}) });
     },
     () => {
       const entry = { key: `k${s.which}`, type: 'integer', value: s.amount };
