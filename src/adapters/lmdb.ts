@@ -5,7 +5,15 @@
  * before or after a whole write; results are copies, since the binding's fast getter reuses its
  * buffer; the process holds the folder's lock for as long as the store is open.
  */
-import { closeSync, existsSync, ftruncateSync, openSync, readSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase, type Transaction } from 'lmdb';
 import type { Store, StoreView, StoreWrite } from '../base/ports.ts';
@@ -65,7 +73,10 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
       compression: false,
     });
     // All at once: a sub-database opened later would cut off the snapshots taken before.
-    for (const { id, name } of options.tables) tables[id] = root.openDB({ ...BINARY, name });
+    root.transactionSync(() => {
+      for (const { id, name } of options.tables) tables[id] = root.openDB({ ...BINARY, name });
+    });
+    syncFolder(folder);
   } catch (error) {
     lock.release();
     throw typed(folder, error);
@@ -144,6 +155,13 @@ function reader(folder: string, tableOf: (id: number) => Table, within: () => Wi
       }
     },
   };
+}
+
+/** LMDB synchronises its file; the folder must remember that the file exists. */
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
 }
 
 // The binding overrides `length` of its shared buffer, so the copy goes by the buffer behind it;

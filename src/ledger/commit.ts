@@ -131,10 +131,9 @@ export function createCommitter(options: CommitterOptions): Committer {
   }
 
   function refreshHead(writes: Iterable<PendingWrite>): void {
-    for (const { table, key, value, row } of writes) {
+    for (const { table, text, value, row } of writes) {
       const of = row?.table ?? byNumber.get(table);
       if (of === undefined || of.cached === 0) continue;
-      const text = row?.text ?? keyText(key);
       if (value === undefined) head.removed(of, text);
       else if (row !== undefined) head.written(of, text, row.after, value);
       else head.written(of, text, decodeValue(of, value.slice(), chain), value);
@@ -172,13 +171,15 @@ export function createCommitter(options: CommitterOptions): Committer {
 // Tables of any key and value pass through here; each codec meets only values of its own table.
 const untyped = (table: Table<never, never>) => table as unknown as Table<unknown, unknown>;
 
-/** A write that knows the decoded row it came from, if there is one. */
+/** A write that knows its place in the order, and the decoded row it came from if there is one. */
 interface PendingWrite extends StoreWrite {
-  readonly row?: Row;
+  readonly text: string;
+  readonly row: Row | undefined;
 }
 
 class EncodedRow implements PendingWrite {
   readonly row: Row;
+  readonly text: string;
   readonly table: number;
   readonly kind: Table<unknown, unknown>['kind'];
   readonly key: Uint8Array;
@@ -187,6 +188,7 @@ class EncodedRow implements PendingWrite {
 
   constructor(row: Row, value: Uint8Array | undefined, previous: Uint8Array | undefined) {
     this.row = row;
+    this.text = row.text;
     this.table = row.table.id;
     this.kind = row.table.kind;
     this.key = row.key;
@@ -239,33 +241,40 @@ const equal = (a: Uint8Array, b: Uint8Array): boolean => {
   return true;
 };
 
-/** All writes of one commit, the last one of a key winning, handed out by table and key. */
+/** All writes of one commit, handed out by table and key; of several to one key the last counts. */
 class Batch {
-  private readonly tables: (Map<string, PendingWrite> | undefined)[] = [];
+  private readonly tables: (PendingWrite[] | undefined)[] = [];
 
-  add(row: EncodedRow): void {
-    this.of(row.table).set(row.row.text, row);
+  add(write: PendingWrite): void {
+    const list = this.tables[write.table];
+    if (list === undefined) this.tables[write.table] = [write];
+    else list.push(write);
   }
 
   put(table: number, key: Uint8Array, value: Uint8Array | undefined): void {
-    this.of(table).set(keyText(key), { table, key, value });
+    this.add({ table, key, value, text: keyText(key), row: undefined });
   }
 
   writes(): PendingWrite[] {
     const writes: PendingWrite[] = [];
-    for (const rows of this.tables) {
-      if (rows === undefined) continue;
-      for (const text of [...rows.keys()].sort()) writes.push(rows.get(text)!);
+    for (const list of this.tables) {
+      if (list === undefined) continue;
+      // The rows of one block come sorted and without repetition.
+      if (!isAscending(list)) list.sort(byText);
+      for (let i = 0; i < list.length; i++) {
+        const write = list[i]!;
+        if (write.text !== list[i + 1]?.text) writes.push(write);
+      }
     }
     return writes;
   }
-
-  private of(table: number): Map<string, PendingWrite> {
-    let rows = this.tables[table];
-    if (rows === undefined) {
-      rows = new Map();
-      this.tables[table] = rows;
-    }
-    return rows;
-  }
 }
+
+function isAscending(list: readonly PendingWrite[]): boolean {
+  for (let i = 1; i < list.length; i++) if (list[i - 1]!.text >= list[i]!.text) return false;
+  return true;
+}
+
+// Stable, so that the later of two writes to a key stays the later one.
+const byText = (a: PendingWrite, b: PendingWrite): number =>
+  a.text < b.text ? -1 : a.text > b.text ? 1 : 0;
