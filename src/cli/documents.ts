@@ -60,7 +60,10 @@ export async function convertAll(
     await print(result);
   };
   for await (const document of documents) {
-    running.push(guarded(async () => convert(document())));
+    const result = guarded(async () => convert(document()));
+    // Whoever awaits it first gets the failure; those behind it end unheard.
+    result.catch(() => undefined);
+    running.push(result);
     if (running.length >= concurrency) await printNext();
   }
   while (running.length > 0) await printNext();

@@ -56,27 +56,26 @@ export function createUnlockedKeys(secret: Uint8Array): UnlockedKeys {
       if (found === undefined || !sameBytes(found.tag, tagOf(password))) return undefined;
       unlocked.delete(account);
       unlocked.set(account, found);
-      // A copy: the cached bytes are overwritten when they leave the cache.
-      return found.privateKey.slice();
+      return copyOf(found.privateKey);
     },
 
     unlock(account, password, derive) {
       const tag = tagOf(password);
       const job = `${account} ${Buffer.from(tag).toString('hex')}`;
       const same = running.get(job);
-      if (same !== undefined) return same;
+      if (same !== undefined) return same.then(copyOf);
       const started = generation;
       const result = turns(derive)
         .then((privateKey) => {
           // A key that was unlocked before a reload belongs to the old file.
           if (privateKey !== undefined && started === generation) {
-            keep(account, { tag, privateKey: privateKey.slice() });
+            keep(account, { tag, privateKey });
           }
           return privateKey;
         })
         .finally(() => running.delete(job));
       running.set(job, result);
-      return result;
+      return result.then(copyOf);
     },
 
     wipe() {
@@ -86,6 +85,11 @@ export function createUnlockedKeys(secret: Uint8Array): UnlockedKeys {
     },
   };
 }
+
+// Every caller overwrites the key it got; the cached one is overwritten when it leaves the cache.
+// Not slice: a Buffer's slice is a view.
+const copyOf = <K extends Uint8Array | undefined>(key: K): K =>
+  (key === undefined ? key : Uint8Array.from(key)) as K;
 
 /** Lets a few jobs run at once and a bounded number wait. */
 function createTurns(): <T>(job: () => Promise<T>) => Promise<T> {

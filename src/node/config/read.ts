@@ -91,10 +91,14 @@ export function readConfig(input: ConfigInput): ConfigResult {
   if (problems.length === 0) {
     const config = nest(values);
     problems.push(...crossChecks(config, input.file, warnings));
-    if (problems.length === 0) return { config, warnings, origins: raw };
+    if (problems.length === 0) return { config, warnings, origins: originsOf(raw) };
   }
   throw new ConfigError(problems, undefined, warnings);
 }
+
+// Without the values, some of which are secret.
+const originsOf = (raw: ReadonlyMap<string, Raw>): ReadonlyMap<string, Origin> =>
+  new Map([...raw].map(([key, { source, spelling }]) => [key, { source, spelling }]));
 
 function merge(layers: readonly Collected[]): Map<string, Raw> {
   const raw = new Map<string, Raw>();

@@ -32,11 +32,13 @@ const isScalar = (raw: unknown): boolean =>
 
 export const text = textLike({ name: 'text', expected: 'a text', pattern: /^/ });
 
-/** A secret: a number would have lost its leading zeros already, so it must be quoted. */
+/** A secret. HOCON has read an unquoted 1e3 or 1.50 as a number, and its text is lost. */
 export const secretText: Kind<string> = {
   ...text,
   parse: (raw) =>
-    typeof raw === 'string' ? raw : new Wrong('a text', 'write it in double quotes'),
+    typeof raw === 'string' || Number.isSafeInteger(raw)
+      ? String(raw)
+      : new Wrong('a text', 'write it in double quotes'),
 };
 
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';

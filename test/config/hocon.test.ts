@@ -1,0 +1,31 @@
+// The HOCON adapter: what it reads, and that a file can execute nothing.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parseHoconFile, parseHoconText } from '../../src/adapters/hocon.ts';
+
+t.test('includes, substitutions and merging', async (t) => {
+  const folder = join(t.testdir({}), 'with space#and%');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'more.conf'), 'port = 5\n');
+  const file = join(folder, 'node.cfg');
+  writeFileSync(
+    file,
+    'base = /x\nnode { include "more.conf"\n include "none.conf"\n dir = ${base}/y, env = ${?NO_SUCH_VARIABLE_X} }\nnode.port2 = 6',
+  );
+  t.same(await parseHoconFile(file), { base: '/x', node: { dir: '/x/y', port: 5, port2: 6 } });
+});
+
+t.test('nothing in a file is executed or fetched', async (t) => {
+  const folder = t.testdir({ 'code.js': 'globalThis.executed = true; module.exports = { a: 1 };' });
+  writeFileSync(join(folder, 'a.conf'), 'include "code.js"');
+  await t.rejects(parseHoconFile(join(folder, 'a.conf')), /ScriptBuilder is not allowed/);
+  await t.rejects(parseHoconText('x = a | eval { expr = "1" }'), /EvalTransform is not allowed/);
+  await t.rejects(parseHoconText('include url("http://127.0.0.1:1/x.conf")'), /HttpSource is not/);
+  t.equal(Reflect.get(globalThis, 'executed'), undefined);
+});
+
+t.test('malformed text is an error', async (t) => {
+  await t.rejects(parseHoconText('a = "x'), /not closed/);
+  await t.rejects(parseHoconText('a = ${b}'), /Unable to resolve 'b'/);
+});

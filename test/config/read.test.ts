@@ -1,0 +1,278 @@
+// Reading a configuration: defaults, spellings, precedence, and every error at once.
+import t from 'tap';
+import { effectiveSettings, exampleConfig } from '../../src/node/config/document.ts';
+import { networkSettings, valueAt } from '../../src/node/config/genesis.ts';
+import { ruleSettings } from '../../src/node/config/rules.ts';
+import { allSettings } from '../../src/node/config/settings.ts';
+import { allTypes } from '../../src/tx/registry.ts';
+import { LEAST, OWNER, problems, read } from './sample.ts';
+
+t.test('the least configuration has every default', async (t) => {
+  const { config, warnings, origins } = await read(LEAST);
+  t.same(warnings, []);
+  t.equal(config.ownerAddress, OWNER);
+  t.equal(config.privacy.ownerAddress, OWNER, 'follows owner-address');
+  t.equal(config.dataDirectory, '/home/op/node/data');
+  t.equal(config.wallet.file, '/home/op/node/wallet/wallet.dat');
+  t.equal(config.network.nodeName, 'Node-42');
+  t.equal(config.wallet.password, undefined);
+  t.equal(config.utx.memoryLimit, 100 * 1024 * 1024);
+  t.same(config.blockchain.consensus.roundDuration, { ms: 17_000, text: '17 seconds' });
+  t.equal(config.blockchain.custom.functionality.preActivatedFeatures.get(101), 0);
+  t.equal(config.dockerEngine.protocolByCreateVersion.get(2), 'grpc');
+  t.same([...origins.keys()].sort(), [
+    'blockchain.custom.address-scheme-character',
+    'owner-address',
+    'rest-api.bind-address',
+  ]);
+});
+
+t.test('keys stand below node or bare, and at both places at once', async (t) => {
+  const rooted = await read(`node { ${LEAST} \n network.port = 7000 }`);
+  t.equal(rooted.config.network.port, 7000);
+  const mixed = await read(
+    `node { owner-address = ${OWNER} }
+     address-scheme-character = T
+     network-participants = [{ public-key = abc, roles = [miner] }]
+     somebody-elses { section = 1 }`,
+  );
+  t.equal(mixed.config.blockchain.custom.addressSchemeCharacter, 'T');
+  t.equal(mixed.config.blockchain.custom.genesis.networkParticipants[0]?.publicKey, 'abc');
+  t.notMatch(
+    mixed.warnings.join('\n'),
+    /somebody-elses/,
+    'other sections are none of our business',
+  );
+});
+
+t.test('other spellings', async (t) => {
+  const { config, warnings } = await read(
+    `owner-address = ${OWNER}
+     address-scheme-character = T
+     crypto.type = GOST
+     api { rest { bind-address = "127.0.0.1", port = 1234 }, auth { type = api-key } }
+     genesis { initial-balance = "1.5 WEST" }
+     additional-cache.rocksdb.max-rollback-depth = 500`,
+  );
+  t.equal(config.platformCrypto, false);
+  t.equal(config.restApi.port, 1234);
+  t.equal(config.storage.maxRollbackDepth, 500);
+  t.equal(config.blockchain.custom.genesis.initialBalance, 150_000_000n);
+  t.equal(warnings.length, 3, 'older spellings draw a warning, those of the requirement do not');
+  t.match(
+    warnings.join('\n'),
+    /node\.conf:4: 'api\.rest\.port' is an older spelling of 'rest-api\.port'/,
+  );
+
+  const differing = await problems(`${LEAST} rest-api.port = 1\n api.rest.port = 2`);
+  t.match(differing.message, /rest-api\.port = 1: differs from api\.rest\.port, another spelling/);
+  const same = await read(`${LEAST} rest-api.port = 2\n api.rest.port = 2`);
+  t.equal(same.config.restApi.port, 2);
+  const genesis = await problems(
+    `${LEAST} genesis.initial-balance = 1\n blockchain.custom.genesis.initial-balance = 2`,
+  );
+  t.match(genesis.message, /differs from genesis\.initial-balance|differs from blockchain\.custom/);
+});
+
+t.test('flags win over variables, these over the file', async (t) => {
+  const text = `${LEAST} network { port = 1, mode = watcher }\n rest-api.port = 1\n rest-api.cors = no`;
+  const { config } = await read(text, {
+    env: {
+      NODE_NETWORK_PORT: '2',
+      NODE_REST_API_PORT: '2',
+      LOG_LEVEL: 'DEBUG',
+      NODE_OPTIONS: '-x',
+    },
+    sets: ['rest-api.port=3', 'network.known-peers=a:1, b:2', 'node.rest-api.cors=yes'],
+  });
+  t.equal(config.network.mode, 'watcher');
+  t.equal(config.network.port, 2);
+  t.equal(config.restApi.port, 3);
+  t.equal(config.restApi.cors, true);
+  t.equal(config.loggingLevel, 'DEBUG');
+  t.same(config.network.knownPeers, ['a:1', 'b:2']);
+  const wrong = await problems(LEAST, { sets: ['rest-api.prt=3', 'nonsense'] });
+  t.match(
+    wrong.message,
+    /--set: rest-api\.prt=3: unknown setting 'rest-api\.prt', did you mean 'rest-api\.port'\?/,
+  );
+  t.match(wrong.message, /--set: nonsense: must be written key=value/);
+  const variable = await problems(LEAST, { env: { NODE_REST_API_PORT: 'many' } });
+  t.match(
+    variable.message,
+    /environment: NODE_REST_API_PORT = "many": expected an integer from 0 to 65535/,
+  );
+});
+
+t.test('unknown keys are warnings with a guess', async (t) => {
+  const { warnings } = await read(`${LEAST} network.known-peer = []\n rest-apii.port = 1`, {
+    env: { NODE_NETWORK_PROT: '1' },
+  });
+  const all = warnings.join('\n');
+  t.match(
+    all,
+    /node\.conf:5: unknown setting 'network\.known-peer', did you mean 'network\.known-peers'\?/,
+  );
+  t.match(all, /unknown setting 'rest-apii'/);
+  t.match(all, /unknown variable 'NODE_NETWORK_PROT', did you mean 'NODE_NETWORK_PORT'\?/);
+});
+
+t.test('all errors at once, each with file, line, key, value and what to do', async (t) => {
+  const { message, problems: list } = await problems(`node {
+  rest-api.port = 70000
+  network.known-peers = ["good:1", "bad"]
+  utx.memory-limit = 1 GiX
+  miner.enable = maybe
+  blockchain.consensus { type = poa, round-duration = soon, max-bans-percentage = 101 }
+  wallet.file = "C:\\\\node\\\\wallet.dat"
+  data-directory = "/данные"
+  ntp = 5
+  network-participants = [ { public-key = "abc", roles = [minr] } ]
+}`);
+  const expected = [
+    /node\.conf:2: rest-api\.port = 70000: expected an integer from 0 to 65535/,
+    /node\.conf:3: network\.known-peers\.1 = "bad": expected host:port/,
+    /node\.conf:4: utx\.memory-limit = "1 GiX": expected a size such as "100MiB"/,
+    /node\.conf:5: miner\.enable = "maybe": expected yes or no/,
+    /node\.conf:6: blockchain\.consensus\.round-duration = "soon": expected a duration such as/,
+    /node\.conf:6: .*max-bans-percentage = 101: expected max-bans-percentage should be between 0 and 100/,
+    /node\.conf:7: wallet\.file = .*without backslashes.*\(write "C:\/node\/wallet\.dat"\)/,
+    /node\.conf:8: data-directory = .*Cyrillic/,
+    /node\.conf:9: ntp = 5: a section/,
+    /node\.conf:10: network-participants\.0\.roles\.0 = "minr".*Permission\.fromStr failure: unknown role name 'minr'/,
+    /owner-address: is missing, it has no default/,
+    /address-scheme-character: is missing/,
+  ];
+  for (const pattern of expected) t.match(message, pattern);
+  t.equal(list.length, expected.length);
+});
+
+t.test(
+  'integers above 2^53 lose nothing: quoted they count, unquoted they are refused',
+  async (t) => {
+    const genesis = (amount: string) =>
+      `${LEAST} genesis { transactions = [ { recipient = ${OWNER}, amount = ${amount} } ] }`;
+    const { config } = await read(genesis('"9007199254740993"'));
+    t.equal(config.blockchain.custom.genesis.transactions[0]?.amount, 9007199254740993n);
+    const exact = await read(genesis('9007199254740991'));
+    t.equal(exact.config.blockchain.custom.genesis.transactions[0]?.amount, 9007199254740991n);
+    const { message } = await problems(genesis('9007199254740993'));
+    t.match(
+      message,
+      /amount = 9007199254740993: .*write it in quotes/,
+      'shows the digits of the file',
+    );
+    const fee = await problems(`${LEAST} blockchain.fees.base.issue = 12345678901234567890`);
+    t.match(fee.message, /fees\.base\.issue = 12345678901234567890: .*write it in quotes/);
+    const outside = await problems(`${LEAST} genesis.initial-balance = "9223372036854775808"`);
+    t.match(outside.message, /expected an amount from 0 to 9223372036854775807/);
+  },
+);
+
+t.test('durations keep how they were written', async (t) => {
+  const { config } = await read(
+    `${LEAST} blockchain.consensus { round-duration = "1 minute", sync-duration = 1500ms }
+     utx.tx-expire-timeout = 90 minutes, network.handshake-timeout = 250`,
+  );
+  t.same(config.blockchain.consensus.roundDuration, { ms: 60_000, text: '1 minute' });
+  t.same(config.blockchain.consensus.syncDuration, { ms: 1500, text: '1500 milliseconds' });
+  t.same(config.utx.txExpireTimeout, { ms: 5_400_000, text: '90 minutes' });
+  t.same(config.network.handshakeTimeout, { ms: 250, text: '250 milliseconds' });
+  const { message } = await problems(`${LEAST} utx.tx-expire-timeout = 1m`);
+  t.match(message, /from 5 minutes to 96 hours/);
+});
+
+t.test('what several settings say together', async (t) => {
+  const poa = await problems(`${LEAST} blockchain.consensus.type = poa`);
+  t.match(poa.message, /ntp\.fatal-timeout: is missing, and PoA requires a working clock/);
+  const many = await problems(`${LEAST}
+    synchronization.transaction-broadcaster { min-broadcast-count = 5, max-broadcast-count = 4 }
+    rest-api.tls.cert = cert.pem
+    network.handshake-check = no
+    blockchain.custom.functionality.blocks-for-feature-activation = 5000`);
+  t.match(many.message, /min-broadcast-count = 5: expected at most max-broadcast-count = 4/);
+  t.match(many.message, /rest-api\.tls\.key: is missing/);
+  t.match(many.message, /network\.handshake-check = no: expected yes/);
+  t.match(many.message, /blocks-for-feature-activation = 5000: expected at most/);
+  const hash = 'H6nsiifwYKYEx6YzYD7woP1XCn72RVvx6tC1zjjLXqsu';
+  const loopback = await read(`${LEAST} network { handshake-check = no, bind-address = "127.0.0.1" }
+    rest-api { api-key-hash = ${hash}, privacy-api-key-hash = ${hash} }`);
+  t.match(loopback.warnings.join('\n'), /peers are not asked who they are/);
+  t.match(loopback.warnings.join('\n'), /privacy-api-key-hash should differ/);
+});
+
+t.test('secrets are never shown', async (t) => {
+  const wrong = await problems(`${LEAST} wallet.password = 12.50\n rest-api.port = x`);
+  t.match(wrong.message, /wallet\.password: expected a text \(write it in double quotes\)/);
+  t.notMatch(wrong.message, /12\.5/);
+  const { config, origins } = await read(`${LEAST} wallet.password = "hunter2"`);
+  t.equal(config.wallet.password, 'hunter2');
+  t.equal(effectiveSettings(config)['wallet.password'], '***');
+  t.notMatch(JSON.stringify([effectiveSettings(config), [...origins]]), /hunter2/);
+});
+
+t.test('a secret may come from a file', async (t) => {
+  const readSecret = (path: string) => (path === '/run/pw' ? 'from file\n' : undefined);
+  const { config } = await read(`${LEAST} wallet.password-file = "/run/pw"`, { readSecret });
+  t.equal(config.wallet.password, 'from file');
+  const missing = await problems(`${LEAST} wallet.password-file = "/none"`, { readSecret });
+  t.match(missing.message, /wallet\.password-file = \/none: the file cannot be read/);
+  const both = await problems(`${LEAST} wallet { password = "a", password-file = "/run/pw" }`, {
+    readSecret,
+  });
+  t.match(both.message, /another spelling of the same setting/);
+});
+
+t.test('texts of protocol.md §11.1', async (t) => {
+  const { message } = await problems('akka { x = 1 }');
+  t.match(message, /^Provided configuration file doesn't contain 'node' path/);
+  const open = await problems('node { network { port = 1 }}\n}');
+  t.match(open.message, /^Failed to parse config:\n {2}node\.conf:2: brackets: unexpected '}'/);
+});
+
+t.test('the example names every setting and its defaults are the defaults', async (t) => {
+  const example = exampleConfig();
+  for (const { key } of allSettings) {
+    const name = key.split('.').at(-1)!;
+    t.ok(example.includes(`# ${name} =`), key);
+  }
+  const uncommented = example.replace(/^( *)# ([a-z0-9-]+ = .+)$/gm, '$1$2');
+  const { config } = await read(
+    `${uncommented}\nowner-address = ${OWNER}\naddress-scheme-character = T`,
+  );
+  const { config: defaults } = await read(LEAST);
+  t.same(effectiveSettings(config), {
+    ...effectiveSettings(defaults),
+    'rest-api.bind-address': '0.0.0.0',
+  });
+  t.notSame(uncommented, example);
+});
+
+t.test('no two settings share a variable or a key', async (t) => {
+  t.equal(new Set(allSettings.map(({ env }) => env)).size, allSettings.length);
+  const { config } = await read(LEAST);
+  for (const { key, setting } of allSettings) {
+    const present = setting.presence !== 'optional';
+    t.equal(valueAt(config, key) !== undefined, present, key);
+  }
+});
+
+t.test('what nodes of a network share', async (t) => {
+  const { config } = await read(LEAST);
+  const shared = networkSettings(config);
+  const same = networkSettings((await read(`${LEAST} network.port = 1`)).config);
+  t.same(shared, same, 'a port is a private matter');
+  t.same(
+    networkSettings((await read(`${LEAST} blockchain.consensus.round-duration = 17000ms`)).config),
+    shared,
+    'spelling does not matter',
+  );
+  const other = await read(`${LEAST} blockchain.fees.base.transfer = 5`);
+  t.notSame(networkSettings(other.config), shared);
+  t.equal(shared.txExpireTimeoutMs, 7_200_000);
+  const rules = ruleSettings(config, allTypes);
+  t.equal(rules.fees.base.get(4), 1_000_000n);
+  t.equal(rules.fees.base.get(114), 5_000_000n);
+  t.equal(rules.fees.base.size, 22, 'every fee of the table belongs to a type');
+  t.equal(rules.fees.additional.get(12), 1_000_000n);
+});
