@@ -11,17 +11,7 @@ import type { Codec } from '../codec/codec.ts';
 import { bool, i64, millis, text16, u8, u16, u32 } from '../codec/primitives.ts';
 import { list16, option, struct } from '../codec/struct.ts';
 import { dataValue } from './data-value.ts';
-import {
-  descendingU16,
-  descendingU32,
-  fixed,
-  textTail,
-  tuple,
-  u8Key,
-  u16Key,
-  u32Key,
-  u64Key,
-} from './keys.ts';
+import { descendingU32, fixed, textTail, tuple, u8Key, u16Key, u32Key, u64Key } from './keys.ts';
 import type { KeyCodec, Table } from './table.ts';
 import { blob, present, raw, sized } from './values.ts';
 
@@ -78,13 +68,14 @@ export const transactionIds = table(
   'First 16 bytes of a transaction id → where it stands.',
 );
 
+/** One row for all transactions of an address in a block: addresses repeat, and keys are long. */
 export const transactionsByAddress = table(
   6,
   'transactionsByAddress',
   'local',
-  tuple(address, descendingU32, descendingU16),
-  present,
-  'Transactions that concern an address, newest first.',
+  tuple(address, descendingU32),
+  list16(u16, 65_535),
+  'Indexes of the transactions that concern an address, newest block first.',
 );
 
 export const blocksByGenerator = table(
@@ -352,7 +343,7 @@ export const policies = table(
   'policies',
   'state',
   id,
-  struct({ name: text16(), description: text16() }),
+  struct({ name: text16(), description: text16(), joined: u32 }),
   'Access group.',
 );
 
@@ -374,8 +365,17 @@ export const policyHashes = table(
   'policyHashes',
   'state',
   tuple(id, id),
-  struct({ transaction: raw(32), sender: raw(26), order: u32 }),
+  struct({ transaction: raw(32), sender: raw(26) }),
   'Data hashes bound to a policy.',
+);
+
+export const policyHashOrder = table(
+  55,
+  'policyHashOrder',
+  'index',
+  tuple(id, u32Key),
+  raw(32),
+  'Hashes of a policy in the order of their coming, from 0.',
 );
 
 /** Every table; the store opens one sub-database for each. */
@@ -415,4 +415,5 @@ export const tables: readonly Table<never, never>[] = [
   policies,
   policyMembers,
   policyHashes,
+  policyHashOrder,
 ] as unknown as readonly Table<never, never>[];

@@ -6,56 +6,43 @@ import type { Contracts, ContractView, Policies, PolicyView } from '../../api/se
 import type { Blockchain } from '../../chain/blockchain.ts';
 import { findTransaction } from '../../chain/stored-blocks.ts';
 import {
-  END_OF_TABLE,
-  fixed,
-  prefix,
-  prefixEnd,
-  START_OF_TABLE,
-  u8Key,
-} from '../../ledger/keys.ts';
+  allContracts,
+  contractEntries,
+  contractEntry,
+  contractOf,
+  executedBy,
+} from '../../ledger/contracts.ts';
 import {
-  contractData,
-  contracts,
-  executed,
+  allPolicies,
+  hashesOf,
+  membersOf,
   OWNER,
-  policies,
-  policyHashes,
-  policyMembers,
+  type Policy,
+  policyOf,
   RECIPIENT,
-} from '../../ledger/tables.ts';
+} from '../../ledger/policies.ts';
 import type { Entry } from '../../tx/entries.ts';
 import { listMax, page } from './page.ts';
 
-const idKey = fixed(32);
-
 export function contractReads({ view }: Blockchain): Contracts {
   function* entriesOf(id: Uint8Array): Generator<Entry> {
-    for (const [[, key], value] of view.range(contractData, id, prefixEnd(id), listMax)) {
-      yield { key, ...value };
-    }
+    for (const [key, value] of contractEntries(view, id, listMax)) yield { key, ...value };
   }
   return {
     *list(): Generator<ContractView> {
-      for (const [contractId, row] of view.range(
-        contracts,
-        START_OF_TABLE,
-        END_OF_TABLE,
-        listMax,
-      )) {
-        yield { contractId, ...row };
-      }
+      for (const [contractId, row] of allContracts(view, listMax)) yield { contractId, ...row };
     },
     get(contractId) {
-      const row = view.get(contracts, contractId);
+      const row = contractOf(view, contractId);
       return row && { contractId, ...row };
     },
     entries: (id, query) => page(entriesOf(id), query),
     entry(id, key) {
-      const value = view.get(contractData, [id, key]);
+      const value = contractEntry(view, id, key);
       return value && { key, ...value };
     },
     executedFor(txId) {
-      const id = view.get(executed, txId);
+      const id = executedBy(view, txId);
       return id && findTransaction(view, id);
     },
     // Outcomes are known to nodes that run contracts.
@@ -64,30 +51,22 @@ export function contractReads({ view }: Blockchain): Contracts {
 }
 
 export function policyReads({ view }: Blockchain): Policies {
-  function members(policyId: Uint8Array, kind: number): Uint8Array[] {
-    const from = prefix([idKey, u8Key], policyId, kind);
-    return [...view.range(policyMembers, from, prefixEnd(from), listMax)]
-      .sort(([, a], [, b]) => a - b)
-      .map(([[, , address]]) => address);
-  }
-  function get(policyId: Uint8Array): PolicyView | undefined {
-    const row = view.get(policies, policyId);
-    if (row === undefined) return undefined;
-    const recipients = members(policyId, RECIPIENT);
-    return { policyId, ...row, recipients, owners: members(policyId, OWNER) };
-  }
+  const shown = (policyId: Uint8Array, { name, description }: Policy): PolicyView => ({
+    policyId,
+    name,
+    description,
+    recipients: membersOf(view, policyId, RECIPIENT),
+    owners: membersOf(view, policyId, OWNER),
+  });
   return {
     *list() {
-      for (const [policyId] of view.range(policies, START_OF_TABLE, END_OF_TABLE, listMax)) {
-        const policy = get(policyId);
-        if (policy !== undefined) yield policy;
-      }
+      for (const [policyId, policy] of allPolicies(view, listMax)) yield shown(policyId, policy);
     },
-    get,
-    hashes: (policyId) =>
-      [...view.range(policyHashes, policyId, prefixEnd(policyId), listMax)]
-        .sort(([, a], [, b]) => a.order - b.order)
-        .map(([[, hash]]) => hash),
+    get(policyId) {
+      const policy = policyOf(view, policyId);
+      return policy && shown(policyId, policy);
+    },
+    hashes: (policyId) => hashesOf(view, policyId, listMax),
     // Private data is stored by the exchange, which this release does not have.
     storage: false,
   };

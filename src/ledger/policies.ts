@@ -1,0 +1,136 @@
+/**
+ * Access groups: who owns them, who receives their data, and which data there is (protocol.md §9.1).
+ *
+ * Invariant: `policyHashOrder` lists the hashes of `policyHashes` in the order of their coming,
+ * numbered from 0 without gaps.
+ */
+import { END_OF_TABLE, fixed, keyText, prefix, prefixEnd, START_OF_TABLE, u8Key } from './keys.ts';
+import type { Ledger, LedgerView } from './ledger.ts';
+import {
+  type OWNER,
+  policies,
+  policyHashes,
+  policyHashOrder,
+  policyMembers,
+  type RECIPIENT,
+} from './tables.ts';
+
+export { OWNER, RECIPIENT } from './tables.ts';
+export type MemberKind = typeof OWNER | typeof RECIPIENT;
+
+export interface Policy {
+  readonly name: string;
+  readonly description: string;
+  /** Members that ever joined: the place of the next one. */
+  readonly joined: number;
+}
+
+const MEMBERS_MAX = 1_000_000;
+const id32 = fixed(32);
+
+export const policyOf = (view: LedgerView, id: Uint8Array): Policy | undefined =>
+  view.get(policies, id);
+
+export const allPolicies = (
+  view: LedgerView,
+  limit: number,
+): Iterable<readonly [id: Uint8Array, Policy]> =>
+  view.range(policies, START_OF_TABLE, END_OF_TABLE, limit);
+
+export function createPolicy(
+  ledger: Ledger,
+  id: Uint8Array,
+  policy: Pick<Policy, 'name' | 'description'>,
+): void {
+  ledger.set(policies, id, { ...policy, joined: 0 });
+}
+
+export const isMember = (
+  view: LedgerView,
+  id: Uint8Array,
+  kind: MemberKind,
+  address: Uint8Array,
+): boolean => view.get(policyMembers, [id, kind, address]) !== undefined;
+
+/** Members in the order of their joining. */
+export function membersOf(
+  view: LedgerView,
+  id: Uint8Array,
+  kind: MemberKind,
+): readonly Uint8Array[] {
+  return [...memberRows(view, id, kind, MEMBERS_MAX)]
+    .sort(([, a], [, b]) => a - b)
+    .map(([[, , address]]) => address);
+}
+
+/** True if nobody would be left without these members. */
+export function areAllMembers(
+  view: LedgerView,
+  id: Uint8Array,
+  kind: MemberKind,
+  addresses: readonly Uint8Array[],
+): boolean {
+  const named = new Set(addresses.map(keyText));
+  for (const [[, , address]] of memberRows(view, id, kind, named.size + 1)) {
+    if (!named.has(keyText(address))) return false;
+  }
+  return true;
+}
+
+/** Whoever is a member already stays at its place. */
+export function addMembers(
+  ledger: Ledger,
+  id: Uint8Array,
+  kind: MemberKind,
+  addresses: readonly Uint8Array[],
+): void {
+  const policy = policyOf(ledger, id);
+  if (policy === undefined) return;
+  let { joined } = policy;
+  for (const address of addresses) {
+    if (!isMember(ledger, id, kind, address)) {
+      ledger.set(policyMembers, [id, kind, address], joined++);
+    }
+  }
+  ledger.set(policies, id, { ...policy, joined });
+}
+
+export function removeMembers(
+  ledger: Ledger,
+  id: Uint8Array,
+  kind: MemberKind,
+  addresses: readonly Uint8Array[],
+): void {
+  for (const address of addresses) ledger.remove(policyMembers, [id, kind, address]);
+}
+
+export interface BoundHash {
+  /** The transaction that bound it, and its sender. */
+  readonly transaction: Uint8Array;
+  readonly sender: Uint8Array;
+}
+
+export const boundHash = (
+  view: LedgerView,
+  id: Uint8Array,
+  hash: Uint8Array,
+): BoundHash | undefined => view.get(policyHashes, [id, hash]);
+
+export function bindHash(ledger: Ledger, id: Uint8Array, hash: Uint8Array, by: BoundHash): void {
+  let order = 0;
+  for (const [[, last]] of ledger.range(policyHashOrder, id, prefixEnd(id), 1, true)) {
+    order = last + 1;
+  }
+  ledger.set(policyHashes, [id, hash], by);
+  ledger.set(policyHashOrder, [id, order], hash);
+}
+
+/** Hashes of a group in the order of their coming. */
+export function* hashesOf(view: LedgerView, id: Uint8Array, limit: number): Generator<Uint8Array> {
+  for (const [, hash] of view.range(policyHashOrder, id, prefixEnd(id), limit)) yield hash;
+}
+
+function memberRows(view: LedgerView, id: Uint8Array, kind: MemberKind, limit: number) {
+  const from = prefix([id32, u8Key], id, kind);
+  return view.range(policyMembers, from, prefixEnd(from), limit);
+}
