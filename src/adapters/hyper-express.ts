@@ -45,8 +45,8 @@ type Request = Parameters<Parameters<App['get']>[1]>[1];
 
 export const hyperExpress: Http = {
   async listen(routes, options) {
-    const server = new Server(routes, { ...defaults, ...options });
-    if (options.port !== 0) await requireFree(options.host, options.port);
+    const port = await freePort(options.host, options.port);
+    const server = new Server(routes, { ...defaults, ...options, port });
     server.open();
     return server;
   },
@@ -55,7 +55,7 @@ export const hyperExpress: Http = {
 type Options = HttpServerOptions & Bounds;
 
 class Server implements HttpServer {
-  port = 0;
+  readonly port: number;
   private readonly routes: readonly HttpRoute[];
   private readonly options: Options;
   private readonly cors: Cors;
@@ -69,6 +69,7 @@ class Server implements HttpServer {
   constructor(routes: readonly HttpRoute[], options: Options) {
     this.routes = routes;
     this.options = options;
+    this.port = options.port;
     this.cors = options.cors;
     this.bodies = new Bodies(options.maxBodyBytes, options.bodyTimeoutMs);
   }
@@ -77,13 +78,11 @@ class Server implements HttpServer {
   open(): void {
     const app = this.build();
     this.stopListening();
-    const { host } = this.options;
-    const port = this.port === 0 ? this.options.port : this.port;
+    const { host, port } = this.options;
     app.listen(host, port, (socket) => {
       this.listening = socket;
     });
     if (!this.listening) throw new Error(`HTTP: cannot listen on ${host}:${port}`);
-    this.port = uws.us_socket_local_port(this.listening as never);
     this.apps.push(app);
   }
 
@@ -243,11 +242,11 @@ class Server implements HttpServer {
 }
 
 /**
- * Rejects where somebody else listens. The native server shares a port with whoever asks, so that
- * two nodes would each get half of the requests; its exclusive mode, on the other hand, refuses
- * for a minute to come back after a restart.
+ * The port to listen on; rejects where somebody else does. The native server shares a fixed port
+ * with whoever asks, so that two nodes would each get half of the requests; its exclusive mode, on
+ * the other hand, refuses for a minute to come back after a restart.
  */
-async function requireFree(host: string, port: number): Promise<void> {
+async function freePort(host: string, port: number): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {
     probe.once('error', (cause) =>
@@ -255,7 +254,9 @@ async function requireFree(host: string, port: number): Promise<void> {
     );
     probe.listen({ host, port, exclusive: true }, resolve);
   });
+  const address = probe.address();
   await new Promise((resolve) => probe.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : port;
 }
 
 function tooBig(actual: number, max: number): HttpReply | undefined {

@@ -273,7 +273,8 @@ t.test('garbage', async (t) => {
   ];
   for (const piece of bytes) {
     const { text } = await exchange(port, [piece], undefined, 150);
-    t.notMatch(text, /HTTP\/1\.1 5/);
+    // 505 is the parser's word on other versions of HTTP.
+    t.notMatch(text, /HTTP\/1\.1 50[0-4]/);
   }
   t.equal((await ask(port, 'GET /who HTTP/1.1\nHost: h')).status, 200);
 });

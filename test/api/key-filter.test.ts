@@ -1,0 +1,60 @@
+// Patterns of clients: the same verdicts as the runtime's engine, in linear time.
+import t from 'tap';
+import { isoDate } from '../../src/api/iso-date.ts';
+import { keyFilter } from '../../src/api/key-filter.ts';
+
+t.test('verdicts', async (t) => {
+  const patterns = [
+    'a.*',
+    '(a|b)+c?',
+    '[a-c_]+\\d{2,3}',
+    '^ab$',
+    '',
+    'a||b',
+    '(ab){3}',
+    'a{2,}',
+    'x|ab|c',
+    '[^a]b',
+    '(a|(b|c)d)*e',
+    '(?:ab)?c',
+    'a+?b',
+    '\\w\\W\\s?',
+    '[\\d-]+',
+    'a{0}b',
+    '(a?){3}b',
+    '.',
+    'a\\.b',
+    '[.]b',
+    '(|a)b',
+  ];
+  const keys = ['', 'a', 'b', 'ab', 'abc', 'aab', 'ababab', 'a.b', 'cb', 'abdbde', 'a12', 'c_123'];
+  keys.push('a-1', '1-2', 'aaab', 'bb', 'x', 'cde', 'e', 'ф', 'a b', '.b');
+  for (const pattern of patterns) {
+    const expected = new RegExp(`^(?:${pattern})$`);
+    for (const key of keys) t.equal(keyFilter(pattern)(key), expected.test(key), pattern + key);
+  }
+});
+
+t.test('refusals', async (t) => {
+  const bad = ['(', ')', 'a)', '*', 'a**', '[a', '\\1', '(?=a)', '(?<n>a)', 'a{3,1}', 'a++', '\\'];
+  bad.push('a{1,2}{2}', 'a'.repeat(501), '(a{99}){99}', '('.repeat(400), 'a{', '\\b');
+  for (const pattern of bad) {
+    const about = { code: 629, status: 400 };
+    t.throws(() => keyFilter(pattern), about, pattern.slice(0, 20));
+  }
+});
+
+t.test('no pattern takes long', async (t) => {
+  const key = 'a'.repeat(100);
+  const started = performance.now();
+  for (const pattern of ['(a*)*b', '(a|aa)+b', '(.*)*(.*)*(.*)*b', '((a?){30}){30}b']) {
+    t.notOk(keyFilter(pattern)(key));
+  }
+  t.ok(performance.now() - started < 500);
+});
+
+t.test('dates', async (t) => {
+  const times = [0, 951_782_399_999, 951_782_400_000, 1_544_709_501_138, 253_402_300_799_999];
+  for (let i = 0; i < 2000; i++) times.push(Math.floor(Math.random() * 253_402_300_799_999));
+  for (const time of times) t.equal(isoDate(time), new Date(time).toISOString());
+});
