@@ -1,0 +1,164 @@
+/**
+ * A real node for the end-to-end tests: `platform-node dev` or `platform-node start` in a process
+ * of its own, on a folder and a port that nobody else has.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isObject, type JsonObject, parse, stringify } from '../../src/base/json.ts';
+import { type Command, type Exit, eventually, type Scope, startCommand } from './process.ts';
+
+export interface Account {
+  readonly address: string;
+  readonly publicKey: string;
+  readonly seed: string;
+  readonly roles: readonly string[];
+  readonly balance: number | bigint;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** A REST interface, asked with the API key where one is given. */
+export interface Rest {
+  readonly url: string;
+  get(path: string): Promise<Answer>;
+  post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  height(): Promise<number>;
+  /** Signs with a key of the node's keystore. */
+  sign(tx: object): Promise<JsonObject>;
+  /** Resolves with the accepted transaction; rejects with what the node says against it. */
+  broadcast(tx: object): Promise<JsonObject>;
+  /** The transaction once a block has it. */
+  mined(id: unknown): Promise<JsonObject>;
+}
+
+export interface DevNode {
+  readonly dir: string;
+  readonly rest: Rest;
+  readonly apiKey: string;
+  readonly privacyApiKey: string;
+  readonly chainId: string;
+  readonly owner: string;
+  readonly accounts: readonly Account[];
+  readonly log: () => string;
+  stop(): Promise<Exit>;
+  kill9(): Promise<void>;
+  /** Starts again on the same folder, after `stop` or `kill9`. */
+  restart(): Promise<DevNode>;
+}
+
+export interface DevOptions {
+  /** Folder of the network; kept by the node and removed with the test. */
+  readonly dir?: string;
+  readonly round?: string;
+}
+
+export function temporaryFolder(scope: Scope): string {
+  const dir = mkdtempSync(join(tmpdir(), 'e2e-'));
+  scope.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+export async function startDevNode(scope: Scope, options: DevOptions = {}): Promise<DevNode> {
+  const { dir = temporaryFolder(scope), round = '1s' } = options;
+  const args = ['dev', '--dir', dir, '--keep', '--rest-port', '0', '--round', round, '--json'];
+  const command = startCommand(scope, args);
+  const ready = parse(await command.line('stdout', /"ready":true/)) as unknown as Ready;
+  const [node] = ready.nodes;
+  return {
+    dir,
+    rest: restOf(node.rest, node.apiKey),
+    apiKey: node.apiKey,
+    privacyApiKey: node.privacyApiKey,
+    chainId: ready.chainId,
+    owner: node.owner,
+    accounts: ready.accounts,
+    log: command.stderr,
+    stop: () => stop(command),
+    async kill9() {
+      command.kill('SIGKILL');
+      await command.exit;
+    },
+    restart: () => startDevNode(scope, { ...options, dir }),
+  };
+}
+
+interface Ready {
+  readonly chainId: string;
+  readonly nodes: readonly [
+    {
+      readonly rest: string;
+      readonly apiKey: string;
+      readonly privacyApiKey: string;
+      readonly owner: string;
+    },
+  ];
+  readonly accounts: readonly Account[];
+}
+
+export interface StartedNode {
+  readonly rest: Rest;
+  readonly log: () => string;
+  stop(): Promise<Exit>;
+}
+
+/** `platform-node start`; the port of the configuration should be 0. */
+export async function startNode(
+  scope: Scope,
+  config: string,
+  options: { apiKey?: string; env?: Record<string, string>; set?: readonly string[] } = {},
+): Promise<StartedNode> {
+  const set = (options.set ?? []).flatMap((one) => ['--set', one]);
+  const command = startCommand(scope, ['start', config, ...set], {
+    env: { PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'true', ...options.env },
+  });
+  const started = parse(await command.line('stderr', /node\.started/)) as JsonObject;
+  const rest = restOf(`http://${String(started['rest'])}`, options.apiKey);
+  return { rest, log: command.stderr, stop: () => stop(command) };
+}
+
+function stop(command: Command): Promise<Exit> {
+  command.kill('SIGTERM');
+  return command.exit;
+}
+
+export function restOf(url: string, apiKey?: string): Rest {
+  const key = apiKey === undefined ? {} : { 'X-API-Key': apiKey };
+  async function call(path: string, init: RequestInit): Promise<Answer> {
+    const response = await fetch(url + path, init);
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    return { status: response.status, body: isJson ? parse(text) : text };
+  }
+  const get: Rest['get'] = (path) => call(path, { headers: key });
+  const post: Rest['post'] = (path, body, headers = {}) =>
+    call(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...key, ...headers },
+      ...(body === undefined ? {} : { body: stringify(body) }),
+    });
+  return {
+    url,
+    get,
+    post,
+    async height() {
+      const { body } = await get('/blocks/height');
+      return (body as { height: number }).height;
+    },
+    sign: async (tx) => accepted(await post('/transactions/sign', tx)),
+    broadcast: async (tx) => accepted(await post('/transactions/broadcast', tx)),
+    mined: (id) =>
+      eventually(`transaction ${String(id)} in a block`, async () => {
+        const answer = await get(`/transactions/info/${String(id)}`);
+        return answer.status === 200 ? (answer.body as JsonObject) : undefined;
+      }),
+  };
+}
+
+function accepted({ status, body }: Answer): JsonObject {
+  if (status !== 200 || !isObject(body)) throw new Error(`${status} ${stringify(body)}`);
+  return body;
+}

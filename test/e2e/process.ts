@@ -1,0 +1,139 @@
+/**
+ * Runs the `platform-node` command as a process of its own and ends it with the test, whatever
+ * happens. Nothing here sleeps: every wait is for a line, an exit or a deadline.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export const COMMAND = fileURLToPath(new URL('../../bin/platform-node', import.meta.url));
+/** Processes start slowly on a machine that is busy with other tests. */
+const WAIT_MS_MAX = 60_000;
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface CommandOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Written to stdin, which is then closed. */
+  readonly input?: string;
+}
+
+export interface Command {
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly exit: Promise<Exit>;
+  kill(signal: NodeJS.Signals): void;
+  /** The first line of one of the outputs that matches; rejects when the command ends before. */
+  line(where: 'stdout' | 'stderr', pattern: RegExp): Promise<string>;
+}
+
+/** What a test has to offer for cleaning up: tap's `t` does. */
+export interface Scope {
+  teardown(action: () => unknown): void;
+}
+
+/** Variables that would change what the command does are not inherited. */
+function environment(own: CommandOptions['env'] = {}): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(NODE_|PLATFORM_NODE_|WE_NODE_|LOG_LEVEL$|TAP_)/.test(name),
+  );
+  return { ...Object.fromEntries(kept), NO_COLOR: '1', ...own };
+}
+
+export function startCommand(
+  scope: Scope,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Command {
+  const child = spawn(COMMAND, args, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: environment(options.env),
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  });
+  const texts = { stdout: '', stderr: '' };
+  const watchers = new Set<() => void>();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text;
+      for (const watch of watchers) watch();
+    });
+  }
+  // A command that ends without reading its input is no failure of the test.
+  child.stdin.on('error', () => {});
+  child.stdin.end(options.input ?? '');
+  const exit = exitOf(child);
+  scope.teardown(async () => {
+    child.kill('SIGKILL');
+    await exit;
+  });
+  return {
+    stdout: () => texts.stdout,
+    stderr: () => texts.stderr,
+    exit,
+    kill: (signal) => void child.kill(signal),
+    line: (where, pattern) =>
+      new Promise((resolve, reject) => {
+        const finish = (action: () => void): void => {
+          watchers.delete(look);
+          clearTimeout(deadline);
+          action();
+        };
+        const look = (): void => {
+          const found = texts[where]
+            .split('\n')
+            .slice(0, -1)
+            .find((line) => pattern.test(line));
+          if (found !== undefined) finish(() => resolve(found));
+        };
+        const fail = (why: string): void =>
+          finish(() => reject(new Error(`${args.join(' ')}: ${why}\n${texts.stderr}`)));
+        const deadline = setTimeout(() => fail(`no line matches ${pattern}`), WAIT_MS_MAX);
+        watchers.add(look);
+        exit.then(({ code, signal }) => fail(`ended with ${code ?? signal}`));
+        look();
+      }),
+  };
+}
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+export interface Finished extends Exit {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command to its end. */
+export async function runCommand(
+  scope: Scope,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<Finished> {
+  const command = startCommand(scope, args, options);
+  const exit = await command.exit;
+  return { ...exit, stdout: command.stdout(), stderr: command.stderr() };
+}
+
+/** Asks again and again until the answer is not undefined. */
+export async function eventually<T>(
+  what: string,
+  ask: () => Promise<T | undefined> | T | undefined,
+  waitMs = WAIT_MS_MAX,
+): Promise<T> {
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (Date.now() > deadline) throw new Error(`it never came: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+const POLL_MS = 25;
