@@ -17,7 +17,8 @@ export const ADDRESS_TEXT_LENGTH_MAX = 36;
 
 const PREFIX = 'address:';
 const HASH_END = 22;
-const CACHED_ADDRESSES = 50_000;
+/** Per direction and generation; about 10 MB when all are full. */
+const CACHED_ADDRESSES = 16_384;
 
 export interface Addresses {
   /** Address of the owner of a public key. */
