@@ -40,16 +40,26 @@ export function* indexWrites(
   chain: Chain,
 ): Generator<StoreWrite> {
   const { height, row, txs } = block;
+  const encode = encoder(chain);
   yield write(headers, height, encodeHeaderRow(row, chain));
-  yield write(heights, row.header.signature, u32(height, chain));
+  yield write(
+    heights,
+    row.header.signature,
+    encode((out) => out.u32(height)),
+  );
   yield write(blocksByGenerator, [chain.addressOf(row.header.generator), height], NOTHING);
   for (let index = 0; index < txs.length; index++) {
     const tx = txs[index]!;
     yield write(transactions, [height, index], tx.bytes);
-    yield write(transactionIds, idPrefix(tx.id), position(height, index, chain));
-    for (const address of concerned(tx, state)) {
-      yield write(transactionsByAddress, [address, height, index], NOTHING);
-    }
+    const position = encode((out) => {
+      out.u32(height);
+      out.u16(index);
+    });
+    yield write(transactionIds, idPrefix(tx.id), position);
+  }
+  for (const { address, indexes } of byAddress(txs, state)) {
+    const list = encode((out) => transactionsByAddress.value.write(out, indexes));
+    yield write(transactionsByAddress, [address, height], list);
   }
 }
 
@@ -59,18 +69,27 @@ export function* indexRemovals(
   state: LedgerView,
   chain: Chain,
 ): Generator<StoreWrite> {
-  const { height, row, txs } = block;
-  yield write(headers, height, undefined);
-  yield write(heights, row.header.signature, undefined);
-  yield write(blocksByGenerator, [chain.addressOf(row.header.generator), height], undefined);
-  for (let index = 0; index < txs.length; index++) {
-    const tx = txs[index]!;
-    yield write(transactions, [height, index], undefined);
-    yield write(transactionIds, idPrefix(tx.id), undefined);
-    for (const address of concerned(tx, state)) {
-      yield write(transactionsByAddress, [address, height, index], undefined);
-    }
+  for (const { table, key } of indexWrites(block, state, chain)) {
+    yield { table, key, value: undefined };
   }
+}
+
+interface Listed {
+  readonly address: Uint8Array;
+  readonly indexes: number[];
+}
+
+function byAddress(txs: readonly Tx[], state: LedgerView): Iterable<Listed> {
+  const lists = new Map<string, Listed>();
+  txs.forEach((tx, index) => {
+    for (const address of concerned(tx, state)) {
+      const key = latin1(address);
+      const list = lists.get(key);
+      if (list === undefined) lists.set(key, { address, indexes: [index] });
+      else list.indexes.push(index);
+    }
+  });
+  return lists.values();
 }
 
 /** Every address that lists the transaction, once each. */
@@ -96,21 +115,14 @@ function write<K, V>(table: Table<K, V>, key: K, value: Uint8Array | undefined):
   return { table: table.id, key: table.key.encode(key), value };
 }
 
-function u32(value: number, chain: Chain): Uint8Array {
-  return encodeValue(chain, (out) => out.u32(value));
-}
-
-function position(height: number, index: number, chain: Chain): Uint8Array {
-  return encodeValue(chain, (out) => {
-    out.u32(height);
-    out.u16(index);
-  });
-}
-
 let scratch: Writer | undefined;
 
-function encodeValue(chain: Chain, fill: (out: Writer) => void): Uint8Array {
+/** Encodes values one after the other; the writer between them is reused. */
+function encoder(chain: Chain): (fill: (out: Writer) => void) => Uint8Array {
   if (scratch === undefined || scratch.chain !== chain) scratch = new Writer(chain);
-  fill(scratch);
-  return scratch.take();
+  const out = scratch;
+  return (fill) => {
+    fill(out);
+    return out.take();
+  };
 }

@@ -1,4 +1,5 @@
 /** Blocks and transactions as the store has them: lookups by height, id and address. */
+import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import { type Block, encodeBlock, TRANSACTIONS_MAX } from '../block/block.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
@@ -87,17 +88,23 @@ export function* transactionsOf(
   view: LedgerView,
   address: Uint8Array,
   limit: number,
-  below?: Position,
+  below: Position = { height: 0xffff_ffff, index: 0 },
 ): Generator<StoredTx> {
-  const { key } = transactionsByAddress;
-  const start = key.encode([address, below?.height ?? 0xffff_ffff, below?.index ?? 0xffff]);
-  const end = prefixEnd(address);
-  const rows = view.range(transactionsByAddress, start, end, limit + 1);
+  const start = transactionsByAddress.key.encode([address, below.height]);
   let left = limit;
-  for (const [[, height, index]] of rows) {
-    if (below !== undefined && height === below.height && index === below.index) continue;
-    if (left-- === 0) return;
-    const bytes = view.get(transactions, [height, index]);
-    if (bytes !== undefined) yield { tx: decodeTx(bytes, view.chain), height, index };
+  // Each row has one transaction at least, except that all of the first may lie above `below`.
+  for (const [[, height], indexes] of view.range(
+    transactionsByAddress,
+    start,
+    prefixEnd(address),
+    limit + 1,
+  )) {
+    for (const index of indexes.toReversed()) {
+      if (height === below.height && index >= below.index) continue;
+      if (left-- <= 0) return;
+      const bytes = view.get(transactions, [height, index]);
+      assert(bytes !== undefined, `transaction ${index} of height ${height} is stored`);
+      yield { tx: decodeTx(bytes, view.chain), height, index };
+    }
   }
 }
