@@ -45,5 +45,5 @@ const active = route({
     ),
 });
 
-export const activation = [status];
-export const leasing = [active];
+export const activation = { status };
+export const leasing = { active };

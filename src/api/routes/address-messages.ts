@@ -125,4 +125,4 @@ const verifyText = route({
     verified(address.bytes, Buffer.from(body.message), body, services),
 });
 
-export const addressMessages = [sign, signText, verify, verifyText];
+export const addressMessages = { sign, signText, verify, verifyText };

@@ -333,7 +333,7 @@ const dataEntry = route({
   },
 });
 
-export const addresses = [
+export const addresses = {
   list,
   seq,
   balance,
@@ -351,4 +351,4 @@ export const addresses = [
   generatingAt,
   data,
   dataEntry,
-];
+};

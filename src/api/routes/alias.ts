@@ -41,4 +41,4 @@ const byAddress = route({
     accounts.aliasesOf(address.bytes).map((name) => aliasToText(name, codec)),
 });
 
-export const alias = [byAlias, byAddress];
+export const alias = { byAlias, byAddress };

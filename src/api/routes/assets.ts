@@ -231,4 +231,4 @@ const distributionAt = route({
   },
 });
 
-export const assets = [balances, balance, balancesOfMany, details, distribution, distributionAt];
+export const assets = { balances, balance, balancesOfMany, details, distribution, distributionAt };

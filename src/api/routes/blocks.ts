@@ -210,7 +210,7 @@ const child = route({
   },
 });
 
-export const blocks = [
+export const blocks = {
   height,
   heightOfSignature,
   first,
@@ -224,4 +224,4 @@ export const blocks = [
   headerAt,
   headerLast,
   headersSeq,
-];
+};

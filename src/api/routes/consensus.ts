@@ -182,7 +182,7 @@ const generationSignatureOf = route({
     generationSignatureAt(heightOf(blockId, services), services),
 });
 
-export const consensus = [
+export const consensus = {
   algo,
   settings,
   minersAtHeight,
@@ -193,4 +193,4 @@ export const consensus = [
   generatingBalance,
   generationSignature,
   generationSignatureOf,
-];
+};

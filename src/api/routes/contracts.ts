@@ -192,4 +192,13 @@ const entry = route({
   },
 });
 
-export const contracts = [list, statesOfMany, status, executedFor, info, state, stateOfKeys, entry];
+export const contracts = {
+  list,
+  statesOfMany,
+  status,
+  executedFor,
+  info,
+  state,
+  stateOfKeys,
+  entry,
+};

@@ -90,4 +90,4 @@ const decrypt = route({
   },
 });
 
-export const crypto = [encryptSeparate, encryptCommon, decrypt];
+export const crypto = { encryptSeparate, encryptCommon, decrypt };

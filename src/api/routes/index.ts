@@ -1,4 +1,4 @@
-/** Every endpoint of the node, in the order of the reference. */
+/** Every endpoint of the node, in the order of the reference; typed ones are in their files. */
 import type { AnyRoute } from '../route.ts';
 import { activation, leasing } from './activation.ts';
 import { addresses } from './addresses.ts';
@@ -16,19 +16,19 @@ import { transactions } from './transactions.ts';
 import { utils } from './utils.ts';
 
 export const routes: readonly AnyRoute[] = [
-  ...transactions,
-  ...addresses,
-  ...alias,
-  ...contracts,
-  ...privacy,
-  ...peers,
-  ...assets,
-  ...blocks,
-  ...utils,
-  ...consensus,
-  ...node,
-  ...crypto,
-  ...permissions,
-  ...activation,
-  ...leasing,
+  ...Object.values(transactions),
+  ...Object.values(addresses),
+  ...Object.values(alias),
+  ...Object.values(contracts),
+  ...Object.values(privacy),
+  ...Object.values(peers),
+  ...Object.values(assets),
+  ...Object.values(blocks),
+  ...Object.values(utils),
+  ...Object.values(consensus),
+  ...Object.values(node),
+  ...Object.values(crypto),
+  ...Object.values(permissions),
+  ...Object.values(activation),
+  ...Object.values(leasing),
 ];

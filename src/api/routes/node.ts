@@ -102,4 +102,4 @@ const stop = route({
   },
 });
 
-export const node = [config, version, status, owner, stop];
+export const node = { config, version, status, owner, stop };

@@ -173,7 +173,7 @@ const allowedNodes = route({
   }),
 });
 
-export const peers = [
+export const peers = {
   connect,
   connected,
   all,
@@ -183,4 +183,4 @@ export const peers = [
   identity,
   hostname,
   allowedNodes,
-];
+};

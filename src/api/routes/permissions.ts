@@ -67,4 +67,4 @@ const ofMany = route({
   },
 });
 
-export const permissions = [now, at, ofMany];
+export const permissions = { now, at, ofMany };

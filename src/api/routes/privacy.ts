@@ -217,7 +217,7 @@ const forceSync = route({
   handle: (_request, services) => noStorage(services),
 });
 
-export const privacy = [
+export const privacy = {
   list,
   one,
   recipients,
@@ -229,4 +229,4 @@ export const privacy = [
   getDataOf,
   getInfoOf,
   forceSync,
-];
+};

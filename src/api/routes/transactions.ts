@@ -168,7 +168,7 @@ async function signed(body: JsonObject, services: Services): Promise<Tx> {
   if (password !== undefined && password !== null && typeof password !== 'string') {
     throw badField('password', 'error.expected.jsstring');
   }
-  return draft.seal([await keystore.sign(draft.sender, password ?? undefined, draft.message)]);
+  return draft.seal([await keystore.sign(draft.signer, password ?? undefined, draft.message)]);
 }
 
 /** Of a request that may mean two layouts, the one that was signed; the first if none was. */
@@ -233,7 +233,7 @@ const broadcast = route({
   },
 });
 
-export const transactions = [
+export const transactions = {
   info,
   ofAddress,
   unconfirmed,
@@ -243,4 +243,4 @@ export const transactions = [
   sign,
   signAndBroadcast,
   broadcast,
-];
+};

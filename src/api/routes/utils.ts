@@ -122,7 +122,7 @@ const reloadWallet = route({
   },
 });
 
-export const utils = [
+export const utils = {
   hashFast,
   hashSecure,
   seed,
@@ -131,4 +131,4 @@ export const utils = [
   estimate,
   time,
   reloadWallet,
-];
+};

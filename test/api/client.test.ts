@@ -1,0 +1,57 @@
+// The typed client against the server made from the same declarations.
+import t from 'tap';
+import { undiciClient } from '../../src/adapters/undici.ts';
+import { client, RefusedError } from '../../src/api/client.ts';
+import { addresses } from '../../src/api/routes/addresses.ts';
+import { blocks } from '../../src/api/routes/blocks.ts';
+import { contracts } from '../../src/api/routes/contracts.ts';
+import { permissions } from '../../src/api/routes/permissions.ts';
+import { API_KEY, first, serve } from './stub-node.ts';
+
+const http = undiciClient();
+const { server, url } = await serve();
+t.teardown(async () => {
+  await http.close();
+  await server.close();
+});
+
+t.test('parameters, queries and bodies', async (t) => {
+  const node = client(http, `${url}/`);
+  const answer = await node.call(addresses.balance, { params: { address: first.text } });
+  t.strictSame(answer, { address: first.text, confirmations: 0, balance: 10n ** 16n });
+
+  const body = { addresses: [first.text], timestamp: 9223372036854775807n };
+  const roles = await node.call(permissions.ofMany, { body });
+  t.equal(roles.timestamp, 9223372036854775807n, 'no digit is lost on the way');
+  t.equal(roles.addressToRoles[0]?.address, first.text);
+
+  const query = { offset: 0, limit: 5, matches: 'a&b=c' };
+  await t.rejects(node.call(contracts.state, { params: { contractId: 'abc' }, query }), {
+    status: 404,
+    code: 600,
+  });
+});
+
+t.test('keys', async (t) => {
+  const call = { params: { address: first.text }, body: { message: 'hello' } };
+  const signed = await client(http, url, { apiKey: API_KEY }).call(addresses.signText, call);
+  t.equal(signed.message, 'hello');
+  const refused = await client(http, url)
+    .call(addresses.signText, call)
+    .catch((error) => error);
+  t.ok(refused instanceof RefusedError);
+  t.match(refused, { status: 403, code: 2, message: 'Provided API key is not correct' });
+});
+
+t.test('text segments are encoded', async (t) => {
+  const params = { address: first.text, key: 'a/b c%ф?' };
+  await t.rejects(client(http, url).call(addresses.dataEntry, { params }), {
+    code: 304,
+    message: 'no data for this key: a/b c%ф?',
+  });
+});
+
+t.test('no node there', async (t) => {
+  const nowhere = client(http, 'http://127.0.0.1:1');
+  await t.rejects(nowhere.call(blocks.height));
+});
