@@ -186,7 +186,9 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
   }
 
   function handOver(): void {
-    const share = Math.min(limits.batchChecks, Math.ceil(waiting / threadsMax));
+    // Only threads without work share what there is: every batch costs this thread 15 µs.
+    const busy = threads.filter(({ batches }) => batches.length > 0).length;
+    const share = Math.min(limits.batchChecks, Math.ceil(waiting / Math.max(1, threadsMax - busy)));
     while (waiting > 0) {
       const thread = freest();
       if (thread === undefined) return;
