@@ -1,0 +1,220 @@
+/**
+ * Chains in memory with real signatures and consensus: several validators, a clock that the test
+ * moves, and accounts with funds. Two chains of one network exchange blocks by hand.
+ */
+import { createMemoryStore } from '../../src/adapters/memory-store.ts';
+import type { Clock, Log, Random, Store, Verifier } from '../../src/base/ports.ts';
+import { type Block, sealBlock } from '../../src/block/block.ts';
+import { buildGenesis, signGenesis } from '../../src/block/genesis.ts';
+import { type Blockchain, createBlockchain, type Generator } from '../../src/chain/blockchain.ts';
+import { createPoa } from '../../src/consensus/poa.ts';
+import { createChain } from '../../src/crypto/chain.ts';
+import { createFamily } from '../../src/crypto/families.ts';
+import type { KeyPair } from '../../src/crypto/family.ts';
+import { roleNumber } from '../../src/ledger/roles.ts';
+import { buildTx, signedBytes } from '../../src/tx/bytes.ts';
+import type { NetworkSettings } from '../../src/tx/network-settings.ts';
+import { allTypes } from '../../src/tx/registry.ts';
+import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
+import { transfer } from '../../src/tx/types/004-transfer.ts';
+
+export const family = createFamily('curve25519');
+export const chain = createChain(family, 'T'.charCodeAt(0));
+export const GENESIS_TIME = 1_574_240_400_000;
+export const ROUND_MS = 9_000;
+export const SYNC_MS = 1_000;
+export const LENGTH_MS = ROUND_MS + SYNC_MS;
+export const FUNDS = 1_000_000_00000000n;
+const FEATURES = [3, 4, 5, 6, 7, 9, 10, 100, 101];
+
+let counter = 0;
+/** Different bytes at every call; signatures need no more than that here. */
+export const random: Random = {
+  bytes(count) {
+    counter++;
+    return Uint8Array.from(
+      { length: count },
+      (_, i) => (counter * 31 + i * 7 + (counter >> 3)) & 0xff,
+    );
+  },
+};
+
+export interface Account extends Generator {
+  readonly keys: KeyPair;
+  readonly text: string;
+}
+
+export function account(phrase: string): Account {
+  const keys = family.keyPairFromPhrase(phrase);
+  const address = chain.addressOf(keys.publicKey);
+  return {
+    keys,
+    address,
+    publicKey: keys.publicKey,
+    text: chain.addressToText(address),
+    sign: (message) => family.sign(keys.privateKey, message, random),
+  };
+}
+
+export const miners = ['miner one', 'miner two', 'miner three'].map(account);
+export const users = ['alice', 'bob', 'carol'].map(account);
+
+export interface TestClock extends Clock {
+  time: number;
+}
+
+export function testClock(time: number): TestClock {
+  const clock: TestClock = {
+    time,
+    now: () => clock.time,
+    system: () => clock.time,
+    after: () => () => undefined,
+    turn: () => Promise.resolve(),
+    synchronized: () => true,
+  };
+  return clock;
+}
+
+export const quiet: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+export const verifier: Verifier = {
+  verifyOne: async (publicKey, message, signature) => family.verify(publicKey, message, signature),
+  verify: async (items) =>
+    items.map(({ publicKey, message, signature }) => family.verify(publicKey, message, signature)),
+  close: async () => undefined,
+};
+
+export const network: NetworkSettings & { featureApprovalVotes: number } = {
+  nativeToken: 'WEST',
+  fees: {
+    enabled: true,
+    base: new Map(allTypes.flatMap((def) => (def.fee === undefined ? [] : [[def.type, def.fee]]))),
+    additional: new Map(),
+    scriptExtra: 400_000n,
+  },
+  txExpireTimeoutMs: 2 * 3_600_000,
+  preActivatedFeatures: new Map(FEATURES.map((id) => [id, 0])),
+  featureCheckBlocks: 1500,
+  featureApprovalVotes: 1000,
+  senderRoleEnabled: false,
+};
+
+const founder = account('founder');
+const settings = {
+  timestamp: GENESIS_TIME,
+  version: 1 as const,
+  consensus: { kind: 'poa' as const },
+  transactions: [...miners, ...users].map(({ address }) => ({ recipient: address, amount: FUNDS })),
+  networkParticipants: miners.map(({ publicKey }) => ({
+    publicKey,
+    roles: ['permissioner', 'connection_manager', 'issuer', 'miner'].map(
+      (name) => roleNumber(name) ?? 0,
+    ),
+  })),
+};
+
+export const genesis: Block = (() => {
+  const signed = signGenesis(settings, founder, chain);
+  const { signature } = signed.header;
+  return buildGenesis(settings, { publicKey: founder.publicKey, signature }, chain);
+})();
+
+export const consensus = createPoa(
+  {
+    genesisTimestamp: GENESIS_TIME,
+    roundDurationMs: ROUND_MS,
+    syncDurationMs: SYNC_MS,
+    banDurationBlocks: 10,
+    warningsForBan: 3,
+    maxBansPercentage: 40,
+  },
+  chain,
+);
+
+export interface TestChain {
+  readonly blockchain: Blockchain;
+  readonly store: Store;
+  readonly clock: TestClock;
+}
+
+export async function newChain(store: Store = createMemoryStore()): Promise<TestChain> {
+  const clock = testClock(GENESIS_TIME);
+  const blockchain = createBlockchain(
+    {
+      network,
+      consensus,
+      support: { autoSupport: true, supported: [] },
+      transactionBytesMax: 1_048_576,
+      undoDepth: 2000,
+    },
+    { chain, store, verifier, clock, log: quiet },
+  );
+  if (blockchain.isEmpty()) await blockchain.found(genesis);
+  return { blockchain, store, clock };
+}
+
+/** The miner whose turn the next round after the tip is, and the start of that round. */
+export function nextTurn({ blockchain }: TestChain): { miner: Account; time: number } {
+  const { timestamp } = blockchain.tip().header;
+  for (const miner of miners) {
+    const slot = blockchain.nextSlot(miner, timestamp + 1);
+    const start = timestamp - ((timestamp - GENESIS_TIME) % LENGTH_MS) + LENGTH_MS;
+    if (slot !== undefined && slot.from === start) return { miner, time: slot.from + 10 };
+  }
+  throw new Error('somebody has the next turn');
+}
+
+/** Moves the clock to the next round and lets its miner make a block of these transactions. */
+export async function mine(at: TestChain, txs: readonly Tx[] = []): Promise<Block> {
+  const { miner, time } = nextTurn(at);
+  at.clock.time = time;
+  return at.blockchain.forge(miner, time, async (draft) => {
+    for (const tx of txs) draft.add(tx);
+  });
+}
+
+/** Any signed transaction of the newest era layout unless `version` says otherwise. */
+export function signed<F extends Fields>(
+  def: TxType<F>,
+  from: Account,
+  input: Omit<Input<F>, 'senderPublicKey'>,
+  version = 2,
+): Tx {
+  const layout = def.layouts.find((one) => one.version === version) ?? def.layouts.at(-1);
+  if (layout === undefined) throw new Error('every type has a layout');
+  const values = { senderPublicKey: from.publicKey, ...input } as unknown as Input<F>;
+  const draft = buildTx(def, layout, values, [new Uint8Array(64)], chain);
+  return buildTx(def, layout, values, [from.sign(signedBytes(draft))], chain) as unknown as Tx;
+}
+
+let distinct = 0;
+
+export function payment(from: Account, to: Account, amount: bigint, timestamp: number): Tx {
+  return signed(transfer, from, {
+    timestamp: timestamp + (distinct++ % 1000),
+    amount,
+    fee: 1_000_000n,
+    recipient: { kind: 'address', bytes: to.address },
+    attachment: new Uint8Array(0),
+  });
+}
+
+/** The same block with other header fields or transactions, signed anew by `by`. */
+export function remade(
+  block: Block,
+  by: Account,
+  change: Partial<Block['header']> & { transactions?: readonly Uint8Array[] },
+): Block {
+  const { transactions, ...header } = change;
+  return sealBlock(
+    { ...block.header, generator: by.publicKey, ...header },
+    transactions ?? block.transactions,
+    chain,
+    by.sign,
+  );
+}
