@@ -27,4 +27,6 @@ export interface NetworkSettings {
   readonly featureCheckBlocks: number;
   /** True: every sender needs the role `sender`. */
   readonly senderRoleEnabled: boolean;
+  /** False: no trades (type 7). Absent: trades. */
+  readonly exchangeEnabled?: boolean;
 }

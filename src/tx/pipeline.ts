@@ -25,6 +25,10 @@ const GENESIS_HEIGHT = 1;
 export interface Knowledge {
   /** Verdict on its only proof, which is checked on another thread. */
   readonly signatureVerified: boolean;
+  /** The same on `def.signatures`; whoever does not check them leaves it out: no 7 and no 105. */
+  readonly carriedVerified?: boolean;
+  /** True where somebody executes contracts; elsewhere 103, 104 and 107 would wait in vain. */
+  readonly contracts?: boolean;
   /** Height of the block that holds this id, the one in the making included. */
   readonly heightOf: (id: Uint8Array) => number | undefined;
 }
@@ -50,15 +54,8 @@ export function applyTransaction(
 ): bigint {
   const mark = ledger.mark();
   try {
-    if (tx.def.apply === undefined) throw apiError('NotAvailable', tx.def.name);
-    requirePlace(tx, block);
-    if (tx.layout.frame === 'genesis') {
-      tx.def.apply(tx, ledger, block);
-      return 0n;
-    }
-    checkCommon(tx, ledger, block, known);
-    tx.def.apply(tx, ledger, block);
-    const earned = chargeFee(tx, ledger);
+    requirePlace(tx, block, known);
+    const earned = applyAnywhere(tx, ledger, block, known);
     checkBalances(ledger, mark, block.network.nativeToken);
     return earned;
   } catch (error) {
@@ -67,8 +64,24 @@ export function applyTransaction(
   }
 }
 
+function applyAnywhere(tx: Tx, ledger: Overlay, block: BlockContext, known: Knowledge): bigint {
+  const { apply, inner, signatures } = tx.def;
+  const isJudged = signatures === undefined || known.carriedVerified !== undefined;
+  if (apply === undefined || !isJudged) throw apiError('NotAvailable', tx.def.name);
+  if (tx.layout.frame === 'genesis') {
+    apply(tx, ledger, block);
+    return 0n;
+  }
+  const carriedVerified = signatures === undefined || known.carriedVerified === true;
+  checkCommon(tx, ledger, block, known.signatureVerified && carriedVerified, known.heightOf);
+  // What a transaction carries pays for both, and meets every rule that it would meet alone (H-15).
+  const earned = inner === undefined ? 0n : applyAnywhere(inner(tx), ledger, block, known);
+  apply(tx, ledger, block);
+  return earned + chargeFee(tx, ledger);
+}
+
 /** Genesis types stand in the genesis block, and nothing else does. */
-function requirePlace(tx: Tx, block: BlockContext): void {
+function requirePlace(tx: Tx, block: BlockContext, known: Knowledge): void {
   const isGenesis = tx.layout.frame === 'genesis';
   if (isGenesis && block.height !== GENESIS_HEIGHT) {
     throw refused(`${tx.def.name} cannot appear in non-initial block`);
@@ -76,13 +89,26 @@ function requirePlace(tx: Tx, block: BlockContext): void {
   if (!isGenesis && block.height === GENESIS_HEIGHT) {
     throw refused(`${tx.def.name} cannot appear in the initial block`);
   }
+  // The pool takes what is to be executed; a block takes it together with its results.
+  if (tx.def.executable !== true) return;
+  if (known.contracts !== true) throw apiError('NotAvailable', tx.def.name);
+  if (block.generator !== undefined) {
+    const id = base58.encode(tx.id);
+    throw refused(`Executable transaction with id = ${id}, type = ${tx.type} wasn't executed`);
+  }
 }
 
-function checkCommon(tx: Tx, view: LedgerView, block: BlockContext, known: Knowledge): void {
-  checkVerification(tx, view, known.signatureVerified);
+function checkCommon(
+  tx: Tx,
+  view: LedgerView,
+  block: BlockContext,
+  verified: boolean,
+  heightOf: Knowledge['heightOf'],
+): void {
+  checkVerification(tx, view, verified);
   checkTime(tx, block);
   checkFeatures(tx, block);
-  const height = known.heightOf(tx.id);
+  const height = heightOf(tx.id);
   if (height !== undefined) {
     const id = base58.encode(tx.id);
     throw refused(`Transaction ${id} is already in the state on a height of ${height}`);

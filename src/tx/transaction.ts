@@ -3,6 +3,7 @@
  * ids, OpenAPI, CLI flags, documentation and test generators (architecture.md §4).
  */
 import type { ApiError } from '../base/errors.ts';
+import type { SignatureCheck } from '../base/ports.ts';
 import type { Chain, Codec, JsonSchema, ValueOf } from '../codec/codec.ts';
 import type { Ledger, LedgerView } from '../ledger/ledger.ts';
 import type { NetworkSettings } from './network-settings.ts';
@@ -114,6 +115,12 @@ export interface TxType<F extends Fields = Fields> {
   readonly spends?: (tx: Tx<F>) => Spending;
   /** Assets whose scripts have a say; default: the field assetId. */
   readonly assets?: (tx: Tx<F>) => readonly Uint8Array[];
+  /** True if a block holds it only inside a 105, with its results: 103, 104, 107. */
+  readonly executable?: boolean;
+  /** The transaction that this one carries and executes; its sender pays. */
+  readonly inner?: (tx: Tx<F>) => Tx;
+  /** Signatures beside its own: of orders, of a transaction that it carries. */
+  readonly signatures?: (tx: Tx<F>) => readonly SignatureCheck[];
   /** Account that pays the fee; default: the sender. */
   readonly payer?: (tx: Tx<F>, chain: Chain) => Uint8Array;
   /** Addresses other than the sender that list this transaction, aliases resolved. */

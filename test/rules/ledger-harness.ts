@@ -187,6 +187,8 @@ export function createHarness(options: Genesis): Harness {
     const id = latin1(tx.id);
     const earned = applyTransaction(tx, draft, block, {
       signatureVerified: true,
+      carriedVerified: true,
+      contracts: true,
       heightOf: () => mined.get(id) ?? (ids.includes(id) ? block.height : undefined),
       ...known,
     });

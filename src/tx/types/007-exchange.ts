@@ -12,6 +12,7 @@ import { feature } from '../extensions.ts';
 import { fee, timestamp } from '../fields.ts';
 import { orders, ordersOfVersion1 } from '../order-pair.ts';
 import { guardTrade } from '../order-rules.ts';
+import { orderSignatures, settle, tradedAssets } from '../settlement.ts';
 import { transaction } from '../transaction.ts';
 
 const first = ['orders', 'price', 'amount', 'buyMatcherFee', 'sellMatcherFee', 'fee', 'timestamp'];
@@ -39,4 +40,23 @@ export const exchange = transaction({
   signable: false,
   sender: ({ orders: { order1 } }) => order1.matcherPublicKey,
   check: ({ fields }) => guardTrade(fields),
+  signatures: ({ fields: { orders: pair } }) => orderSignatures(pair),
+  /** The matcher needs what the fees of the orders do not cover. */
+  spends: ({ fields }) => ({
+    assetId: undefined,
+    amount: -(fields.buyMatcherFee + fields.sellMatcherFee),
+  }),
+  assets: ({ fields }) => tradedAssets(fields),
+  apply: ({ fields, sender }, ledger, block) => settle(fields, sender, ledger, block),
+  involved: (
+    {
+      fields: {
+        orders: { order1, order2 },
+      },
+    },
+    ledger,
+  ) => [
+    ledger.chain.addressOf(order1.senderPublicKey),
+    ledger.chain.addressOf(order2.senderPublicKey),
+  ],
 });

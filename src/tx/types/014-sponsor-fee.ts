@@ -10,12 +10,14 @@
  * Two generations of clients sign different bytes under one type and version. Exactly one of the
  * two must fit received bytes; a request that shows both fields may mean either.
  */
-import { apiError } from '../../base/errors.ts';
+import { apiError, refused } from '../../base/errors.ts';
 import { integer, type JsonObject } from '../../base/json.ts';
 import type { Codec } from '../../codec/codec.ts';
 import { bool, i64 } from '../../codec/primitives.ts';
 import { nullable, since } from '../../codec/struct.ts';
 import { base58 } from '../../codec/text.ts';
+import { assets } from '../../ledger/tables.ts';
+import { ownAsset } from '../asset-rules.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import { assetId, fee, senderPublicKey, timestamp } from '../fields.ts';
 import { type Layout, type Tx, transaction } from '../transaction.ts';
@@ -84,6 +86,14 @@ export const sponsorFee = transaction({
     };
   },
   derivedSchema: { minSponsoredAssetFee: ratio.schema, isEnabled: bool.schema },
+  apply(tx, ledger) {
+    const { assetId: id } = tx.fields;
+    const asset = ownAsset(ledger, id, tx.sender);
+    if (asset.script !== undefined) {
+      throw refused('Cannot enable sponsorship for a smart asset');
+    }
+    ledger.set(assets, id, { ...asset, sponsorFee: sponsorshipRatio(tx) });
+  },
 });
 
 /** The ratio that either form sets; undefined: sponsorship ends. */

@@ -6,7 +6,9 @@
  *       | count 2, params | fee 8 | timestamp 8
  *   v2  feeAssetId at the end; v3 also badge; v4 also validationPolicy, apiVersion; v5 payments
  */
+import { putContract } from '../../ledger/contracts.ts';
 import { contractName, guardContractSize, image, imageHash } from '../contract.ts';
+import { guardNotExecuted } from '../contract-rules.ts';
 import { params } from '../entries.ts';
 import { apiVersion, atomicBadge, feature, payments, validationPolicy } from '../extensions.ts';
 import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
@@ -65,6 +67,17 @@ export const createContract = transaction({
       ? { ...json, contractName: bareName(json['image']) }
       : json,
   check: guardContractSize,
+  executable: true,
+  apply({ fields, id }, ledger) {
+    guardNotExecuted(ledger, id);
+    putContract(ledger, id, {
+      creator: fields.senderPublicKey,
+      image: fields.image,
+      imageHash: fields.imageHash,
+      version: 1,
+      active: true,
+    });
+  },
 });
 
 /** `registry.example.org/app:1.0` → `app`. */

@@ -5,9 +5,12 @@
  *       | timestamp 8
  *   v2  contractVersion 4 at the end; v3 also feeAssetId; v4 also badge; v5 also payments
  */
+import { refused } from '../../base/errors.ts';
 import { i32 } from '../../codec/primitives.ts';
 import { since, withDefault } from '../../codec/struct.ts';
+import { base58 } from '../../codec/text.ts';
 import { contractId, guardContractSize } from '../contract.ts';
+import { existingContract, guardActive, guardNotExecuted } from '../contract-rules.ts';
 import { params } from '../entries.ts';
 import { atomicBadge, feature, payments } from '../extensions.ts';
 import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
@@ -49,4 +52,17 @@ export const callContract = transaction({
   ],
   fee: 10_000_000n,
   check: guardContractSize,
+  executable: true,
+  apply({ fields, id: transactionId }, ledger) {
+    guardNotExecuted(ledger, transactionId);
+    const { contractId: id, contractVersion: called } = fields;
+    const contract = existingContract(ledger, id);
+    if (called !== contract.version) {
+      throw refused(
+        `Called version '${called}' of contract with id '${base58.encode(id)}' ` +
+          `doesn't match actual contract version '${contract.version}'`,
+      );
+    }
+    guardActive(contract, id);
+  },
 });

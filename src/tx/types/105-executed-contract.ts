@@ -5,9 +5,11 @@
  *       | count 2, results | timestamp 8
  *   v2  after results: resultsHash 2+32 | count 2, (validatorPublicKey 32 | signature 64)*
  */
-import { ApiError, apiError } from '../../base/errors.ts';
+import { equal } from '../../base/bytes.ts';
+import { ApiError, apiError, refused } from '../../base/errors.ts';
 import { type Codec, CodecError } from '../../codec/codec.ts';
 import { since } from '../../codec/struct.ts';
+import { putContractEntry, recordExecuted } from '../../ledger/contracts.ts';
 import { txToJson } from '../answer.ts';
 import { sizedId } from '../contract.ts';
 import { createDecoder } from '../decoder.ts';
@@ -15,6 +17,7 @@ import { results } from '../entries.ts';
 import { feature, validationProofs } from '../extensions.ts';
 import { senderPublicKey, timestamp } from '../fields.ts';
 import { readRequest, readTransaction } from '../request.ts';
+import { signatureOf } from '../signatures.ts';
 import { type Tx, type TxType, transaction } from '../transaction.ts';
 import { createContract } from './103-create-contract.ts';
 import { callContract } from './104-call-contract.ts';
@@ -88,4 +91,29 @@ export const executedContract = transaction({
       throw apiError('Invalid', `Executed transaction of ${bytes.length} bytes is too big`);
     }
   },
+  inner: ({ fields }) => fields.tx,
+  signatures: ({ fields }) => signatureOf(fields.tx),
+  /** The executed transaction itself has been applied before. */
+  apply({ fields, id, sender }, ledger, block) {
+    const { tx, results: entries } = fields;
+    if (block.generator === undefined || !equal(sender, block.generator)) {
+      const { addressToText } = ledger.chain;
+      const creator = block.generator === undefined ? '' : addressToText(block.generator);
+      throw refused(
+        'ExecutedContractTransaction should be created only by block creator: ' +
+          `tx sender is '${addressToText(sender)}', but block creator is '${creator}'`,
+      );
+    }
+    const contract = contractTouched(tx);
+    if (tx.type === updateContract.type && entries.length > 0) {
+      throw refused('An update of a contract has no results');
+    }
+    for (const { key, ...value } of entries) putContractEntry(ledger, contract, key, value);
+    recordExecuted(ledger, tx.id, id);
+  },
+  involved: ({ fields }) => [fields.tx.sender],
 });
+
+/** A creation makes the contract that its results belong to. */
+const contractTouched = (tx: Tx): Uint8Array =>
+  tx.type === createContract.type ? tx.id : (tx.fields['contractId'] as Uint8Array);

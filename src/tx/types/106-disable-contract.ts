@@ -4,7 +4,12 @@
  *   v1  type 1 | version 1 | senderPublicKey 32 | contractId 2+32 | fee 8 | timestamp 8
  *   v2  feeAssetId at the end; v3 also badge
  */
+import { equal } from '../../base/bytes.ts';
+import { apiError, refused } from '../../base/errors.ts';
+import { base58 } from '../../codec/text.ts';
+import { putContract } from '../../ledger/contracts.ts';
 import { contractId } from '../contract.ts';
+import { existingContract } from '../contract-rules.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
 import { transaction } from '../transaction.ts';
@@ -24,4 +29,16 @@ export const disableContract = transaction({
     { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
   ],
   fee: 1_000_000n,
+  apply({ fields }, ledger) {
+    const { contractId: id, senderPublicKey: key } = fields;
+    const contract = existingContract(ledger, id);
+    if (!equal(contract.creator, key)) {
+      throw refused(
+        `Can't disable contract: transaction sender '${base58.encode(key)}' ` +
+          `is not developer of contract '${base58.encode(id)}'`,
+      );
+    }
+    if (!contract.active) throw apiError('ContractAlreadyDisabled', base58.encode(id));
+    putContract(ledger, id, { ...contract, active: false });
+  },
 });

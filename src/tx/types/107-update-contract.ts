@@ -5,7 +5,12 @@
  *       | fee 8 | timestamp 8
  *   v2  feeAssetId at the end; v3 also badge; v4 also validationPolicy, apiVersion
  */
+import { equal } from '../../base/bytes.ts';
+import { refused } from '../../base/errors.ts';
+import { base58 } from '../../codec/text.ts';
+import { putContract } from '../../ledger/contracts.ts';
 import { contractId, image, imageHash } from '../contract.ts';
+import { existingContract, guardActive, guardNotExecuted } from '../contract-rules.ts';
 import { apiVersion, atomicBadge, feature, validationPolicy } from '../extensions.ts';
 import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
 import { transaction } from '../transaction.ts';
@@ -44,4 +49,23 @@ export const updateContract = transaction({
   ],
   fee: 100_000_000n,
   roles: ['contract_developer'],
+  executable: true,
+  apply({ fields, id: transactionId }, ledger) {
+    guardNotExecuted(ledger, transactionId);
+    const { contractId: id, senderPublicKey: key, image: newImage, imageHash: newHash } = fields;
+    const contract = existingContract(ledger, id);
+    if (!equal(contract.creator, key)) {
+      throw refused(
+        `Contract update transaction sender '${base58.encode(key)}' ` +
+          `is not equal to contract creator '${base58.encode(contract.creator)}'`,
+      );
+    }
+    guardActive(contract, id);
+    putContract(ledger, id, {
+      ...contract,
+      image: newImage,
+      imageHash: newHash,
+      version: contract.version + 1,
+    });
+  },
 });

@@ -5,11 +5,19 @@
  *       | count 4, recipients 26 each | count 4, owners 26 each | timestamp 8 | fee 8
  *   v2  feeAssetId at the end; v3 also badge
  */
-import { apiError } from '../../base/errors.ts';
+import { equal } from '../../base/bytes.ts';
+import { apiError, refused } from '../../base/errors.ts';
 import { check, L2_MAX, text16 } from '../../codec/primitives.ts';
+import {
+  addMembers,
+  createPolicy as createPolicyRow,
+  OWNER,
+  RECIPIENT,
+} from '../../ledger/policies.ts';
 import { members } from '../contract.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
+import { strangersIn } from '../policy-rules.ts';
 import { transaction } from '../transaction.ts';
 
 const NAME_CHARS_MAX = 100;
@@ -56,4 +64,18 @@ export const createPolicy = transaction({
     { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
   ],
   fee: 100_000_000n,
+  apply({ fields, id, sender }, ledger) {
+    const { policyName: name, description: about, recipients, owners } = fields;
+    if (owners.length === 0) throw refused('Policy without owners is invalid');
+    if (!owners.some((owner) => equal(owner, sender))) {
+      throw refused(`Sender '${ledger.chain.addressToText(sender)}' is not owner for policy`);
+    }
+    const strangers = strangersIn(ledger, recipients);
+    if (strangers.length > 0) {
+      throw refused(`Recipients [${strangers.join('; ')}] is not registered in network`);
+    }
+    createPolicyRow(ledger, id, { name, description: about });
+    addMembers(ledger, id, OWNER, owners);
+    addMembers(ledger, id, RECIPIENT, recipients);
+  },
 });

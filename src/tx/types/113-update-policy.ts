@@ -5,10 +5,22 @@
  *       | count 4, owners 26 each | opType 1 | timestamp 8 | fee 8
  *   v2  feeAssetId at the end; v3 also badge
  */
+import { refused } from '../../base/errors.ts';
+import { base58 } from '../../codec/text.ts';
+import {
+  addMembers,
+  areAllMembers,
+  isMember,
+  type MemberKind,
+  OWNER,
+  RECIPIENT,
+  removeMembers,
+} from '../../ledger/policies.ts';
 import { members, policyId } from '../contract.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
 import { opType } from '../permission.ts';
+import { requirePolicy, strangersIn } from '../policy-rules.ts';
 import { transaction } from '../transaction.ts';
 
 const first = ['senderPublicKey', 'policyId', 'recipients', 'owners', 'opType', 'timestamp', 'fee'];
@@ -36,4 +48,37 @@ export const updatePolicy = transaction({
     { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
   ],
   fee: 50_000_000n,
+  apply({ fields, sender }, ledger) {
+    const { policyId: id, recipients, owners } = fields;
+    if (owners.length === 0 && recipients.length === 0) {
+      throw refused('Invalid UpdatePolicyTransaction: empty owners and recipients');
+    }
+    requirePolicy(ledger, id);
+    const isAdding = fields.opType === 'add';
+    const strangers = isAdding ? strangersIn(ledger, recipients) : [];
+    if (strangers.length > 0) {
+      throw refused(`Unaccepted recipients in policy update: [${strangers.join(', ')}]`);
+    }
+    if (!isMember(ledger, id, OWNER, sender)) {
+      const address = ledger.chain.addressToText(sender);
+      throw refused(`Sender '${address}' is not owner for policy with id '${base58.encode(id)}'`);
+    }
+    const isIn = (kind: MemberKind) => (address: Uint8Array) => isMember(ledger, id, kind, address);
+    if (isAdding) {
+      if (owners.some(isIn(OWNER)) || recipients.some(isIn(RECIPIENT))) {
+        throw refused('Cannot add owners or recipients that are already in the policy');
+      }
+      addMembers(ledger, id, OWNER, owners);
+      addMembers(ledger, id, RECIPIENT, recipients);
+      return;
+    }
+    if (areAllMembers(ledger, id, OWNER, owners)) {
+      throw refused('Forbidden to remove all policy owners');
+    }
+    if (!owners.every(isIn(OWNER)) || !recipients.every(isIn(RECIPIENT))) {
+      throw refused('Cannot remove owners or recipients that are absent from the policy');
+    }
+    removeMembers(ledger, id, OWNER, owners);
+    removeMembers(ledger, id, RECIPIENT, recipients);
+  },
 });

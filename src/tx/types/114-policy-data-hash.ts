@@ -6,13 +6,15 @@
  *       | fee 8
  *   v2  feeAssetId at the end; v3 also badge
  */
-import { apiError } from '../../base/errors.ts';
+import { apiError, refused } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
 import type { Codec } from '../../codec/codec.ts';
-import { hex } from '../../codec/text.ts';
+import { base58, hex } from '../../codec/text.ts';
+import { bindHash, boundHash, isMember, RECIPIENT } from '../../ledger/policies.ts';
 import { policyId, sizedId } from '../contract.ts';
 import { atomicBadge, feature } from '../extensions.ts';
 import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
+import { requirePolicy } from '../policy-rules.ts';
 import { transaction } from '../transaction.ts';
 
 const base58Hash = sizedId((reason) => apiError('InvalidHash', reason));
@@ -67,4 +69,15 @@ export const policyDataHash = transaction({
   ],
   fee: 5_000_000n,
   internal: true,
+  apply({ fields, id: transactionId, sender }, ledger) {
+    const { policyId: id, dataHash: hash } = fields;
+    requirePolicy(ledger, id);
+    if (boundHash(ledger, id, hash) !== undefined) {
+      throw apiError('PolicyDataExists', base58.encode(hash));
+    }
+    if (!isMember(ledger, id, RECIPIENT, sender)) {
+      throw refused(`Sender '${ledger.chain.addressToText(sender)}' is not in policy recipients`);
+    }
+    bindHash(ledger, id, hash, { transaction: transactionId, sender });
+  },
 });

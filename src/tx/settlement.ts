@@ -1,0 +1,90 @@
+/**
+ * What a trade does to the state (protocol.md §6.8). Orders are filled step by step; a fill never
+ * takes more of an order, nor more of its fee, than was signed.
+ */
+import { apiError, refused } from '../base/errors.ts';
+import { mulDivFloor } from '../base/int.ts';
+import type { SignatureCheck } from '../base/ports.ts';
+import { assetOf, move } from '../ledger/assets.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { orderFills, scripts } from '../ledger/tables.ts';
+import { scriptedAsset } from './asset-rules.ts';
+import type { Order } from './order.ts';
+import type { OrderPair } from './order-pair.ts';
+import { PRICE_UNIT, type Trade } from './order-rules.ts';
+import type { BlockContext } from './transaction.ts';
+
+const NOTHING = { amount: 0n, fee: 0n };
+
+/** Throws ApiError. `matcher` sends the transaction and pays its fee. */
+export function settle(
+  trade: Trade,
+  matcher: Uint8Array,
+  ledger: Ledger,
+  block: BlockContext,
+): void {
+  if (block.network.exchangeEnabled === false) throw apiError('NotAvailable', 'The exchange');
+  const { order1: buy, order2: sell } = trade.orders;
+  const { amountAsset, priceAsset } = buy;
+  for (const id of tradedAssets(trade)) guardAsset(ledger, id);
+  const buyer = owner(ledger, buy);
+  const seller = owner(ledger, sell);
+  fill(ledger, buy, trade.amount, trade.buyMatcherFee);
+  fill(ledger, sell, trade.amount, trade.sellMatcherFee);
+  const total = mulDivFloor(trade.amount, trade.price, PRICE_UNIT);
+  move(ledger, buyer, seller, priceAsset, total);
+  move(ledger, seller, buyer, amountAsset, trade.amount);
+  move(ledger, buyer, matcher, undefined, trade.buyMatcherFee);
+  move(ledger, seller, matcher, undefined, trade.sellMatcherFee);
+}
+
+/** Assets of the pair, the native token left out. */
+export function tradedAssets({ orders }: Trade): readonly Uint8Array[] {
+  const { amountAsset, priceAsset } = orders.order1;
+  return [amountAsset, priceAsset].filter((id) => id !== undefined);
+}
+
+/** The signatures of both orders, where each has exactly one. */
+export function orderSignatures({ order1, order2 }: OrderPair): readonly SignatureCheck[] {
+  return [order1, order2].flatMap(({ proofs, senderPublicKey, body }) => {
+    const [signature, second] = proofs;
+    if (signature === undefined || second !== undefined) return [];
+    return [{ publicKey: senderPublicKey, message: body, signature }];
+  });
+}
+
+function guardAsset(ledger: Ledger, id: Uint8Array): void {
+  const asset = assetOf(ledger, id);
+  if (asset === undefined) throw refused('Assets should be issued before they can be traded');
+  if (asset.script !== undefined) throw scriptedAsset();
+}
+
+/** The account behind an order; its signature has been checked elsewhere. */
+function owner(ledger: Ledger, order: Order): Uint8Array {
+  const address = ledger.chain.addressOf(order.senderPublicKey);
+  if (ledger.get(scripts, address) !== undefined) {
+    if (order.version === 1) {
+      throw refused(`Can't process order with signature from scripted account`);
+    }
+    throw apiError('NotAvailable', 'Trading from a scripted account');
+  }
+  if (order.proofs.length !== 1) {
+    throw refused('Orders of non-scripted accounts must have exactly 1 proof');
+  }
+  return address;
+}
+
+function fill(ledger: Ledger, order: Order, amount: bigint, fee: bigint): void {
+  const before = ledger.get(orderFills, order.id) ?? NOTHING;
+  const filled = before.amount + amount;
+  const paid = before.fee + fee;
+  if (filled > order.amount) {
+    throw refused(
+      `Too much ${order.orderType}. Already filled volume for the order: ${before.amount}`,
+    );
+  }
+  if (paid > mulDivFloor(order.matcherFee, filled, order.amount)) {
+    throw refused(`Insufficient ${order.orderType} fee`);
+  }
+  ledger.set(orderFills, order.id, { amount: filled, fee: paid });
+}
