@@ -1,9 +1,8 @@
 /** `platform-node completion bash|zsh|fish`: scripts that follow from the registered commands. */
 import type { Command } from 'commander';
 import { CliError, EXIT } from './exit.ts';
-import type { Whole } from './program.ts';
 
-export function register(command: Command, whole: Whole): void {
+export function register(command: Command, whole: () => Promise<Command>): void {
   command
     .argument('<shell>', 'bash, zsh or fish')
     .addHelpText(

@@ -2,15 +2,8 @@
 import type { Command } from 'commander';
 import { setOption } from './config.ts';
 import { EXIT } from './exit.ts';
+import type { Finding } from './health-checks.ts';
 import { colour, printJson } from './output.ts';
-
-export type Verdict = 'ok' | 'warning' | 'error';
-
-export interface Finding {
-  readonly check: string;
-  readonly status: Verdict;
-  readonly detail: string;
-}
 
 export function register(command: Command): void {
   command

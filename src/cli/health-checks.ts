@@ -7,10 +7,17 @@ import { publicKeyFrom } from '../node/config/genesis.ts';
 import { ConfigError, problemText } from '../node/config/problems.ts';
 import type { Config } from '../node/config/settings.ts';
 import { loadConfig } from './config-file.ts';
-import type { Finding, Verdict } from './doctor.ts';
 import { CliError, EXIT } from './exit.ts';
 import { genesisFindings, networkOfConfig } from './network.ts';
 import { openWallet } from './wallet.ts';
+
+export type Verdict = 'ok' | 'warning' | 'error';
+
+export interface Finding {
+  readonly check: string;
+  readonly status: Verdict;
+  readonly detail: string;
+}
 
 const DISK_BYTES_MIN = 2 * 2 ** 30;
 const OPEN_FILES_MIN = 4096;

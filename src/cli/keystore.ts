@@ -162,7 +162,7 @@ type KeyReader = (
   source: string,
   flags: ImportFlags,
   passwords: import('./account-passwords.ts').PasswordSource,
-  network: import('./network.ts').Network,
+  network: import('./cryptography.ts').Network,
 ) => Promise<{ privateKey: Uint8Array; password?: string }[]>;
 
 const phraseKeys: KeyReader = async (source, _flags, passwords, { family }) => {
@@ -240,7 +240,7 @@ async function derive(flags: {
   nonce: string;
   nationalCrypto?: true;
 }): Promise<void> {
-  const { networkOf } = await import('./network.ts');
+  const { networkOf } = await import('./cryptography.ts');
   const { base58 } = await import('../base/base58.ts');
   const { readLines } = await import('./lines.ts');
   const { family, chain } = networkOf(flags.nationalCrypto !== true, flags.chainId);

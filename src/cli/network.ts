@@ -1,10 +1,6 @@
-/** Cryptography, chain codec and genesis of a configuration, for the commands that need them. */
+/** Cryptography and genesis block of a configured network, for the commands that need them. */
 import type { Block } from '../block/block.ts';
 import { buildGenesis, verifyGenesis } from '../block/genesis.ts';
-import type { Chain } from '../codec/codec.ts';
-import { createChain } from '../crypto/chain.ts';
-import { createFamily } from '../crypto/families.ts';
-import type { CryptoFamily } from '../crypto/family.ts';
 import {
   type GenesisFindings,
   genesisSeal,
@@ -12,24 +8,10 @@ import {
   validateGenesis,
 } from '../node/config/genesis.ts';
 import type { Config } from '../node/config/settings.ts';
+import { networkOf, networkOfConfig } from './cryptography.ts';
 import { CliError } from './exit.ts';
 
-export interface Network {
-  readonly family: CryptoFamily;
-  readonly chain: Chain;
-}
-
-/** `chainId` is the one letter of the network. */
-export function networkOf(platformCrypto: boolean, chainId: string): Network {
-  if (!/^[\x21-\x7e]$/.test(chainId)) {
-    throw new CliError(`The chain id '${chainId}' must be one ASCII character`);
-  }
-  const family = createFamily(platformCrypto ? 'curve25519' : 'gost');
-  return { family, chain: createChain(family, chainId.charCodeAt(0)) };
-}
-
-export const networkOfConfig = (config: Config): Network =>
-  networkOf(config.platformCrypto, config.blockchain.custom.addressSchemeCharacter);
+export { networkOf, networkOfConfig };
 
 /** The rules of the genesis section, and its signature if there is one. */
 export function genesisFindings(config: Config): GenesisFindings {
@@ -37,11 +19,11 @@ export function genesisFindings(config: Config): GenesisFindings {
   const { genesis } = config.blockchain.custom;
   const findings = validateGenesis(genesis, chain);
   if (findings.errors.length > 0) return findings;
-  if (genesisSeal(genesis) === undefined) {
-    const warning = 'the genesis block is not signed yet: platform-node genesis sign <file>';
-    return { errors: [], warnings: [...findings.warnings, warning] };
-  }
   try {
+    if (genesisSeal(genesis) === undefined) {
+      const warning = 'the genesis block is not signed yet: platform-node genesis sign <file>';
+      return { errors: [], warnings: [...findings.warnings, warning] };
+    }
     genesisBlock(config);
     return findings;
   } catch (cause) {

@@ -5,10 +5,10 @@ import { isObject } from '../base/json.ts';
 import { decodeTx, signedBytes } from '../tx/bytes.ts';
 import { txFromJson, txToJson } from '../tx/json.ts';
 import type { Tx } from '../tx/transaction.ts';
+import { type Network, networkOf } from './cryptography.ts';
 import { convertAll, documentsOf, fieldOf, jsonDocuments, parseJson } from './documents.ts';
 import { EXIT } from './exit.ts';
 import { readAll, readLines } from './lines.ts';
-import { type Network, networkOf } from './network.ts';
 
 interface Flags {
   chainId: string;

@@ -5,7 +5,7 @@
 import { ROLES, type Role } from '../../tx/permission.ts';
 import { amount, bool, duration, int, type Kind, Wrong } from './kinds.ts';
 import { optional, required, setting } from './setting.ts';
-import { address, base58, choice, intMap, list, record, textLike } from './text-kinds.ts';
+import { address, base58, choice, intMap, list, record, text, textLike } from './text-kinds.ts';
 
 const NETWORK = { network: true } as const;
 const HEIGHT = int(0, 2 ** 31 - 1);
@@ -122,10 +122,10 @@ const genesis = {
     'Total initial balance; must equal the sum of the amounts of `transactions`.',
   ),
   'genesis-public-key-base-58': optional(
-    base58,
+    text,
     'Key that signed the genesis block; written by `genesis sign`.',
   ),
-  signature: optional(base58, 'Signature of the genesis block; written by `genesis sign`.'),
+  signature: optional(text, 'Signature of the genesis block; written by `genesis sign`.'),
   transactions: setting<readonly { recipient: string; amount: bigint }[]>(
     list(record({ recipient: address, amount })),
     [],

@@ -3,7 +3,7 @@
  * settings all nodes of a network share (§10.2, H-4).
  */
 import { Base58Error, base58 } from '../../base/base58.ts';
-import { ApiError } from '../../base/errors.ts';
+import { ApiError, apiError } from '../../base/errors.ts';
 import { isI64 } from '../../base/int.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { GenesisSettings } from '../../block/genesis.ts';
@@ -12,6 +12,8 @@ import type { NetworkSettings } from '../../consensus/settings-hash.ts';
 import { ROLES } from '../../tx/permission.ts';
 import { camel } from './setting.ts';
 import { allSettings, type Config, type GenesisConfig } from './settings.ts';
+
+const INVALID_SIGNATURE = 'Passed genesis signature is not valid';
 
 export interface GenesisFindings {
   /** Each makes the genesis unusable. */
@@ -115,7 +117,10 @@ export function genesisSettings(config: Config, timestamp: number, chain: Chain)
   };
 }
 
-/** Timestamp, key and signature as `genesis sign` wrote them; undefined while one is missing. */
+/**
+ * Timestamp, key and signature as `genesis sign` wrote them; undefined while one is missing or
+ * empty, as in a template. Throws ApiError where a text is no Base58.
+ */
 export function genesisSeal(genesis: GenesisConfig):
   | {
       readonly timestamp: number;
@@ -124,8 +129,13 @@ export function genesisSeal(genesis: GenesisConfig):
     }
   | undefined {
   const { blockTimestamp: timestamp, genesisPublicKeyBase58: key, signature } = genesis;
-  if (timestamp === undefined || key === undefined || signature === undefined) return undefined;
-  return { timestamp, publicKey: base58.decode(key), signature: base58.decode(signature) };
+  if (!timestamp || !key || !signature) return undefined;
+  try {
+    return { timestamp, publicKey: base58.decode(key), signature: base58.decode(signature) };
+  } catch (cause) {
+    if (cause instanceof Base58Error) throw apiError('Invalid', INVALID_SIGNATURE);
+    throw cause;
+  }
 }
 
 /** `[e1,e2]`, the form in which the errors are reported together. */

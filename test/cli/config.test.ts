@@ -1,0 +1,103 @@
+// config check|show|explain, api-key hash (scenario 110) and the texts of a start that fails.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { jsonLines, run } from './run.ts';
+
+const OWNER = '3MuZtp1u3EXWo228F211XHSu4Jv8Nr9keKz';
+const LEAST = `owner-address = ${OWNER}\naddress-scheme-character = T\n`;
+
+t.test('check reports every error, on stderr for people and on stdout for programs', async (t) => {
+  const dir = t.testdir({ 'node.conf': 'node {\n  rest-api.port = 1e9\n  miner.enable = 7\n}\n' });
+  const file = join(dir, 'node.conf');
+  const { code, stdout, stderr } = await run(['config', 'check', file]);
+  t.equal(code, 1);
+  for (const pattern of [
+    `${file}:2: rest-api.port = 1000000000: expected an integer from 0 to 65535`,
+    `${file}:3: miner.enable = 7: expected yes or no`,
+    `${file}: owner-address: is missing`,
+  ]) {
+    t.ok(stderr.includes(pattern), pattern);
+  }
+  const [answer] = jsonLines(stdout);
+  t.match(answer, { ok: false, errors: Array(4).fill(String) });
+});
+
+t.test('check, show and explain of a sound file', async (t) => {
+  const dir = t.testdir({
+    'node.conf': `${LEAST}wallet.password = "hunter2"\ngenesis {
+      initial-balance = 5, transactions = [ { recipient = ${OWNER}, amount = 5 } ]
+      network-participants = [ { public-key = 76psnbrVY3vQ6qMyKco4EWaaeZ8R21jtHC6miTE2BD9G
+                                 roles = [miner, permissioner, connection_manager] } ] }\n`,
+  });
+  const file = join(dir, 'node.conf');
+  const check = await run(['config', 'check', file]);
+  t.equal(check.code, 0, check.stderr);
+  t.match(check.stderr, /the genesis block is not signed yet/);
+  const show = await run(['config', 'show', file, '--set', 'network.port=7'], {
+    env: { NODE_NETWORK_MODE: 'watcher' },
+  });
+  const [shown] = jsonLines(show.stdout);
+  t.equal(shown?.['network.port'], 7);
+  t.equal(shown?.['network.mode'], 'watcher');
+  t.equal(shown?.['wallet.password'], '***');
+  t.notMatch(show.stdout + show.stderr, /hunter2/);
+  const explain = await run(['config', 'explain', 'network.port', '--config', file]);
+  t.match(jsonLines(explain.stdout)[0], { default: '6864', now: 6864, from: 'default' });
+  const variable = await run(['config', 'explain', 'NODE_NETWORK_PORT']);
+  t.match(jsonLines(variable.stdout)[0], { key: 'network.port' });
+  const unknown = await run(['config', 'explain', 'network.prot']);
+  t.equal(unknown.code, 1);
+  t.match(unknown.stderr, /did you mean 'network\.port'\?/);
+  const schema = JSON.parse((await run(['config', 'schema'])).stdout);
+  t.equal(schema.properties.network.properties.port.default, 6864);
+});
+
+t.test('a start that cannot begin', async (t) => {
+  const dir = t.testdir({
+    'no-node.conf': 'akka { x = 1 }',
+    'broken.conf': 'node { a = ',
+    'poa.conf': `${LEAST}blockchain.consensus.type = poa\n`,
+    folder: {},
+  });
+  const cases: [string, RegExp][] = [
+    ['none.conf', /^Provided configuration file doesn't exist: .*none\.conf/],
+    ['folder', /^Provided configuration file appeared to be a directory: .*folder/],
+    ['no-node.conf', /^Provided configuration file doesn't contain 'node' path/],
+    ['broken.conf', /^Failed to parse config:/],
+    ['poa.conf', /ntp\.fatal-timeout: is missing, and PoA requires a working clock/],
+  ];
+  for (const [name, text] of cases) {
+    const { code, stderr } = await run(['start', join(dir, name)]);
+    t.equal(code, 1, name);
+    t.match(stderr, text);
+    t.notMatch(stderr, /\n +at /, 'no stack trace');
+  }
+});
+
+t.test('the hash of an API key', async (t) => {
+  const KEY = 'ridethewaves!';
+  // A vector from outside, the same as POST /utils/hash/secure of this text gives.
+  const HASH = 'H6nsiifwYKYEx6YzYD7woP1XCn72RVvx6tC1zjjLXqsu';
+  const text = `Api key: ${KEY}\nApi key hash: ${HASH}\n`;
+  const dir = t.testdir({});
+  const file = join(dir, 'key.conf');
+  writeFileSync(
+    file,
+    `apikeyhash-generator { platform-crypto = yes, api-key = "${KEY}", file = "${dir}/out" }`,
+  );
+  for (const args of [
+    ['ApiKeyHash', file],
+    ['generator', 'ApiKeyHash', file],
+    ['api-key', 'hash', KEY],
+  ]) {
+    const { code, stdout } = await run(args);
+    t.equal(code, 0);
+    t.equal(stdout, text);
+  }
+  const stdin = await run(['api-key', 'hash', '-', '--json'], { input: `${KEY}\n` });
+  t.same(jsonLines(stdin.stdout), [{ apiKey: KEY, apiKeyHash: HASH }]);
+  t.equal(readFileSync(join(dir, 'out'), 'utf8'), text);
+  writeFileSync(file, 'apikeyhash-generator { }');
+  t.match((await run(['ApiKeyHash', file])).stderr, /apikeyhash-generator\.api-key is missing/);
+});

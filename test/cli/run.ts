@@ -1,0 +1,43 @@
+// Runs the real command, as a shell would.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+const BINARY = join(import.meta.dirname, '../../bin/platform-node');
+
+export interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+export function run(args: readonly string[], options: RunOptions = {}): Promise<Run> {
+  const { PATH = '', HOME = '/tmp' } = process.env;
+  const child = spawn(BINARY, args, {
+    env: { PATH, HOME, ...options.env },
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  // A command that reads nothing may be gone before its input is written.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(options.input ?? '');
+  return new Promise((resolve) => {
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+export const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+export const jsonLines = (text: string): Record<string, unknown>[] =>
+  lines(text).map((line) => JSON.parse(line));
