@@ -9,7 +9,7 @@ import type { Consensus, JudgedHeader, Parent } from '../consensus/consensus.ts'
 import { recordHistory } from '../ledger/balance-history.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
-import { bans } from '../ledger/tables.ts';
+import { accountHistory, bans } from '../ledger/tables.ts';
 import { closeBlock, openBlock } from '../tx/block-fees.ts';
 import type { NetworkSettings } from '../tx/network-settings.ts';
 import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
@@ -45,6 +45,9 @@ export interface BlockDraft {
   finish(header: JudgedHeader & { readonly features: readonly number[] }): bigint;
 }
 
+/** Each block writes rows of its own height, so nobody need look for older ones. */
+const NEVER_WRITTEN_BEFORE: ReadonlySet<number> = new Set([accountHistory.id]);
+
 export function openDraft(options: DraftOptions): BlockDraft {
   const { base, parent, timestamp, generator, network, consensus, ahead } = options;
   const height = (parent?.height ?? 0) + 1;
@@ -53,7 +56,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
     ...blockContext(base, network, { height, timestamp, parentTimestamp, generator }),
     generator,
   };
-  const overlay = createOverlay(base);
+  const overlay = createOverlay(base, NEVER_WRITTEN_BEFORE);
   const fees = openBlock(overlay, context);
   const txs: Tx[] = [];
   const ids = new Set<string>();
