@@ -19,11 +19,12 @@ import { base58 } from '../../codec/text.ts';
 import { assets } from '../../ledger/tables.ts';
 import { ownAsset } from '../asset-rules.ts';
 import { atomicBadge, feature } from '../extensions.ts';
+import { SPONSORED_UNIT } from '../fees.ts';
 import { assetId, fee, senderPublicKey, timestamp } from '../fields.ts';
 import { type Layout, type Tx, transaction } from '../transaction.ts';
 
 /** What a switch turned on stands for: one unit of the asset is worth one native unit. */
-export const RATIO_OF_ENABLED = 100_000n;
+export const RATIO_OF_ENABLED = SPONSORED_UNIT;
 
 const SWITCH = 'switch';
 
