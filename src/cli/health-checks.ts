@@ -58,7 +58,9 @@ function* genesis(config: Config): Generator<Finding> {
   const { errors, warnings } = genesisFindings(config);
   for (const error of errors) yield finding('genesis', 'error', error);
   for (const warning of warnings) yield finding('genesis', 'warning', warning);
-  if (errors.length === 0) yield finding('genesis', 'ok', 'rules and signature');
+  if (errors.length === 0 && warnings.length === 0) {
+    yield finding('genesis', 'ok', 'rules and signature');
+  }
 
   const { transactions, networkParticipants } = config.blockchain.custom.genesis;
   const { chain } = networkOfConfig(config);
