@@ -3,30 +3,47 @@
  * also the program of the server's process.
  */
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type HyperExpress from 'hyper-express';
+import type { HttpLoad } from '../load/http.ts';
+import { batch, get, post } from '../load/requests.ts';
+import type { Contender } from '../measure/contender.ts';
 
-export interface EchoServer {
-  readonly port: number;
-  readonly pid: number;
+export interface Echo {
+  readonly get: Contender;
+  readonly post: Contender;
   stop(): Promise<void>;
 }
 
+const CONNECTIONS = 32;
+/** As long as the JSON of a transfer. */
+const BODY = JSON.stringify({ data: 'x'.repeat(465 - '{"data":""}'.length) });
+
 /** GET /hello answers `hello`; POST /echo answers the body. */
-export function startEchoServer(): Promise<EchoServer> {
-  return new Promise((resolve, reject) => {
-    const child = fork(fileURLToPath(import.meta.url), ['serve'], { stdio: 'inherit' });
-    const ended = new Promise<void>((done) => child.once('exit', () => done()));
-    child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`the echo server ended with ${code}`)));
-    child.once('message', (port) => {
-      const stop = (): Promise<void> => {
-        child.kill();
-        return ended;
-      };
-      resolve({ port: Number(port), pid: child.pid ?? 0, stop });
-    });
+export async function startEcho(load: HttpLoad): Promise<Echo> {
+  const child = fork(fileURLToPath(import.meta.url), ['serve'], { stdio: 'inherit' });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const [port] = (await once(child, 'message')) as [number];
+  const contender = (name: string, request: Uint8Array): Contender => ({
+    name,
+    run: (ms) =>
+      load.run({
+        port,
+        connections: CONNECTIONS,
+        durationMs: ms,
+        once: false,
+        requests: batch([request]),
+      }),
   });
+  return {
+    get: contender('H', get('/hello')),
+    post: contender('E', post('/echo', BODY)),
+    stop() {
+      child.kill();
+      return ended;
+    },
+  };
 }
 
 async function serve(): Promise<void> {

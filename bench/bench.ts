@@ -1,0 +1,90 @@
+/** What every row of the benchmark gets: options, load, folders, and what it is measured against. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Anvil } from './denominators/anvil.ts';
+import type { Postgres } from './denominators/postgres.ts';
+import { type HttpLoad, startHttpLoad } from './load/http.ts';
+import { type Contender, NotInstalledError } from './measure/contender.ts';
+import { interleave, type Rounds } from './measure/rounds.ts';
+
+export interface BenchOptions {
+  /** Two short rounds and small chains: shows that everything works, proves nothing. */
+  readonly quick: boolean;
+  /** Counts what was measured while others kept the machine busy. */
+  readonly evenBusy: boolean;
+}
+
+export interface Bench extends BenchOptions {
+  readonly load: HttpLoad;
+  /** An empty folder that is removed at the end. */
+  folder(name: string): string;
+  say(text: string): void;
+  /** Runs `job` and says in `notes` why a denominator is missing. */
+  optional<T>(notes: string[], start: () => Promise<T>): Promise<T | undefined>;
+  /** Warms up, then measures in rounds; says in `notes` what was dropped. */
+  measure(contenders: readonly (Contender | undefined)[], notes: string[]): Promise<Rounds>;
+  /** Calls `job` at the end, the last one first. */
+  atEnd(job: () => unknown): void;
+  close(): Promise<void>;
+}
+
+const FULL = { rounds: 5, ms: 3000 };
+const QUICK = { rounds: 2, ms: 1500 };
+
+export function createBench(options: BenchOptions): Bench {
+  const { quick, evenBusy } = options;
+  const load = startHttpLoad();
+  const root = mkdtempSync(join(tmpdir(), 'bench-'));
+  const jobs: (() => unknown)[] = [() => rmSync(root, { recursive: true }), () => load.stop()];
+  let folders = 0;
+  const say = (text: string): void => {
+    process.stderr.write(`${text}\n`);
+  };
+
+  return {
+    ...options,
+    load,
+    say,
+    folder: (name) => join(root, `${name}-${folders++}`),
+    async optional(notes, start) {
+      try {
+        return await start();
+      } catch (error) {
+        if (!(error instanceof NotInstalledError)) throw error;
+        notes.push(error.message);
+        return undefined;
+      }
+    },
+    async measure(contenders, notes) {
+      const present = contenders.filter((contender) => contender !== undefined);
+      const size = quick ? QUICK : FULL;
+      for (const contender of present) {
+        say(`  ${contender.name}: warming up`);
+        await contender.run(size.ms);
+      }
+      say(`  measuring ${present.map(({ name }) => name).join(', ')}`);
+      const rounds = await interleave(present, { ...size, evenBusy });
+      if (rounds.dropped > 0) {
+        notes.push(`${rounds.dropped} runs were dropped because the machine was busy`);
+      }
+      if (evenBusy) notes.push('runs on a busy machine were counted (--even-busy)');
+      return rounds;
+    },
+    atEnd: (job) => jobs.push(job),
+    async close() {
+      for (const job of jobs.reverse()) await job();
+    },
+  };
+}
+
+/** Anvil for one row; undefined, and a note, where it is not installed. */
+export async function anvilFor(bench: Bench, notes: string[]): Promise<Anvil | undefined> {
+  const { startAnvil } = await import('./denominators/anvil.ts');
+  return bench.optional(notes, () => startAnvil(bench.load));
+}
+
+export async function postgresFor(bench: Bench, notes: string[]): Promise<Postgres | undefined> {
+  const { startPostgres } = await import('./denominators/postgres.ts');
+  return bench.optional(notes, startPostgres);
+}

@@ -1,0 +1,114 @@
+/**
+ * Makes a data directory whose chain holds many transfers in full blocks, by the node's own means
+ * but without network, pool and signature checks. Blocks are one round apart and end about now.
+ *
+ *   node bench/chain/generate.ts DIR TRANSFERS
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openLmdbStore } from '../../src/adapters/lmdb.ts';
+import { stderrLog } from '../../src/adapters/log.ts';
+import { systemClock } from '../../src/adapters/system.ts';
+import { inlineVerifier } from '../../src/adapters/workers.ts';
+import { assert } from '../../src/base/assert.ts';
+import type { Blockchain } from '../../src/chain/blockchain.ts';
+import { loadConfig } from '../../src/cli/config-file.ts';
+import { genesisBlock } from '../../src/cli/network.ts';
+import { tables } from '../../src/ledger/tables.ts';
+import { openBlockchain } from '../../src/node/blockchain.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
+import { type DevFolder, makeDevFolder } from '../node/dev-folder.ts';
+import { createSenders, type Sender } from '../transfers/senders.ts';
+import { fundingTransfers, nthTransfer } from '../transfers/transfers.ts';
+
+const SENDERS = 512;
+const ROUND_MS = 1000;
+/** Less than a block of 1 MiB holds. */
+const BLOCK_TRANSFERS_MIN = 5000;
+const SPARE_ROUNDS = 10;
+
+export interface GeneratedChain {
+  readonly folder: DevFolder;
+  readonly senders: readonly Sender[];
+  readonly height: number;
+  readonly transfers: number;
+  /** Ids of some transfers of every block. */
+  readonly ids: readonly Uint8Array[];
+}
+
+export async function generateChain(dir: string, transfers: number): Promise<GeneratedChain> {
+  const rounds = Math.ceil(transfers / BLOCK_TRANSFERS_MIN) + SPARE_ROUNDS;
+  const genesisTimestamp = Date.now() - rounds * ROUND_MS;
+  const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp });
+  const senders = createSenders(SENDERS, folder.chain);
+  const { blockchain, close } = await openChain(folder);
+  const ids: Uint8Array[] = [];
+  let done = 0;
+
+  await forge(blockchain, folder, function* (timestamp) {
+    yield* fundingTransfers(senders, folder.owner, timestamp, folder.chain);
+  });
+  while (done < transfers) {
+    const start = done;
+    const txs = await forge(blockchain, folder, function* (timestamp) {
+      for (let n = start; n < transfers; n++) {
+        yield nthTransfer(n, senders, timestamp, folder.chain);
+      }
+    });
+    for (let i = 0; i < txs.length; i += ID_STEP) ids.push(txs[i]!.id.slice());
+    done += txs.length;
+  }
+  const { height } = blockchain.tip();
+  await close();
+  return { folder, senders, height, transfers, ids };
+}
+
+const ID_STEP = 97;
+
+/** Makes the next block; gives the transactions that fitted. */
+async function forge(
+  blockchain: Blockchain,
+  { owner }: DevFolder,
+  source: (timestamp: number) => Iterable<Tx>,
+): Promise<readonly Tx[]> {
+  const slot = blockchain.nextSlot(owner, blockchain.tip().header.timestamp + 1);
+  assert(slot !== undefined, 'the only miner always has a slot');
+  let packed: readonly Tx[] = [];
+  await blockchain.forge(owner, slot.from, async (draft, { bytesMax, countMax }) => {
+    let bytes = 0;
+    for (const tx of source(slot.from)) {
+      bytes += tx.bytes.length;
+      if (bytes > bytesMax || draft.txs.length >= countMax) break;
+      draft.add(tx);
+    }
+    packed = draft.txs;
+  });
+  return packed;
+}
+
+export async function openChain(
+  folder: DevFolder,
+): Promise<{ blockchain: Blockchain; close: () => Promise<void> }> {
+  const { chain, family } = folder;
+  const { config } = await loadConfig(folder.config);
+  const place = join(config.dataDirectory, 'chain');
+  mkdirSync(place, { recursive: true });
+  const store = await openLmdbStore({ folder: place, tables });
+  const { blockchain } = await openBlockchain(config, genesisBlock(config), {
+    chain,
+    store,
+    verifier: inlineVerifier(family),
+    clock: systemClock(),
+    log: stderrLog('error', false),
+  });
+  return { blockchain, close: () => store.close() };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [dir = '', count = ''] = process.argv.slice(2);
+  const start = performance.now();
+  const { height, transfers } = await generateChain(dir, Number(count));
+  const seconds = (performance.now() - start) / 1000;
+  process.stdout.write(`${transfers} transfers, height ${height}, ${seconds.toFixed(1)} s\n`);
+}

@@ -1,0 +1,47 @@
+/**
+ * `npm run bench`: measures the rows of docs/performance.md beside their denominators.
+ *
+ *   npm run bench -- [ROW …] [--quick] [--json] [--even-busy]
+ */
+import { parseArgs } from 'node:util';
+import { type Bench, createBench } from './bench.ts';
+import type { RowResult } from './report/result.ts';
+import { table } from './report/table.ts';
+
+const rows: Record<string, (bench: Bench) => Promise<RowResult>> = {
+  a: async (bench) => (await import('./rows/accepted.ts')).accepted(bench),
+  c: async (bench) => (await import('./rows/import.ts')).imported(bench),
+  d: async (bench) => (await import('./rows/reads.ts')).reads(bench),
+  g: async (bench) => (await import('./rows/disk.ts')).disk(bench),
+  h: async (bench) => (await import('./rows/start.ts')).start(bench),
+  i: async (bench) => (await import('./rows/memory.ts')).memory(bench),
+  loop: async (bench) => (await import('./rows/loop.ts')).loop(bench),
+  help: async (bench) => (await import('./rows/help.ts')).help(bench),
+};
+
+const { values, positionals } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    'even-busy': { type: 'boolean', default: false },
+  },
+  allowPositionals: true,
+});
+const names = positionals.length === 0 ? Object.keys(rows) : positionals;
+const unknown = names.filter((name) => rows[name] === undefined);
+if (unknown.length > 0) {
+  process.stderr.write(`no row ${unknown.join(', ')}; there are ${Object.keys(rows).join(', ')}\n`);
+  process.exit(2);
+}
+
+const bench = createBench({ quick: values.quick, evenBusy: values['even-busy'] });
+const results: RowResult[] = [];
+try {
+  for (const name of names) {
+    bench.say(`row ${name}`);
+    results.push(await rows[name]!(bench));
+  }
+} finally {
+  await bench.close();
+}
+process.stdout.write(values.json ? `${JSON.stringify(results, null, 2)}\n` : table(results));

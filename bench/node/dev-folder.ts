@@ -1,0 +1,61 @@
+/** The folder of a one-node network, made without starting the node. */
+import { mkdirSync } from 'node:fs';
+import { files } from '../../src/adapters/files.ts';
+import { systemRandom } from '../../src/adapters/system.ts';
+import { configPath, createDevNetwork, DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
+import { networkOf } from '../../src/cli/network.ts';
+import type { Chain } from '../../src/codec/codec.ts';
+import type { CryptoFamily } from '../../src/crypto/family.ts';
+import { openKeystore } from '../../src/keystore/keystore.ts';
+
+export interface DevFolder {
+  readonly dir: string;
+  readonly config: string;
+  readonly family: CryptoFamily;
+  readonly chain: Chain;
+  /** The account with every role and much money, which also makes the blocks. */
+  readonly owner: Owner;
+}
+
+export interface Owner {
+  readonly address: Uint8Array;
+  readonly publicKey: Uint8Array;
+  readonly privateKey: Uint8Array;
+  sign(message: Uint8Array): Uint8Array;
+}
+
+export interface DevFolderOptions {
+  readonly dir: string;
+  readonly roundMs: number;
+  /** Time of the genesis block. */
+  readonly genesisTimestamp: number;
+}
+
+export async function makeDevFolder(options: DevFolderOptions): Promise<DevFolder> {
+  const { dir, roundMs, genesisTimestamp } = options;
+  const { family, chain } = networkOf(true, DEV_CHAIN_ID);
+  const random = systemRandom;
+  mkdirSync(dir, { recursive: true });
+  const network = await createDevNetwork(
+    { dir, restHost: '127.0.0.1', restPort: 0, roundMs, now: genesisTimestamp },
+    {
+      files,
+      random,
+      family,
+      async createKeystore(path, password, keys) {
+        const ports = { files, random, family, chain };
+        const keystore = await openKeystore({ path, layout: 'file', password }, ports);
+        await keystore.add(keys);
+        keystore.close();
+      },
+    },
+  );
+  const { privateKey, publicKey } = family.keyPairFromPhrase(network.accounts[0]?.seed ?? '');
+  const owner = {
+    address: chain.addressOf(publicKey),
+    publicKey,
+    privateKey,
+    sign: (message: Uint8Array) => family.sign(privateKey, message, random),
+  };
+  return { dir, config: configPath(dir), family, chain, owner };
+}

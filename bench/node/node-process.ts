@@ -1,0 +1,105 @@
+/** A real node in a process of its own, as an operator starts it. */
+import { spawn } from 'node:child_process';
+import { openSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cpuSecondsOf } from '../measure/cpu.ts';
+import { freePort } from '../measure/free-port.ts';
+import { type Memory, memoryOf } from '../measure/memory.ts';
+import type { DevFolder } from './dev-folder.ts';
+
+export interface NodeProcess {
+  readonly port: number;
+  readonly pid: number;
+  /** From the start of the process to its first answer. */
+  readonly startMs: number;
+  /** JSON of a GET; throws unless it is answered with 200. */
+  get(path: string): Promise<unknown>;
+  cpuSeconds(): number;
+  memory(): Memory;
+  /** SIGTERM, then waits for the end. */
+  stop(): Promise<void>;
+  /** SIGKILL, then waits for the end. */
+  kill(): Promise<void>;
+}
+
+export interface NodeOptions {
+  /** `key=value` of the configuration. */
+  readonly set?: readonly string[];
+  /** Flags of Node itself, such as `--cpu-prof`. */
+  readonly execArgv?: readonly string[];
+  /** What the first answer is asked for; by default the height. */
+  readonly firstPath?: string;
+}
+
+const PROGRAM = fileURLToPath(new URL('../../bin/platform-node.ts', import.meta.url));
+const START_MS_MAX = 120_000;
+const POLL_MS = 2;
+
+export async function startNode(
+  folder: Pick<DevFolder, 'dir' | 'config'>,
+  options: NodeOptions = {},
+): Promise<NodeProcess> {
+  const port = await freePort();
+  const sets = [`rest-api.port=${port}`, ...(options.set ?? [])].flatMap((set) => ['--set', set]);
+  const log = openSync(join(folder.dir, 'node.log'), 'a');
+  const begun = performance.now();
+  const child = spawn(
+    process.execPath,
+    [
+      '--disable-warning=ExperimentalWarning',
+      ...(options.execArgv ?? []),
+      ...[PROGRAM, 'start', folder.config, ...sets],
+    ],
+    {
+      stdio: ['ignore', log, log],
+      env: { ...process.env, PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'true' },
+    },
+  );
+  let over = false;
+  const ended = new Promise<void>((resolve) =>
+    child.once('exit', () => {
+      over = true;
+      resolve();
+    }),
+  );
+  const end = (signal: NodeJS.Signals): Promise<void> => {
+    child.kill(signal);
+    return ended;
+  };
+
+  const first = `http://127.0.0.1:${port}${options.firstPath ?? '/blocks/height'}`;
+  while (!(await isAnswered(first))) {
+    if (over) throw new Error(`the node did not start, see ${folder.dir}/node.log`);
+    if (performance.now() - begun > START_MS_MAX) throw new Error('the node does not start');
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  const pid = child.pid ?? 0;
+  return {
+    port,
+    pid,
+    startMs: performance.now() - begun,
+    get: (path) => getJson(port, path),
+    cpuSeconds: () => cpuSecondsOf(pid),
+    memory: () => memoryOf(pid),
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
+}
+
+async function isAnswered(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url);
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+async function getJson(port: number, path: string): Promise<unknown> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${text}`);
+  return JSON.parse(text);
+}

@@ -1,0 +1,68 @@
+/** What a row of the benchmark found, and how it compares with its goals (goals.md §1). */
+import type { Spread } from '../measure/rounds.ts';
+
+export interface RowResult {
+  /** Letter of the row in goals.md, or a short word for a figure that stands elsewhere. */
+  readonly row: string;
+  readonly title: string;
+  readonly figures: readonly Figure[];
+  readonly goals: readonly Goal[];
+  /** What was left out or did not go as it should. */
+  readonly notes: readonly string[];
+}
+
+export interface Figure {
+  readonly what: string;
+  readonly value: string;
+  /** The denominator of the same run and its own figure. */
+  readonly against?: string;
+  readonly ratio?: Spread | undefined;
+}
+
+export type Level = 'Good' | 'Strong' | 'Moonshot';
+
+export interface Goal {
+  readonly level: Level;
+  readonly conditions: readonly Condition[];
+}
+
+export interface Condition {
+  readonly text: string;
+  /** Undefined: not measured. */
+  readonly met: boolean | undefined;
+}
+
+export const atLeast = (bound: number, value: number | undefined, unit: string): Condition => ({
+  text: `≥ ${number(bound)} ${unit}`,
+  met: value === undefined ? undefined : value >= bound,
+});
+
+export const atMost = (bound: number, value: number | undefined, unit: string): Condition => ({
+  text: `≤ ${number(bound)} ${unit}`,
+  met: value === undefined ? undefined : value <= bound,
+});
+
+/** A ratio to a denominator of the same run. */
+export const ratioAtLeast = (bound: number, ratio: Spread | undefined, of: string): Condition =>
+  atLeast(bound, ratio?.median, of);
+
+/** True if all conditions hold, false if one fails, undefined while one is unknown. */
+export function isReached(goal: Goal): boolean | undefined {
+  if (goal.conditions.some(({ met }) => met === false)) return false;
+  return goal.conditions.every(({ met }) => met === true) ? true : undefined;
+}
+
+/** Three significant digits, thousands apart. */
+export function number(value: number): string {
+  if (value >= 1000) return Math.round(value).toLocaleString('en-US');
+  return String(Number(value.toPrecision(3)));
+}
+
+export const perSecond = (spread: Spread | undefined): string => withUnit(spread, '/s');
+
+export function withUnit(spread: Spread | undefined, unit: string): string {
+  if (spread === undefined) return 'not measured';
+  const { median, low, high, count } = spread;
+  const range = count > 1 ? ` (${number(low)}–${number(high)})` : '';
+  return `${number(median)}${unit}${range}`;
+}

@@ -1,0 +1,102 @@
+/** Row a: signed transfers that one node accepts, one per POST, on disk before the 200. */
+import { anvilFor, type Bench, postgresFor } from '../bench.ts';
+import { startEcho } from '../denominators/hyper-express.ts';
+import { startLibsodium } from '../denominators/libsodium.ts';
+import { figureOf, ratioOf } from '../measure/rounds.ts';
+import { startAccepting } from '../node/accepting.ts';
+import {
+  atLeast,
+  atMost,
+  perSecond,
+  type RowResult,
+  ratioAtLeast,
+  withUnit,
+} from '../report/result.ts';
+
+export async function accepted(bench: Bench): Promise<RowResult> {
+  const notes: string[] = [];
+  const node = await startAccepting(bench);
+  const libsodium = startLibsodium();
+  const echo = await startEcho(bench.load);
+  const anvil = await anvilFor(bench, notes);
+  const postgres = await postgresFor(bench, notes);
+  const contenders = [
+    node.accepted,
+    anvil?.accepted,
+    postgres?.tpcb,
+    libsodium.one,
+    libsodium.two,
+    echo.post,
+  ];
+  const rounds = await bench.measure(contenders, notes);
+  const mixed = await node.readsUnderLoad(bench.quick ? 3000 : 10_000);
+  await Promise.all([node, libsodium, echo, anvil, postgres].map((one) => one?.stop()));
+
+  const { name } = node.accepted;
+  const figure = (of: string) => figureOf(rounds, of, (sample) => sample.perSecond);
+  const ratio = (of: string) => ratioOf(rounds, name, of);
+  const p99 = figureOf(rounds, name, (sample) => sample.p99Ms);
+  const cpu = figureOf(rounds, name, (sample) => sample.cpuPerOperation);
+  const perCpuSecond = figureOf(rounds, name, ({ cpuPerOperation }) => 1 / (cpuPerOperation ?? 0));
+  const [v1, e] = [figure('V1')?.median, figure('E')?.median];
+  const ideal = v1 && e && 1 / (1 / v1 + 1 / e);
+  const ofIdeal = ideal && perCpuSecond && perCpuSecond.median / ideal;
+  return {
+    row: 'a',
+    title: 'accepted transfers',
+    figures: [
+      { what: 'accepted, 32 connections', value: perSecond(figure(name)) },
+      {
+        what: 'against anvil',
+        value: '',
+        against: `A ${perSecond(figure('A'))}`,
+        ratio: ratio('A'),
+      },
+      {
+        what: 'against PostgreSQL TPC-B',
+        value: '',
+        against: `P ${perSecond(figure('P'))}`,
+        ratio: ratio('P'),
+      },
+      {
+        what: 'against two verifying threads',
+        value: '',
+        against: `V2 ${perSecond(figure('V2'))}`,
+        ratio: ratio('V2'),
+      },
+      {
+        what: 'against POST echo',
+        value: '',
+        against: `E ${perSecond(figure('E'))}`,
+        ratio: ratio('E'),
+      },
+      { what: 'p99', value: withUnit(p99, ' ms') },
+      {
+        what: 'processor time of the node',
+        value: cpu === undefined ? 'not measured' : `${(cpu.median * 1e6).toFixed(0)} µs each`,
+        against:
+          ideal === undefined || ideal === 0 ? '' : `1/(1/V1 + 1/E) ${Math.round(ideal ?? 0)}/s`,
+        ratio: ofIdeal ? { median: ofIdeal, low: ofIdeal, high: ofIdeal, count: 1 } : undefined,
+      },
+      { what: 'p99 of GET balance meanwhile', value: `${mixed.p99Ms.toFixed(1)} ms` },
+    ],
+    goals: [
+      { level: 'Good', conditions: [ratioAtLeast(1, ratio('A'), 'A')] },
+      {
+        level: 'Strong',
+        conditions: [ratioAtLeast(1.5, ratio('A'), 'A'), ratioAtLeast(2.5, ratio('P'), 'P')],
+      },
+      {
+        level: 'Moonshot',
+        conditions: [
+          ratioAtLeast(2.2, ratio('A'), 'A'),
+          ratioAtLeast(4, ratio('P'), 'P'),
+          ratioAtLeast(0.4, ratio('V2'), 'V2'),
+          atMost(25, p99?.median, 'ms p99'),
+          atLeast(0.75, ofIdeal, 'of 1/(1/V1 + 1/E) per cpu-s'),
+        ],
+      },
+    ],
+    notes,
+  };
+}

@@ -1,0 +1,81 @@
+/** Rows c1 and c2: blocks from a file, with every check, and those that were verified before. */
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Bench } from '../bench.ts';
+import { generateChain } from '../chain/generate.ts';
+import type { ImportResult } from '../chain/import.ts';
+import { startLibsodium } from '../denominators/libsodium.ts';
+import type { Contender } from '../measure/contender.ts';
+import { figureOf, ratioOf } from '../measure/rounds.ts';
+import { atLeast, perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
+
+const TRANSFERS = { full: 100_000, quick: 30_000 };
+const FLAG = '--disable-warning=ExperimentalWarning';
+const IMPORT = fileURLToPath(new URL('../chain/import.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../bin/platform-node.ts', import.meta.url));
+const run = promisify(execFile);
+
+export async function imported(bench: Bench): Promise<RowResult> {
+  const notes: string[] = [];
+  const dir = bench.folder('import');
+  const { folder } = await generateChain(dir, TRANSFERS[bench.quick ? 'quick' : 'full']);
+  const file = join(dir, 'chain.bin');
+  await run(process.execPath, [FLAG, PROGRAM, 'chain', 'export', folder.config, file]);
+
+  const importer = (name: string, ...flags: readonly string[]): Contender => ({
+    name,
+    async run() {
+      const data = join(dir, 'copy');
+      const args = [FLAG, IMPORT, folder.config, file, data, ...flags];
+      const { stdout } = await run(process.execPath, args);
+      rmSync(data, { recursive: true });
+      const { transactions, seconds, cpuSeconds } = JSON.parse(stdout) as ImportResult;
+      return { perSecond: transactions / seconds, cpuPerOperation: cpuSeconds / transactions };
+    },
+  });
+  const libsodium = startLibsodium();
+  const contenders = [
+    importer('import'),
+    libsodium.one,
+    libsodium.two,
+    importer('trusted', '--trusted'),
+  ];
+  const rounds = await bench.measure(contenders, notes);
+  await libsodium.stop();
+
+  const rate = (name: string) => figureOf(rounds, name, (sample) => sample.perSecond);
+  const cpu = (name: string): string => {
+    const each = figureOf(rounds, name, (sample) => sample.cpuPerOperation);
+    return each === undefined ? 'not measured' : `${(each.median * 1e6).toFixed(0)} µs each`;
+  };
+  const [v1, v2] = [ratioOf(rounds, 'import', 'V1'), ratioOf(rounds, 'import', 'V2')];
+  const trusted = rate('trusted')?.median;
+  return {
+    row: 'c',
+    title: 'import',
+    figures: [
+      {
+        what: 'c1 import with all checks',
+        value: perSecond(rate('import')),
+        against: `V1 ${perSecond(rate('V1'))}`,
+        ratio: v1,
+      },
+      { what: '', value: '', against: `V2 ${perSecond(rate('V2'))}`, ratio: v2 },
+      { what: 'processor time', value: cpu('import') },
+      { what: 'c2 import of verified blocks', value: perSecond(rate('trusted')) },
+      { what: 'processor time', value: cpu('trusted') },
+    ],
+    goals: [
+      { level: 'Good', conditions: [ratioAtLeast(0.5, v1, 'V1')] },
+      { level: 'Strong', conditions: [ratioAtLeast(0.8, v1, 'V1')] },
+      { level: 'Moonshot', conditions: [ratioAtLeast(0.75, v2, 'V2')] },
+      { level: 'Good', conditions: [atLeast(40_000, trusted, '/s (c2)')] },
+      { level: 'Strong', conditions: [atLeast(80_000, trusted, '/s (c2)')] },
+      { level: 'Moonshot', conditions: [atLeast(120_000, trusted, '/s (c2)')] },
+    ],
+    notes,
+  };
+}

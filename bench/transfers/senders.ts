@@ -1,0 +1,54 @@
+/**
+ * Accounts that sign transfers by the hundred thousand. Each one signs everything with the same
+ * nonce, which saves the only costly step of a signature and gives the key away; to whoever
+ * verifies, these signatures are like any other. The keys own nothing but play money.
+ */
+import sodium from 'sodium-native';
+import { concat } from '../../src/base/bytes.ts';
+import type { Chain } from '../../src/codec/codec.ts';
+import { fromInteger, toInteger } from '../../src/crypto/curve25519/field.ts';
+import { sha512 } from '../../src/crypto/curve25519/hashes.ts';
+import { clamp, keyPairFromPhrase } from '../../src/crypto/curve25519/keys.ts';
+
+export interface Sender {
+  readonly publicKey: Uint8Array;
+  readonly address: Uint8Array;
+  sign(message: Uint8Array): Uint8Array;
+}
+
+/** Order of the base point. */
+const L = 2n ** 252n + 27742317777372353535851937790883648493n;
+const SIGN_BYTE = 63;
+const SIGN_BIT = 0x80;
+
+export function createSenders(count: number, chain: Chain): Sender[] {
+  return Array.from({ length: count }, (_, i) => createSender(`bench sender ${i}`, chain));
+}
+
+function createSender(phrase: string, chain: Chain): Sender {
+  const { privateKey, publicKey } = keyPairFromPhrase(phrase);
+  const scalar = toInteger(clamp(privateKey));
+  const point = timesBase(clamp(privateKey));
+  const nonce = modL(sha512(privateKey));
+  const nonceInteger = toInteger(nonce);
+  const noncePoint = timesBase(nonce);
+  const sign = (message: Uint8Array): Uint8Array => {
+    const challenge = toInteger(modL(sha512(noncePoint, point, message)));
+    const signature = concat(noncePoint, fromInteger((nonceInteger + challenge * scalar) % L));
+    signature[SIGN_BYTE]! |= point[31]! & SIGN_BIT;
+    return signature;
+  };
+  return { publicKey, address: chain.addressOf(publicKey), sign };
+}
+
+function timesBase(scalar: Uint8Array): Uint8Array {
+  const point = new Uint8Array(32);
+  sodium.crypto_scalarmult_ed25519_base_noclamp(point, scalar);
+  return point;
+}
+
+function modL(wide: Uint8Array): Uint8Array {
+  const reduced = new Uint8Array(32);
+  sodium.crypto_core_ed25519_scalar_reduce(reduced, wide);
+  return reduced;
+}
