@@ -81,7 +81,7 @@ const functionality = {
   ),
   'pre-activated-features': setting<ReadonlyMap<number, number>>(
     intMap(HEIGHT),
-    { 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 9: 0, 10: 0, 100: 0, 101: 0 },
+    { 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 9: 0, 10: 0, 100: 0, 101: 0 },
     'Feature id = height at which it is active without a vote (0: from genesis).',
     NETWORK,
   ),
