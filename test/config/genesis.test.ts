@@ -144,7 +144,7 @@ t.test(
       assign: piece(' = ', '=', ' : ', ': '),
       end: piece('\n', '\r\n'),
       indent: piece('', '  ', '\t', '        '),
-      comment: piece('', ' # { [ "', ' // signature = "no"', ' # ${x}'),
+      comment: piece('', ' # { [ "', ' // signature = "no"', ' # $x'),
       value: piece('"old"', 'old', '""', '"""tri "ple"""'),
       present: fc.subarray(['signature', 'genesis-public-key-base-58', 'block-timestamp']),
       note: piece('# {', '// "', ''),

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parseHoconFile, parseHoconText } from '../../src/adapters/hocon.ts';
 
+/** HOCON's substitution. */
+const use = (name: string): string => `$\{${name}}`;
+
 t.test('includes, substitutions and merging', async (t) => {
   const folder = join(t.testdir({}), 'with space#and%');
   mkdirSync(folder);
@@ -11,7 +14,8 @@ t.test('includes, substitutions and merging', async (t) => {
   const file = join(folder, 'node.cfg');
   writeFileSync(
     file,
-    'base = /x\nnode { include "more.conf"\n include "none.conf"\n dir = ${base}/y, env = ${?NO_SUCH_VARIABLE_X} }\nnode.port2 = 6',
+    `base = /x\nnode { include "more.conf"\n include "none.conf"\n dir = ${use('base')}/y\n` +
+      `env = ${use('?NO_SUCH_VARIABLE_X')} }\nnode.port2 = 6`,
   );
   t.same(await parseHoconFile(file), { base: '/x', node: { dir: '/x/y', port: 5, port2: 6 } });
 });
@@ -27,5 +31,5 @@ t.test('nothing in a file is executed or fetched', async (t) => {
 
 t.test('malformed text is an error', async (t) => {
   await t.rejects(parseHoconText('a = "x'), /not closed/);
-  await t.rejects(parseHoconText('a = ${b}'), /Unable to resolve 'b'/);
+  await t.rejects(parseHoconText(`a = ${use('b')}`), /Unable to resolve 'b'/);
 });

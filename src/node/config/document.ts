@@ -15,9 +15,11 @@ import { allSettings, type Config, settings } from './settings.ts';
 const HIDDEN = '***';
 const WIDTH = 96;
 
-/** Facts of a setting in one line: kind, default, variable. */
-export function factsOf({ setting, env }: PlacedSetting): string {
-  return `${setting.kind.name}; ${defaultText(setting)}; ${env}`;
+/** Kind, variable, and the default where the line below does not show it. */
+function factsOf({ setting, env }: PlacedSetting): string {
+  const facts = [setting.kind.name, env];
+  if (setting.presence !== 'default') facts.splice(1, 0, defaultText(setting));
+  return facts.join('; ');
 }
 
 /** `default 6864`, `no default`, `required` … */
