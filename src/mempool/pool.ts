@@ -110,10 +110,11 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
 
   async function submit(tx: Tx): Promise<Tx> {
     const key = latin1(tx.id);
-    const known = entries.get(key);
-    if (known !== undefined) return decode(known);
+    // First: while it is on its way to the disk it is among the entries already.
     const running = arriving.get(key);
     if (running !== undefined) return running;
+    const known = entries.get(key);
+    if (known !== undefined) return decode(known);
     const arrival = admit(tx, key, true);
     arriving.set(key, arrival);
     try {
