@@ -84,6 +84,11 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   function forge(slot: Slot): void {
     if (stopped) return;
     const now = clock.now();
+    // The time source may have gone silent during the wait.
+    if (!clock.synchronized()) {
+      plan();
+      return;
+    }
     if (now < slot.from || now >= slot.until) {
       wait(now < slot.from ? slot.from - now : 0);
       return;
