@@ -105,22 +105,6 @@ function exitOf(child: ChildProcess): Promise<Exit> {
   });
 }
 
-export interface Finished extends Exit {
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs a command to its end. */
-export async function runCommand(
-  scope: Scope,
-  args: readonly string[],
-  options: CommandOptions = {},
-): Promise<Finished> {
-  const command = startCommand(scope, args, options);
-  const exit = await command.exit;
-  return { ...exit, stdout: command.stdout(), stderr: command.stderr() };
-}
-
 /** Asks again and again until the answer is not undefined. */
 export async function eventually<T>(
   what: string,

@@ -1,0 +1,64 @@
+/**
+ * A clock that stands still until a test moves it. Timers fire in the order of their times, each
+ * with everything it set off done before the next.
+ */
+import type { Clock } from '../../src/base/ports.ts';
+
+export interface FakeClock extends Clock {
+  /** Moves to `time` and fires what is due on the way. */
+  advanceTo(time: number): Promise<void>;
+  advance(ms: number): Promise<void>;
+  /** Whether the time source is trusted; true at first. */
+  setSynchronized(synchronized: boolean): void;
+}
+
+interface Timer {
+  readonly at: number;
+  readonly action: () => void;
+}
+
+export function fakeClock(start: number): FakeClock {
+  let now = start;
+  let synchronized = true;
+  const timers = new Set<Timer>();
+
+  function nextDue(until: number): Timer | undefined {
+    let found: Timer | undefined;
+    for (const timer of timers) {
+      if (timer.at <= until && (found === undefined || timer.at < found.at)) found = timer;
+    }
+    return found;
+  }
+
+  async function advanceTo(time: number): Promise<void> {
+    await settled();
+    for (let timer = nextDue(time); timer !== undefined; timer = nextDue(time)) {
+      timers.delete(timer);
+      now = Math.max(now, timer.at);
+      timer.action();
+      await settled();
+    }
+    now = Math.max(now, time);
+  }
+
+  return {
+    now: () => now,
+    system: () => now,
+    after(ms, action) {
+      // A timer of 0 ms still lets time pass, or two that set each other would never end.
+      const timer = { at: now + Math.max(1, Math.ceil(ms)), action };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    turn: () => Promise.resolve(),
+    synchronized: () => synchronized,
+    advanceTo,
+    advance: (ms) => advanceTo(now + ms),
+    setSynchronized(value) {
+      synchronized = value;
+    },
+  };
+}
+
+/** Nothing in a node on fake ports waits for the outside, so one turn of the event loop does. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,284 @@
+/**
+ * A whole node in the process of the test, on ports that live in memory and a clock that the test
+ * moves. Its network is that of `platform-node dev`: one account with every role, four with none.
+ */
+import { createHash } from 'node:crypto';
+import { parseHoconText } from '../../src/adapters/hocon.ts';
+import { createMemoryStore, type MemoryStore } from '../../src/adapters/memory-store.ts';
+import { base58 } from '../../src/base/base58.ts';
+import { latin1 } from '../../src/base/bytes.ts';
+import { ApiError } from '../../src/base/errors.ts';
+import type { Http } from '../../src/base/http.ts';
+import type { Block } from '../../src/block/block.ts';
+import { configPath, createDevNetwork, DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
+import { genesisBlock } from '../../src/cli/network.ts';
+import type { Chain } from '../../src/codec/codec.ts';
+import { createChain } from '../../src/crypto/chain.ts';
+import { createFamily } from '../../src/crypto/families.ts';
+import type { CryptoFamily, KeyPair } from '../../src/crypto/family.ts';
+import { openKeystore } from '../../src/keystore/keystore.ts';
+import { pack } from '../../src/mempool/packer.ts';
+import { readConfig } from '../../src/node/config/read.ts';
+import type { Config } from '../../src/node/config/settings.ts';
+import { createNode, type Node } from '../../src/node/node.ts';
+import { txFromJson } from '../../src/tx/json.ts';
+import { signedBytes } from '../../src/tx/seal.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
+import { seededRandom } from '../crypto/random.ts';
+import type { Scope } from '../e2e/process.ts';
+import { CHEAP, memoryFiles } from '../keystore/sample.ts';
+import { type FakeClock, fakeClock } from './fake-clock.ts';
+import {
+  inlineVerifier,
+  type MemoryLog,
+  memoryJournal,
+  memoryLog,
+  noHttp,
+  type Records,
+} from './memory-ports.ts';
+
+export interface Account extends KeyPair {
+  readonly address: Uint8Array;
+  readonly text: string;
+}
+
+export interface WholeNode {
+  readonly node: Node;
+  readonly config: Config;
+  readonly clock: FakeClock;
+  readonly log: MemoryLog;
+  readonly store: MemoryStore;
+  /** What the journal of the pool holds. */
+  readonly records: Records;
+  readonly chain: Chain;
+  readonly family: CryptoFamily;
+  /** The owner, who has every role, and four without any. */
+  readonly accounts: readonly [Account, Account, Account, Account, Account];
+  readonly apiKey: string;
+  readonly privacyApiKey: string;
+  /** An account that the network does not know yet. */
+  newAccount(phrase: string): Account;
+  /** A signed transaction; fee and time default to the least and to now. */
+  make(from: Account, fields: TxFields): Tx;
+  /** A signed transfer. */
+  transfer(from: Account, to: Account, amount: number | bigint, fields?: Partial<TxFields>): Tx;
+  /** `make` and into the pool. */
+  send(from: Account, fields: TxFields): Promise<Tx>;
+  /** The code and text with which the pool refuses it. */
+  refusal(tx: Tx): Promise<{ readonly code: number; readonly message: string }>;
+  /** Lets the next round make its block. */
+  mine(): Promise<readonly Tx[]>;
+  /** Makes and appends a block at the present time; for a node with `miner.enable = no`. */
+  forge(): Promise<Block>;
+  /** Height of the block that has the transaction. */
+  heightOf(tx: Tx): number | undefined;
+  balance(of: Account): bigint;
+  stop(): Promise<void>;
+  /** Stops the node and starts it anew on what it has stored. */
+  restart(): Promise<WholeNode>;
+}
+
+export interface TxFields {
+  readonly type: number;
+  readonly version?: number;
+  readonly [name: string]: unknown;
+}
+
+export interface WholeOptions {
+  /** `key=value` as after `--set`. */
+  readonly set?: readonly string[];
+  readonly http?: Http;
+  /** Passwords of the accounts in the keystore, by their number. */
+  readonly passwords?: readonly (string | undefined)[];
+  /** Time of the genesis block. */
+  readonly genesisTime?: number;
+}
+
+export const ROUND_MS = 10_000;
+const GENESIS_TIME = 1_700_000_000_000;
+const DIR = '/memory';
+
+export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promise<WholeNode> {
+  const random = seededRandom('a whole node');
+  const family = createFamily('curve25519');
+  const chain = createChain(family, DEV_CHAIN_ID.charCodeAt(0));
+  const files = memoryFiles();
+  const genesisTime = options.genesisTime ?? GENESIS_TIME;
+  const network = await createDevNetwork(
+    { dir: DIR, restHost: '127.0.0.1', restPort: 0, roundMs: ROUND_MS, now: genesisTime },
+    {
+      files,
+      random,
+      family,
+      async createKeystore(path, password, keys) {
+        const keystore = await openKeystore(
+          { path, layout: 'file', password, cost: CHEAP },
+          { files, random, family, chain },
+        );
+        await keystore.add(keys.map((key, i) => ({ ...key, password: options.passwords?.[i] })));
+        keystore.close();
+      },
+    },
+  );
+  const text = new TextDecoder().decode(files.read(configPath(DIR)));
+  const { config } = readConfig({
+    file: configPath(DIR),
+    text,
+    tree: await parseHoconText(text),
+    env: {},
+    sets: options.set ?? [],
+    home: DIR,
+    nonce: 1,
+    readSecret: () => undefined,
+  });
+  function newAccount(phrase: string): Account {
+    const keys = family.keyPairFromPhrase(phrase);
+    const address = chain.addressOf(keys.publicKey);
+    return { ...keys, address, text: chain.addressToText(address) };
+  }
+  const accounts = network.accounts.map(({ seed }) => newAccount(seed));
+  const { apiKey, privacyApiKey } = network;
+  const clock = fakeClock(genesisTime + 1);
+  const genesis = genesisBlock(config);
+  return open(scope, {
+    config,
+    genesis,
+    clock,
+    chain,
+    family,
+    accounts: accounts as unknown as WholeNode['accounts'],
+    newAccount,
+    apiKey,
+    privacyApiKey,
+    files,
+    store: createMemoryStore(),
+    records: { list: [], disk: Promise.resolve() },
+    http: options.http ?? noHttp,
+    passwords: options.passwords ?? [],
+  });
+}
+
+/** What outlives a restart, and what never changes. */
+interface Ground
+  extends Pick<
+    WholeNode,
+    | 'config'
+    | 'clock'
+    | 'chain'
+    | 'family'
+    | 'accounts'
+    | 'newAccount'
+    | 'apiKey'
+    | 'privacyApiKey'
+    | 'store'
+    | 'records'
+  > {
+  readonly genesis: Block;
+  readonly files: ReturnType<typeof memoryFiles>;
+  readonly http: Http;
+  readonly passwords: readonly (string | undefined)[];
+}
+
+async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
+  const { config, clock, chain, family, accounts, store, files, records } = ground;
+  const random = seededRandom(`a node at ${clock.now()}`);
+  const log = memoryLog();
+  const keystore = await openKeystore(
+    { path: config.wallet.file, layout: 'file', password: config.wallet.password ?? '' },
+    { files, random, family, chain },
+  );
+  // Closing a store in memory would lose it; the next node goes on with it.
+  const lasting = { ...store, close: async () => {} };
+  const node = await createNode(config, ground.genesis, {
+    chain,
+    family,
+    store: lasting,
+    journal: memoryJournal(records),
+    verifier: inlineVerifier(family),
+    clock,
+    random,
+    log,
+    http: ground.http,
+    keystore,
+    ownerKey: await keystore.privateKey(accounts[0].address, ground.passwords[0]),
+    version: '0.0.0',
+    requestStop: () => {},
+  });
+  let stopped = false;
+  async function stop(): Promise<void> {
+    if (stopped) return;
+    stopped = true;
+    await node.stop();
+  }
+  scope.teardown(stop);
+
+  function make(from: Account, fields: TxFields): Tx {
+    const { minimumFee } = node.services.node;
+    const json = {
+      version: 1,
+      fee: minimumFee[fields.type],
+      timestamp: clock.now(),
+      senderPublicKey: base58.encode(from.publicKey),
+      ...fields,
+    };
+    const proven = (signature: Uint8Array): Tx =>
+      txFromJson({ ...json, proofs: [base58.encode(signature)] }, chain);
+    const unsigned = proven(new Uint8Array(64));
+    // The same transaction always has the same signature.
+    const seed = createHash('sha256').update(signedBytes(unsigned)).digest('hex');
+    return proven(family.sign(from.privateKey, signedBytes(unsigned), seededRandom(seed)));
+  }
+
+  return {
+    ...ground,
+    node,
+    log,
+    make,
+    transfer: (from, to, amount, fields) =>
+      make(from, { type: 4, version: 2, recipient: to.text, amount, attachment: '', ...fields }),
+    async send(from, fields) {
+      const tx = make(from, fields);
+      await node.pool.submit(tx);
+      return tx;
+    },
+    async refusal(tx) {
+      try {
+        await node.pool.submit(tx);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        return { code: Number(error.code), message: error.message };
+      }
+      throw new Error(`${tx.def.name} should have been refused`);
+    },
+    async mine() {
+      const { height } = node.blockchain.tip();
+      const rounds = 3;
+      for (let i = 0; i < rounds && node.blockchain.tip().height === height; i++) {
+        await clock.advance(ROUND_MS);
+        await node.blockchain.idle();
+      }
+      if (node.blockchain.tip().height === height) throw new Error('no block was made');
+      return node.services.chain.blockAt(node.blockchain.tip().height)!.transactions;
+    },
+    forge: () => {
+      const [owner] = accounts;
+      const generator = {
+        ...owner,
+        sign: (message: Uint8Array) => family.sign(owner.privateKey, message, random),
+      };
+      return node.blockchain.forge(generator, clock.now(), (draft, limits) =>
+        pack(node.pool, limits, draft.add, clock),
+      );
+    },
+    heightOf: (tx) => node.services.chain.transaction(tx.id)?.height,
+    balance: ({ address }) => node.services.accounts.balance(address),
+    stop,
+    async restart() {
+      await stop();
+      return open(scope, ground);
+    },
+  };
+}
+
+/** Whether two transactions are the same, to find one in a list. */
+export const sameTx = (a: Tx, b: Tx): boolean => latin1(a.id) === latin1(b.id);
