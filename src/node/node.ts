@@ -8,6 +8,7 @@
 
 import { createApi } from '../api/api.ts';
 import type { Services } from '../api/services.ts';
+import { apiError } from '../base/errors.ts';
 import type { Http, HttpServer } from '../base/http.ts';
 import type { Clock, Journal, Log, Random, Store, Verifier } from '../base/ports.ts';
 import type { Block } from '../block/block.ts';
@@ -128,7 +129,10 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     leases: leaseReads(blockchain),
     assets: assetReads(blockchain),
     pool,
-    fees: { calculate: (tx) => calculateFee(tx, blockchain.view, trial.context()) },
+    fees: {
+      calculate: (tx) =>
+        calculateFee(tx, blockchain.view, trial.context(), (why) => apiError('Invalid', why)),
+    },
     keystore,
     consensus: consensusReads(blockchain, config.blockchain.consensus),
     permissions: permissionReads(blockchain),
