@@ -1,0 +1,149 @@
+// Rows R1 and R3 of the reliability goals: a real node under 500 transactions a second is killed at
+// random moments and started again on the same folder. Nothing that it had promised may be gone,
+// and its state must be that of a clean replay of its blocks. CRASH_KILLS sets how often.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { type DevFolder, makeDevFolder } from '../../bench/node/dev-folder.ts';
+import { type NodeProcess, startNode } from '../../bench/node/node-process.ts';
+import { createSenders } from '../../bench/transfers/senders.ts';
+import { broadcastBody, fundingTransfers } from '../../bench/transfers/transfers.ts';
+import { createPromises } from './witness/promises.ts';
+import { startSteadyLoad } from './witness/steady-load.ts';
+
+const KILLS = Number(process.env['CRASH_KILLS'] ?? 25);
+const PER_SECOND = 500;
+const SENDERS = 64;
+const ROUND_MS = 1000;
+/** A block is made within this time after the beginning of its round. */
+const FORGING_MS = { from: 40, to: 160 };
+const UP_MS = { least: 500, most: 2000 };
+const WATCH_MS = 100;
+const DRAIN_MS_MAX = 30_000;
+const CYCLE_MS_MAX = 10_000;
+const BIN = fileURLToPath(new URL('../../bin/platform-node.ts', import.meta.url));
+const run = promisify(execFile);
+
+t.setTimeout(60_000 + KILLS * CYCLE_MS_MAX);
+
+t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'crash-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const genesisTimestamp = Date.now() - ROUND_MS;
+  const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp });
+  const { chain, owner } = folder;
+  const senders = createSenders(SENDERS, chain);
+  const logFile = join(dir, 'node.log');
+  const promises = createPromises();
+  const refusals: string[] = [];
+  let sent = 0;
+  let node = await startNode(folder);
+  t.teardown(() => node.kill());
+
+  for (const tx of fundingTransfers(senders, owner, Date.now(), chain)) {
+    await submit(node, broadcastBody(tx, chain));
+    promises.acknowledge(tx.id);
+  }
+  await until(async () => {
+    await promises.watch(node);
+    return promises.open() === 0;
+  });
+
+  for (let kill = 1; kill <= KILLS; kill++) {
+    const load = startSteadyLoad({
+      port: node.port,
+      perSecond: PER_SECOND,
+      senders,
+      chain,
+      next: () => sent++,
+      acknowledged: promises.acknowledge,
+      refused: (answer) => refusals.push(answer),
+    });
+    const watcher = setInterval(() => void promises.watch(node).catch(() => undefined), WATCH_MS);
+    await wait(momentOf(kill, genesisTimestamp));
+    clearInterval(watcher);
+    await node.kill();
+    await load.stop();
+
+    node = await startNode(folder);
+    const broken = await promises.audit(node, logFile);
+    if (broken.length > 0) t.fail(`kill ${kill}`, { broken: broken.slice(0, 10) });
+  }
+
+  await until(async () => {
+    await promises.watch(node);
+    return (await poolSize(node)) === 0;
+  });
+  t.strictSame(await promises.audit(node, logFile), [], 'everything promised is there at the end');
+  t.equal(promises.open(), 0, 'every acknowledged transaction is mined or refused with a reason');
+  t.strictSame(refusals.slice(0, 3), [], 'the node refused none of the transfers');
+  const { acknowledged, confirmed, refusedWithReason } = promises.counts();
+  t.ok(acknowledged > KILLS * PER_SECOND * (UP_MS.least / 1000) * 0.5, 'there was load');
+  await node.stop();
+  t.comment(
+    `${KILLS} kills, ${sent} sent, ${acknowledged} acknowledged, ${confirmed} confirmed, ` +
+      `${refusedWithReason} refused with a reason`,
+  );
+
+  t.strictSame(await replayed(folder), await hashOf(folder.config), 'state of a clean replay');
+});
+
+/** Half of the kills come at any time, the others while a block is being made. */
+function momentOf(kill: number, genesisTimestamp: number): number {
+  const any = UP_MS.least + Math.random() * (UP_MS.most - UP_MS.least);
+  if (kill % 2 === 0) return any;
+  const now = Date.now();
+  const round = Math.ceil((now + any - genesisTimestamp) / ROUND_MS);
+  const within = FORGING_MS.from + Math.random() * (FORGING_MS.to - FORGING_MS.from);
+  return genesisTimestamp + round * ROUND_MS + within - now;
+}
+
+interface StateAt {
+  readonly height: number;
+  readonly stateHash: string;
+}
+
+const platformNode = async (...args: readonly string[]): Promise<unknown> => {
+  const flags = ['--disable-warning=ExperimentalWarning', BIN, ...args];
+  return JSON.parse((await run(process.execPath, flags)).stdout);
+};
+
+const hashOf = async (config: string): Promise<StateAt> =>
+  (await platformNode('chain', 'hash', config)) as StateAt;
+
+/** The same blocks once more, with every check, into an empty data directory. */
+async function replayed({ dir, config }: DevFolder): Promise<StateAt> {
+  const file = join(dir, 'chain.bin');
+  await platformNode('chain', 'export', config, file);
+  const set = `data-directory=${join(dir, 'replayed')}`;
+  const result = await platformNode('chain', 'import', config, file, '--set', set);
+  const { height, stateHash } = result as StateAt;
+  return { height, stateHash };
+}
+
+async function submit(node: NodeProcess, body: string): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${node.port}/transactions/broadcast`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  if (!response.ok) throw new Error(`broadcast: ${response.status} ${await response.text()}`);
+}
+
+async function poolSize(node: NodeProcess): Promise<number> {
+  return ((await node.get('/transactions/unconfirmed/size')) as { size: number }).size;
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  for (let waited = 0; waited < DRAIN_MS_MAX; waited += WATCH_MS) {
+    if (await isTrue()) return;
+    await wait(WATCH_MS);
+  }
+  throw new Error('the pool does not empty');
+}
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
