@@ -4,17 +4,20 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { StoreLockedError } from '../adapters/folder-lock.ts';
 import { hyperExpress } from '../adapters/hyper-express.ts';
 import { openJournal } from '../adapters/journal.ts';
 import { openLmdbStore } from '../adapters/lmdb.ts';
 import { type LogControl, stderrLog } from '../adapters/log.ts';
 import { ntpSource, type TimeSource } from '../adapters/ntp.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
+import { ApiError } from '../base/errors.ts';
 import type { LogLevel } from '../base/ports.ts';
+import type { Block } from '../block/block.ts';
 import { tables } from '../ledger/tables.ts';
 import type { Config } from '../node/config/settings.ts';
 import { createNode, type Node } from '../node/node.ts';
-import { CliError } from './exit.ts';
+import { CliError, EXIT } from './exit.ts';
 import { genesisBlock, networkOfConfig } from './network.ts';
 import { createVerifyThreads } from './verify-threads.ts';
 import { version } from './version.ts';
@@ -33,7 +36,7 @@ const FIRST_TIME_MS_MAX = 30_000;
 export async function runNode(config: Config): Promise<RunningNode> {
   const log = stderrLog(levelOf(config), process.stderr.isTTY === true);
   const { family, chain } = networkOfConfig(config);
-  const genesis = incorrectGenesis(log, () => genesisBlock(config));
+  const genesis = genesisOf(config, log);
   const time = timeSource(config, log);
   const clock = systemClock(time);
   if (time !== undefined && !(await time.ready(FIRST_TIME_MS_MAX))) {
@@ -44,7 +47,9 @@ export async function runNode(config: Config): Promise<RunningNode> {
 
   const folder = join(config.dataDirectory, 'chain');
   mkdirSync(folder, { recursive: true });
-  const store = await openLmdbStore({ folder, tables });
+  const store = await openLmdbStore({ folder, tables }).catch((cause: unknown) => {
+    throw cause instanceof StoreLockedError ? new CliError(cause.message, EXIT.locked) : cause;
+  });
   try {
     const keystore = await openNodeWallet(config, log);
     const ownerKey = await unlockOwner(config, keystore);
@@ -70,7 +75,8 @@ export async function runNode(config: Config): Promise<RunningNode> {
   } catch (cause) {
     await store.close();
     time?.stop();
-    throw cause;
+    // What createNode refuses is data that do not fit the genesis block.
+    throw cause instanceof ApiError ? incorrectGenesis(log, cause) : cause;
   }
 }
 
@@ -80,16 +86,20 @@ function levelOf(config: Config): LogLevel {
   return levels.find((known) => known === level) ?? 'info';
 }
 
-function incorrectGenesis<T>(log: LogControl, attempt: () => T): T {
+function genesisOf(config: Config, log: LogControl): Block {
   try {
-    return attempt();
+    return genesisBlock(config);
   } catch (cause) {
-    log.error('genesis.incorrect');
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError(
-      `INCORRECT GENESIS BLOCK CONFIGURATION!!! NODE STOPPED BECAUSE OF THE FOLLOWING ERROR: ${why}`,
-    );
+    throw incorrectGenesis(log, cause);
   }
+}
+
+function incorrectGenesis(log: LogControl, cause: unknown): CliError {
+  log.error('genesis.incorrect');
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new CliError(
+    `INCORRECT GENESIS BLOCK CONFIGURATION!!! NODE STOPPED BECAUSE OF THE FOLLOWING ERROR: ${why}`,
+  );
 }
 
 /** Without servers the operator keeps the machine's clock right by other means. */
