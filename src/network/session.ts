@@ -1,0 +1,61 @@
+/**
+ * What the services of the network see of other nodes: sessions of registered owners, each with
+ * requests and notices. Transport, handshake, peer database and bans are behind these interfaces.
+ *
+ * Invariants: a session exists only while its owner is a registered participant at the head; there
+ * is at most one for each owner; every message is bounded in size, count and time before anything
+ * is spent on it.
+ */
+export type NodeMode = 'default' | 'watcher';
+
+/** Why a peer is punished; weights and durations stand in penalties.ts. */
+export type Offence =
+  | 'malformed-message'
+  | 'invalid-block'
+  | 'invalid-transactions'
+  | 'unanswered-request'
+  | 'wrong-private-data'
+  | 'flood';
+
+export interface Session {
+  /** Address of the owner, 26 bytes. */
+  readonly owner: Uint8Array;
+  readonly ownerPublicKey: Uint8Array;
+  readonly nodeName: string;
+  readonly nonce: bigint;
+  readonly version: string;
+  readonly mode: NodeMode;
+  readonly declaredAddress: { readonly host: string; readonly port: number } | undefined;
+  readonly remoteHost: string;
+  readonly remotePort: number;
+  /** Sends a request on a stream of its own; rejects on time-out, refusal or a closed session. */
+  request(protocol: string, message: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
+  /** Queues a notice; false when the queue of this peer is full and it was dropped. */
+  notify(protocol: string, message: Uint8Array): boolean;
+  offend(offence: Offence, detail: string): void;
+  close(reason: string): void;
+}
+
+export interface RequestHandler {
+  /** Longest message taken in. */
+  readonly messageBytesMax: number;
+  /** Of one session at a time. */
+  readonly concurrent: number;
+  answer(session: Session, message: Uint8Array): Promise<Uint8Array>;
+}
+
+export interface NoticeHandler {
+  readonly messageBytesMax: number;
+  /** Must return quickly: it queues what it got and works on it later. */
+  take(session: Session, message: Uint8Array): void;
+}
+
+export interface Sessions {
+  all(): readonly Session[];
+  of(owner: Uint8Array): Session | undefined;
+  onOpen(action: (session: Session) => void): void;
+  onClose(action: (session: Session, reason: string) => void): void;
+  /** Protocols are registered before the network starts. */
+  handleRequests(protocol: string, handler: RequestHandler): void;
+  handleNotices(protocol: string, handler: NoticeHandler): void;
+}
