@@ -206,7 +206,9 @@ class Group {
   }
 
   addFrames(frames: Uint8Array): void {
-    this.buffer.set(frames, this.room(frames.length));
+    // Making room may replace the buffer, so it comes first.
+    const at = this.room(frames.length);
+    this.buffer.set(frames, at);
   }
 
   /** A view, valid until the next change. */

@@ -159,6 +159,18 @@ t.test('a rewrite replaces everything and loses nothing that was not yet durable
   t.pass();
 });
 
+t.test('a rewrite carries over more than its own buffer holds', async (t) => {
+  const path = fresh();
+  const journal = openJournal({ path });
+  const big = 'x'.repeat(100_000);
+  const flying = journal.append(record(big));
+  // The first group is now on its way to the disk.
+  await new Promise((resolve) => setImmediate(resolve));
+  await Promise.all([flying, journal.rewrite([record('a')])]);
+  await journal.close();
+  t.strictSame(await read(path), ['a', big]);
+});
+
 t.test('a rewrite that cannot be written leaves the old file in use', async (t) => {
   const path = fresh();
   const journal = openJournal({ path });
