@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { libs } from '@waves/waves-transactions';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { run } from '../cli/run.ts';
 import { startNode, temporaryFolder } from './dev-node.ts';
@@ -81,7 +81,7 @@ interface Role {
 }
 
 t.test('what cannot be signed stays as it is', async (t) => {
-  async function refused(t: Tap, options: Parameters<typeof networkText>[1], text: RegExp) {
+  async function refused(t: Test, options: Parameters<typeof networkText>[1], text: RegExp) {
     const dir = temporaryFolder(t);
     const config = join(dir, 'node.conf');
     writeFileSync(config, networkText(dir, options));
@@ -93,7 +93,6 @@ t.test('what cannot be signed stays as it is', async (t) => {
     t.equal(readFileSync(config, 'utf8'), before);
     t.strictSame(readdirSync(dir), ['node.conf'], 'no .old file');
   }
-  type Tap = typeof t;
 
   await t.test('scenario 2: a sum that differs from initial-balance', (t) =>
     refused(
