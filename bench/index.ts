@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: measures the rows of docs/performance.md beside their denominators.
  *
- *   npm run bench -- [ROW …] [--quick] [--json] [--even-busy]
+ *   npm run bench -- [ROW …] [--quick] [--json] [--even-busy] [--profile DIR]
  */
 import { parseArgs } from 'node:util';
 import { type Bench, createBench } from './bench.ts';
@@ -24,6 +24,7 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     'even-busy': { type: 'boolean', default: false },
+    profile: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -34,7 +35,11 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const bench = createBench({ quick: values.quick, evenBusy: values['even-busy'] });
+const bench = createBench({
+  quick: values.quick,
+  evenBusy: values['even-busy'],
+  profile: values.profile,
+});
 const results: RowResult[] = [];
 try {
   for (const name of names) {

@@ -15,7 +15,7 @@ import {
 
 export async function accepted(bench: Bench): Promise<RowResult> {
   const notes: string[] = [];
-  const node = await startAccepting(bench);
+  const node = await startAccepting(bench, { execArgv: bench.nodeFlags });
   const libsodium = startLibsodium();
   const echo = await startEcho(bench.load);
   const anvil = await anvilFor(bench, notes);

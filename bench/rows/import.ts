@@ -29,7 +29,7 @@ export async function imported(bench: Bench): Promise<RowResult> {
     name,
     async run() {
       const data = join(dir, 'copy');
-      const args = [FLAG, IMPORT, folder.config, file, data, ...flags];
+      const args = [FLAG, ...bench.nodeFlags, IMPORT, folder.config, file, data, ...flags];
       const { stdout } = await run(process.execPath, args);
       rmSync(data, { recursive: true });
       const { transactions, seconds, cpuSeconds } = JSON.parse(stdout) as ImportResult;

@@ -14,7 +14,7 @@ const CONNECTIONS = 32;
 export async function reads(bench: Bench): Promise<RowResult> {
   const notes: string[] = [];
   const { folder, senders, height, transfers, ids } = await longChain(bench);
-  const node = await startNode(folder);
+  const node = await startNode(folder, { execArgv: bench.nodeFlags });
   const echo = await startEcho(bench.load);
   const anvil = await anvilFor(bench, notes);
   const postgres = await postgresFor(bench, notes);
