@@ -20,9 +20,15 @@ export const massTransfer: Build;
 export const reissue: Build;
 export const transfer: Build;
 export function broadcast(transaction: SignedTransaction, node: string): Promise<SignedTransaction>;
-export const libs: { readonly crypto: { address(seed: string, chainId: string): string } };
+export const libs: {
+  readonly crypto: {
+    address(seed: string, chainId: string): string;
+    verifySignature(publicKey: string, message: Uint8Array, signature: string): boolean;
+  };
+};
 export const nodeInteraction: {
   balance(address: string, node: string): Promise<number | string>;
+  assetBalance(asset: string, address: string, node: string): Promise<number | string>;
   waitForTx(id: string, options: object): Promise<object>;
   transactionById(id: string, node: string): Promise<object>;
   currentHeight(node: string): Promise<number>;

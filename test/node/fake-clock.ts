@@ -62,3 +62,28 @@ export function fakeClock(start: number): FakeClock {
 
 /** Nothing in a node on fake ports waits for the outside, so one turn of the event loop does. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export interface Pace {
+  /** The clock stands still from here on. */
+  pause(): Promise<void>;
+}
+
+/** Lets a clock keep up with the time outside, for tests that talk to a node over HTTP. */
+export function keepPace(clock: FakeClock): Pace {
+  let isRunning = true;
+  async function run(): Promise<void> {
+    while (isRunning) {
+      await clock.advanceTo(Date.now());
+      await new Promise((resolve) => setTimeout(resolve, PACE_MS));
+    }
+  }
+  const running = run();
+  return {
+    pause() {
+      isRunning = false;
+      return running;
+    },
+  };
+}
+
+const PACE_MS = 5;

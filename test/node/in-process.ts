@@ -6,18 +6,18 @@ import { createHash } from 'node:crypto';
 import { parseHoconText } from '../../src/adapters/hocon.ts';
 import { createMemoryStore, type MemoryStore } from '../../src/adapters/memory-store.ts';
 import { base58 } from '../../src/base/base58.ts';
-import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { Http } from '../../src/base/http.ts';
 import type { Block } from '../../src/block/block.ts';
+import { signGenesis } from '../../src/block/genesis.ts';
 import { configPath, createDevNetwork, DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
-import { genesisBlock } from '../../src/cli/network.ts';
 import type { Chain } from '../../src/codec/codec.ts';
 import { createChain } from '../../src/crypto/chain.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { CryptoFamily, KeyPair } from '../../src/crypto/family.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
 import { pack } from '../../src/mempool/packer.ts';
+import { genesisSettings } from '../../src/node/config/genesis.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node } from '../../src/node/node.ts';
@@ -92,6 +92,7 @@ export interface WholeOptions {
   readonly passwords?: readonly (string | undefined)[];
   /** Time of the genesis block. */
   readonly genesisTime?: number;
+  readonly roundMs?: number;
 }
 
 export const ROUND_MS = 10_000;
@@ -105,7 +106,13 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
   const files = memoryFiles();
   const genesisTime = options.genesisTime ?? GENESIS_TIME;
   const network = await createDevNetwork(
-    { dir: DIR, restHost: '127.0.0.1', restPort: 0, roundMs: ROUND_MS, now: genesisTime },
+    {
+      dir: DIR,
+      restHost: '127.0.0.1',
+      restPort: 0,
+      roundMs: options.roundMs ?? ROUND_MS,
+      now: genesisTime,
+    },
     {
       files,
       random,
@@ -139,7 +146,15 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
   const accounts = network.accounts.map(({ seed }) => newAccount(seed));
   const { apiKey, privacyApiKey } = network;
   const clock = fakeClock(genesisTime + 1);
-  const genesis = genesisBlock(config);
+  // Signed anew, since options may have changed what it says.
+  const key = family.generateKeyPair(random);
+  const sign = (message: Uint8Array) => family.sign(key.privateKey, message, random);
+  const { publicKey } = key;
+  const genesis = signGenesis(
+    genesisSettings(config, genesisTime, chain),
+    { publicKey, sign },
+    chain,
+  );
   return open(scope, {
     config,
     genesis,
@@ -279,6 +294,3 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
     },
   };
 }
-
-/** Whether two transactions are the same, to find one in a list. */
-export const sameTx = (a: Tx, b: Tx): boolean => latin1(a.id) === latin1(b.id);

@@ -1,0 +1,97 @@
+/**
+ * The conformance cases of the REST API on whole nodes: accounts with passwords, a pool that no
+ * block empties, both kinds of consensus. What waits for later work is listed with its issue.
+ */
+import t, { type Test } from 'tap';
+import { hyperExpress } from '../../src/adapters/hyper-express.ts';
+import { later } from '../e2e/later.ts';
+import { loadCases } from '../rest-cases/cases.ts';
+import { bindBasics, type Made, prepare, type Target } from '../rest-cases/prepare.ts';
+import { type Outcome, runCases } from '../rest-cases/runner.ts';
+import { keepPace } from './fake-clock.ts';
+import { type WholeNode, wholeNode } from './in-process.ts';
+
+const PASSWORDS = ['first secret', 'second secret'] as const;
+const inBlocks: readonly Made[] = [
+  'signed-message',
+  'funded-account',
+  'funded-account-without-role',
+  'two-confirmed-transfers',
+  'active-lease',
+  'asset',
+  'sponsored-asset',
+  'alias',
+  'data-entry',
+  'policy-on-chain',
+];
+const ALWAYS = ['genesis-only', 'keystore', 'keystore-with-password', 'platform-crypto'];
+
+/** What a case that cannot run yet waits for → the issue that brings it. */
+const issues: Readonly<Record<string, string>> = {
+  network: later.network,
+  scripts: later.scripts,
+  'container contracts': later.contracts,
+  'confidential data': later.privacy,
+};
+
+function served(t: Test, set: readonly string[] = []): Promise<WholeNode> {
+  const options = { http: hyperExpress, passwords: PASSWORDS, roundMs: 200 };
+  return wholeNode(t, { ...options, genesisTime: Date.now(), set });
+}
+
+function targetOf(whole: WholeNode): Target {
+  return {
+    baseUrl: `http://127.0.0.1:${whole.node.rest!.port}`,
+    apiKey: whole.apiKey,
+    privacyApiKey: whole.privacyApiKey,
+    password: PASSWORDS[0],
+    password2: PASSWORDS[1],
+    secureHash: whole.family.secureHash,
+  };
+}
+
+const named = (outcomes: readonly Outcome[], result: Outcome['result']): string[] =>
+  outcomes
+    .filter((one) => one.result === result)
+    .map(({ name, why }) => (why.length === 0 ? name : `${name}: ${why.join('; ')}`));
+
+t.test('cases under proof of authority', async (t) => {
+  const whole = await served(t);
+  const pace = keepPace(whole.clock);
+  const target = targetOf(whole);
+  const basics = await bindBasics(target);
+  const confirmed = await prepare(target, basics, new Set(inBlocks));
+  await pace.pause();
+  const bindings = await prepare(target, confirmed, new Set<Made>(['pool-tx']));
+  const available = new Set([...ALWAYS, 'poa', 'pool-tx', 'run-last', ...inBlocks]);
+  const cases = loadCases();
+  const outcomes = await runCases(cases, { baseUrl: target.baseUrl, bindings, available });
+
+  t.strictSame(named(outcomes, 'failed'), []);
+  const skipped = outcomes.filter(({ result }) => result === 'skipped');
+  const ofStake = new Set(cases.filter(({ needs }) => needs === 'pos').map(({ name }) => name));
+  const waiting = skipped.filter(({ name }) => !ofStake.has(name));
+  t.strictSame(
+    waiting.filter(({ why }) => issueOf(why[0]) === undefined).map(({ name }) => name),
+    [],
+    'every skipped case names its issue',
+  );
+  for (const { name, why } of waiting) t.comment(`skipped until ${issueOf(why[0])}: ${name}`);
+  t.ok(named(outcomes, 'passed').length >= 230, 'the greater part has run');
+});
+
+/** Reasons may say more after the name of the work. */
+function issueOf(reason = ''): string | undefined {
+  const name = Object.keys(issues).find((known) => reason.startsWith(known));
+  return name === undefined ? undefined : issues[name];
+}
+
+t.test('cases under proof of stake', async (t) => {
+  const whole = await served(t, ['blockchain.consensus.type=pos']);
+  const target = targetOf(whole);
+  const bindings = await bindBasics(target);
+  const available = new Set(['pos']);
+  const outcomes = await runCases(loadCases(), { baseUrl: target.baseUrl, bindings, available });
+  t.strictSame(named(outcomes, 'failed'), []);
+  t.equal(named(outcomes, 'passed').length, 6);
+});
