@@ -23,7 +23,11 @@ export function broadcast(transaction: SignedTransaction, node: string): Promise
 export const libs: {
   readonly crypto: {
     address(seed: string, chainId: string): string;
-    verifySignature(publicKey: string, message: Uint8Array, signature: string): boolean;
+    verifySignature(
+      publicKey: string,
+      message: Uint8Array,
+      signature: string | Uint8Array,
+    ): boolean;
   };
 };
 export const nodeInteraction: {
