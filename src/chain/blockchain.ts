@@ -6,7 +6,7 @@
  * told after the commit.
  */
 import { assert } from '../base/assert.ts';
-import { equal } from '../base/bytes.ts';
+import { equal, latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
 import {
@@ -30,12 +30,13 @@ import type { NetworkSettings } from '../tx/network-settings.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { Ahead } from './ahead.ts';
 import { type BlockDraft, openDraft } from './block-draft.ts';
-import { indexRemovals, indexWrites } from './block-index.ts';
+import { indexWrites } from './block-index.ts';
 import { consensusView } from './consensus-view.ts';
 import { type FeatureSupport, type VotingSettings, votesFor } from './features.ts';
 import { Lane } from './lane.ts';
 import { foundingWrites } from './origin.ts';
-import { headerRowAt, newestHeader, transactionsAt } from './stored-blocks.ts';
+import { newestHeader } from './stored-blocks.ts';
+import { type Unwinding, unwindTo } from './unwinding.ts';
 import { decodeTransactions, verifyBlock } from './verify-block.ts';
 
 export interface BlockchainOptions {
@@ -80,7 +81,7 @@ export interface BlockEvent {
 
 export interface ChainListener {
   block?(event: BlockEvent): void;
-  /** Transactions of removed blocks, oldest first. */
+  /** Transactions of removed blocks that the new chain does not have, oldest first. */
   rolledBack?(tip: Tip, txs: readonly Tx[]): void;
 }
 
@@ -135,7 +136,10 @@ export interface Inside {
     txs: readonly Tx[],
     ahead: Ahead,
   ): Promise<AppliedBlock>;
-  commit(blocks: readonly AppliedBlock[]): void;
+  /** The state at a lower height as a base for `apply`; nothing is changed yet. */
+  unwind(to: number): Promise<Unwinding>;
+  /** Consecutive blocks on the head, or on what `unwinding` leaves, in one write. */
+  commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): void;
 }
 
 export function createBlockchain(options: BlockchainOptions, ports: BlockchainPorts): Blockchain {
@@ -235,15 +239,29 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     for (const block of blocks) yield* indexWrites(block, block.overlay, chain);
   }
 
-  function commit(blocks: readonly AppliedBlock[]): void {
+  function commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): void {
+    if (blocks.length === 0 && unwinding === undefined) return;
+    const extra = indexOf(blocks);
+    committer.commit(
+      unwinding === undefined ? { blocks, extra } : { unwound: unwinding.unwound, blocks, extra },
+    );
     const last = blocks.at(-1);
-    if (last === undefined) return;
-    committer.commit({ blocks, extra: indexOf(blocks) });
+    newest = last === undefined ? readTip() : tipOf(last.height, last.row);
+    if (unwinding !== undefined) tellRolledBack(unwinding, blocks);
     for (const block of blocks) {
-      newest = tipOf(block.height, block.row);
-      for (const listener of listeners) listener.block?.({ tip: newest, block });
+      const at = tipOf(block.height, block.row);
+      for (const listener of listeners) listener.block?.({ tip: at, block });
     }
   }
+
+  function tellRolledBack({ txs }: Unwinding, blocks: readonly AppliedBlock[]): void {
+    const kept = new Set(blocks.flatMap((block) => block.txs.map((tx) => latin1(tx.id))));
+    const dropped = txs.filter((tx) => !kept.has(latin1(tx.id)));
+    for (const listener of listeners) listener.rolledBack?.(tip(), dropped);
+  }
+
+  const unwind = (to: number): Promise<Unwinding> =>
+    unwindTo(to, tip().height, head, committer, clock);
 
   async function appendNow(block: Block, isVerified: (tx: Tx) => boolean): Promise<void> {
     if (isFromFuture(block.header.timestamp, clock.now())) {
@@ -316,20 +334,10 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       throw apiError('Invalid', `Rollback is possible only to the block at a height: ${oldest}`);
     }
     if (height === from) return [];
-    const txs: Tx[] = [];
-    const extra = [];
-    for (let at = height + 1; at <= from; at++) {
-      const row = headerRowAt(head, at);
-      assert(row !== undefined, `the header of height ${at} is stored`);
-      const block = { height: at, row, txs: transactionsAt(head, at) };
-      extra.push(...indexRemovals(block, head, chain));
-      txs.push(...block.txs);
-    }
-    committer.commit({ unwound: committer.unwind(from, height), blocks: [], extra });
-    newest = readTip();
+    const unwinding = await unwind(height);
+    commit([], unwinding);
     log.warn('chain.rolled-back', { from, to: height });
-    for (const listener of listeners) listener.rolledBack?.(tip(), txs);
-    return txs;
+    return unwinding.txs;
   }
 
   return {
@@ -339,7 +347,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     stateHash: (height) => store.get(stateHashes.id, u32Key.encode(height)),
     found: (genesis) => lane.run(() => foundNow(genesis)),
     append: (block, isVerified = () => false) => lane.run(() => appendNow(block, isVerified)),
-    exclusive: (job) => lane.run(() => job({ tip, apply, commit })),
+    exclusive: (job) => lane.run(() => job({ tip, apply, unwind, commit })),
     nextSlot: (forger, now) => consensus.nextSlot(tip(), forger, now, consensusView(head)),
     forge: (generator, timestamp, pack) => lane.run(() => forgeNow(generator, timestamp, pack)),
     rollback: (height) => lane.run(() => rollbackNow(height)),

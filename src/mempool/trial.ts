@@ -2,6 +2,7 @@
  * Tries transactions on top of the head, one by one and without a trace: what the pool asks before
  * it takes one in. The block time of the trial is now.
  */
+import { equal } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { confirmedHeight } from '../chain/stored-blocks.ts';
@@ -20,18 +21,19 @@ export function createTrial(
   clock: Clock,
 ): PoolChain & { context(): BlockContext } {
   const { view } = blockchain;
-  let height = 0;
+  let head: Uint8Array = new Uint8Array(0);
   let overlay: KeyedOverlay = createOverlay(view);
   let context: BlockContext | undefined;
 
   /** The context of the next block; its features are looked up once for each head. */
   function present(): BlockContext {
     const tip = blockchain.tip();
-    if (context === undefined || tip.height !== height) {
-      height = tip.height;
+    // Not by its height: a reorganisation may put another block there.
+    if (context === undefined || !equal(tip.id, head)) {
+      head = tip.id;
       overlay = createOverlay(view);
       context = blockContext(view, network, {
-        height: height + 1,
+        height: tip.height + 1,
         timestamp: clock.now(),
         parentTimestamp: tip.header.timestamp,
       });

@@ -1,0 +1,52 @@
+/**
+ * Taking back blocks: the state below them and the removal of their index rows, in one overlay
+ * (protocol.md §4.7).
+ *
+ * Invariant: seen through the overlay the taken blocks do not exist, neither in the state nor in
+ * the index, so that rules about known ids and former generators judge a fork rightly.
+ */
+import { assert } from '../base/assert.ts';
+import type { Clock } from '../base/ports.ts';
+import type { Committer, Unwound } from '../ledger/commit.ts';
+import type { KeyedView } from '../ledger/head.ts';
+import type { Table } from '../ledger/table.ts';
+import { tables } from '../ledger/tables.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { indexRemovals } from './block-index.ts';
+import { headerRowAt, transactionsAt } from './stored-blocks.ts';
+
+export interface Unwinding {
+  readonly unwound: Unwound;
+  /** Transactions of the taken blocks, oldest first. */
+  readonly txs: readonly Tx[];
+}
+
+const byNumber = new Map(
+  tables.map((table) => [table.id, table as unknown as Table<unknown, unknown>]),
+);
+
+/** Changes nothing yet. Throws ApiError where an undo record is no longer kept. */
+export async function unwindTo(
+  to: number,
+  from: number,
+  head: KeyedView,
+  committer: Committer,
+  clock: Clock,
+): Promise<Unwinding> {
+  const unwound = committer.unwind(from, to);
+  const { overlay } = unwound;
+  const txs: Tx[] = [];
+  for (let height = to + 1; height <= from; height++) {
+    const row = headerRowAt(head, height);
+    assert(row !== undefined, `the header of height ${height} is stored`);
+    const block = { height, row, txs: transactionsAt(head, height) };
+    for (const { table, key } of indexRemovals(block, head, head.chain)) {
+      const of = byNumber.get(table);
+      assert(of !== undefined, `table ${table} of the index is known`);
+      overlay.write(of, key, undefined);
+    }
+    txs.push(...block.txs);
+    await clock.turn();
+  }
+  return { unwound, txs };
+}
