@@ -100,7 +100,7 @@ const sdkBalance = async (address: string): Promise<bigint> =>
   BigInt(String((await sdk.API.Node.addresses.balance(address)).balance));
 
 /** The newest versions of this library are for other networks. */
-const about = { version: 2 as const, chainId };
+const about = { version: 2, chainId };
 
 const WAIT = { apiBase: rest.url, timeout: 60_000 };
 
@@ -254,8 +254,8 @@ t.test('waves-transactions: a transfer is broadcast, mined and read back', async
 t.test('waves-transactions: the other types', async (t) => {
   const { seed } = owner;
   async function send(tx: Parameters<typeof broadcast>[0]): Promise<string> {
-    const { id } = (await broadcast(tx, rest.url)) as unknown as { id: string };
-    t.equal(id, (tx as unknown as { id: string }).id, `type ${tx.type}: both compute the same id`);
+    const { id } = await broadcast(tx, rest.url);
+    t.equal(id, tx.id, `type ${tx.type}: both compute the same id`);
     const mined = await nodeInteraction.waitForTx(id, WAIT);
     t.match(mined, { id, type: tx.type, height: Number });
     return id;
@@ -295,7 +295,5 @@ t.test('waves-transactions: the other types', async (t) => {
   );
   await send(cancelLease({ ...about, leaseId, fee: fees.lease }, seed));
   const transfers = [first, second].map((one) => ({ recipient: one.address, amount: 3 }));
-  await send(
-    massTransfer({ ...about, ...{ version: 1 }, transfers, fee: fees.massTransferOfTwo }, seed),
-  );
+  await send(massTransfer({ ...about, version: 1, transfers, fee: fees.massTransferOfTwo }, seed));
 });

@@ -26,9 +26,8 @@ export function startLoad({ rest, accounts, chainId }: DevNode): Load {
   async function client(number: number): Promise<void> {
     const { seed, address } = senders[number % senders.length]!;
     for (let amount = 1; !over; amount++) {
-      const timestamp = Date.now();
-      const about = { recipient: owner!.address, amount, fee: FEE, timestamp };
-      const tx = transfer({ ...about, ...{ version: 2, chainId } }, seed);
+      const about = { version: 2, chainId, recipient: owner!.address, fee: FEE };
+      const tx = transfer({ ...about, amount, timestamp: Date.now() }, seed);
       await rest.broadcast(tx);
       acknowledged.push(tx.id);
       for (const look of waiting) look();

@@ -33,6 +33,7 @@ export const libs: {
 export const nodeInteraction: {
   balance(address: string, node: string): Promise<number | string>;
   assetBalance(asset: string, address: string, node: string): Promise<number | string>;
+  assetBalance(asset: string, address: string, node: string): Promise<number | string>;
   waitForTx(id: string, options: object): Promise<object>;
   transactionById(id: string, node: string): Promise<object>;
   currentHeight(node: string): Promise<number>;
