@@ -9,6 +9,7 @@ import type HyperExpress from 'hyper-express';
 import type { HttpLoad } from '../load/http.ts';
 import { batch, get, post } from '../load/requests.ts';
 import type { Contender } from '../measure/contender.ts';
+import { cpuSecondsOf } from '../measure/cpu.ts';
 
 export interface Echo {
   readonly get: Contender;
@@ -25,16 +26,20 @@ export async function startEcho(load: HttpLoad): Promise<Echo> {
   const child = fork(fileURLToPath(import.meta.url), ['serve'], { stdio: 'inherit' });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const [port] = (await once(child, 'message')) as [number];
+  const { pid = 0 } = child;
   const contender = (name: string, request: Uint8Array): Contender => ({
     name,
-    run: (ms) =>
-      load.run({
+    async run(ms) {
+      const before = cpuSecondsOf(pid);
+      const result = await load.run({
         port,
         connections: CONNECTIONS,
         durationMs: ms,
         once: false,
         requests: batch([request]),
-      }),
+      });
+      return { ...result, cpuPerOperation: (cpuSecondsOf(pid) - before) / result.answers };
+    },
   });
   return {
     get: contender('H', get('/hello')),

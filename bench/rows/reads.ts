@@ -62,6 +62,10 @@ export async function reads(bench: Bench): Promise<RowResult> {
   const rate = (name: string) => perSecond(figureOf(rounds, name, (sample) => sample.perSecond));
   const ratio = (of: string, name = 'balance') => ratioOf(rounds, name, of);
   const p99 = (name: string) => figureOf(rounds, name, (sample) => sample.p99Ms);
+  const cpu = (name: string): string => {
+    const each = figureOf(rounds, name, (sample) => sample.cpuPerOperation);
+    return each === undefined ? 'not measured' : `${(each.median * 1e6).toFixed(1)} µs`;
+  };
   const h = `H ${rate('H')}`;
   const ofH = (p99('balance')?.median ?? 0) / (p99('H')?.median ?? 1);
   return {
@@ -84,6 +88,11 @@ export async function reads(bench: Bench): Promise<RowResult> {
         against: `H ${withUnit(p99('H'), ' ms')}`,
       },
       { what: 'p99 of transaction', value: withUnit(p99('transaction'), ' ms') },
+      {
+        what: 'processor time of balance, transaction, header',
+        value: ['balance', 'transaction', 'header'].map(cpu).join(', '),
+        against: `H ${cpu('H')}`,
+      },
       { what: 'chain', value: `${transfers} transfers` },
     ],
     goals: [
