@@ -75,6 +75,11 @@ export interface Consensus {
   verify(header: JudgedHeader, parent: Parent, view: ConsensusView): void;
   /** Marks on miners that a valid block leaves behind. */
   finish(header: JudgedHeader, parent: Parent, view: ConsensusView): BanChange[];
+  /**
+   * What a generator may use for one block only: two different blocks of one generator with equal
+   * text are an equivocation (§4.8).
+   */
+  turnOf(header: Pick<UnsignedHeader, 'timestamp' | 'reference'>): string;
   /** Score of one block; the score of a chain is their sum, genesis included (§4.7). */
   score(data: ConsensusData): bigint;
 }

@@ -63,6 +63,7 @@ export function createPoa(settings: PoaSettings, chain: Chain): Consensus {
         settings,
         (address) => view.banHistory(address),
       ),
+    turnOf: ({ timestamp }) => `round ${rounds.numberAt(timestamp)}`,
     score: scorePoa,
   };
 }

@@ -87,6 +87,7 @@ export function createPos(settings: PosSettings, chain: Chain): Consensus {
       checkDelay(timestamp, parent.header.timestamp, delay(parent, forger, view));
     },
     finish: () => [],
+    turnOf: ({ reference }) => `child of ${base58.encode(reference)}`,
     score: scorePos,
   };
 }

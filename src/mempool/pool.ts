@@ -11,8 +11,9 @@ import { equal, fromLatin1, latin1 } from '../base/bytes.ts';
 import { ApiError, apiError, refused } from '../base/errors.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import type { Chain } from '../codec/codec.ts';
-import { decodeTx, signedBytes } from '../tx/bytes.ts';
+import { decodeTx } from '../tx/bytes.ts';
 import { invalidSignature } from '../tx/pipeline.ts';
+import { signaturesOf } from '../tx/signatures.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { type Ordered, TimeOrder } from './order.ts';
 import type { Spending } from './spending.ts';
@@ -130,9 +131,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     }
     const sender = latin1(tx.sender);
     requireRoom(tx.bytes.length, sender);
-    if (checkSignature && !(await hasValidSignature(tx))) {
-      throw invalidSignature(tx);
-    }
+    if (checkSignature && !(await areSignaturesValid(tx))) throw invalidSignature(tx);
     const entry = insert(tx, key, sender);
     try {
       await journal.append(tx.bytes);
@@ -144,10 +143,12 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     return tx;
   }
 
-  function hasValidSignature(tx: Tx): Promise<boolean> {
-    const [proof] = tx.proofs;
-    if (proof === undefined || tx.proofs.length !== 1) return Promise.resolve(false);
-    return verifier.verifyOne(tx.senderPublicKey, signedBytes(tx), proof);
+  /** Those it carries too. A number of proofs other than one is refused by the rules. */
+  async function areSignaturesValid(tx: Tx): Promise<boolean> {
+    const verdicts = await Promise.all(
+      signaturesOf(tx).map((of) => verifier.verifyOne(of.publicKey, of.message, of.signature)),
+    );
+    return verdicts.every(Boolean);
   }
 
   function requireRoom(size: number, sender: string): void {
@@ -223,9 +224,13 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
 
   function drop(entry: PoolEntry, error: ApiError): void {
     remove(entry);
+    noteDropped(entry.id, error);
+  }
+
+  function noteDropped(id: Uint8Array, error: ApiError): void {
     if (dropped.size >= DROPPED_MAX) dropped.delete(dropped.keys().next().value ?? '');
-    dropped.set(entry.key, error.message);
-    log.info('pool.dropped', { id: base58.encode(entry.id), why: error.message });
+    dropped.set(latin1(id), error.message);
+    log.info('pool.dropped', { id: base58.encode(id), why: error.message });
   }
 
   function decode(entry: PoolEntry): Tx {
@@ -262,14 +267,16 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   }
 
   async function readmit(txs: Iterable<Tx>, checkSignature = false): Promise<void> {
-    for (const tx of txs) {
+    for (const mined of txs) {
+      // What a result was made for waits for another result.
+      const tx = mined.def.inner?.(mined) ?? mined;
       const key = latin1(tx.id);
       if (tx.def.internal || entries.has(key)) continue;
       try {
         await admit(tx, key, checkSignature);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        log.info('pool.dropped', { id: base58.encode(tx.id), why: error.message });
+        noteDropped(tx.id, error);
       }
     }
   }
@@ -286,7 +293,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
         kept.push(record);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        log.info('pool.dropped', { id: base58.encode(tx.id), why: error.message });
+        noteDropped(tx.id, error);
       }
       if (++inTurn % REVALIDATED_PER_TURN === 0) await clock.turn();
     }

@@ -1,0 +1,83 @@
+/**
+ * Evidence of miners that make two blocks where one is allowed (protocol.md §4.8): the pair is
+ * kept for a day, logged and counted. Nobody is punished by it; operators take the role away.
+ *
+ * Invariants: only headers with a good signature come in here; both memories are bounded.
+ */
+import { base58 } from '../base/base58.ts';
+import { equal, latin1 } from '../base/bytes.ts';
+import type { Clock, Log } from '../base/ports.ts';
+import type { Header } from '../block/header.ts';
+import type { Consensus } from '../consensus/consensus.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+const HEADERS_MAX = 5_000;
+const EVIDENCE_MAX = 1_000;
+
+export interface Evidence {
+  readonly first: Header;
+  readonly second: Header;
+  readonly seenAt: number;
+}
+
+export interface Equivocations {
+  /** Gives the evidence that this header completes, if it is new. */
+  note(header: Header): Evidence | undefined;
+  /** Of the last 24 hours, oldest first. */
+  list(): readonly Evidence[];
+}
+
+export function createEquivocations(
+  consensus: Pick<Consensus, 'turnOf'>,
+  clock: Pick<Clock, 'now'>,
+  log: Log,
+): Equivocations {
+  const seen = new Map<string, Header>();
+  let evidence: Evidence[] = [];
+
+  function isKnown(header: Header): boolean {
+    return evidence.some(({ second }) => equal(second.signature, header.signature));
+  }
+
+  return {
+    note(header) {
+      const turn = `${latin1(header.generator)} ${consensus.turnOf(header)}`;
+      const first = seen.get(turn);
+      if (first === undefined) {
+        if (seen.size >= HEADERS_MAX) seen.delete(seen.keys().next().value ?? '');
+        seen.set(turn, copyOf(header));
+        return undefined;
+      }
+      if (equal(first.signature, header.signature) || isKnown(header)) return undefined;
+      const found = { first, second: copyOf(header), seenAt: clock.now() };
+      evidence = [...evidence, found].slice(-EVIDENCE_MAX);
+      log.warn('block.equivocation', {
+        generator: base58.encode(header.generator),
+        turn: consensus.turnOf(header),
+        first: base58.encode(first.signature),
+        second: base58.encode(header.signature),
+        total: evidence.length,
+      });
+      return found;
+    },
+    list() {
+      evidence = evidence.filter(({ seenAt }) => clock.now() - seenAt <= DAY_MS);
+      return evidence;
+    },
+  };
+}
+
+/** A header read from a message is a view into all of it. */
+const copyOf = (header: Header): Header => ({
+  ...header,
+  reference: header.reference.slice(),
+  generator: header.generator.slice(),
+  signature: header.signature.slice(),
+  consensus:
+    header.consensus.kind === 'poa'
+      ? header.consensus
+      : {
+          ...header.consensus,
+          generationSignature: header.consensus.generationSignature.slice(),
+        },
+});

@@ -1,0 +1,231 @@
+/**
+ * Which chain to follow (protocol.md §2.3, §4.7): a branch with a better score replaces the blocks
+ * above its ancestor, in one commit or not at all.
+ *
+ * Invariants: signatures of the whole branch are checked before the state is looked at; a refused
+ * branch has changed nothing; the block that broke a rule is remembered, one from the future never;
+ * no more than `rollbackMax` blocks are given up.
+ */
+import { base58 } from '../base/base58.ts';
+import { equal } from '../base/bytes.ts';
+import { ApiError, apiError } from '../base/errors.ts';
+import type { Clock, Log, Verifier } from '../base/ports.ts';
+import { type Block, blockId } from '../block/block.ts';
+import type { Header } from '../block/header.ts';
+import { type Consensus, isBetter, isFromFuture } from '../consensus/consensus.ts';
+import type { KeyedView } from '../ledger/head.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { Ahead } from './ahead.ts';
+import { type AppliedBlock, type Blockchain, type Inside, type Tip, tipOf } from './blockchain.ts';
+import type { Equivocations } from './equivocation.ts';
+import type { InvalidBlocks } from './invalid-blocks.ts';
+import { headerRowAt, heightOf } from './stored-blocks.ts';
+import { decodeTransactions, verifyBlock } from './verify-block.ts';
+
+export interface ForkChoiceOptions {
+  /** `synchronization.max-rollback`. */
+  readonly rollbackMax: number;
+}
+
+export interface ForkChoicePorts {
+  readonly blockchain: Blockchain;
+  readonly consensus: Consensus;
+  readonly verifier: Verifier;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly invalid: InvalidBlocks;
+  readonly equivocations: Equivocations;
+  /** True of transactions that passed all signature checks already (H-18). */
+  readonly isVerified: (tx: Tx) => boolean;
+}
+
+/** What became of a branch; `invalid` and `future` say which block and why. */
+export type Verdict =
+  | { readonly kind: 'adopted' | 'known' | 'not-better' | 'unknown-parent' | 'too-deep' }
+  | { readonly kind: 'invalid' | 'future'; readonly id: Uint8Array; readonly error: ApiError };
+
+/** Blocks whose signatures are being checked, or are known to be good. */
+export interface CheckedBlock {
+  readonly block: Block;
+  readonly txs: readonly Tx[];
+  /** Rejects with ApiError where a signature is wrong. */
+  readonly verdict: Promise<void>;
+}
+
+export interface ForkChoice {
+  /** Starts the checks that need no state; throws ApiError where a transaction does not decode. */
+  check(block: Block): CheckedBlock;
+  /** Consecutive blocks, the first on a block of this chain; replaces what is above that block. */
+  adopt(branch: readonly CheckedBlock[]): Promise<Verdict>;
+  /** `check` and `adopt` of one block. */
+  offer(block: Block): Promise<Verdict>;
+  readonly invalid: InvalidBlocks;
+  readonly equivocations: Equivocations;
+}
+
+/** A block that broke a rule, with the rule. */
+class BadBlock extends Error {
+  readonly id: Uint8Array;
+  readonly refusal: ApiError;
+  /**
+   * False until its own signature was found good: before that anybody may have put a good block's
+   * id on a bad block, and remembering it would shut out the good one.
+   */
+  readonly remembered: boolean;
+
+  constructor(id: Uint8Array, refusal: ApiError, remembered: boolean) {
+    super(refusal.message);
+    this.id = id;
+    this.refusal = refusal;
+    this.remembered = remembered;
+  }
+}
+
+export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePorts): ForkChoice {
+  const { blockchain, consensus, verifier, clock, log, invalid, equivocations } = ports;
+  const { view } = blockchain;
+  // Blocks of this node, too: whoever runs it with the keys of another finds out.
+  blockchain.listen({ block: ({ block }) => equivocations.note(block.row.header) });
+
+  function check(block: Block): CheckedBlock {
+    const txs = decodeTransactions(block, view.chain);
+    const verdict = verifyBlock(block, txs, verifier, ports.isVerified);
+    // It is awaited when the block's turn comes; until then a rejection is nobody's surprise.
+    verdict.catch(() => undefined);
+    return { block, txs, verdict };
+  }
+
+  /** Signatures and order of every block, before anything costs more. */
+  async function requireSound(branch: readonly CheckedBlock[]): Promise<void> {
+    let previous: Header | undefined;
+    for (const { block, verdict } of branch) {
+      const { header } = block;
+      const id = blockId(block);
+      const foreign = (why: string) => new BadBlock(id, apiError('Invalid', why), false);
+      if (invalid.has(id)) throw foreign('The block is known to be invalid');
+      if (previous !== undefined && !equal(header.reference, previous.signature)) {
+        throw foreign('The blocks of the branch do not follow each other');
+      }
+      await verdict.catch((error) => {
+        if (!(error instanceof ApiError)) throw error;
+        throw new BadBlock(id, error, error.entry !== 'InvalidSignature');
+      });
+      equivocations.note(header);
+      previous = header;
+    }
+  }
+
+  function requirePresent(branch: readonly CheckedBlock[]): void {
+    for (const { block } of branch) {
+      const { timestamp } = block.header;
+      if (!isFromFuture(timestamp, clock.now())) continue;
+      const future = apiError('Invalid', `BlockFromFuture(${timestamp})`);
+      throw new BadBlock(blockId(block), future, false);
+    }
+  }
+
+  /** Runs in the lane: the head does not move meanwhile. */
+  async function replace(inside: Inside, branch: readonly CheckedBlock[]): Promise<Verdict> {
+    const rest = withoutKnown(branch);
+    const [first] = rest;
+    if (first === undefined) return { kind: 'known' };
+    const height = heightOf(view, first.block.header.reference);
+    if (height === undefined) return { kind: 'unknown-parent' };
+    const current = inside.tip();
+    const depth = current.height - height;
+    const row = headerRowAt(view, height);
+    if (row === undefined) return { kind: 'unknown-parent' };
+    const ancestor = tipOf(height, row);
+    if (!isBetter(endOf(ancestor, rest), { ...current, reference: current.header.reference })) {
+      return { kind: 'not-better' };
+    }
+    if (depth > options.rollbackMax) {
+      log.error('fork.too-deep', {
+        depth,
+        max: options.rollbackMax,
+        ancestor: height,
+        why: 'another chain has a better score; an operator must decide which one is right',
+      });
+      return { kind: 'too-deep' };
+    }
+    await extend(inside, ancestor, depth, rest);
+    return { kind: 'adopted' };
+  }
+
+  function withoutKnown(branch: readonly CheckedBlock[]): readonly CheckedBlock[] {
+    const start = branch.findIndex(({ block }) => heightOf(view, blockId(block)) === undefined);
+    return start === -1 ? [] : branch.slice(start);
+  }
+
+  const endOf = (ancestor: Tip, branch: readonly CheckedBlock[]) => {
+    let { score } = ancestor;
+    for (const { block } of branch) score += consensus.score(block.header.consensus);
+    const { signature: id, reference } = branch.at(-1)!.block.header;
+    return { score, id, reference };
+  };
+
+  async function extend(
+    inside: Inside,
+    ancestor: Tip,
+    depth: number,
+    branch: readonly CheckedBlock[],
+  ): Promise<void> {
+    const unwinding = depth === 0 ? undefined : await inside.unwind(ancestor.height);
+    const ahead = new Ahead();
+    const applied: AppliedBlock[] = [];
+    let base: KeyedView = unwinding?.unwound.overlay ?? view;
+    let tip = ancestor;
+    for (const { block, txs } of branch) {
+      const next = await inside.apply(base, tip, block, txs, ahead).catch((error) => {
+        if (!(error instanceof ApiError)) throw error;
+        throw new BadBlock(blockId(block), error, true);
+      });
+      applied.push(next);
+      base = next.overlay;
+      tip = tipOf(next.height, next.row);
+      ahead.add(next.height, next.row.header, next.txs);
+    }
+    await inside.commit(applied, unwinding);
+    const { height } = tip;
+    if (depth > 0) {
+      log.warn('chain.reorganised', { from: ancestor.height, depth, height });
+    } else {
+      const count = applied.reduce((sum, { txs }) => sum + txs.length, 0);
+      log.info('block.appended', { height, blocks: applied.length, txs: count });
+    }
+  }
+
+  async function adopt(branch: readonly CheckedBlock[]): Promise<Verdict> {
+    try {
+      await requireSound(branch);
+      requirePresent(branch);
+    } catch (error) {
+      return refusal(error);
+    }
+    return blockchain.exclusive((inside) => replace(inside, branch)).catch(refusal);
+  }
+
+  function refusal(error: unknown): Verdict {
+    if (!(error instanceof BadBlock)) throw error;
+    const { id, refusal, remembered } = error;
+    if (remembered) invalid.add(id);
+    const isFuture = refusal.message.startsWith('BlockFromFuture');
+    log.warn('block.refused', { id: base58.encode(id), why: refusal.message });
+    return { kind: isFuture ? 'future' : 'invalid', id, error: refusal };
+  }
+
+  return {
+    check,
+    adopt,
+    async offer(block) {
+      try {
+        return await adopt([check(block)]);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        return refusal(new BadBlock(blockId(block), error, false));
+      }
+    },
+    invalid,
+    equivocations,
+  };
+}

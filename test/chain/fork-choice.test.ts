@@ -1,0 +1,221 @@
+// Reorganisation at the level of the chain: scenarios 28, 29 and 39–48 as far as they need no
+// network. Two or more chains of one network share a past and then grow apart.
+import t, { type Test } from 'tap';
+import { equal } from '../../src/base/bytes.ts';
+import { decodeBlock } from '../../src/block/block.ts';
+import { createEquivocations } from '../../src/chain/equivocation.ts';
+import { createForkChoice, type ForkChoice } from '../../src/chain/fork-choice.ts';
+import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
+import { blockAt, findTransaction } from '../../src/chain/stored-blocks.ts';
+import { accountOf } from '../../src/ledger/accounts.ts';
+import { aliasOwner } from '../../src/ledger/aliases.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
+import { createAlias } from '../../src/tx/types/010-create-alias.ts';
+import {
+  chain,
+  consensus,
+  FUNDS,
+  LENGTH_MS,
+  mine,
+  miners,
+  newChain,
+  nextTurn,
+  payment,
+  quiet,
+  remade,
+  signed,
+  type TestChain,
+  users,
+  verifier,
+} from './chain-harness.ts';
+
+const [alice, bob, carol] = users as [(typeof users)[0], (typeof users)[0], (typeof users)[0]];
+const FEE = 1_000_000n;
+
+interface Fork extends TestChain {
+  readonly fork: ForkChoice;
+  readonly rolledBack: Tx[];
+  readonly errors: string[];
+}
+
+async function newFork(rollbackMax = 100): Promise<Fork> {
+  const at = await newChain();
+  const { blockchain, clock } = at;
+  const rolledBack: Tx[] = [];
+  const errors: string[] = [];
+  blockchain.listen({ rolledBack: (_tip, txs) => void rolledBack.push(...txs) });
+  const log = { ...quiet, error: (event: string) => void errors.push(event) };
+  const fork = createForkChoice(
+    { rollbackMax },
+    {
+      blockchain,
+      consensus,
+      verifier,
+      clock,
+      log,
+      invalid: createInvalidBlocks({ max: 30_000, forgetMs: 300_000 }, clock),
+      equivocations: createEquivocations(consensus, clock, quiet),
+      isVerified: () => false,
+    },
+  );
+  return { ...at, fork, rolledBack, errors };
+}
+
+/** The blocks of `from` above a height, as they come over the wire. */
+function branchOf(from: Fork, above: number) {
+  const blocks = [];
+  for (let height = above + 1; height <= from.blockchain.tip().height; height++) {
+    blocks.push(decodeBlock(blockAt(from.blockchain.view, height)!.bytes, chain));
+  }
+  return blocks;
+}
+
+function adopt(at: Fork, from: Fork, above: number) {
+  at.clock.time = Math.max(at.clock.time, from.clock.time);
+  return at.fork.adopt(branchOf(from, above).map((block) => at.fork.check(block)));
+}
+
+/** Mines without the first `skip` turns, which makes a chain of a lower score. */
+async function mineLate(at: Fork, skip: number, txs: readonly Tx[] = []) {
+  const { timestamp } = at.blockchain.tip().header;
+  const start = timestamp - (timestamp % LENGTH_MS) + (1 + skip) * LENGTH_MS;
+  for (const miner of miners) {
+    const slot = at.blockchain.nextSlot(miner, start);
+    if (slot === undefined || slot.from > start + LENGTH_MS / 2) continue;
+    at.clock.time = slot.from + 10;
+    return at.blockchain.forge(miner, at.clock.time, async (draft) => {
+      for (const tx of txs) draft.add(tx);
+    });
+  }
+  throw new Error('somebody has the turn');
+}
+
+async function sameState(t: Test, one: Fork, other: Fork) {
+  t.same(one.blockchain.tip().id, other.blockchain.tip().id, 'the same tip');
+  const { height } = one.blockchain.tip();
+  t.same(one.blockchain.stateHash(height), other.blockchain.stateHash(height), 'the same state');
+  const rows = (at: Fork) => (at.store as unknown as { dump(): { table: number }[] }).dump();
+  t.same(rows(one), rows(other), 'the same rows');
+}
+
+t.test('scenarios 40 and 41: the better side wins, and a double spend is spent once', async (t) => {
+  const left = await newFork();
+  const right = await newFork();
+  const past = await mine(left, [payment(alice, bob, 1n, left.clock.time)]);
+  right.clock.time = left.clock.time;
+  t.equal((await right.fork.offer(past)).kind, 'adopted');
+
+  const all = FUNDS - 3n * FEE;
+  const onlyRight = payment(bob, carol, 5n, left.clock.time);
+  const spentRight = payment(alice, carol, all, left.clock.time);
+  await mineLate(right, 1, [onlyRight, spentRight]);
+  for (let i = 0; i < 9; i++) await mine(right);
+  await mine(left, [payment(alice, bob, all, left.clock.time)]);
+  for (let i = 0; i < 9; i++) await mine(left);
+
+  const before = right.blockchain.tip();
+  t.equal((await adopt(left, right, 2)).kind, 'not-better');
+  t.equal((await adopt(right, left, 2)).kind, 'adopted');
+  t.not(right.blockchain.tip().id, before.id);
+  t.strictSame(
+    right.rolledBack.map(({ id }) => id),
+    [onlyRight.id, spentRight.id],
+  );
+  t.equal(findTransaction(right.blockchain.view, onlyRight.id), undefined);
+  t.equal(accountOf(right.blockchain.view, bob.address).balance, FUNDS + 1n + all);
+  await sameState(t, left, right);
+});
+
+t.test('scenario 42: a fork deeper than max-rollback is refused and reported', async (t) => {
+  const left = await newFork(5);
+  const right = await newFork(5);
+  for (let i = 0; i < 6; i++) {
+    await mine(left);
+    await mineLate(right, 1);
+  }
+  const tip = right.blockchain.tip();
+  t.equal((await adopt(right, left, 1)).kind, 'too-deep');
+  t.equal(right.blockchain.tip(), tip);
+  t.strictSame(right.errors, ['fork.too-deep']);
+});
+
+t.test('scenario 43: a branch with a bad block leaves no trace', async (t) => {
+  const left = await newFork();
+  const right = await newFork();
+  for (let i = 0; i < 4; i++) await mineLate(right, 1, [payment(alice, bob, 3n, right.clock.time)]);
+  for (let i = 0; i < 14; i++) await mine(left);
+  const { miner, time } = nextTurn(left);
+  const tooMuch = payment(alice, bob, FUNDS * 2n, time);
+  const bad = remade(blockAt(left.blockchain.view, 15)!, miner, {
+    timestamp: time,
+    reference: left.blockchain.tip().id,
+    transactions: [tooMuch.bytes],
+  });
+  const rows = (right.store as unknown as { dump(): unknown[] }).dump();
+  right.clock.time = time;
+  const branch = [...branchOf(left, 1), bad].map((block) => right.fork.check(block));
+  const verdict = await right.fork.adopt(branch);
+  t.match(verdict, { kind: 'invalid', id: bad.header.signature });
+  t.same((right.store as unknown as { dump(): unknown[] }).dump(), rows);
+  t.ok(right.fork.invalid.has(bad.header.signature));
+  t.equal((await right.fork.offer(bad)).kind, 'invalid', 'known as invalid');
+  t.equal((await adopt(right, left, 1)).kind, 'adopted', 'the good part is good');
+  right.clock.time += 300_001;
+  t.notOk(right.fork.invalid.has(bad.header.signature), 'and is forgotten after its time');
+});
+
+t.test('a damaged copy of a good block does not shut out the good one', async (t) => {
+  const left = await newFork();
+  const right = await newFork();
+  const good = await mine(left, [payment(alice, bob, 1n, left.clock.time)]);
+  right.clock.time = left.clock.time;
+  const damaged = remade(good, alice, { transactions: [] });
+  const forged = decodeBlock(
+    Uint8Array.from([...damaged.bytes.slice(0, -64), ...good.header.signature]),
+    chain,
+  );
+  t.equal((await right.fork.offer(forged)).kind, 'invalid');
+  t.equal((await right.fork.offer(good)).kind, 'adopted');
+  t.equal((await right.fork.offer(good)).kind, 'known', 'scenario 29');
+});
+
+t.test(
+  'H-9 and scenario 28: of two blocks of one round the lower id wins everywhere',
+  async (t) => {
+    const left = await newFork();
+    const right = await newFork();
+    const one = await mine(left, [payment(alice, bob, 1n, left.clock.time)]);
+    const miner = miners.find(({ publicKey }) => equal(publicKey, one.header.generator))!;
+    const other = remade(one, miner, { transactions: [] });
+    right.clock.time = left.clock.time;
+    await right.fork.offer(other);
+    const verdicts = [await left.fork.offer(other), await right.fork.offer(one)];
+    t.strictSame(verdicts.map(({ kind }) => kind).sort(), ['adopted', 'not-better']);
+    await sameState(t, left, right);
+    for (const at of [left, right]) {
+      t.equal(at.fork.equivocations.list().length, 1);
+    }
+  },
+);
+
+t.test('a block from the future is neither taken nor remembered', async (t) => {
+  const left = await newFork();
+  const right = await newFork();
+  const block = await mine(left);
+  right.clock.time = left.clock.time - 100;
+  t.equal((await right.fork.offer(block)).kind, 'future');
+  right.clock.time += 1;
+  t.equal((await right.fork.offer(block)).kind, 'adopted', 'scenario 20');
+});
+
+t.test('scenario 45: an alias belongs to whom the winning chain gave it', async (t) => {
+  const left = await newFork();
+  const right = await newFork();
+  const claim = (by: typeof alice, at: Fork) =>
+    signed(createAlias, by, { timestamp: at.clock.time, fee: 100_000_000n, alias: 'treasure' });
+  await mineLate(right, 1, [claim(alice, right)]);
+  await mine(left, [claim(bob, left)]);
+  t.equal((await adopt(right, left, 1)).kind, 'adopted');
+  t.same(aliasOwner(right.blockchain.view, 'treasure'), bob.address);
+  await sameState(t, left, right);
+});
