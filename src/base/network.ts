@@ -4,15 +4,23 @@
  * process under virtual time.
  */
 
+/** The other side broke the framing: a message over its limit, or one that ends in its middle. */
+export class MalformedStream extends Error {
+  override name = 'MalformedStream';
+}
+
 /** A stream of length-prefixed messages in both directions. */
 export interface PeerStream {
   /** Resolves when the message may be forgotten by the caller; rejects when the stream is gone. */
   send(message: Uint8Array): Promise<void>;
-  /** The next message, undefined when the other side has ended. Rejects on anything malformed. */
-  receive(signal?: AbortSignal): Promise<Uint8Array | undefined>;
+  /**
+   * The next message, undefined when the other side has ended. Rejects with MalformedStream on bad
+   * framing and with any error when the stream breaks. One call at a time.
+   */
+  receive(): Promise<Uint8Array | undefined>;
   /** No more will be sent. */
   end(): Promise<void>;
-  /** Both directions end at once. */
+  /** Both directions end at once; whoever waits is rejected. */
   abort(): void;
 }
 
@@ -20,11 +28,16 @@ export interface PeerConnection {
   /** Transport identities, which the handshake binds to owner keys (H-23). */
   readonly localId: Uint8Array;
   readonly remoteId: Uint8Array;
+  /** Address in digits. */
   readonly remoteHost: string;
   readonly remotePort: number;
   readonly outbound: boolean;
-  open(protocol: string, signal?: AbortSignal): Promise<PeerStream>;
+  /** `messageBytesMax` bounds what comes back on the stream. */
+  open(protocol: string, messageBytesMax: number, signal?: AbortSignal): Promise<PeerStream>;
+  /** Lets what was sent arrive, within about a second, then closes. */
   close(): Promise<void>;
+  abort(): void;
+  /** Called once; at once on a connection that is closed already. */
   onClose(action: () => void): void;
 }
 
@@ -37,8 +50,8 @@ export interface ProtocolLimits {
 
 export interface NetworkOptions {
   readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
+  /** 0: any free port; undefined: nobody can connect, this node only dials. */
+  readonly port: number | undefined;
   readonly connectionsMax: number;
 }
 
@@ -49,10 +62,13 @@ export interface Network {
     limits: ProtocolLimits,
     handler: (stream: PeerStream, connection: PeerConnection) => void,
   ): void;
+  /** Connections that others open. */
   onConnection(action: (connection: PeerConnection) => void): void;
-  /** Gives the port in use. */
-  listen(options: NetworkOptions): Promise<number>;
+  /** Starts the network; gives the port in use, undefined when it was not to listen. */
+  listen(options: NetworkOptions): Promise<number | undefined>;
   /** Rejects when nobody answers within the signal's time. */
   dial(host: string, port: number, signal: AbortSignal): Promise<PeerConnection>;
+  /** The address of a host in digits. */
+  resolve(host: string): Promise<string>;
   close(): Promise<void>;
 }

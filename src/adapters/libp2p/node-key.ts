@@ -1,0 +1,17 @@
+/**
+ * The transport key of a node: a file of its own with 64 raw bytes of Ed25519, readable by its
+ * owner only. It identifies a process on the wire and nothing on the chain; a lost one is replaced
+ * by the next start.
+ */
+import { generateKeyPair } from '@libp2p/crypto/keys';
+import type { Files } from '../../base/ports.ts';
+
+const KEY_BYTES = 64;
+
+export async function nodeKey(path: string, files: Files): Promise<Uint8Array> {
+  const stored = files.read(path);
+  if (stored?.length === KEY_BYTES) return stored;
+  const { raw } = await generateKeyPair('Ed25519');
+  files.replace(path, raw, { secret: true });
+  return raw;
+}

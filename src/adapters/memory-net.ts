@@ -1,0 +1,78 @@
+/**
+ * A network in memory (base/network.ts) for tests and simulation: many hosts, one process, the time
+ * of whoever calls `after`.
+ *
+ * A link behaves as TCP does: what one side sends on a connection arrives in that order, whatever
+ * the stream. The fault model is asked once for every message and every dial, so a seeded model
+ * makes a run that can be repeated.
+ */
+import type { Network } from '../base/network.ts';
+import { MemoryConnection } from './memory-net/connection.ts';
+import { MemoryHost } from './memory-net/host.ts';
+import type { Delivery, Fate, Link } from './memory-net/link.ts';
+
+export type { Delivery, Fate } from './memory-net/link.ts';
+
+export interface MemoryNetOptions {
+  /** Runs `action` after so many milliseconds. */
+  readonly after: (ms: number, action: () => void) => unknown;
+  readonly faults?: (delivery: Delivery) => Fate;
+}
+
+export interface MemoryNet {
+  /** The network as one host sees it; the name serves as its address. */
+  host(name: string): Network;
+}
+
+const NO_FAULTS = (): Fate => ({});
+const DIAL = { protocol: '', message: new Uint8Array(0) };
+
+export function createMemoryNet(options: MemoryNetOptions): MemoryNet {
+  const { after, faults = NO_FAULTS } = options;
+  const hosts = new Map<string, MemoryHost>();
+  let identities = 0;
+
+  const link = (from: string, to: string): Link => ({
+    after,
+    fate: (protocol, message) => faults({ from, to, protocol, message }),
+  });
+
+  function connect(caller: MemoryHost, host: string, port: number, signal: AbortSignal) {
+    return new Promise<MemoryConnection>((resolve, reject) => {
+      signal.throwIfAborted();
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      const { delayMs = 0, lost = false } = faults({ from: caller.name, to: host, ...DIAL });
+      if (lost) return;
+      after(delayMs, () => {
+        if (signal.aborted) return;
+        const listener = hosts.get(`${host}:${port}`);
+        if (listener === undefined || !listener.hasRoom()) {
+          reject(new Error(`${host}:${port} refuses connections`));
+          return;
+        }
+        const [near, far] = MemoryConnection.pair(
+          { host: caller, link: link(caller.name, host) },
+          { host: listener, link: link(host, caller.name) },
+          port,
+        );
+        caller.add(near);
+        listener.add(far);
+        listener.incoming(far);
+        resolve(near);
+      });
+    });
+  }
+
+  return {
+    host: (name) =>
+      new MemoryHost(name, new TextEncoder().encode(`${name} ${++identities}`), {
+        connect,
+        bind(host, port) {
+          const place = `${host.name}:${port}`;
+          if (hosts.has(place)) throw new Error(`${place} is in use`);
+          hosts.set(place, host);
+          return () => void hosts.delete(place);
+        },
+      }),
+  };
+}
