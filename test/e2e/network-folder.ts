@@ -19,7 +19,7 @@ import type { Scope } from './process.ts';
 export const family = createFamily('curve25519');
 export const CHAIN_ID = 'T';
 export const WALLET_PASSWORD = 'of the wallet';
-const chain = createChain(family, CHAIN_ID.charCodeAt(0));
+const chainOf = (chainId: string) => createChain(family, chainId.charCodeAt(0));
 
 export interface Person {
   readonly address: string;
@@ -28,8 +28,9 @@ export interface Person {
 }
 
 /** Somebody with an account, always the same for the same phrase. */
-export function person(phrase: string): Person {
+export function person(phrase: string, chainId = CHAIN_ID): Person {
   const { publicKey, privateKey } = family.keyPairFromPhrase(phrase);
+  const chain = chainOf(chainId);
   const address = chain.addressToText(chain.addressOf(publicKey));
   return { address, publicKey: base58.encode(publicKey), privateKey };
 }
@@ -105,7 +106,7 @@ export interface NewKey {
 export async function writeKeystore(path: string, keys: readonly NewKey[]): Promise<void> {
   const keystore = await openKeystore(
     { path, layout: 'file', password: WALLET_PASSWORD, cost: CHEAP },
-    { files, random: systemRandom, family, chain },
+    { files, random: systemRandom, family, chain: chainOf(CHAIN_ID) },
   );
   await keystore.add(keys);
   keystore.close();

@@ -48,7 +48,8 @@ export function startCommand(
   args: readonly string[],
   options: CommandOptions = {},
 ): Command {
-  const child = spawn(COMMAND, args, {
+  // Without the hooks that the test runner gives every process: this one runs as for a user.
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', COMMAND, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: environment(options.env),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
