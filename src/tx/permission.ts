@@ -38,7 +38,7 @@ export const role: Codec<Role> = {
 };
 
 function unknownRole(path: string, name: string): CodecError {
-  const reason = `Role.fromStr failure: unknown role name '${shown(name)}'`;
+  const reason = `Permission.fromStr failure: unknown role name '${shown(name)}'`;
   return new CodecError(path, reason, apiError('Invalid', reason));
 }
 

@@ -132,7 +132,7 @@ const cases: readonly (readonly [keyof typeof requests, Json, number, string | R
   ['sponsor', { isEnabled: false }, 199, /contradict/],
   ['sponsor', { isEnabled: 'x' }, 1, 'obj.isEnabled'],
   ['assetScript', { script: null }, 199, 'Cannot set empty script'],
-  ['permit', { role: 'king' }, 199, /unknown role name/],
+  ['permit', { role: 'king' }, 199, /^Permission\.fromStr failure: unknown role name 'king'$/],
   ['permit', { opType: 'swap' }, 199, 'OpType.fromStr failure: unknown operation string swap'],
   ['create', { image: '' }, 199, /^Incorrect image length: 0/],
   ['create', { image: 'i'.repeat(201) }, 199, /^Incorrect image length: 201/],
