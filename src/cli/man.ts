@@ -2,7 +2,7 @@
  * Manual pages and the command reference, from the registered commands and the settings table.
  * Nothing in them depends on the day they are made, so that a test can compare them.
  */
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 import { defaultText, otherSpellings } from '../node/config/document.ts';
 import { allSettings } from '../node/config/settings.ts';
 import { version } from './version.ts';
@@ -79,15 +79,13 @@ function mainPage(program: Command): string {
 function verbPage(verb: Command): string {
   const name = `platform-node-${verb.name()}`;
   const commands = verb.commands.length > 0 ? verb.commands : [verb];
-  const path = (command: Command): string =>
-    command === verb
-      ? `platform-node ${verb.name()}`
-      : `platform-node ${verb.name()} ${command.name()}`;
-  const synopsis = commands.map((one) => `${bold(path(one))} ${roff(one.usage())}`).join('\n.br\n');
-  const sections = commands.map((one) => {
-    const options = one.options.map((option) => term(option.flags, optionText(option)));
-    const title = one === verb ? '' : `.SS "${roff(one.name())} ${roff(one.usage())}"\n`;
-    return `${title}${roff(one.description())}\n${options.join('')}`;
+  const synopsis = commands
+    .map((one) => `${bold(pathOf(one))} ${roff(one.usage())}`)
+    .join('\n.br\n');
+  const sections = groupsOf(verb).map(({ title, text, options }) => {
+    const head = title === undefined ? '' : `.SS "${roff(title)}"\n`;
+    const terms = options.map((option) => term(option.flags, optionText(option)));
+    return `${head}${roff(text)}\n${terms.join('')}`;
   });
   return (
     `${head(name, 1)}.SH NAME\n${roff(name)} \\- ${roff(verb.summary())}\n` +
@@ -97,7 +95,43 @@ function verbPage(verb: Command): string {
   );
 }
 
-function optionText(option: Command['options'][number]): string {
+/** `platform-node tx send transfer` */
+const pathOf = (command: Command): string =>
+  command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+
+interface Group {
+  readonly title: string | undefined;
+  readonly command: Command;
+  readonly text: string;
+  readonly options: readonly Option[];
+}
+
+/** What to say of a verb; what all kinds of one command have in common is said once. */
+function groupsOf(verb: Command): Group[] {
+  if (verb.commands.length === 0) {
+    const { options } = verb;
+    return [{ title: undefined, command: verb, text: verb.description(), options }];
+  }
+  return verb.commands.flatMap((command): Group[] => {
+    const title = `${pathOf(command).split(' ').slice(2).join(' ')} ${command.usage()}`;
+    const text = command.description();
+    if (command.commands.length === 0) return [{ title, command, text, options: command.options }];
+    const [first, ...others] = command.commands;
+    const shared = (first?.options ?? []).filter((option) =>
+      others.every((other) => other.options.some((one) => isSame(one, option))),
+    );
+    const kinds = groupsOf(command).map((group) => ({
+      ...group,
+      options: group.options.filter((option) => !shared.some((one) => isSame(one, option))),
+    }));
+    return [{ title, command, text, options: shared }, ...kinds];
+  });
+}
+
+const isSame = (a: Option, b: Option): boolean =>
+  a.flags === b.flags && a.description === b.description;
+
+function optionText(option: Option): string {
   const facts = [
     ...(option.mandatory ? ['required'] : []),
     ...(option.defaultValue === undefined ? [] : [`default ${String(option.defaultValue)}`]),
@@ -131,17 +165,15 @@ function settingsPage(): string {
 export function commandReference(program: Command): string {
   const sections = program.commands
     .filter((verb) => verb.name() !== 'help')
-    .flatMap((verb) =>
-      (verb.commands.length > 0 ? verb.commands : [verb]).map((one) => {
-        const path = one === verb ? verb.name() : `${verb.name()} ${one.name()}`;
-        const rows = one.options.map(
-          (option) => `| \`${option.flags}\` | ${optionText(option).replaceAll('|', '\\|')} |\n`,
-        );
-        const table =
-          rows.length === 0 ? '' : `\n| Option | Meaning |\n|---|---|\n${rows.join('')}`;
-        return `## platform-node ${path}\n\n\`platform-node ${path} ${one.usage()}\`\n\n${one.description()}\n${table}`;
-      }),
-    );
+    .flatMap(groupsOf)
+    .map(({ command, text, options }) => {
+      const path = pathOf(command);
+      const rows = options.map(
+        (option) => `| \`${option.flags}\` | ${optionText(option).replaceAll('|', '\\|')} |\n`,
+      );
+      const table = rows.length === 0 ? '' : `\n| Option | Meaning |\n|---|---|\n${rows.join('')}`;
+      return `## ${path}\n\n\`${path} ${command.usage()}\`\n\n${text}\n${table}`;
+    });
   const codes = EXIT_CODES.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n');
   const variables = VARIABLES.map(([name, meaning]) => `| \`${name}\` | ${meaning} |`).join('\n');
   return `# Commands

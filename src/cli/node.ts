@@ -1,51 +1,48 @@
-/** `platform-node node status|stop`: a running node. */
+/** `platform-node node status|config|peers|stop`: a running node. */
 import type { Command } from 'commander';
-import { CliError } from './exit.ts';
-import { printJson } from './output.ts';
-import type { NodeFlags, RestNode } from './rest.ts';
-import { nodeOptions } from './tx.ts';
+import type { Client } from '../api/client.ts';
+import { type NodeFlags, nodeOptions } from './node-options.ts';
+
+type Ask = (node: Client) => Promise<unknown>;
 
 export function register(command: Command): void {
-  nodeOptions(
-    command.command('status').description('Print version, height, time of the last block, peers.'),
-  ).action((flags: NodeFlags) => withNode(flags, status));
-  nodeOptions(command.command('stop').description('Stop a node; needs the API key.')).action(
-    (flags: NodeFlags) => withNode(flags, (node) => node.post('/node/stop')),
-  );
+  const sub = (name: string, description: string, prepare: () => Promise<Ask>): void => {
+    nodeOptions(command.command(name).description(description)).action(async (flags: NodeFlags) => {
+      const ask = await prepare();
+      await (await import('./rest.ts')).printAnswer(flags, ask);
+    });
+  };
+  sub('status', 'Print version, height, time of the last block, transactions that wait.', status);
+  sub('config', 'Print network id, consensus and fees.', async () => {
+    const { node } = await import('../api/routes/node.ts');
+    return ({ call }) => call(node.config);
+  });
+  sub('peers', 'Print the nodes it is connected with, and all whose address it knows.', peers);
+  sub('stop', 'Stop a node; needs the API key.', async () => {
+    const { node } = await import('../api/routes/node.ts');
+    return ({ call }) => call(node.stop);
+  });
 }
 
-async function withNode(
-  flags: NodeFlags,
-  ask: (node: RestNode) => Promise<unknown>,
-): Promise<void> {
-  const { restNode } = await import('./rest.ts');
-  const { refusalLine } = await import('./refusal-line.ts');
-  const { RefusedError } = await import('../api/client.ts');
-  const node = restNode(flags);
-  try {
-    printJson(await ask(node));
-  } catch (cause) {
-    if (!(cause instanceof RefusedError)) throw cause;
-    printJson(refusalLine(cause));
-    throw new CliError(cause.message);
-  } finally {
-    await node.close();
-  }
+async function status(): Promise<Ask> {
+  const { node } = await import('../api/routes/node.ts');
+  const { consensus } = await import('../api/routes/consensus.ts');
+  const { transactions } = await import('../api/routes/transactions.ts');
+  return async ({ call }) => {
+    const [version, state, algorithm, pool] = await Promise.all([
+      call(node.version),
+      call(node.status),
+      call(consensus.algo),
+      call(transactions.unconfirmedSize),
+    ]);
+    return { ...version, ...state, ...algorithm, unconfirmed: pool.size };
+  };
 }
 
-async function status(node: RestNode): Promise<unknown> {
-  const [version, state, pool, consensus] = await Promise.all([
-    node.get('/node/version'),
-    node.get('/node/status'),
-    node.get('/transactions/unconfirmed/size'),
-    node.get('/consensus/algo'),
-  ]);
-  const asObject = (value: unknown): object => (typeof value === 'object' ? (value ?? {}) : {});
-  const size = asObject(pool) as { size?: unknown };
-  return {
-    ...asObject(version),
-    ...asObject(state),
-    ...asObject(consensus),
-    unconfirmed: size.size ?? pool,
+async function peers(): Promise<Ask> {
+  const { peers: routes } = await import('../api/routes/peers.ts');
+  return async ({ call }) => {
+    const [connected, all] = await Promise.all([call(routes.connected), call(routes.all)]);
+    return { connected: connected.peers, known: all.peers };
   };
 }

@@ -1,9 +1,8 @@
 /**
  * The command line: one verb per file of this folder (ecosystem.md §1.1).
  *
- * Convention: `<verb>.ts` exports `register(command: Command): void`. It receives the verb's
- * command, already named and described by the table below, and adds arguments, options,
- * sub-commands and actions. Only the file of the verb in use is loaded, and whatever is heavy is
+ * Convention: `<verb>.ts` exports `register(command)`. It receives the verb's command, already named
+ * and described by the table below, and adds arguments, options, sub-commands and actions. Only the file of the verb in use is loaded, and whatever is heavy is
  * imported inside its action, so that `--help` stays below 120 ms.
  *
  * A command answers on stdout and talks on stderr. It fails by throwing: CliError, ConfigError and
@@ -15,8 +14,15 @@ import { CliError, EXIT } from './exit.ts';
 interface Verb {
   readonly name: string;
   readonly summary: string;
-  readonly load: () => Promise<{ register(command: Command, whole: Whole): void }>;
+  readonly load: () => Promise<{ register: Register }>;
 }
+
+/** `words` is the command line; undefined where everything is wanted, for a description. */
+type Register = (
+  command: Command,
+  whole: Whole,
+  words: readonly string[] | undefined,
+) => void | Promise<void>;
 
 /** The program with every verb registered, for those that describe it. */
 export type Whole = () => Promise<Command>;
@@ -90,13 +96,16 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 38 unsupported feature activated,
             61 password needed but no console, 70 failed assertion, 75 data directory in use.
 Environment: PLATFORM_NODE_OWNER_PASSWORD[_EMPTY], NODE_<SETTING>, LOG_LEVEL, NO_COLOR.`;
 
-/** The program with the verb named by `wanted` fully registered, or with all for `undefined`. */
-export async function buildProgram(wanted: string | undefined): Promise<Command> {
+/** The program with the verb of this command line fully registered, or with all for `undefined`. */
+export async function buildProgram(words: readonly string[] | undefined): Promise<Command> {
+  const named = words?.[0] === 'help' ? words[1] : words?.find((word) => !word.startsWith('-'));
   const program = new Command('platform-node')
     .description('A node of a permissioned blockchain network, and its tools.')
     .option('-V, --version', 'print the version')
     .helpCommand('help [command]', 'show help of a command')
     .addHelpText('after', FOOTER)
+    // An option after the name of a verb is the verb's: `tx send transfer --version 3`.
+    .enablePositionalOptions()
     .exitOverride();
   program.on('option:version', () => {
     throw new VersionAsked();
@@ -104,8 +113,8 @@ export async function buildProgram(wanted: string | undefined): Promise<Command>
   for (const verb of verbs) {
     const command = program.command(verb.name);
     command.summary(verb.summary).description(capital(verb.summary));
-    if (wanted === undefined || wanted === verb.name) {
-      (await verb.load()).register(command, () => buildProgram(undefined));
+    if (words === undefined || named === verb.name) {
+      await (await verb.load()).register(command, () => buildProgram(undefined), words);
     }
   }
   return program;
@@ -142,9 +151,7 @@ function modernWords(args: readonly string[]): string[] {
 export async function run(args: readonly string[]): Promise<number> {
   try {
     const words = modernWords(args);
-    const named = words[0] === 'help' ? words[1] : words.find((word) => !word.startsWith('-'));
-    const wanted = verbs.some((verb) => verb.name === named) ? named : '';
-    const program = await buildProgram(wanted);
+    const program = await buildProgram(words);
     await program.parseAsync(words, { from: 'user' });
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.ok;
   } catch (cause) {

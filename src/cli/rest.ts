@@ -1,60 +1,60 @@
 /**
- * Calls of a running node for the commands. The typed client of src/api loads every route, half a
- * second that each call in a pipeline would pay; the four endpoints needed here are named by hand.
+ * Calls of a running node for the commands, through the client that follows from the declarations
+ * of the routes. A command imports the one file of routes that it needs: all of them cost three
+ * times as much to load, which each call in a pipeline would pay.
  */
 import { undiciClient } from '../adapters/undici.ts';
-import { RefusedError } from '../api/client.ts';
-import { parse, stringify } from '../base/json.ts';
+import { type Client, client, RefusedError } from '../api/client.ts';
+import { isObject } from '../base/json.ts';
 import { CliError } from './exit.ts';
+import type { NodeFlags } from './node-options.ts';
+import { printJson } from './output.ts';
+import { refusalLine } from './refusal-line.ts';
 
-export interface NodeFlags {
-  url: string;
-  apiKey?: string;
-}
-
-export interface RestNode {
-  get(path: string): Promise<unknown>;
-  post(path: string, body?: unknown): Promise<unknown>;
+export interface RestNode extends Client {
   close(): Promise<void>;
 }
 
 /** Rejects with RefusedError where the node refuses, and CliError where no node answers. */
 export function restNode({ url, apiKey }: NodeFlags): RestNode {
-  if (!URL.canParse(url)) throw new CliError(`'${url}' is no URL`);
-  const base = url.replace(/\/+$/, '');
-  const http = undiciClient();
-
-  async function call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
-    const answer = await http
-      .request({
-        method,
-        url: base + path,
-        headers: {
-          accept: 'application/json',
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
-        },
-        ...(body === undefined ? {} : { body: stringify(body) }),
-      })
-      .catch((cause: Error) => {
-        throw new CliError(`No node answers at ${base}: ${cause.message || cause.name}`);
-      });
-    const value = tryParse(answer.text);
-    if (answer.status >= 300) throw new RefusedError(answer.status, value);
-    return value;
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new CliError(`'${url}' is no URL of a node`);
   }
-
-  return {
-    get: (path) => call('GET', path),
-    post: (path, body) => call('POST', path, body),
-    close: () => http.close(),
-  };
+  const http = undiciClient();
+  const { call } = client(
+    {
+      request: (asked) =>
+        http.request(asked).catch((cause: Error) => {
+          throw new CliError(`No node answers at ${url}: ${cause.message || cause.name}`);
+        }),
+      close: http.close,
+    },
+    url,
+    { apiKey },
+  );
+  return { call, close: http.close };
 }
 
-function tryParse(text: string): unknown {
+/** Asks and prints the answer; a refusal is printed as the node put it, with exit code 1. */
+export async function printAnswer(
+  flags: NodeFlags,
+  ask: (node: Client) => Promise<unknown>,
+): Promise<void> {
+  const node = restNode(flags);
   try {
-    return parse(text);
-  } catch {
-    return text;
+    const value = await ask(node);
+    printJson(value);
+    if (isStatusError(value)) throw new CliError(value.details);
+  } catch (cause) {
+    if (!(cause instanceof RefusedError)) throw cause;
+    printJson(refusalLine(cause));
+    throw new CliError(cause.message);
+  } finally {
+    await node.close();
   }
+}
+
+/** Where there is no such block, the answer has status 200 and says so (rest-api.md §2.1). */
+function isStatusError(value: unknown): value is { readonly details: string } {
+  return isObject(value) && value['status'] === 'error' && typeof value['details'] === 'string';
 }

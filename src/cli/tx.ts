@@ -3,6 +3,7 @@
  * (sign, broadcast, send).
  */
 import { type Command, Option } from 'commander';
+import { nodeOptions } from './node-options.ts';
 
 const chainId = () =>
   new Option('-c, --chain-id <character>', 'network id').env('PLATFORM_NODE_CHAIN_ID');
@@ -11,21 +12,14 @@ const national = () => new Option('--national-crypto', 'as with platform-crypto 
 const concurrency = () =>
   new Option('--concurrency <n>', 'requests at once; answers keep the order').default('16');
 
-/** Options of every command that calls a node. */
-export function nodeOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option('-u, --url <url>', 'REST interface of the node')
-        .env('PLATFORM_NODE_URL')
-        .default('http://127.0.0.1:6862'),
-    )
-    .addOption(new Option('--api-key <key>', 'API key').env('PLATFORM_NODE_API_KEY'));
-}
-
 const FAILED_LINES = `
 A line that fails gives {"error": code, "message": text} in its place; the exit code is then 1.`;
 
-export function register(command: Command): void {
+export async function register(
+  command: Command,
+  _whole: unknown,
+  words: readonly string[] | undefined,
+): Promise<void> {
   offline(command, 'encode', 'JSON → {"id", "body", "bytes"}, the latter two in hexadecimal.');
   offline(command, 'decode', 'Bytes in hexadecimal or Base58, one a line → JSON.');
   offline(
@@ -37,15 +31,27 @@ export function register(command: Command): void {
   nodeOptions(
     command
       .command('sign [file]')
-      .description('Let a node sign requests with a key of its keystore; prints transactions.'),
+      .description(
+        'Let a node sign requests with a key of its keystore; prints transactions. With a seed ' +
+          'phrase no node is asked.',
+      ),
   )
     .addOption(ndjson())
     .addOption(concurrency())
     .option('--password-env <variable>', 'variable that holds the password of the account')
+    .option(
+      '--seed-file <file>',
+      "sign here, with the seed phrase in this file; '-' is stdin, /dev/fd/3 a descriptor",
+    )
+    .addOption(chainId())
+    .addOption(national())
     .addHelpText('after', FAILED_LINES)
-    .action(async (file: string | undefined, flags) =>
-      (await import('./tx-online.ts')).sign(file ?? '-', flags),
-    );
+    .action(async (file: string | undefined, flags) => {
+      if (flags.seedFile === undefined) {
+        return (await import('./tx-online.ts')).sign(file ?? '-', flags);
+      }
+      return (await import('./tx-seed.ts')).signWithSeed(file ?? '-', flags);
+    });
   nodeOptions(
     command.command('broadcast [file]').description('Send signed transactions to a node.'),
   )
@@ -55,19 +61,18 @@ export function register(command: Command): void {
     .action(async (file: string | undefined, flags) =>
       (await import('./tx-online.ts')).broadcast(file ?? '-', flags),
     );
-  nodeOptions(
-    command
-      .command('send <type> [fields...]')
-      .description(
-        'Sign and broadcast one transaction: a type by name or number, and its fields as ' +
-          'name=value, for example: tx send transfer sender=3M… recipient=3N… amount=100',
-      ),
-  )
-    .option('--password-env <variable>', 'variable that holds the password of the account')
-    .option('--wait <seconds>', 'wait so long for the transaction to be in a block')
-    .action(async (type: string, fields: string[], flags) =>
-      (await import('./tx-online.ts')).send(type, fields, flags),
-    );
+  const send = command
+    .command('send')
+    .usage('<type> [fields...] [options]')
+    .description(
+      'Let a node sign and broadcast one transaction, for example: ' +
+        'tx send transfer --sender 3M… --recipient 3N… --amount 100 --wait 10',
+    )
+    .addHelpText('after', "\n'platform-node tx send <type> --help' lists the fields of a type.");
+  // The types are a hundred files, of which the other commands need none.
+  if (words === undefined || words.includes(send.name())) {
+    (await import('./tx-send.ts')).registerTypes(send);
+  }
 }
 
 function offline(command: Command, name: 'encode' | 'decode' | 'verify', doc: string): void {

@@ -1,0 +1,47 @@
+/** `platform-node tx sign --seed-file`: signs with a seed phrase; no node is asked. */
+import { systemRandom } from '../adapters/system.ts';
+import { apiError } from '../base/errors.ts';
+import { isObject } from '../base/json.ts';
+import { txToJson, unsignedFromJson } from '../tx/json.ts';
+import { networkOf } from './cryptography.ts';
+import { convertAll, jsonDocuments } from './documents.ts';
+import { CliError, EXIT } from './exit.ts';
+import { readAll } from './lines.ts';
+
+export interface SeedFlags {
+  seedFile: string;
+  chainId?: string;
+  nationalCrypto?: true;
+  ndjson?: true;
+}
+
+export async function signWithSeed(source: string, flags: SeedFlags): Promise<void> {
+  if (flags.chainId === undefined) {
+    throw new CliError('--seed-file needs --chain-id, since no node is asked', EXIT.usage);
+  }
+  if (flags.seedFile === '-' && source === '-') {
+    throw new CliError('Seed phrase and transactions cannot both come from stdin', EXIT.usage);
+  }
+  const { family, chain } = networkOf(flags.nationalCrypto !== true, flags.chainId);
+  const phrase = (await readAll(flags.seedFile)).replace(/\r?\n$/, '');
+  if (phrase === '') throw new CliError('The seed phrase is empty');
+  const { privateKey, publicKey } = family.keyPairFromPhrase(phrase);
+  const sender = chain.addressToText(chain.addressOf(publicKey));
+
+  await convertAll(jsonDocuments(source, flags.ndjson === true), (json) => {
+    if (!isObject(json)) throw apiError('MalformedJson');
+    const draft = unsignedFromJson({ sender, ...json }, chain, {
+      publicKeyOf(address) {
+        if (chain.addressToText(address) !== sender) throw apiError('MissingSenderPrivateKey');
+        return publicKey;
+      },
+      timestamp: Date.now(),
+      feeOf() {
+        throw apiError('Invalid', "'fee' is missing: no node is asked for it");
+      },
+    });
+    const proof = family.sign(privateKey, draft.message, systemRandom);
+    return txToJson(draft.seal([proof]), chain);
+  });
+  privateKey.fill(0);
+}
