@@ -4,9 +4,9 @@ import { setOption } from './config.ts';
 
 export function register(command: Command): void {
   command
-    .argument('<config>', 'configuration file (HOCON)')
+    .argument('[config]', 'configuration file (HOCON)')
     .addOption(setOption())
-    .action(async (path: string, options: { set?: string[] }) => {
+    .action(async (path: string | undefined, options: { set?: string[] }) => {
       const { loadConfig } = await import('./config-file.ts');
       const { warn } = await import('./output.ts');
       const { config, warnings } = await loadConfig(path, options);
