@@ -85,6 +85,12 @@ const functionality = {
     'Feature id = height at which it is active without a vote (0: from genesis).',
     NETWORK,
   ),
+  'exchange-enabled': setting(
+    bool,
+    'yes',
+    'Trades by orders (type 7); no: the network refuses them.',
+    NETWORK,
+  ),
 };
 
 const genesis = {

@@ -26,5 +26,6 @@ export function ruleSettings(config: Config, types: readonly TxType[]): NetworkS
     preActivatedFeatures: custom.functionality.preActivatedFeatures,
     featureCheckBlocks: custom.functionality.featureCheckBlocksPeriod,
     senderRoleEnabled: custom.genesis.senderRoleEnabled,
+    exchangeEnabled: custom.functionality.exchangeEnabled,
   };
 }
