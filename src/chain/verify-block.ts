@@ -3,8 +3,9 @@ import { apiError } from '../base/errors.ts';
 import type { SignatureCheck, Verifier } from '../base/ports.ts';
 import { type Block, signedBytes as signedBlockBytes } from '../block/block.ts';
 import { type Chain, CodecError } from '../codec/codec.ts';
-import { decodeTx, signedBytes } from '../tx/bytes.ts';
+import { decodeTx } from '../tx/bytes.ts';
 import { invalidSignature } from '../tx/pipeline.ts';
+import { signaturesOf } from '../tx/signatures.ts';
 import type { Tx } from '../tx/transaction.ts';
 
 /** Throws ApiError where one does not decode. */
@@ -17,7 +18,10 @@ export function decodeTransactions(block: Block, chain: Chain): Tx[] {
   }
 }
 
-/** Throws ApiError at the first signature that is wrong. */
+/**
+ * Throws ApiError at the first signature that is wrong, those of orders and of executed
+ * transactions among them.
+ */
 export async function verifyBlock(
   block: Block,
   txs: readonly Tx[],
@@ -30,15 +34,12 @@ export async function verifyBlock(
   ];
   const checked: (Tx | undefined)[] = [undefined];
   for (const tx of txs) {
-    const [proof] = tx.proofs;
-    // Without a proof the rules of the pipeline decide; genesis types are refused there.
-    if (proof === undefined || isVerified(tx)) continue;
-    checks.push({
-      publicKey: tx.senderPublicKey,
-      message: signedBytes(tx),
-      signature: proof,
-    });
-    checked.push(tx);
+    if (isVerified(tx)) continue;
+    // Where a proof is missing the rules of the pipeline decide; genesis types are refused there.
+    for (const check of signaturesOf(tx)) {
+      checks.push(check);
+      checked.push(tx);
+    }
   }
   const verdicts = await verifier.verify(checks);
   verdicts.forEach((good, i) => {

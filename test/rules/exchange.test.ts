@@ -1,5 +1,6 @@
 import t from 'tap';
 import { base58 } from '../../src/codec/text.ts';
+import { scripts } from '../../src/ledger/tables.ts';
 import { type Order, orderFromJson } from '../../src/tx/order.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';
@@ -122,6 +123,22 @@ t.test('who trades what', async (t) => {
   t.match(h.refusal(trade(h, orders(asset), 1n), { carriedVerified: false }), /doesn't validate/);
   const concerned = [...(exchange.involved?.(trade(h, orders(asset), 1n) as never, h.head) ?? [])];
   t.same(concerned, [bob.address, alice.address]);
+});
+
+t.test('scenario 71: an order of version 1 from a scripted account', async (t) => {
+  const h = network();
+  const { id: asset } = h.send(issue, alice, gold);
+  h.mine();
+  h.draft.set(scripts, bob.address, Uint8Array.of(1));
+  const signature = base58.encode(new Uint8Array(64));
+  const sell = order(h, alice, 'sell', asset);
+  const old = order(h, bob, 'buy', asset, { version: 1, signature, proofs: undefined });
+  t.equal(
+    h.refusal(trade(h, { order1: old, order2: sell }, 1n)),
+    `Can't process order with signature from scripted account`,
+  );
+  const newer = order(h, bob, 'buy', asset);
+  t.match(h.refusal(trade(h, { order1: newer, order2: sell }, 1n)), /scripted account is not/);
 });
 
 t.test('scenario 68: fees in a sponsored asset', async (t) => {
