@@ -63,6 +63,12 @@ interface SenderTotals {
   assets: Map<string, bigint>;
 }
 
+export interface PoolListener {
+  /** The entry passed all checks and is on disk. */
+  added?(entry: PoolEntry): void;
+  removed?(entry: PoolEntry): void;
+}
+
 const SENDER_BYTES_SHARE = 10;
 const DROPPED_MAX = 10_000;
 const REVALIDATED_PER_TURN = 200;
@@ -87,6 +93,7 @@ export interface Pool {
   readmit(txs: Iterable<Tx>): Promise<void>;
   /** Re-admits what the journal held at the last stop. */
   recover(): Promise<void>;
+  listen(listener: PoolListener): () => void;
   stop(): Promise<void>;
 }
 
@@ -104,6 +111,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const senders = new Map<string, SenderTotals>();
   const arriving = new Map<string, Promise<Tx>>();
   const dropped = new Map<string, string>();
+  const listeners = new Set<PoolListener>();
   let bytesTotal = 0;
   let journalBytes = 0;
   let stopped = false;
@@ -140,6 +148,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       log.error('pool.journal-failed', { why: String(cause) });
       throw apiError('StatusCheckFailed', 'the pool cannot be written to disk');
     }
+    if (!entry.removed) tellAdded(entry);
     return tx;
   }
 
@@ -149,6 +158,10 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       signaturesOf(tx).map((of) => verifier.verifyOne(of.publicKey, of.message, of.signature)),
     );
     return verdicts.every(Boolean);
+  }
+
+  function tellAdded(entry: PoolEntry): void {
+    for (const listener of listeners) listener.added?.(entry);
   }
 
   function requireRoom(size: number, sender: string): void {
@@ -220,6 +233,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     const totals = senders.get(entry.sender);
     if (totals !== undefined) count(totals, entry, -1);
     journalBytes += entry.bytes.length;
+    for (const listener of listeners) listener.removed?.(entry);
   }
 
   function drop(entry: PoolEntry, error: ApiError): void {
@@ -266,18 +280,28 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     await journal.rewrite([...order.inOrder()].map((entry) => entry.bytes));
   }
 
-  async function readmit(txs: Iterable<Tx>, checkSignature = false): Promise<void> {
+  async function readmit(txs: Iterable<Tx>): Promise<void> {
+    let running: Promise<void>[] = [];
     for (const mined of txs) {
       // What a result was made for waits for another result.
       const tx = mined.def.inner?.(mined) ?? mined;
       const key = latin1(tx.id);
       if (tx.def.internal || entries.has(key)) continue;
-      try {
-        await admit(tx, key, checkSignature);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        noteDropped(tx.id, error);
-      }
+      running.push(readmitOne(tx, key));
+      if (running.length < REVALIDATED_PER_TURN) continue;
+      // They share a sync of the disk.
+      await Promise.all(running);
+      running = [];
+    }
+    await Promise.all(running);
+  }
+
+  async function readmitOne(tx: Tx, key: string): Promise<void> {
+    try {
+      await admit(tx, key, false);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      noteDropped(tx.id, error);
     }
   }
 
@@ -289,7 +313,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       const key = latin1(tx.id);
       if (entries.has(key)) continue;
       try {
-        insert(tx, key, latin1(tx.sender));
+        tellAdded(insert(tx, key, latin1(tx.sender)));
         kept.push(record);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
@@ -326,6 +350,10 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     },
     readmit,
     recover,
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     async stop() {
       stopped = true;
       cancelCleanup();

@@ -1,0 +1,49 @@
+/**
+ * Pool entries by the hash of their full bytes: the name under which peers speak of them, since a
+ * transaction id does not cover the proofs (protocol.md §2.5, H-18). Entries that were mined a
+ * moment ago are found too, for peers that are a block behind and for blocks of another branch.
+ */
+import { latin1 } from '../base/bytes.ts';
+import type { Pool, PoolEntry } from './pool.ts';
+
+/** Entries that have left the pool and can still be handed out. */
+const LEFT_MAX = 10_000;
+
+export interface BytesIndex {
+  /** By the hash as Latin-1 text. */
+  get(hash: string): PoolEntry | undefined;
+  /** True while the entry waits in the pool. */
+  waits(hash: string): boolean;
+  hashOf(entry: PoolEntry): string;
+  stop(): void;
+}
+
+export function createBytesIndex(
+  pool: Pool,
+  fastHash: (bytes: Uint8Array) => Uint8Array,
+): BytesIndex {
+  const waiting = new Map<string, PoolEntry>();
+  const left = new Map<string, PoolEntry>();
+  const hashOf = (entry: PoolEntry): string => latin1(fastHash(entry.bytes));
+  const add = (entry: PoolEntry): void => {
+    const hash = hashOf(entry);
+    left.delete(hash);
+    waiting.set(hash, entry);
+  };
+  for (const entry of pool.inOrder()) add(entry);
+  const stop = pool.listen({
+    added: add,
+    removed(entry) {
+      const hash = hashOf(entry);
+      if (!waiting.delete(hash)) return;
+      if (left.size >= LEFT_MAX) left.delete(left.keys().next().value ?? '');
+      left.set(hash, entry);
+    },
+  });
+  return {
+    get: (hash) => waiting.get(hash) ?? left.get(hash),
+    waits: (hash) => waiting.has(hash),
+    hashOf,
+    stop,
+  };
+}
