@@ -1,41 +1,39 @@
 /**
  * Log lines on standard error: JSON for machines, one aligned line for a person on a terminal.
  * Results of commands own standard output, so nothing here ever writes there.
+ *
+ * A line is `level`, `time`, `event` and then the fields of the event (architecture.md §14).
+ * Invariant: a field whose name says that it holds a secret is never printed, whoever logs it.
  */
 import pino from 'pino';
-import { stringify } from '../base/json.ts';
+import { integer } from '../base/json.ts';
 import type { Log, LogFields, LogLevel } from '../base/ports.ts';
 
 const STDERR = 2;
+const HIDDEN = '***';
+
+export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 export interface LogControl extends Log {
+  level(): LogLevel;
   setLevel(level: LogLevel): void;
   /** Writes out what is still buffered. */
   flush(): void;
 }
 
+export interface LineOptions {
+  readonly level: LogLevel;
+  /** Lines for people; otherwise JSON. */
+  readonly pretty: boolean;
+  readonly colours: boolean;
+}
+
 export function stderrLog(level: LogLevel, pretty: boolean): LogControl {
   const destination = pino.destination({ dest: STDERR, sync: false, minLength: 0 });
-  const logger = pretty
-    ? undefined
-    : pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
-  const order: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
-  let lowest = order.indexOf(level);
-
-  const write = (at: LogLevel, event: string, fields: LogFields = {}): void => {
-    if (order.indexOf(at) < lowest) return;
-    if (logger !== undefined) logger[at]({ ...plain(fields) }, event);
-    else destination.write(prettyLine(at, event, fields));
-  };
+  const noColour = process.env['NO_COLOR'];
+  const colours = pretty && (noColour === undefined || noColour === '');
   return {
-    debug: (event, fields) => write('debug', event, fields),
-    info: (event, fields) => write('info', event, fields),
-    warn: (event, fields) => write('warn', event, fields),
-    error: (event, fields) => write('error', event, fields),
-    setLevel(next) {
-      lowest = order.indexOf(next);
-      if (logger !== undefined) logger.level = next;
-    },
+    ...lineLog({ level, pretty, colours }, (line) => destination.write(line)),
     flush() {
       try {
         destination.flushSync();
@@ -46,24 +44,72 @@ export function stderrLog(level: LogLevel, pretty: boolean): LogControl {
   };
 }
 
-function plain(fields: LogFields): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([key, value]) => [
-      key,
-      typeof value === 'bigint' ? value.toString() : value,
-    ]),
-  );
+/** The same on any way to write a line. */
+export function lineLog(
+  options: LineOptions,
+  write: (line: string) => void,
+): Omit<LogControl, 'flush'> {
+  const line = options.pretty ? prettyLine : jsonLine;
+  let lowest = LOG_LEVELS.indexOf(options.level);
+  const at = (level: LogLevel) => {
+    const own = LOG_LEVELS.indexOf(level);
+    return (event: string, fields: LogFields = {}): void => {
+      if (own >= lowest) write(line(level, event, fields, options.colours));
+    };
+  };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    level: () => LOG_LEVELS[lowest] ?? 'info',
+    setLevel(next) {
+      lowest = LOG_LEVELS.indexOf(next);
+    },
+  };
+}
+
+const SECRET = /passw|secret|seed|private-?_?key(?!hash)|api-?_?key(?!-?hash)|phrase|mnemonic/i;
+
+function shown(key: string, value: unknown): unknown {
+  if (SECRET.test(key) && value !== undefined) return HIDDEN;
+  if (typeof value === 'bigint') return integer(value);
+  return value instanceof Error ? (value.stack ?? String(value)) : value;
+}
+
+/** A field that cannot be printed must not take the rest of the line with it. */
+function text(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, shown);
+  } catch (error) {
+    return JSON.stringify(`(${String(error)})`);
+  }
+}
+
+function jsonLine(level: LogLevel, event: string, fields: LogFields): string {
+  const time = new Date().toISOString();
+  let line = `{"level":"${level}","time":"${time}","event":${JSON.stringify(event)}`;
+  for (const key of Object.keys(fields)) {
+    const value = text(shown(key, fields[key]));
+    if (value !== undefined) line += `,${JSON.stringify(key)}:${value}`;
+  }
+  return `${line}}\n`;
 }
 
 const COLOURS: Record<LogLevel, string> = { debug: '90', info: '32', warn: '33', error: '31' };
+const EVENT_WIDTH = 20;
 
-function prettyLine(level: LogLevel, event: string, fields: LogFields): string {
+function prettyLine(level: LogLevel, event: string, fields: LogFields, colours: boolean): string {
   const time = new Date().toISOString().slice(11, 23);
-  const coloured = process.env.NO_COLOR === undefined;
-  const tag = level.toUpperCase().padEnd(5);
-  const head = coloured ? `\x1b[${COLOURS[level]}m${tag}\x1b[0m` : tag;
-  const rest = Object.entries(fields)
-    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : stringify(value)}`)
-    .join(' ');
-  return `${time} ${head} ${event.padEnd(20)} ${rest}\n`;
+  const paint = (code: string, word: string) => (colours ? `\x1b[${code}m${word}\x1b[0m` : word);
+  const parts = Object.keys(fields).flatMap((key) => {
+    const value = prettyValue(shown(key, fields[key]));
+    return value === undefined ? [] : [`${paint('90', `${key}=`)}${value}`];
+  });
+  const tag = paint(COLOURS[level], level.toUpperCase().padEnd(5));
+  return `${`${paint('90', time)} ${tag} ${event.padEnd(EVENT_WIDTH)} ${parts.join(' ')}`.trimEnd()}\n`;
 }
+
+/** Words stand bare, everything that a reader could misread is quoted. */
+const prettyValue = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : text(value);

@@ -301,7 +301,7 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     threads.splice(threads.indexOf(thread), 1);
     if (closed) return;
     const lost = thread.batches.flat();
-    options.log?.error('verify thread died', { lost: lost.length, cause: String(cause) });
+    options.log?.error('verify.thread-died', { lost: lost.length, cause: String(cause) });
     deathsInARow += 1;
     if (deathsInARow === limits.deathsInARow) {
       deathsInARow = 0;

@@ -33,6 +33,8 @@ export interface Verifier {
   verifyOne(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean>;
   /** Verdicts in the order of the items. */
   verify(items: readonly SignatureCheck[]): Promise<boolean[]>;
+  /** Checks not yet answered; absent where they are made at once. */
+  readonly pending?: number;
   close(): Promise<void>;
 }
 
@@ -47,21 +49,46 @@ export interface Log {
   error(event: string, fields?: LogFields): void;
 }
 
+/** Values of the labels that the metric was declared with. */
+export type Labels = Readonly<Record<string, string>>;
+
 export interface Counter {
-  add(amount?: number): void;
+  add(amount?: number, labels?: Labels): void;
 }
 export interface Gauge {
-  set(value: number): void;
+  set(value: number, labels?: Labels): void;
 }
 export interface Histogram {
-  observe(seconds: number): void;
+  observe(seconds: number, labels?: Labels): void;
+  /** Begins a measurement; the returned function ends it. */
+  start(labels?: Labels): () => void;
 }
 
 /** Metrics sink; names are listed in node/observability.ts. */
 export interface Metrics {
-  counter(name: string, help: string): Counter;
-  gauge(name: string, help: string): Gauge;
-  histogram(name: string, help: string): Histogram;
+  counter(name: string, help: string, labels?: readonly string[]): Counter;
+  gauge(name: string, help: string, labels?: readonly string[]): Gauge;
+  histogram(
+    name: string,
+    help: string,
+    bounds: readonly number[],
+    labels?: readonly string[],
+  ): Histogram;
+  /** Called before the values are read: what is not counted is looked up then. */
+  onRead(action: () => void): void;
+}
+
+/** What the process knows of itself. */
+export interface ProcessReadings {
+  /** How late timers were since the last call, in seconds, by quantile. */
+  loopDelay(): { readonly p50: number; readonly p99: number; readonly max: number };
+  /** Bytes of memory that the process holds. */
+  residentBytes(): number;
+  heapBytes(): number;
+  /** Seconds of processor time since the start. */
+  cpuSeconds(): number;
+  /** Seconds since 1970 at which the process began. */
+  startSeconds(): number;
 }
 
 /** One change of one key in one table; `value` absent means removal. */
@@ -95,6 +122,8 @@ export interface Store extends StoreView {
   snapshot(): StoreView & { release(): void };
   /** Bytes on disk, 0 for a store in memory. */
   size(): number;
+  /** Why it cannot be trusted, after damage was met or a write failed; absent: nobody can tell. */
+  problem?(): string | undefined;
   close(): Promise<void>;
 }
 
