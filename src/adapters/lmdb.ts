@@ -1,140 +1,107 @@
 /**
  * The store on disk: one LMDB environment, one sub-database for each table (architecture.md §5).
  *
- * Invariants: a write that returned has been synchronised to disk, and a crash leaves the state
- * before or after a whole write; results are copies, since the binding's fast getter reuses its
- * buffer; the process holds the folder's lock for as long as the store is open.
+ * Invariants: a write that resolved has been synchronised to disk, and a crash leaves the state
+ * before or after a whole write; all reads go through one read transaction, which is renewed only
+ * when a write has been acknowledged, so between two of them nothing moves; results are copies,
+ * since the binding's fast getter reuses its buffer; the process holds the folder's lock for as long
+ * as the store is open.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  statSync,
-} from 'node:fs';
-import { join } from 'node:path';
-import { type Database, open, type RootDatabase, type Transaction } from 'lmdb';
-import type { Store, StoreView, StoreWrite } from '../base/ports.ts';
+import { existsSync, statSync } from 'node:fs';
+import type { Transaction } from 'lmdb';
+import type { Store, StoreView } from '../base/ports.ts';
 import { lockFolder } from './folder-lock.ts';
+import {
+  checkFile,
+  dataFile,
+  type Environment,
+  type EnvironmentOptions,
+  openEnvironment,
+  syncFolder,
+  typed,
+  type Within,
+} from './lmdb-environment.ts';
+import { createLmdbWriter } from './lmdb-writer.ts';
 
-export interface LmdbOptions {
-  readonly folder: string;
-  /** All tables; the names are those of the sub-databases and never change. */
-  readonly tables: readonly { readonly id: number; readonly name: string }[];
-  /** Upper limit of the file; address space, neither memory nor disk. */
-  readonly mapBytes?: number;
-  /** Size of a page of a new file. */
-  readonly pageBytes?: number;
+export { StoreCorruptError } from './lmdb-environment.ts';
+export { StoreWriteError } from './lmdb-writer.ts';
+
+export interface LmdbOptions extends EnvironmentOptions {
+  /** Module of the writing thread, where tests want another one. */
+  readonly workerUrl?: URL;
 }
 
-/** The file on disk is not what a store wrote. */
-export class StoreCorruptError extends Error {
-  override name = 'StoreCorruptError';
+/** A read transaction that counts its users; the types leave that out. */
+type Shared = Transaction & { use(): void };
 
-  constructor(folder: string, why: string, cause?: unknown) {
-    super(`the store in ${folder} is damaged: ${why}`, { cause });
-  }
-}
-
-/** The binding takes options in this getter too; its types leave them out. */
-interface Table extends Database<Uint8Array, Uint8Array> {
-  getBinaryFast(key: Uint8Array, options?: Within): Buffer | undefined;
-}
-
-const MAP_BYTES = 2 ** 40;
-/**
- * A commit copies every page it touches, and rows at random keys touch one each: small pages keep
- * blocks of a few hundred transactions cheap and the file small. A bulk import alone would be up to
- * twice as fast on the store's side with 16384.
- */
-const PAGE_BYTES = 4096;
-const READERS_MAX = 256;
-
-const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
-
-export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
+export async function openLmdbStore({ workerUrl, ...options }: LmdbOptions): Promise<Store> {
   const { folder } = options;
   const lock = await lockFolder(folder);
-  const file = join(folder, 'data.mdb');
-  let root: RootDatabase<Uint8Array, Uint8Array>;
-  const tables: (Table | undefined)[] = [];
+  const file = dataFile(folder);
+  let environment: Environment;
   try {
-    checkFile(folder, file);
-    root = open<Uint8Array, Uint8Array>(folder, {
-      ...BINARY,
-      noSubdir: false,
-      maxDbs: options.tables.length + 1,
-      maxReaders: READERS_MAX,
-      mapSize: options.mapBytes ?? MAP_BYTES,
-      pageSize: options.pageBytes ?? PAGE_BYTES,
-      // With it a commit would be acknowledged before it is on disk.
-      overlappingSync: false,
-      // Whatever stands in unused bytes of a page is this node's own public data.
-      noMemInit: true,
-      compression: false,
-    });
-    // All at once: a sub-database opened later would cut off the snapshots taken before.
-    root.transactionSync(() => {
-      for (const { id, name } of options.tables) tables[id] = root.openDB({ ...BINARY, name });
-    });
+    checkFile(folder);
+    environment = openEnvironment(options);
     syncFolder(folder);
   } catch (error) {
     lock.release();
     throw typed(folder, error);
   }
+  const { root } = environment;
+  const writer = createLmdbWriter(options, environment, workerUrl);
+  let present = root.useReadTransaction() as Shared;
+  let closed = false;
 
-  const tableOf = (id: number): Table => {
-    const table = tables[id];
-    if (table === undefined) throw new Error(`no table has the number ${id}`);
-    return table;
+  /** From here on reads see what has been written. */
+  function renew(): void {
+    const before = present;
+    root.resetReadTxn();
+    present = root.useReadTransaction() as Shared;
+    before.done();
+  }
+
+  const within = (): Within => {
+    if (closed) throw new Error('the store is closed');
+    return { transaction: present };
   };
 
-  const live = reader(folder, tableOf, () => NOTHING);
   return {
-    ...live,
-    write: (writes) => {
-      try {
-        root.transactionSync(() => applyAll(tableOf, writes));
-      } catch (error) {
-        throw typed(folder, error);
-      }
+    ...reader(folder, environment, within),
+    write: async (writes, landed) => {
+      if (closed) throw new Error('the store is closed');
+      await writer.write(writes);
+      renew();
+      landed?.();
     },
     snapshot: () => {
-      const within = { transaction: root.useReadTransaction() };
+      const frozen = within();
+      present.use();
       let released = false;
-      const frozen = reader(folder, tableOf, () => {
-        if (released) throw new Error('the snapshot is released');
-        return within;
-      });
-      const release = (): void => {
-        if (released) return;
-        released = true;
-        within.transaction.done();
+      return {
+        ...reader(folder, environment, () => {
+          if (released) throw new Error('the snapshot is released');
+          return frozen;
+        }),
+        release: () => {
+          if (released) return;
+          released = true;
+          frozen.transaction.done();
+        },
       };
-      return { ...frozen, release };
     },
     size: () => (existsSync(file) ? statSync(file).size : 0),
     close: async () => {
+      if (closed) return;
+      closed = true;
+      await writer.close();
+      present.done();
       await root.close();
       lock.release();
     },
   };
 }
 
-function applyAll(tableOf: (id: number) => Table, writes: Iterable<StoreWrite>): void {
-  for (const { table, key, value } of writes) {
-    if (value === undefined) tableOf(table).removeSync(key);
-    else tableOf(table).putSync(key, value);
-  }
-}
-
-/** Which read transaction to look through; without one the latest commit is seen. */
-type Within = { readonly transaction?: Transaction };
-const NOTHING: Within = {};
-
-function reader(folder: string, tableOf: (id: number) => Table, within: () => Within): StoreView {
+function reader(folder: string, { tableOf }: Environment, within: () => Within): StoreView {
   return {
     get: (id, key) => {
       const options = within();
@@ -160,77 +127,10 @@ function reader(folder: string, tableOf: (id: number) => Table, within: () => Wi
   };
 }
 
-/** LMDB synchronises its file; the folder must remember that the file exists. */
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r');
-  fsyncSync(descriptor);
-  closeSync(descriptor);
-}
-
 // The binding overrides `length` of its shared buffer, so the copy goes by the buffer behind it;
 // and the result is no Buffer, whose `slice` would be a view.
 function ownCopy(bytes: Uint8Array): Uint8Array {
   const copy = new Uint8Array(bytes.length);
   copy.set(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length));
   return copy;
-}
-
-// Offsets in a page: the head of a meta page as LMDB 1.0 lays it out, little-endian.
-const META_BYTES = 160;
-const MAGIC = 0xbeefc0de;
-const AT_MAGIC = 24;
-const AT_PAGE_SIZE = 48;
-const AT_FREE_ROOT = 88;
-const AT_MAIN_ROOT = 136;
-const AT_LAST_PAGE = 144;
-const AT_TRANSACTION = 152;
-const NO_ROOT = 2n ** 64n - 1n;
-
-/**
- * LMDB maps the file and trusts it: pages missing at its end would kill the process on access. So
- * the roots must lie within the file, and a short file is filled up with empty pages, which LMDB
- * reports as damage when it meets one. (A file may rightly end early, where the last pages are free.)
- */
-function checkFile(folder: string, file: string): void {
-  if (!existsSync(file)) return;
-  const size = statSync(file).size;
-  if (size === 0) return;
-  const descriptor = openSync(file, 'r+');
-  try {
-    const first = readMeta(descriptor, 0);
-    if (first === undefined) throw new StoreCorruptError(folder, 'it does not begin as one');
-    const pageBytes = first.getUint32(AT_PAGE_SIZE, true);
-    const second = readMeta(descriptor, pageBytes);
-    if (second === undefined) throw new StoreCorruptError(folder, 'the second header is missing');
-    const newer =
-      second.getBigUint64(AT_TRANSACTION, true) > first.getBigUint64(AT_TRANSACTION, true);
-    const meta = newer ? second : first;
-    for (const at of [AT_FREE_ROOT, AT_MAIN_ROOT]) {
-      const page = meta.getBigUint64(at, true);
-      if (page !== NO_ROOT && (Number(page) + 1) * pageBytes > size) {
-        throw new StoreCorruptError(folder, 'the file is cut short');
-      }
-    }
-    const full = (Number(meta.getBigUint64(AT_LAST_PAGE, true)) + 1) * pageBytes;
-    if (full > size) ftruncateSync(descriptor, full);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function readMeta(descriptor: number, at: number): DataView | undefined {
-  const bytes = new Uint8Array(META_BYTES);
-  if (readSync(descriptor, bytes, 0, META_BYTES, at) < META_BYTES) return undefined;
-  const meta = new DataView(bytes.buffer);
-  return meta.getUint32(AT_MAGIC, true) === MAGIC ? meta : undefined;
-}
-
-const DAMAGE = /MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|VERSION_MISMATCH|PANIC|BAD_TXN)/;
-
-/** Errors of LMDB that mean damage, as such; all others unchanged. */
-function typed(folder: string, error: unknown): unknown {
-  if (error instanceof Error && DAMAGE.test(error.message)) {
-    return new StoreCorruptError(folder, error.message, error);
-  }
-  return error;
 }
