@@ -144,6 +144,8 @@ export interface Pool {
   /** Bytes of all its transactions. */
   bytes(): number;
   get(id: Uint8Array): Tx | undefined;
+  /** Why it takes nothing any more; undefined while all is well. */
+  problem?(): string | undefined;
 }
 
 export interface Fees {

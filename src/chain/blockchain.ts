@@ -8,7 +8,7 @@
 import { assert } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
-import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
+import type { Clock, Histogram, Log, Store, Verifier } from '../base/ports.ts';
 import {
   type Block,
   blockId,
@@ -32,7 +32,12 @@ import { Ahead } from './ahead.ts';
 import { type BlockDraft, openDraft } from './block-draft.ts';
 import { indexWrites } from './block-index.ts';
 import { consensusView } from './consensus-view.ts';
-import { type FeatureSupport, type VotingSettings, votesFor } from './features.ts';
+import {
+  type FeatureSupport,
+  requireKnownFeatures,
+  type VotingSettings,
+  votesFor,
+} from './features.ts';
 import { Lane } from './lane.ts';
 import { foundingWrites } from './origin.ts';
 import { newestHeader } from './stored-blocks.ts';
@@ -56,6 +61,13 @@ export interface BlockchainPorts {
   readonly verifier: Verifier;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics?: ChainMetrics | undefined;
+}
+
+/** How long the two costly parts of a block take. */
+export interface ChainMetrics {
+  readonly apply: Histogram;
+  readonly commit: Histogram;
 }
 
 /** The newest block. */
@@ -144,7 +156,7 @@ export interface Inside {
 
 export function createBlockchain(options: BlockchainOptions, ports: BlockchainPorts): Blockchain {
   const { network, consensus } = options;
-  const { chain, store, clock, log, verifier } = ports;
+  const { chain, store, clock, log, verifier, metrics } = ports;
   const head = createHead(store, chain);
   const committer = createCommitter({
     store,
@@ -169,13 +181,13 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     return newest;
   }
 
-  const draftOn = (
+  function draftOn(
     base: KeyedView,
     parent: Tip,
     header: { timestamp: number; generator: Uint8Array },
     ahead: Ahead,
-  ) =>
-    openDraft({
+  ): BlockDraft {
+    const draft = openDraft({
       base,
       parent,
       timestamp: header.timestamp,
@@ -184,6 +196,9 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       consensus,
       ahead,
     });
+    requireKnownFeatures(draft.context.features, options.support);
+    return draft;
+  }
 
   async function apply(
     base: KeyedView,
@@ -207,6 +222,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       );
     }
     consensus.verify(header, parent, consensusView(base, ahead.headers));
+    const measured = metrics?.apply.start();
     let turnEnds = clock.now() + TURN_MS;
     for (const tx of txs) {
       draft.add(tx);
@@ -214,6 +230,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       await clock.turn();
       turnEnds = clock.now() + TURN_MS;
     }
+    measured?.();
     return applied(draft, parent, block, draft.finish(header));
   }
 
@@ -242,9 +259,11 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
   function commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): void {
     if (blocks.length === 0 && unwinding === undefined) return;
     const extra = indexOf(blocks);
+    const measured = metrics?.commit.start();
     committer.commit(
       unwinding === undefined ? { blocks, extra } : { unwound: unwinding.unwound, blocks, extra },
     );
+    measured?.();
     const last = blocks.at(-1);
     newest = last === undefined ? readTip() : tipOf(last.height, last.row);
     if (unwinding !== undefined) tellRolledBack(unwinding, blocks);
@@ -301,10 +320,12 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     const draft = draftOn(head, parent, unsigned, NOTHING_AHEAD);
     const isActive = (id: number): boolean => draft.context.features.has(id);
     const limits = limitsOf(options.transactionBytesMax, isActive);
+    const measured = metrics?.apply.start();
     await pack(draft, {
       bytesMax: limits.transactionBytesMax,
       countMax: limits.transactionsMax ?? TRANSACTIONS_MAX,
     });
+    measured?.();
     const block = sealBlock(
       {
         ...unsigned,

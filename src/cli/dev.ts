@@ -63,6 +63,9 @@ async function run(options: Options): Promise<void> {
       set: [`rest-api.port=${options.restPort}`],
     });
     const node = await runNode(config);
+    // A person gets the screen below, which says more.
+    const { sayStarted } = await import('./start-screen.ts');
+    if (process.stderr.isTTY !== true) sayStarted(node.facts, node.log, false);
     await announce(network, node.rest?.port ?? options.restPort, options.json === true);
     await node.ended;
   } finally {
@@ -120,6 +123,7 @@ async function announce(network: DevNetwork, restPort: number, json: boolean): P
   A private network with one node is running.
 
   REST API   ${rest}          try it in a browser: ${rest}/api-docs
+  Explorer   ${rest}/explorer
   API key    ${apiKey}
   Chain id   ${chainId}
 

@@ -8,7 +8,7 @@ import { StoreLockedError } from '../adapters/folder-lock.ts';
 import { hyperExpress } from '../adapters/hyper-express.ts';
 import { openJournal } from '../adapters/journal.ts';
 import { openLmdbStore } from '../adapters/lmdb.ts';
-import { type LogControl, stderrLog } from '../adapters/log.ts';
+import { LOG_LEVELS, type LogControl, stderrLog } from '../adapters/log.ts';
 import { ntpSource, type TimeSource } from '../adapters/ntp.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
 import { ApiError } from '../base/errors.ts';
@@ -19,6 +19,8 @@ import type { Config } from '../node/config/settings.ts';
 import { createNode, type Node } from '../node/node.ts';
 import { CliError, EXIT } from './exit.ts';
 import { genesisBlock, networkOfConfig } from './network.ts';
+import { type StartFacts, startFacts } from './start-screen.ts';
+import { openTelemetry, type Telemetry } from './telemetry.ts';
 import { createVerifyThreads } from './verify-threads.ts';
 import { version } from './version.ts';
 import { openNodeWallet, unlockOwner } from './wallet.ts';
@@ -27,6 +29,7 @@ export interface RunningNode extends Node {
   /** Resolves when the node has stopped, whoever asked for it. */
   readonly ended: Promise<void>;
   readonly log: LogControl;
+  readonly facts: StartFacts;
 }
 
 /** A stop that takes longer ends the process anyway. */
@@ -35,6 +38,7 @@ const FIRST_TIME_MS_MAX = 30_000;
 
 export async function runNode(config: Config): Promise<RunningNode> {
   const log = stderrLog(levelOf(config), process.stderr.isTTY === true);
+  process.on('SIGUSR1', () => changeLevel(log));
   const { family, chain } = networkOfConfig(config);
   const genesis = genesisOf(config, log);
   const time = timeSource(config, log);
@@ -50,7 +54,9 @@ export async function runNode(config: Config): Promise<RunningNode> {
   const store = await openLmdbStore({ folder, tables }).catch((cause: unknown) => {
     throw cause instanceof StoreLockedError ? new CliError(cause.message, EXIT.locked) : cause;
   });
+  let telemetry: Telemetry | undefined;
   try {
+    telemetry = await openTelemetry(config, log);
     const keystore = await openNodeWallet(config, log);
     const ownerKey = await unlockOwner(config, keystore);
     const verifier = createVerifyThreads(family, { log });
@@ -69,11 +75,16 @@ export async function runNode(config: Config): Promise<RunningNode> {
       keystore,
       ownerKey,
       version,
+      telemetry: telemetry.ports,
       requestStop: stopping.resolve,
     });
-    return { ...node, log, ended: stopOnRequest(node, stopping, log, time) };
+    const { height } = node.blockchain.tip();
+    const { rest } = node;
+    const facts = startFacts(config, genesis, { version, height, rest, metrics: telemetry.url });
+    return { ...node, log, facts, ended: stopOnRequest(node, stopping, log, time, telemetry) };
   } catch (cause) {
     await store.close();
+    await telemetry?.close();
     time?.stop();
     // What createNode refuses is data that do not fit the genesis block.
     throw cause instanceof ApiError ? incorrectGenesis(log, cause) : cause;
@@ -82,8 +93,14 @@ export async function runNode(config: Config): Promise<RunningNode> {
 
 function levelOf(config: Config): LogLevel {
   const level = (process.env['LOG_LEVEL'] ?? config.loggingLevel).toLowerCase();
-  const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
-  return levels.find((known) => known === level) ?? 'info';
+  return LOG_LEVELS.find((known) => known === level) ?? 'info';
+}
+
+/** To debug, and from there to info. */
+function changeLevel(log: LogControl): void {
+  const to = log.level() === 'debug' ? 'info' : 'debug';
+  log.setLevel(to);
+  log.info('log.level', { to });
 }
 
 function genesisOf(config: Config, log: LogControl): Block {
@@ -122,6 +139,7 @@ async function stopOnRequest(
   stopping: PromiseWithResolvers<void>,
   log: LogControl,
   time: TimeSource | undefined,
+  telemetry: Telemetry,
 ): Promise<void> {
   let signals = 0;
   const onSignal = (signal: NodeJS.Signals): void => {
@@ -140,6 +158,7 @@ async function stopOnRequest(
     process.exit(1);
   }, STOP_MS_MAX);
   await node.stop();
+  await telemetry.close();
   time?.stop();
   clearTimeout(deadline);
   log.info('node.stopped');

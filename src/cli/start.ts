@@ -12,13 +12,9 @@ export function register(command: Command): void {
       const { config, warnings } = await loadConfig(path, options);
       for (const warning of warnings) warn(warning);
       const { runNode } = await import('./run-node.ts');
+      const { sayStarted } = await import('./start-screen.ts');
       const node = await runNode(config);
-      const { restApi, ownerAddress } = config;
-      node.log.info('node.started', {
-        owner: ownerAddress,
-        height: node.blockchain.tip().height,
-        ...(node.rest === undefined ? {} : { rest: `${restApi.bindAddress}:${node.rest.port}` }),
-      });
+      sayStarted(node.facts, node.log, process.stderr.isTTY === true);
       await node.ended;
     });
 }

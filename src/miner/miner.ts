@@ -5,7 +5,7 @@
  * timer and asks again, so a slot is never used on a parent that is no longer the head.
  */
 import type { ApiError } from '../base/errors.ts';
-import type { Clock, Log } from '../base/ports.ts';
+import type { Clock, Log, LogFields } from '../base/ports.ts';
 import type { Slot } from '../consensus/consensus.ts';
 
 export interface MinerOptions {
@@ -39,7 +39,23 @@ const GRACE_SHARE = 20;
 const IDLE_MS = 1000;
 const RETRY_MS = 100;
 
+export const MINER_STATES = [
+  /** Switched off, or stopped. */
+  'off',
+  /** The consensus has no slot for this node. */
+  'idle',
+  'waiting',
+  'forging',
+  /** What holds it back. */
+  'no-time',
+  'stale-tip',
+  'no-quorum',
+] as const;
+
+export type MinerState = (typeof MINER_STATES)[number];
+
 export interface Miner {
+  state(): MinerState;
   stop(): Promise<void>;
 }
 
@@ -48,6 +64,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   let cancel = (): void => {};
   let forging: Promise<void> | undefined;
   let stopped = !options.enabled;
+  let state: MinerState = stopped ? 'off' : 'idle';
   const forget = chain.onHead(plan);
   plan();
 
@@ -56,21 +73,27 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     cancel = clock.after(ms, then);
   }
 
+  /** Logged once, however long it lasts. */
+  function hold(reason: 'no-time' | 'stale-tip', fields?: LogFields): void {
+    if (state !== reason) log.warn(`miner.${reason}`, fields);
+    state = reason;
+    wait(IDLE_MS);
+  }
+
   function plan(): void {
     if (stopped || forging !== undefined) return;
     const now = clock.now();
     if (!clock.synchronized()) {
-      log.warn('miner.no-time', {});
-      wait(IDLE_MS);
+      hold('no-time');
       return;
     }
     const tip = chain.tip();
     if (tip.height > 1 && now - tip.timestamp > options.staleTipMs) {
-      log.warn('miner.stale-tip', { height: tip.height });
-      wait(IDLE_MS);
+      hold('stale-tip', { height: tip.height });
       return;
     }
     const slot = chain.nextSlot(now);
+    state = slot === undefined ? 'idle' : 'waiting';
     if (slot === undefined) {
       wait(IDLE_MS);
       return;
@@ -95,12 +118,14 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     }
     const connected = ports.connectedMiners();
     if (connected < options.quorum) {
+      state = 'no-quorum';
       log.warn('miner.no-quorum', {
         why: `Quorum not available '${connected}/${options.quorum}', not forging block`,
       });
       wait(options.noQuorumDelayMs);
       return;
     }
+    state = 'forging';
     forging = chain
       .forge(now)
       .catch((error: ApiError) => log.warn('miner.failed', { why: error.message }))
@@ -113,8 +138,10 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   }
 
   return {
+    state: () => state,
     async stop() {
       stopped = true;
+      state = 'off';
       cancel();
       forget();
       await forging;

@@ -1,7 +1,7 @@
 /** The chain of a configuration, opened on its store: what the node and the chain tools share. */
 import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
-import { type Blockchain, createBlockchain } from '../chain/blockchain.ts';
+import { type Blockchain, type ChainMetrics, createBlockchain } from '../chain/blockchain.ts';
 import type { FeatureSupport, VotingSettings } from '../chain/features.ts';
 import { requireSameOrigin } from '../chain/origin.ts';
 import type { Chain } from '../codec/codec.ts';
@@ -17,6 +17,7 @@ export interface ChainPorts {
   readonly verifier: Verifier;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics?: ChainMetrics | undefined;
 }
 
 export interface OpenedChain {
@@ -42,6 +43,7 @@ export async function openBlockchain(
   const support = {
     autoSupport: config.features.autoSupportImplementedFeatures,
     supported: config.features.supported,
+    stopAtUnknown: config.features.autoShutdownOnUnsupportedFeature,
   };
   const blockchain = createBlockchain(
     {

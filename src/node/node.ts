@@ -10,7 +10,16 @@ import { createApi } from '../api/api.ts';
 import type { Services } from '../api/services.ts';
 import { apiError } from '../base/errors.ts';
 import type { Http, HttpServer } from '../base/http.ts';
-import type { Clock, Journal, Log, Random, Store, Verifier } from '../base/ports.ts';
+import type {
+  Clock,
+  Journal,
+  Log,
+  Metrics,
+  ProcessReadings,
+  Random,
+  Store,
+  Verifier,
+} from '../base/ports.ts';
 import type { Block } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import type { Chain } from '../codec/codec.ts';
@@ -24,6 +33,9 @@ import { calculateFee } from '../tx/fees.ts';
 import { transactionSchemas } from '../tx/openapi.ts';
 import { openBlockchain } from './blockchain.ts';
 import type { Config } from './config/settings.ts';
+import { watchJournal } from './health.ts';
+import { measuredPool, measuredRoutes, readOnDemand, watchChain } from './measure.ts';
+import { nodeMetrics } from './observability.ts';
 import { accountReads, leaseReads } from './reads/accounts.ts';
 import { assetReads } from './reads/assets.ts';
 import { chainReads } from './reads/chain.ts';
@@ -46,6 +58,8 @@ export interface NodePorts {
   readonly ownerKey: Uint8Array;
   /** The bare number of this release. */
   readonly version: string;
+  /** Absent where nobody wants metrics. */
+  readonly telemetry?: { readonly metrics: Metrics; readonly process: ProcessReadings } | undefined;
   /** Asks for an orderly exit; returns at once. */
   readonly requestStop: () => void;
 }
@@ -61,12 +75,14 @@ export interface Node {
 
 /** Throws ApiError where genesis and data directory do not fit together. */
 export async function createNode(config: Config, genesis: Block, ports: NodePorts): Promise<Node> {
-  const { chain, family, store, journal, verifier, clock, random, log, http, keystore } = ports;
-  const opened = await openBlockchain(config, genesis, ports);
+  const { chain, family, store, verifier, clock, random, log, http, keystore, telemetry } = ports;
+  const metrics = nodeMetrics(telemetry?.metrics);
+  const opened = await openBlockchain(config, genesis, { ...ports, metrics });
   const { blockchain, network, support } = opened;
 
+  const { journal, problem: poolProblem } = watchJournal(ports.journal);
   const trial = createTrial(blockchain, network, clock);
-  const pool = createPool(
+  const unmeasured = createPool(
     {
       bytesMax: config.utx.memoryLimit,
       senderEntriesMax: SENDER_ENTRIES_MAX,
@@ -76,6 +92,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     },
     { chain, state: trial, verifier, journal, clock, log },
   );
+  const pool = telemetry === undefined ? unmeasured : measuredPool(unmeasured, metrics);
   await pool.recover();
   const forget = blockchain.listen({
     block: ({ block }) => pool.removeMined(block.txs.map((tx) => tx.id)),
@@ -128,7 +145,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     accounts: accountReads(blockchain),
     leases: leaseReads(blockchain),
     assets: assetReads(blockchain),
-    pool,
+    pool: { ...pool, problem: poolProblem },
     fees: {
       calculate: (tx) =>
         calculateFee(tx, blockchain.view, trial.context(), (why) => apiError('Invalid', why)),
@@ -142,8 +159,22 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     policies: policyReads(blockchain),
   };
 
+  let unwatch = (): void => {};
+  if (telemetry !== undefined) {
+    const { version } = ports;
+    const { process } = telemetry;
+    const chainId = String.fromCharCode(chain.chainId);
+    const poolBytesMax = config.utx.memoryLimit;
+    const healthy = () => (store.problem?.() ?? poolProblem()) === undefined;
+    const peers = () => services.peers?.connected().length ?? 0;
+    const parts = { blockchain, pool, poolBytesMax, verifier, miner, store, clock, process };
+    readOnDemand({ ...parts, version, chainId, peers, healthy }, metrics);
+    unwatch = watchChain(blockchain, owner.address, metrics);
+  }
+
+  const routes = createApi(services, { schemas: transactionSchemas() });
   const rest = config.restApi.enable
-    ? await http.listen(createApi(services, { schemas: transactionSchemas() }), {
+    ? await http.listen(telemetry === undefined ? routes : measuredRoutes(routes, metrics), {
         host: config.restApi.bindAddress,
         port: config.restApi.port,
         tls: tlsOf(config.restApi.tls),
@@ -161,6 +192,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
       await miner.stop();
       await blockchain.idle();
       forget();
+      unwatch();
       await pool.stop();
       await verifier.close();
       await store.close();

@@ -1,5 +1,6 @@
 /** What GET /node/* tells of this node. */
 import type { NodeInfo } from '../../api/services.ts';
+import type { Store } from '../../base/ports.ts';
 import type { FamilyName } from '../../crypto/family.ts';
 import type { NetworkSettings } from '../../tx/network-settings.ts';
 import { allTypes } from '../../tx/registry.ts';
@@ -13,6 +14,7 @@ export function nodeInfo(
     readonly family: { readonly name: FamilyName };
     readonly version: string;
     readonly requestStop: () => void;
+    readonly store: Pick<Store, 'problem'>;
   },
 ): NodeInfo {
   const { consensus, custom } = config.blockchain;
@@ -35,7 +37,7 @@ export function nodeInfo(
             syncDuration: consensus.syncDuration.ms,
           },
     owner,
-    problem: () => undefined,
+    problem: () => node.store.problem?.(),
     stop: node.requestStop,
   };
 }

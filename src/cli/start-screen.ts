@@ -1,0 +1,90 @@
+/** What a node says of itself when it starts: one screen for a person, one event for a machine. */
+import { base58 } from '../base/base58.ts';
+import type { HttpServer } from '../base/http.ts';
+import type { Log } from '../base/ports.ts';
+import { type Block, blockId } from '../block/block.ts';
+import type { Config } from '../node/config/settings.ts';
+import { colour } from './output.ts';
+import { hostInUrl } from './telemetry.ts';
+
+export interface StartFacts {
+  readonly version: string;
+  readonly chainId: string;
+  readonly genesisId: string;
+  readonly owner: string;
+  readonly consensus: string;
+  /** Time between blocks, as configured. */
+  readonly round: string;
+  readonly mining: boolean;
+  readonly height: number;
+  /** `host:port`; absent where the interface is off. */
+  readonly rest?: string;
+  readonly tls?: boolean;
+  readonly metrics?: string;
+  readonly data: string;
+}
+
+export function startFacts(
+  config: Config,
+  genesis: Block,
+  running: {
+    readonly version: string;
+    readonly height: number;
+    readonly rest: HttpServer | undefined;
+    readonly metrics: string | undefined;
+  },
+): StartFacts {
+  const { consensus, custom } = config.blockchain;
+  const { rest, metrics } = running;
+  const { bindAddress, tls } = config.restApi;
+  return {
+    version: running.version,
+    chainId: custom.addressSchemeCharacter,
+    genesisId: base58.encode(blockId(genesis)),
+    owner: config.ownerAddress,
+    consensus: consensus.type,
+    round:
+      consensus.type === 'pos'
+        ? custom.genesis.averageBlockDelay.text
+        : `${consensus.roundDuration.text} + ${consensus.syncDuration.text}`,
+    mining: config.miner.enable && config.network.mode !== 'watcher',
+    height: running.height,
+    ...(rest === undefined
+      ? {}
+      : { rest: `${hostInUrl(bindAddress)}:${rest.port}`, tls: tls.cert !== undefined }),
+    ...(metrics === undefined ? {} : { metrics }),
+    data: config.dataDirectory,
+  };
+}
+
+/** A screen on a terminal, else the event `node.started`. */
+export function sayStarted(facts: StartFacts, log: Log, terminal: boolean): void {
+  if (terminal) process.stderr.write(startScreen(facts));
+  else log.info('node.started', { ...facts });
+}
+
+const LABEL_WIDTH = 13;
+const NAMES: Readonly<Record<string, string>> = {
+  poa: 'proof of authority',
+  pos: 'proof of stake',
+};
+
+export function startScreen(facts: StartFacts): string {
+  const { rest, tls, metrics } = facts;
+  const url = rest && `${tls === true ? 'https' : 'http'}://${rest}`;
+  const rows: [label: string, value: string | undefined][] = [
+    ['Network', `chain ${facts.chainId}, genesis block ${facts.genesisId}`],
+    ['Owner', facts.owner],
+    ['Consensus', `${NAMES[facts.consensus] ?? facts.consensus}, ${facts.round} a block`],
+    ['Mining', facts.mining ? 'yes' : 'no'],
+    ['Height', String(facts.height)],
+    ['REST API', url ?? 'off'],
+    ['Explorer', url && `${url}/explorer`],
+    ['Metrics', metrics ?? 'off'],
+    ['Data folder', facts.data],
+  ];
+  const lines = rows.flatMap(([label, value]) =>
+    value === undefined ? [] : [`  ${colour('dim', label.padEnd(LABEL_WIDTH))}${value}\n`],
+  );
+  return `\n  ${colour('bold', `platform-node ${facts.version}`)}\n\n${lines.join('')}\n`;
+}

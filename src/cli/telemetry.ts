@@ -1,0 +1,33 @@
+/** The metrics of a node in this process, where its configuration wants them (ecosystem.md §1.1). */
+import type { Log } from '../base/ports.ts';
+import type { Config } from '../node/config/settings.ts';
+import type { NodePorts } from '../node/node.ts';
+
+export interface Telemetry {
+  /** For the node. */
+  readonly ports: NodePorts['telemetry'];
+  /** Where the metrics are served. */
+  readonly url: string | undefined;
+  close(): Promise<void>;
+}
+
+const NONE: Telemetry = { ports: undefined, url: undefined, close: async () => {} };
+
+/** Rejects where the address cannot be bound. */
+export async function openTelemetry({ metrics }: Config, log: Log): Promise<Telemetry> {
+  if (!metrics.enable) return NONE;
+  // The library is not loaded by nodes that do not need it.
+  const { servePrometheus } = await import('../adapters/prometheus.ts');
+  const { processReadings } = await import('../adapters/process-readings.ts');
+  const server = await servePrometheus({ host: metrics.bindAddress, port: metrics.port });
+  const url = `http://${hostInUrl(metrics.bindAddress)}:${server.port}/metrics`;
+  log.info('metrics.listening', { url });
+  return {
+    ports: { metrics: server.metrics, process: processReadings() },
+    url,
+    close: server.close,
+  };
+}
+
+/** An address as it stands in a URL: that of IPv6 in brackets. */
+export const hostInUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host);

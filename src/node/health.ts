@@ -1,0 +1,34 @@
+/** Remembers whether the journal of the pool works, for /health and the metrics. */
+import type { Journal } from '../base/ports.ts';
+
+export interface WatchedJournal {
+  readonly journal: Journal;
+  /** Why the last record could not be written; undefined while all is well. */
+  problem(): string | undefined;
+}
+
+/** Too much work at once is no fault of the disk. */
+const OVERLOAD = 'JournalFullError';
+
+export function watchJournal(inner: Journal): WatchedJournal {
+  let problem: string | undefined;
+  async function watched(write: Promise<void>): Promise<void> {
+    try {
+      await write;
+      problem = undefined;
+    } catch (cause) {
+      const overloaded = cause instanceof Error && cause.name === OVERLOAD;
+      if (!overloaded) problem = `the pool cannot be written to disk: ${String(cause)}`;
+      throw cause;
+    }
+  }
+  return {
+    journal: {
+      recovered: inner.recovered,
+      append: (record) => watched(inner.append(record)),
+      rewrite: (records) => watched(inner.rewrite(records)),
+      close: () => inner.close(),
+    },
+    problem: () => problem,
+  };
+}

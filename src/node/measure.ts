@@ -1,0 +1,129 @@
+/**
+ * Where the metrics of observability.ts get their values. Parts that do not know of metrics are
+ * wrapped here, only when somebody wants the metrics; the rest is looked up when they are read.
+ */
+
+import { ApiError } from '../base/errors.ts';
+import type { HttpReply, HttpRoute } from '../base/http.ts';
+import type { Clock, ProcessReadings, Store, Verifier } from '../base/ports.ts';
+import type { Blockchain } from '../chain/blockchain.ts';
+import type { Pool } from '../mempool/pool.ts';
+import { MINER_STATES, type Miner } from '../miner/miner.ts';
+import type { NodeMetrics } from './observability.ts';
+
+/** The pool with its submissions counted. */
+export function measuredPool(pool: Pool, metrics: NodeMetrics): Pool {
+  return {
+    ...pool,
+    async submit(tx) {
+      const before = pool.get(tx.id) !== undefined;
+      try {
+        const accepted = await pool.submit(tx);
+        if (!before) metrics.accepted.add();
+        return accepted;
+      } catch (error) {
+        metrics.refused.add(1, { code: error instanceof ApiError ? String(error.code) : 'none' });
+        throw error;
+      }
+    },
+  };
+}
+
+/** The routes with their answers counted: one series for each route and status that occurs. */
+export function measuredRoutes(routes: readonly HttpRoute[], metrics: NodeMetrics): HttpRoute[] {
+  return routes.map((route) => {
+    const { method, pattern, admit } = route;
+    const group = { group: pattern.split('/')[1] ?? '' };
+    const count = (reply: HttpReply): HttpReply => {
+      metrics.requests.add(1, { method, route: pattern, status: String(reply.status) });
+      return reply;
+    };
+    return {
+      ...route,
+      admit:
+        admit === undefined
+          ? undefined
+          : (request) => {
+              const refusal = admit(request);
+              return refusal && count(refusal);
+            },
+      handle(request, body) {
+        const done = metrics.latency.start(group);
+        const finish = (reply: HttpReply): HttpReply => {
+          done();
+          return count(reply);
+        };
+        const reply = route.handle(request, body);
+        return reply instanceof Promise ? reply.then(finish) : finish(reply);
+      },
+    };
+  });
+}
+
+/** What happens to the chain; the returned function ends the watch. */
+export function watchChain(
+  blockchain: Blockchain,
+  owner: Uint8Array,
+  metrics: NodeMetrics,
+): () => void {
+  const { chain } = blockchain.view;
+  const own = chain.addressToText(owner);
+  let before = blockchain.tip().header.timestamp;
+  return blockchain.listen({
+    block({ tip, block }) {
+      const { timestamp, generator } = tip.header;
+      const forged = chain.addressToText(chain.addressOf(generator)) === own;
+      metrics.blocks.add(1, { origin: forged ? 'own' : 'others' });
+      metrics.blockTxs.add(block.txs.length);
+      metrics.blockTime.observe((timestamp - before) / 1000);
+      before = timestamp;
+    },
+    rolledBack(tip) {
+      metrics.rollbacks.add();
+      before = tip.header.timestamp;
+    },
+  });
+}
+
+export interface Watched {
+  readonly version: string;
+  readonly chainId: string;
+  readonly blockchain: Blockchain;
+  readonly pool: Pool;
+  readonly poolBytesMax: number;
+  readonly verifier: Verifier;
+  readonly miner: Miner;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly process: ProcessReadings;
+  readonly peers: () => number;
+  readonly healthy: () => boolean;
+}
+
+/** Everything that is there to be looked up whenever the metrics are read. */
+export function readOnDemand(of: Watched, metrics: NodeMetrics): void {
+  metrics.info.set(1, { version: of.version, chain_id: of.chainId });
+  metrics.poolBytesMax.set(of.poolBytesMax);
+  metrics.startTime.set(of.process.startSeconds());
+  metrics.onRead(() => {
+    const { height, header } = of.blockchain.tip();
+    metrics.height.set(height);
+    metrics.tipAge.set(Math.max(0, of.clock.now() - header.timestamp) / 1000);
+    metrics.poolSize.set(of.pool.size());
+    metrics.poolBytes.set(of.pool.bytes());
+    metrics.verifyQueue.set(of.verifier.pending ?? 0);
+    const now = of.miner.state();
+    for (const state of MINER_STATES) metrics.minerState.set(state === now ? 1 : 0, { state });
+    metrics.peers.set(of.peers());
+    metrics.synchronized.set(of.clock.synchronized() ? 1 : 0);
+    metrics.storeBytes.set(of.store.size());
+    metrics.healthy.set(of.healthy() ? 1 : 0);
+    const { p50, p99, max } = of.process.loopDelay();
+    metrics.loopDelay.set(p50, { quantile: '0.5' });
+    metrics.loopDelay.set(p99, { quantile: '0.99' });
+    metrics.loopDelay.set(max, { quantile: '1' });
+    metrics.residentBytes.set(of.process.residentBytes());
+    metrics.heapBytes.set(of.process.heapBytes());
+    metrics.cpuSeconds.set(of.process.cpuSeconds());
+  });
+}

@@ -1,0 +1,150 @@
+/**
+ * What can be seen of a running node: every event of the log and every metric, by name
+ * (architecture.md §14). Tests hold the sources, the dashboard and the alert rules to these lists,
+ * and docs/reference/observability.md is printed from them.
+ */
+import type { Counter, Gauge, Histogram, Metrics } from '../base/ports.ts';
+
+/** Event → what it means and, where somebody should act, what to do. */
+export const events = {
+  'block.appended': 'A block of another node was checked and is part of the chain.',
+  'block.equivocation': 'A miner signed two blocks for one round; the fields prove it.',
+  'block.forged': 'This node made a block.',
+  'block.refused': 'A block of another node broke the rules; `why` is the rule.',
+  'chain.reorganised': 'A better branch took the place of the last blocks.',
+  'chain.rolled-back': 'Blocks were taken back; their transactions wait in the pool again.',
+  'fork.too-deep':
+    'Others are on a better branch that left ours too long ago: roll back or start anew.',
+  'genesis.incorrect': 'Configuration and genesis block do not fit together; the node ends.',
+  'http.failed': 'A request met an error of the node itself and was answered with 500.',
+  'keystore.reload.failed': 'The keystore on disk cannot be read; the former one stays in use.',
+  'log.level': 'SIGUSR1 changed the level of the log.',
+  'metrics.listening': 'The metrics are served at this address.',
+  'miner.failed': 'A block could not be made; the next slot will be tried.',
+  'miner.no-quorum': 'Too few miners are connected, so this node makes no block.',
+  'miner.no-time': 'The time source is silent, so this node makes no block: check ntp.servers.',
+  'miner.stale-tip': 'The last block is too old, so this node makes no block: is it connected?',
+  'node.started': 'The node works; the fields say what it is doing.',
+  'node.stop-timeout': 'The orderly stop took too long; the process ends anyway.',
+  'node.stopped': 'The node has stopped in order.',
+  'node.stopping': 'The node was told to stop.',
+  'ntp.silent': 'No time server has answered: check the network and ntp.servers.',
+  'pool.dropped': 'A transaction left the pool without a block; `why` is the reason.',
+  'pool.journal-failed': 'The pool cannot be written to disk: check its space and health.',
+  'verify.thread-died': 'A thread that checks signatures died; another one took over its work.',
+} as const;
+
+export type EventName = keyof typeof events;
+
+interface Definition<K extends 'counter' | 'gauge' | 'histogram'> {
+  readonly kind: K;
+  readonly name: `node_${string}`;
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly bounds: readonly number[];
+}
+
+const define =
+  <K extends Definition<'counter' | 'gauge' | 'histogram'>['kind']>(kind: K) =>
+  (
+    name: `node_${string}`,
+    help: string,
+    labels: readonly string[] = [],
+    bounds: readonly number[] = [],
+  ): Definition<K> => ({ kind, name, help, labels, bounds });
+
+const counter = define('counter');
+const gauge = define('gauge');
+const histogram = define('histogram');
+
+/** Bounds in seconds of work within the process. */
+const WORK = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+/** Bounds in seconds between blocks. */
+const BETWEEN_BLOCKS = [0.5, 1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 300, 600];
+/** One series for each of these and each part of the interface. */
+const REST = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
+
+export const metricTable = {
+  info: gauge('node_info', 'Always 1; the labels say what is running.', ['version', 'chain_id']),
+  height: gauge('node_chain_height', 'Height of the last block.'),
+  tipAge: gauge('node_chain_tip_age_seconds', 'Time since the last block.'),
+  blocks: counter('node_blocks_total', 'Blocks added to the chain, by who made them.', ['origin']),
+  blockTxs: counter('node_block_transactions_total', 'Transactions in blocks added to the chain.'),
+  rollbacks: counter('node_chain_rollbacks_total', 'Times that blocks were taken back.'),
+  blockTime: histogram(
+    'node_block_interval_seconds',
+    'Time between the timestamps of a block and the one before it.',
+    [],
+    BETWEEN_BLOCKS,
+  ),
+  apply: histogram(
+    'node_block_apply_seconds',
+    'Applying the transactions of a block on top of the state.',
+    [],
+    WORK,
+  ),
+  commit: histogram('node_block_commit_seconds', 'Writing blocks to the disk.', [], WORK),
+  poolSize: gauge('node_pool_transactions', 'Transactions in the pool.'),
+  poolBytes: gauge('node_pool_bytes', 'Bytes of the transactions in the pool.'),
+  poolBytesMax: gauge('node_pool_bytes_max', 'Bytes that the pool may hold (utx.memory-limit).'),
+  accepted: counter('node_transactions_accepted_total', 'Transactions that entered the pool.'),
+  refused: counter(
+    'node_transactions_refused_total',
+    'Transactions that were refused, by the code of the error.',
+    ['code'],
+  ),
+  verifyQueue: gauge('node_verify_queue', 'Signature checks not yet answered.'),
+  minerState: gauge('node_miner_state', '1 for the state that the miner is in.', ['state']),
+  peers: gauge('node_peers', 'Connected nodes.'),
+  synchronized: gauge('node_time_synchronized', '1 while the time source can be trusted.'),
+  storeBytes: gauge('node_store_bytes', 'Bytes of the chain on disk.'),
+  healthy: gauge('node_healthy', '0 while store or pool journal cannot be trusted.'),
+  requests: counter('node_rest_requests_total', 'Answered REST requests.', [
+    'method',
+    'route',
+    'status',
+  ]),
+  latency: histogram(
+    'node_rest_request_seconds',
+    'From the whole request to the answer, by the first part of the path.',
+    ['group'],
+    REST,
+  ),
+  loopDelay: gauge(
+    'node_event_loop_delay_seconds',
+    'How late timers of the main thread were since the last scrape.',
+    ['quantile'],
+  ),
+  residentBytes: gauge('node_process_resident_bytes', 'Memory that the process holds.'),
+  heapBytes: gauge('node_process_heap_bytes', 'Part of it that is used JavaScript heap.'),
+  cpuSeconds: gauge('node_process_cpu_seconds', 'Processor time since the start.'),
+  startTime: gauge('node_process_start_time_seconds', 'When the process began, Unix time.'),
+} as const satisfies Record<string, Definition<'counter' | 'gauge' | 'histogram'>>;
+
+type Instrument<D> =
+  D extends Definition<'counter'> ? Counter : D extends Definition<'gauge'> ? Gauge : Histogram;
+
+export type NodeMetrics = {
+  readonly [K in keyof typeof metricTable]: Instrument<(typeof metricTable)[K]>;
+} & { onRead(action: () => void): void };
+
+/** Declares all metrics. Without a sink they do nothing, so whoever measures need not ask. */
+export function nodeMetrics(sink: Metrics = nowhere): NodeMetrics {
+  const made = Object.entries(metricTable).map(([key, one]) => {
+    const { kind, name, help, labels, bounds } = one;
+    if (kind === 'histogram') return [key, sink.histogram(name, help, bounds, labels)];
+    return [key, sink[kind](name, help, labels)];
+  });
+  // Each entry was made of the definition of its key.
+  return { ...Object.fromEntries(made), onRead: sink.onRead } as unknown as NodeMetrics;
+}
+
+const nothing = (): void => {};
+const silent = { add: nothing, set: nothing, observe: nothing, start: () => nothing };
+
+const nowhere: Metrics = {
+  counter: () => silent,
+  gauge: () => silent,
+  histogram: () => silent,
+  onRead: nothing,
+};
