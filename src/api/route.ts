@@ -38,7 +38,8 @@ export type Group =
   | 'crypto'
   | 'permissions'
   | 'activation'
-  | 'leasing';
+  | 'leasing'
+  | 'health';
 
 /** How a request body becomes a value. `parse` throws ApiError or CodecError. */
 export interface Body<T> {

@@ -8,6 +8,7 @@ import { blocks } from './blocks.ts';
 import { consensus } from './consensus.ts';
 import { contracts } from './contracts.ts';
 import { crypto } from './crypto.ts';
+import { health } from './health.ts';
 import { node } from './node.ts';
 import { peers } from './peers.ts';
 import { permissions } from './permissions.ts';
@@ -31,4 +32,5 @@ export const routes: readonly AnyRoute[] = [
   ...Object.values(permissions),
   ...Object.values(activation),
   ...Object.values(leasing),
+  ...Object.values(health),
 ];

@@ -1,0 +1,92 @@
+/**
+ * Health for supervisors and load balancers (ecosystem.md §1.1): alive means that a restart would
+ * not help, ready means that clients are served well. 200 or 503, each with its reasons.
+ */
+import Type from 'typebox';
+import { answer } from '../answer.ts';
+import { Int32, Int64 } from '../body.ts';
+import * as params from '../params.ts';
+import { route } from '../route.ts';
+import type { Services } from '../services.ts';
+
+const group = 'health';
+const BLOCKS_BEHIND_MAX = 10;
+
+const Reason = Type.Object({ code: Type.String(), message: Type.String() });
+type Reason = { readonly code: string; readonly message: string };
+
+const Live = Type.Object({ status: Type.String(), reasons: Type.Array(Reason) });
+const Ready = Type.Object({
+  ...Live.properties,
+  height: Int32,
+  tipAge: Int64,
+  blocksBehind: Int32,
+  peers: Int32,
+});
+
+/** What only an operator or a restart can mend. */
+function* faults({ node, pool }: Services): Generator<Reason> {
+  const store = node.problem();
+  if (store !== undefined) yield { code: 'store', message: store };
+  const journal = pool.problem?.();
+  if (journal !== undefined) yield { code: 'pool-journal', message: journal };
+}
+
+const live = route({
+  method: 'GET',
+  path: '/health/live',
+  access: 'public',
+  group,
+  doc: 'Whether the node works at all; 503 while store or pool journal are broken.',
+  reply: Live,
+  handle(_request, services) {
+    const reasons = [...faults(services)];
+    const works = reasons.length === 0;
+    return answer(works ? 200 : 503, { status: works ? 'live' : 'broken', reasons });
+  },
+});
+
+function blockIntervalMs({ node: { blockTiming } }: Services): number {
+  return 'averageBlockDelay' in blockTiming
+    ? blockTiming.averageBlockDelay
+    : blockTiming.roundDuration + blockTiming.syncDuration;
+}
+
+const ready = route({
+  method: 'GET',
+  path: '/health/ready',
+  access: 'public',
+  group,
+  doc: 'Whether the node should get requests; 503 also while it is behind or has too few peers.',
+  query: {
+    maxBlocksBehind: params.optional(
+      params.nonNegative(
+        `Rounds without a block that are still well; without it ${BLOCKS_BEHIND_MAX}.`,
+      ),
+      BLOCKS_BEHIND_MAX,
+    ),
+    minPeers: params.optional(params.nonNegative('Connected nodes needed; without it 0.'), 0),
+  },
+  reply: Ready,
+  handle({ query: { maxBlocksBehind, minPeers } }, services) {
+    const { chain, clock } = services;
+    const height = chain.height();
+    const tipAge = Math.max(0, clock.now() - (chain.headerAt(height)?.timestamp ?? 0));
+    // The round of the last block is over after one interval, the next may take one too.
+    const intervals = Math.floor(tipAge / Math.max(1, blockIntervalMs(services)));
+    const blocksBehind = Math.max(0, intervals - 1);
+    const peers = services.peers?.connected().length ?? 0;
+    const reasons = [...faults(services)];
+    const because = (code: string, message: string) => void reasons.push({ code, message });
+    if (blocksBehind > maxBlocksBehind) {
+      because('tip-too-old', `the last block is ${Math.round(tipAge / 1000)} s old`);
+    }
+    if (!clock.synchronized()) because('no-time', 'no time server answers');
+    if (peers < minPeers) because('peers', `${peers} of at least ${minPeers} nodes connected`);
+    const well = reasons.length === 0;
+    const status = well ? 'ready' : 'not ready';
+    return answer(well ? 200 : 503, { status, reasons, height, tipAge, blocksBehind, peers });
+  },
+});
+
+export const health = { live, ready };
