@@ -43,13 +43,21 @@ function environment(own: CommandOptions['env'] = {}): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), NO_COLOR: '1', ...own };
 }
 
-export function startCommand(
+export const startCommand = (
   scope: Scope,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Command => startProgram(scope, COMMAND, args, options);
+
+/** As `startCommand`, for any program. */
+export function startProgram(
+  scope: Scope,
+  program: string,
   args: readonly string[],
   options: CommandOptions = {},
 ): Command {
   // Without the hooks that the test runner gives every process: this one runs as for a user.
-  const child = spawn('env', ['-u', 'NODE_OPTIONS', COMMAND, ...args], {
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', program, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: environment(options.env),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
