@@ -15,7 +15,8 @@ export type Offence =
   | 'invalid-transactions'
   | 'unanswered-request'
   | 'wrong-private-data'
-  | 'flood';
+  | 'flood'
+  | 'forged-handshake';
 
 export interface Session {
   /** Address of the owner, 26 bytes. */
@@ -24,14 +25,21 @@ export interface Session {
   readonly nodeName: string;
   readonly nonce: bigint;
   readonly version: string;
+  /** Name of the program. */
+  readonly agent: string;
   readonly mode: NodeMode;
   readonly declaredAddress: { readonly host: string; readonly port: number } | undefined;
   readonly remoteHost: string;
   readonly remotePort: number;
+  readonly outbound: boolean;
   /** Sends a request on a stream of its own; rejects on time-out, refusal or a closed session. */
   request(protocol: string, message: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
-  /** Queues a notice; false when the queue of this peer is full and it was dropped. */
+  /**
+   * Queues a notice; false when the queue of this peer is full and it was dropped. Notices of one
+   * protocol arrive in order, those of several do not wait for each other.
+   */
   notify(protocol: string, message: Uint8Array): boolean;
+  /** Notes an offence; a grave or repeated one closes the session and blacklists the owner. */
   offend(offence: Offence, detail: string): void;
   close(reason: string): void;
 }
@@ -39,14 +47,23 @@ export interface Session {
 export interface RequestHandler {
   /** Longest message taken in. */
   readonly messageBytesMax: number;
-  /** Of one session at a time. */
+  /** Longest answer taken from others; 20 MiB and 64 KiB where it is left out. */
+  readonly answerBytesMax?: number;
+  /** Of one session at a time, in each direction. */
   readonly concurrent: number;
+  /**
+   * An error refuses the request, and its message is told. A CodecError is an offence and closes
+   * the session.
+   */
   answer(session: Session, message: Uint8Array): Promise<Uint8Array>;
 }
 
 export interface NoticeHandler {
   readonly messageBytesMax: number;
-  /** Must return quickly: it queues what it got and works on it later. */
+  /**
+   * Must return quickly: it queues what it got and works on it later. A CodecError is an offence and
+   * closes the session.
+   */
   take(session: Session, message: Uint8Array): void;
 }
 

@@ -1,0 +1,24 @@
+/** Limits in time on the clock of the node, so that they hold under virtual time too. */
+import type { Clock } from '../base/ports.ts';
+
+/**
+ * The outcome of `action`, or a rejection after `ms`. `signal` aborts then, and whatever the action
+ * holds has to be let go of by listening to it.
+ */
+export async function within<T>(
+  clock: Clock,
+  ms: number,
+  why: string,
+  action: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const late = new Promise<never>((_resolve, reject) => {
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason));
+  });
+  const cancel = clock.after(ms, () => controller.abort(new Error(why)));
+  try {
+    return await Promise.race([action(controller.signal), late]);
+  } finally {
+    cancel();
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * One session: a connection whose other end has proved to be a registered owner.
+ *
+ * Streams of its protocols are served here and nowhere else. Whatever is malformed ends the session.
+ */
+import { MalformedStream, type PeerConnection, type PeerStream } from '../base/network.ts';
+import type { Clock } from '../base/ports.ts';
+import { CodecError } from '../codec/codec.ts';
+import type { Identity } from './handshake.ts';
+import { versionText } from './handshake.ts';
+import { createNoticeQueue, type NoticeQueue, readNotices } from './notices.ts';
+import { answerRequest, isOurs, sendRequest } from './requests.ts';
+import type { NoticeHandler, Offence, RequestHandler, Session } from './session.ts';
+import { createSlots, type Slots } from './slots.ts';
+
+/** The largest thing that nodes exchange: an item of private data with its envelope. */
+export const ANSWER_BYTES_MAX = 20 * 1024 * 1024 + 64 * 1024;
+/** Requests of this node that may wait for one peer. */
+const WAITING_MAX = 1000;
+
+export interface PeerSession extends Session {
+  serveRequest(protocol: string, handler: RequestHandler, stream: PeerStream): Promise<void>;
+  serveNotices(handler: NoticeHandler, stream: PeerStream): Promise<void>;
+  isOpen(): boolean;
+  /** When something whole arrived last. */
+  lastHeard(): number;
+}
+
+export interface SessionPorts {
+  readonly clock: Clock;
+  /** Full name of a protocol on the wire. */
+  readonly wireName: (protocol: string) => string;
+  readonly requestHandler: (protocol: string) => RequestHandler | undefined;
+  readonly onOffence: (session: PeerSession, offence: Offence, detail: string) => void;
+  /** Called once. */
+  readonly onClose: (session: PeerSession, reason: string) => void;
+}
+
+export function createPeerSession(
+  { owner, hello }: Identity,
+  connection: PeerConnection,
+  ports: SessionPorts,
+): PeerSession {
+  const { clock, wireName } = ports;
+  const queues = new Map<string, NoticeQueue>();
+  const asking = new Map<string, Slots>();
+  const answering = new Map<string, Slots>();
+  let heard = clock.now();
+  let open = true;
+
+  const session: PeerSession = {
+    owner,
+    ownerPublicKey: hello.ownerPublicKey,
+    nodeName: hello.nodeName,
+    nonce: hello.nonce,
+    version: versionText(hello.version),
+    agent: hello.agent,
+    mode: hello.mode,
+    declaredAddress: hello.declaredAddress,
+    remoteHost: connection.remoteHost,
+    remotePort: connection.remotePort,
+    outbound: connection.outbound,
+
+    async request(protocol, message, timeoutMs) {
+      const handler = ports.requestHandler(protocol);
+      const slots = slotsOf(asking, protocol, handler?.concurrent ?? 1);
+      if (!open) throw new Error('the session is closed');
+      if (slots.waiting >= WAITING_MAX) throw new Error('too many requests wait for this peer');
+      const since = clock.now();
+      const release = await slots.take();
+      try {
+        const left = timeoutMs - (clock.now() - since);
+        if (!open || left <= 0) throw new Error(`${protocol}: no answer in time`);
+        const answer = await sendRequest(
+          connection,
+          wireName(protocol),
+          message,
+          handler?.answerBytesMax ?? ANSWER_BYTES_MAX,
+          clock,
+          left,
+        );
+        heard = clock.now();
+        return answer;
+      } catch (cause) {
+        if (cause instanceof MalformedStream) session.offend('malformed-message', cause.message);
+        throw cause;
+      } finally {
+        release();
+      }
+    },
+
+    notify(protocol, message) {
+      if (!open) return false;
+      let queue = queues.get(protocol);
+      if (queue === undefined) {
+        queue = createNoticeQueue(connection, wireName(protocol), clock, session.close);
+        queues.set(protocol, queue);
+      }
+      return queue.put(message);
+    },
+
+    offend(offence, detail) {
+      if (open) ports.onOffence(session, offence, detail);
+    },
+
+    close(reason) {
+      if (!open) return;
+      open = false;
+      void connection.close();
+      ports.onClose(session, reason);
+    },
+
+    async serveRequest(protocol, handler, stream) {
+      const release = await slotsOf(answering, protocol, handler.concurrent).take();
+      try {
+        if (!open) return stream.abort();
+        await answerRequest(stream, clock, (message) => {
+          heard = clock.now();
+          return handler.answer(session, message);
+        });
+      } catch (cause) {
+        judge(cause);
+      } finally {
+        release();
+      }
+    },
+
+    async serveNotices(handler, stream) {
+      try {
+        await readNotices(stream, {
+          clock,
+          isOpen: () => open,
+          take(message) {
+            heard = clock.now();
+            handler.take(session, message);
+          },
+          onFlood: () => session.offend('flood', 'more notices than can be read'),
+        });
+      } catch (cause) {
+        judge(cause);
+        session.close(`notices: ${(cause as Error).message}`);
+      }
+    },
+
+    isOpen: () => open,
+    lastHeard: () => heard,
+  };
+
+  function judge(cause: unknown): void {
+    if (cause instanceof CodecError || cause instanceof MalformedStream) {
+      session.offend('malformed-message', cause.message);
+    } else if (isOurs(cause)) {
+      throw cause;
+    }
+  }
+
+  connection.onClose(() => session.close('the connection has ended'));
+  return session;
+}
+
+function slotsOf(all: Map<string, Slots>, protocol: string, count: number): Slots {
+  let slots = all.get(protocol);
+  if (slots === undefined) {
+    slots = createSlots(count);
+    all.set(protocol, slots);
+  }
+  return slots;
+}

@@ -1,0 +1,146 @@
+/**
+ * What becomes of nodes that fail or misbehave (protocol.md §10.7).
+ *
+ *   suspended     a place that could not be dialled, or whose connection ended: left alone a while
+ *   distrusted    an owner that did not deliver: its score is ignored for five minutes
+ *   blacklisted   an owner and its host: refused in both directions, for a quarter of an hour
+ *
+ * A node of the configuration is never blacklisted for more than a minute, so that an operator's
+ * own network heals. Hosts on the loopback are shared by nodes, so there only the owner is refused.
+ * Honest lateness (a block that is no child of the tip, or a little ahead of the clock) is no offence.
+ */
+import { latin1 } from '../base/bytes.ts';
+import type { Clock } from '../base/ports.ts';
+import { isLoopback } from './address.ts';
+import type { Offence } from './session.ts';
+
+export interface PenaltyOptions {
+  readonly suspensionMs: number;
+  readonly blacklistMs: number;
+  /** False: offences close sessions and leave no mark. */
+  readonly blacklisting: boolean;
+}
+
+export interface Culprit {
+  /** Undefined until it is proved. */
+  readonly owner: Uint8Array | undefined;
+  readonly host: string;
+  /** True for a node that the configuration names. */
+  readonly configured: boolean;
+}
+
+export type Verdict = 'noted' | 'close' | 'blacklisted';
+
+export interface Penalties {
+  offend(culprit: Culprit, offence: Offence, detail: string): Verdict;
+  suspend(place: string): void;
+  isSuspended(place: string): boolean;
+  /** True while the score of this owner is not to be believed. */
+  distrusts(owner: Uint8Array): boolean;
+  /** Reason for which the owner, or its host, is refused. */
+  blacklistReason(owner: Uint8Array | undefined, host: string): string | undefined;
+  suspended(): readonly { readonly place: string; readonly since: number }[];
+  blacklisted(): readonly BlacklistEntry[];
+  clearBlacklist(): void;
+}
+
+export interface BlacklistEntry {
+  readonly host: string;
+  readonly owner: Uint8Array | undefined;
+  readonly since: number;
+  readonly until: number;
+  readonly reason: string;
+}
+
+/** Offences within an hour that make an entry in the blacklist, and whether each ends a session. */
+const WEIGHTS: Readonly<Record<Offence, { readonly times: number; readonly closes: boolean }>> = {
+  'malformed-message': { times: 1, closes: true },
+  'invalid-block': { times: 1, closes: true },
+  'wrong-private-data': { times: 1, closes: true },
+  'forged-handshake': { times: 1, closes: true },
+  flood: { times: 1, closes: true },
+  'unanswered-request': { times: 3, closes: true },
+  'invalid-transactions': { times: 4, closes: false },
+};
+const HOUR_MS = 3_600_000;
+const CONFIGURED_MS_MAX = 60_000;
+const DISTRUST_MS = 300_000;
+/** Rows of each kind; the oldest make room. */
+const ROWS_MAX = 1000;
+
+export function createPenalties(options: PenaltyOptions, clock: Clock): Penalties {
+  const suspensions = new Map<string, number>();
+  const distrusted = new Map<string, number>();
+  const offences = new Map<string, number[]>();
+  const entries = new Map<string, BlacklistEntry>();
+
+  /** Counts this offence together with those of the last hour. */
+  function count(culprit: Culprit, offence: Offence): number {
+    const key = `${offence} ${culprit.owner === undefined ? culprit.host : latin1(culprit.owner)}`;
+    const now = clock.now();
+    const recent = (offences.get(key) ?? []).filter((time) => now - time < HOUR_MS);
+    recent.push(now);
+    put(offences, key, recent);
+    return recent.length;
+  }
+
+  function blacklist(culprit: Culprit, reason: string): boolean {
+    const { owner, host, configured } = culprit;
+    // A stranger on the loopback has nothing by which it could be known again.
+    if (!options.blacklisting || (owner === undefined && isLoopback(host))) return false;
+    const since = clock.now();
+    const ms = configured ? Math.min(options.blacklistMs, CONFIGURED_MS_MAX) : options.blacklistMs;
+    const key = owner === undefined ? host : latin1(owner);
+    put(entries, key, { host, owner, since, until: since + ms, reason });
+    return true;
+  }
+
+  function current(): BlacklistEntry[] {
+    const now = clock.now();
+    for (const [key, entry] of entries) if (entry.until <= now) entries.delete(key);
+    return [...entries.values()];
+  }
+
+  return {
+    offend(culprit, offence, detail) {
+      const { times, closes } = WEIGHTS[offence];
+      if (offence === 'unanswered-request' && culprit.owner !== undefined) {
+        put(distrusted, latin1(culprit.owner), clock.now() + DISTRUST_MS);
+      }
+      if (count(culprit, offence) < times) return closes ? 'close' : 'noted';
+      return blacklist(culprit, `${offence}: ${detail}`) ? 'blacklisted' : 'close';
+    },
+
+    suspend: (place) => put(suspensions, place, clock.now()),
+    isSuspended(place) {
+      const since = suspensions.get(place);
+      return since !== undefined && clock.now() - since < options.suspensionMs;
+    },
+    distrusts: (owner) => (distrusted.get(latin1(owner)) ?? 0) > clock.now(),
+
+    blacklistReason(owner, host) {
+      const key = owner === undefined ? undefined : latin1(owner);
+      return current().find(
+        (entry) =>
+          (entry.owner !== undefined && latin1(entry.owner) === key) ||
+          (entry.host === host && !isLoopback(host)),
+      )?.reason;
+    },
+
+    suspended() {
+      const now = clock.now();
+      for (const [place, since] of suspensions) {
+        if (now - since >= options.suspensionMs) suspensions.delete(place);
+      }
+      return Array.from(suspensions, ([place, since]) => ({ place, since }));
+    },
+    blacklisted: current,
+    clearBlacklist: () => entries.clear(),
+  };
+}
+
+function put<V>(rows: Map<string, V>, key: string, value: V): void {
+  rows.delete(key);
+  rows.set(key, value);
+  if (rows.size > ROWS_MAX) rows.delete(rows.keys().next().value!);
+}

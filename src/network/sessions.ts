@@ -1,0 +1,257 @@
+/**
+ * All sessions of this node (protocol.md §10.2, §10.4, §10.7).
+ *
+ * Invariants: one session for each owner; of two simultaneous connections that survives which the
+ * lower owner address has dialled, so both ends choose the same; every owner is a member of the
+ * network as of the present head (H-25); a connection without a session is served nothing but the
+ * handshake and the question of §10.3, and not for longer than the handshake may take.
+ */
+import { compare, latin1 } from '../base/bytes.ts';
+import type { Network, PeerConnection, PeerStream, ProtocolLimits } from '../base/network.ts';
+import type { Clock, Log } from '../base/ports.ts';
+import type { Chain } from '../codec/codec.ts';
+import { within } from './deadline.ts';
+import { type Handshake, HandshakeRefused, type Identity, notPermitted } from './handshake.ts';
+import { HELLO_BYTES_MAX } from './messages-handshake.ts';
+import { createPeerSession, type PeerSession, type SessionPorts } from './peer-session.ts';
+import type { Penalties } from './penalties.ts';
+import type { NoticeHandler, RequestHandler, Session, Sessions } from './session.ts';
+
+export interface SessionsOptions {
+  readonly connectionsMax: number;
+  readonly handshakeMs: number;
+  /** Silence after which a session is closed. */
+  readonly idleMs: number;
+}
+
+export interface SessionsPorts {
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly chain: Chain;
+  readonly handshake: Handshake;
+  readonly penalties: Penalties;
+  readonly ownAddress: Uint8Array;
+  /** True for a node that the configuration names. */
+  readonly isConfigured: (owner: Uint8Array | undefined, host: string) => boolean;
+}
+
+export interface SessionRegistry extends Sessions {
+  /** Tells the network about all protocols; before it listens. */
+  announce(): void;
+  /** Makes a session of a connection that this node has dialled. Rejects with the reason. */
+  greet(connection: PeerConnection): Promise<Session>;
+  /** Closes the sessions of owners who may not stay. */
+  evict(mayStay: (owner: Uint8Array) => boolean): void;
+  stop(): Promise<void>;
+}
+
+const HANDSHAKE = 'hs/1.0.0';
+const ALIVE = 'alive/1';
+const ALIVE_MS_MAX = 20_000;
+/** Requests that may wait at the transport beside those that are answered. */
+const SPARE_STREAMS = 4;
+
+/** Name of a protocol on the wire. */
+export const wireNameOn =
+  (chain: Chain) =>
+  (protocol: string): string =>
+    `/permchain/${String.fromCharCode(chain.chainId)}/${protocol}`;
+
+export function createSessions(options: SessionsOptions, ports: SessionsPorts): SessionRegistry {
+  const { network, clock, log, chain, handshake, penalties, ownAddress } = ports;
+  const wireName = wireNameOn(chain);
+  const requests = new Map<string, RequestHandler>();
+  const notices = new Map<string, NoticeHandler>();
+  const byOwner = new Map<string, PeerSession>();
+  const opened: ((session: Session) => void)[] = [];
+  const closed: ((session: Session, reason: string) => void)[] = [];
+  /** What becomes of each connection; undefined: nothing. */
+  const fates = new WeakMap<PeerConnection, PromiseWithResolvers<PeerSession | undefined>>();
+  /** Connections that others opened, until their handshake begins. */
+  const silent = new WeakSet<PeerConnection>();
+  const aliveMs = Math.min(ALIVE_MS_MAX, Math.floor(options.idleMs / 3));
+  let stopped = false;
+  let cancelTick = clock.after(aliveMs, tick);
+  notices.set(ALIVE, { messageBytesMax: 0, take: () => {} });
+
+  const sessionPorts: SessionPorts = {
+    clock,
+    wireName,
+    requestHandler: (protocol) => requests.get(protocol),
+    onOffence(session, offence, detail) {
+      const { owner, remoteHost: host } = session;
+      const configured = ports.isConfigured(owner, host);
+      const verdict = penalties.offend({ owner, host, configured }, offence, detail);
+      log.warn('peer.offence', { owner: textOf(owner), host, offence, detail, verdict });
+      if (verdict !== 'noted') session.close(`${offence}: ${detail}`);
+    },
+    onClose(session, reason) {
+      byOwner.delete(latin1(session.owner));
+      log.info('peer.closed', { owner: textOf(session.owner), reason });
+      for (const action of closed) action(session, reason);
+    },
+  };
+
+  const textOf = (owner: Uint8Array): string => chain.addressToText(owner);
+
+  function fateOf(connection: PeerConnection) {
+    let fate = fates.get(connection);
+    if (fate === undefined) {
+      fate = Promise.withResolvers<PeerSession | undefined>();
+      fates.set(connection, fate);
+      const { resolve } = fate;
+      connection.onClose(() => resolve(undefined));
+    }
+    return fate;
+  }
+
+  /** The reason why there is no session of this identity on this connection, or undefined. */
+  function admit(identity: Identity, connection: PeerConnection): string | undefined {
+    const { owner } = identity;
+    const text = textOf(owner);
+    if (stopped) return 'The node is stopping';
+    const reason = penalties.blacklistReason(owner, connection.remoteHost);
+    if (reason !== undefined) return `Peer with address '${text}' is blacklisted`;
+    const existing = byOwner.get(latin1(owner));
+    if (existing !== undefined) {
+      const own = compare(ownAddress, owner) < 0;
+      const simultaneous = existing.outbound !== connection.outbound;
+      if (!simultaneous || connection.outbound !== own) {
+        return `Connection to peer with address '${text}' already exists`;
+      }
+      existing.close('the other of two simultaneous connections is kept');
+    }
+    const { connectionsMax } = options;
+    if (byOwner.size >= connectionsMax) {
+      return `Node reached maximum number of allowed connections ('${connectionsMax}')`;
+    }
+    const session = createPeerSession(identity, connection, sessionPorts);
+    byOwner.set(latin1(owner), session);
+    const { nodeName, version, remoteHost: host, remotePort: port, outbound } = session;
+    log.info('peer.connected', { owner: text, nodeName, version, host, port, outbound });
+    fateOf(connection).resolve(session);
+    for (const action of opened) action(session);
+    return undefined;
+  }
+
+  /** Runs a handshake to its end; a connection without a session is closed. */
+  async function shake(
+    connection: PeerConnection,
+    action: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const why = 'Timeout expired while waiting for handshake';
+    try {
+      await within(clock, options.handshakeMs, why, action);
+    } catch (cause) {
+      fateOf(connection).resolve(undefined);
+      const { remoteHost: host, remotePort: port } = connection;
+      const error = cause as Error;
+      log.info('peer.refused', { host, port, why: error.message });
+      if (error instanceof HandshakeRefused && error.forged) {
+        const configured = ports.isConfigured(undefined, host);
+        penalties.offend({ owner: undefined, host, configured }, 'forged-handshake', error.message);
+      }
+      // Nothing on its way is worth waiting for, except a refusal.
+      if (error instanceof HandshakeRefused) await connection.close();
+      else connection.abort();
+      throw cause;
+    }
+  }
+
+  function answerHandshake(stream: PeerStream, connection: PeerConnection): void {
+    if (!silent.delete(connection)) {
+      stream.abort();
+      return;
+    }
+    shake(connection, () =>
+      handshake.answer(connection, stream, (identity) => admit(identity, connection)),
+    ).catch(() => {});
+  }
+
+  function incoming(connection: PeerConnection): void {
+    if (stopped || penalties.blacklistReason(undefined, connection.remoteHost) !== undefined) {
+      connection.abort();
+      return;
+    }
+    silent.add(connection);
+    fateOf(connection);
+    const cancel = clock.after(options.handshakeMs, () => {
+      if (silent.has(connection)) connection.abort();
+    });
+    connection.onClose(cancel);
+  }
+
+  /** Streams may come before this side knows that the handshake is over, so they wait for that. */
+  function serve(
+    protocol: string,
+    limits: ProtocolLimits,
+    action: (session: PeerSession, stream: PeerStream) => Promise<void>,
+  ): void {
+    network.handle(wireName(protocol), limits, (stream, connection) => {
+      void fateOf(connection).promise.then((session) => {
+        if (session === undefined) stream.abort();
+        else return action(session, stream);
+      });
+    });
+  }
+
+  function tick(): void {
+    cancelTick = clock.after(aliveMs, tick);
+    const now = clock.now();
+    for (const session of [...byOwner.values()]) {
+      if (now - session.lastHeard() > options.idleMs) session.close('no message for too long');
+      else session.notify(ALIVE, new Uint8Array(0));
+    }
+  }
+
+  return {
+    all: () => [...byOwner.values()],
+    of: (owner) => byOwner.get(latin1(owner)),
+    onOpen: (action) => void opened.push(action),
+    onClose: (action) => void closed.push(action),
+    handleRequests: (protocol, handler) => void requests.set(protocol, handler),
+    handleNotices: (protocol, handler) => void notices.set(protocol, handler),
+
+    announce() {
+      network.onConnection(incoming);
+      const once = { messageBytesMax: HELLO_BYTES_MAX, inboundStreamsMax: 1 };
+      network.handle(wireName(HANDSHAKE), once, answerHandshake);
+      for (const [protocol, handler] of requests) {
+        const { messageBytesMax, concurrent } = handler;
+        const inboundStreamsMax = concurrent + SPARE_STREAMS;
+        serve(protocol, { messageBytesMax, inboundStreamsMax }, (session, stream) =>
+          session.serveRequest(protocol, handler, stream),
+        );
+      }
+      for (const [protocol, handler] of notices) {
+        const { messageBytesMax } = handler;
+        serve(protocol, { messageBytesMax, inboundStreamsMax: 1 }, (session, stream) =>
+          session.serveNotices(handler, stream),
+        );
+      }
+    },
+
+    async greet(connection) {
+      await shake(connection, async (signal) => {
+        const stream = await connection.open(wireName(HANDSHAKE), HELLO_BYTES_MAX, signal);
+        await handshake.dial(connection, stream, (identity) => admit(identity, connection));
+      });
+      const session = await fateOf(connection).promise;
+      if (session === undefined) throw new Error('the connection has ended');
+      return session;
+    },
+
+    evict(mayStay) {
+      for (const session of [...byOwner.values()]) {
+        if (!mayStay(session.owner)) session.close(notPermitted(textOf(session.owner)));
+      }
+    },
+
+    async stop() {
+      stopped = true;
+      cancelTick();
+      for (const session of [...byOwner.values()]) session.close('the node is stopping');
+    },
+  };
+}

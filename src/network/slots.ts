@@ -1,0 +1,31 @@
+/** So many at a time; the others wait in a line. */
+export interface Slots {
+  /** Resolves with the way to give the place back. */
+  take(): Promise<() => void>;
+  readonly waiting: number;
+}
+
+export function createSlots(count: number): Slots {
+  let free = count;
+  const line: (() => void)[] = [];
+  function release(): void {
+    const next = line.shift();
+    if (next === undefined) free++;
+    else next();
+  }
+  return {
+    async take() {
+      if (free > 0) free--;
+      else await new Promise<void>((resolve) => void line.push(resolve));
+      let given = false;
+      return () => {
+        if (given) return;
+        given = true;
+        release();
+      };
+    },
+    get waiting() {
+      return line.length;
+    },
+  };
+}

@@ -1,0 +1,175 @@
+/** Nodes that are nothing but their sessions: a set of registered keys stands for the chain. */
+import { createMemoryNet, type MemoryNetOptions } from '../../src/adapters/memory-net.ts';
+import { latin1 } from '../../src/base/bytes.ts';
+import type { Network } from '../../src/base/network.ts';
+import type { Clock } from '../../src/base/ports.ts';
+import { createChain } from '../../src/crypto/chain.ts';
+import { createFamily } from '../../src/crypto/families.ts';
+import type { KeyPair } from '../../src/crypto/family.ts';
+import {
+  createHandshake,
+  type Handshake,
+  type HandshakePorts,
+  type OwnHello,
+} from '../../src/network/handshake.ts';
+import { createPenalties, type Penalties } from '../../src/network/penalties.ts';
+import type { Session } from '../../src/network/session.ts';
+import {
+  createSessions,
+  type SessionRegistry,
+  type SessionsOptions,
+} from '../../src/network/sessions.ts';
+import { seededRandom } from '../crypto/random.ts';
+import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
+
+export const family = createFamily('curve25519');
+export const chain = createChain(family, 'T'.charCodeAt(0));
+const random = seededRandom('parties');
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+  system: () => Date.now(),
+  after(ms, action) {
+    const timer = setTimeout(action, ms);
+    return () => clearTimeout(timer);
+  },
+  turn: () => new Promise((resolve) => setImmediate(resolve)),
+  synchronized: () => true,
+};
+
+export interface Party {
+  readonly keys: KeyPair;
+  readonly owner: Uint8Array;
+  readonly text: string;
+  readonly network: Network;
+  readonly handshake: Handshake;
+  readonly sessions: SessionRegistry;
+  readonly penalties: Penalties;
+  readonly log: MemoryLog;
+  readonly events: string[];
+  readonly host: string;
+  port: number;
+  listen(): Promise<void>;
+  dial(other: Party): Promise<Session>;
+  stop(): Promise<void>;
+}
+
+export interface PartyOptions {
+  readonly phrase?: string;
+  readonly hello?: Partial<OwnHello>;
+  readonly ports?: Partial<HandshakePorts>;
+  readonly sessions?: Partial<SessionsOptions>;
+  readonly network?: Network;
+  readonly host?: string;
+  readonly configured?: boolean;
+  /** Signs for this owner with a key that is not its own. */
+  readonly forged?: boolean;
+}
+
+export interface Parties {
+  readonly registered: Map<string, Uint8Array>;
+  party(name: string, options?: PartyOptions): Party;
+}
+
+export const immediately = (_ms: number, action: () => void): unknown => setImmediate(action);
+
+export function createParties(
+  clock: Clock = realClock,
+  net: MemoryNetOptions = { after: immediately },
+): Parties {
+  const memory = createMemoryNet(net);
+  const registered = new Map<string, Uint8Array>();
+  let count = 0;
+
+  function party(name: string, options: PartyOptions = {}): Party {
+    const keys = family.keyPairFromPhrase(options.phrase ?? name);
+    const owner = chain.addressOf(keys.publicKey);
+    registered.set(latin1(owner), keys.publicKey);
+    const host = options.host ?? `10.0.0.${++count}`;
+    const network = options.network ?? memory.host(host);
+    const log = memoryLog();
+    const signer = options.forged === true ? family.keyPairFromPhrase('mallory') : keys;
+    const penalties = createPenalties(
+      { suspensionMs: 60_000, blacklistMs: 900_000, blacklisting: true },
+      clock,
+    );
+    const handshake = createHandshake({
+      chain,
+      random,
+      own: {
+        version: { major: 1, minor: 1, patch: 0 },
+        agent: 'platform-node',
+        chainId: chain.chainId,
+        genesisId: new Uint8Array(64).fill(1),
+        consensusType: 'poa',
+        settingsHash: new Uint8Array(32).fill(2),
+        nodeName: name,
+        nonce: 7n,
+        declaredAddress: undefined,
+        ownerPublicKey: keys.publicKey,
+        mode: 'default',
+        features: [],
+        ...options.hello,
+      },
+      minimumVersion: { major: 1, minor: 0, patch: 0 },
+      sign: (message) => family.sign(signer.privateKey, message, random),
+      verify: async (key, message, signature) => family.verify(key, message, signature),
+      ephemeralKey: () => family.generateKeyPair(random).publicKey,
+      keyOf: (address) => registered.get(latin1(address)),
+      ...options.ports,
+    });
+    const sessions = createSessions(
+      { connectionsMax: 30, handshakeMs: 30_000, idleMs: 60_000, ...options.sessions },
+      {
+        network,
+        clock,
+        log,
+        chain,
+        handshake,
+        penalties,
+        ownAddress: owner,
+        isConfigured: () => options.configured === true,
+      },
+    );
+    const events: string[] = [];
+    sessions.onOpen((session) => void events.push(`+${session.nodeName}`));
+    sessions.onClose((session, reason) => void events.push(`-${session.nodeName}: ${reason}`));
+    const self: Party = {
+      keys,
+      owner,
+      text: chain.addressToText(owner),
+      network,
+      handshake,
+      sessions,
+      penalties,
+      log,
+      events,
+      host,
+      port: 0,
+      async listen() {
+        sessions.announce();
+        self.port = (await network.listen({ host, port: 0, connectionsMax: 100 })) ?? 0;
+      },
+      async dial(other) {
+        const signal = AbortSignal.timeout(10_000);
+        return sessions.greet(await network.dial(other.host, other.port, signal));
+      },
+      async stop() {
+        await sessions.stop();
+        await network.close();
+      },
+    };
+    return self;
+  }
+
+  return { registered, party };
+}
+
+/** Waits, at most a few seconds, for something that happens on the other side. */
+export async function until(what: string, holds: () => boolean, ms = 5000): Promise<void> {
+  const deadline = Date.now() + ms;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error(`it never came: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
