@@ -11,6 +11,7 @@
  * the next window; an approved feature is never voted on again; a rollback undoes all of it with
  * the rows, since nothing is kept elsewhere.
  */
+import { apiError } from '../base/errors.ts';
 import { FEATURE_VOTES_MAX } from '../block/header.ts';
 import { END_OF_TABLE, prefix, prefixEnd, START_OF_TABLE, u32Key } from '../ledger/keys.ts';
 import type { Ledger, LedgerView } from '../ledger/ledger.ts';
@@ -42,6 +43,8 @@ export interface FeatureSupport {
   readonly autoSupport: boolean;
   /** Features to vote for otherwise. */
   readonly supported: readonly number[];
+  /** No block is judged any more once a feature that this node does not know is active. */
+  readonly stopAtUnknown?: boolean;
 }
 
 const firstOfWindow = (height: number, length: number): number =>
@@ -102,6 +105,32 @@ export function votesFor(
  */
 export function unknownFeatures(active: ReadonlySet<number>): readonly number[] {
   return [...active].filter((id) => !implementedFeatures.includes(id)).sort((a, b) => a - b);
+}
+
+/** Throws ApiError where such a feature is active and the operator wants to stop then. */
+export function requireKnownFeatures(active: ReadonlySet<number>, support: FeatureSupport): void {
+  if (support.stopAtUnknown !== true) return;
+  const unknown = unknownFeatures(active);
+  if (unknown.length > 0) throw apiError('Invalid', unknownText(unknown));
+}
+
+export const unknownText = (unknown: readonly number[]): string =>
+  `Features unknown to this node are active: ${unknown.join(', ')}. A newer release is needed`;
+
+/** Features unknown to this node that become active after `height` → their activation. */
+export function unknownAhead(
+  view: LedgerView,
+  height: number,
+  settings: NetworkSettings,
+): ReadonlyMap<number, number> {
+  const decided = [...view.range(features, START_OF_TABLE, END_OF_TABLE, FEATURES_MAX)];
+  const ids = new Set([...settings.preActivatedFeatures.keys(), ...decided.map(([id]) => id)]);
+  const ahead = new Map<number, number>();
+  for (const id of unknownFeatures(ids)) {
+    const from = activationHeight(view, id, settings);
+    if (from !== undefined && from > height) ahead.set(id, from);
+  }
+  return ahead;
 }
 
 export interface FeatureStatus {

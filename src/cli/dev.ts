@@ -15,6 +15,7 @@ interface Options {
   readonly restPort: number;
   readonly round: number;
   readonly json?: true;
+  readonly checkState?: true;
 }
 
 const ROUND_MS_MIN = 100;
@@ -26,6 +27,7 @@ export function register(command: Command): void {
     .option('--rest-port <port>', 'port of the REST listener', port, 6862)
     .option('--round <duration>', 'time between blocks', round, 1000)
     .option('--json', 'print one line of JSON when ready')
+    .option('--check-state', 'check the sums of the whole ledger after every block (slow)')
     .action(run);
 }
 
@@ -62,7 +64,8 @@ async function run(options: Options): Promise<void> {
     const { config } = await loadConfig(configPath(dir), {
       set: [`rest-api.port=${options.restPort}`],
     });
-    const node = await runNode(config);
+    const audit = options.checkState === true ? 'state' : 'blocks';
+    const node = await runNode(config, { audit });
     // A person gets the screen below, which says more.
     const { sayStarted } = await import('./start-screen.ts');
     if (process.stderr.isTTY !== true) sayStarted(node.facts, node.log, false);

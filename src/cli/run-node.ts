@@ -14,6 +14,8 @@ import { systemClock, systemRandom } from '../adapters/system.ts';
 import { ApiError } from '../base/errors.ts';
 import type { LogLevel } from '../base/ports.ts';
 import type { Block } from '../block/block.ts';
+import type { Audit } from '../chain/audit.ts';
+import { UnsupportedFeatures } from '../chain/feature-watch.ts';
 import { tables } from '../ledger/tables.ts';
 import type { Config } from '../node/config/settings.ts';
 import { createNode, type Node } from '../node/node.ts';
@@ -36,7 +38,12 @@ export interface RunningNode extends Node {
 const STOP_MS_MAX = 10_000;
 const FIRST_TIME_MS_MAX = 30_000;
 
-export async function runNode(config: Config): Promise<RunningNode> {
+export interface RunOptions {
+  /** What is checked after every block. */
+  readonly audit?: Audit | undefined;
+}
+
+export async function runNode(config: Config, { audit }: RunOptions = {}): Promise<RunningNode> {
   const log = stderrLog(levelOf(config), process.stderr.isTTY === true);
   process.on('SIGUSR1', () => changeLevel(log));
   const { family, chain } = networkOfConfig(config);
@@ -61,7 +68,7 @@ export async function runNode(config: Config): Promise<RunningNode> {
     const ownerKey = await unlockOwner(config, keystore);
     const verifier = createVerifyThreads(family, { log });
     const journal = openJournal({ path: join(config.dataDirectory, 'pool.journal') });
-    const stopping = Promise.withResolvers<void>();
+    const stopping = Promise.withResolvers<Error | undefined>();
     const node = await createNode(config, genesis, {
       chain,
       family,
@@ -76,18 +83,22 @@ export async function runNode(config: Config): Promise<RunningNode> {
       ownerKey,
       version,
       telemetry: telemetry.ports,
+      audit,
       requestStop: stopping.resolve,
     });
     const { height } = node.blockchain.tip();
     const { rest } = node;
     const facts = startFacts(config, genesis, { version, height, rest, metrics: telemetry.url });
-    return { ...node, log, facts, ended: stopOnRequest(node, stopping, log, time, telemetry) };
+    const ended = stopOnRequest(node, stopping, log, time, telemetry);
+    // Whoever waits for it later still hears of the cause.
+    ended.catch(() => undefined);
+    return { ...node, log, facts, ended };
   } catch (cause) {
     await store.close();
     await telemetry?.close();
     time?.stop();
     // What createNode refuses is data that do not fit the genesis block.
-    throw cause instanceof ApiError ? incorrectGenesis(log, cause) : cause;
+    throw cause instanceof ApiError ? incorrectGenesis(log, cause) : exitOf(cause);
   }
 }
 
@@ -136,7 +147,7 @@ function timeSource(config: Config, log: LogControl): TimeSource | undefined {
 
 async function stopOnRequest(
   node: Node,
-  stopping: PromiseWithResolvers<void>,
+  stopping: PromiseWithResolvers<Error | undefined>,
   log: LogControl,
   time: TimeSource | undefined,
   telemetry: Telemetry,
@@ -146,12 +157,12 @@ async function stopOnRequest(
     log.info('node.stopping', { signal });
     // The second signal means now; the store loses nothing that was acknowledged.
     if (++signals > 1) process.exit(1);
-    stopping.resolve();
+    stopping.resolve(undefined);
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
   process.on('SIGHUP', () => void node.rest?.reload());
-  await stopping.promise;
+  const cause = await stopping.promise;
   const deadline = setTimeout(() => {
     log.error('node.stop-timeout');
     log.flush();
@@ -163,4 +174,11 @@ async function stopOnRequest(
   clearTimeout(deadline);
   log.info('node.stopped');
   log.flush();
+  if (cause !== undefined) throw exitOf(cause);
 }
+
+/** A cause that has an exit code of its own as the error that carries it. */
+const exitOf = (cause: unknown): unknown =>
+  cause instanceof UnsupportedFeatures
+    ? new CliError(cause.message, EXIT.unsupportedFeature)
+    : cause;

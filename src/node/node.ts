@@ -8,6 +8,7 @@
 
 import { createApi } from '../api/api.ts';
 import type { Services } from '../api/services.ts';
+import { AssertionError } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
 import type { Http, HttpServer } from '../base/http.ts';
 import type {
@@ -21,7 +22,9 @@ import type {
   Verifier,
 } from '../base/ports.ts';
 import type { Block } from '../block/block.ts';
+import { type Audit, auditChain } from '../chain/audit.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
+import { watchFeatures } from '../chain/feature-watch.ts';
 import type { Chain } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { Keystore } from '../keystore/keystore.ts';
@@ -60,8 +63,10 @@ export interface NodePorts {
   readonly version: string;
   /** Absent where nobody wants metrics. */
   readonly telemetry?: { readonly metrics: Metrics; readonly process: ProcessReadings } | undefined;
-  /** Asks for an orderly exit; returns at once. */
-  readonly requestStop: () => void;
+  /** What is checked after every commit; absent: nothing. */
+  readonly audit?: Audit | undefined;
+  /** Asks for an orderly exit, with a cause if that is no wish of anybody; returns at once. */
+  readonly requestStop: (cause?: Error) => void;
 }
 
 export interface Node {
@@ -73,12 +78,22 @@ export interface Node {
   stop(): Promise<void>;
 }
 
-/** Throws ApiError where genesis and data directory do not fit together. */
+/**
+ * Throws ApiError where genesis and data directory do not fit together, UnsupportedFeatures where
+ * the network has gone where this release cannot follow.
+ */
 export async function createNode(config: Config, genesis: Block, ports: NodePorts): Promise<Node> {
   const { chain, family, store, verifier, clock, random, log, http, keystore, telemetry } = ports;
   const metrics = nodeMetrics(telemetry?.metrics);
   const opened = await openBlockchain(config, genesis, { ...ports, metrics });
   const { blockchain, network, support } = opened;
+  const unwatchFeatures = watchFeatures(blockchain, network, support, log, ports.requestStop);
+  const endAudit =
+    ports.audit &&
+    auditChain(blockchain, ports.audit, (broken) => {
+      log.error('ledger.broken', { why: broken.join('; ') });
+      ports.requestStop(new AssertionError(`the ledger is broken: ${broken.join('; ')}`));
+    });
 
   const { journal, problem: poolProblem } = watchJournal(ports.journal);
   const trial = createTrial(blockchain, network, clock);
@@ -192,6 +207,8 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
       await miner.stop();
       await blockchain.idle();
       forget();
+      unwatchFeatures();
+      endAudit?.();
       unwatch();
       await pool.stop();
       await verifier.close();

@@ -74,6 +74,8 @@ export interface WholeNode {
   heightOf(tx: Tx): number | undefined;
   balance(of: Account): bigint;
   stop(): Promise<void>;
+  /** Causes for which the node asked to be stopped. */
+  readonly stops: readonly (Error | undefined)[];
   /** Stops the node and starts it anew on what it has stored. */
   restart(): Promise<WholeNode>;
 }
@@ -198,6 +200,7 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
   const { config, clock, chain, family, accounts, store, files, records } = ground;
   const random = seededRandom(`a node at ${clock.now()}`);
   const log = memoryLog();
+  const stops: (Error | undefined)[] = [];
   const keystore = await openKeystore(
     { path: config.wallet.file, layout: 'file', password: config.wallet.password ?? '' },
     { files, random, family, chain },
@@ -217,7 +220,8 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
     keystore,
     ownerKey: await keystore.privateKey(accounts[0].address, ground.passwords[0]),
     version: '0.0.0',
-    requestStop: () => {},
+    audit: 'state',
+    requestStop: (cause) => void stops.push(cause),
   });
   let stopped = false;
   async function stop(): Promise<void> {
@@ -248,6 +252,7 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
     ...ground,
     node,
     log,
+    stops,
     make,
     transfer: (from, to, amount, fields) =>
       make(from, { type: 4, version: 2, recipient: to.text, amount, attachment: '', ...fields }),

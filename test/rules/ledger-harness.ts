@@ -14,6 +14,7 @@ import { type Committer, createCommitter } from '../../src/ledger/commit.ts';
 import { createHead, type Head } from '../../src/ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import type { Role } from '../../src/ledger/roles.ts';
+import { brokenInvariants } from '../../src/ledger/invariants.ts';
 import { stateHashes, tables, undo } from '../../src/ledger/tables.ts';
 import {
   type BlockFees,
@@ -29,7 +30,6 @@ import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
 import { genesis } from '../../src/tx/types/001-genesis.ts';
 import { genesisPermit } from '../../src/tx/types/101-genesis-permit.ts';
 import { genesisRegisterNode } from '../../src/tx/types/110-genesis-register-node.ts';
-import { brokenInvariants } from './invariants.ts';
 
 export const GENESIS_TIME = 1_574_240_400_000;
 export const BLOCK_MS = 10_000;
@@ -197,10 +197,10 @@ export function createHarness(options: Genesis): Harness {
     return earned;
   }
 
-  function mine(next: Actor = miner): void {
+  async function mine(next: Actor = miner): Promise<void> {
     closeBlock(draft, block, fees);
     recordHistory(draft, block.height);
-    committer.commit({ blocks: [{ height: block.height, overlay: draft }] });
+    await committer.commit({ blocks: [{ height: block.height, overlay: draft }] });
     for (const id of ids) mined.set(id, block.height);
     times.push(block.timestamp);
     assert.deepEqual(brokenInvariants(head, initialBalance), []);
@@ -209,9 +209,9 @@ export function createHarness(options: Genesis): Harness {
     open();
   }
 
-  function rollback(blocks: number): void {
+  async function rollback(blocks: number): Promise<void> {
     const from = times.length;
-    committer.commit({ unwound: committer.unwind(from, from - blocks), blocks: [] });
+    await committer.commit({ unwound: committer.unwind(from, from - blocks), blocks: [] });
     times.length -= blocks;
     for (const [id, height] of mined) if (height > times.length) mined.delete(id);
     assert.deepEqual(brokenInvariants(head, initialBalance), []);

@@ -38,6 +38,6 @@ export function nodeInfo(
           },
     owner,
     problem: () => node.store.problem?.(),
-    stop: node.requestStop,
+    stop: () => node.requestStop(),
   };
 }

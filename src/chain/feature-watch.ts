@@ -1,0 +1,57 @@
+/**
+ * Tells the operator of features that the network wants and this node does not know, and stops the
+ * node when one becomes active (protocol.md §6.1). Without the stop it only warns: the node goes on
+ * by its own rules and may end up on a chain of its own.
+ */
+import type { Log } from '../base/ports.ts';
+import { activeFeatures } from '../tx/features.ts';
+import type { NetworkSettings } from '../tx/network-settings.ts';
+import type { Blockchain } from './blockchain.ts';
+import { type FeatureSupport, unknownAhead, unknownFeatures, unknownText } from './features.ts';
+
+/** The network has gone where this node cannot follow: exit code 38. */
+export class UnsupportedFeatures extends Error {
+  override name = 'UnsupportedFeatures';
+}
+
+/**
+ * Looks at once and after every block; gives a way to end that. Throws UnsupportedFeatures where a
+ * node need not even start, later hands the same to `stop`.
+ */
+export function watchFeatures(
+  blockchain: Blockchain,
+  network: NetworkSettings,
+  support: FeatureSupport,
+  log: Log,
+  stop: (cause: UnsupportedFeatures) => void,
+): () => void {
+  const { view } = blockchain;
+  let told = '';
+
+  function look(): UnsupportedFeatures | undefined {
+    const next = blockchain.tip().height + 1;
+    const active = unknownFeatures(activeFeatures(view, next, network));
+    const ahead = unknownAhead(view, next, network);
+    const news = `${active} ${[...ahead]}`;
+    if (news === told) return undefined;
+    told = news;
+    for (const [feature, height] of ahead)
+      log.warn('feature.unknown-approved', { feature, height });
+    if (active.length === 0) return undefined;
+    const why = unknownText(active);
+    if (support.stopAtUnknown !== true) {
+      log.warn('feature.unknown-active', { why });
+      return undefined;
+    }
+    log.error('feature.unknown-active', { why });
+    return new UnsupportedFeatures(why);
+  }
+
+  const atStart = look();
+  if (atStart !== undefined) throw atStart;
+  const onChange = (): void => {
+    const cause = look();
+    if (cause !== undefined) stop(cause);
+  };
+  return blockchain.listen({ block: onChange, rolledBack: onChange });
+}
