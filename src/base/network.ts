@@ -4,7 +4,7 @@
  * process under virtual time.
  */
 
-/** The other side broke the framing: a message over its limit, or one that ends in its middle. */
+/** The other side broke the rules of the framing: a message over its limit. */
 export class MalformedStream extends Error {
   override name = 'MalformedStream';
 }
@@ -15,7 +15,8 @@ export interface PeerStream {
   send(message: Uint8Array): Promise<void>;
   /**
    * The next message, undefined when the other side has ended. Rejects with MalformedStream on bad
-   * framing and with any error when the stream breaks. One call at a time.
+   * framing and with any other error when the stream breaks, be it in the middle of a message. One
+   * call at a time.
    */
   receive(): Promise<Uint8Array | undefined>;
   /** No more will be sent. */

@@ -188,7 +188,7 @@ const asRefusal = (cause: unknown): unknown =>
     : cause;
 
 export const notPermitted = (address: string): string =>
-  `Wrong remote handshake! Sender address '${address}', ` + 'is not permitted to join the cluster.';
+  `Wrong remote handshake! Sender address '${address}', is not permitted to join the cluster.`;
 
 function channelOf(
   role: Channel['role'],

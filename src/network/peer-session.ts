@@ -100,7 +100,7 @@ export function createPeerSession(
     },
 
     offend(offence, detail) {
-      if (open) ports.onOffence(session, offence, detail);
+      ports.onOffence(session, offence, detail);
     },
 
     close(reason) {

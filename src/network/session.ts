@@ -39,7 +39,10 @@ export interface Session {
    * protocol arrive in order, those of several do not wait for each other.
    */
   notify(protocol: string, message: Uint8Array): boolean;
-  /** Notes an offence; a grave or repeated one closes the session and blacklists the owner. */
+  /**
+   * Notes an offence, of a closed session too; a grave or repeated one closes the session and
+   * blacklists the owner.
+   */
   offend(offence: Offence, detail: string): void;
   close(reason: string): void;
 }

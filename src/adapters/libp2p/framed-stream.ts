@@ -81,7 +81,7 @@ export class FramedStream implements PeerStream {
       if (this.failure !== undefined) throw this.failure;
       if (this.ended) {
         if (this.buffered === 0 && this.expected === undefined) return undefined;
-        throw new MalformedStream('the stream ended within a message');
+        throw new Error('the stream ended within a message');
       }
       const more = new Promise<void>((resolve) => {
         this.reader = resolve;

@@ -9,7 +9,7 @@ interface Side {
   readonly link: Link;
 }
 
-const OPEN = new Uint8Array(0);
+const NOTHING = new Uint8Array(0);
 
 export class MemoryConnection implements PeerConnection, Carrier {
   readonly localId: Uint8Array;
@@ -50,14 +50,17 @@ export class MemoryConnection implements PeerConnection, Carrier {
     if (this.closed || other === undefined) throw new Error('the connection is closed');
     const near = new MemoryStream(this, protocol, messageBytesMax);
     this.add(near);
-    const { delayMs = 0, lost = false } = this.link.fate(protocol, OPEN);
+    const { delayMs = 0, lost = false } = this.link.fate(protocol, NOTHING);
     if (!lost) this.pipe.put(delayMs, () => other.accept(near, protocol));
     return near;
   }
 
   /** The other side has opened a stream. */
   private accept(far: MemoryStream, protocol: string): void {
-    if (this.closed) return;
+    if (this.closed) {
+      this.other?.reset();
+      return;
+    }
     const known = this.host.protocol(protocol);
     const open = [...this.streams].filter((one) => one.inbound && one.protocol === protocol);
     if (known === undefined || open.length >= known.limits.inboundStreamsMax) {
@@ -77,17 +80,21 @@ export class MemoryConnection implements PeerConnection, Carrier {
 
   async close(): Promise<void> {
     if (this.closed) return;
-    const { other } = this;
-    this.finish();
+    this.reset();
     // Behind what was sent before, so that it still arrives.
-    this.pipe.put(0, () => other?.finish());
+    const { delayMs = 0, lost } = this.link.fate('', NOTHING);
+    if (lost !== true) this.pipe.put(delayMs, () => this.other?.reset());
   }
 
   abort(): void {
     if (this.closed) return;
-    const { other } = this;
-    this.finish();
-    this.link.after(0, () => other?.finish());
+    this.reset();
+    const { delayMs = 0, lost } = this.link.fate('', NOTHING);
+    if (lost !== true) this.link.after(delayMs, () => this.other?.reset());
+  }
+
+  isClosed(): boolean {
+    return this.closed;
   }
 
   onClose(action: () => void): void {
@@ -95,7 +102,7 @@ export class MemoryConnection implements PeerConnection, Carrier {
     else this.closing.push(action);
   }
 
-  private finish(): void {
+  reset(): void {
     if (this.closed) return;
     this.closed = true;
     for (const stream of [...this.streams]) stream.broken(new Error('the connection is closed'));

@@ -1,12 +1,12 @@
 /** What the parts of a network in memory know of each other. */
 import type { PeerConnection, PeerStream, ProtocolLimits } from '../../base/network.ts';
 
-/** One message on its way, or a dial, whose protocol is the empty text. */
+/** One message on its way; a dial and the end of a connection have the empty text as protocol. */
 export interface Delivery {
   readonly from: string;
   readonly to: string;
   readonly protocol: string;
-  /** Empty for a dial and for the opening of a stream. */
+  /** Empty for whatever has no content: dials, the opening and the end of streams. */
   readonly message: Uint8Array;
 }
 
@@ -65,4 +65,7 @@ export interface Carrier {
   readonly link: Link;
   readonly pipe: Pipe;
   abort(): void;
+  isClosed(): boolean;
+  /** The other end is gone, as something sent to it has shown. */
+  reset(): void;
 }

@@ -4,6 +4,7 @@ import type { Carrier } from './link.ts';
 
 /** Bytes that may lie unread at the receiver before the sender has to wait. */
 const UNREAD_BYTES_MAX = 1024 * 1024;
+const NOTHING = new Uint8Array(0);
 
 export class MemoryStream implements PeerStream {
   readonly protocol: string;
@@ -59,7 +60,7 @@ export class MemoryStream implements PeerStream {
       const done = this.writers.at(-1)!;
       pipe.put(delayMs, () =>
         this.toOther((other) => {
-          if (truncated === true) other.malformed('the stream ended within a message');
+          if (truncated === true) other.truncated();
           else other.deliver(copy, () => this.written(done));
           if (duplicated === true) other.deliver(copy, () => {});
         }),
@@ -74,6 +75,7 @@ export class MemoryStream implements PeerStream {
 
   private toOther(action: (other: MemoryStream) => void): void {
     if (this.early !== undefined) this.early.push(() => this.toOther(action));
+    else if (this.other?.connection.isClosed() === true) this.connection.reset();
     else if (this.other !== undefined && this.other.failure === undefined) action(this.other);
   }
 
@@ -91,6 +93,11 @@ export class MemoryStream implements PeerStream {
 
   private malformed(why: string): void {
     this.broken(new MalformedStream(why));
+    this.connection.abort();
+  }
+
+  private truncated(): void {
+    this.broken(new Error('the stream ended within a message'));
     this.connection.abort();
   }
 
@@ -115,14 +122,12 @@ export class MemoryStream implements PeerStream {
   async end(): Promise<void> {
     if (this.ended || this.failure !== undefined) return;
     this.ended = true;
-    this.connection.pipe.put(0, () =>
-      this.toOther((other) => {
-        other.remoteEnded = true;
-        other.wake();
-        other.goneIfOver();
-      }),
-    );
     this.goneIfOver();
+    this.signal((other) => {
+      other.remoteEnded = true;
+      other.wake();
+      other.goneIfOver();
+    });
   }
 
   private goneIfOver(): void {
@@ -132,9 +137,14 @@ export class MemoryStream implements PeerStream {
   abort(): void {
     if (this.failure !== undefined) return;
     this.broken(new Error('the stream was aborted'));
-    this.connection.pipe.put(0, () =>
-      this.toOther((other) => other.broken(new Error('the stream was reset'))),
-    );
+    this.signal((other) => other.broken(new Error('the stream was reset')));
+  }
+
+  /** Something without content, which a partition loses too. */
+  private signal(action: (other: MemoryStream) => void): void {
+    const { link, pipe } = this.connection;
+    const { delayMs = 0, lost } = link.fate(this.protocol, NOTHING);
+    if (lost !== true) pipe.put(delayMs, () => this.toOther(action));
   }
 
   /** Everything that waits fails. */

@@ -1,0 +1,101 @@
+import t from 'tap';
+import { type Culprit, createPenalties } from '../../src/network/penalties.ts';
+import { fakeClock } from '../node/fake-clock.ts';
+
+const MINUTE = 60_000;
+
+function setUp(blacklisting = true) {
+  const clock = fakeClock(1_700_000_000_000);
+  const options = { suspensionMs: MINUTE, blacklistMs: 15 * MINUTE, blacklisting };
+  return { clock, penalties: createPenalties(options, clock) };
+}
+
+const culprit = (fields: Partial<Culprit> = {}): Culprit => ({
+  owner: new Uint8Array(26).fill(1),
+  host: '10.0.0.1',
+  configured: false,
+  ...fields,
+});
+const other = new Uint8Array(26).fill(2);
+
+t.test('one grave offence is enough', async (t) => {
+  const grave = ['malformed-message', 'invalid-block', 'wrong-private-data', 'flood'] as const;
+  for (const offence of grave) {
+    const { clock, penalties } = setUp();
+    t.equal(penalties.offend(culprit(), offence, 'why'), 'blacklisted');
+    t.equal(penalties.blacklistReason(culprit().owner, '10.9.9.9'), `${offence}: why`, 'by owner');
+    t.equal(penalties.blacklistReason(other, '10.0.0.1'), `${offence}: why`, 'by host');
+    t.equal(penalties.blacklistReason(other, '10.0.0.2'), undefined);
+    await clock.advance(15 * MINUTE - 1);
+    t.ok(penalties.blacklistReason(culprit().owner, ''));
+    await clock.advance(1);
+    t.equal(penalties.blacklistReason(culprit().owner, ''), undefined);
+    t.strictSame(penalties.blacklisted(), []);
+  }
+});
+
+t.test('the fourth burst of invalid transactions within an hour', async (t) => {
+  const { clock, penalties } = setUp();
+  const burst = () => penalties.offend(culprit(), 'invalid-transactions', '');
+  t.strictSame([burst(), burst(), burst()], ['noted', 'noted', 'noted']);
+  await clock.advance(61 * MINUTE);
+  t.strictSame([burst(), burst(), burst(), burst()], ['noted', 'noted', 'noted', 'blacklisted']);
+});
+
+t.test('a black hole is closed, distrusted, and blacklisted the third time', async (t) => {
+  const { clock, penalties } = setUp();
+  const { owner } = culprit();
+  const unanswered = () => penalties.offend(culprit(), 'unanswered-request', '');
+  t.equal(unanswered(), 'close');
+  t.ok(penalties.distrusts(owner!));
+  t.notOk(penalties.distrusts(other));
+  await clock.advance(5 * MINUTE);
+  t.notOk(penalties.distrusts(owner!));
+  t.strictSame([unanswered(), unanswered()], ['close', 'blacklisted']);
+});
+
+t.test('nodes of the configuration come back after a minute', async (t) => {
+  const { clock, penalties } = setUp();
+  penalties.offend(culprit({ configured: true }), 'invalid-block', '');
+  await clock.advance(MINUTE);
+  t.equal(penalties.blacklistReason(culprit().owner, '10.0.0.1'), undefined);
+});
+
+t.test('on the loopback only owners are refused', async (t) => {
+  const { penalties } = setUp();
+  const stranger = culprit({ owner: undefined, host: '127.0.0.1' });
+  t.equal(penalties.offend(stranger, 'forged-handshake', ''), 'close');
+  penalties.offend(culprit({ host: '127.0.0.1' }), 'invalid-block', '');
+  t.equal(penalties.blacklistReason(undefined, '127.0.0.1'), undefined);
+  t.equal(penalties.blacklistReason(other, '127.0.0.1'), undefined);
+  t.ok(penalties.blacklistReason(culprit().owner, '127.0.0.1'));
+});
+
+t.test('without blacklisting a session still ends', async (t) => {
+  const { penalties } = setUp(false);
+  t.equal(penalties.offend(culprit(), 'invalid-block', ''), 'close');
+  t.strictSame(penalties.blacklisted(), []);
+});
+
+t.test('places are suspended for a minute', async (t) => {
+  const { clock, penalties } = setUp();
+  penalties.suspend('10.0.0.1:6864');
+  t.ok(penalties.isSuspended('10.0.0.1:6864'));
+  t.match(penalties.suspended(), [{ place: '10.0.0.1:6864', since: clock.now() }]);
+  await clock.advance(MINUTE);
+  t.notOk(penalties.isSuspended('10.0.0.1:6864'));
+  t.strictSame(penalties.suspended(), []);
+});
+
+t.test('everything is bounded', async (t) => {
+  const { penalties } = setUp();
+  for (let i = 0; i < 5000; i++) {
+    const host = `10.1.${i >> 8}.${i & 255}`;
+    penalties.suspend(host);
+    penalties.offend(culprit({ owner: undefined, host }), 'malformed-message', '');
+  }
+  t.equal(penalties.suspended().length, 1000);
+  t.equal(penalties.blacklisted().length, 1000);
+  penalties.clearBlacklist();
+  t.strictSame(penalties.blacklisted(), []);
+});

@@ -1,0 +1,220 @@
+import t, { type Test } from 'tap';
+import type { Delivery, Fate } from '../../src/adapters/memory-net.ts';
+import { latin1 } from '../../src/base/bytes.ts';
+import { CodecError } from '../../src/codec/codec.ts';
+import { fakeClock } from '../node/fake-clock.ts';
+import { createParties, immediately, type Party, type PartyOptions, until } from './parties.ts';
+
+type Prepare = (party: Party) => void;
+
+async function two(
+  t: Test,
+  prepare: Prepare,
+  other: PartyOptions = {},
+  faults?: (delivery: Delivery) => Fate,
+) {
+  const parties = createParties(undefined, {
+    after: immediately,
+    ...(faults === undefined ? {} : { faults }),
+  });
+  const [a, b] = [parties.party('a'), parties.party('b', other)];
+  for (const party of [a, b]) {
+    prepare(party);
+    await party.listen();
+    t.teardown(party.stop);
+  }
+  const near = await a.dial(b);
+  return { ...parties, a, b, near, far: b.sessions.of(a.owner)! };
+}
+
+t.test('requests are answered, refused, and given up', async (t) => {
+  const { near, far } = await two(t, ({ sessions }) =>
+    sessions.handleRequests('double/1', {
+      messageBytesMax: 100,
+      concurrent: 2,
+      async answer(session, message) {
+        if (message[0] === 0) throw new Error(`${session.nodeName} asked for nothing`);
+        if (message[0] === 255) return new Promise<never>(() => {});
+        return message.map((byte) => byte * 2);
+      },
+    }),
+  );
+  t.strictSame([...(await near.request('double/1', Uint8Array.of(4), 1000))], [8]);
+  t.strictSame([...(await far.request('double/1', Uint8Array.of(5), 1000))], [10]);
+  await t.rejects(near.request('double/1', Uint8Array.of(0), 1000), {
+    name: 'RequestRefused',
+    message: 'a asked for nothing',
+  });
+  await t.rejects(near.request('double/1', Uint8Array.of(255), 30), {
+    message: /no answer in time/,
+  });
+  await t.rejects(near.request('unknown/1', Uint8Array.of(1), 1000));
+  t.strictSame([...(await near.request('double/1', Uint8Array.of(6), 1000))], [12], 'it goes on');
+});
+
+t.test('no more requests at a time than allowed', async (t) => {
+  let [now, most] = [0, 0];
+  const { near } = await two(t, ({ sessions }) =>
+    sessions.handleRequests('slow/1', {
+      messageBytesMax: 10,
+      concurrent: 3,
+      async answer(_session, message) {
+        most = Math.max(most, ++now);
+        await new Promise((resolve) => setTimeout(resolve, 3));
+        now--;
+        return message;
+      },
+    }),
+  );
+  const all = Array.from({ length: 50 }, (_, i) => near.request('slow/1', Uint8Array.of(i), 5000));
+  t.strictSame(
+    (await Promise.all(all)).map(([first]) => first),
+    Array.from({ length: 50 }, (_, i) => i),
+  );
+  t.equal(most, 3);
+});
+
+t.test('notices arrive in order, and a full queue drops', async (t) => {
+  const got: number[] = [];
+  const { near } = await two(t, ({ sessions }) =>
+    sessions.handleNotices('n/1', {
+      messageBytesMax: 5_000_000,
+      take: (_session, message) => void got.push(message[0]!),
+    }),
+  );
+  for (let i = 0; i < 100; i++) t.ok(near.notify('n/1', Uint8Array.of(i)));
+  await until('100 notices', () => got.length === 100);
+  t.strictSame(
+    got,
+    Array.from({ length: 100 }, (_, i) => i),
+  );
+  const large = new Uint8Array(4_000_000);
+  const taken = Array.from({ length: 10 }, () => near.notify('n/1', large));
+  t.ok(taken[0]);
+  t.notOk(taken[9], 'bytes are bounded');
+});
+
+t.test('malformed messages end the session and blacklist the owner', async (t) => {
+  const strict: Prepare = ({ sessions }) => {
+    const refuse = (): never => {
+      throw new CodecError('bytes', 'nonsense');
+    };
+    sessions.handleNotices('n/1', { messageBytesMax: 10, take: refuse });
+    sessions.handleRequests('r/1', {
+      messageBytesMax: 10,
+      concurrent: 1,
+      answer: async () => refuse(),
+    });
+  };
+  const attacks: Record<string, (party: Party, near: Party['sessions']) => void> = {
+    'a notice that cannot be read': (_b, s) => void s.all()[0]?.notify('n/1', Uint8Array.of(1)),
+    'a request that cannot be read': (_b, s) =>
+      void s
+        .all()[0]
+        ?.request('r/1', Uint8Array.of(1), 500)
+        .catch(() => {}),
+    'a notice that is too long': (_b, s) => void s.all()[0]?.notify('n/1', new Uint8Array(11)),
+    'a request that is too long': (_b, s) =>
+      void s
+        .all()[0]
+        ?.request('r/1', new Uint8Array(11), 500)
+        .catch(() => {}),
+  };
+  for (const [name, attack] of Object.entries(attacks)) {
+    const { a, b } = await two(t, strict);
+    attack(b, a.sessions);
+    await until(name, () => b.sessions.all().length === 0);
+    t.match(b.penalties.blacklisted(), [{ reason: /^malformed-message/ }], name);
+    t.equal(b.events.length, 2, name);
+    await until(name, () => a.sessions.all().length === 0);
+    await t.rejects(a.dial(b));
+    b.penalties.clearBlacklist();
+    await a.dial(b);
+  }
+});
+
+t.test('a session ends once, on both sides', async (t) => {
+  const { a, b, near } = await two(t, () => {});
+  near.close('enough');
+  near.close('again');
+  await until('the end', () => b.events.length === 2);
+  t.strictSame(a.events, ['+b', '-b: enough']);
+  t.strictSame(b.events, ['+a', '-a: the connection has ended']);
+  t.notOk(near.notify('alive/1', new Uint8Array(0)));
+  await t.rejects(near.request('alive/1', new Uint8Array(0), 10));
+});
+
+t.test('removed owners lose their sessions, returned ones may come back', async (t) => {
+  const { a, b, registered } = await two(t, () => {});
+  registered.delete(latin1(a.owner));
+  b.sessions.evict((owner) => registered.has(latin1(owner)));
+  t.match(b.events, ['+a', /is not permitted to join the cluster/]);
+  await t.rejects(a.dial(b), { message: /is not permitted to join the cluster/ });
+  registered.set(latin1(a.owner), a.keys.publicKey);
+  await until('the end', () => a.sessions.all().length === 0);
+  await a.dial(b);
+  t.equal(b.sessions.all().length, 1);
+});
+
+t.test('a peer that is silent for a minute is dropped, one that lives is not', async (t) => {
+  const clock = fakeClock(1_700_000_000_000);
+  let partition = false;
+  const parties = createParties(clock, { after: immediately, faults: () => ({ lost: partition }) });
+  const [a, b] = [parties.party('a'), parties.party('b')];
+  await a.listen();
+  await b.listen();
+  t.teardown(() => Promise.all([a.stop(), b.stop()]));
+  await a.dial(b);
+  for (let i = 0; i < 100; i++) {
+    await clock.advance(6000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  t.strictSame([a.events, b.events], [['+b'], ['+a']], 'ten minutes without anything to say');
+  partition = true;
+  for (let i = 0; i < 20; i++) await clock.advance(6000);
+  t.match(a.events, ['+b', '-b: no message for too long']);
+  t.match(b.events, ['+a', '-a: no message for too long']);
+});
+
+t.test('a truncated frame ends the session', async (t) => {
+  let truncated = false;
+  const { a, b, near } = await two(
+    t,
+    ({ sessions }) => sessions.handleNotices('n/1', { messageBytesMax: 10, take: () => {} }),
+    {},
+    () => ({ truncated }),
+  );
+  truncated = true;
+  near.notify('n/1', Uint8Array.of(1));
+  await until('the end', () => a.events.length === 2 && b.events.length === 2);
+  t.strictSame(b.penalties.blacklisted(), [], 'which may happen to anybody');
+});
+
+t.test('notices are read no faster than 500 in a second', async (t) => {
+  const clock = fakeClock(1_700_000_000_000);
+  const parties = createParties(clock);
+  let got = 0;
+  const [a, b] = [parties.party('a'), parties.party('b')];
+  for (const { sessions } of [a, b]) {
+    sessions.handleNotices('n/1', { messageBytesMax: 10, take: () => void got++ });
+  }
+  await a.listen();
+  await b.listen();
+  t.teardown(() => Promise.all([a.stop(), b.stop()]));
+  const near = await a.dial(b);
+  const turns = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  for (let i = 0; i < 2000; i++) near.notify('n/1', Uint8Array.of(1));
+  await turns(5000);
+  t.ok(got >= 1000 && got < 1010, `${got} at once`);
+  await clock.advance(1000);
+  await turns(2000);
+  t.ok(got < 1520, `${got} after a second`);
+  for (let i = 0; i < 80 && b.events.length < 2; i++) {
+    while (near.notify('n/1', Uint8Array.of(1)));
+    for (let k = 0; k < 10; k++) await clock.advance(100);
+    await turns(20);
+  }
+  t.match(b.events[1], /^-a: flood/, 'a minute of that is a flood');
+});
