@@ -19,6 +19,8 @@ export interface CommandOptions {
   readonly cwd?: string;
   /** Written to stdin, which is then closed. */
   readonly input?: string;
+  /** Its own children end with it, for programs that start the node as a child. */
+  readonly withChildren?: true;
 }
 
 export interface Command {
@@ -61,6 +63,8 @@ export function startProgram(
     stdio: ['pipe', 'pipe', 'pipe'],
     env: environment(options.env),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    // Makes it the leader of a group, which can be ended as a whole.
+    detached: options.withChildren === true,
   });
   const texts = { stdout: '', stderr: '' };
   const watchers = new Set<() => void>();
@@ -75,7 +79,8 @@ export function startProgram(
   child.stdin.end(options.input ?? '');
   const exit = exitOf(child);
   scope.teardown(async () => {
-    child.kill('SIGKILL');
+    if (options.withChildren === true) endGroup(child);
+    else child.kill('SIGKILL');
     await exit;
   });
   return {
@@ -105,6 +110,15 @@ export function startProgram(
         look();
       }),
   };
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch (cause) {
+    // Nobody of it is left.
+    if ((cause as NodeJS.ErrnoException).code !== 'ESRCH') throw cause;
+  }
 }
 
 function exitOf(child: ChildProcess): Promise<Exit> {

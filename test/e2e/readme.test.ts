@@ -52,7 +52,8 @@ t.test('the tour', { timeout: 120_000 }, async (t) => {
   const inShell = { cwd: checkout, env: port === PORT ? {} : { PLATFORM_NODE_URL: url(port) } };
 
   const more = port === PORT ? '' : ` --rest-port ${port}`;
-  const network = startProgram(t, 'sh', ['-c', placed(start) + more], inShell);
+  const inOther = { ...inShell, withChildren: true as const };
+  const network = startProgram(t, 'sh', ['-c', placed(start) + more], inOther);
   await network.line('stdout', new RegExp(`REST API +${url(port)}`));
 
   const shell = new Shell(inShell);
