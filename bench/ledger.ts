@@ -50,12 +50,14 @@ let storeMs = 0;
 let rows = 0;
 const timed: Store = {
   ...store,
-  write: (writes) => {
+  write: async (writes, landed) => {
     const list = writes as StoreWrite[];
     rows += list.length;
     const start = performance.now();
-    store.write(list);
-    storeMs += performance.now() - start;
+    await store.write(list, () => {
+      storeMs += performance.now() - start;
+      landed?.();
+    });
   },
 };
 const head = createHead(timed, chain);
@@ -127,7 +129,7 @@ for (let done = 0; done < total; done += perCommit) {
   }
   for (let h = first; h <= height; h++) extra.push(...derived(h, perBlock));
   const start = performance.now();
-  committer.commit({ blocks, extra });
+  await committer.commit({ blocks, extra });
   const took = performance.now() - start;
   commitMs += took;
   slowestMs = Math.max(slowestMs, took);

@@ -17,14 +17,14 @@ import {
   type Environment,
   type EnvironmentOptions,
   openEnvironment,
+  StoreCorruptError,
   syncFolder,
   typed,
   type Within,
 } from './lmdb-environment.ts';
-import { createLmdbWriter } from './lmdb-writer.ts';
+import { createLmdbWriter, StoreWriteError } from './lmdb-writer.ts';
 
-export { StoreCorruptError } from './lmdb-environment.ts';
-export { StoreWriteError } from './lmdb-writer.ts';
+export { StoreCorruptError, StoreWriteError };
 
 export interface LmdbOptions extends EnvironmentOptions {
   /** Module of the writing thread, where tests want another one. */
@@ -51,6 +51,15 @@ export async function openLmdbStore({ workerUrl, ...options }: LmdbOptions): Pro
   const writer = createLmdbWriter(options, environment, workerUrl);
   let present = root.useReadTransaction() as Shared;
   let closed = false;
+  let damage: string | undefined;
+  let unwritten: string | undefined;
+
+  /** Remembers what shall be reported. */
+  function noted(error: unknown): unknown {
+    const known = typed(folder, error);
+    if (known instanceof StoreCorruptError) damage = known.message;
+    return known;
+  }
 
   /** From here on reads see what has been written. */
   function renew(): void {
@@ -66,22 +75,33 @@ export async function openLmdbStore({ workerUrl, ...options }: LmdbOptions): Pro
   };
 
   return {
-    ...reader(folder, environment, within),
+    ...reader(environment, within, noted),
     write: async (writes, landed) => {
       if (closed) throw new Error('the store is closed');
-      await writer.write(writes);
+      try {
+        await writer.write(writes);
+      } catch (error) {
+        if (error instanceof StoreWriteError) unwritten = error.message;
+        throw noted(error);
+      }
+      unwritten = undefined;
       renew();
       landed?.();
     },
+    problem: () => damage ?? unwritten,
     snapshot: () => {
       const frozen = within();
       present.use();
       let released = false;
       return {
-        ...reader(folder, environment, () => {
-          if (released) throw new Error('the snapshot is released');
-          return frozen;
-        }),
+        ...reader(
+          environment,
+          () => {
+            if (released) throw new Error('the snapshot is released');
+            return frozen;
+          },
+          noted,
+        ),
         release: () => {
           if (released) return;
           released = true;
@@ -101,7 +121,11 @@ export async function openLmdbStore({ workerUrl, ...options }: LmdbOptions): Pro
   };
 }
 
-function reader(folder: string, { tableOf }: Environment, within: () => Within): StoreView {
+function reader(
+  { tableOf }: Environment,
+  within: () => Within,
+  noted: (error: unknown) => unknown,
+): StoreView {
   return {
     get: (id, key) => {
       const options = within();
@@ -109,7 +133,7 @@ function reader(folder: string, { tableOf }: Environment, within: () => Within):
         const found = tableOf(id).getBinaryFast(key, options);
         return found === undefined ? undefined : ownCopy(found);
       } catch (error) {
-        throw typed(folder, error);
+        throw noted(error);
       }
     },
     *range(id, from, to, limit, reverse = false) {
@@ -121,7 +145,7 @@ function reader(folder: string, { tableOf }: Environment, within: () => Within):
         const entries = tableOf(id).getRange({ ...bounds, ...within(), limit });
         for (const { key, value } of entries) yield [ownCopy(key), ownCopy(value)];
       } catch (error) {
-        throw typed(folder, error);
+        throw noted(error);
       }
     },
   };

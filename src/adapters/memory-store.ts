@@ -8,8 +8,12 @@
 import type { Store, StoreView, StoreWrite } from '../base/ports.ts';
 
 export interface MemoryStoreOptions {
+  /** What it holds at the beginning. */
+  readonly rows?: Iterable<StoreWrite>;
   /** `step` counts the changes of one write; `of` is their number, so the last call has step = of. */
   readonly fail?: (step: number, of: number) => void;
+  /** Asked at the beginning of a write, which lands when that resolves. */
+  readonly hold?: () => Promise<void>;
 }
 
 export interface MemoryStore extends Store {
@@ -71,11 +75,26 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
   // Tables that a snapshot may be looking at are copied before the first change to them.
   let shared = new Set<Rows>();
   let snapshots = 0;
+  let last: Promise<void> = Promise.resolve();
 
   const current = (): Tables => {
     if (!open) throw new Error('the store is closed');
     return tables;
   };
+
+  function apply(list: readonly StoreWrite[], fail = options.fail): void {
+    current();
+    for (const { key } of list) if (key.length === 0) throw new Error('an empty key');
+    for (let step = 0; step <= list.length; step++) fail?.(step, list.length);
+    for (const { table, key, value } of list) {
+      const rows = owned(table);
+      const name = text(key);
+      const known = rows.values.has(name);
+      if (value === undefined) rows.values.delete(name);
+      else rows.values.set(name, [key.slice(), value.slice()]);
+      if (known !== (value !== undefined)) rows.sorted = undefined;
+    }
+  }
 
   const owned = (id: number): Rows => {
     const rows = tables.get(id);
@@ -85,23 +104,19 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
     return own;
   };
 
+  apply([...(options.rows ?? [])], () => {});
+
   return {
     ...view(current),
-    write: (writes) => {
-      current();
-      const list = [...writes];
-      for (const { key } of list) if (key.length === 0) throw new Error('an empty key');
-      if (options.fail !== undefined) {
-        for (let step = 0; step <= list.length; step++) options.fail(step, list.length);
-      }
-      for (const { table, key, value } of list) {
-        const rows = owned(table);
-        const name = text(key);
-        const known = rows.values.has(name);
-        if (value === undefined) rows.values.delete(name);
-        else rows.values.set(name, [key.slice(), value.slice()]);
-        if (known !== (value !== undefined)) rows.sorted = undefined;
-      }
+    write: (writes, landed) => {
+      const written = last.then(async () => {
+        const list = [...writes];
+        await options.hold?.();
+        apply(list);
+        landed?.();
+      });
+      last = written.catch(() => undefined);
+      return written;
     },
     snapshot: () => {
       const frozen: Tables = new Map(current());
@@ -131,6 +146,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
           }),
         ),
     close: async () => {
+      await last;
       open = false;
     },
   };

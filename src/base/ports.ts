@@ -116,8 +116,12 @@ export interface StoreView {
 
 /** The ordered key-value store below the ledger. Table numbers are those of ledger/tables.ts. */
 export interface Store extends StoreView {
-  /** Applies all writes in one durable transaction or none of them. */
-  write(writes: Iterable<StoreWrite>): void;
+  /**
+   * Applies all writes in one durable transaction or none of them, after those asked for before.
+   * Until it resolves, views show the state before it; `landed` runs in the very step in which they
+   * begin to show the new one. The bytes of the rows must stay as they are until then.
+   */
+  write(writes: Iterable<StoreWrite>, landed?: () => void): Promise<void>;
   /** A frozen view; must be released within seconds, since it keeps old pages alive. */
   snapshot(): StoreView & { release(): void };
   /** Bytes on disk, 0 for a store in memory. */

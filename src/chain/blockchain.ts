@@ -5,10 +5,11 @@
  * private overlays, so readers see the old head or the new one and nothing between; listeners are
  * told after the commit.
  */
-import { assert } from '../base/assert.ts';
+import { AssertionError, assert } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
-import { apiError } from '../base/errors.ts';
+import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock, Histogram, Log, Store, Verifier } from '../base/ports.ts';
+import { createTurns } from '../base/turns.ts';
 import {
   type Block,
   blockId,
@@ -21,7 +22,7 @@ import { BLOCK_VERSION, type Header } from '../block/header.ts';
 import type { HeaderRow } from '../block/header-row.ts';
 import type { Chain } from '../codec/codec.ts';
 import { type Consensus, type Forger, isFromFuture, type Slot } from '../consensus/consensus.ts';
-import { createCommitter } from '../ledger/commit.ts';
+import { createCommitter, type Step } from '../ledger/commit.ts';
 import { createHead, type KeyedView } from '../ledger/head.ts';
 import { u32Key } from '../ledger/keys.ts';
 import type { KeyedOverlay } from '../ledger/overlay.ts';
@@ -110,9 +111,6 @@ export interface Generator extends Forger {
   readonly sign: (message: Uint8Array) => Uint8Array;
 }
 
-/** Longest stretch of work before others get their turn. */
-const TURN_MS = 10;
-
 export interface Blockchain {
   readonly view: KeyedView;
   /** True before `found`. */
@@ -150,14 +148,18 @@ export interface Inside {
   ): Promise<AppliedBlock>;
   /** The state at a lower height as a base for `apply`; nothing is changed yet. */
   unwind(to: number): Promise<Unwinding>;
-  /** Consecutive blocks on the head, or on what `unwinding` leaves, in one write. */
-  commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): void;
+  /**
+   * Consecutive blocks on the head, or on what `unwinding` leaves, in one write; resolves when the
+   * head has moved. Throws ApiError where the store refuses it, and the head stays.
+   */
+  commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): Promise<void>;
 }
 
 export function createBlockchain(options: BlockchainOptions, ports: BlockchainPorts): Blockchain {
   const { network, consensus } = options;
   const { chain, store, clock, log, verifier, metrics } = ports;
   const head = createHead(store, chain);
+  const turns = createTurns(clock);
   const committer = createCommitter({
     store,
     head,
@@ -165,6 +167,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     undo: undo.id,
     stateHashes: stateHashes.id,
     undoDepth: options.undoDepth,
+    turns,
   });
   const lane = new Lane();
   const listeners = new Set<ChainListener>();
@@ -223,12 +226,9 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     }
     consensus.verify(header, parent, consensusView(base, ahead.headers));
     const measured = metrics?.apply.start();
-    let turnEnds = clock.now() + TURN_MS;
     for (const tx of txs) {
       draft.add(tx);
-      if (clock.now() < turnEnds) continue;
-      await clock.turn();
-      turnEnds = clock.now() + TURN_MS;
+      if (turns.due()) await turns.take();
     }
     measured?.();
     return applied(draft, parent, block, draft.finish(header));
@@ -256,21 +256,33 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     for (const block of blocks) yield* indexWrites(block, block.overlay, chain);
   }
 
-  function commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): void {
+  async function commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): Promise<void> {
     if (blocks.length === 0 && unwinding === undefined) return;
     const extra = indexOf(blocks);
+    const step =
+      unwinding === undefined ? { blocks, extra } : { unwound: unwinding.unwound, blocks, extra };
+    await write(step, () => {
+      const last = blocks.at(-1);
+      newest = last === undefined ? readTip() : tipOf(last.height, last.row);
+      if (unwinding !== undefined) tellRolledBack(unwinding, blocks);
+      for (const block of blocks) {
+        const at = tipOf(block.height, block.row);
+        for (const listener of listeners) listener.block?.({ tip: at, block });
+      }
+    });
+  }
+
+  /** `landed` runs in the step that moves the head. What the store refuses is nobody's input. */
+  async function write(step: Step, landed: () => void): Promise<void> {
     const measured = metrics?.commit.start();
-    committer.commit(
-      unwinding === undefined ? { blocks, extra } : { unwound: unwinding.unwound, blocks, extra },
-    );
-    measured?.();
-    const last = blocks.at(-1);
-    newest = last === undefined ? readTip() : tipOf(last.height, last.row);
-    if (unwinding !== undefined) tellRolledBack(unwinding, blocks);
-    for (const block of blocks) {
-      const at = tipOf(block.height, block.row);
-      for (const listener of listeners) listener.block?.({ tip: at, block });
+    try {
+      await committer.commit(step, landed);
+    } catch (cause) {
+      if (cause instanceof AssertionError || cause instanceof ApiError) throw cause;
+      log.error('chain.write-failed', { height: newest?.height ?? 0, why: String(cause) });
+      throw apiError('StatusCheckFailed', 'the chain cannot be written to disk');
     }
+    measured?.();
   }
 
   function tellRolledBack({ txs }: Unwinding, blocks: readonly AppliedBlock[]): void {
@@ -288,7 +300,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     }
     const txs = decodeTransactions(block, chain);
     await verifyBlock(block, txs, verifier, isVerified);
-    commit([await apply(head, tip(), block, txs, NOTHING_AHEAD)]);
+    await commit([await apply(head, tip(), block, txs, NOTHING_AHEAD)]);
     log.info('block.appended', { height: tip().height, txs: txs.length });
   }
 
@@ -305,11 +317,10 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     });
     for (const tx of decodeTransactions(genesis, chain)) draft.add(tx);
     const block = applied(draft, undefined, genesis, draft.finish(header));
-    committer.commit({
-      blocks: [block],
-      extra: [...foundingWrites(blockId(genesis), chain), ...indexOf([block])],
+    const extra = [...foundingWrites(blockId(genesis), chain), ...indexOf([block])];
+    await write({ blocks: [block], extra }, () => {
+      newest = tipOf(1, block.row);
     });
-    newest = tipOf(1, block.row);
   }
 
   async function forgeNow(generator: Generator, timestamp: number, pack: Packer): Promise<Block> {
@@ -339,7 +350,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       generator.sign,
     );
     consensus.verify(block.header, parent, view);
-    commit([applied(draft, parent, block, draft.finish(block.header))]);
+    await commit([applied(draft, parent, block, draft.finish(block.header))]);
     const { height } = tip();
     log.info('block.forged', { height, txs: draft.txs.length, bytes: block.bytes.length });
     return block;
@@ -356,7 +367,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     }
     if (height === from) return [];
     const unwinding = await unwind(height);
-    commit([], unwinding);
+    await commit([], unwinding);
     log.warn('chain.rolled-back', { from, to: height });
     return unwinding.txs;
   }

@@ -84,8 +84,8 @@ export async function importBlocks(
     let tip = inside.tip();
     let base: KeyedView = view;
 
-    function flush(): void {
-      inside.commit(batch);
+    async function flush(): Promise<void> {
+      await inside.commit(batch);
       ahead.clear();
       batch = [];
       rows = 0;
@@ -106,7 +106,7 @@ export async function importBlocks(
       base = applied.overlay;
       ahead.add(applied.height, applied.row.header, applied.txs);
       const { blocksPerCommit, rowsPerCommit } = importLimits;
-      if (batch.length >= blocksPerCommit || rows >= rowsPerCommit) flush();
+      if (batch.length >= blocksPerCommit || rows >= rowsPerCommit) await flush();
     }
 
     try {
@@ -121,7 +121,7 @@ export async function importBlocks(
       }
       while (waiting.length > 0) await applyNext();
     } finally {
-      flush();
+      await flush();
     }
     return total;
   });

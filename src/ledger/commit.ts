@@ -5,11 +5,12 @@
  * Invariants: one `commit` is one store write, so that a crash leaves a block boundary; nothing is
  * read for before-images, they come with the overlays; a row whose bytes stay the same is neither
  * written nor hashed nor recorded; the order in which rows were set has no influence on any byte;
- * the cache of the head changes only after the write has succeeded.
+ * the cache of the head changes in the same step as the store, and only when the write has succeeded.
  */
 import { assert } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
 import type { Store, StoreWrite } from '../base/ports.ts';
+import { noTurns, type Turns } from '../base/turns.ts';
 import { Writer } from '../codec/codec.ts';
 import { decodeValue, type Head } from './head.ts';
 import { keyText, START_OF_TABLE, u32Key } from './keys.ts';
@@ -28,6 +29,8 @@ export interface CommitterOptions {
   readonly stateHashes: number;
   /** So many blocks can be taken back. */
   readonly undoDepth?: number;
+  /** Cuts the encoding of large commits into pieces; none by default. */
+  readonly turns?: Turns;
 }
 
 /** One block's writes; its overlay lies on that of the block before, or on the head. */
@@ -55,8 +58,11 @@ export interface Step {
 export interface Committer {
   /** Reads the undo records of the blocks above `to`; throws ApiError when one is no longer kept. */
   unwind(from: number, to: number): Unwound;
-  /** Writes everything in one durable transaction; gives the state hash of each block. */
-  commit(step: Step): Uint8Array[];
+  /**
+   * Writes everything in one durable transaction; gives the state hash of each block. `landed` runs
+   * in the step that moves the head. One at a time, and nothing may change the overlays meanwhile.
+   */
+  commit(step: Step, landed?: () => void): Promise<Uint8Array[]>;
 }
 
 /** Blocks that an operator can roll back (storage.max-rollback-depth). */
@@ -65,6 +71,7 @@ export const UNDO_DEPTH = 2000;
 export function createCommitter(options: CommitterOptions): Committer {
   const { store, head } = options;
   const { chain } = head;
+  const turns = options.turns ?? noTurns;
   const depth = options.undoDepth ?? UNDO_DEPTH;
   const byNumber = new Map(options.tables.map((table) => [table.id, untyped(table)]));
   const values = new Writer(chain);
@@ -79,8 +86,8 @@ export function createCommitter(options: CommitterOptions): Committer {
   };
 
   /** Adds a block's rows; returns its undo record and state hash. */
-  function addBlock(batch: Batch, overlay: KeyedOverlay, previousHash: Uint8Array) {
-    const rows = encodeRows(overlay, values);
+  async function addBlock(batch: Batch, overlay: KeyedOverlay, previousHash: Uint8Array) {
+    const rows = await encodeRows(overlay, values, turns);
     hashed.bytes(previousHash);
     let lastKey: Uint8Array | undefined;
     for (const row of rows) {
@@ -90,6 +97,7 @@ export function createCommitter(options: CommitterOptions): Committer {
         if (row.kind === 'state') writeHashedRow(hashed, row.table, row.key, row.value);
       }
       batch.add(row);
+      if (turns.due()) await turns.take();
     }
     return { record: undo.take(), hash: chain.fastHash(hashed.take()) };
   }
@@ -102,11 +110,11 @@ export function createCommitter(options: CommitterOptions): Committer {
     for (const [key] of old) batch.put(options.undo, key, undefined);
   }
 
-  function encode(step: Step): { batch: Batch; hashes: Uint8Array[] } {
-    const { unwound, blocks } = step;
+  async function encode(step: Step): Promise<{ batch: Batch; hashes: Uint8Array[] }> {
+    const { unwound, blocks, extra } = step;
     const batch = new Batch();
     if (unwound !== undefined) {
-      for (const row of encodeRows(unwound.overlay, values)) batch.add(row);
+      for (const row of await encodeRows(unwound.overlay, values, turns)) batch.add(row);
       for (let height = unwound.to + 1; height <= unwound.from; height++) {
         const key = u32Key.encode(height);
         batch.put(options.undo, key, undefined);
@@ -117,16 +125,20 @@ export function createCommitter(options: CommitterOptions): Committer {
     const newest = base + blocks.length;
     const hashes: Uint8Array[] = [];
     let previousHash = blocks.length === 0 ? FIRST_STATE_HASH : stateHash(base);
-    blocks.forEach(({ height, overlay }, i) => {
+    for (const [i, { height, overlay }] of blocks.entries()) {
       assert(height === base + 1 + i, `block ${height} follows ${base + i}`);
-      const { record, hash } = addBlock(batch, overlay, previousHash);
+      const { record, hash } = await addBlock(batch, overlay, previousHash);
       const key = u32Key.encode(height);
       if (height > newest - depth) batch.put(options.undo, key, record);
       batch.put(options.stateHashes, key, hash);
       hashes.push(hash);
       previousHash = hash;
-    });
+    }
     prune(batch, newest, blocks.length);
+    for (const { table, key, value } of extra ?? []) {
+      batch.put(table, key, value);
+      if (turns.due()) await turns.take();
+    }
     return { batch, hashes };
   }
 
@@ -157,12 +169,13 @@ export function createCommitter(options: CommitterOptions): Committer {
       }
       return { from, to, overlay };
     },
-    commit: (step) => {
-      const { batch, hashes } = encode(step);
-      for (const { table, key, value } of step.extra ?? []) batch.put(table, key, value);
+    commit: async (step, landed) => {
+      const { batch, hashes } = await encode(step);
       const writes = batch.writes();
-      store.write(writes);
-      refreshHead(writes);
+      await store.write(writes, () => {
+        refreshHead(writes);
+        landed?.();
+      });
       return hashes;
     },
   };
@@ -204,23 +217,24 @@ const byKeyThenTable = (a: Row, b: Row): number =>
  * Rows that really change, in order of key and then table. All values stand in one buffer: it is
  * allocated once, and the store needs its address once instead of that of every value.
  */
-function encodeRows(overlay: KeyedOverlay, out: Writer): EncodedRow[] {
+async function encodeRows(overlay: KeyedOverlay, out: Writer, turns: Turns): Promise<EncodedRow[]> {
   const rows: Row[] = [];
   for (const row of overlay.changes()) {
     if (row.before !== row.after || row.table.kind === 'local') rows.push(row);
   }
   rows.sort(byKeyThenTable);
   const ends = new Uint32Array(rows.length * 2);
-  rows.forEach(({ table, before, after }, i) => {
+  for (const [i, { table, before, after }] of rows.entries()) {
     if (after !== undefined) table.value.write(out, after);
     ends[2 * i] = out.position;
     if (before !== undefined) table.value.write(out, before);
     ends[2 * i + 1] = out.position;
-  });
+    if (turns.due()) await turns.take();
+  }
   const { buffer } = out.take();
   const encoded: EncodedRow[] = [];
   let start = 0;
-  rows.forEach((row, i) => {
+  for (const [i, row] of rows.entries()) {
     const middle = ends[2 * i]!;
     const end = ends[2 * i + 1]!;
     const value =
@@ -231,7 +245,8 @@ function encodeRows(overlay: KeyedOverlay, out: Writer): EncodedRow[] {
     if (value === undefined || previous === undefined || !equal(value, previous)) {
       encoded.push(new EncodedRow(row, value, previous));
     }
-  });
+    if (turns.due()) await turns.take();
+  }
   return encoded;
 }
 

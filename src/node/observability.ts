@@ -13,6 +13,7 @@ export const events = {
   'block.refused': 'A block of another node broke the rules; `why` is the rule.',
   'chain.reorganised': 'A better branch took the place of the last blocks.',
   'chain.rolled-back': 'Blocks were taken back; their transactions wait in the pool again.',
+  'chain.write-failed': 'The disk refused a commit; the head stays where it is.',
   'fork.too-deep':
     'Others are on a better branch that left ours too long ago: roll back or start anew.',
   'genesis.incorrect': 'Configuration and genesis block do not fit together; the node ends.',

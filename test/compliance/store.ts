@@ -66,31 +66,36 @@ export function storeCompliance(
     });
   };
 
-  scenario('rows are read back at once', (t, store) => {
+  scenario('rows are read back at once', async (t, store) => {
     t.equal(get(store, 1, 'aa'), undefined);
-    store.write([put(1, 'aa', '0102'), put(2, 'aa', '03'), put(1, 'ab', '')]);
+    await store.write([put(1, 'aa', '0102'), put(2, 'aa', '03'), put(1, 'ab', '')]);
     t.equal(get(store, 1, 'aa'), '0102');
     t.equal(get(store, 2, 'aa'), '03', 'tables are separate');
     t.equal(get(store, 1, 'ab'), '', 'an empty value is a value');
     t.equal(get(store, 7, 'aa'), undefined);
-    store.write([put(1, 'aa', '04'), remove(2, 'aa'), remove(2, 'ffff')]);
+    await store.write([put(1, 'aa', '04'), remove(2, 'aa'), remove(2, 'ffff')]);
     t.equal(get(store, 1, 'aa'), '04');
     t.equal(get(store, 2, 'aa'), undefined);
   });
 
-  scenario('the last write to a key counts', (t, store) => {
-    store.write([put(1, 'aa', '01'), put(1, 'aa', '02'), put(1, 'bb', '01'), remove(1, 'bb')]);
+  scenario('the last write to a key counts', async (t, store) => {
+    await store.write([
+      put(1, 'aa', '01'),
+      put(1, 'aa', '02'),
+      put(1, 'bb', '01'),
+      remove(1, 'bb'),
+    ]);
     t.equal(get(store, 1, 'aa'), '02');
     t.equal(get(store, 1, 'bb'), undefined);
   });
 
-  scenario('results and arguments are nobody else’s', (t, store) => {
+  scenario('results and arguments are nobody else’s', async (t, store) => {
     const key = bytes('aa');
     const value = bytes('0102');
-    store.write([{ table: 1, key, value }]);
+    await store.write([{ table: 1, key, value }]);
     value[0] = 9;
     const first = store.get(1, key)!;
-    store.write([put(1, 'ab', '0708')]);
+    await store.write([put(1, 'ab', '0708')]);
     store.get(1, bytes('ab'));
     t.equal(hex(first), '0102', 'reading again does not overwrite it');
     first[0] = 7;
@@ -105,11 +110,11 @@ export function storeCompliance(
     );
   });
 
-  scenario('large values and the longest keys', (t, store) => {
+  scenario('large values and the longest keys', async (t, store) => {
     const key = new Uint8Array(511).fill(0xfe);
     for (const size of [4000, 40_000, 2_000_000]) {
       const value = new Uint8Array(size).map((_, i) => i % 251);
-      store.write([{ table: 1, key, value }, put(1, '01', 'aa')]);
+      await store.write([{ table: 1, key, value }, put(1, '01', 'aa')]);
       t.ok(Buffer.from(value).equals(store.get(1, key)!), `${size} bytes`);
       t.equal(get(store, 1, '01'), 'aa');
       const [row] = [...store.range(1, bytes('fe'), bytes('ff'), 1)];
@@ -117,9 +122,9 @@ export function storeCompliance(
     }
   });
 
-  scenario('ranges are half open, ordered and limited', (t, store) => {
+  scenario('ranges are half open, ordered and limited', async (t, store) => {
     const keys = ['00', '01', '0100', '0101', '01ff', '02', 'ff', 'ffff'];
-    store.write(keys.map((key) => put(1, key, key)));
+    await store.write(keys.map((key) => put(1, key, key)));
     t.strictSame(list(store, 1, '01', '02', 9), ['01=01', '0100=0100', '0101=0101', '01ff=01ff']);
     t.strictSame(list(store, 1, '01', '02', 2), ['01=01', '0100=0100']);
     t.strictSame(list(store, 1, '01', '02', 2, true), ['01ff=01ff', '0101=0101']);
@@ -133,8 +138,8 @@ export function storeCompliance(
     t.strictSame(list(store, 2, '00', 'ff', 9), []);
   });
 
-  scenario('a range may be left early and written under', (t, store) => {
-    store.write(['01', '02', '03', '04'].map((key) => put(1, key, key)));
+  scenario('a range may be left early and written under', async (t, store) => {
+    await store.write(['01', '02', '03', '04'].map((key) => put(1, key, key)));
     const seen: string[] = [];
     for (const [key] of store.range(1, bytes('01'), bytes('ff'), 9)) {
       seen.push(hex(key));
@@ -144,34 +149,34 @@ export function storeCompliance(
     const all: string[] = [];
     for (const [key] of store.range(1, bytes('01'), bytes('ff'), 9)) {
       all.push(hex(key));
-      store.write([remove(1, '03'), put(1, '05', '05')]);
+      await store.write([remove(1, '03'), put(1, '05', '05')]);
     }
     t.strictSame(all, ['01', '02', '03', '04'], 'it shows the rows of its beginning');
     t.strictSame(list(store, 1, '01', 'ff', 9), ['01=01', '02=02', '04=04', '05=05']);
   });
 
-  scenario('a write that fails changes nothing', (t, store) => {
-    store.write([put(1, 'aa', '01')]);
+  scenario('a write that fails changes nothing', async (t, store) => {
+    await store.write([put(1, 'aa', '01')]);
     const writes = function* () {
       yield put(1, 'aa', '02');
       yield put(1, 'bb', '02');
       throw new Error('stop here');
     };
-    t.throws(() => store.write(writes()), /stop here/);
+    await t.rejects(store.write(writes()), /stop here/);
     t.equal(get(store, 1, 'aa'), '01');
     t.equal(get(store, 1, 'bb'), undefined);
-    t.throws(() => store.write([put(1, 'aa', '03'), put(1, '', '01')]), 'an empty key');
+    await t.rejects(store.write([put(1, 'aa', '03'), put(1, '', '01')]), 'an empty key');
     t.equal(get(store, 1, 'aa'), '01');
-    store.write([put(1, 'aa', '04')]);
+    await store.write([put(1, 'aa', '04')]);
     t.equal(get(store, 1, 'aa'), '04', 'the next write works');
   });
 
   scenario('snapshots stay as they were', async (t, store) => {
-    store.write([put(1, 'aa', '01'), put(1, 'bb', '01')]);
+    await store.write([put(1, 'aa', '01'), put(1, 'bb', '01')]);
     const before = store.snapshot();
-    store.write([put(1, 'aa', '02'), remove(1, 'bb'), put(2, 'cc', '02')]);
+    await store.write([put(1, 'aa', '02'), remove(1, 'bb'), put(2, 'cc', '02')]);
     const after = store.snapshot();
-    store.write([remove(1, 'aa'), remove(2, 'cc')]);
+    await store.write([remove(1, 'aa'), remove(2, 'cc')]);
     await new Promise((resolve) => setTimeout(resolve, 20));
     t.equal(get(before, 1, 'aa'), '01');
     t.equal(get(before, 2, 'cc'), undefined);
@@ -184,15 +189,15 @@ export function storeCompliance(
     t.equal(get(after, 1, 'aa'), '02', 'each is released by itself');
     t.throws(() => before.get(1, bytes('aa')), /released/);
     after.release();
-    store.write([put(1, 'aa', '05')]);
+    await store.write([put(1, 'aa', '05')]);
     t.equal(get(store, 1, 'aa'), '05');
   });
 
   scenario('two snapshots of one moment are released one by one', async (t, store) => {
-    store.write([put(1, 'aa', '01')]);
+    await store.write([put(1, 'aa', '01')]);
     const [first, second] = [store.snapshot(), store.snapshot()];
     first.release();
-    store.write([put(1, 'aa', '02')]);
+    await store.write([put(1, 'aa', '02')]);
     await new Promise((resolve) => setTimeout(resolve, 5));
     t.equal(get(second, 1, 'aa'), '01');
     second.release();
@@ -217,7 +222,7 @@ export function storeCompliance(
         fc.nat(8),
         fc.boolean(),
         async (all, a, b, limit, back) => {
-          store.write(
+          await store.write(
             all.map((w) => (w.value === undefined ? remove(1, w.key) : put(1, w.key, w.value))),
           );
           for (const w of all) {
@@ -236,7 +241,7 @@ export function storeCompliance(
 
   tap.test(`${name}: it survives closing`, async (t) => {
     const first = await open();
-    first.store.write([put(1, 'aa', '01'), put(7, 'bb', '02')]);
+    await first.store.write([put(1, 'aa', '01'), put(7, 'bb', '02')]);
     if (first.reopen === undefined) {
       await first.dispose();
       t.throws(() => first.store.get(1, bytes('aa')), 'a closed store answers nothing');

@@ -88,17 +88,24 @@ function stack(base: LedgerView, height: number, blocks: readonly (readonly Writ
   });
 }
 
-const commitEach = (f: Fixture, height: number, blocks: readonly (readonly Write[])[]) =>
-  blocks.flatMap((writes, i) =>
-    f.committer.commit({ blocks: stack(f.head, height + i, [writes]) }),
-  );
+async function commitEach(
+  f: Fixture,
+  height: number,
+  blocks: readonly (readonly Write[])[],
+): Promise<Uint8Array[]> {
+  const hashes: Uint8Array[] = [];
+  for (const [i, writes] of blocks.entries()) {
+    hashes.push(...(await f.committer.commit({ blocks: stack(f.head, height + i, [writes]) })));
+  }
+  return hashes;
+}
 
 t.test('many blocks in one commit leave the same bytes as one by one', async () => {
-  fc.assert(
-    fc.property(fc.array(block, { minLength: 1, maxLength: 6 }), (blocks) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(block, { minLength: 1, maxLength: 6 }), async (blocks) => {
       const [one, all] = [fixture(3), fixture(3)];
-      const hashes = commitEach(one, 1, blocks);
-      const together = all.committer.commit({ blocks: stack(all.head, 1, blocks) });
+      const hashes = await commitEach(one, 1, blocks);
+      const together = await all.committer.commit({ blocks: stack(all.head, 1, blocks) });
       if (hashes.map(hex).join() !== together.map(hex).join()) throw new Error('hashes');
       if (dump(one.store).join() !== dump(all.store).join()) throw new Error('bytes');
     }),
@@ -107,22 +114,22 @@ t.test('many blocks in one commit leave the same bytes as one by one', async () 
 });
 
 t.test('a rollback leaves the bytes of before, and the head says the same', async () => {
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       fc.array(block, { minLength: 1, maxLength: 6 }),
       fc.array(block, { minLength: 1, maxLength: 6 }),
       fc.boolean(),
-      (before, after, together) => {
+      async (before, after, together) => {
         const f = fixture();
         const to = before.length;
         const from = to + after.length;
         const local = [own.id];
-        commitEach(f, 1, before);
+        await commitEach(f, 1, before);
         const bytes = dump(f.store, local).join();
         const ownRows = dump(f.store, [1, 2, 3, 4, 8, 9]);
-        if (together) f.committer.commit({ blocks: stack(f.head, to + 1, after) });
-        else commitEach(f, to + 1, after);
-        f.committer.commit({ unwound: f.committer.unwind(from, to), blocks: [] });
+        if (together) await f.committer.commit({ blocks: stack(f.head, to + 1, after) });
+        else await commitEach(f, to + 1, after);
+        await f.committer.commit({ unwound: f.committer.unwind(from, to), blocks: [] });
         if (dump(f.store, local).join() !== bytes) throw new Error('bytes');
         const touched = after.flat().some((w) => w.in === 'own');
         if (!touched && dump(f.store, [1, 2, 3, 4, 8, 9]).join() !== ownRows.join()) {
@@ -154,8 +161,8 @@ function sameAsStore(f: Fixture): void {
 t.test('a reorganisation is one write and equals a node that only saw the fork', async () => {
   const blocks = fc.array(block, { maxLength: 4 });
   const some = fc.array(block, { minLength: 1, maxLength: 4 });
-  fc.assert(
-    fc.property(blocks, some, blocks, (common, lost, won) => {
+  await fc.assert(
+    fc.asyncProperty(blocks, some, blocks, async (common, lost, won) => {
       let writes = 0;
       const store = createMemoryStore({
         fail: (step, of) => {
@@ -165,17 +172,17 @@ t.test('a reorganisation is one write and equals a node that only saw the fork',
       const [f, straight] = [fixture(5, store), fixture(5)];
       const noLocal = (all: readonly (readonly Write[])[]) =>
         all.map((one) => one.filter((w) => w.in !== 'own'));
-      commitEach(f, 1, noLocal(common));
-      commitEach(f, common.length + 1, noLocal(lost));
+      await commitEach(f, 1, noLocal(common));
+      await commitEach(f, common.length + 1, noLocal(lost));
       const unwound = f.committer.unwind(common.length + lost.length, common.length);
       writes = 0;
-      f.committer.commit({
+      await f.committer.commit({
         unwound,
         blocks: stack(unwound.overlay, common.length + 1, noLocal(won)),
       });
       if (writes !== 1) throw new Error('more than one write');
-      commitEach(straight, 1, noLocal(common));
-      commitEach(straight, common.length + 1, noLocal(won));
+      await commitEach(straight, 1, noLocal(common));
+      await commitEach(straight, common.length + 1, noLocal(won));
       const [a, b] = [dump(f.store, [undo.id]), dump(straight.store, [undo.id])];
       if (a.join() !== b.join()) throw new Error('bytes');
       sameAsStore(f);
@@ -185,9 +192,10 @@ t.test('a reorganisation is one write and equals a node that only saw the fork',
 });
 
 t.test('the state hash knows the content and not the order', async (t) => {
-  const hashOf = (writes: readonly Write[]): string => {
+  const hashOf = async (writes: readonly Write[]): Promise<string> => {
     const f = fixture();
-    return hex(f.committer.commit({ blocks: stack(f.head, 1, [writes]) })[0]!);
+    const [hash] = await f.committer.commit({ blocks: stack(f.head, 1, [writes]) });
+    return hex(hash!);
   };
   const distinct = fc.uniqueArray(write, { selector: (w) => `${w.in} ${w.key}`, maxLength: 20 });
   const twoOrders = distinct.chain((writes) =>
@@ -196,20 +204,22 @@ t.test('the state hash knows the content and not the order', async (t) => {
       fc.shuffledSubarray(writes, { minLength: writes.length, maxLength: writes.length }),
     ),
   );
-  fc.assert(
-    fc.property(twoOrders, ([writes, shuffled]) => {
-      if (hashOf(writes) !== hashOf(shuffled)) throw new Error('order matters');
+  await fc.assert(
+    fc.asyncProperty(twoOrders, async ([writes, shuffled]) => {
+      if ((await hashOf(writes)) !== (await hashOf(shuffled))) throw new Error('order matters');
       const value = (writes.find((w) => w.in === 'plain')?.value ?? 0) + 1;
       const changed = [...writes, { in: 'plain', key: 200, value }];
-      if (hashOf(changed) === hashOf(writes)) throw new Error('content does not matter');
+      if ((await hashOf(changed)) === (await hashOf(writes)))
+        throw new Error('content does not matter');
       const indexed = [...writes, { in: 'history', key: 200, value }, { in: 'own', key: 9, value }];
-      if (hashOf(indexed) !== hashOf(writes)) throw new Error('derived rows matter');
+      if ((await hashOf(indexed)) !== (await hashOf(writes)))
+        throw new Error('derived rows matter');
     }),
     { numRuns: 200 },
   );
   // sha256 of 32 zero bytes, then table 3, key 0105, value 7.
   t.equal(
-    hashOf([{ in: 'plain', key: 5, value: 7 }]),
+    await hashOf([{ in: 'plain', key: 5, value: 7 }]),
     hex(
       chain.fastHash(
         Buffer.concat([
@@ -226,9 +236,9 @@ t.test('what stays the same is neither written nor recorded', async (t) => {
   const memory = createMemoryStore();
   const store: MemoryStore = {
     ...memory,
-    write: (writes) => {
+    write: (writes, landed) => {
       lists.push([...writes]);
-      memory.write(writes);
+      return memory.write(writes, landed);
     },
   };
   const f = fixture(undefined, store);
@@ -237,8 +247,8 @@ t.test('what stays the same is neither written nor recorded', async (t) => {
     { in: 'texts', key: 1, value: 1 },
     { in: 'texts', key: 2, value: undefined },
   ];
-  f.committer.commit({ blocks: stack(f.head, 1, [one]) });
-  f.committer.commit({ blocks: stack(f.head, 2, [one]) });
+  await f.committer.commit({ blocks: stack(f.head, 1, [one]) });
+  await f.committer.commit({ blocks: stack(f.head, 2, [one]) });
   const names = (list: readonly StoreWrite[]) => list.map(({ table }) => table);
   t.strictSame(names(lists[0]!), [accounts.id, texts.id, undo.id, stateHashes.id]);
   t.strictSame(names(lists[1]!), [undo.id, stateHashes.id]);
@@ -250,14 +260,14 @@ t.test('undo records older than the depth go, a few with each commit', async (t)
     [...f.store.range(undo.id, START_OF_TABLE, END_OF_TABLE, 999)].map(([k]) => u32Key.decode(k));
   const deep = fixture(60);
   const one: Write[] = [{ in: 'plain', key: 1, value: 1 }];
-  commitEach(deep, 1, Array(50).fill(one));
+  await commitEach(deep, 1, Array(50).fill(one));
   t.equal(kept(deep).length, 50);
   const f = fixture(3, deep.store);
-  commitEach(f, 51, [one]);
+  await commitEach(f, 51, [one]);
   t.equal(kept(f).length, 51 - 10);
-  commitEach(f, 52, Array(6).fill(one));
+  await commitEach(f, 52, Array(6).fill(one));
   t.strictSame(kept(f), [55, 56, 57]);
-  f.committer.commit({ blocks: stack(f.head, 58, Array(9).fill(one)) });
+  await f.committer.commit({ blocks: stack(f.head, 58, Array(9).fill(one)) });
   t.strictSame(kept(f), [64, 65, 66]);
   t.throws(() => f.committer.unwind(66, 62), /Block 63 is too old to be rolled back/);
   t.equal(f.committer.unwind(66, 63).overlay.size, 0, 'those blocks changed nothing');
@@ -271,10 +281,13 @@ t.test('rows of local tables come along and reach the cache', async (t) => {
     { table: own.id, key, value: new Uint8Array([1]) },
     { table: own.id, key: new Uint8Array([1, 2]), value: undefined },
   ];
-  f.committer.commit({ blocks: stack(f.head, 1, [[{ in: 'own', key: 2, value: 1 }]]), extra });
+  await f.committer.commit({
+    blocks: stack(f.head, 1, [[{ in: 'own', key: 2, value: 1 }]]),
+    extra,
+  });
   t.strictSame(f.head.get(own, key), new Uint8Array([1]));
   t.equal(f.head.get(own, new Uint8Array([1, 2])), undefined, 'extra rows come last');
-  f.committer.commit({
+  await f.committer.commit({
     unwound: f.committer.unwind(1, 0),
     blocks: [],
     extra: [{ table: own.id, key, value: undefined }],
@@ -291,26 +304,26 @@ t.test('a write that fails leaves store and head alone', async (t) => {
     },
   });
   const f = fixture(undefined, store);
-  commitEach(f, 1, [[{ in: 'accounts', key: 1, value: 1 }]]);
+  await commitEach(f, 1, [[{ in: 'accounts', key: 1, value: 1 }]]);
   const bytes = dump(store);
   const blocks = stack(f.head, 2, [[{ in: 'accounts', key: 1, value: 2 }]]);
   broken = true;
-  t.throws(() => f.committer.commit({ blocks }), /power cut/);
+  await t.rejects(f.committer.commit({ blocks }), /power cut/);
   t.strictSame(dump(store), bytes);
   t.equal(f.head.get(accounts, new Uint8Array([1, 1]))?.balance, 1n);
   broken = false;
-  f.committer.commit({ blocks });
+  await f.committer.commit({ blocks });
   t.equal(f.head.get(accounts, new Uint8Array([1, 1]))?.balance, 2n);
 });
 
 t.test('blocks that do not follow each other are a programmer error', async (t) => {
   const f = fixture();
-  commitEach(f, 1, [[], []]);
+  await commitEach(f, 1, [[], []]);
   const [, third, fourth] = stack(f.head, 2, [[], [], []]);
-  t.throws(() => f.committer.commit({ blocks: [third!, { ...fourth!, height: 5 }] }), /follows/);
-  t.throws(() => f.committer.commit({ blocks: [fourth!] }), /state hash of height 3/);
+  await t.rejects(f.committer.commit({ blocks: [third!, { ...fourth!, height: 5 }] }), /follows/);
+  await t.rejects(f.committer.commit({ blocks: [fourth!] }), /state hash of height 3/);
   const unwound = f.committer.unwind(2, 1);
-  t.throws(() => f.committer.commit({ unwound, blocks: [third!] }), /follows/);
+  await t.rejects(f.committer.commit({ unwound, blocks: [third!] }), /follows/);
 });
 
 t.test('undo records come back as they were written', async (t) => {

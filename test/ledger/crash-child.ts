@@ -30,7 +30,7 @@ async function writeStore(): Promise<void> {
       writes.push({ table: 2, key: u32(height * 1000 + i), value: u32(height) });
       writes.push({ table: 2, key: u32((height - 3) * 1000 + i), value: undefined });
     }
-    store.write(writes.filter(({ key }) => key.length === 4));
+    await store.write(writes.filter(({ key }) => key.length === 4));
     say(height);
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -146,13 +146,13 @@ const bases: Record<string, (rows: [Uint8Array, number][]) => LedgerView> = {
 };
 
 function storeWith(rows: [Uint8Array, number][]) {
-  const store = createMemoryStore();
-  for (const [k, v] of rows) {
-    const value = new Uint8Array(8);
-    value[7] = v;
-    store.write([{ table: plain.id, key: k, value }]);
-  }
-  return store;
+  return createMemoryStore({
+    rows: rows.map(([key, v]) => {
+      const value = new Uint8Array(8);
+      value[7] = v;
+      return { table: plain.id, key, value };
+    }),
+  });
 }
 
 for (const [name, base] of Object.entries(bases)) {
@@ -284,7 +284,7 @@ t.test('the head keeps hot values decoded, absence too, and no more than it may'
 });
 
 t.test('a stored value that does not decode stops the node', async (t) => {
-  const store = createMemoryStore();
-  store.write([{ table: accounts.id, key: new Uint8Array([1, 1]), value: new Uint8Array(17) }]);
+  const row = { table: accounts.id, key: new Uint8Array([1, 1]), value: new Uint8Array(17) };
+  const store = createMemoryStore({ rows: [row] });
   t.throws(() => createHead(store, chain).get(accounts, new Uint8Array([1, 1])), /trailing/);
 });

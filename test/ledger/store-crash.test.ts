@@ -126,7 +126,7 @@ t.test('a damaged file is reported as such', async (t) => {
       new DataView(key.buffer).setUint32(0, i + 1);
       return { table: 1, key, value: new Uint8Array(100) };
     });
-    store.write(writes);
+    await store.write(writes);
     await store.close();
     return folder;
   };

@@ -13,7 +13,7 @@ import { type Actor, actor, createHarness, type Harness, WEST } from './ledger-h
 const [alice, bob, miner] = [actor(1), actor(2), actor(200)] as const;
 const IMAGE = { image: 'sum:1', imageHash: 'ab'.repeat(32) };
 
-function network(): Harness {
+async function network(): Promise<Harness> {
   return createHarness({
     balances: [alice, bob].map((of) => [of, 100n * WEST] as const),
     participants: [
@@ -33,11 +33,11 @@ const create = (h: Harness, from = alice): Tx =>
   h.make(createContract, from, { ...IMAGE, contractName: 'sum', params: [] });
 
 t.test('scenario 79: a contract is created and called, the caller pays', async (t) => {
-  const h = network();
+  const h = await network();
   const creation = create(h);
   const by = executed(h, creation, sum(0n));
   h.apply(by);
-  h.mine();
+  await h.mine();
   t.match(contractOf(h.head, creation.id), { ...IMAGE, version: 1, active: true });
   t.same(executedBy(h.head, creation.id), by.id);
   t.equal(h.balance(alice), 100n * WEST - createContract.fee!);
@@ -48,7 +48,7 @@ t.test('scenario 79: a contract is created and called, the caller pays', async (
   const [first, second] = [call(h.now), call(h.now + 1)];
   h.apply(executed(h, first, sum(1n)));
   h.apply(executed(h, second, sum(2n)));
-  h.mine();
+  await h.mine();
   t.same(
     [...contractEntries(h.head, contractId, 10)],
     [['sum', { type: 'integer', value: 2n }]],
@@ -57,7 +57,7 @@ t.test('scenario 79: a contract is created and called, the caller pays', async (
 });
 
 t.test('scenario 82: what a block may not hold', async (t) => {
-  const h = network();
+  const h = await network();
   const creation = create(h);
   t.equal(
     h.refusal(creation),
@@ -78,12 +78,12 @@ t.test('scenario 82: what a block may not hold', async (t) => {
 });
 
 t.test('scenario 83: ended, updated and foreign contracts', async (t) => {
-  const h = network();
+  const h = await network();
   const creation = create(h);
   const { id: contractId } = creation;
   const name = base58.encode(contractId);
   h.apply(executed(h, creation, []));
-  h.mine();
+  await h.mine();
   const call = (contractVersion: number, id = contractId) =>
     executed(h, h.make(callContract, bob, { contractId: id, params: [], contractVersion }), []);
   const update = (from: Actor) =>
@@ -98,7 +98,7 @@ t.test('scenario 83: ended, updated and foreign contracts', async (t) => {
       `is not equal to contract creator '${base58.encode(alice.publicKey)}'`,
   );
   h.apply(update(alice));
-  h.mine();
+  await h.mine();
   t.equal(
     h.refusal(call(1)),
     `Called version '1' of contract with id '${name}' doesn't match actual contract version '2'`,
@@ -110,7 +110,7 @@ t.test('scenario 83: ended, updated and foreign contracts', async (t) => {
       `is not developer of contract '${name}'`,
   );
   h.send(disableContract, alice, { contractId });
-  h.mine();
+  await h.mine();
   t.match(
     t.throws(() => h.apply(call(2))),
     {
@@ -125,10 +125,10 @@ t.test('scenario 83: ended, updated and foreign contracts', async (t) => {
 });
 
 t.test('scenario 87: the inner sender is judged when it is executed', async (t) => {
-  const h = network();
+  const h = await network();
   const late = create(h, bob);
   h.send(permit, alice, { opType: 'add', role: 'banned', target: bob.to });
-  h.mine();
+  await h.mine();
   t.match(h.refusal(executed(h, late, [])), `Sender is 'banned'`);
   t.match(
     h.refusal(executed(h, create(h, actor(5)), [])),

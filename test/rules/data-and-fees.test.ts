@@ -25,7 +25,7 @@ import {
 const [alice, bob] = [actor(1), actor(2)] as const;
 const ALL_FEATURES = [2, 3, 4, 5, 6, 7, 9, 10];
 
-function network(settings: Genesis['network'] = {}): Harness {
+async function network(settings: Genesis['network'] = {}): Promise<Harness> {
   return createHarness({
     balances: [
       [alice, 1000n * WEST],
@@ -49,7 +49,7 @@ const own = (of: typeof alice) => ({ authorPublicKey: of.publicKey });
 const text = (key: string, value: string) => ({ key, type: 'string', value }) as const;
 
 t.test('data entries are added and replaced', async (t) => {
-  const h = network();
+  const h = await network();
   const put = (entries: readonly object[]) => h.send(data, alice, { ...own(alice), data: entries });
   put([
     { key: 'n', type: 'integer', value: -5n },
@@ -57,9 +57,9 @@ t.test('data entries are added and replaced', async (t) => {
     { key: 'raw', type: 'binary', value: Uint8Array.of(1, 2) },
     text('s', 'one'),
   ]);
-  h.mine();
+  await h.mine();
   put([text('n', 'now a text')]);
-  h.mine();
+  await h.mine();
   t.same(
     [...dataEntries(h.head, alice.address, 10)],
     [
@@ -72,13 +72,13 @@ t.test('data entries are added and replaced', async (t) => {
 });
 
 t.test('scenario 65: an author must be the sender while that has no script', async (t) => {
-  const h = network();
+  const h = await network();
   const tx = h.make(data, alice, { ...own(bob), data: [text('k', 'v')] });
   t.equal(h.refusal(tx), 'The author of the data must be its sender, since that has no script');
 });
 
 t.test('scenario 66: limits of data', async (t) => {
-  const h = network();
+  const h = await network();
   const entries = (list: readonly object[]) =>
     message(() => {
       const tx = h.make(data, alice, { ...own(alice), data: list, fee: WEST });
@@ -137,11 +137,11 @@ function samples(h: Harness, fee?: bigint): readonly Tx[] {
 }
 
 t.test('scenario 67: one unit below the minimum, and the minimum', async (t) => {
-  const h = network();
+  const h = await network();
   for (const { def } of samples(h)) {
     const minimum = def.fee!;
-    const cheap = samples(network(), minimum - 1n).find((tx) => tx.type === def.type)!;
-    const fresh = network();
+    const cheap = samples(await network(), minimum - 1n).find((tx) => tx.type === def.type)!;
+    const fresh = await network();
     samples(fresh);
     t.equal(
       fresh.refusal({ ...cheap, timestamp: fresh.now }),
@@ -150,17 +150,17 @@ t.test('scenario 67: one unit below the minimum, and the minimum', async (t) => 
     );
     t.same(calculateFee(cheap, h.draft, h.block), { feeAssetId: undefined, feeAmount: minimum });
   }
-  for (const tx of samples(network())) {
-    const fresh = network();
+  for (const tx of samples(await network())) {
+    const fresh = await network();
     const same = samples(fresh).find(({ type }) => type === tx.type)!;
     fresh.apply(same);
-    fresh.mine();
+    await fresh.mine();
     t.pass(`${tx.def.name} at the minimum`);
   }
 });
 
 t.test('scenario 67: fees that grow with the transaction', async (t) => {
-  const h = network();
+  const h = await network();
   const minimum = (tx: Tx) => calculateFee(tx, h.draft, h.block).feeAmount;
   const mass = (count: number, fee = 0n) =>
     h.make(massTransfer, alice, {
@@ -187,16 +187,16 @@ t.test('scenario 67: fees that grow with the transaction', async (t) => {
   );
   h.apply(ofBytes(1025, 6n * million));
   h.apply(mass(3, 7n * million));
-  h.mine();
+  await h.mine();
 });
 
 t.test('fees switched off, and before the fee switch', async (t) => {
-  const free = network({ fees: { ...defaultFees, enabled: false } });
+  const free = await network({ fees: { ...defaultFees, enabled: false } });
   free.send(transfer, bob, { recipient: alice.to, amount: 1n, fee: 0n });
   free.send(transfer, bob, { recipient: alice.to, amount: 1n, fee: 3n });
-  free.mine();
+  await free.mine();
   t.equal(free.balance(bob), 10n * WEST - 5n, 'whatever is attached is moved');
-  const early = network({ preActivatedFeatures: new Map([[4, 0]]) });
+  const early = await network({ preActivatedFeatures: new Map([[4, 0]]) });
   early.send(transfer, bob, { recipient: alice.to, amount: 1n, fee: 1n });
   t.equal(
     early.refusal(early.make(transfer, bob, { recipient: alice.to, amount: 1n, fee: 0n })),
@@ -205,20 +205,20 @@ t.test('fees switched off, and before the fee switch', async (t) => {
 });
 
 t.test('feature 2: two fifths now, the rest to the next generator', async (t) => {
-  const h = network({ preActivatedFeatures: new Map(ALL_FEATURES.map((id) => [id, 0])) });
+  const h = await network({ preActivatedFeatures: new Map(ALL_FEATURES.map((id) => [id, 0])) });
   const [first, second] = [actor(200), actor(201)] as const;
   h.send(transfer, bob, { recipient: alice.to, amount: 1n, fee: 1_000_009n });
-  h.mine(second);
+  await h.mine(second);
   t.equal(h.balance(first), 400_002n);
   t.equal(h.balance(second), 600_007n, 'before its first transaction');
-  h.mine(first);
+  await h.mine(first);
   t.equal(h.balance(first), 400_002n);
-  h.rollback(2);
+  await h.rollback(2);
   t.equal(h.balance(first), 0n);
 });
 
 t.test('an asset that is not sponsored pays no fee', async (t) => {
-  const h = network();
+  const h = await network();
   const pay = { recipient: bob.to, amount: 1n, feeAssetId: new Uint8Array(32), fee: 0n };
   t.equal(
     h.refusal(h.make(transfer, alice, pay)),

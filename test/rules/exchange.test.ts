@@ -13,7 +13,7 @@ const [alice, bob, dex, carol] = [actor(1), actor(2), actor(3), actor(4)] as con
 const gold = { name: 'Gold', description: '', quantity: 1000n, decimals: 0, reissuable: false };
 const HOUR = 3_600_000;
 
-function network(): Harness {
+async function network(): Promise<Harness> {
   return createHarness({
     balances: [alice, bob, dex].map((of) => [of, 100n * WEST] as const),
     participants: [
@@ -65,9 +65,9 @@ const trade = (h: Harness, orders: Trade, amount: bigint, rest: object = {}): Tx
   });
 
 t.test('scenario 71: partial fills up to the amount', async (t) => {
-  const h = network();
+  const h = await network();
   const { id: asset } = h.send(issue, alice, gold);
-  h.mine();
+  await h.mine();
   const before = h.balance(bob);
   const orders = { order1: order(h, bob, 'buy', asset), order2: order(h, alice, 'sell', asset) };
   t.equal(
@@ -76,24 +76,24 @@ t.test('scenario 71: partial fills up to the amount', async (t) => {
     'the fee of an order is taken in proportion',
   );
   h.apply(trade(h, orders, 4n));
-  h.mine();
+  await h.mine();
   t.equal(h.balance(bob, asset), 4n);
   t.equal(h.balance(bob), before - 8n - 400n);
   t.equal(h.balance(dex), 100n * WEST + 800n - exchange.fee!);
   t.equal(h.refusal(trade(h, orders, 7n)), 'Too much buy. Already filled volume for the order: 4');
   h.apply(trade(h, orders, 6n));
-  h.mine();
+  await h.mine();
   t.equal(
     h.refusal(trade(h, orders, 1n)),
     'Too much buy. Already filled volume for the order: 10',
     'a full order is not replayed',
   );
-  h.rollback(1);
+  await h.rollback(1);
   h.apply(trade(h, orders, 6n));
 });
 
 t.test('who trades what', async (t) => {
-  const h = network();
+  const h = await network();
   const { id: asset } = h.send(issue, alice, gold);
   const unknown = new Uint8Array(32).fill(5);
   const orders = (of: Uint8Array, rest = {}) => ({
@@ -126,9 +126,9 @@ t.test('who trades what', async (t) => {
 });
 
 t.test('scenario 71: an order of version 1 from a scripted account', async (t) => {
-  const h = network();
+  const h = await network();
   const { id: asset } = h.send(issue, alice, gold);
-  h.mine();
+  await h.mine();
   h.draft.set(scripts, bob.address, Uint8Array.of(1));
   const signature = base58.encode(new Uint8Array(64));
   const sell = order(h, alice, 'sell', asset);
@@ -142,7 +142,7 @@ t.test('scenario 71: an order of version 1 from a scripted account', async (t) =
 });
 
 t.test('scenario 68: fees in a sponsored asset', async (t) => {
-  const h = network();
+  const h = await network();
   const { id: asset } = h.send(issue, alice, { ...gold, quantity: 1_000_000n });
   h.send(transfer, alice, { recipient: carol.to, amount: 500_000n, assetId: asset });
   const pay = (fee: bigint) =>
@@ -164,7 +164,7 @@ t.test('scenario 68: fees in a sponsored asset', async (t) => {
     'Asset was issued by other address',
   );
   h.send(sponsorFee, alice, { assetId: asset, minSponsoredAssetFee: 10_000n }, { version: 1 });
-  h.mine();
+  await h.mine();
   const [sponsor, generator] = [h.balance(alice), h.balance(actor(200))];
   t.equal(
     h.refusal(pay(99_999n)),
@@ -172,7 +172,7 @@ t.test('scenario 68: fees in a sponsored asset', async (t) => {
       `does not exceed minimal value of '100000'`,
   );
   h.apply(pay(100_000n));
-  h.mine();
+  await h.mine();
   t.equal(h.balance(carol, asset), 399_999n);
   t.equal(h.balance(alice, asset), 600_000n);
   t.equal(h.balance(alice), sponsor - 1_000_000n, 'the sponsor pays in native units');
@@ -182,5 +182,5 @@ t.test('scenario 68: fees in a sponsored asset', async (t) => {
   h.send(transfer, bob, { recipient: alice.to, amount: 10n * WEST });
   h.send(sponsorFee, alice, { assetId: asset, minSponsoredAssetFee: 0n }, { version: 1 });
   t.match(h.refusal(pay(100_000n)), /is not sponsored/, 'sponsorship has ended');
-  h.mine();
+  await h.mine();
 });

@@ -17,7 +17,7 @@ import { actor, createHarness, toAlias, WEST } from './ledger-harness.ts';
 const [alice, bob, carol] = [actor(1), actor(2), actor(3)] as const;
 
 t.test('everybody whom a transaction concerns', async (t) => {
-  const h = createHarness({
+  const h = await createHarness({
     balances: [
       [alice, 100n * WEST],
       [bob, 100n * WEST],
@@ -25,7 +25,7 @@ t.test('everybody whom a transaction concerns', async (t) => {
   });
   h.send(createAlias, bob, { alias: 'bobby' });
   const leased = h.send(lease, alice, { recipient: toAlias('bobby'), amount: 1n });
-  h.mine();
+  await h.mine();
   const involved = (tx: Tx) => [...(tx.def.involved?.(tx, h.head) ?? [])];
   const both = [toAlias('bobby'), carol.to].map((recipient) => ({ recipient, amount: 1n }));
   const cases: readonly (readonly [Tx, readonly Uint8Array[]])[] = [

@@ -9,7 +9,7 @@ import { actor, createHarness, type Harness, toAlias, WEST } from './ledger-harn
 
 const [alice, bob, carol] = [actor(1), actor(2), actor(3)] as const;
 
-function network(): Harness {
+async function network(): Promise<Harness> {
   return createHarness({
     balances: [
       [alice, 10n * WEST],
@@ -19,11 +19,11 @@ function network(): Harness {
 }
 
 t.test('a lease moves effective balance and nothing else', async (t) => {
-  const h = network();
+  const h = await network();
   const first = h.send(lease, alice, { recipient: bob.to, amount: 4n * WEST });
-  h.mine();
+  await h.mine();
   const second = h.send(lease, alice, { recipient: carol.to, amount: WEST });
-  h.mine();
+  await h.mine();
   const of = (address: Uint8Array) => accountOf(h.head, address);
   t.equal(available(of(alice.address)), 5n * WEST - 2n * lease.fee!);
   t.equal(effective(of(bob.address)), 14n * WEST);
@@ -32,7 +32,7 @@ t.test('a lease moves effective balance and nothing else', async (t) => {
 });
 
 t.test('to whom and how much', async (t) => {
-  const h = network();
+  const h = await network();
   const refusal = (input: object) => h.refusal(h.make(lease, alice, input));
   const self = `Cannot lease to self. Sender address ${alice.text} equals to recipient address`;
   t.equal(refusal({ recipient: alice.to, amount: 1n }), self);
@@ -47,22 +47,22 @@ t.test('to whom and how much', async (t) => {
   );
   h.send(createAlias, bob, { alias: 'bobby' });
   h.send(lease, alice, { recipient: toAlias('bobby'), amount: 1n });
-  h.mine();
+  await h.mine();
   t.equal(accountOf(h.head, bob.address).leasedIn, 4n * WEST + 1n);
 });
 
 t.test('scenario 59: a lease leaves the fee', async (t) => {
-  const h = network();
+  const h = await network();
   const tx = h.make(lease, alice, { recipient: bob.to, amount: 10n * WEST - lease.fee! + 1n });
   t.equal(h.refusal(tx), `BalanceErrors(${alice.text} -> cannot spend leased balance)`);
   h.send(lease, alice, { recipient: bob.to, amount: 10n * WEST - lease.fee! });
-  h.mine();
+  await h.mine();
 });
 
 t.test('scenario 60: who ends a lease, and only once', async (t) => {
-  const h = network();
+  const h = await network();
   const { id: leaseId } = h.send(lease, alice, { recipient: bob.to, amount: 9n * WEST });
-  h.mine();
+  await h.mine();
   const cancel = (from: typeof alice, id = leaseId) => h.make(leaseCancel, from, { leaseId: id });
   const other = 'LeaseTransaction was leased by other sender';
   t.equal(h.refusal(cancel(bob)), other);
@@ -75,14 +75,14 @@ t.test('scenario 60: who ends a lease, and only once', async (t) => {
     'Cannot cancel already cancelled lease',
   );
   h.send(transfer, alice, { recipient: carol.to, amount: 9n * WEST });
-  h.mine();
+  await h.mine();
   t.equal(h.balance(carol), 10n * WEST);
 });
 
 t.test('scenario 61: leased funds are not spent', async (t) => {
-  const h = network();
+  const h = await network();
   h.send(lease, alice, { recipient: bob.to, amount: 9n * WEST });
-  h.mine();
+  await h.mine();
   t.equal(
     h.refusal(h.make(transfer, alice, { recipient: bob.to, amount: 2n * WEST })),
     `BalanceErrors(${alice.text} -> cannot spend leased balance)`,

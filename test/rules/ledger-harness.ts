@@ -12,9 +12,9 @@ import { assetBalance } from '../../src/ledger/assets.ts';
 import { recordHistory } from '../../src/ledger/balance-history.ts';
 import { type Committer, createCommitter } from '../../src/ledger/commit.ts';
 import { createHead, type Head } from '../../src/ledger/head.ts';
+import { brokenInvariants } from '../../src/ledger/invariants.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import type { Role } from '../../src/ledger/roles.ts';
-import { brokenInvariants } from '../../src/ledger/invariants.ts';
 import { stateHashes, tables, undo } from '../../src/ledger/tables.ts';
 import {
   type BlockFees,
@@ -105,8 +105,8 @@ export interface Harness {
   /** `make` and `apply`. */
   send<F extends Fields>(def: TxType<F>, from: Actor, input: object, how?: Making): Tx;
   /** Finishes and commits the block, then checks the invariants. */
-  mine(generator?: Actor): void;
-  rollback(blocks: number): void;
+  mine(generator?: Actor): Promise<void>;
+  rollback(blocks: number): Promise<void>;
   /** Everything the store holds, as text. */
   dump(): readonly string[];
   balance(of: Actor, assetId?: Uint8Array): bigint;
@@ -122,7 +122,7 @@ export interface Making {
 const SIGNATURE = new Uint8Array(64);
 const miner = actor(200);
 
-export function createHarness(options: Genesis): Harness {
+export async function createHarness(options: Genesis): Promise<Harness> {
   const network = { ...defaultNetwork, ...options.network };
   const store = createMemoryStore();
   const head = createHead(store, chain);
@@ -288,7 +288,7 @@ export function createHarness(options: Genesis): Harness {
       );
     }
   }
-  mine();
+  await mine();
   return harness;
 }
 

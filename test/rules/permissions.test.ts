@@ -17,7 +17,7 @@ import {
 const [admin, second, carol, dave] = [actor(1), actor(2), actor(3), actor(4)] as const;
 const MINUTE = 60_000;
 
-function network(): Harness {
+async function network(): Promise<Harness> {
   return createHarness({
     balances: [
       [admin, 1000n * WEST],
@@ -44,9 +44,9 @@ const last = (role: Role, of: Actor): string =>
   `Trying to revoke role '${role}' from it's last owner: '${of.text}'`;
 
 t.test('scenario 49: a banned sender cannot date a transaction back', async (t) => {
-  const h = network();
+  const h = await network();
   h.send(permit, admin, change('add', 'banned', carol));
-  h.mine();
+  await h.mine();
   const late = h.make(transfer, carol, {
     recipient: admin.to,
     amount: 1n,
@@ -56,31 +56,31 @@ t.test('scenario 49: a banned sender cannot date a transaction back', async (t) 
   // Others may still send to it, and it may again when the ban is lifted.
   h.send(transfer, admin, { recipient: carol.to, amount: 5n });
   const during = h.make(transfer, carol, { recipient: admin.to, amount: 1n });
-  h.mine();
+  await h.mine();
   h.send(permit, admin, change('remove', 'banned', carol));
-  h.mine();
+  await h.mine();
   h.send(transfer, carol, { recipient: admin.to, amount: 1n });
   t.equal(h.refusal(during), denied(carol, `Sender is 'banned'`), 'written while banned');
 });
 
 t.test('scenario 49: neither can a sender who lost a role', async (t) => {
-  const h = network();
+  const h = await network();
   h.send(permit, admin, change('remove', 'issuer', second));
-  h.mine();
+  await h.mine();
   const asset = { name: 'Gold', description: '', quantity: 1n, decimals: 0, reissuable: false };
   const tx = h.make(issue, second, { ...asset, timestamp: GENESIS_TIME + 1 });
   t.equal(h.refusal(tx), denied(second, `Has no active 'issuer' role`));
 });
 
 t.test('scenario 50: a role with due date ends exactly then', async (t) => {
-  const h = network();
+  const h = await network();
   const due = h.now + MINUTE;
   h.send(permit, admin, change('add', 'issuer', carol, { dueTimestamp: due }));
-  h.mine();
+  await h.mine();
   const asset = { name: 'Gold', description: '', quantity: 1n, decimals: 0, reissuable: false };
   h.now = due - 1;
   h.send(issue, carol, asset);
-  h.mine();
+  await h.mine();
   h.now = due;
   t.equal(h.refusal(h.make(issue, carol, asset)), denied(carol, `Has no active 'issuer' role`));
   t.same(rolesAt(h.head, carol.address, due - 1).length, 1);
@@ -88,17 +88,17 @@ t.test('scenario 50: a role with due date ends exactly then', async (t) => {
 });
 
 t.test('scenario 51: the last permissioner stays', async (t) => {
-  const h = network();
+  const h = await network();
   const refused = (...args: Parameters<typeof change>) =>
     h.refusal(h.make(permit, admin, change(...args)));
   t.equal(refused('remove', 'permissioner', admin), last('permissioner', admin));
   t.equal(refused('add', 'banned', admin), last('miner', admin));
   h.send(permit, admin, change('add', 'miner', second));
   h.send(permit, admin, change('add', 'connection_manager', second));
-  h.mine();
+  await h.mine();
   t.equal(refused('add', 'banned', admin), last('permissioner', admin));
   h.send(permit, admin, change('add', 'permissioner', second, { dueTimestamp: h.now + MINUTE }));
-  h.mine();
+  await h.mine();
   t.equal(refused('remove', 'permissioner', admin), last('permissioner', admin));
   const due = { dueTimestamp: h.now + MINUTE };
   t.equal(
@@ -107,14 +107,14 @@ t.test('scenario 51: the last permissioner stays', async (t) => {
     'nor does it get an end',
   );
   h.send(permit, admin, change('add', 'permissioner', carol));
-  h.mine();
+  await h.mine();
   h.send(permit, admin, change('add', 'banned', carol));
   t.equal(refused('remove', 'permissioner', admin), last('permissioner', admin), 'carol is banned');
-  h.mine();
+  await h.mine();
   h.send(permit, admin, change('remove', 'banned', carol));
-  h.mine();
+  await h.mine();
   h.send(permit, admin, change('remove', 'permissioner', admin));
-  h.mine();
+  await h.mine();
   t.equal(
     h.refusal(h.make(permit, admin, change('add', 'issuer', dave))),
     denied(admin, `Has no active 'permissioner' role`),
@@ -122,12 +122,12 @@ t.test('scenario 51: the last permissioner stays', async (t) => {
 });
 
 t.test('two permissioners cannot remove each other for a later time', async (t) => {
-  const h = network();
+  const h = await network();
   h.send(permit, admin, change('add', 'permissioner', carol));
-  h.mine();
+  await h.mine();
   const later = h.now + 60 * MINUTE;
   h.send(permit, admin, change('remove', 'permissioner', carol, { timestamp: later }));
-  h.mine();
+  await h.mine();
   const before = { timestamp: later - 1 };
   t.equal(
     h.refusal(h.make(permit, carol, change('remove', 'permissioner', admin, before))),
@@ -136,9 +136,9 @@ t.test('two permissioners cannot remove each other for a later time', async (t) 
 });
 
 t.test('scenario 52: a blacklister bans and does nothing else', async (t) => {
-  const h = network();
+  const h = await network();
   h.send(permit, admin, change('add', 'blacklister', carol));
-  h.mine();
+  await h.mine();
   h.send(permit, carol, change('add', 'banned', dave));
   t.equal(
     h.refusal(h.make(permit, carol, change('add', 'miner', dave))),
@@ -151,7 +151,7 @@ t.test('scenario 52: a blacklister bans and does nothing else', async (t) => {
 });
 
 t.test('scenario 53: changes that change nothing, and due dates', async (t) => {
-  const h = network();
+  const h = await network();
   const refused = (...args: Parameters<typeof change>) =>
     h.refusal(h.make(permit, admin, change(...args)));
   t.equal(refused('add', 'issuer', second), 'Cannot assign role that is already active');
@@ -173,12 +173,12 @@ t.test('scenario 53: changes that change nothing, and due dates', async (t) => {
     `Role 'issuer' of ${second.text} already changes at ${h.now}`,
     'H-7',
   );
-  h.mine();
+  await h.mine();
   h.send(permit, admin, change('add', 'issuer', second));
 });
 
 t.test('scenario 54: every role is asked for', async (t) => {
-  const h = network();
+  const h = await network();
   const asset = { name: 'Gold', description: '', quantity: 1n, decimals: 0, reissuable: false };
   t.equal(h.refusal(h.make(issue, carol, asset)), denied(carol, `Has no active 'issuer' role`));
   const node = { targetPubKey: dave.publicKey, nodeName: 'dave', opType: 'add' };
@@ -190,7 +190,7 @@ t.test('scenario 54: every role is asked for', async (t) => {
 });
 
 t.test('the role sender, where the network asks for it', async (t) => {
-  const h = createHarness({
+  const h = await createHarness({
     balances: [
       [admin, WEST],
       [carol, WEST],
@@ -201,28 +201,28 @@ t.test('the role sender, where the network asks for it', async (t) => {
   const pay = { recipient: admin.to, amount: 1n };
   t.equal(h.refusal(h.make(transfer, carol, pay)), denied(carol, `Has no active 'sender' role`));
   h.send(permit, admin, change('add', 'sender', carol));
-  h.mine();
+  await h.mine();
   h.send(transfer, carol, pay);
 });
 
 t.test('the queue of miners: by time of the grant, then by address', async (t) => {
-  const h = network();
+  const h = await network();
   const [e, f] = [actor(5), actor(6)];
   h.send(permit, admin, change('add', 'miner', e));
   h.send(permit, admin, change('add', 'miner', f));
-  h.mine();
+  await h.mine();
   const tied = [e, f].map(({ address }) => address).sort(Buffer.compare);
   t.same(currentMiners(h.head, h.now), [admin.address, ...tied]);
   h.send(permit, admin, change('remove', 'miner', admin));
-  h.mine();
+  await h.mine();
   h.send(permit, admin, change('add', 'miner', admin));
-  h.mine();
+  await h.mine();
   t.same(currentMiners(h.head, h.now), [...tied, admin.address]);
   t.same(currentMiners(h.head, GENESIS_TIME), [admin.address]);
 });
 
 t.test('nodes: present once, known when removed, never none left', async (t) => {
-  const h = network();
+  const h = await network();
   const node = (of: Actor, opType: string) => ({
     targetPubKey: of.publicKey,
     nodeName: 'node',

@@ -8,7 +8,7 @@ import { type Actor, actor, createHarness, type Harness, WEST } from './ledger-h
 
 const [alice, bob, carol, dave] = [actor(1), actor(2), actor(3), actor(4)] as const;
 
-function network(): Harness {
+async function network(): Promise<Harness> {
   return createHarness({
     balances: [alice, bob, carol, dave].map((of) => [of, 100n * WEST] as const),
     participants: [
@@ -28,7 +28,7 @@ const group = (recipients: readonly Actor[], owners: readonly Actor[]) => ({
 });
 
 t.test('who may create a group of whom', async (t) => {
-  const h = network();
+  const h = await network();
   const refusal = (recipients: readonly Actor[], owners: readonly Actor[]) =>
     h.refusal(h.make(createPolicy, alice, group(recipients, owners)));
   t.equal(refusal([bob], []), 'Policy without owners is invalid');
@@ -38,15 +38,15 @@ t.test('who may create a group of whom', async (t) => {
     `Recipients [${dave.text}; ${actor(9).text}] is not registered in network`,
   );
   const { id } = h.send(createPolicy, dave, group([bob, alice, bob], [carol, dave]));
-  h.mine();
+  await h.mine();
   t.same(membersOf(h.head, id, RECIPIENT), addresses(bob, alice), 'a set in its order');
   t.same(membersOf(h.head, id, OWNER), addresses(carol, dave), 'owners need not be participants');
 });
 
 t.test('scenario 95: changes of a group', async (t) => {
-  const h = network();
+  const h = await network();
   const { id: policyId } = h.send(createPolicy, alice, group([bob], [alice]));
-  h.mine();
+  await h.mine();
   const change = (from: Actor, opType: string, recipients: Actor[], owners: Actor[]) =>
     h.make(updatePolicy, from, {
       policyId,
@@ -86,17 +86,17 @@ t.test('scenario 95: changes of a group', async (t) => {
   t.equal(refusal(alice, 'remove', [carol], []), absent);
   t.equal(refusal(alice, 'remove', [], [bob]), absent);
   h.apply(change(alice, 'add', [carol], [dave]));
-  h.mine();
+  await h.mine();
   h.apply(change(dave, 'remove', [bob], [alice]));
-  h.mine();
+  await h.mine();
   t.same(membersOf(h.head, policyId, RECIPIENT), addresses(carol));
   t.same(membersOf(h.head, policyId, OWNER), addresses(dave));
-  h.rollback(2);
+  await h.rollback(2);
   t.same(membersOf(h.head, policyId, OWNER), addresses(alice));
 });
 
 t.test('hashes of a group: by a recipient, each once, in order', async (t) => {
-  const h = network();
+  const h = await network();
   const { id: policyId } = h.send(createPolicy, alice, group([bob], [alice]));
   const hash = (of: number) => new Uint8Array(32).fill(of);
   const bind = (from: Actor, of: number, policy = policyId) =>
@@ -107,7 +107,7 @@ t.test('hashes of a group: by a recipient, each once, in order', async (t) => {
   );
   t.equal(h.refusal(bind(alice, 1)), `Sender '${alice.text}' is not in policy recipients`);
   for (const each of [9, 3, 7]) h.apply(bind(bob, each));
-  h.mine();
+  await h.mine();
   const again = h.make(policyDataHash, bob, { policyId, dataHash: hash(3), timestamp: h.now });
   t.match(
     t.throws(() => h.apply(again)),
@@ -117,6 +117,6 @@ t.test('hashes of a group: by a recipient, each once, in order', async (t) => {
     },
   );
   h.apply(bind(bob, 1));
-  h.mine();
+  await h.mine();
   t.same([...hashesOf(h.head, policyId, 100)], [9, 3, 7, 1].map(hash));
 });

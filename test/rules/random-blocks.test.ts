@@ -53,7 +53,7 @@ const blocks = fc.array(fc.array(step, { minLength: 5, maxLength: 25 }), {
   maxLength: 5,
 });
 
-function network(feature2: boolean): Harness {
+function network(feature2: boolean): Promise<Harness> {
   const features = [3, 4, 5, 6, 7, 9, 10, ...(feature2 ? [2] : [])];
   return createHarness({
     balances: actors.map((of, i) => [of, BigInt(i) * 100n * WEST] as const),
@@ -148,19 +148,19 @@ const show = (value: unknown): string =>
 
 t.test('random blocks keep the invariants and can be taken back', async () => {
   const generators: readonly Actor[] = actors;
-  fc.assert(
-    fc.property(blocks, fc.boolean(), (chain, feature2) => {
-      const h = network(feature2);
+  await fc.assert(
+    fc.asyncProperty(blocks, fc.boolean(), async (chain, feature2) => {
+      const h = await network(feature2);
       const assets: Uint8Array[] = [];
       const leases: Uint8Array[] = [];
       const start = h.dump();
-      chain.forEach((steps, i) => {
+      for (const [i, steps] of chain.entries()) {
         steps.forEach((s, index) => {
           run(h, s, index, assets, leases);
         });
-        h.mine(generators[i % 4]);
-      });
-      h.rollback(chain.length);
+        await h.mine(generators[i % 4]);
+      }
+      await h.rollback(chain.length);
       const end = h.dump();
       if (start.join('\n') !== end.join('\n')) throw new Error('a rollback left a trace');
     }),

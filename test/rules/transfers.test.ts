@@ -18,7 +18,7 @@ import { actor, chain, createHarness, type Harness, toAlias, WEST } from './ledg
 const [alice, bob, carol] = [actor(1), actor(2), actor(3)] as const;
 const HOUR = 3_600_000;
 
-function network(): Harness {
+async function network(): Promise<Harness> {
   return createHarness({
     balances: [
       [alice, 1000n * WEST],
@@ -39,20 +39,20 @@ const message = (action: () => unknown): string => {
 };
 
 t.test('a transfer moves the amount, and the fee goes to the generator', async (t) => {
-  const h = network();
+  const h = await network();
   const miner = actor(200);
   h.send(transfer, alice, { recipient: bob.to, amount: 5n });
-  h.mine();
+  await h.mine();
   t.equal(h.balance(alice), 1000n * WEST - 5n - transfer.fee!);
   t.equal(h.balance(bob), 10n * WEST + 5n);
   t.equal(h.balance(miner), transfer.fee);
   h.send(transfer, alice, { recipient: alice.to, amount: 7n });
-  h.mine();
+  await h.mine();
   t.equal(h.balance(alice), 1000n * WEST - 5n - 2n * transfer.fee!, 'to itself: only the fee');
 });
 
 t.test('more than there is', async (t) => {
-  const h = network();
+  const h = await network();
   const asset = h.send(issue, alice, gold);
   const refusal = (input: object) =>
     h.refusal(h.make(transfer, bob, { recipient: carol.to, ...input }));
@@ -70,14 +70,14 @@ t.test('more than there is', async (t) => {
   );
   h.send(transfer, alice, { recipient: bob.to, amount: 3n, assetId: asset.id });
   h.send(transfer, bob, { recipient: carol.to, amount: 3n, assetId: asset.id });
-  h.mine();
+  await h.mine();
   t.equal(h.balance(carol, asset.id), 3n);
   t.equal(h.balance(bob, asset.id), 0n);
 });
 
 t.test('scenario 55: another network', async (t) => {
   const other = createChain(createFamily('curve25519'), 'W'.charCodeAt(0));
-  const h = network();
+  const h = await network();
   const here = [
     h.make(issue, alice, gold, { version: 2 }),
     h.make(
@@ -101,7 +101,7 @@ t.test('scenario 55: another network', async (t) => {
 });
 
 t.test('scenario 56: neither too early nor too late', async (t) => {
-  const h = network();
+  const h = await network();
   const parent = h.block.parentTimestamp;
   const at = (timestamp: number) =>
     h.make(transfer, alice, { recipient: bob.to, amount: 1n, timestamp });
@@ -121,18 +121,18 @@ t.test('scenario 56: neither too early nor too late', async (t) => {
 });
 
 t.test('scenario 57: the same transaction again', async (t) => {
-  const h = network();
+  const h = await network();
   const tx = h.send(transfer, alice, { recipient: bob.to, amount: 1n });
   const known = `Transaction ${base58.encode(tx.id)} is already in the state on a height of 2`;
   t.equal(h.refusal(tx), known);
-  h.mine();
+  await h.mine();
   t.equal(h.refusal(tx), known);
-  h.rollback(1);
+  await h.rollback(1);
   h.apply(tx);
 });
 
 t.test('scenario 58: sums beyond 64 bits', async (t) => {
-  const h = network();
+  const h = await network();
   const overflow = 'overflow error';
   const tooMuch = { recipient: bob.to, amount: I64_MAX };
   t.equal(
@@ -152,12 +152,12 @@ t.test('scenario 58: sums beyond 64 bits', async (t) => {
     'Asset total value overflow',
   );
   h.send(reissue, alice, more);
-  h.mine();
+  await h.mine();
   t.equal(h.balance(alice, asset.id), I64_MAX);
 });
 
 t.test('reissue and burn', async (t) => {
-  const h = network();
+  const h = await network();
   const { id: assetId } = h.send(issue, alice, gold);
   h.send(transfer, alice, { recipient: bob.to, amount: 10n, assetId });
   const again = (from: typeof alice, reissuable: boolean, of = assetId) =>
@@ -176,12 +176,12 @@ t.test('reissue and burn', async (t) => {
     h.refusal(h.make(burn, bob, { assetId: new Uint8Array(32), amount: 0n })),
     'Referenced assetId not found',
   );
-  h.mine();
+  await h.mine();
   t.equal(h.balance(bob, assetId), 6n);
 });
 
 t.test('before feature 6 only the issuer burns', async (t) => {
-  const h = createHarness({
+  const h = await createHarness({
     balances: [
       [alice, 1000n * WEST],
       [bob, 10n * WEST],
@@ -206,11 +206,11 @@ t.test('before feature 6 only the issuer burns', async (t) => {
     `ActivationError(Blockchain feature 'Mass Transfer Transaction' (id: '3') ` +
       'has not been activated yet, but is required for MassTransferTransaction)',
   );
-  h.mine();
+  await h.mine();
 });
 
 t.test('scenario 62: recipients by alias', async (t) => {
-  const h = network();
+  const h = await network();
   h.send(createAlias, bob, { alias: 'bobby' }, {});
   h.send(transfer, alice, { recipient: toAlias('bobby'), amount: 3n });
   t.equal(
@@ -223,12 +223,12 @@ t.test('scenario 62: recipients by alias', async (t) => {
     message(() => decodeTx(bytes, chain)),
     `Alias network char doesn't match current scheme`,
   );
-  h.mine();
+  await h.mine();
   t.equal(h.balance(bob), 10n * WEST - createAlias.fee! + 3n);
 });
 
 t.test('scenario 63: one alias per address, four to thirty characters', async (t) => {
-  const h = network();
+  const h = await network();
   const named = (from: typeof alice, alias: string) => h.make(createAlias, from, { alias });
   h.apply(named(alice, 'first'));
   t.equal(h.refusal(named(alice, 'second')), 'Only one alias per address is allowed');
@@ -250,7 +250,7 @@ t.test('scenario 63: one alias per address, four to thirty characters', async (t
 });
 
 t.test('scenario 64: a hundred recipients, some more than once, the sender too', async (t) => {
-  const h = network();
+  const h = await network();
   const { id: assetId } = h.send(issue, alice, gold);
   const list = Array.from({ length: 100 }, (_, i) => ({
     recipient: i % 3 === 0 ? alice.to : i % 3 === 1 ? bob.to : actor(10 + i).to,
@@ -258,15 +258,15 @@ t.test('scenario 64: a hundred recipients, some more than once, the sender too',
   }));
   const fee = 55_000_000n;
   h.send(massTransfer, alice, { transfers: list, assetId, fee });
-  h.mine();
+  await h.mine();
   t.equal(h.balance(alice, assetId), 340n);
   t.equal(h.balance(bob, assetId), 330n);
   t.equal(h.balance(actor(12), assetId), 10n);
   h.send(massTransfer, alice, { transfers: list, fee });
-  h.mine();
+  await h.mine();
   t.equal(h.balance(bob), 10n * WEST + 330n);
   h.send(massTransfer, alice, { transfers: [] });
-  h.mine();
+  await h.mine();
   t.equal(
     h.refusal(h.make(massTransfer, alice, { transfers: [], assetId: new Uint8Array(32) })),
     'Attempt to transfer a nonexistent asset',

@@ -12,7 +12,7 @@ const network = () => createHarness({ balances: [[alice, 10n * WEST]] });
 const pay = { recipient: bob.to, amount: 1n };
 
 t.test('scenario 72: exactly one valid proof', async (t) => {
-  const h = network();
+  const h = await network();
   const proof = new Uint8Array(64);
   for (const proofs of [[], [proof, proof]]) {
     t.equal(
@@ -33,7 +33,7 @@ t.test('scenario 72: exactly one valid proof', async (t) => {
 });
 
 t.test('verification comes before time, and time before funds', async (t) => {
-  const h = network();
+  const h = await network();
   const bad = { recipient: bob.to, amount: 100n * WEST, timestamp: 1 };
   const tx = h.make(transfer, alice, bad);
   t.match(h.refusal(tx, { signatureVerified: false }), /^Script doesn't exist/);
@@ -42,7 +42,7 @@ t.test('verification comes before time, and time before funds', async (t) => {
 });
 
 t.test('genesis types belong to the genesis block', async (t) => {
-  const h = network();
+  const h = await network();
   const cases = [
     h.make(genesis, alice, { recipient: bob.address, amount: 1n }),
     h.make(genesisPermit, alice, { target: bob.address, role: 'miner' }),
