@@ -113,7 +113,9 @@ export function createLmdbWriter(
 
   function start(): Thread {
     const state = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-    const workerData: StoreThreadData = { options, state };
+    // Callers' tables have codecs too, which cannot be handed to a thread.
+    const tables = options.tables.map(({ id, name }) => ({ id, name }));
+    const workerData: StoreThreadData = { options: { ...options, tables }, state };
     // No limits of memory: a thread that ran into one would end inside a transaction.
     const worker = new Worker(workerUrl, { name: 'store', workerData, env: {}, execArgv: [] });
     const stop = (): void => stopWriting(state);
