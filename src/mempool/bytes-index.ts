@@ -14,6 +14,8 @@ export interface BytesIndex {
   get(hash: string): PoolEntry | undefined;
   /** True while the entry waits in the pool. */
   waits(hash: string): boolean;
+  /** Of all waiting entries. */
+  hashes(): Iterable<string>;
   hashOf(entry: PoolEntry): string;
   stop(): void;
 }
@@ -43,6 +45,7 @@ export function createBytesIndex(
   return {
     get: (hash) => waiting.get(hash) ?? left.get(hash),
     waits: (hash) => waiting.has(hash),
+    hashes: () => waiting.keys(),
     hashOf,
     stop,
   };

@@ -22,6 +22,7 @@ export const txLimits = {
   hashesBytesMax: 2 + 500 * HASH_BYTES,
   /** Transactions of one answer; what does not fit is asked for again. */
   answerBytes: 4 * 1024 * 1024,
+  answerBytesMax: 4 * 1024 * 1024 + 2 + 4 * 500,
 } as const;
 
 export function encodeTxHashes(hashes: readonly Uint8Array[], chain: Chain): Uint8Array {

@@ -1,0 +1,276 @@
+/**
+ * Spreads new blocks (protocol.md §2.5, §10.8): a block travels as header and hashes, is rebuilt
+ * from the pool, and only what is missing is asked for.
+ *
+ * Invariants: a block is relayed after its signature and the turn of its generator were found
+ * good, and once; own blocks go to everybody at once; a block that cannot be rebuilt is asked for
+ * as a whole once and left to sync after that; nothing is relayed while far behind.
+ */
+import { equal, latin1 } from '../base/bytes.ts';
+import { ApiError } from '../base/errors.ts';
+import type { Clock, Log } from '../base/ports.ts';
+import { createRecentSet } from '../base/recent-set.ts';
+import { type Block, blockBytesMax, blockId, decodeBlock, encodeBlock } from '../block/block.ts';
+import type { Header } from '../block/header.ts';
+import type { Blockchain } from '../chain/blockchain.ts';
+import { consensusView } from '../chain/consensus-view.ts';
+import type { CheckedBlock, ForkChoice } from '../chain/fork-choice.ts';
+import { blockAt, headerRowAt, heightOf } from '../chain/stored-blocks.ts';
+import { type Chain, CodecError } from '../codec/codec.ts';
+import { type Consensus, isBetter } from '../consensus/consensus.ts';
+import type { BytesIndex } from '../mempool/bytes-index.ts';
+import {
+  blockProtocols,
+  type CompactBlock,
+  decodeBlocks,
+  decodeCompact,
+  decodeTxList,
+  encodeBlockTxsRequest,
+  encodeCompact,
+  encodeIdList,
+} from './messages-blocks.ts';
+import type { ServeBlocks } from './serve-blocks.ts';
+import type { Session, Sessions } from './session.ts';
+
+export interface GossipBlocksOptions {
+  readonly transactionBytesMax: number;
+  /** Of the owner of this node. */
+  readonly ownPublicKey: Uint8Array;
+}
+
+export interface GossipBlocksPorts {
+  readonly chain: Chain;
+  readonly blockchain: Blockchain;
+  readonly consensus: Consensus;
+  readonly forkChoice: ForkChoice;
+  readonly index: BytesIndex;
+  readonly serve: ServeBlocks;
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly isFarBehind: () => boolean;
+  /** A block of an unknown parent was announced. */
+  readonly onOrphan: () => void;
+}
+
+export interface GossipBlocks {
+  stop(): void;
+}
+
+const SEEN_MAX = 2_000;
+const SEEN_MS = 10 * 60_000;
+/** Blocks being rebuilt at a time. */
+const ARRIVING_MAX = 32;
+const SOURCES_MAX = 4;
+const FETCH_TIMEOUT_MS = 5_000;
+/** A block so little ahead of the clock waits here until its time has come. */
+const EARLY_MS_MAX = 5_000;
+
+interface Arrival {
+  readonly compact: CompactBlock;
+  readonly message: Uint8Array;
+  /** Peers to ask for its parts; the first is being asked. */
+  readonly sources: Session[];
+}
+
+export function createGossipBlocks(
+  options: GossipBlocksOptions,
+  ports: GossipBlocksPorts,
+): GossipBlocks {
+  const { chain, blockchain, consensus, forkChoice, index, serve, sessions, clock, log } = ports;
+  const { view } = blockchain;
+  const seen = createRecentSet(SEEN_MAX, SEEN_MS, clock);
+  const arriving = new Map<string, Arrival>();
+  const waiting = new Set<() => void>();
+  let stopped = false;
+
+  sessions.handleNotices(blockProtocols.newBlock, {
+    messageBytesMax: blockBytesMax(options.transactionBytesMax) + 33 * 65_535,
+    take: onBlock,
+  });
+  const forget = blockchain.listen({ block: ({ tip }) => onTip(tip.height, tip.header) });
+
+  /** A block that no peer has told of and that bears our key was made here. */
+  function onTip(height: number, header: Header): void {
+    const key = latin1(header.signature);
+    if (stopped || seen.has(key) || !equal(header.generator, options.ownPublicKey)) return;
+    seen.add(key);
+    if (height !== blockchain.tip().height || sessions.all().length === 0) return;
+    const block = blockAt(view, height);
+    if (block === undefined) return;
+    const message = encodeCompact(compactOf(block), chain);
+    for (const session of sessions.all()) session.notify(blockProtocols.newBlock, message);
+  }
+
+  const compactOf = (block: Block): CompactBlock => ({
+    header: block.header,
+    txs: block.transactions.map((bytes) =>
+      isMadeByMiners(bytes) ? { bytes } : { hash: chain.fastHash(bytes) },
+    ),
+  });
+
+  function onBlock(session: Session, message: Uint8Array): void {
+    if (stopped || ports.isFarBehind()) return;
+    const compact = decodeCompact(message, chain);
+    const key = latin1(compact.header.signature);
+    const running = arriving.get(key);
+    if (running !== undefined) {
+      if (running.sources.length < SOURCES_MAX) running.sources.push(session);
+      return;
+    }
+    if (seen.has(key) || arriving.size >= ARRIVING_MAX) return;
+    const arrival = { compact, message: message.slice(), sources: [session] };
+    arriving.set(key, arrival);
+    void take(arrival)
+      .catch((error: unknown) => log.error('block.gossip-failed', { why: String(error) }))
+      .finally(() => arriving.delete(key));
+  }
+
+  async function take(arrival: Arrival): Promise<void> {
+    const { header } = arrival.compact;
+    if (!isWorthwhile(arrival)) return;
+    if (isEarly(arrival, header.timestamp - clock.now())) return;
+    const checked = await rebuild(arrival);
+    if (checked === undefined || stopped) return;
+    seen.add(latin1(header.signature));
+    relay(arrival, checked.block);
+    const verdict = await forkChoice.adopt([checked]);
+    if (verdict.kind === 'invalid') {
+      for (const session of arrival.sources) session.offend('invalid-block', verdict.error.message);
+    }
+    if (verdict.kind === 'unknown-parent') ports.onOrphan();
+  }
+
+  /** What can be said before anything is fetched; refuses what breaks a rule. */
+  function isWorthwhile({ compact, sources }: Arrival): boolean {
+    const { header } = compact;
+    const id = header.signature;
+    if (heightOf(view, id) !== undefined || forkChoice.invalid.has(id)) return false;
+    const parentHeight = heightOf(view, header.reference);
+    const parent = parentHeight === undefined ? undefined : headerRowAt(view, parentHeight);
+    if (parentHeight === undefined || parent === undefined) {
+      ports.onOrphan();
+      return false;
+    }
+    const tip = blockchain.tip();
+    const score = parent.score + consensus.score(header.consensus);
+    const current = { ...tip, reference: tip.header.reference };
+    const sameTurn =
+      equal(header.generator, tip.header.generator) &&
+      consensus.turnOf(header) === consensus.turnOf(tip.header);
+    // The other block of a miner that makes two is looked at for the evidence.
+    if (!isBetter({ score, id, reference: header.reference }, current)) return sameTurn;
+    if (parentHeight !== tip.height) return true;
+    try {
+      consensus.verify(header, tip, consensusView(view));
+      return true;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      log.info('block.refused', { why: error.message });
+      for (const session of sources) session.offend('invalid-block', error.message);
+      return false;
+    }
+  }
+
+  /** Honest clocks differ a little, so a block that is just ahead is looked at again. */
+  function isEarly(arrival: Arrival, ahead: number): boolean {
+    if (ahead < EARLY_MS) return false;
+    if (ahead > EARLY_MS_MAX || waiting.size >= ARRIVING_MAX) return true;
+    const [session] = arrival.sources;
+    const cancel = clock.after(ahead - EARLY_MS + 1, () => {
+      waiting.delete(cancel);
+      if (session !== undefined) onBlock(session, arrival.message);
+    });
+    waiting.add(cancel);
+    return true;
+  }
+
+  function relay({ message, sources }: Arrival, block: Block): void {
+    serve.hold(block);
+    if (ports.isFarBehind()) return;
+    for (const session of sessions.all()) {
+      if (!sources.includes(session)) session.notify(blockProtocols.newBlock, message);
+    }
+  }
+
+  async function rebuild(arrival: Arrival): Promise<CheckedBlock | undefined> {
+    for (let i = 0; i < arrival.sources.length; i++) {
+      const session = arrival.sources[i]!;
+      try {
+        const block =
+          (await fromParts(arrival.compact, session)) ??
+          (await whole(arrival.compact.header, session));
+        if (block !== undefined) return block;
+      } catch (error) {
+        if (error instanceof CodecError || error instanceof ApiError) {
+          session.offend('malformed-message', error.message);
+        }
+        log.debug('block.fetch-failed', { peer: session.nodeName, why: String(error) });
+      }
+    }
+    return undefined;
+  }
+
+  /** From the pool and, for what it lacks, from the peer. Undefined where the signature is wrong. */
+  async function fromParts(
+    compact: CompactBlock,
+    session: Session,
+  ): Promise<CheckedBlock | undefined> {
+    const parts = compact.txs.map(({ hash, bytes }) =>
+      hash === undefined ? bytes : index.get(latin1(hash))?.bytes,
+    );
+    const missing = [...parts.keys()].filter((i) => parts[i] === undefined);
+    if (missing.length > 0) {
+      const id = compact.header.signature;
+      const request = encodeBlockTxsRequest({ id, indexes: missing }, chain);
+      const answer = await session.request(blockProtocols.blockTxs, request, FETCH_TIMEOUT_MS);
+      const txs = decodeTxList(answer, chain);
+      if (txs.length !== missing.length) return undefined;
+      missing.forEach((i, at) => {
+        parts[i] = txs[at];
+      });
+    }
+    const bytes = encodeBlock(compact.header, parts as Uint8Array[], chain);
+    return sound(decodeBlock(bytes, chain));
+  }
+
+  async function whole(header: Header, session: Session): Promise<CheckedBlock | undefined> {
+    const request = encodeIdList([header.signature], chain);
+    const answer = await session.request(blockProtocols.blocks, request, FETCH_TIMEOUT_MS);
+    const max = blockBytesMax(options.transactionBytesMax);
+    const [bytes] = decodeBlocks(answer, chain, max);
+    if (bytes === undefined) return undefined;
+    const block = decodeBlock(bytes, chain);
+    if (!equal(blockId(block), header.signature)) return undefined;
+    const good = await sound(block);
+    // Honest peers look at the signature before they relay.
+    if (good === undefined) session.offend('invalid-block', 'a block with a wrong signature');
+    return good;
+  }
+
+  /** With its signatures checked: before that the block is nobody's. */
+  async function sound(block: Block): Promise<CheckedBlock | undefined> {
+    try {
+      const checked = forkChoice.check(block);
+      await checked.verdict;
+      return checked;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return undefined;
+    }
+  }
+
+  return {
+    stop() {
+      stopped = true;
+      forget();
+      for (const cancel of waiting) cancel();
+    },
+  };
+}
+
+/** One millisecond less would do (§2.3). */
+const EARLY_MS = 100;
+
+/** Results of contracts (105) are made together with the block, so no pool has them. */
+const isMadeByMiners = (bytes: Uint8Array): boolean => bytes[0] === 0 && bytes[1] === 105;

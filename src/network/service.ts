@@ -1,0 +1,85 @@
+/**
+ * The services of the network in one: what they share, and what the rest of the node asks of them.
+ */
+import type { Clock, Log } from '../base/ports.ts';
+import type { Blockchain } from '../chain/blockchain.ts';
+import { consensusView } from '../chain/consensus-view.ts';
+import type { ForkChoice } from '../chain/fork-choice.ts';
+import type { Chain } from '../codec/codec.ts';
+import type { Consensus } from '../consensus/consensus.ts';
+import { createBytesIndex } from '../mempool/bytes-index.ts';
+import type { Pool } from '../mempool/pool.ts';
+import { createGossipBlocks } from './gossip-blocks.ts';
+import { createGossipTransactions, type GossipTransactionsOptions } from './gossip-transactions.ts';
+import { createPeerHeads } from './peer-heads.ts';
+import { serveBlocks } from './serve-blocks.ts';
+import type { NodeMode, Sessions } from './session.ts';
+import { createSync, type SyncOptions } from './sync.ts';
+
+export interface NetworkServiceOptions {
+  readonly mode: NodeMode;
+  readonly ownPublicKey: Uint8Array;
+  readonly scoreTtlMs: number;
+  readonly sync: SyncOptions;
+  readonly transactions: GossipTransactionsOptions;
+}
+
+export interface NetworkServicePorts {
+  readonly chain: Chain;
+  readonly blockchain: Blockchain;
+  readonly consensus: Consensus;
+  readonly forkChoice: ForkChoice;
+  readonly pool: Pool;
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface NetworkService {
+  /** True while more than one batch of blocks is missing: no block is made then. */
+  isFarBehind(): boolean;
+  /** Connected nodes that may make blocks at present, for the quorum. */
+  connectedMiners(): number;
+  stop(): Promise<void>;
+}
+
+/** Its protocols are registered here, so the sessions start after it. */
+export function createNetworkService(
+  options: NetworkServiceOptions,
+  ports: NetworkServicePorts,
+): NetworkService {
+  const { chain, blockchain, pool, sessions, clock } = ports;
+  const index = createBytesIndex(pool, chain.fastHash);
+  const serve = serveBlocks(options.sync.transactionBytesMax, ports);
+  const heads = createPeerHeads({ scoreTtlMs: options.scoreTtlMs }, ports);
+  const sync = createSync(options.sync, { ...ports, heads });
+  const { isFarBehind } = sync;
+  const blocks = createGossipBlocks(
+    {
+      transactionBytesMax: options.sync.transactionBytesMax,
+      ownPublicKey: options.ownPublicKey,
+    },
+    { ...ports, index, serve, isFarBehind, onOrphan: sync.wake },
+  );
+  const transactions =
+    options.mode === 'watcher'
+      ? undefined
+      : createGossipTransactions(options.transactions, { ...ports, index, isFarBehind });
+
+  return {
+    isFarBehind,
+    connectedMiners() {
+      const view = consensusView(blockchain.view);
+      const now = clock.now();
+      const open = sessions.all();
+      return open.filter((one) => one.mode !== 'watcher' && view.isMiner(one.owner, now)).length;
+    },
+    async stop() {
+      transactions?.stop();
+      blocks.stop();
+      heads.stop();
+      await sync.stop();
+      index.stop();
+    },
+  };
+}
