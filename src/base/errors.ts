@@ -148,7 +148,12 @@ export class ApiError extends Error {
   readonly extra: Readonly<Record<string, unknown>>;
 
   constructor(entry: ErrorName, message: string, extra: Readonly<Record<string, unknown>> = {}) {
+    // A refusal is an expected answer, thrown by the thousand: nobody reads where it came from, and
+    // collecting that would cost more than the checks before it.
+    const frames = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = frames;
     this.entry = entry;
     this.code = catalogue[entry].code;
     this.status = catalogue[entry].status;

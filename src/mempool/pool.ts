@@ -7,7 +7,7 @@
  * since an object for each field would cost ten times the memory.
  */
 import { base58 } from '../base/base58.ts';
-import { equal, fromLatin1, latin1 } from '../base/bytes.ts';
+import { equal, latin1 } from '../base/bytes.ts';
 import { ApiError, apiError, refused } from '../base/errors.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import type { Chain } from '../codec/codec.ts';
@@ -16,28 +16,21 @@ import { invalidSignature } from '../tx/pipeline.ts';
 import { signaturesOf } from '../tx/signatures.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { type Ordered, TimeOrder } from './order.ts';
+import { type Funds, type SenderLimits, Senders } from './senders.ts';
 import type { Spending } from './spending.ts';
 
-export interface PoolOptions {
-  /** Bytes of all entries together (`utx.memory-limit`). */
-  readonly bytesMax: number;
-  /** Entries of one sender; it may also hold a tenth of the bytes at most (H-17). */
-  readonly senderEntriesMax: number;
+export interface PoolOptions extends SenderLimits {
   readonly expireMs: number;
   readonly cleanupMs: number;
-  /** Name of the native token in messages. */
-  readonly nativeToken: string;
 }
 
 /** What the pool asks of the chain. */
-export interface PoolChain {
+export interface PoolChain extends Funds {
   /**
    * Validates on top of the head as if in the next block, without leaving a trace, and says what
    * it takes from the sender. Throws ApiError.
    */
   tryApply(tx: Tx): Spending;
-  availableBalance(address: Uint8Array): bigint;
-  assetBalance(address: Uint8Array, assetId: Uint8Array): bigint;
 }
 
 export interface PoolPorts {
@@ -56,20 +49,12 @@ export interface PoolEntry extends Ordered {
   readonly spending: Spending;
 }
 
-interface SenderTotals {
-  entries: number;
-  bytes: number;
-  native: bigint;
-  assets: Map<string, bigint>;
-}
-
 export interface PoolListener {
   /** The entry passed all checks and is on disk. */
   added?(entry: PoolEntry): void;
   removed?(entry: PoolEntry): void;
 }
 
-const SENDER_BYTES_SHARE = 10;
 const DROPPED_MAX = 10_000;
 const REVALIDATED_PER_TURN = 200;
 const JOURNAL_SLACK_BYTES = 8 * 1024 * 1024;
@@ -97,39 +82,30 @@ export interface Pool {
   stop(): Promise<void>;
 }
 
-const unavailable = (what: string, balance: bigint, spends: bigint): ApiError =>
-  refused(
-    `Attempt to transfer unavailable funds: Transaction application leads to negative ${what} ` +
-      'balance to (at least) temporary negative state, ' +
-      `current balance equals ${balance}, spends equals -${spends}, result is ${balance - spends}`,
-  );
-
 export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const { chain, state, verifier, journal, clock, log } = ports;
   const entries = new Map<string, PoolEntry>();
   const order = new TimeOrder<PoolEntry>();
-  const senders = new Map<string, SenderTotals>();
+  const senders = new Senders(options, state);
   const arriving = new Map<string, Promise<Tx>>();
   const dropped = new Map<string, string>();
   const listeners = new Set<PoolListener>();
-  let bytesTotal = 0;
   let journalBytes = 0;
   let stopped = false;
   let cancelCleanup = clock.after(options.cleanupMs, cleanup);
 
   async function submit(tx: Tx): Promise<Tx> {
-    const key = latin1(tx.id);
-    // First: while it is on its way to the disk it is among the entries already.
-    const running = arriving.get(key);
+    // First: while it is on its way to the disk it is among the entries already. By all its bytes,
+    // so that a copy with a wrong proof does not decide about the good one (H-18).
+    const bytes = latin1(tx.bytes);
+    const running = arriving.get(bytes);
     if (running !== undefined) return running;
-    const known = entries.get(key);
-    if (known !== undefined) return decode(known);
-    const arrival = admit(tx, key, true);
-    arriving.set(key, arrival);
+    const arrival = admit(tx, latin1(tx.id), true);
+    arriving.set(bytes, arrival);
     try {
       return await arrival;
     } finally {
-      arriving.delete(key);
+      arriving.delete(bytes);
     }
   }
 
@@ -138,8 +114,13 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       throw apiError('Invalid', `Bad transaction type (${tx.type}) and version (${tx.version})`);
     }
     const sender = latin1(tx.sender);
-    requireRoom(tx.bytes.length, sender);
+    const known = entries.get(key);
+    if (known !== undefined) return earlier(known, sender);
+    senders.requireRoom(tx.bytes.length, sender);
     if (checkSignature && !(await areSignaturesValid(tx))) throw invalidSignature(tx);
+    // One with other proofs may have come in meanwhile: the first one stays.
+    const rival = entries.get(key);
+    if (rival !== undefined) return earlier(rival, sender);
     const entry = insert(tx, key, sender);
     try {
       await journal.append(tx.bytes);
@@ -150,6 +131,12 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     }
     if (!entry.removed) tellAdded(entry);
     return tx;
+  }
+
+  /** The entry that has this id already. Ids of aliases do not tell senders apart. */
+  function earlier(known: PoolEntry, sender: string): Tx {
+    if (known.sender !== sender) throw refused('Alias already claimed');
+    return decode(known);
   }
 
   /** Those it carries too. A number of proofs other than one is refused by the rules. */
@@ -164,22 +151,11 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     for (const listener of listeners) listener.added?.(entry);
   }
 
-  function requireRoom(size: number, sender: string): void {
-    const own = senders.get(sender);
-    const full =
-      bytesTotal + size > options.bytesMax ||
-      (own !== undefined &&
-        (own.entries >= options.senderEntriesMax ||
-          (own.bytes + size) * SENDER_BYTES_SHARE > options.bytesMax));
-    if (full) throw apiError('Invalid', 'Transaction pool bytes size limit is reached');
-  }
-
   function insert(tx: Tx, key: string, sender: string): PoolEntry {
     const spending = state.tryApply(tx);
     // Others may have filled the pool while the signature was being checked.
-    requireRoom(tx.bytes.length, sender);
-    const totals = senders.get(sender) ?? { entries: 0, bytes: 0, native: 0n, assets: new Map() };
-    requireFunds(tx, spending, totals);
+    senders.requireRoom(tx.bytes.length, sender);
+    senders.requireFunds(tx, sender, spending);
     const entry: PoolEntry = {
       key,
       id: tx.id,
@@ -191,47 +167,14 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     };
     entries.set(key, entry);
     order.add(entry);
-    senders.set(sender, totals);
-    count(totals, entry, 1);
+    senders.add(entry);
     return entry;
-  }
-
-  function requireFunds(tx: Tx, spending: Spending, totals: SenderTotals): void {
-    if (totals.entries === 0) return;
-    const native = state.availableBalance(tx.sender);
-    const spends = totals.native + spending.native;
-    if (spending.native > 0n && spends > native) {
-      throw unavailable(options.nativeToken, native, spends);
-    }
-    for (const [asset, amount] of spending.assets ?? []) {
-      const id = fromLatin1(asset);
-      const balance = state.assetBalance(tx.sender, id);
-      const assetSpends = (totals.assets.get(asset) ?? 0n) + amount;
-      if (assetSpends > balance) {
-        throw unavailable(`asset '${base58.encode(id)}'`, balance, assetSpends);
-      }
-    }
-  }
-
-  function count(totals: SenderTotals, entry: PoolEntry, sign: 1 | -1): void {
-    const factor = BigInt(sign);
-    bytesTotal += sign * entry.bytes.length;
-    totals.entries += sign;
-    totals.bytes += sign * entry.bytes.length;
-    totals.native += factor * entry.spending.native;
-    for (const [asset, amount] of entry.spending.assets ?? []) {
-      const sum = (totals.assets.get(asset) ?? 0n) + factor * amount;
-      if (sum === 0n) totals.assets.delete(asset);
-      else totals.assets.set(asset, sum);
-    }
-    if (totals.entries === 0) senders.delete(entry.sender);
   }
 
   function remove(entry: PoolEntry): void {
     if (!entries.delete(entry.key)) return;
     order.remove(entry);
-    const totals = senders.get(entry.sender);
-    if (totals !== undefined) count(totals, entry, -1);
+    senders.remove(entry);
     journalBytes += entry.bytes.length;
     for (const listener of listeners) listener.removed?.(entry);
   }
@@ -275,7 +218,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
 
   /** The journal keeps what has left the pool until that outweighs what is still in it. */
   async function trimJournal(): Promise<void> {
-    if (journalBytes < JOURNAL_SLACK_BYTES || journalBytes < bytesTotal) return;
+    if (journalBytes < JOURNAL_SLACK_BYTES || journalBytes < senders.bytes) return;
     journalBytes = 0;
     await journal.rewrite([...order.inOrder()].map((entry) => entry.bytes));
   }
@@ -336,7 +279,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     },
     list: () => order.inOrder().map(decode),
     size: () => entries.size,
-    bytes: () => bytesTotal,
+    bytes: () => senders.bytes,
     inOrder: () => order.inOrder(),
     decode,
     drop,

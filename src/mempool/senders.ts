@@ -1,0 +1,117 @@
+/**
+ * What each sender has in the pool: how many entries and bytes, and what they take from it together
+ * (protocol.md §7, H-17). The pool asks before it takes a newcomer in.
+ */
+import { base58 } from '../base/base58.ts';
+import { fromLatin1 } from '../base/bytes.ts';
+import { type ApiError, apiError, refused } from '../base/errors.ts';
+import type { Tx } from '../tx/transaction.ts';
+import type { Spending } from './spending.ts';
+
+export interface SenderLimits {
+  /** Bytes of all entries together (`utx.memory-limit`). */
+  readonly bytesMax: number;
+  /** Entries of one sender; it may also hold a tenth of the bytes at most. */
+  readonly senderEntriesMax: number;
+  /** Name of the native token in messages. */
+  readonly nativeToken: string;
+}
+
+export interface Funds {
+  availableBalance(address: Uint8Array): bigint;
+  assetBalance(address: Uint8Array, assetId: Uint8Array): bigint;
+}
+
+/** What an entry counts for; `sender` is an address as Latin-1 text. */
+export interface Counted {
+  readonly sender: string;
+  readonly bytes: Uint8Array;
+  readonly spending: Spending;
+}
+
+interface Totals {
+  entries: number;
+  bytes: number;
+  native: bigint;
+  readonly assets: Map<string, bigint>;
+}
+
+const SENDER_BYTES_SHARE = 10;
+
+export class Senders {
+  private readonly limits: SenderLimits;
+  private readonly funds: Funds;
+  private readonly bySender = new Map<string, Totals>();
+  /** Of all entries. */
+  bytes = 0;
+
+  constructor(limits: SenderLimits, funds: Funds) {
+    this.limits = limits;
+    this.funds = funds;
+  }
+
+  /** Throws ApiError where the pool or the sender's part of it is full. */
+  requireRoom(size: number, sender: string): void {
+    const { bytesMax, senderEntriesMax } = this.limits;
+    const own = this.bySender.get(sender);
+    const full =
+      this.bytes + size > bytesMax ||
+      (own !== undefined &&
+        (own.entries >= senderEntriesMax || (own.bytes + size) * SENDER_BYTES_SHARE > bytesMax));
+    if (full) throw apiError('Invalid', 'Transaction pool bytes size limit is reached');
+  }
+
+  /** Throws ApiError where the sender cannot pay for this beside what it has in the pool. */
+  requireFunds(tx: Tx, sender: string, spending: Spending): void {
+    const own = this.bySender.get(sender);
+    if (own === undefined) return;
+    const native = this.funds.availableBalance(tx.sender);
+    const spends = own.native + spending.native;
+    if (spending.native > 0n && spends > native) {
+      throw unavailable(this.limits.nativeToken, native, spends);
+    }
+    for (const [asset, amount] of spending.assets ?? []) {
+      const id = fromLatin1(asset);
+      const balance = this.funds.assetBalance(tx.sender, id);
+      const assetSpends = (own.assets.get(asset) ?? 0n) + amount;
+      if (assetSpends > balance) {
+        throw unavailable(`asset '${base58.encode(id)}'`, balance, assetSpends);
+      }
+    }
+  }
+
+  add(entry: Counted): void {
+    const own = this.bySender.get(entry.sender) ?? newTotals();
+    this.bySender.set(entry.sender, own);
+    this.count(own, entry, 1);
+  }
+
+  remove(entry: Counted): void {
+    const own = this.bySender.get(entry.sender);
+    if (own === undefined) return;
+    this.count(own, entry, -1);
+    if (own.entries === 0) this.bySender.delete(entry.sender);
+  }
+
+  private count(own: Totals, { bytes, spending }: Counted, sign: 1 | -1): void {
+    const factor = BigInt(sign);
+    this.bytes += sign * bytes.length;
+    own.entries += sign;
+    own.bytes += sign * bytes.length;
+    own.native += factor * spending.native;
+    for (const [asset, amount] of spending.assets ?? []) {
+      const sum = (own.assets.get(asset) ?? 0n) + factor * amount;
+      if (sum === 0n) own.assets.delete(asset);
+      else own.assets.set(asset, sum);
+    }
+  }
+}
+
+const newTotals = (): Totals => ({ entries: 0, bytes: 0, native: 0n, assets: new Map() });
+
+const unavailable = (what: string, balance: bigint, spends: bigint): ApiError =>
+  refused(
+    `Attempt to transfer unavailable funds: Transaction application leads to negative ${what} ` +
+      'balance to (at least) temporary negative state, ' +
+      `current balance equals ${balance}, spends equals -${spends}, result is ${balance - spends}`,
+  );
