@@ -4,7 +4,7 @@
  * The consensus names the next slot of the owner; one timer waits for it. A new tip cancels the
  * timer and asks again, so a slot is never used on a parent that is no longer the head.
  */
-import type { ApiError } from '../base/errors.ts';
+import { ApiError } from '../base/errors.ts';
 import type { Clock, Log, LogFields } from '../base/ports.ts';
 import type { Slot } from '../consensus/consensus.ts';
 
@@ -128,7 +128,11 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     state = 'forging';
     forging = chain
       .forge(now)
-      .catch((error: ApiError) => log.warn('miner.failed', { why: error.message }))
+      .catch((error: unknown) => {
+        // Anything but a refusal means that the node itself is wrong, and ends it.
+        if (!(error instanceof ApiError)) throw error;
+        log.warn('miner.failed', { why: error.message });
+      })
       .then(() => {
         forging = undefined;
         // The new head has called `plan` already, while `forging` still held it back.

@@ -3,6 +3,8 @@ import type { Journal } from '../../src/base/ports.ts';
 import { pack } from '../../src/mempool/packer.ts';
 import { createPool, type Pool, type PoolOptions } from '../../src/mempool/pool.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
+import { decodeTx } from '../../src/tx/bytes.ts';
+import { createAlias } from '../../src/tx/types/010-create-alias.ts';
 import {
   chain,
   FUNDS,
@@ -11,6 +13,7 @@ import {
   newChain,
   payment,
   quiet,
+  signed,
   type TestChain,
   users,
   verifier,
@@ -194,4 +197,35 @@ t.test('transactions of removed blocks come back', async (t) => {
   t.equal(pool.size(), 0);
   await pool.readmit(await at.blockchain.rollback(1));
   t.equal(pool.size(), 1);
+});
+
+t.test('an alias that two accounts ask for goes to the first', async (t) => {
+  const at = await newChain();
+  const pool = poolOn(at, memoryJournal());
+  const claim = (from: typeof alice) =>
+    signed(createAlias, from, {
+      alias: 'wanted',
+      fee: 100_000_000n,
+      timestamp: at.clock.time,
+    } as never);
+  const mine = claim(alice);
+  const yours = claim(bob);
+  t.same(mine.id, yours.id, 'the id of an alias does not tell who asks');
+  await pool.submit(mine);
+  await t.rejects(pool.submit(yours), { code: 112, message: /Alias already claimed/ });
+  t.same(pool.get(mine.id)?.sender, alice.address);
+});
+
+t.test('a copy with a wrong proof does not decide about the good one', async (t) => {
+  const at = await newChain();
+  const pool = poolOn(at, memoryJournal());
+  const good = payment(alice, bob, 1n, at.clock.time);
+  const spoilt = good.bytes.slice();
+  spoilt[spoilt.length - 1]! ^= 1;
+  const bad = decodeTx(spoilt, chain);
+  t.same(bad.id, good.id);
+  const [refusal, accepted] = await Promise.allSettled([pool.submit(bad), pool.submit(good)]);
+  t.match(refusal, { status: 'rejected' });
+  t.match(accepted, { status: 'fulfilled' });
+  t.same(pool.get(good.id)?.bytes, good.bytes);
 });
