@@ -55,7 +55,7 @@ export function libp2pNetwork(key: Uint8Array): Network {
     onConnection: (action) => void listeners.push(action),
 
     async listen(options) {
-      libp2p = await create(key, options);
+      libp2p = await create(key, { ...options, host: await address4or6(options.host) });
       for (const [protocol, limits, handler] of protocols) {
         await libp2p.handle(
           protocol,

@@ -64,6 +64,8 @@ export class HandshakeRefused extends Error {
   readonly forged: boolean;
   /** The other side refused, not this one. */
   readonly byRemote: boolean;
+  /** Who the other side says to be, once that is known; it need not be proved. */
+  owner: Uint8Array | undefined;
 
   constructor(why: string, { forged = false, byRemote = false } = {}) {
     super(why);
@@ -91,8 +93,13 @@ export function createHandshake(ports: HandshakePorts): Handshake {
         const identity = checked(otherHello, connection);
         const channel = channelOf(DIALLER, connection, ownHello, otherHello.bytes);
         await stream.send(auth(channel));
-        await checkAuth(await next(stream), channel, identity);
-        open(identity, admit);
+        try {
+          await checkAuth(await next(stream), channel, identity);
+          open(identity, admit);
+        } catch (cause) {
+          if (cause instanceof HandshakeRefused) cause.owner = identity.owner;
+          throw cause;
+        }
         await stream.end();
       }),
 
@@ -130,7 +137,7 @@ export function createHandshake(ports: HandshakePorts): Handshake {
     const owner = chain.addressOf(hello.ownerPublicKey);
     const text = chain.addressToText(owner);
     const problem = equal(owner, ownAddress)
-      ? `Shouldn't connect to node with same owner address '${text}'`
+      ? sameOwner(text)
       : problemOf(hello, own, ports.minimumVersion);
     if (problem !== undefined) throw new HandshakeRefused(problem);
     if (connection.remoteHost === '') {
@@ -186,6 +193,9 @@ const asRefusal = (cause: unknown): unknown =>
   cause instanceof CodecError || cause instanceof MalformedStream
     ? new HandshakeRefused(`Malformed handshake: ${cause.message}`, { forged: true })
     : cause;
+
+export const sameOwner = (address: string): string =>
+  `Shouldn't connect to node with same owner address '${address}'`;
 
 export const notPermitted = (address: string): string =>
   `Wrong remote handshake! Sender address '${address}', is not permitted to join the cluster.`;

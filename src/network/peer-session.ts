@@ -19,6 +19,10 @@ export const ANSWER_BYTES_MAX = 20 * 1024 * 1024 + 64 * 1024;
 const WAITING_MAX = 1000;
 
 export interface PeerSession extends Session {
+  /** Name of the program. */
+  readonly agent: string;
+  /** This node has dialled. */
+  readonly outbound: boolean;
   serveRequest(protocol: string, handler: RequestHandler, stream: PeerStream): Promise<void>;
   serveNotices(handler: NoticeHandler, stream: PeerStream): Promise<void>;
   isOpen(): boolean;

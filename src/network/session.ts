@@ -25,13 +25,10 @@ export interface Session {
   readonly nodeName: string;
   readonly nonce: bigint;
   readonly version: string;
-  /** Name of the program. */
-  readonly agent: string;
   readonly mode: NodeMode;
   readonly declaredAddress: { readonly host: string; readonly port: number } | undefined;
   readonly remoteHost: string;
   readonly remotePort: number;
-  readonly outbound: boolean;
   /** Sends a request on a stream of its own; rejects on time-out, refusal or a closed session. */
   request(protocol: string, message: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
   /**

@@ -37,6 +37,8 @@ export interface SessionsPorts {
 }
 
 export interface SessionRegistry extends Sessions {
+  all(): readonly PeerSession[];
+  of(owner: Uint8Array): PeerSession | undefined;
   /** Tells the network about all protocols; before it listens. */
   announce(): void;
   /** Makes a session of a connection that this node has dialled. Rejects with the reason. */

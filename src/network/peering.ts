@@ -1,0 +1,199 @@
+/**
+ * Everything below block sync and gossip in one: transport, identity, handshake, sessions, addresses,
+ * penalties. Others register their protocols with `sessions` before `start`.
+ */
+import { latin1 } from '../base/bytes.ts';
+import type { Network } from '../base/network.ts';
+import type { Clock, Files, Log, Random } from '../base/ports.ts';
+import type { Chain } from '../codec/codec.ts';
+import { addressText, type PeerAddress } from './address.ts';
+import { type AddressBook, createAddressBook } from './address-book.ts';
+import { createDialler } from './dialler.ts';
+import { createExchange } from './exchange.ts';
+import { createHandshake, type HandshakePorts } from './handshake.ts';
+import { serveIdentity } from './identity.ts';
+import { initialSync } from './initial-sync.ts';
+import { createPenalties, type Penalties } from './penalties.ts';
+import { createSessions, type SessionRegistry } from './sessions.ts';
+
+export interface PeeringOptions {
+  /** What this node tells of itself. */
+  readonly hello: HandshakePorts['own'];
+  readonly minimumVersion: HandshakePorts['minimumVersion'];
+  readonly host: string;
+  /** Undefined: nobody can connect. */
+  readonly port: number | undefined;
+  readonly knownPeers: readonly PeerAddress[];
+  /** False: peers need no registered key. */
+  readonly handshakeCheck: boolean;
+  readonly connectionsMax: number;
+  readonly handshakeMs: number;
+  readonly idleMs: number;
+  readonly dialDelayMs: number;
+  readonly connectionMs: number;
+  readonly exchange: boolean;
+  readonly exchangeMs: number;
+  readonly residenceMs: number;
+  readonly suspensionMs: number;
+  readonly blacklistMs: number;
+  readonly blacklisting: boolean;
+  readonly file: string | undefined;
+}
+
+export interface PeeringPorts {
+  readonly network: Network;
+  readonly chain: Chain;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly files: Files | undefined;
+  readonly owner: {
+    readonly address: Uint8Array;
+    readonly publicKey: Uint8Array;
+    readonly sign: (message: Uint8Array) => Uint8Array;
+  };
+  readonly verify: HandshakePorts['verify'];
+  readonly ephemeralKey: () => Uint8Array;
+  /** Key of an address that is registered at the head. */
+  readonly registeredKey: (address: Uint8Array) => Uint8Array | undefined;
+}
+
+export interface Peering {
+  readonly chain: Chain;
+  readonly sessions: SessionRegistry;
+  readonly book: AddressBook;
+  readonly penalties: Penalties;
+  /** Undefined while nobody can connect. */
+  port(): number | undefined;
+  /** Rejects with InitialSyncError where the node cannot join its network. */
+  start(): Promise<void>;
+  /** After every change of the head: sessions of those who are no members any more end (H-25). */
+  review(membersChanged: boolean): void;
+  /** Dials at once. Rejects where the host has no address; does not wait for the connection. */
+  connect(address: PeerAddress): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const SAVE_MS = 300_000;
+/** Connections that have not become sessions yet. */
+const STRANGERS_MAX = 50;
+
+export function createPeering(options: PeeringOptions, ports: PeeringPorts): Peering {
+  const { network, chain, clock, log, owner, registeredKey } = ports;
+  const { handshakeCheck, connectionsMax } = options;
+  const book = createAddressBook(
+    { configured: options.knownPeers, residenceMs: options.residenceMs, file: options.file },
+    ports,
+  );
+  const penalties = createPenalties(options, clock);
+  /** Keys that listed peers have told, until the state has them. */
+  const learned = new Map<string, Uint8Array>();
+
+  function memberKey(address: Uint8Array): Uint8Array | undefined {
+    return registeredKey(address) ?? learned.get(latin1(address));
+  }
+  const isMember = (address: Uint8Array): boolean =>
+    !handshakeCheck || memberKey(address) !== undefined;
+
+  const handshake = createHandshake({
+    ...ports,
+    own: options.hello,
+    minimumVersion: options.minimumVersion,
+    sign: owner.sign,
+    keyOf: (address, claimed) => (handshakeCheck ? memberKey(address) : claimed),
+  });
+  const { isConfigured } = book;
+  const sessions = createSessions(options, {
+    ...ports,
+    handshake,
+    penalties,
+    isConfigured,
+    ownAddress: owner.address,
+  });
+  const dialler = createDialler(
+    {
+      connectionsMax,
+      delayMs: options.dialDelayMs,
+      connectionMs: options.connectionMs,
+      ownAddress: chain.addressToText(owner.address),
+    },
+    { ...ports, book, sessions, penalties, isMember },
+  );
+  const exchange = createExchange(
+    { enabled: options.exchange, intervalMs: options.exchangeMs },
+    { sessions, book, clock, chain, resolve: network.resolve.bind(network) },
+  );
+  const identity = {
+    ...ports,
+    registeredKey: (address: Uint8Array) =>
+      registeredKey(address) ?? (handshakeCheck ? undefined : owner.publicKey),
+  };
+  let port: number | undefined;
+  let cancelSave = (): void => {};
+
+  function saveAndAgain(): void {
+    cancelSave = clock.after(SAVE_MS, saveAndAgain);
+    save();
+  }
+
+  function save(): void {
+    try {
+      book.save();
+    } catch (cause) {
+      log.warn('peers.not-saved', { why: (cause as Error).message });
+    }
+  }
+
+  return {
+    chain,
+    sessions,
+    book,
+    penalties,
+    port: () => port,
+
+    async start() {
+      sessions.announce();
+      serveIdentity(identity);
+      port = await network.listen({
+        host: options.host,
+        port: options.port,
+        connectionsMax: connectionsMax + STRANGERS_MAX,
+      });
+      if (port !== undefined) {
+        book.listensOn(port);
+        log.info('network.listening', { host: options.host, port });
+      }
+      if (options.hello.declaredAddress !== undefined) book.exclude(options.hello.declaredAddress);
+      if (handshakeCheck && registeredKey(owner.address) === undefined) {
+        for (const key of await initialSync(options.knownPeers, identity)) {
+          learned.set(latin1(chain.addressOf(key)), key);
+        }
+      }
+      dialler.start();
+      cancelSave = clock.after(SAVE_MS, saveAndAgain);
+    },
+
+    review(membersChanged) {
+      for (const [key, publicKey] of learned) {
+        if (registeredKey(chain.addressOf(publicKey)) !== undefined) learned.delete(key);
+      }
+      sessions.evict(isMember);
+      if (membersChanged) book.forget(isMember);
+    },
+
+    async connect(address) {
+      await network.resolve(address.host);
+      log.info('peer.asked-for', { place: addressText(address) });
+      void dialler.attempt(address);
+    },
+
+    async stop() {
+      dialler.stop();
+      exchange.stop();
+      cancelSave();
+      save();
+      await sessions.stop();
+      await network.close();
+    },
+  };
+}
