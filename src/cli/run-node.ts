@@ -20,6 +20,7 @@ import { tables } from '../ledger/tables.ts';
 import type { Config } from '../node/config/settings.ts';
 import { createNode, type Node } from '../node/node.ts';
 import { CliError, EXIT } from './exit.ts';
+import { explorerFiles } from './explorer-files.ts';
 import { genesisBlock, networkOfConfig } from './network.ts';
 import { type StartFacts, startFacts } from './start-screen.ts';
 import { openTelemetry, type Telemetry } from './telemetry.ts';
@@ -82,6 +83,7 @@ export async function runNode(config: Config, { audit }: RunOptions = {}): Promi
       keystore,
       ownerKey,
       version,
+      explorer: explorerFiles(),
       telemetry: telemetry.ports,
       audit,
       requestStop: stopping.resolve,

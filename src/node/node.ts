@@ -7,6 +7,7 @@
  */
 
 import { createApi } from '../api/api.ts';
+import type { ExplorerFiles } from '../api/explorer/routes.ts';
 import type { Services } from '../api/services.ts';
 import { AssertionError } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
@@ -61,6 +62,8 @@ export interface NodePorts {
   readonly ownerKey: Uint8Array;
   /** The bare number of this release. */
   readonly version: string;
+  /** Absent: no explorer is served. */
+  readonly explorer?: ExplorerFiles | undefined;
   /** Absent where nobody wants metrics. */
   readonly telemetry?: { readonly metrics: Metrics; readonly process: ProcessReadings } | undefined;
   /** What is checked after every commit; absent: nothing. */
@@ -187,7 +190,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     unwatch = watchChain(blockchain, owner.address, metrics);
   }
 
-  const routes = createApi(services, { schemas: transactionSchemas() });
+  const routes = createApi(services, { schemas: transactionSchemas() }, ports.explorer);
   const rest = config.restApi.enable
     ? await http.listen(telemetry === undefined ? routes : measuredRoutes(routes, metrics), {
         host: config.restApi.bindAddress,

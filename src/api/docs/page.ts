@@ -14,6 +14,7 @@ export const html = `<!doctype html>
   <label>Search <input id="search" type="search" placeholder="path or words" autofocus></label>
   <label>API key <input id="key" type="password" autocomplete="off"></label>
   <a href="swagger.json">OpenAPI 3.1</a>
+  <a href="../explorer">Explorer</a>
 </header>
 <main id="groups" aria-busy="true"><p>Loading the description…</p></main>
 <noscript><p>This page needs JavaScript. The description is in

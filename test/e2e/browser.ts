@@ -1,0 +1,173 @@
+/**
+ * A real Chromium without a window, spoken to over its own debugging protocol: enough to open pages,
+ * press keys and look at what came out, and no package is needed for it.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { temporaryFolder } from './dev-node.ts';
+import { eventually, type Scope } from './process.ts';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+  '--remote-debugging-port=0',
+];
+
+/** The name of a Chromium of this machine. */
+export const chromium: string | undefined = NAMES.find(
+  (name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0,
+);
+
+export interface PageOptions {
+  readonly width?: number;
+  readonly dark?: boolean;
+}
+
+export interface Page {
+  /** The value of a script in the page. */
+  evaluate<T>(script: string): Promise<T>;
+  /** Waits until the script gives something true. */
+  until(script: string): Promise<void>;
+  /** What a reader sees. */
+  text(): Promise<string>;
+  goto(url: string): Promise<void>;
+  press(key: string): Promise<void>;
+  type(text: string): Promise<void>;
+  /** Exceptions, and what the content policy has blocked. */
+  readonly problems: readonly string[];
+}
+
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: Record<string, unknown>;
+  readonly result?: Record<string, unknown>;
+  readonly error?: { readonly message: string };
+  readonly sessionId?: string;
+}
+
+type Send = (method: string, params?: object) => Promise<Record<string, unknown>>;
+
+/** A new page in a browser of its own, which ends with the test. */
+export async function openPage(
+  scope: Scope,
+  url: string,
+  options: PageOptions = {},
+): Promise<Page> {
+  if (chromium === undefined) throw new Error('this machine has no Chromium');
+  const child = spawn(chromium, [...FLAGS, `--user-data-dir=${temporaryFolder(scope)}`], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const socket = new WebSocket(await addressOf(child));
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve, { once: true });
+    socket.addEventListener('error', reject, { once: true });
+  });
+  scope.teardown(async () => {
+    socket.close();
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('close', resolve));
+  });
+  const problems: string[] = [];
+  const send = await session(socket, problems);
+  await send('Emulation.setDeviceMetricsOverride', {
+    width: options.width ?? 1280,
+    height: 900,
+    deviceScaleFactor: 1,
+    mobile: false,
+  });
+  const value = options.dark === true ? 'dark' : 'light';
+  const features = [{ name: 'prefers-color-scheme', value }];
+  await send('Emulation.setEmulatedMedia', { features });
+  const page = pageOf(send, problems);
+  await page.goto(url);
+  return page;
+}
+
+function addressOf(child: ChildProcess): Promise<string> {
+  let text = '';
+  return new Promise((resolve, reject) => {
+    child.stderr?.setEncoding('utf8').on('data', (more: string) => {
+      text += more;
+      const found = /DevTools listening on (ws:\S+)/.exec(text)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.once('error', reject);
+    child.once('close', () => reject(new Error(`Chromium ended: ${text}`)));
+  });
+}
+
+/** Attaches to a new page; collects what goes wrong in it. */
+async function session(socket: WebSocket, problems: string[]): Promise<Send> {
+  let last = 0;
+  let sessionId: string | undefined;
+  const waiting = new Map<number, PromiseWithResolvers<Record<string, unknown>>>();
+  socket.addEventListener('message', ({ data }) => {
+    const message = JSON.parse(String(data)) as Message;
+    const call = message.id === undefined ? undefined : waiting.get(message.id);
+    if (message.id !== undefined) waiting.delete(message.id);
+    if (message.error !== undefined) call?.reject(new Error(message.error.message));
+    else call?.resolve(message.result ?? {});
+    const problem = problemIn(message);
+    if (problem !== undefined) problems.push(problem);
+  });
+  const send: Send = (method, params = {}) => {
+    const call = Promise.withResolvers<Record<string, unknown>>();
+    waiting.set(++last, call);
+    socket.send(JSON.stringify({ id: last, method, params, sessionId }));
+    return call.promise;
+  };
+  const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
+  const attached = await send('Target.attachToTarget', { targetId, flatten: true });
+  sessionId = String(attached['sessionId']);
+  for (const domain of ['Page', 'Runtime', 'Log']) await send(`${domain}.enable`);
+  return send;
+}
+
+function problemIn({ method, params }: Message): string | undefined {
+  if (method === 'Runtime.exceptionThrown') return JSON.stringify(params);
+  const entry = params?.['entry'] as { level: string; source: string; text: string } | undefined;
+  // That a request is answered with 404 is part of a search.
+  const isProblem = method === 'Log.entryAdded' && entry?.level === 'error';
+  return isProblem && entry.source !== 'network' ? entry.text : undefined;
+}
+
+function pageOf(send: Send, problems: readonly string[]): Page {
+  async function evaluate<T>(expression: string): Promise<T> {
+    const answer = await send('Runtime.evaluate', {
+      expression,
+      returnByValue: true,
+      awaitPromise: true,
+    });
+    if (answer['exceptionDetails'] !== undefined) {
+      throw new Error(JSON.stringify(answer['exceptionDetails']));
+    }
+    return (answer['result'] as { value: T }).value;
+  }
+  const until = (script: string): Promise<void> =>
+    eventually(script, async () => ((await evaluate(script)) ? true : undefined)).then(() => {});
+  return {
+    problems,
+    evaluate,
+    until,
+    text: () => evaluate<string>('document.body.innerText'),
+    async goto(url) {
+      await send('Page.navigate', { url });
+      await until(`document.querySelector('main[aria-busy]') === null && document.title !== ''`);
+    },
+    async press(key) {
+      const text = key.length === 1 ? key : key === 'Enter' ? '\r' : undefined;
+      const windowsVirtualKeyCode = { Enter: 13, Tab: 9 }[key];
+      await send('Input.dispatchKeyEvent', { type: 'keyDown', key, text, windowsVirtualKeyCode });
+      await send('Input.dispatchKeyEvent', { type: 'keyUp', key, windowsVirtualKeyCode });
+    },
+    type: async (text) => void (await send('Input.insertText', { text })),
+  };
+}
