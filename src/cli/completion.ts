@@ -26,6 +26,8 @@ type Choices = ReadonlyMap<string, readonly Choice[]>;
 interface Choice {
   readonly word: string;
   readonly doc: string;
+  /** True if it is an option that another word must follow. */
+  readonly takesValue?: boolean;
 }
 
 function choicesOf(command: Command, path = '', found = new Map<string, Choice[]>()): Choices {
@@ -36,6 +38,7 @@ function choicesOf(command: Command, path = '', found = new Map<string, Choice[]
   const options = command.options.map((option) => ({
     word: option.long ?? option.flags,
     doc: option.description,
+    takesValue: option.required,
   }));
   found.set(path, [...words, ...options, { word: '--help', doc: 'show help' }]);
   for (const sub of command.commands) {
@@ -47,48 +50,54 @@ function choicesOf(command: Command, path = '', found = new Map<string, Choice[]
 const wordsOf = (choices: readonly Choice[]): string => choices.map(({ word }) => word).join(' ');
 const singleQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
+/** Options after which a file or a value is typed, which no list can tell. */
+const valued = (choices: Choices): string[] => [
+  ...new Set(
+    [...choices.values()].flat().flatMap((choice) => (choice.takesValue ? [choice.word] : [])),
+  ),
+];
+
 /** The longest known path among the words before the cursor decides. */
 function bash(choices: Choices): string {
   const cases = [...choices].map(
     ([path, list]) => `    ${singleQuoted(path)}) words=${singleQuoted(wordsOf(list))} ;;`,
   );
   return `_platform_node() {
-  local current=\${COMP_WORDS[COMP_CWORD]} path= word words=
+  COMPREPLY=()
+  local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} path= word words=
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case $word in -*) ;; *)
-      [ "$(_platform_node_words "\${path:+$path }$word")" ] && path="\${path:+$path }$word" ;;
-    esac
+    _platform_node_words "\${path:+$path }$word" && path="\${path:+$path }$word"
   done
-  words=$(_platform_node_words "$path")
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  case " ${valued(choices).join(' ')} " in
+    *" $before "*) ;;
+    *) _platform_node_words "$path"; COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
+  esac
   [ "\${#COMPREPLY[@]}" -eq 0 ] && COMPREPLY=($(compgen -f -- "$current"))
 }
 _platform_node_words() {
-  local words=
   case $1 in
 ${cases.join('\n')}
+    *) return 1 ;;
   esac
-  printf '%s' "$words"
 }
 complete -F _platform_node platform-node
 `;
 }
 
 const zsh = (choices: Choices): string =>
-  `autoload -U +X bashcompinit && bashcompinit\n${bash(choices)}`;
+  `autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n${bash(choices)}`;
 
 function fish(choices: Choices): string {
   const lines = [...choices].flatMap(([path, list]) => {
-    const inside =
-      path === ''
-        ? '__fish_use_subcommand'
-        : path
-            .split(' ')
-            .map((word) => `__fish_seen_subcommand_from ${word}`)
-            .join('; and ');
-    return list.map(({ word, doc }) => {
-      const what = word.startsWith('--') ? `-l ${word.slice(2)}` : `-f -a ${word}`;
-      return `complete -c platform-node -n ${singleQuoted(inside)} ${what} -d ${singleQuoted(doc)}`;
+    const inside = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
+    const further = list.filter(({ word }) => !word.startsWith('-')).map(({ word }) => word);
+    const ended =
+      further.length === 0 ? [] : [`not __fish_seen_subcommand_from ${further.join(' ')}`];
+    const where = path === '' ? '__fish_use_subcommand' : [...inside, ...ended].join('; and ');
+    return list.map(({ word, doc, takesValue }) => {
+      const option = `-l ${word.slice(2)}${takesValue === true ? ' -r' : ''}`;
+      const what = word.startsWith('--') ? option : `-f -a ${word}`;
+      return `complete -c platform-node -n ${singleQuoted(where)} ${what} -d ${singleQuoted(doc)}`;
     });
   });
   return `${lines.join('\n')}\n`;

@@ -69,6 +69,26 @@ export const verbs: readonly Verb[] = [
     load: () => import('./chain.ts'),
   },
   {
+    name: 'block',
+    summary: 'print a block of a running node',
+    load: () => import('./block.ts'),
+  },
+  {
+    name: 'account',
+    summary: 'print balances, roles, aliases and leases of an account',
+    load: () => import('./account.ts'),
+  },
+  {
+    name: 'asset',
+    summary: 'print an asset',
+    load: () => import('./asset.ts'),
+  },
+  {
+    name: 'permissions',
+    summary: 'print the roles of an account',
+    load: () => import('./permissions.ts'),
+  },
+  {
     name: 'node',
     summary: 'ask or stop a running node',
     load: () => import('./node.ts'),

@@ -16,6 +16,7 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
+/** Without the hooks that the test runner would have in every process. */
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Run> {
   const { PATH = '', HOME = '/tmp' } = process.env;
   // Without the hooks that the test runner gives every process: this one runs as for a user.

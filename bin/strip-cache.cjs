@@ -8,23 +8,30 @@
  * Invariant: an entry serves only the very text it was made from, on the same version of Node; where
  * the folder cannot be written, everything works as without it.
  */
-import { hash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { enableCompileCache, registerHooks, stripTypeScriptTypes } from 'node:module';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+const { hash } = require('node:crypto');
+const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { enableCompileCache, registerHooks, stripTypeScriptTypes } = require('node:module');
+const { join } = require('node:path');
+const { fileURLToPath } = require('node:url');
 
 // `npm ci` empties it, and who may write here may change the sources too.
-const folder = join(import.meta.dirname, '../node_modules/.cache/platform-node');
+const folder = join(__dirname, '../node_modules/.cache/platform-node');
 
-enableCompileCache(join(folder, 'code'));
-registerHooks({
-  load(url, context, next) {
-    if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
-    const text = readFileSync(fileURLToPath(url), 'utf8');
-    return { format: 'module', source: stripped(url, text), shortCircuit: true };
-  },
-});
+// What hooks into the loader from outside, such as a test runner, does not bear a second one beside.
+const isAlone = !/--(import|require|loader|experimental-loader)\b|(^| )-r /.test(
+  process.env.NODE_OPTIONS ?? '',
+);
+
+if (isAlone) {
+  enableCompileCache(join(folder, 'code'));
+  registerHooks({
+    load(url, context, next) {
+      if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
+      const text = readFileSync(fileURLToPath(url), 'utf8');
+      return { format: 'module', source: stripped(url, text), shortCircuit: true };
+    },
+  });
+}
 
 function stripped(url, text) {
   const place = join(folder, `${hash('sha1', url)}.js`);

@@ -1,0 +1,65 @@
+/** `platform-node account <address|alias>`: what a running node knows of an account. */
+import type { Command } from 'commander';
+import type { Client } from '../api/client.ts';
+import { type NodeFlags, nodeOptions } from './node-options.ts';
+
+export function register(command: Command): void {
+  nodeOptions(command)
+    .argument('<account>', 'address, or an alias as a name or as alias:<network>:<name>')
+    .addHelpText(
+      'after',
+      '\nPrints balances, assets, roles in force, aliases, active leases and the number of data\n' +
+        'entries. Leases are those it gave and those it received.',
+    )
+    .action(async (account: string, flags: NodeFlags) => {
+      const { printAnswer } = await import('./rest.ts');
+      const name = aliasIn(account);
+      await printAnswer(flags, async (node) =>
+        accountOf(node, name === undefined ? account : await addressOf(node, name)),
+      );
+    });
+}
+
+const ALIAS_CHARACTERS_MAX = 30;
+
+/** The name in `alias:T:name`; a bare name is shorter than any address. */
+function aliasIn(text: string): string | undefined {
+  const [, name] = /^alias:.:(.*)$/.exec(text) ?? [];
+  return name ?? (text.length <= ALIAS_CHARACTERS_MAX ? text : undefined);
+}
+
+async function addressOf({ call }: Client, name: string): Promise<string> {
+  const { alias } = await import('../api/routes/alias.ts');
+  return (await call(alias.byAlias, { params: { alias: name } })).address;
+}
+
+async function accountOf({ call }: Client, address: string): Promise<unknown> {
+  const { addresses } = await import('../api/routes/addresses.ts');
+  const { alias } = await import('../api/routes/alias.ts');
+  const { assets } = await import('../api/routes/assets.ts');
+  const { leasing } = await import('../api/routes/activation.ts');
+  const { permissions } = await import('../api/routes/permissions.ts');
+  const params = { address };
+  const [details, holdings, { roles }, aliases, leases, dataEntries] = await Promise.all([
+    call(addresses.balanceDetails, { params }),
+    call(assets.balances, { params }),
+    call(permissions.now, { params }),
+    call(alias.byAddress, { params }),
+    call(leasing.active, { params }),
+    countPages((offset, limit) => call(addresses.data, { params, query: { offset, limit } })),
+  ]);
+  const [balance] = Array.isArray(details) ? details : [details];
+  return { ...balance, assets: holdings.balances, roles, aliases, leases, dataEntries };
+}
+
+const PAGE = 1000;
+
+/** There is no endpoint that counts; pages keep the answers small. */
+async function countPages(
+  page: (offset: number, limit: number) => Promise<readonly unknown[]>,
+): Promise<number> {
+  for (let count = 0; ; count += PAGE) {
+    const { length } = await page(count, PAGE);
+    if (length < PAGE) return count + length;
+  }
+}
