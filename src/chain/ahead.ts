@@ -20,12 +20,13 @@ export class Ahead {
     for (const tx of txs) this.ids.set(latin1(tx.id), height);
   }
 
-  heightOf(id: Uint8Array): number | undefined {
-    return this.ids.get(latin1(id));
+  /** The block has been committed, and the tables know of it. */
+  drop(height: number, txs: readonly Tx[]): void {
+    this.byHeight.delete(height);
+    for (const tx of txs) this.ids.delete(latin1(tx.id));
   }
 
-  clear(): void {
-    this.byHeight.clear();
-    this.ids.clear();
+  heightOf(id: Uint8Array): number | undefined {
+    return this.ids.get(latin1(id));
   }
 }

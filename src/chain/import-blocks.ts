@@ -1,10 +1,11 @@
 /**
  * Appends a stream of blocks with every check: signatures of the next blocks are verified on other
- * threads while this thread applies the present one, and many blocks share one commit
- * (architecture.md §5.3, §8.2).
+ * threads while this thread applies the present one, many blocks share one commit, and the next ones
+ * are applied while it is being written (architecture.md §5.3, §8.2).
  *
  * Invariants: blocks are applied strictly in order; the first bad one ends the import with all
- * before it committed; memory is bounded by the signatures and bytes in flight.
+ * before it committed; one commit is in flight at most, and the next one waits for it, so that a
+ * failed one is the last; memory is bounded by the signatures and bytes in flight.
  */
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
@@ -83,14 +84,24 @@ export async function importBlocks(
   return blockchain.exclusive(async (inside) => {
     let tip = inside.tip();
     let base: KeyedView = view;
+    let writing: Promise<void> | undefined;
 
+    /** Begins to write the batch; resolves when the one before is on disk. */
     async function flush(): Promise<void> {
-      await inside.commit(batch);
-      ahead.clear();
+      await writing;
+      // What lay below the batch is part of the head now.
+      batch[0]?.overlay.rebase(view);
+      writing = write(batch, { height: tip.height, transactions: total });
+      // It is awaited before the next one; until then a rejection is nobody's surprise.
+      writing.catch(() => undefined);
       batch = [];
       rows = 0;
-      base = view;
-      options.onProgress?.({ height: tip.height, transactions: total });
+    }
+
+    async function write(blocks: readonly AppliedBlock[], progress: ImportProgress): Promise<void> {
+      await inside.commit(blocks);
+      for (const { height, txs } of blocks) ahead.drop(height, txs);
+      options.onProgress?.(progress);
     }
 
     async function applyNext(): Promise<void> {
@@ -122,6 +133,7 @@ export async function importBlocks(
       while (waiting.length > 0) await applyNext();
     } finally {
       await flush();
+      await writing;
     }
     return total;
   });

@@ -22,6 +22,8 @@ export interface KeyedOverlay extends Overlay, KeyedView {
   /** `set`, or `remove` where `value` is undefined, of a row whose key is encoded already. */
   write(table: Table<unknown, unknown>, key: Uint8Array, value: unknown): void;
   changes(): Iterable<Row>;
+  /** Puts it on another view that says the same as the one below, which is let go. */
+  rebase(base: LedgerView): void;
 }
 
 /** The rows of one table that the overlay has written. */
@@ -104,7 +106,7 @@ export function createOverlay(
   base: LedgerView,
   fresh: ReadonlySet<number> = new Set(),
 ): KeyedOverlay {
-  const below = keyed(base);
+  let below = keyed(base);
   const written: (Rows | undefined)[] = [];
   // What `revert` restores, newest last: a row and its value before that write.
   const journalRows: OverlayRow[] = [];
@@ -206,6 +208,9 @@ export function createOverlay(
     entries,
     write,
     changes,
+    rebase: (same) => {
+      below = keyed(same);
+    },
     get size() {
       return size;
     },
