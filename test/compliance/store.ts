@@ -171,6 +171,45 @@ export function storeCompliance(
     t.equal(get(store, 1, 'aa'), '04', 'the next write works');
   });
 
+  scenario(
+    'reads show the state before a write until it lands, and all of it then',
+    async (t, store) => {
+      const rows = Array.from({ length: 20_000 }, (_, i) => i.toString(16).padStart(8, '0'));
+      const all = (value: string): StoreWrite[] => rows.map((key) => put(1, key, value));
+      await store.write(all('01'));
+      let value = '01';
+      let landed = 0;
+      const written = store.write(all('02'), () => {
+        value = '02';
+        landed++;
+      });
+      const done = written.then(() => true);
+      const pause = () => new Promise((resolve) => setImmediate(() => resolve(false)));
+      do {
+        for (const key of [rows[0]!, rows[9999]!, rows[19_999]!])
+          t.equal(get(store, 1, key), value);
+        const [last] = list(store, 1, rows[0]!, 'ff', 1, true);
+        t.equal(last, `${rows[19_999]}=${value}`);
+      } while ((await Promise.race([done, pause()])) === false);
+      t.equal(landed, 1);
+      t.equal(get(store, 1, rows[0]!), '02');
+    },
+  );
+
+  scenario('writes land in the order of asking', async (t, store) => {
+    const landed: number[] = [];
+    const many = Array.from({ length: 3000 }, (_, i) =>
+      put(1, i.toString(16).padStart(4, '0'), '01'),
+    );
+    await Promise.all([
+      store.write(many, () => landed.push(many.length)),
+      store.write([put(1, 'aa', '02')], () => landed.push(1)),
+      store.write([], () => landed.push(0)),
+    ]);
+    t.strictSame(landed, [3000, 1, 0]);
+    t.equal(get(store, 1, 'aa'), '02');
+  });
+
   scenario('snapshots stay as they were', async (t, store) => {
     await store.write([put(1, 'aa', '01'), put(1, 'bb', '01')]);
     const before = store.snapshot();

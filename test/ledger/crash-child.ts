@@ -36,6 +36,36 @@ async function writeStore(): Promise<void> {
   }
 }
 
+/** Ends the process while a large write is on its way; argument: milliseconds after its start. */
+async function exitWhileWriting(ms: number): Promise<void> {
+  const store = await openLmdbStore({ folder, tables: storeTables });
+  say('open');
+  const value = new Uint8Array(100);
+  await store.write([{ table: 1, key: u32(0), value }]);
+  const rows = Array.from({ length: 60_000 }, (_, i) => ({ table: 1, key: u32(i), value }));
+  setTimeout(() => process.exit(0), ms);
+  for (;;) await store.write(rows);
+}
+
+/** On a disk with little room: a write that does not fit, and one that does. */
+async function fillDisk(): Promise<void> {
+  const store = await openLmdbStore({ folder, tables: storeTables });
+  const put = (key: number, length: number) => ({
+    table: 1,
+    key: u32(key),
+    value: new Uint8Array(length),
+  });
+  await store.write([put(1, 1)]);
+  say('open');
+  await store.write([put(1, 2), put(2, 8_000_000)]).catch((error) => say(String(error)));
+  say(String(store.problem?.()));
+  say(store.get(1, u32(1))?.length ?? 0);
+  await store.write([put(1, 3)]);
+  say(store.get(1, u32(1))?.length ?? 0);
+  say(String(store.problem?.()));
+  await store.close();
+}
+
 async function writeJournal(): Promise<void> {
   const journal = openJournal({ path: join(folder, 'journal') });
   let next = journal.recovered.reduce(
@@ -59,4 +89,7 @@ async function writeJournal(): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, one));
 }
 
-await (what === 'store' ? writeStore() : writeJournal());
+if (what === 'store') await writeStore();
+else if (what === 'journal') await writeJournal();
+else if (what === 'full') await fillDisk();
+else await exitWhileWriting(Number(what.slice('exit-'.length)));

@@ -4,7 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { parseHoconText } from '../../src/adapters/hocon.ts';
-import { createMemoryStore, type MemoryStore } from '../../src/adapters/memory-store.ts';
+import {
+  createMemoryStore,
+  type MemoryStore,
+  type MemoryStoreOptions,
+} from '../../src/adapters/memory-store.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { Http } from '../../src/base/http.ts';
@@ -95,6 +99,8 @@ export interface WholeOptions {
   /** Time of the genesis block. */
   readonly genesisTime?: number;
   readonly roundMs?: number;
+  /** What becomes of writes; its fields may change later. */
+  readonly store?: MemoryStoreOptions;
 }
 
 export const ROUND_MS = 10_000;
@@ -168,7 +174,7 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
     apiKey,
     privacyApiKey,
     files,
-    store: createMemoryStore(),
+    store: createMemoryStore(options.store),
     records: { list: [], disk: Promise.resolve() },
     http: options.http ?? noHttp,
     passwords: options.passwords ?? [],
