@@ -12,6 +12,8 @@ export const limits = {
   },
   /** Blocks or headers of one call. */
   blockRange: 100,
+  /** Blocks over which a lowest balance is looked for: each may cost one row. */
+  confirmations: 100_000,
   /** Addresses of one POST, and span of /addresses/seq. */
   addresses: 1000,
   contractIds: 100,

@@ -124,13 +124,20 @@ export interface AssetReads {
   balancesOf(address: Uint8Array): Iterable<readonly [assetId: Uint8Array, balance: bigint]>;
   /** Addresses that have more than 0. */
   distribution(assetId: Uint8Array): Iterable<readonly [address: Uint8Array, balance: bigint]>;
-  /** The same at a past height in address order, below `after`; at most `limit`. */
+  /**
+   * The same at a past height in the order of addresses, beyond `after`; at most `limit`. The next
+   * page begins beyond `last`, which need not be among the items.
+   */
   distributionAt(
     assetId: Uint8Array,
     height: number,
     limit: number,
     after?: Uint8Array,
-  ): { readonly items: Iterable<readonly [Uint8Array, bigint]>; readonly hasNext: boolean };
+  ): {
+    readonly items: Iterable<readonly [Uint8Array, bigint]>;
+    readonly hasNext: boolean;
+    readonly last: Uint8Array | undefined;
+  };
 }
 
 export interface Pool {

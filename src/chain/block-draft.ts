@@ -9,7 +9,7 @@ import type { Consensus, JudgedHeader, Parent } from '../consensus/consensus.ts'
 import { recordHistory } from '../ledger/balance-history.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
-import { accountHistory, bans } from '../ledger/tables.ts';
+import { accountHistory, assetHistory, bans } from '../ledger/tables.ts';
 import { closeBlock, openBlock } from '../tx/block-fees.ts';
 import type { NetworkSettings } from '../tx/network-settings.ts';
 import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
@@ -46,7 +46,7 @@ export interface BlockDraft {
 }
 
 /** Each block writes rows of its own height, so nobody need look for older ones. */
-const NEVER_WRITTEN_BEFORE: ReadonlySet<number> = new Set([accountHistory.id]);
+const NEVER_WRITTEN_BEFORE: ReadonlySet<number> = new Set([accountHistory.id, assetHistory.id]);
 
 export function openDraft(options: DraftOptions): BlockDraft {
   const { base, parent, timestamp, generator, network, consensus, ahead } = options;

@@ -1,14 +1,16 @@
 /**
- * Accounts as they were at past heights: what generating balances and balances "with
- * confirmations" are made of (protocol.md §3).
+ * Accounts and asset balances as they were at past heights: what generating balances, balances
+ * "with confirmations" and past distributions are made of (protocol.md §3).
  *
- * Invariants: one row for each block that changed an account, holding its state after that block;
- * before its first row an account was empty. A question about n blocks reads at most n + 1 rows,
- * however long the chain is.
+ * Invariants: one row for each block that changed an account or an asset balance, holding what it
+ * was after that block; before its first row there was nothing. A question about n blocks of an
+ * account reads at most n + 1 rows, one about n holders 2n, however long the chain is.
  */
+import { concat } from '../base/bytes.ts';
 import { type Account, EMPTY_ACCOUNT, effective } from './accounts.ts';
+import { prefixEnd } from './keys.ts';
 import type { LedgerView, Overlay } from './ledger.ts';
-import { accountHistory, accounts } from './tables.ts';
+import { accountHistory, accounts, assetBalances, assetHistory } from './tables.ts';
 
 /** Blocks over which the effective balance of a generator must have been held. */
 export const GENERATING_DEPTH = 1000;
@@ -16,12 +18,18 @@ export const GENERATING_DEPTH = 1000;
 /** Writes the rows of a block; called once, after everything else that changes accounts. */
 export function recordHistory(ledger: Overlay, height: number): void {
   const changed: (readonly [Uint8Array, Account])[] = [];
+  const moved: (readonly [Uint8Array, bigint])[] = [];
   for (const { table, key, after } of ledger.changes()) {
     // Rows of this table hold accounts, and accounts are never removed.
     if (table.id === accounts.id) changed.push([key, after as Account]);
+    else if (table.id === assetBalances.id) moved.push([key, (after as bigint | undefined) ?? 0n]);
   }
   for (const [address, account] of changed) {
     ledger.set(accountHistory, [address, height], account);
+  }
+  for (const [key, balance] of moved) {
+    const [address, id] = assetBalances.key.decode(key);
+    ledger.set(assetHistory, [id, address, height], balance);
   }
 }
 
@@ -53,6 +61,30 @@ export function minimumOver(
 /** Minimum of the effective balance over the last 1000 blocks. */
 export const generatingBalance = (view: LedgerView, address: Uint8Array, height: number): bigint =>
   minimumOver(view, address, height, GENERATING_DEPTH, effective);
+
+/** Somebody who ever held an asset, with what it had at the height asked for; 0 is possible. */
+export type Holder = readonly [address: Uint8Array, balance: bigint];
+
+/** Who ever held an asset, in the order of addresses, beginning after one of them. */
+export function* everHolders(
+  view: LedgerView,
+  id: Uint8Array,
+  height: number,
+  after?: Uint8Array,
+): Generator<Holder> {
+  const { key } = assetHistory;
+  const end = prefixEnd(id);
+  let from = after === undefined ? id : prefixEnd(concat(id, after));
+  for (;;) {
+    const [next] = view.range(assetHistory, from, end, 1);
+    if (next === undefined) return;
+    const [[, address]] = next;
+    const to = key.encode([id, address, height + 1]);
+    const [last] = view.range(assetHistory, key.encode([id, address, 0]), to, 1, true);
+    yield [address, last?.[1] ?? 0n];
+    from = prefixEnd(concat(id, address));
+  }
+}
 
 function newestFirst(
   view: LedgerView,

@@ -13,6 +13,7 @@ import {
   aliases,
   aliasesByAddress,
   assetBalances,
+  assetHistory,
   assetHolders,
   assets,
   feeCarry,
@@ -68,6 +69,7 @@ function* assetSums(view: LedgerView): Generator<string> {
     balances++;
     if (balance <= 0n) yield `asset balance ${balance} of ${name(view, address)}`;
     if (view.get(assetHolders, [id, address]) !== balance) yield 'assetHolders differ';
+    if (lastAssetBalance(view, id, address) !== balance) yield 'assetHistory differs';
     sums.set(keyText(id), (sums.get(keyText(id)) ?? 0n) + balance);
   }
   for (const _ of rowsOf(view, assetHolders)) balances--;
@@ -78,6 +80,13 @@ function* assetSums(view: LedgerView): Generator<string> {
     sums.delete(keyText(id));
   }
   if (sums.size > 0) yield 'balances of an unknown asset';
+}
+
+function lastAssetBalance(view: LedgerView, id: Uint8Array, address: Uint8Array): bigint {
+  const { key } = assetHistory;
+  const [from, to] = [key.encode([id, address, 0]), key.encode([id, address, 0xffff_ffff])];
+  const [last] = view.range(assetHistory, from, to, 1, true);
+  return last?.[1] ?? 0n;
 }
 
 function* leaseSums(view: LedgerView): Generator<string> {

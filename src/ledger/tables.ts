@@ -211,6 +211,15 @@ export const data = table(
 
 export const scripts = table(26, 'scripts', 'state', address, sized, 'Account script.', HOT_ROWS);
 
+export const assetHistory = table(
+  27,
+  'assetHistory',
+  'index',
+  tuple(id, address, u32Key),
+  i64,
+  'Asset balance of an address from a height on; one row for each block that changed it.',
+);
+
 // ── roles and participants ───────────────────────────────────────────────────────────────────
 
 const roleOp = { add: bool, due: option(millis) };
@@ -400,6 +409,7 @@ export const tables: readonly Table<never, never>[] = [
   activeLeases,
   data,
   scripts,
+  assetHistory,
   roles,
   roleHistory,
   roleHolders,

@@ -178,7 +178,7 @@ export function stubServices(changes: Partial<Services> = {}): Services {
       balance: () => 0n,
       balancesOf: () => [],
       distribution: () => [],
-      distributionAt: () => ({ items: [], hasNext: false }),
+      distributionAt: () => ({ items: [], hasNext: false, last: undefined }),
     },
     pool: memoryPool(),
     fees: {

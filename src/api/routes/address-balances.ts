@@ -16,7 +16,17 @@ const group = 'addresses';
 const balanceText = (address: string, confirmations: number, balance: bigint) =>
   printed(`{"address":"${address}","confirmations":${confirmations},"balance":${balance}}`);
 
-const confirmations = params.nonNegative('Blocks that the balance lasted; 0 means now.');
+const someBlocks = params.nonNegative('Blocks that the balance lasted; 0 means now.');
+
+const confirmations: typeof someBlocks = {
+  ...someBlocks,
+  schema: { ...someBlocks.schema, maximum: limits.confirmations },
+  parse(text, codec) {
+    const value = someBlocks.parse(text, codec);
+    if (value <= limits.confirmations) return value;
+    throw apiError('Invalid', `Confirmations should be at most ${limits.confirmations}`);
+  },
+};
 
 const balance = route({
   method: 'GET',

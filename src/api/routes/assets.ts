@@ -225,9 +225,14 @@ const distributionAt = route({
     if (height >= top) {
       throw apiError('Invalid', `Height should be less than current height ${top}`);
     }
-    const page = services.assets.distributionAt(assetId, height, limit, after?.bytes);
-    const items = byAddress(page.items, services);
-    return { hasNext: page.hasNext, lastItem: Object.keys(items).at(-1) ?? null, items };
+    const { hasNext, last, items } = services.assets.distributionAt(
+      assetId,
+      height,
+      limit,
+      after?.bytes,
+    );
+    const lastItem = last === undefined ? null : services.codec.addressToText(last);
+    return { hasNext, lastItem, items: byAddress(items, services) };
   },
 });
 

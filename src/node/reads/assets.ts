@@ -1,12 +1,15 @@
 /** Assets for the API, from the committed head. */
 import type { AssetReads } from '../../api/services.ts';
 import { assert } from '../../base/assert.ts';
-import { apiError } from '../../base/errors.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import { findTransaction } from '../../chain/stored-blocks.ts';
 import { accountOf, available } from '../../ledger/accounts.ts';
 import { assetBalance, assetOf, assetsOf, holdersOf } from '../../ledger/assets.ts';
+import { everHolders, type Holder } from '../../ledger/balance-history.ts';
 import { listMax } from './page.ts';
+
+/** Those who held nothing at the height are passed over, but no more of them in one answer. */
+const VISITED_MAX = 10_000;
 
 export function assetReads(blockchain: Blockchain): AssetReads {
   const { view } = blockchain;
@@ -28,8 +31,19 @@ export function assetReads(blockchain: Blockchain): AssetReads {
     balance: (address, assetId) => assetBalance(view, address, assetId),
     balancesOf: (address) => assetsOf(view, address, listMax),
     distribution: (assetId) => holdersOf(view, assetId, listMax),
-    distributionAt: () => {
-      throw apiError('NotAvailable', 'The distribution of an asset at a past height');
+    distributionAt(assetId, height, limit, after) {
+      const items: Holder[] = [];
+      let last = after;
+      let visited = 0;
+      for (const holder of everHolders(view, assetId, height, after)) {
+        if (items.length === limit || visited === VISITED_MAX) {
+          return { items, hasNext: true, last };
+        }
+        visited++;
+        [last] = holder;
+        if (holder[1] > 0n) items.push(holder);
+      }
+      return { items, hasNext: false, last: items.at(-1)?.[0] };
     },
   };
 }
