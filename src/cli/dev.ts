@@ -61,11 +61,13 @@ async function run(options: Options): Promise<void> {
     const { configPath } = await import('./dev-network.ts');
     const { loadConfig } = await import('./config-file.ts');
     const { runNode } = await import('./run-node.ts');
+    const { endOnFailure } = await import('./fatal.ts');
     const { config } = await loadConfig(configPath(dir), {
       set: [`rest-api.port=${options.restPort}`],
     });
     const audit = options.checkState === true ? 'state' : 'blocks';
     const node = await runNode(config, { audit });
+    endOnFailure(node.log);
     // A person gets the screen below, which says more.
     const { sayStarted } = await import('./start-screen.ts');
     if (process.stderr.isTTY !== true) sayStarted(node.facts, node.log, false);

@@ -12,8 +12,10 @@ export function register(command: Command): void {
       const { config, warnings } = await loadConfig(path, options);
       for (const warning of warnings) warn(warning);
       const { runNode } = await import('./run-node.ts');
+      const { endOnFailure } = await import('./fatal.ts');
       const { sayStarted } = await import('./start-screen.ts');
       const node = await runNode(config);
+      endOnFailure(node.log);
       sayStarted(node.facts, node.log, process.stderr.isTTY === true);
       await node.ended;
     });

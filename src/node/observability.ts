@@ -25,6 +25,7 @@ export const events = {
   'miner.no-quorum': 'Too few miners are connected, so this node makes no block.',
   'miner.no-time': 'The time source is silent, so this node makes no block: check ntp.servers.',
   'miner.stale-tip': 'The last block is too old, so this node makes no block: is it connected?',
+  'node.failed': 'An error that nobody expected: the node ends with code 70; report it.',
   'node.started': 'The node works; the fields say what it is doing.',
   'node.stop-timeout': 'The orderly stop took too long; the process ends anyway.',
   'node.stopped': 'The node has stopped in order.',
