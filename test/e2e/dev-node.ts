@@ -36,6 +36,7 @@ export interface DevOptions {
   /** Folder of the network; kept by the node and removed with the test. */
   readonly dir?: string;
   readonly round?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export function temporaryFolder(scope: Scope): string {
@@ -47,7 +48,7 @@ export function temporaryFolder(scope: Scope): string {
 export async function startDevNode(scope: Scope, options: DevOptions = {}): Promise<DevNode> {
   const { dir = temporaryFolder(scope), round = '1s' } = options;
   const args = ['dev', '--dir', dir, '--keep', '--rest-port', '0', '--round', round, '--json'];
-  const command = startCommand(scope, args);
+  const command = startCommand(scope, args, options.env === undefined ? {} : { env: options.env });
   const ready = parse(await command.line('stdout', /"ready":true/)) as unknown as Ready;
   const [node] = ready.nodes;
   return {

@@ -1,0 +1,85 @@
+// Health and status as supervisors and load balancers see them, reason by reason.
+import t, { type Test } from 'tap';
+import type { Services } from '../../src/api/services.ts';
+import type { Journal } from '../../src/base/ports.ts';
+import { watchJournal } from '../../src/node/health.ts';
+import { call } from '../rest-cases/runner.ts';
+import { serve, stubServices } from './stub-node.ts';
+
+/** A node whose last block is this old. */
+function services(tipAgeMs = 0, changes: Partial<Services> = {}): Services {
+  const stub = stubServices();
+  const header = stub.chain.headerAt(1)!;
+  const headerAt = () => ({ ...header, timestamp: Date.now() - tipAgeMs });
+  return { ...stub, chain: { ...stub.chain, headerAt }, ...changes };
+}
+
+async function asked(t: Test, of: Services) {
+  const { server, url } = await serve(of);
+  t.teardown(() => server.close());
+  return async (path: string) => {
+    const { status, text } = await call('GET', url + path);
+    const body = JSON.parse(text) as { status: string; reasons: { code: string }[] };
+    return { status, body, codes: body.reasons?.map(({ code }) => code) };
+  };
+}
+
+t.test('all is well', async (t) => {
+  const get = await asked(t, services());
+  t.match(await get('/health/live'), { status: 200, body: { status: 'live' }, codes: [] });
+  const ready = await get('/health/ready');
+  t.match(ready, { status: 200, body: { status: 'ready', height: 1, blocksBehind: 0 }, codes: [] });
+});
+
+t.test('a node that is behind lives, but is not ready', async (t) => {
+  // A round of the stub lasts 30 s.
+  const get = await asked(t, services(200_000));
+  t.equal((await get('/health/live')).status, 200);
+  t.equal((await get('/health/ready')).status, 200, 'ten rounds are allowed');
+  const strict = await get('/health/ready?maxBlocksBehind=2');
+  t.match(strict, { status: 503, body: { blocksBehind: 5 }, codes: ['tip-too-old'] });
+});
+
+t.test('peers and time', async (t) => {
+  const { clock } = stubServices();
+  const silent = { ...clock, synchronized: () => false };
+  const get = await asked(t, services(0, { clock: silent }));
+  t.match(await get('/health/ready?minPeers=2'), { status: 503, codes: ['no-time', 'peers'] });
+});
+
+t.test('a broken store and a broken journal', async (t) => {
+  const stub = stubServices();
+  const broken = services(0, {
+    node: { ...stub.node, problem: () => 'the store is damaged' },
+    pool: { ...stub.pool, problem: () => 'the disk is full' },
+  });
+  const get = await asked(t, broken);
+  for (const path of ['/health/live', '/health/ready']) {
+    t.match(await get(path), { status: 503, codes: ['store', 'pool-journal'] }, path);
+  }
+  t.match(await get('/node/status'), {
+    status: 503,
+    body: { error: 640, message: 'the store is damaged' },
+  });
+});
+
+t.test('the journal of the pool is watched', async (t) => {
+  let fault: Error | undefined;
+  const write = async (): Promise<void> => {
+    if (fault !== undefined) throw fault;
+  };
+  const inner: Journal = { recovered: [], append: write, rewrite: write, close: async () => {} };
+  const { journal, problem } = watchJournal(inner);
+  const record = new Uint8Array(1);
+  await journal.append(record);
+  t.equal(problem(), undefined);
+  fault = Object.assign(new Error('too much waits'), { name: 'JournalFullError' });
+  await t.rejects(journal.append(record));
+  t.equal(problem(), undefined, 'overload is no fault');
+  fault = new Error('the disk is full');
+  await t.rejects(journal.append(record), /disk is full/);
+  t.match(problem(), /the disk is full/);
+  fault = undefined;
+  await journal.rewrite([]);
+  t.equal(problem(), undefined, 'it works again');
+});
