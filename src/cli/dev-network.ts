@@ -189,7 +189,8 @@ node {
       }
     }
   }
-  network { bind-address = "127.0.0.1", known-peers = [] }
+  # Nobody else is to join it.
+  network { listen = no, bind-address = "127.0.0.1", known-peers = [] }
   # The only miner of this network is this node, on whose clock everybody agrees.
   miner.quorum = 0
   ntp { servers = [], fatal-timeout = 5m }

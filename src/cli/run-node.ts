@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { files } from '../adapters/files.ts';
 import { StoreLockedError } from '../adapters/folder-lock.ts';
 import { hyperExpress } from '../adapters/hyper-express.ts';
 import { openJournal } from '../adapters/journal.ts';
@@ -12,11 +13,13 @@ import { LOG_LEVELS, type LogControl, stderrLog } from '../adapters/log.ts';
 import { ntpSource, type TimeSource } from '../adapters/ntp.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
 import { ApiError } from '../base/errors.ts';
+import type { Network } from '../base/network.ts';
 import type { LogLevel } from '../base/ports.ts';
 import type { Block } from '../block/block.ts';
 import type { Audit } from '../chain/audit.ts';
 import { UnsupportedFeatures } from '../chain/feature-watch.ts';
 import { tables } from '../ledger/tables.ts';
+import { InitialSyncError } from '../network/initial-sync.ts';
 import type { Config } from '../node/config/settings.ts';
 import { createNode, type Node } from '../node/node.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -80,6 +83,8 @@ export async function runNode(config: Config, { audit }: RunOptions = {}): Promi
       random: systemRandom,
       log,
       http: hyperExpress,
+      network: await networkAdapter(config),
+      files,
       keystore,
       ownerKey,
       version,
@@ -102,6 +107,14 @@ export async function runNode(config: Config, { audit }: RunOptions = {}): Promi
     // What createNode refuses is data that do not fit the genesis block.
     throw cause instanceof ApiError ? incorrectGenesis(log, cause) : exitOf(cause);
   }
+}
+
+/** Loading it takes most of a second, which a node without peers need not spend. */
+async function networkAdapter({ network, dataDirectory }: Config): Promise<Network | undefined> {
+  if (!network.listen && network.knownPeers.length === 0) return undefined;
+  const { libp2pNetwork } = await import('../adapters/libp2p.ts');
+  const { nodeKey } = await import('../adapters/libp2p/node-key.ts');
+  return libp2pNetwork(await nodeKey(join(dataDirectory, 'node.key'), files));
 }
 
 function levelOf(config: Config): LogLevel {
@@ -180,7 +193,9 @@ async function stopOnRequest(
 }
 
 /** A cause that has an exit code of its own as the error that carries it. */
-const exitOf = (cause: unknown): unknown =>
-  cause instanceof UnsupportedFeatures
+function exitOf(cause: unknown): unknown {
+  if (cause instanceof InitialSyncError) return new CliError(cause.message);
+  return cause instanceof UnsupportedFeatures
     ? new CliError(cause.message, EXIT.unsupportedFeature)
     : cause;
+}

@@ -42,7 +42,7 @@ export async function initialSync(
         try {
           keys.push(await ask(peer, ports, Math.min(ONE_MS_MAX, until - clock.now())));
         } catch (cause) {
-          log.warn('initial-sync.failed', { place, why: (cause as Error).message });
+          log.warn('identity.failed', { place, why: (cause as Error).message });
           if (cause instanceof IdentityRefused && cause.refusal === 'not-registered') {
             strangers.add(place);
           }

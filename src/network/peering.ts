@@ -144,6 +144,17 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
     }
   }
 
+  async function learnKeys(): Promise<void> {
+    try {
+      for (const key of await initialSync(options.knownPeers, identity)) {
+        learned.set(latin1(chain.addressOf(key)), key);
+      }
+    } catch (cause) {
+      await network.close();
+      throw cause;
+    }
+  }
+
   return {
     chain,
     sessions,
@@ -165,9 +176,7 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
       }
       if (options.hello.declaredAddress !== undefined) book.exclude(options.hello.declaredAddress);
       if (handshakeCheck && registeredKey(owner.address) === undefined) {
-        for (const key of await initialSync(options.knownPeers, identity)) {
-          learned.set(latin1(chain.addressOf(key)), key);
-        }
+        await learnKeys();
       }
       dialler.start();
       cancelSave = clock.after(SAVE_MS, saveAndAgain);

@@ -5,6 +5,7 @@ import { type Blockchain, type ChainMetrics, createBlockchain } from '../chain/b
 import type { FeatureSupport, VotingSettings } from '../chain/features.ts';
 import { requireSameOrigin } from '../chain/origin.ts';
 import type { Chain } from '../codec/codec.ts';
+import type { Consensus } from '../consensus/consensus.ts';
 import type { NetworkSettings } from '../tx/network-settings.ts';
 import { allTypes } from '../tx/registry.ts';
 import { ruleSettings } from './config/rules.ts';
@@ -22,6 +23,7 @@ export interface ChainPorts {
 
 export interface OpenedChain {
   readonly blockchain: Blockchain;
+  readonly consensus: Consensus;
   readonly network: NetworkSettings & VotingSettings;
   readonly support: FeatureSupport;
 }
@@ -45,11 +47,12 @@ export async function openBlockchain(
     supported: config.features.supported,
     stopAtUnknown: config.features.autoShutdownOnUnsupportedFeature,
   };
+  const consensus = consensusOf(config, genesis.header.timestamp, ports.chain);
   const blockchain = createBlockchain(
     {
       network,
       support,
-      consensus: consensusOf(config, genesis.header.timestamp, ports.chain),
+      consensus,
       transactionBytesMax: config.miner.maxBlockSizeInBytes,
       undoDepth: config.storage.maxRollbackDepth,
     },
@@ -57,5 +60,5 @@ export async function openBlockchain(
   );
   if (blockchain.isEmpty()) await blockchain.found(genesis);
   else requireSameOrigin(blockchain.view, blockId(genesis));
-  return { blockchain, network, support };
+  return { blockchain, consensus, network, support };
 }

@@ -12,8 +12,10 @@ import type { Services } from '../api/services.ts';
 import { AssertionError } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
 import type { Http, HttpServer } from '../base/http.ts';
+import type { Network } from '../base/network.ts';
 import type {
   Clock,
+  Files,
   Journal,
   Log,
   Metrics,
@@ -39,6 +41,7 @@ import { openBlockchain } from './blockchain.ts';
 import type { Config } from './config/settings.ts';
 import { watchJournal } from './health.ts';
 import { measuredPool, measuredRoutes, readOnDemand, watchChain } from './measure.ts';
+import { openNetwork } from './network.ts';
 import { nodeMetrics } from './observability.ts';
 import { accountReads, leaseReads } from './reads/accounts.ts';
 import { assetReads } from './reads/assets.ts';
@@ -57,6 +60,10 @@ export interface NodePorts {
   readonly random: Random;
   readonly log: Log;
   readonly http: Http;
+  /** Absent: the node has no peers. */
+  readonly network?: Network | undefined;
+  /** Keeps the known peers; absent: nobody does. */
+  readonly files?: Files | undefined;
   readonly keystore: Keystore;
   /** Private key of the owner, unlocked at start. */
   readonly ownerKey: Uint8Array;
@@ -83,7 +90,8 @@ export interface Node {
 
 /**
  * Throws ApiError where genesis and data directory do not fit together, UnsupportedFeatures where
- * the network has gone where this release cannot follow.
+ * the network has gone where this release cannot follow, InitialSyncError where the network does
+ * not know the owner.
  */
 export async function createNode(config: Config, genesis: Block, ports: NodePorts): Promise<Node> {
   const { chain, family, store, verifier, clock, random, log, http, keystore, telemetry } = ports;
@@ -123,6 +131,15 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     publicKey: ownerPublicKey,
     sign: (message: Uint8Array) => family.sign(ports.ownerKey, message, random),
   };
+  const peering = openNetwork(config, genesis, {
+    ...ports,
+    ...opened,
+    network: ports.network,
+    files: ports.files,
+    pool,
+    owner,
+  });
+  await peering.start();
   const miner = createMiner(
     {
       enabled: config.miner.enable && config.network.mode !== 'watcher',
@@ -133,14 +150,13 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     {
       clock,
       log,
-      // No network of peers yet: this node is the only one it knows.
-      connectedMiners: () => 0,
+      connectedMiners: peering.connectedMiners,
       chain: {
         tip: () => {
           const { height, header } = blockchain.tip();
           return { height, timestamp: header.timestamp };
         },
-        nextSlot: (now) => blockchain.nextSlot(owner, now),
+        nextSlot: (now) => (peering.isFarBehind() ? undefined : blockchain.nextSlot(owner, now)),
         forge: async (timestamp) => {
           await blockchain.forge(owner, timestamp, (draft, limits) =>
             pack(pool, limits, draft.add, clock),
@@ -175,6 +191,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     node: nodeInfo(config, network, owner, ports),
     contracts: contractReads(blockchain),
     policies: policyReads(blockchain),
+    peers: peering.peers,
   };
 
   let unwatch = (): void => {};
@@ -208,6 +225,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     async stop() {
       await rest?.close();
       await miner.stop();
+      await peering.stop();
       await blockchain.idle();
       forget();
       unwatchFeatures();

@@ -17,6 +17,7 @@ export const network = {
     (read) => `${read('directory')}/peers.dat`,
     'Known peers, kept across restarts.',
   ),
+  listen: setting(bool, 'yes', 'No: others cannot connect to this node; it only connects itself.'),
   'bind-address': setting(hostName, '0.0.0.0', 'Address the peer listener binds to.'),
   port: setting(PORT, 6864, 'TCP port of the peer listener.'),
   'declared-address': optional(hostPort, 'host:port under which peers can reach this node.'),

@@ -1,0 +1,101 @@
+/**
+ * A configured node among its peers: connections (peering.ts) and what is exchanged over them.
+ */
+import type { Peers } from '../api/services-network.ts';
+import type { Block } from '../block/block.ts';
+import { createEquivocations } from '../chain/equivocation.ts';
+import { createForkChoice } from '../chain/fork-choice.ts';
+import { createInvalidBlocks } from '../chain/invalid-blocks.ts';
+import type { Consensus } from '../consensus/consensus.ts';
+import type { Pool } from '../mempool/pool.ts';
+import { createNetworkService } from '../network/service.ts';
+import type { Config } from './config/settings.ts';
+import { openPeering, type PeeringPortsOfNode } from './peering.ts';
+import { peerReads } from './reads/peers.ts';
+
+export interface NetworkPorts extends PeeringPortsOfNode {
+  readonly consensus: Consensus;
+  readonly pool: Pool;
+}
+
+export interface NodeNetwork {
+  /** Undefined for a node without peers. */
+  readonly peers: Peers | undefined;
+  connectedMiners(): number;
+  /** True while blocks are missing: none is made then. */
+  isFarBehind(): boolean;
+  /** Rejects with InitialSyncError where the node cannot join. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const ALONE: NodeNetwork = {
+  peers: undefined,
+  connectedMiners: () => 0,
+  isFarBehind: () => false,
+  start: async () => {},
+  stop: async () => {},
+};
+
+/** Throws InitialSyncError where the owner is not registered and there is nobody to ask. */
+export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts): NodeNetwork {
+  const peering = openPeering(config, genesis, ports);
+  if (peering === undefined) return ALONE;
+  const { blockchain, consensus, pool, clock, log, verifier } = ports;
+  const { synchronization, utx } = config;
+  const forkChoice = createForkChoice(
+    { rollbackMax: synchronization.maxRollback },
+    {
+      blockchain,
+      consensus,
+      verifier,
+      clock,
+      log,
+      invalid: createInvalidBlocks(
+        {
+          max: synchronization.invalidBlocksStorage.maxSize,
+          forgetMs: synchronization.invalidBlocksStorage.timeout.ms,
+        },
+        clock,
+      ),
+      equivocations: createEquivocations(consensus, clock, log),
+      isVerified: (tx) => pool.holds(tx),
+    },
+  );
+  const sending = synchronization.transactionBroadcaster;
+  const service = createNetworkService(
+    {
+      mode: config.network.mode,
+      ownPublicKey: ports.owner.publicKey,
+      scoreTtlMs: synchronization.scoreTtl.ms,
+      sync: {
+        rollbackMax: synchronization.maxRollback,
+        batch: synchronization.extensionBatchSize,
+        timeoutMs: synchronization.synchronizationTimeout.ms,
+        transactionBytesMax: config.miner.maxBlockSizeInBytes,
+      },
+      transactions: {
+        batchMax: sending.maxBatchSize,
+        batchMs: sending.maxBatchTime.ms,
+        minBroadcast: sending.minBroadcastCount,
+        maxBroadcast: sending.maxBroadcastCount,
+        retryMs: sending.retryDelay.ms,
+        knownMax: sending.knownTxCacheSize,
+        knownMs: sending.knownTxCacheTime.ms,
+        rebroadcastAgeMs: utx.rebroadcastThreshold.ms,
+        rebroadcastEveryMs: utx.rebroadcastInterval.ms,
+      },
+    },
+    { ...ports, sessions: peering.sessions, forkChoice },
+  );
+  return {
+    peers: peerReads(peering, config),
+    connectedMiners: service.connectedMiners,
+    isFarBehind: service.isFarBehind,
+    start: peering.start,
+    async stop() {
+      await service.stop();
+      await peering.stop();
+    },
+  };
+}

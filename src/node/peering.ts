@@ -1,0 +1,113 @@
+/** The connections of a configured node to other nodes. */
+import type { Network } from '../base/network.ts';
+import type { Clock, Files, Log, Random, Verifier } from '../base/ports.ts';
+import { type Block, blockId } from '../block/block.ts';
+import type { Blockchain } from '../chain/blockchain.ts';
+import type { Chain } from '../codec/codec.ts';
+import { settingsHash } from '../consensus/settings-hash.ts';
+import type { CryptoFamily } from '../crypto/family.ts';
+import { participantOf } from '../ledger/participants.ts';
+import { type PeerAddress, parseAddress } from '../network/address.ts';
+import { versionOf } from '../network/handshake.ts';
+import { InitialSyncError, NO_PEERS } from '../network/initial-sync.ts';
+import { createPeering, type Peering } from '../network/peering.ts';
+import { networkSettings } from './config/genesis.ts';
+import type { Config } from './config/settings.ts';
+
+export interface PeeringPortsOfNode {
+  /** Undefined: the node has no peers. */
+  readonly network: Network | undefined;
+  readonly files: Files | undefined;
+  readonly chain: Chain;
+  readonly family: CryptoFamily;
+  readonly verifier: Verifier;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly version: string;
+  readonly blockchain: Blockchain;
+  readonly owner: {
+    readonly address: Uint8Array;
+    readonly publicKey: Uint8Array;
+    readonly sign: (message: Uint8Array) => Uint8Array;
+  };
+}
+
+const AGENT = 'platform-node';
+/** Older nodes speak other protocols. */
+const OLDEST_VERSION = versionOf('1.0.0');
+const REGISTER_NODE = 111;
+
+/**
+ * Listens to the chain at once and to the network after `start`. Throws InitialSyncError where the
+ * owner is not registered and there is nobody to ask.
+ */
+export function openPeering(
+  config: Config,
+  genesis: Block,
+  ports: PeeringPortsOfNode,
+): Peering | undefined {
+  const { blockchain, family, chain, random, verifier, network, owner } = ports;
+  const registeredKey = (address: Uint8Array) => participantOf(blockchain.view, address)?.publicKey;
+  if (network === undefined) {
+    const isRegistered = registeredKey(owner.address) !== undefined;
+    if (config.network.handshakeCheck && !isRegistered) throw new InitialSyncError(NO_PEERS);
+    return undefined;
+  }
+  const { declaredAddress, knownPeers, maxSimultaneousConnections, ...settings } = config.network;
+  const peering = createPeering(
+    {
+      hello: {
+        version: versionOf(ports.version),
+        agent: AGENT,
+        chainId: chain.chainId,
+        genesisId: blockId(genesis),
+        consensusType: config.blockchain.consensus.type,
+        settingsHash: settingsHash(networkSettings(config), family.fastHash),
+        nodeName: settings.nodeName,
+        nonce: BigInt(settings.nonce),
+        declaredAddress: declaredAddress === undefined ? undefined : parseAddress(declaredAddress),
+        ownerPublicKey: owner.publicKey,
+        mode: settings.mode,
+        features: [],
+      },
+      minimumVersion: OLDEST_VERSION,
+      host: settings.bindAddress,
+      port: settings.listen ? settings.port : undefined,
+      knownPeers: knownPeers.map(parseAddress).filter(isPlace),
+      handshakeCheck: settings.handshakeCheck,
+      connectionsMax: maxSimultaneousConnections,
+      handshakeMs: settings.handshakeTimeout.ms,
+      idleMs: settings.breakIdleConnectionsTimeout.ms,
+      dialDelayMs: settings.attemptConnectionDelay.ms,
+      connectionMs: settings.connectionTimeout.ms,
+      exchange: settings.enablePeersExchange,
+      exchangeMs: settings.peersRequestInterval.ms,
+      residenceMs: settings.peersDataResidenceTime.ms,
+      suspensionMs: settings.suspensionResidenceTime.ms,
+      blacklistMs: settings.blackListResidenceTime.ms,
+      blacklisting: settings.enableBlacklisting,
+      file: settings.file,
+    },
+    {
+      ...ports,
+      network,
+      registeredKey,
+      verify: (publicKey, message, signature) => verifier.verifyOne(publicKey, message, signature),
+      ephemeralKey: () => family.generateKeyPair(random).publicKey,
+    },
+  );
+  const forget = blockchain.listen({
+    block: ({ block }) => peering.review(block.txs.some(({ def }) => def.type === REGISTER_NODE)),
+    rolledBack: () => peering.review(true),
+  });
+  return {
+    ...peering,
+    async stop() {
+      forget();
+      await peering.stop();
+    },
+  };
+}
+
+const isPlace = (place: PeerAddress | undefined): place is PeerAddress => place !== undefined;
