@@ -63,6 +63,8 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   const { clock, log, chain } = ports;
   let cancel = (): void => {};
   let forging: Promise<void> | undefined;
+  /** The end of the turn in which the newest block was made. */
+  let takenUntil = 0;
   let stopped = !options.enabled;
   let state: MinerState = stopped ? 'off' : 'idle';
   const forget = chain.onHead(plan);
@@ -92,7 +94,8 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
       hold('stale-tip', { height: tip.height });
       return;
     }
-    const slot = chain.nextSlot(now);
+    // A second block in a turn would be an equivocation, even where the first one lost (§4.9).
+    const slot = chain.nextSlot(Math.max(now, takenUntil));
     state = slot === undefined ? 'idle' : 'waiting';
     if (slot === undefined) {
       wait(IDLE_MS);
@@ -128,6 +131,9 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     state = 'forging';
     forging = chain
       .forge(now)
+      .then(() => {
+        if (Number.isFinite(slot.until)) takenUntil = slot.until;
+      })
       .catch((error: unknown) => {
         // Anything but a refusal means that the node itself is wrong, and ends it.
         if (!(error instanceof ApiError)) throw error;
