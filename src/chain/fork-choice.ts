@@ -210,7 +210,9 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     const { id, refusal, remembered } = error;
     if (remembered) invalid.add(id);
     const isFuture = refusal.message.startsWith('BlockFromFuture');
-    log.warn('block.refused', { id: base58.encode(id), why: refusal.message });
+    const fields = { id: base58.encode(id), why: refusal.message };
+    if (isFuture) log.info('block.early', fields);
+    else log.warn('block.refused', fields);
     return { kind: isFuture ? 'future' : 'invalid', id, error: refusal };
   }
 
