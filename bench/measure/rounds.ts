@@ -28,6 +28,8 @@ export interface Spread {
 
 /** Share of the machine that others may use before a run is dropped. */
 const FOREIGN_SHARE_MAX = 0.1;
+const QUIET_SAMPLE_MS = 500;
+const QUIET_WAIT_MS = 60_000;
 /** Rounds run at most, as a multiple of those asked for. */
 const ATTEMPTS_FACTOR = 3;
 
@@ -40,6 +42,7 @@ export async function interleave(
   let dropped = 0;
   for (let round = 0; round < rounds * ATTEMPTS_FACTOR; round++) {
     for (const contender of contenders) {
+      if (!evenBusy) await quietMoment();
       const before = readCpu();
       const sample = await contender.run(ms);
       const busy = !evenBusy && foreignShare(before, readCpu()) > FOREIGN_SHARE_MAX;
@@ -49,6 +52,15 @@ export async function interleave(
     if ([...samples.values()].every((list) => countOf(list) >= rounds)) break;
   }
   return { samples, dropped };
+}
+
+/** Waits until others leave the machine alone, but not for ever. */
+async function quietMoment(): Promise<void> {
+  for (let waited = 0; waited < QUIET_WAIT_MS; waited += QUIET_SAMPLE_MS) {
+    const before = readCpu();
+    await new Promise((resolve) => setTimeout(resolve, QUIET_SAMPLE_MS));
+    if (foreignShare(before, readCpu()) <= FOREIGN_SHARE_MAX) return;
+  }
 }
 
 const countOf = (list: readonly unknown[]): number =>
