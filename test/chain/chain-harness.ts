@@ -142,11 +142,14 @@ export interface TestChain {
   readonly clock: TestClock;
 }
 
-export async function newChain(store: Store = createMemoryStore()): Promise<TestChain> {
+export async function newChain(
+  store: Store = createMemoryStore(),
+  rules: typeof network = network,
+): Promise<TestChain> {
   const clock = testClock(GENESIS_TIME);
   const blockchain = createBlockchain(
     {
-      network,
+      network: rules,
       consensus,
       support: { autoSupport: true, supported: [] },
       transactionBytesMax: 1_048_576,
