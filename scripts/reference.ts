@@ -1,6 +1,6 @@
 /**
  * Writes what follows from the settings table and the registered commands: the example
- * configuration, the manual pages, two reference pages. `--check` writes nothing and fails if one
+ * configuration, the manual pages, the reference pages. `--check` writes nothing and fails if one
  * of them is out of date.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { commandReference, manualPages } from '../src/cli/man.ts';
 import { buildProgram } from '../src/cli/program.ts';
 import { exampleConfig, referencePage } from '../src/node/config/document.ts';
+import { observabilityPage } from '../src/node/observability-page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -19,6 +20,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['configs/example.conf', exampleConfig()],
     ['docs/reference/configuration.md', referencePage()],
     ['docs/reference/cli.md', commandReference(program)],
+    ['docs/reference/observability.md', observabilityPage()],
     ...pages,
   ]);
 }
