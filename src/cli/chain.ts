@@ -1,7 +1,8 @@
 /** `platform-node chain export|import|rollback|hash`: the chain of a node that is not running. */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { setOption } from './config.ts';
+import { CliError, EXIT } from './exit.ts';
 
 interface Flags {
   readonly set?: string[];
@@ -13,13 +14,23 @@ export function register(command: Command): void {
   const sub = (words: string, summary: string) =>
     command.command(words).description(summary).addOption(setOption());
   sub('export <config> <file>', 'write all blocks to a file')
-    .option('--from <height>', 'first block', Number, 2)
+    .option('--from <height>', 'first block', heightFrom, 2)
     .action(exportChain);
-  sub('import <config> <file>', 'append the blocks of a file, every check included').action(
-    importChain,
-  );
-  sub('rollback <config> <height>', 'take back the blocks above a height').action(rollback);
-  sub('hash <config> [height]', 'print the state hash').action(stateHash);
+  sub(
+    'import <config> <file>',
+    'append the blocks of a file, every check included; an interrupted one goes on when called again',
+  ).action(importChain);
+  sub('rollback <config>', 'take back the blocks above a height')
+    .argument('<height>', 'last block to keep', heightFrom)
+    .action(rollback);
+  sub('hash <config>', 'print the state hash')
+    .argument('[height]', 'default: that of the last block', heightFrom)
+    .action(stateHash);
+}
+
+function heightFrom(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('expected a height');
+  return Number(text);
 }
 
 /** Opens the chain of a configuration, hands it over, and closes it whatever happens. */
@@ -32,6 +43,7 @@ async function withChain<T>(
   const { mkdirSync } = await import('node:fs');
   const { loadConfig } = await import('./config-file.ts');
   const { genesisBlock, networkOfConfig } = await import('./network.ts');
+  const { StoreLockedError } = await import('../adapters/folder-lock.ts');
   const { openLmdbStore } = await import('../adapters/lmdb.ts');
   const { stderrLog } = await import('../adapters/log.ts');
   const { systemClock } = await import('../adapters/system.ts');
@@ -43,7 +55,9 @@ async function withChain<T>(
   const genesis = genesisBlock(config);
   const folder = join(config.dataDirectory, 'chain');
   mkdirSync(folder, { recursive: true });
-  const store = await openLmdbStore({ folder, tables });
+  const store = await openLmdbStore({ folder, tables }).catch((cause: unknown) => {
+    throw cause instanceof StoreLockedError ? new CliError(cause.message, EXIT.locked) : cause;
+  });
   const log = stderrLog('warn', process.stderr.isTTY === true);
   const verifier = createVerifyThreads(family, { log });
   try {
@@ -85,8 +99,8 @@ async function importChain(path: string, file: string, flags: Flags) {
   const { headerRowAt } = await import('../chain/stored-blocks.ts');
   const { encodeHex } = await import('../base/hex.ts');
   const { equal } = await import('../base/bytes.ts');
-  const { CliError } = await import('./exit.ts');
-  const { printJson } = await import('./output.ts');
+  const { onInterruption, untilAsked } = await import('./interruption.ts');
+  const { printJson, say } = await import('./output.ts');
   await withChain(path, flags, async (blockchain, verifier) => {
     const source = await readChainFile(file, blockchain.view.chain);
     const genesis = headerRowAt(blockchain.view, 1)?.header.signature;
@@ -95,33 +109,39 @@ async function importChain(path: string, file: string, flags: Flags) {
     }
     const progress = await progressLine(undefined);
     const started = performance.now();
-    const transactions = await importBlocks(blockchain, verifier, source.blocks, {
+    const interruption = onInterruption();
+    const blocks = untilAsked(source.blocks, interruption);
+    const transactions = await importBlocks(blockchain, verifier, blocks, {
       from: source.from,
       onProgress: ({ height, transactions: count }) => {
         const rate = Math.round((count * 1000) / (performance.now() - started));
         progress.show(height, `${rate} tx/s`);
       },
     });
+    interruption.release();
     progress.end();
     const { height } = blockchain.tip();
     const hash = blockchain.stateHash(height);
     printJson({ height, transactions, stateHash: hash && encodeHex(hash) });
+    if (!interruption.isAsked()) return;
+    say(`interrupted at height ${height}; the same command goes on from there`);
+    process.exitCode = EXIT.interrupted;
   });
 }
 
-async function rollback(path: string, text: string, flags: Flags) {
+async function rollback(path: string, target: number, flags: Flags) {
   const { printJson } = await import('./output.ts');
   await withChain(path, flags, async (blockchain) => {
-    const removed = await blockchain.rollback(Number(text));
+    const removed = await blockchain.rollback(target);
     printJson({ height: blockchain.tip().height, removedTransactions: removed.length });
   });
 }
 
-async function stateHash(path: string, text: string | undefined, flags: Flags) {
+async function stateHash(path: string, asked: number | undefined, flags: Flags) {
   const { encodeHex } = await import('../base/hex.ts');
   const { printJson } = await import('./output.ts');
   await withChain(path, flags, async (blockchain) => {
-    const height = text === undefined ? blockchain.tip().height : Number(text);
+    const height = asked ?? blockchain.tip().height;
     const hash = blockchain.stateHash(height);
     printJson({ height, stateHash: hash === undefined ? null : encodeHex(hash) });
   });

@@ -15,6 +15,8 @@ export const EXIT = {
   assertion: 70,
   /** Another process holds the data directory. */
   locked: 75,
+  /** A signal ended long work in order; what is done stays done. */
+  interrupted: 130,
 } as const;
 
 /** Ends the command: `message` on stderr, then the exit code. */

@@ -113,7 +113,8 @@ export const verbs: readonly Verb[] = [
 const FOOTER = `
 Answers go to stdout as JSON, messages to stderr. A file argument of '-' is stdin.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 38 unsupported feature activated,
-            61 password needed but no console, 70 failed assertion, 75 data directory in use.
+            61 password needed but no console, 70 failed assertion, 75 data directory in use,
+            130 chain import interrupted.
 Environment: PLATFORM_NODE_OWNER_PASSWORD[_EMPTY], NODE_<SETTING>, LOG_LEVEL, NO_COLOR.`;
 
 /** The program with the verb of this command line fully registered, or with all for `undefined`. */

@@ -1,0 +1,94 @@
+// chain export|import|rollback|hash on the folder of a stopped node.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { untilAsked } from '../../src/cli/interruption.ts';
+import { startDevNode } from '../e2e/dev-node.ts';
+import { run } from './run.ts';
+
+const BINARY = join(import.meta.dirname, '../../bin/platform-node');
+
+t.test('a chain as a file', async (t) => {
+  const node = await startDevNode(t, { round: '200ms' });
+  const [owner, other] = [node.accounts[0]!.address, node.accounts[1]!.address];
+  const config = join(node.dir, 'node.conf');
+  const transfer = { type: 4, version: 2, sender: owner, recipient: other };
+  for (let amount = 1; amount <= 24; amount++) {
+    const tx = await node.rest.broadcast(await node.rest.sign({ ...transfer, amount }));
+    if (amount % 4 === 0) await node.rest.mined(tx['id']);
+  }
+  const busy = await run(['chain', 'hash', config]);
+  t.equal(busy.code, 75, 'the node holds the folder');
+  await node.stop();
+
+  const json = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const { code, stdout, stderr } = await run(['chain', ...args]);
+    t.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+    t.notMatch(stderr, /^height|\r/m, 'no redrawn line where there is no terminal');
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  const file = join(node.dir, 'chain.bin');
+  const fresh = (name: string) => ['--set', `data-directory=${join(node.dir, name)}`];
+  const { height, stateHash } = await json('hash', config);
+  t.match(await json('export', config, file), { from: 2, to: height });
+
+  await t.test('import, again, and rollback', async (t) => {
+    const imported = await json('import', config, file, ...fresh('second'));
+    t.match(imported, { height, transactions: 24, stateHash });
+    const again = await json('import', config, file, ...fresh('second'));
+    t.match(again, { height, transactions: 0, stateHash });
+    const back = await json('rollback', config, '2', ...fresh('second'));
+    t.match(back, { height: 2, removedTransactions: Number });
+    t.match(await json('hash', config, '2', ...fresh('second')), await json('hash', config, '2'));
+    t.match(await json('import', config, file, ...fresh('second')), { height, stateHash });
+    t.equal((await run(['chain', 'rollback', config, 'x'])).code, 2);
+    t.equal((await run(['chain', 'rollback', config, '999999'])).code, 1);
+  });
+
+  await t.test('an interrupted import keeps what it has done', async (t) => {
+    // Through a pipe, so that the test and not the speed of the machine says when the file goes on.
+    const pipe = join(node.dir, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const args = ['-u', 'NODE_OPTIONS', BINARY, 'chain', 'import', config, pipe];
+    const child = spawn('env', [...args, ...fresh('third')]);
+    let [stdout, stderr] = ['', ''];
+    child.stdout.on('data', (text) => {
+      stdout += text;
+    });
+    child.stderr.on('data', (text) => {
+      stderr += text;
+    });
+    const bytes = readFileSync(file);
+    const half = Math.floor(bytes.length / 2);
+    const target = createWriteStream(pipe);
+    const ended = once(child, 'close');
+    await new Promise((resolve) => target.write(bytes.subarray(0, half), resolve));
+    // It has opened the pipe, so that it has long been listening for signals; let it read.
+    await sleep(500);
+    child.kill('SIGINT');
+    await sleep(100);
+    target.end(bytes.subarray(half));
+    t.same(await ended, [130, null], stderr);
+    const result = JSON.parse(stdout) as { height: number };
+    t.ok(result.height > 1 && result.height < Number(height), `${result.height} of ${height}`);
+    t.match(stderr, `interrupted at height ${result.height}; the same command goes on from there`);
+    t.match(await json('hash', config, ...fresh('third')), { height: result.height });
+    t.match(await json('import', config, file, ...fresh('third')), { height, stateHash });
+  });
+});
+
+t.test('a stream ends when somebody asks', async (t) => {
+  let isAsked = false;
+  const seen = [];
+  async function* numbers() {
+    for (let i = 1; i < 10; i++) yield i;
+  }
+  for await (const item of untilAsked(numbers(), { isAsked: () => isAsked })) {
+    seen.push(item);
+    isAsked = item === 3;
+  }
+  t.same(seen, [1, 2, 3]);
+});
