@@ -7,7 +7,9 @@ import { createEquivocations } from '../chain/equivocation.ts';
 import { createForkChoice } from '../chain/fork-choice.ts';
 import { createInvalidBlocks } from '../chain/invalid-blocks.ts';
 import type { Consensus } from '../consensus/consensus.ts';
+import { isParticipant } from '../ledger/participants.ts';
 import type { Pool } from '../mempool/pool.ts';
+import { InitialSyncError, NO_PEERS } from '../network/initial-sync.ts';
 import { createNetworkService } from '../network/service.ts';
 import type { Config } from './config/settings.ts';
 import { openPeering, type PeeringPortsOfNode } from './peering.ts';
@@ -29,18 +31,9 @@ export interface NodeNetwork {
   stop(): Promise<void>;
 }
 
-const ALONE: NodeNetwork = {
-  peers: undefined,
-  connectedMiners: () => 0,
-  isFarBehind: () => false,
-  start: async () => {},
-  stop: async () => {},
-};
-
-/** Throws InitialSyncError where the owner is not registered and there is nobody to ask. */
 export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts): NodeNetwork {
   const peering = openPeering(config, genesis, ports);
-  if (peering === undefined) return ALONE;
+  if (peering === undefined) return alone(config, ports);
   const { blockchain, consensus, pool, clock, log, verifier } = ports;
   const { synchronization, utx } = config;
   const forkChoice = createForkChoice(
@@ -97,5 +90,19 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
       await service.stop();
       await peering.stop();
     },
+  };
+}
+
+/** A node without peers has nobody to ask who its network is. */
+function alone({ network }: Config, { blockchain, owner }: NetworkPorts): NodeNetwork {
+  return {
+    peers: undefined,
+    connectedMiners: () => 0,
+    isFarBehind: () => false,
+    async start() {
+      const isRegistered = isParticipant(blockchain.view, owner.address);
+      if (network.handshakeCheck && !isRegistered) throw new InitialSyncError(NO_PEERS);
+    },
+    stop: async () => {},
   };
 }

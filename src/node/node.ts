@@ -139,7 +139,16 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     pool,
     owner,
   });
-  await peering.start();
+  await peering.start().catch(async (cause: unknown) => {
+    // Their timers and threads would keep the process alive.
+    await peering.stop();
+    forget();
+    unwatchFeatures();
+    endAudit?.();
+    await pool.stop();
+    await verifier.close();
+    throw cause;
+  });
   const miner = createMiner(
     {
       enabled: config.miner.enable && config.network.mode !== 'watcher',

@@ -9,7 +9,6 @@ import type { CryptoFamily } from '../crypto/family.ts';
 import { participantOf } from '../ledger/participants.ts';
 import { type PeerAddress, parseAddress } from '../network/address.ts';
 import { versionOf } from '../network/handshake.ts';
-import { InitialSyncError, NO_PEERS } from '../network/initial-sync.ts';
 import { createPeering, type Peering } from '../network/peering.ts';
 import { networkSettings } from './config/genesis.ts';
 import type { Config } from './config/settings.ts';
@@ -39,8 +38,8 @@ const OLDEST_VERSION = versionOf('1.0.0');
 const REGISTER_NODE = 111;
 
 /**
- * Listens to the chain at once and to the network after `start`. Throws InitialSyncError where the
- * owner is not registered and there is nobody to ask.
+ * Listens to the chain at once and to the network after `start`. Undefined for a node without a
+ * network, which has to be registered already: `start` says so.
  */
 export function openPeering(
   config: Config,
@@ -48,12 +47,8 @@ export function openPeering(
   ports: PeeringPortsOfNode,
 ): Peering | undefined {
   const { blockchain, family, chain, random, verifier, network, owner } = ports;
+  if (network === undefined) return undefined;
   const registeredKey = (address: Uint8Array) => participantOf(blockchain.view, address)?.publicKey;
-  if (network === undefined) {
-    const isRegistered = registeredKey(owner.address) !== undefined;
-    if (config.network.handshakeCheck && !isRegistered) throw new InitialSyncError(NO_PEERS);
-    return undefined;
-  }
   const { declaredAddress, knownPeers, maxSimultaneousConnections, ...settings } = config.network;
   const peering = createPeering(
     {
