@@ -25,5 +25,46 @@ export function createTurns({ now, turn }: Pick<Clock, 'now' | 'turn'>): Turns {
   };
 }
 
+/** Short runs are sorted at once, then merged piece by piece. */
+const RUN = 1024;
+
+/** As `items.toSorted(compare)`, stable too. */
+export async function sortInTurns<T>(
+  items: readonly T[],
+  compare: (a: T, b: T) => number,
+  turns: Turns,
+): Promise<T[]> {
+  let runs: T[][] = [];
+  for (let start = 0; start < items.length; start += RUN) {
+    runs.push(items.slice(start, start + RUN).sort(compare));
+    if (turns.due()) await turns.take();
+  }
+  while (runs.length > 1) {
+    const merged: T[][] = [];
+    for (let i = 0; i < runs.length; i += 2) {
+      merged.push(await merge(runs[i]!, runs[i + 1] ?? [], compare, turns));
+    }
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+async function merge<T>(
+  left: readonly T[],
+  right: readonly T[],
+  compare: (a: T, b: T) => number,
+  turns: Turns,
+): Promise<T[]> {
+  const merged: T[] = [];
+  let [l, r] = [0, 0];
+  while (l < left.length && r < right.length) {
+    merged.push(compare(left[l]!, right[r]!) <= 0 ? left[l++]! : right[r++]!);
+    if (merged.length % RUN === 0 && turns.due()) await turns.take();
+  }
+  while (l < left.length) merged.push(left[l++]!);
+  while (r < right.length) merged.push(right[r++]!);
+  return merged;
+}
+
 /** Work in one piece, where nobody waits for a turn. */
 export const noTurns: Turns = { due: () => false, take: async () => {} };

@@ -4,6 +4,7 @@
  * same to whoever made it and to whoever checks it.
  */
 import { latin1 } from '../base/bytes.ts';
+import type { Turns } from '../base/turns.ts';
 import { encodeBanHistory } from '../consensus/ban-history.ts';
 import type { Consensus, JudgedHeader, Parent } from '../consensus/consensus.ts';
 import { recordHistory } from '../ledger/balance-history.ts';
@@ -31,6 +32,7 @@ export interface DraftOptions {
   readonly consensus: Consensus;
   /** Blocks between the committed head and the parent. */
   readonly ahead?: Ahead;
+  readonly turns?: Turns;
 }
 
 export interface BlockDraft {
@@ -42,7 +44,7 @@ export interface BlockDraft {
   /**
    * Fees, bans, votes and history: what follows from the block as a whole. Gives the native fees.
    */
-  finish(header: JudgedHeader & { readonly features: readonly number[] }): bigint;
+  finish(header: JudgedHeader & { readonly features: readonly number[] }): Promise<bigint>;
 }
 
 /** Each block writes rows of its own height, so nobody need look for older ones. */
@@ -79,7 +81,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
       ids.add(latin1(tx.id));
       txs.push(tx);
     },
-    finish(header) {
+    async finish(header) {
       closeBlock(overlay, context, fees);
       if (parent !== undefined) {
         const view = consensusView(base, ahead?.headers);
@@ -89,7 +91,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
         }
       }
       countVotes(overlay, height, header.features, network);
-      recordHistory(overlay, height);
+      await recordHistory(overlay, height, options.turns);
       return fees.sum;
     },
   };

@@ -198,6 +198,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       network,
       consensus,
       ahead,
+      turns,
     });
     requireKnownFeatures(draft.context.features, options.support);
     return draft;
@@ -231,7 +232,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       if (turns.due()) await turns.take();
     }
     measured?.();
-    return applied(draft, parent, block, draft.finish(header));
+    return applied(draft, parent, block, await draft.finish(header));
   }
 
   const applied = (
@@ -298,7 +299,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     if (isFromFuture(block.header.timestamp, clock.now())) {
       throw apiError('Invalid', `BlockFromFuture(${block.header.timestamp})`);
     }
-    const txs = decodeTransactions(block, chain);
+    const txs = await decodeTransactions(block, chain, turns);
     await verifyBlock(block, txs, verifier, isVerified);
     await commit([await apply(head, tip(), block, txs, NOTHING_AHEAD)]);
     log.info('block.appended', { height: tip().height, txs: txs.length });
@@ -315,8 +316,8 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       network,
       consensus,
     });
-    for (const tx of decodeTransactions(genesis, chain)) draft.add(tx);
-    const block = applied(draft, undefined, genesis, draft.finish(header));
+    for (const tx of await decodeTransactions(genesis, chain)) draft.add(tx);
+    const block = applied(draft, undefined, genesis, await draft.finish(header));
     const extra = [...foundingWrites(blockId(genesis), chain), ...indexOf([block])];
     await write({ blocks: [block], extra }, () => {
       newest = tipOf(1, block.row);
@@ -350,7 +351,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       generator.sign,
     );
     consensus.verify(block.header, parent, view);
-    await commit([applied(draft, parent, block, draft.finish(block.header))]);
+    await commit([applied(draft, parent, block, await draft.finish(block.header))]);
     const { height } = tip();
     log.info('block.forged', { height, txs: draft.txs.length, bytes: block.bytes.length });
     return block;

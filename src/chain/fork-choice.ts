@@ -10,6 +10,7 @@ import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
 import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
+import { createTurns } from '../base/turns.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { Header } from '../block/header.ts';
 import { type Consensus, isBetter, isFromFuture } from '../consensus/consensus.ts';
@@ -54,7 +55,7 @@ export interface CheckedBlock {
 
 export interface ForkChoice {
   /** Starts the checks that need no state; throws ApiError where a transaction does not decode. */
-  check(block: Block): CheckedBlock;
+  check(block: Block): Promise<CheckedBlock>;
   /** Consecutive blocks, the first on a block of this chain; replaces what is above that block. */
   adopt(branch: readonly CheckedBlock[]): Promise<Verdict>;
   /** `check` and `adopt` of one block. */
@@ -84,11 +85,12 @@ class BadBlock extends Error {
 export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePorts): ForkChoice {
   const { blockchain, consensus, verifier, clock, log, invalid, equivocations } = ports;
   const { view } = blockchain;
+  const turns = createTurns(clock);
   // Blocks of this node, too: whoever runs it with the keys of another finds out.
   blockchain.listen({ block: ({ block }) => equivocations.note(block.row.header) });
 
-  function check(block: Block): CheckedBlock {
-    const txs = decodeTransactions(block, view.chain);
+  async function check(block: Block): Promise<CheckedBlock> {
+    const txs = await decodeTransactions(block, view.chain, turns);
     const verdict = verifyBlock(block, txs, verifier, ports.isVerified);
     // It is awaited when the block's turn comes; until then a rejection is nobody's surprise.
     verdict.catch(() => undefined);
@@ -221,7 +223,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     adopt,
     async offer(block) {
       try {
-        return await adopt([check(block)]);
+        return await adopt([await check(block)]);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         return refusal(new BadBlock(blockId(block), error, false));

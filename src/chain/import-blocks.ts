@@ -64,8 +64,8 @@ export async function importBlocks(
   let batch: AppliedBlock[] = [];
   let rows = 0;
 
-  function prepare(block: Block, height: number): Prepared {
-    const txs = decodeTransactions(block, chain);
+  async function prepare(block: Block, height: number): Promise<Prepared> {
+    const txs = await decodeTransactions(block, chain);
     const verdict =
       options.verify === false ? Promise.resolve() : verifyBlock(block, txs, verifier, () => false);
     // It is awaited when the block's turn comes; until then a rejection is nobody's surprise.
@@ -123,7 +123,7 @@ export async function importBlocks(
     try {
       let height = options.from;
       for await (const block of blocks) {
-        if (!isStored(block, height)) waiting.push(prepare(block, height));
+        if (!isStored(block, height)) waiting.push(await prepare(block, height));
         height++;
         const { blocksAhead } = importLimits;
         while (waiting.length > blocksAhead || checksAhead > importLimits.checksAhead) {

@@ -1,6 +1,7 @@
 /** Signatures of a block and its transactions, checked in one batch on other threads. */
 import { apiError } from '../base/errors.ts';
 import type { SignatureCheck, Verifier } from '../base/ports.ts';
+import { noTurns, type Turns } from '../base/turns.ts';
 import { type Block, signedBytes as signedBlockBytes } from '../block/block.ts';
 import { type Chain, CodecError } from '../codec/codec.ts';
 import { decodeTx } from '../tx/bytes.ts';
@@ -9,9 +10,18 @@ import { signaturesOf } from '../tx/signatures.ts';
 import type { Tx } from '../tx/transaction.ts';
 
 /** Throws ApiError where one does not decode. */
-export function decodeTransactions(block: Block, chain: Chain): Tx[] {
+export async function decodeTransactions(
+  block: Block,
+  chain: Chain,
+  turns: Turns = noTurns,
+): Promise<Tx[]> {
   try {
-    return block.transactions.map((bytes) => decodeTx(bytes, chain));
+    const txs: Tx[] = [];
+    for (const bytes of block.transactions) {
+      txs.push(decodeTx(bytes, chain));
+      if (turns.due()) await turns.take();
+    }
+    return txs;
   } catch (error) {
     if (error instanceof CodecError) throw error.api ?? apiError('Invalid', error.message);
     throw error;

@@ -7,6 +7,7 @@
  * account reads at most n + 1 rows, one about n holders 2n, however long the chain is.
  */
 import { concat } from '../base/bytes.ts';
+import { noTurns, type Turns } from '../base/turns.ts';
 import { type Account, EMPTY_ACCOUNT, effective } from './accounts.ts';
 import { prefixEnd } from './keys.ts';
 import type { LedgerView, Overlay } from './ledger.ts';
@@ -16,7 +17,11 @@ import { accountHistory, accounts, assetBalances, assetHistory } from './tables.
 export const GENERATING_DEPTH = 1000;
 
 /** Writes the rows of a block; called once, after everything else that changes accounts. */
-export function recordHistory(ledger: Overlay, height: number): void {
+export async function recordHistory(
+  ledger: Overlay,
+  height: number,
+  turns: Turns = noTurns,
+): Promise<void> {
   const changed: (readonly [Uint8Array, Account])[] = [];
   const moved: (readonly [Uint8Array, bigint])[] = [];
   for (const { table, key, after } of ledger.changes()) {
@@ -26,10 +31,12 @@ export function recordHistory(ledger: Overlay, height: number): void {
   }
   for (const [address, account] of changed) {
     ledger.set(accountHistory, [address, height], account);
+    if (turns.due()) await turns.take();
   }
   for (const [key, balance] of moved) {
     const [address, id] = assetBalances.key.decode(key);
     ledger.set(assetHistory, [id, address, height], balance);
+    if (turns.due()) await turns.take();
   }
 }
 

@@ -10,7 +10,7 @@
 import { assert } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
 import type { Store, StoreWrite } from '../base/ports.ts';
-import { noTurns, type Turns } from '../base/turns.ts';
+import { noTurns, sortInTurns, type Turns } from '../base/turns.ts';
 import { Writer } from '../codec/codec.ts';
 import { decodeValue, type Head } from './head.ts';
 import { keyText, START_OF_TABLE, u32Key } from './keys.ts';
@@ -171,7 +171,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     },
     commit: async (step, landed) => {
       const { batch, hashes } = await encode(step);
-      const writes = batch.writes();
+      const writes = await batch.writes(turns);
       await store.write(writes, () => {
         refreshHead(writes);
         landed?.();
@@ -218,11 +218,11 @@ const byKeyThenTable = (a: Row, b: Row): number =>
  * allocated once, and the store needs its address once instead of that of every value.
  */
 async function encodeRows(overlay: KeyedOverlay, out: Writer, turns: Turns): Promise<EncodedRow[]> {
-  const rows: Row[] = [];
+  const changed: Row[] = [];
   for (const row of overlay.changes()) {
-    if (row.before !== row.after || row.table.kind === 'local') rows.push(row);
+    if (row.before !== row.after || row.table.kind === 'local') changed.push(row);
   }
-  rows.sort(byKeyThenTable);
+  const rows = await sortInTurns(changed, byKeyThenTable, turns);
   const ends = new Uint32Array(rows.length * 2);
   for (const [i, { table, before, after }] of rows.entries()) {
     if (after !== undefined) table.value.write(out, after);
@@ -270,16 +270,17 @@ class Batch {
     this.add({ table, key, value, text: keyText(key), row: undefined });
   }
 
-  writes(): PendingWrite[] {
+  async writes(turns: Turns): Promise<PendingWrite[]> {
     const writes: PendingWrite[] = [];
-    for (const list of this.tables) {
-      if (list === undefined) continue;
+    for (const added of this.tables) {
+      if (added === undefined) continue;
       // The rows of one block come sorted and without repetition.
-      if (!isAscending(list)) list.sort(byText);
+      const list = isAscending(added) ? added : await sortInTurns(added, byText, turns);
       for (let i = 0; i < list.length; i++) {
         const write = list[i]!;
         if (write.text !== list[i + 1]?.text) writes.push(write);
       }
+      if (turns.due()) await turns.take();
     }
     return writes;
   }

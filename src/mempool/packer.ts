@@ -1,11 +1,9 @@
 /** Fills a block from the pool, oldest first (protocol.md §7). */
 import { ApiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
+import { createTurns } from '../base/turns.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Pool } from './pool.ts';
-
-/** Longest stretch of work before others get their turn. */
-const TURN_MS = 10;
 
 export interface PackLimits {
   /** Bytes of all transactions. */
@@ -25,7 +23,7 @@ export async function pack(
 ): Promise<void> {
   let bytes = 0;
   let count = 0;
-  let turnEnds = clock.now() + TURN_MS;
+  const turns = createTurns(clock);
   // The pool's order changes with every arrival during a turn, so the walk is over a copy.
   for (const entry of [...pool.inOrder()]) {
     if (count >= limits.countMax || bytes + SMALLEST_BYTES > limits.bytesMax) return;
@@ -38,9 +36,7 @@ export async function pack(
       if (!(error instanceof ApiError)) throw error;
       pool.drop(entry, error);
     }
-    if (clock.now() < turnEnds) continue;
-    await clock.turn();
-    turnEnds = clock.now() + TURN_MS;
+    if (turns.due()) await turns.take();
   }
 }
 

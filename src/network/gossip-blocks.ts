@@ -251,7 +251,7 @@ export function createGossipBlocks(
   /** With its signatures checked: before that the block is nobody's. */
   async function sound(block: Block): Promise<CheckedBlock | undefined> {
     try {
-      const checked = forkChoice.check(block);
+      const checked = await forkChoice.check(block);
       await checked.verdict;
       return checked;
     } catch (error) {

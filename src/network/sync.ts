@@ -286,7 +286,12 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
     const parts = read(session, () => decodeBlocks(answer, chain, max));
     for (const [i, bytes] of parts.entries()) {
       if (bytes === undefined || stopped) return;
-      const checked = read(session, () => forkChoice.check(decodeBlock(bytes, chain)));
+      const block = read(session, () => decodeBlock(bytes, chain));
+      const checked = await forkChoice.check(block).catch((error) =>
+        read(session, (): never => {
+          throw error;
+        }),
+      );
       const id = ids[i];
       if (id === undefined || latin1(blockId(checked.block)) !== latin1(id)) {
         session.offend('malformed-message', 'another block than was asked for');

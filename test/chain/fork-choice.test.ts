@@ -70,9 +70,9 @@ function branchOf(from: Fork, above: number) {
   return blocks;
 }
 
-function adopt(at: Fork, from: Fork, above: number) {
+async function adopt(at: Fork, from: Fork, above: number) {
   at.clock.time = Math.max(at.clock.time, from.clock.time);
-  return at.fork.adopt(branchOf(from, above).map((block) => at.fork.check(block)));
+  return at.fork.adopt(await Promise.all(branchOf(from, above).map(at.fork.check)));
 }
 
 /** Mines without the first `skip` turns, which makes a chain of a lower score. */
@@ -153,7 +153,7 @@ t.test('scenario 43: a branch with a bad block leaves no trace', async (t) => {
   });
   const rows = (right.store as unknown as { dump(): unknown[] }).dump();
   right.clock.time = time;
-  const branch = [...branchOf(left, 1), bad].map((block) => right.fork.check(block));
+  const branch = await Promise.all([...branchOf(left, 1), bad].map(right.fork.check));
   const verdict = await right.fork.adopt(branch);
   t.match(verdict, { kind: 'invalid', id: bad.header.signature });
   t.same((right.store as unknown as { dump(): unknown[] }).dump(), rows);

@@ -8,7 +8,15 @@ import { storeTables } from '../compliance/store.ts';
 
 const [what, folder] = process.argv.slice(2) as [string, string];
 const say = (text: string | number): void => {
-  writeSync(1, `${text}\n`);
+  for (;;) {
+    try {
+      writeSync(1, `${text}\n`);
+      return;
+    } catch (error) {
+      // The reader is behind; what has been said before is in the pipe.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
+  }
 };
 const u32 = (n: number): Uint8Array => {
   const bytes = new Uint8Array(4);

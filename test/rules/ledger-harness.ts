@@ -199,7 +199,7 @@ export async function createHarness(options: Genesis): Promise<Harness> {
 
   async function mine(next: Actor = miner): Promise<void> {
     closeBlock(draft, block, fees);
-    recordHistory(draft, block.height);
+    await recordHistory(draft, block.height);
     await committer.commit({ blocks: [{ height: block.height, overlay: draft }] });
     for (const id of ids) mined.set(id, block.height);
     times.push(block.timestamp);

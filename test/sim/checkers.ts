@@ -111,7 +111,7 @@ export class Checkers {
     for (let at = to + 1; at <= height; at++) taken.push(blockAt(blockchain.view, at)!);
     const before = rowsOf(node);
     await blockchain.rollback(to);
-    const verdict = await forkChoice.adopt(taken.map((block) => forkChoice.check(block)));
+    const verdict = await forkChoice.adopt(await Promise.all(taken.map(forkChoice.check)));
     if (verdict.kind !== 'adopted') this.fail(node, `own blocks are ${verdict.kind}`);
     if (rowsOf(node) !== before) this.fail(node, `undo of ${height - to} blocks left a trace`);
   }
