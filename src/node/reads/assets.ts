@@ -6,6 +6,7 @@ import { findTransaction } from '../../chain/stored-blocks.ts';
 import { accountOf, available } from '../../ledger/accounts.ts';
 import { assetBalance, assetOf, assetsOf, holdersOf } from '../../ledger/assets.ts';
 import { everHolders, type Holder } from '../../ledger/balance-history.ts';
+import { isId } from './ids.ts';
 import { listMax } from './page.ts';
 
 /** Those who held nothing at the height are passed over, but no more of them in one answer. */
@@ -15,7 +16,7 @@ export function assetReads(blockchain: Blockchain): AssetReads {
   const { view } = blockchain;
   return {
     details(assetId) {
-      const asset = assetOf(view, assetId);
+      const asset = isId(assetId) ? assetOf(view, assetId) : undefined;
       if (asset === undefined) return undefined;
       const issue = findTransaction(view, assetId);
       assert(issue !== undefined, 'an asset comes from a confirmed transaction');
@@ -28,11 +29,12 @@ export function assetReads(blockchain: Blockchain): AssetReads {
         issueTransaction: issue.tx,
       };
     },
-    balance: (address, assetId) => assetBalance(view, address, assetId),
+    balance: (address, assetId) => (isId(assetId) ? assetBalance(view, address, assetId) : 0n),
     balancesOf: (address) => assetsOf(view, address, listMax),
-    distribution: (assetId) => holdersOf(view, assetId, listMax),
+    distribution: (assetId) => (isId(assetId) ? holdersOf(view, assetId, listMax) : []),
     distributionAt(assetId, height, limit, after) {
       const items: Holder[] = [];
+      if (!isId(assetId)) return { items, hasNext: false, last: undefined };
       let last = after;
       let visited = 0;
       for (const holder of everHolders(view, assetId, height, after)) {

@@ -10,6 +10,7 @@ import {
   transactionsAt,
   transactionsOf,
 } from '../../chain/stored-blocks.ts';
+import { isBlockId, isTransactionId } from './ids.ts';
 
 export function chainReads(blockchain: Blockchain): ChainReads {
   const { view } = blockchain;
@@ -29,6 +30,9 @@ export function chainReads(blockchain: Blockchain): ChainReads {
     consensus: row.header.consensus,
   });
 
+  const find = (id: Uint8Array): StoredTx | undefined =>
+    isTransactionId(id) ? findTransaction(view, id) : undefined;
+
   const confirmed = ({ tx, height }: StoredTx): ConfirmedTx => ({ tx, height });
 
   return {
@@ -41,13 +45,13 @@ export function chainReads(blockchain: Blockchain): ChainReads {
       const row = headerRowAt(view, height);
       return row && { ...headerView(height, row), transactions: transactionsAt(view, height) };
     },
-    heightOf: (signature) => heightOf(view, signature),
+    heightOf: (signature) => (isBlockId(signature) ? heightOf(view, signature) : undefined),
     transaction(id) {
-      const found = findTransaction(view, id);
+      const found = find(id);
       return found && confirmed(found);
     },
     transactionsOf(address, limit, after) {
-      const below = after && findTransaction(view, after);
+      const below = after && find(after);
       return Array.from(transactionsOf(view, address, limit, below), confirmed);
     },
     scoreAt: (height) => headerRowAt(view, height)?.score ?? 0n,

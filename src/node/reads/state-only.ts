@@ -22,10 +22,12 @@ import {
   RECIPIENT,
 } from '../../ledger/policies.ts';
 import type { Entry } from '../../tx/entries.ts';
+import { isId } from './ids.ts';
 import { listMax, page } from './page.ts';
 
 export function contractReads({ view }: Blockchain): Contracts {
   function* entriesOf(id: Uint8Array): Generator<Entry> {
+    if (!isId(id)) return;
     for (const [key, value] of contractEntries(view, id, listMax)) yield { key, ...value };
   }
   return {
@@ -33,16 +35,16 @@ export function contractReads({ view }: Blockchain): Contracts {
       for (const [contractId, row] of allContracts(view, listMax)) yield { contractId, ...row };
     },
     get(contractId) {
-      const row = contractOf(view, contractId);
+      const row = isId(contractId) ? contractOf(view, contractId) : undefined;
       return row && { contractId, ...row };
     },
     entries: (id, query) => page(entriesOf(id), query),
     entry(id, key) {
-      const value = contractEntry(view, id, key);
+      const value = isId(id) ? contractEntry(view, id, key) : undefined;
       return value && { key, ...value };
     },
     executedFor(txId) {
-      const id = executedBy(view, txId);
+      const id = isId(txId) ? executedBy(view, txId) : undefined;
       return id && findTransaction(view, id);
     },
     // Outcomes are known to nodes that run contracts.
@@ -63,10 +65,10 @@ export function policyReads({ view }: Blockchain): Policies {
       for (const [policyId, policy] of allPolicies(view, listMax)) yield shown(policyId, policy);
     },
     get(policyId) {
-      const policy = policyOf(view, policyId);
+      const policy = isId(policyId) ? policyOf(view, policyId) : undefined;
       return policy && shown(policyId, policy);
     },
-    hashes: (policyId) => hashesOf(view, policyId, listMax),
+    hashes: (policyId) => (isId(policyId) ? hashesOf(view, policyId, listMax) : []),
     // Private data is stored by the exchange, which this release does not have.
     storage: false,
   };
