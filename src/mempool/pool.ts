@@ -74,6 +74,11 @@ export interface Pool {
   /** Why a transaction left the pool unmined, if that was recently. */
   dropped(id: Uint8Array): string | undefined;
   removeMined(ids: Iterable<Uint8Array>): void;
+  /**
+   * Writes to disk what is about to fall out of the chain, so that a crash between the two does not
+   * lose it; a transaction that is still in the chain at the next start is skipped then.
+   */
+  keep(txs: Iterable<Tx>): Promise<void>;
   /** Transactions of blocks that were rolled back come again, validated anew. */
   readmit(txs: Iterable<Tx>): Promise<void>;
   /** Re-admits what the journal held at the last stop. */
@@ -220,14 +225,26 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   async function trimJournal(): Promise<void> {
     if (journalBytes < JOURNAL_SLACK_BYTES || journalBytes < senders.bytes) return;
     journalBytes = 0;
-    await journal.rewrite([...order.inOrder()].map((entry) => entry.bytes));
+    try {
+      await journal.rewrite([...order.inOrder()].map((entry) => entry.bytes));
+    } catch (cause) {
+      // The old file still holds all that was promised, and the next block tries again.
+      log.error('pool.journal-failed', { why: String(cause) });
+    }
+  }
+
+  async function keep(txs: Iterable<Tx>): Promise<void> {
+    try {
+      await Promise.all(Array.from(txs, (tx) => journal.append(waitingOf(tx).bytes)));
+    } catch (cause) {
+      log.error('pool.journal-failed', { why: String(cause) });
+    }
   }
 
   async function readmit(txs: Iterable<Tx>): Promise<void> {
     let running: Promise<void>[] = [];
     for (const mined of txs) {
-      // What a result was made for waits for another result.
-      const tx = mined.def.inner?.(mined) ?? mined;
+      const tx = waitingOf(mined);
       const key = latin1(tx.id);
       if (tx.def.internal || entries.has(key)) continue;
       running.push(readmitOne(tx, key));
@@ -291,6 +308,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       }
       void trimJournal();
     },
+    keep,
     readmit,
     recover,
     listen(listener) {
@@ -304,3 +322,6 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     },
   };
 }
+
+/** What a result of a contract was made for waits for another result. */
+const waitingOf = (mined: Tx): Tx => mined.def.inner?.(mined) ?? mined;
