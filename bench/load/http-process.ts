@@ -63,7 +63,8 @@ async function run(job: LoadJob): Promise<LoadResult> {
         partial = undefined;
         const now = performance.now();
         count(bytes, now - sentAt);
-        send(now);
+        if (job.pauseMs === undefined) send(now);
+        else setTimeout(() => send(performance.now()), job.pauseMs);
         return true;
       }
 

@@ -16,6 +16,8 @@ export interface LoadJob {
   readonly durationMs: number;
   /** … or once every request was sent, when they may not be repeated. */
   readonly once: boolean;
+  /** Each connection rests between an answer and its next request. */
+  readonly pauseMs?: number;
   readonly requests: RequestBatch;
 }
 
