@@ -30,6 +30,9 @@ const DEPTH_MAX = 100;
 const TRIES_PER_BLOCK = 14;
 const types = Object.keys(actions).map(Number);
 
+// The long form takes minutes.
+if (FORKS > 100) t.setTimeout(3_600_000);
+
 /** Windows so short that features are approved, become active and are rolled back again. */
 const rules = { ...network, featureCheckBlocks: 8, featureApprovalVotes: 5 };
 

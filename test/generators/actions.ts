@@ -232,7 +232,8 @@ export const actions: Readonly<Record<number, Action>> = {
     const contract = scene.rng.chance(3) ? some(scene, scene.contracts) : undefined;
     if (contract === undefined) return undefined;
     const { id: contractId, creator } = contract;
-    return { tx: sign(scene, disableContract, creator, 1, { contractId }) };
+    const accepted = () => void scene.contracts.splice(scene.contracts.indexOf(contract), 1);
+    return { tx: sign(scene, disableContract, creator, 1, { contractId }), accepted };
   },
   107(scene) {
     const contract = some(scene, scene.contracts);

@@ -1,0 +1,58 @@
+/** Every verdict of the generator, by a chain that takes nothing but bytes. */
+import { createHash } from 'node:crypto';
+import t from 'tap';
+import { createMemoryStore, type MemoryStore } from '../../src/adapters/memory-store.ts';
+import { decodeBlock } from '../../src/block/block.ts';
+import { auditChain } from '../../src/chain/audit.ts';
+import { verdicts } from '../generators/blocks.ts';
+import { faults } from '../generators/faults.ts';
+import { chain, newChain } from './chain-harness.ts';
+
+const BLOCKS = 40;
+
+function digest(store: MemoryStore): string {
+  const hash = createHash('sha256');
+  for (const { table, key, value } of store.dump()) {
+    hash
+      .update(`${table} ${key.length} `)
+      .update(key)
+      .update(value ?? '');
+  }
+  return hash.digest('hex');
+}
+
+t.test('blocks are judged as the generator says', async (t) => {
+  const store = createMemoryStore();
+  const at = await newChain(store);
+  const broken: string[] = [];
+  auditChain(at.blockchain, 'state', (what) => broken.push(...what));
+  const counts = new Map<string, number>();
+  let before = digest(store);
+  for await (const { name, height, bytes, time, error } of verdicts(8, BLOCKS)) {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    at.clock.time = time;
+    const judge = async () => at.blockchain.append(decodeBlock(bytes, chain));
+    if (error === undefined) {
+      await judge();
+      t.equal(at.blockchain.tip().height, height);
+      before = digest(store);
+    } else {
+      await t.rejects(judge(), { message: error }, `${height}: ${name}`);
+      if (digest(store) !== before) t.fail(`${name} left a trace`);
+    }
+  }
+  t.equal(counts.get('a valid block'), BLOCKS);
+  for (const name of Object.keys(faults)) t.ok(counts.get(name), `${name}: ${counts.get(name)}`);
+  t.strictSame(broken, []);
+});
+
+t.test('the same seed gives the same sequence', async (t) => {
+  const sequence = async (): Promise<string[]> => {
+    const names: string[] = [];
+    for await (const { name, height, error } of verdicts(3, 3)) {
+      names.push(`${height} ${name} ${error}`);
+    }
+    return names;
+  };
+  t.strictSame(await sequence(), await sequence());
+});
