@@ -188,7 +188,11 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     accounts: accountReads(blockchain),
     leases: leaseReads(blockchain),
     assets: assetReads(blockchain),
-    pool: { ...pool, problem: poolProblem },
+    pool: {
+      ...pool,
+      problem: poolProblem,
+      submit: config.network.mode === 'watcher' ? refuseAsWatcher : pool.submit,
+    },
     fees: {
       calculate: (tx) =>
         calculateFee(tx, blockchain.view, trial.context(), (why) => apiError('Invalid', why)),
@@ -251,6 +255,11 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
 function tlsOf({ cert, key }: Config['restApi']['tls']): { cert: string; key: string } | undefined {
   return cert === undefined || key === undefined ? undefined : { cert, key };
 }
+
+/** A watcher has no part in spreading transactions, so it takes none (protocol.md §10.8). */
+const refuseAsWatcher: Pool['submit'] = async () => {
+  throw apiError('NotAvailable', 'Sending transactions, since it is a watcher,');
+};
 
 /** Entries one account may have in the pool (H-17). */
 const SENDER_ENTRIES_MAX = 10_000;
