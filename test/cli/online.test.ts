@@ -84,6 +84,8 @@ t.test('a node', async (t) => {
   await t.test('what a node refuses is on stdout, with exit code 1', async (t) => {
     const cases: [args: string[], body: Json][] = [
       [['block', '999999'], { status: 'error', details: 'No block for this height' }],
+      [['block', 'zzz'], { error: 301 }],
+      [['asset', 'x'], { error: 199 }],
       [['account', 'nobody'], { error: 302 }],
       [['permissions', 'x'], { error: 102 }],
       [['node', 'stop', '--api-key', 'wrong'], { error: 2 }],
@@ -92,7 +94,7 @@ t.test('a node', async (t) => {
         { error: 111 },
       ],
     ];
-    cases[4]![0].push('--amount', '0');
+    cases.at(-1)![0].push('--amount', '0');
     for (const [args, body] of cases) {
       const { code, stdout, stderr } = await ask(...args);
       t.equal(code, 1, args.join(' '));
