@@ -6,7 +6,7 @@
  * told after the commit.
  */
 import { AssertionError, assert } from '../base/assert.ts';
-import { equal, latin1 } from '../base/bytes.ts';
+import { equal } from '../base/bytes.ts';
 import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock, Histogram, Log, Store, Verifier } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
@@ -42,7 +42,7 @@ import {
 import { Lane } from './lane.ts';
 import { foundingWrites } from './origin.ts';
 import { newestHeader } from './stored-blocks.ts';
-import { type Unwinding, unwindTo } from './unwinding.ts';
+import { droppedBy, type Unwinding, unwindTo } from './unwinding.ts';
 import { decodeTransactions, verifyBlock } from './verify-block.ts';
 
 export interface BlockchainOptions {
@@ -93,6 +93,8 @@ export interface BlockEvent {
 }
 
 export interface ChainListener {
+  /** What `rolledBack` will tell, before anything is changed: the chain waits until it is kept. */
+  rollingBack?(txs: readonly Tx[]): Promise<void>;
   block?(event: BlockEvent): void;
   /** Transactions of removed blocks that the new chain does not have, oldest first. */
   rolledBack?(tip: Tip, txs: readonly Tx[]): void;
@@ -259,13 +261,19 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
 
   async function commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): Promise<void> {
     if (blocks.length === 0 && unwinding === undefined) return;
+    const dropped = unwinding === undefined ? [] : droppedBy(unwinding, blocks);
+    if (dropped.length > 0) {
+      await Promise.all(Array.from(listeners, (listener) => listener.rollingBack?.(dropped)));
+    }
     const extra = indexOf(blocks);
     const step =
       unwinding === undefined ? { blocks, extra } : { unwound: unwinding.unwound, blocks, extra };
     await write(step, () => {
       const last = blocks.at(-1);
       newest = last === undefined ? readTip() : tipOf(last.height, last.row);
-      if (unwinding !== undefined) tellRolledBack(unwinding, blocks);
+      if (unwinding !== undefined) {
+        for (const listener of listeners) listener.rolledBack?.(tip(), dropped);
+      }
       for (const block of blocks) {
         const at = tipOf(block.height, block.row);
         for (const listener of listeners) listener.block?.({ tip: at, block });
@@ -284,12 +292,6 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       throw apiError('StatusCheckFailed', 'the chain cannot be written to disk');
     }
     measured?.();
-  }
-
-  function tellRolledBack({ txs }: Unwinding, blocks: readonly AppliedBlock[]): void {
-    const kept = new Set(blocks.flatMap((block) => block.txs.map((tx) => latin1(tx.id))));
-    const dropped = txs.filter((tx) => !kept.has(latin1(tx.id)));
-    for (const listener of listeners) listener.rolledBack?.(tip(), dropped);
   }
 
   const unwind = (to: number): Promise<Unwinding> =>

@@ -6,6 +6,7 @@
  * the index, so that rules about known ids and former generators judge a fork rightly.
  */
 import { assert } from '../base/assert.ts';
+import { latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Committer, Unwound } from '../ledger/commit.ts';
 import type { KeyedView } from '../ledger/head.ts';
@@ -49,4 +50,13 @@ export async function unwindTo(
     await clock.turn();
   }
   return { unwound, txs };
+}
+
+/** Transactions that the blocks put in their place do not have, oldest first. */
+export function droppedBy(
+  { txs }: Unwinding,
+  blocks: readonly { readonly txs: readonly Tx[] }[],
+): Tx[] {
+  const kept = new Set(blocks.flatMap((block) => block.txs.map((tx) => latin1(tx.id))));
+  return txs.filter((tx) => !kept.has(latin1(tx.id)));
 }

@@ -122,6 +122,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
   await pool.recover();
   const forget = blockchain.listen({
     block: ({ block }) => pool.removeMined(block.txs.map((tx) => tx.id)),
+    rollingBack: (txs) => pool.keep(txs),
     rolledBack: (_tip, txs) => void pool.readmit(txs),
   });
 

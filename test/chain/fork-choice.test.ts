@@ -208,6 +208,25 @@ t.test('a block from the future is neither taken nor remembered', async (t) => {
   t.equal((await right.fork.offer(block)).kind, 'adopted', 'scenario 20');
 });
 
+t.test('what falls out of the chain is kept before the chain changes', async (t) => {
+  const left = await newFork();
+  const right = await newFork();
+  const tx = payment(alice, bob, 1n, right.clock.time);
+  await mineLate(right, 1, [tx]);
+  await mine(left);
+  const { id } = right.blockchain.tip();
+  const kept: unknown[] = [];
+  right.blockchain.listen({
+    async rollingBack(txs) {
+      await Promise.resolve();
+      kept.push(right.blockchain.tip().id, ...txs.map((one) => one.id));
+    },
+    rolledBack: () => kept.push('rolled back'),
+  });
+  t.equal((await adopt(right, left, 1)).kind, 'adopted');
+  t.same(kept, [id, tx.id, 'rolled back']);
+});
+
 t.test('scenario 45: an alias belongs to whom the winning chain gave it', async (t) => {
   const left = await newFork();
   const right = await newFork();

@@ -139,6 +139,7 @@ export async function startNode(
   await pool.recover();
   blockchain.listen({
     block: ({ block }) => pool.removeMined(block.txs.map((tx) => tx.id)),
+    rollingBack: (txs) => pool.keep(txs),
     rolledBack: (_tip, txs) => void pool.readmit(txs).catch(onlyCrash),
   });
   const equivocations = createEquivocations(consensus, clock, log);
