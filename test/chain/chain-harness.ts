@@ -1,11 +1,14 @@
 /**
  * Chains in memory with real signatures and consensus: several validators, a clock that the test
- * moves, and accounts with funds. Two chains of one network exchange blocks by hand.
+ * moves, and accounts with funds. Two chains of one network exchange blocks by hand. Every block
+ * and every rollback must keep the invariants.
  */
 import { createMemoryStore } from '../../src/adapters/memory-store.ts';
+import { AssertionError } from '../../src/base/assert.ts';
 import type { Clock, Log, Random, Store, Verifier } from '../../src/base/ports.ts';
 import { type Block, sealBlock } from '../../src/block/block.ts';
 import { buildGenesis, signGenesis } from '../../src/block/genesis.ts';
+import { auditChain } from '../../src/chain/audit.ts';
 import { type Blockchain, createBlockchain, type Generator } from '../../src/chain/blockchain.ts';
 import { createPoa } from '../../src/consensus/poa.ts';
 import { createChain } from '../../src/crypto/chain.ts';
@@ -158,6 +161,9 @@ export async function newChain(
     { chain, store, verifier, clock, log: quiet },
   );
   if (blockchain.isEmpty()) await blockchain.found(genesis);
+  auditChain(blockchain, 'state', (broken) => {
+    throw new AssertionError(broken.join('; '));
+  });
   return { blockchain, store, clock };
 }
 

@@ -8,7 +8,6 @@ import t from 'tap';
 import { createMemoryStore, type MemoryStore } from '../../src/adapters/memory-store.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { type Block, decodeBlock } from '../../src/block/block.ts';
-import { auditChain } from '../../src/chain/audit.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/keys.ts';
 import { features } from '../../src/ledger/tables.ts';
@@ -38,16 +37,11 @@ const rules = { ...network, featureCheckBlocks: 8, featureApprovalVotes: 5 };
 
 interface Recorded extends TestChain {
   readonly store: MemoryStore;
-  readonly broken: string[];
 }
 
-/** A chain whose invariants are looked at after every block and rollback. */
-async function audited(): Promise<Recorded> {
+async function recorded(): Promise<Recorded> {
   const store = createMemoryStore();
-  const at = await newChain(store, rules);
-  const broken: string[] = [];
-  auditChain(at.blockchain, 'state', (what) => broken.push(...what));
-  return { ...at, store, broken };
+  return { ...(await newChain(store, rules)), store };
 }
 
 /** The miner of a round that begins `skipped` rounds after the next one. */
@@ -100,7 +94,7 @@ function digest(store: MemoryStore): string {
 t.test('scenario 44: random histories with random rollbacks', { timeout: 3_600_000 }, async (t) => {
   const seed = Number(process.env['SEED'] ?? 44);
   t.comment(`seed ${seed}`);
-  const at = await audited();
+  const at = await recorded();
   const { blockchain, store } = at;
   const scene = newScene(new Rng(seed));
   const { rng } = scene;
@@ -125,14 +119,13 @@ t.test('scenario 44: random histories with random rollbacks', { timeout: 3_600_0
     if (digest(store) !== digests.at(-1)) t.fail(`fork ${forks} of depth ${depth} left a trace`);
     forks++;
   }
-  t.strictSame(at.broken, [], 'the invariants held after every block and rollback');
   for (const type of types)
     t.ok((seen.get(type) ?? 0) > 0, `type ${type}: ${seen.get(type)} times`);
   const approved = [...blockchain.view.range(features, START_OF_TABLE, END_OF_TABLE, 100)];
   t.ok(approved.length > 2, 'features were approved');
   t.ok(deepest > 10, `the deepest fork had ${deepest} blocks`);
 
-  const other = await audited();
+  const other = await recorded();
   for (const block of blocks) {
     other.clock.time = block.header.timestamp;
     await other.blockchain.append(decodeBlock(block.bytes, chain));
@@ -141,5 +134,4 @@ t.test('scenario 44: random histories with random rollbacks', { timeout: 3_600_0
   t.equal(other.blockchain.tip().height, height);
   t.same(other.blockchain.stateHash(height), blockchain.stateHash(height), 'the same state hash');
   t.equal(digest(other.store), digest(store), 'byte-identical tables');
-  t.strictSame(other.broken, []);
 });
