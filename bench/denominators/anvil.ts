@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import type { HttpLoad } from '../load/http.ts';
 import { batch, post } from '../load/requests.ts';
 import { type Contender, NotInstalledError } from '../measure/contender.ts';
+import { withCost } from '../measure/cost.ts';
 import { freePort } from '../measure/free-port.ts';
 import { type Account, accountOf, hex, signTransfer } from './ethereum.ts';
 
@@ -73,13 +74,8 @@ export async function startAnvil(load: HttpLoad): Promise<Anvil> {
     name: 'A',
     async run(ms) {
       const requests = prepared(Math.ceil((PREPARED_PER_SECOND * ms) / 1000));
-      const result = await load.run({
-        port,
-        connections: CONNECTIONS,
-        durationMs: ms,
-        once: true,
-        requests,
-      });
+      const job = { port, connections: CONNECTIONS, durationMs: ms, once: true };
+      const result = await withCost(() => load.run({ ...job, requests }));
       sent += result.answers;
       await drain();
       return result;
@@ -90,14 +86,10 @@ export async function startAnvil(load: HttpLoad): Promise<Anvil> {
   );
   const reads: Contender = {
     name: 'A_r',
-    run: (ms) =>
-      load.run({
-        port,
-        connections: CONNECTIONS,
-        durationMs: ms,
-        once: false,
-        requests: balances,
-      }),
+    run(ms) {
+      const job = { port, connections: CONNECTIONS, durationMs: ms, once: false };
+      return withCost(() => load.run({ ...job, requests: balances }));
+    },
   };
   return { accepted, reads, stop };
 }

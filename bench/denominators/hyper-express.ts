@@ -9,6 +9,7 @@ import type HyperExpress from 'hyper-express';
 import type { HttpLoad } from '../load/http.ts';
 import { batch, get, post } from '../load/requests.ts';
 import type { Contender } from '../measure/contender.ts';
+import { withCost } from '../measure/cost.ts';
 import { cpuSecondsOf } from '../measure/cpu.ts';
 
 export interface Echo {
@@ -31,13 +32,8 @@ export async function startEcho(load: HttpLoad): Promise<Echo> {
     name,
     async run(ms) {
       const before = cpuSecondsOf(pid);
-      const result = await load.run({
-        port,
-        connections: CONNECTIONS,
-        durationMs: ms,
-        once: false,
-        requests: batch([request]),
-      });
+      const job = { port, connections: CONNECTIONS, durationMs: ms, once: false };
+      const result = await withCost(() => load.run({ ...job, requests: batch([request]) }));
       return { ...result, cpuPerOperation: (cpuSecondsOf(pid) - before) / result.answers };
     },
   });

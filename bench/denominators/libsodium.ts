@@ -6,7 +6,8 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import sodium from 'sodium-native';
-import type { Contender } from '../measure/contender.ts';
+import type { Contender, Sample } from '../measure/contender.ts';
+import { withCost } from '../measure/cost.ts';
 
 export interface Libsodium {
   readonly one: Contender;
@@ -25,13 +26,17 @@ interface Done {
 export function startLibsodium(): Libsodium {
   const workers = Array.from({ length: 2 }, () => new Worker(new URL(import.meta.url)));
 
-  async function run(threads: number, ms: number): Promise<{ perSecond: number }> {
-    const used = workers.slice(0, threads);
-    const answers = used.map((worker) => once(worker, 'message') as Promise<[Done]>);
-    for (const worker of used) worker.postMessage(ms);
-    const done = await Promise.all(answers);
-    return { perSecond: done.reduce((sum, [one]) => sum + (one.count / one.ms) * 1000, 0) };
-  }
+  const run = (threads: number, ms: number): Promise<Sample> =>
+    withCost(async () => {
+      const used = workers.slice(0, threads);
+      const answers = used.map((worker) => once(worker, 'message') as Promise<[Done]>);
+      for (const worker of used) worker.postMessage(ms);
+      const done = (await Promise.all(answers)).map(([one]) => one);
+      return {
+        answers: done.reduce((sum, { count }) => sum + count, 0),
+        perSecond: done.reduce((sum, { count, ms: took }) => sum + (count / took) * 1000, 0),
+      };
+    });
 
   return {
     one: { name: 'V1', run: (ms) => run(1, ms) },

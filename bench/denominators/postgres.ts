@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Contender, NotInstalledError } from '../measure/contender.ts';
+import { withCost } from '../measure/cost.ts';
 
 export interface Postgres {
   readonly tpcb: Contender;
@@ -52,8 +53,11 @@ export async function startPostgres(): Promise<Postgres> {
     async run(ms) {
       const seconds = Math.max(1, Math.round(ms / 1000));
       const load = ['--client', String(CLIENTS), '--jobs', '1', '--no-vacuum'];
-      const { stdout } = await pgbench([...load, '--builtin', script, '--time', `${seconds}`]);
-      return { perSecond: Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1]) };
+      return withCost(async () => {
+        const { stdout } = await pgbench([...load, '--builtin', script, '--time', `${seconds}`]);
+        const field = (name: string) => Number(new RegExp(`${name} ([\\d.]+)`).exec(stdout)?.[1]);
+        return { perSecond: field('tps ='), answers: field('actually processed:') };
+      });
     },
   });
   return {

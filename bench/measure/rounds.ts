@@ -78,6 +78,20 @@ export function ratioOf(rounds: Rounds, name: string, of: string): Spread | unde
   );
 }
 
+/** How many times less processor time an operation takes than one of the other contender. */
+export function costRatioOf(rounds: Rounds, name: string, of: string): Spread | undefined {
+  const cost = (contender: string): Spread | undefined =>
+    figureOf(rounds, contender, (sample) => sample.costPerOperation);
+  const [own, other] = [cost(name), cost(of)];
+  if (own === undefined || other === undefined) return undefined;
+  return {
+    median: other.median / own.median,
+    low: other.low / own.high,
+    high: other.high / own.low,
+    count: Math.min(own.count, other.count),
+  };
+}
+
 export function figureOf(
   rounds: Rounds,
   name: string,

@@ -3,6 +3,7 @@ import type { Bench } from '../bench.ts';
 import { type LoadResult, startHttpLoad } from '../load/http.ts';
 import { batch, get, type RequestBatch } from '../load/requests.ts';
 import type { Contender } from '../measure/contender.ts';
+import { withCost } from '../measure/cost.ts';
 import { createSenders } from '../transfers/senders.ts';
 import {
   broadcastBody,
@@ -93,7 +94,7 @@ export async function startAccepting(bench: Bench, options: NodeOptions = {}): P
       async run(ms) {
         const requests = preparedFor(ms);
         const before = node.cpuSeconds();
-        const result = await post(ms, requests);
+        const result = await withCost(() => post(ms, requests));
         const cpu = node.cpuSeconds() - before;
         await until(() => isDrained(node));
         return { ...result, cpuPerOperation: cpu / result.answers };

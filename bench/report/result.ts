@@ -17,6 +17,8 @@ export interface Figure {
   /** The denominator of the same run and its own figure. */
   readonly against?: string;
   readonly ratio?: Spread | undefined;
+  /** The same ratio in processor time of everything that took part. */
+  readonly perCpu?: Spread | undefined;
 }
 
 export type Level = 'Good' | 'Strong' | 'Moonshot';

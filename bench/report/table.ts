@@ -1,7 +1,15 @@
 /** Results as a Markdown table, which reads as well in a terminal. */
 import { type Goal, isReached, number, type RowResult } from './result.ts';
 
-const HEAD = ['Row', 'Figure', 'Measured', 'Against', 'Ratio (range, rounds)', 'Goals'];
+const HEAD = [
+  'Row',
+  'Figure',
+  'Measured',
+  'Against',
+  'Ratio (range, rounds)',
+  'Per cpu-s',
+  'Goals',
+];
 
 export function table(results: readonly RowResult[]): string {
   const lines = [HEAD, ...results.flatMap(linesOf)];
@@ -26,6 +34,7 @@ function linesOf({ row, title, figures, goals }: RowResult): string[][] {
       figure?.value ?? '',
       figure?.against ?? '',
       figure?.ratio === undefined ? '' : ratioText(figure.ratio),
+      figure?.perCpu === undefined ? '' : number(figure.perCpu.median),
       goal === undefined ? '' : goalText(goal),
     ];
   });

@@ -2,7 +2,7 @@
 import { anvilFor, type Bench, postgresFor } from '../bench.ts';
 import { startEcho } from '../denominators/hyper-express.ts';
 import { startLibsodium } from '../denominators/libsodium.ts';
-import { figureOf, ratioOf } from '../measure/rounds.ts';
+import { costRatioOf, figureOf, ratioOf } from '../measure/rounds.ts';
 import { startAccepting } from '../node/accepting.ts';
 import {
   atLeast,
@@ -35,6 +35,13 @@ export async function accepted(bench: Bench): Promise<RowResult> {
   const { name } = node.accepted;
   const figure = (of: string) => figureOf(rounds, of, (sample) => sample.perSecond);
   const ratio = (of: string) => ratioOf(rounds, name, of);
+  const against = (what: string, of: string) => ({
+    what: `against ${what}`,
+    value: '',
+    against: `${of} ${perSecond(figure(of))}`,
+    ratio: ratio(of),
+    perCpu: costRatioOf(rounds, name, of),
+  });
   const p99 = figureOf(rounds, name, (sample) => sample.p99Ms);
   const cpu = figureOf(rounds, name, (sample) => sample.cpuPerOperation);
   const perCpuSecond = figureOf(rounds, name, ({ cpuPerOperation }) => 1 / (cpuPerOperation ?? 0));
@@ -46,30 +53,10 @@ export async function accepted(bench: Bench): Promise<RowResult> {
     title: 'accepted transfers',
     figures: [
       { what: 'accepted, 32 connections', value: perSecond(figure(name)) },
-      {
-        what: 'against anvil',
-        value: '',
-        against: `A ${perSecond(figure('A'))}`,
-        ratio: ratio('A'),
-      },
-      {
-        what: 'against PostgreSQL TPC-B',
-        value: '',
-        against: `P ${perSecond(figure('P'))}`,
-        ratio: ratio('P'),
-      },
-      {
-        what: 'against two verifying threads',
-        value: '',
-        against: `V2 ${perSecond(figure('V2'))}`,
-        ratio: ratio('V2'),
-      },
-      {
-        what: 'against POST echo',
-        value: '',
-        against: `E ${perSecond(figure('E'))}`,
-        ratio: ratio('E'),
-      },
+      against('anvil', 'A'),
+      against('PostgreSQL TPC-B', 'P'),
+      against('two verifying threads', 'V2'),
+      against('POST echo', 'E'),
       { what: 'p99', value: withUnit(p99, ' ms') },
       {
         what: 'processor time of the node',

@@ -9,7 +9,7 @@ import { generateChain } from '../chain/generate.ts';
 import type { ImportResult } from '../chain/import.ts';
 import { startLibsodium } from '../denominators/libsodium.ts';
 import type { Contender } from '../measure/contender.ts';
-import { figureOf, ratioOf } from '../measure/rounds.ts';
+import { costRatioOf, figureOf, ratioOf } from '../measure/rounds.ts';
 import { atLeast, perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
 
 const TRANSFERS = { full: 100_000, quick: 30_000 };
@@ -33,7 +33,12 @@ export async function imported(bench: Bench): Promise<RowResult> {
       const { stdout } = await run(process.execPath, args);
       rmSync(data, { recursive: true });
       const { transactions, seconds, cpuSeconds } = JSON.parse(stdout) as ImportResult;
-      return { perSecond: transactions / seconds, cpuPerOperation: cpuSeconds / transactions };
+      const cost = cpuSeconds / transactions;
+      return {
+        perSecond: transactions / seconds,
+        cpuPerOperation: cost,
+        costPerOperation: cost,
+      };
     },
   });
   const libsodium = startLibsodium();
@@ -62,6 +67,7 @@ export async function imported(bench: Bench): Promise<RowResult> {
         value: perSecond(rate('import')),
         against: `V1 ${perSecond(rate('V1'))}`,
         ratio: v1,
+        perCpu: costRatioOf(rounds, 'import', 'V1'),
       },
       { what: '', value: '', against: `V2 ${perSecond(rate('V2'))}`, ratio: v2 },
       { what: 'processor time', value: cpu('import') },

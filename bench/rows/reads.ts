@@ -4,7 +4,8 @@ import { anvilFor, type Bench, postgresFor } from '../bench.ts';
 import { startEcho } from '../denominators/hyper-express.ts';
 import { batch, get } from '../load/requests.ts';
 import type { Contender } from '../measure/contender.ts';
-import { figureOf, ratioOf } from '../measure/rounds.ts';
+import { withCost } from '../measure/cost.ts';
+import { costRatioOf, figureOf, ratioOf } from '../measure/rounds.ts';
 import { startNode } from '../node/node-process.ts';
 import { atMost, perSecond, type RowResult, ratioAtLeast, withUnit } from '../report/result.ts';
 import { longChain } from './chain.ts';
@@ -25,13 +26,8 @@ export async function reads(bench: Bench): Promise<RowResult> {
       name,
       async run(ms) {
         const before = node.cpuSeconds();
-        const result = await bench.load.run({
-          port: node.port,
-          connections: CONNECTIONS,
-          durationMs: ms,
-          once: false,
-          requests,
-        });
+        const job = { port: node.port, connections: CONNECTIONS, durationMs: ms, once: false };
+        const result = await withCost(() => bench.load.run({ ...job, requests }));
         if (result.refused > 0) throw new Error(`the node refused a read: ${result.sample}`);
         return { ...result, cpuPerOperation: (node.cpuSeconds() - before) / result.answers };
       },
@@ -66,22 +62,23 @@ export async function reads(bench: Bench): Promise<RowResult> {
     const each = figureOf(rounds, name, (sample) => sample.cpuPerOperation);
     return each === undefined ? 'not measured' : `${(each.median * 1e6).toFixed(1)} µs`;
   };
-  const h = `H ${rate('H')}`;
+  const against = (what: string, name: string, of: string) => ({
+    what,
+    value: what === '' ? '' : rate(name),
+    against: `${of} ${rate(of)}`,
+    ratio: ratio(of, name),
+    perCpu: costRatioOf(rounds, name, of),
+  });
   const ofH = (p99('balance')?.median ?? 0) / (p99('H')?.median ?? 1);
   return {
     row: 'd',
     title: 'reads',
     figures: [
-      { what: 'GET balance', value: rate('balance'), against: h, ratio: ratio('H') },
-      { what: '', value: '', against: `A_r ${rate('A_r')}`, ratio: ratio('A_r') },
-      { what: '', value: '', against: `P_s ${rate('P_s')}`, ratio: ratio('P_s') },
-      {
-        what: 'GET transaction by id',
-        value: rate('transaction'),
-        against: h,
-        ratio: ratio('H', 'transaction'),
-      },
-      { what: 'GET block header', value: rate('header'), against: h, ratio: ratio('H', 'header') },
+      against('GET balance', 'balance', 'H'),
+      against('', 'balance', 'A_r'),
+      against('', 'balance', 'P_s'),
+      against('GET transaction by id', 'transaction', 'H'),
+      against('GET block header', 'header', 'H'),
       {
         what: 'p99 of balance',
         value: withUnit(p99('balance'), ' ms'),
