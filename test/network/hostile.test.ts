@@ -8,6 +8,7 @@ import { multiaddr } from '@multiformats/multiaddr';
 import { createLibp2p } from 'libp2p';
 import t, { type Test } from 'tap';
 import { libp2pNetwork } from '../../src/adapters/libp2p.ts';
+import { eventually } from '../e2e/process.ts';
 import { Rng } from '../generators/random.ts';
 import { createParties, type Party, type PartyOptions, until } from './parties.ts';
 
@@ -61,7 +62,10 @@ async function attacker(t: Test, party: Party, mad?: (raw: Raw) => void) {
     ],
   });
   t.teardown(() => node.stop());
-  const connection = await node.dial(multiaddr(`/ip4/${HOST}/tcp/${party.port}`));
+  // A host may open 20 connections in a second, and all of these tests are one host.
+  const connection = await eventually('a connection', () =>
+    node.dial(multiaddr(`/ip4/${HOST}/tcp/${party.port}`)).catch(() => undefined),
+  );
   const closed = new Promise<void>((resolve) => {
     if (connection.status !== 'open') resolve();
     connection.addEventListener('close', () => resolve());
