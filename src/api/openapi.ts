@@ -132,6 +132,14 @@ function operation(route: AnyRoute, path: string): Document {
         description: 'Done.',
         content: { [route.replyType ?? 'application/json']: { schema: route.reply } },
       },
+      ...(route.unavailable === undefined
+        ? {}
+        : {
+            503: {
+              description: 'Not well: the body says why.',
+              content: { 'application/json': { schema: route.unavailable } },
+            },
+          }),
       default: { $ref: '#/components/responses/Refused' },
     },
   };

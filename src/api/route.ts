@@ -72,6 +72,8 @@ export interface RouteDef<P extends Params, Q extends Params, B, R extends TSche
   readonly query?: Q;
   readonly body?: Body<B>;
   readonly reply: R;
+  /** The answer with status 503 where it is no ordinary refusal. */
+  readonly unavailable?: TSchema;
   /** Content type of the 200 answer where it is not JSON. */
   readonly replyType?: string;
   /** Bytes of body that are accepted; default 8 MiB. */

@@ -4,17 +4,15 @@
  */
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import { type Order, orderFromJson } from '../../src/tx/order.ts';
+import type { Order } from '../../src/tx/order.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
 import { type Account, type WholeNode, type WholeOptions, wholeNode } from './in-process.ts';
+import { orderJson, PRICE, signedOrder } from './orders.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const WEST = 100_000_000;
-/** Of one unit of the asset, which has no decimals, in native units. */
-const PRICE = 2 * WEST;
 const FEE = 500_000;
 
 interface Market {
@@ -36,56 +34,14 @@ async function market(t: Scope, options: WholeOptions = {}): Promise<Market> {
   return { whole, asset: base58.encode(id), owner, buyer, dex };
 }
 
-type Side = 'buy' | 'sell';
-
-function order({ whole, asset, dex }: Market, of: Account, orderType: Side, rest = {}): Order {
-  const { chain, clock, family } = whole;
-  const json = {
-    version: 2,
-    senderPublicKey: base58.encode(of.publicKey),
-    matcherPublicKey: base58.encode(dex.publicKey),
-    assetPair: { amountAsset: asset, priceAsset: null },
-    orderType,
-    amount: 10,
-    price: PRICE,
-    timestamp: clock.now(),
-    expiration: clock.now() + HOUR,
-    matcherFee: 1000,
-    ...rest,
-  };
-  const proven = (signature: Uint8Array): Order =>
-    orderFromJson({ ...json, proofs: [base58.encode(signature)] }, 'order', chain);
-  const random = seededRandom(JSON.stringify(json));
-  return proven(family.sign(of.privateKey, proven(new Uint8Array(64)).body, random));
-}
-
-function orderJson(of: Order): object {
-  return {
-    version: of.version,
-    senderPublicKey: base58.encode(of.senderPublicKey),
-    matcherPublicKey: base58.encode(of.matcherPublicKey),
-    assetPair: {
-      amountAsset: of.amountAsset === undefined ? null : base58.encode(of.amountAsset),
-      priceAsset: of.priceAsset === undefined ? null : base58.encode(of.priceAsset),
-    },
-    orderType: of.orderType,
-    amount: of.amount,
-    price: of.price,
-    timestamp: of.timestamp,
-    expiration: of.expiration,
-    matcherFee: of.matcherFee,
-    proofs: of.proofs.map((proof) => base58.encode(proof)),
-  };
-}
-
 interface Pair {
   readonly buy: Order;
   readonly sell: Order;
 }
 
 const pair = (at: Market, buy = {}, sell = {}): Pair => ({
-  buy: order(at, at.buyer, 'buy', buy),
-  sell: order(at, at.owner, 'sell', sell),
+  buy: signedOrder(at.whole, at.buyer, 'buy', { ...at, rest: buy }),
+  sell: signedOrder(at.whole, at.owner, 'sell', { ...at, rest: sell }),
 });
 
 function trade({ whole, dex }: Market, { buy, sell }: Pair, amount: number, rest = {}): Tx {

@@ -39,6 +39,7 @@ const live = route({
   group,
   doc: 'Whether the node works at all; 503 while store or pool journal are broken.',
   reply: Live,
+  unavailable: Live,
   handle(_request, services) {
     const reasons = [...faults(services)];
     const works = reasons.length === 0;
@@ -68,6 +69,7 @@ const ready = route({
     minPeers: params.optional(params.nonNegative('Connected nodes needed; without it 0.'), 0),
   },
   reply: Ready,
+  unavailable: Ready,
   handle({ query: { maxBlocksBehind, minPeers } }, services) {
     const { chain, clock } = services;
     const height = chain.height();

@@ -132,13 +132,20 @@ const unconfirmedInfo = route({
 const unsignedBody = jsonObject({ $ref: '#/components/schemas/UnsignedTransaction' });
 const signedBody = jsonObject({ $ref: '#/components/schemas/SignedTransaction' });
 
+const pricedBody = jsonObject({
+  type: 'object',
+  description: 'A transaction whose fee, sender and proofs may be left out.',
+  properties: { type: { type: 'integer' }, senderPublicKey: { type: 'string' } },
+  required: ['type', 'senderPublicKey'],
+});
+
 const calculateFee = route({
   method: 'POST',
   path: '/transactions/calculateFee',
   access: 'public',
   group,
   doc: 'The least fee of a transaction; sender, fee and proofs are not looked at.',
-  body: unsignedBody,
+  body: pricedBody,
   reply: Type.Object({
     feeAssetId: Type.Union([Type.String(), Type.Null()]),
     feeAmount: Int64,
