@@ -4,9 +4,9 @@
  * What a block changed must sum up to zero: that costs as much as the block has rows. The full check
  * reads the whole state and is for those who look for a mistake.
  */
+import { brokenInvariants } from '../ledger/invariants.ts';
 import { keyText } from '../ledger/keys.ts';
 import type { Change } from '../ledger/ledger.ts';
-import { brokenInvariants } from '../ledger/invariants.ts';
 import type { Table } from '../ledger/table.ts';
 import { accounts, assetBalances, assets, feeCarry, leases } from '../ledger/tables.ts';
 import { genesis } from '../tx/types/001-genesis.ts';
