@@ -43,6 +43,7 @@ const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const WORKER = new URL(`./store-worker${extension}`, import.meta.url);
 /** Buffers kept for the next write. */
 const SPARE_MAX = 4;
+const YOUNG_MB = 4;
 
 interface Thread {
   readonly worker: Worker;
@@ -116,8 +117,16 @@ export function createLmdbWriter(
     // Callers' tables have codecs too, which cannot be handed to a thread.
     const tables = options.tables.map(({ id, name }) => ({ id, name }));
     const workerData: StoreThreadData = { options: { ...options, tables }, state };
-    // No limits of memory: a thread that ran into one would end inside a transaction.
-    const worker = new Worker(workerUrl, { name: 'store', workerData, env: {}, execArgv: [] });
+    const worker = new Worker(workerUrl, {
+      name: 'store',
+      workerData,
+      // The thread has no use for the environment, which may hold passwords.
+      env: {},
+      execArgv: [],
+      // Its garbage is short-lived. The heap has no limit of its own: a thread that ran into one
+      // would end inside a transaction.
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    });
     const stop = (): void => stopWriting(state);
     const ended = Promise.withResolvers<void>();
     let cause: unknown = 'it ended';
