@@ -1,7 +1,10 @@
-// Completes package-lock.json. A registry may lack the optional packages of some platforms; npm
+// Completes the lock files. A registry may lack the optional packages of some platforms; npm
 // then leaves them out of the lock file, and `npm ci` refuses the file it has just written.
 // Each missing one gets an entry that is skipped on every machine but the one it names.
 import { readFileSync, writeFileSync } from 'node:fs';
+
+/** The project's own, and that of what the benchmark compares the node with. */
+export const LOCK_FILES = ['package-lock.json', 'bench/package-lock.json'];
 
 export interface LockEntry {
   version?: string;
@@ -48,6 +51,12 @@ const processors = [
   's390x',
   'x64',
 ];
+/** Names of other trades for the same processors. */
+const alsoKnownAs: Readonly<Record<string, string>> = {
+  amd64: 'x64',
+  x86_64: 'x64',
+  aarch64: 'arm64',
+};
 
 /** Optional dependencies that the lock file names but has no entry for. */
 export function missingOptional(lock: LockFile): Missing[] {
@@ -84,7 +93,7 @@ function isLocked(lock: LockFile, askedBy: string, name: string): boolean {
 }
 
 function platformOf(name: string): Pick<LockEntry, 'os' | 'cpu' | 'libc'> {
-  const words = name.split(/[-/.]/);
+  const words = name.split(/[-/.]/).map((word) => alsoKnownAs[word] ?? word);
   const os = systems.filter((system) => words.includes(system));
   const cpu = processors.filter((processor) => words.includes(processor));
   if (os.length === 0) throw new Error(`${name}: its name tells no operating system`);
@@ -93,8 +102,11 @@ function platformOf(name: string): Pick<LockEntry, 'os' | 'cpu' | 'libc'> {
 }
 
 if (import.meta.main ?? process.argv[1] === import.meta.filename) {
-  const file = 'package-lock.json';
-  const lock = JSON.parse(readFileSync(file, 'utf8')) as LockFile;
-  for (const { name, askedBy } of missingOptional(lock)) console.log(`+ ${name} (for ${askedBy})`);
-  writeFileSync(file, `${JSON.stringify(complete(lock), null, 2)}\n`);
+  for (const file of LOCK_FILES) {
+    const lock = JSON.parse(readFileSync(file, 'utf8')) as LockFile;
+    for (const { name, askedBy } of missingOptional(lock)) {
+      console.log(`${file}: + ${name} (for ${askedBy})`);
+    }
+    writeFileSync(file, `${JSON.stringify(complete(lock), null, 2)}\n`);
+  }
 }
