@@ -109,6 +109,8 @@ export const catalogue = {
     (actual: number, max: number) =>
       `Policy data too big, actual size '${actual}' bytes, max size '${max}' bytes`,
   ),
+  /** The storage of confidential data is full, broken or away; the log says why. */
+  StorageFailed: entry(609, 500, () => 'DB error'),
   BodyTooBig: entry(
     611,
     400,

@@ -1,0 +1,88 @@
+/**
+ * Where the confidential data of policies are kept, as a port (protocol.md §9.3). Only members of a
+ * policy ever hold its items; the chain knows the hash alone. `adapters/private-files.ts`,
+ * `private-postgres.ts` and `private-s3.ts` are the vendors.
+ */
+import { base58 } from './base58.ts';
+import { type ApiError, apiError } from './errors.ts';
+
+/** Bytes of one item (rest-api.md §21). */
+export const PRIVATE_DATA_BYTES_MAX = 20 * 1024 * 1024;
+
+/** What a policy's members know about an item; texts as the sender gave them. */
+export interface PrivateItem {
+  /** 32 bytes. */
+  readonly policyId: Uint8Array;
+  /** SHA-256 of the data, 32 bytes. */
+  readonly hash: Uint8Array;
+  /** Address. */
+  readonly sender: Uint8Array;
+  /** "file", unless the sender said otherwise. */
+  readonly type: string;
+  readonly filename: string;
+  readonly size: string;
+  readonly timestamp: bigint;
+  readonly author: string;
+  readonly comment: string;
+}
+
+export interface PrivateData {
+  /** In bytes. */
+  readonly length: number;
+  /**
+   * Verified bytes, in order, to be read once. Nothing stays open behind them that somebody who
+   * never begins would have to close. Rejects with PrivateStoreError where the storage fails on the
+   * way.
+   */
+  readonly pieces: AsyncIterable<Uint8Array>;
+}
+
+/** Every call rejects with PrivateStoreError of kind `storage` where the storage cannot serve. */
+export interface PrivateStore {
+  /** The item, undefined where it is not stored. */
+  info(policyId: Uint8Array, hash: Uint8Array): Promise<PrivateItem | undefined>;
+  /** Policies under which data of this hash are stored. */
+  policiesOf(hash: Uint8Array): Promise<readonly Uint8Array[]>;
+  /** The data; undefined where they are missing or damaged (SHA-256 is compared before). */
+  read(policyId: Uint8Array, hash: Uint8Array): Promise<PrivateData | undefined>;
+  /**
+   * Durable and verified when it resolves. When it rejects (PrivateStoreError, or whatever `pieces`
+   * threw) nothing is left behind. Storing again what is stored is fine, and mends what is damaged.
+   */
+  write(item: PrivateItem, pieces: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Calls under way may still end; no new ones may begin. */
+  stop(): Promise<void>;
+}
+
+/** `hash`: the data are not those of the item; `length`: over the limit; `storage`: full, broken or away. */
+export type PrivateStoreFault = 'hash' | 'length' | 'storage';
+
+export class PrivateStoreError extends Error {
+  override name = 'PrivateStoreError';
+  readonly kind: PrivateStoreFault;
+  /** What a client hears: no path, address or message of the storage, which belong into the log. */
+  readonly answer: ApiError;
+
+  constructor(kind: PrivateStoreFault, answer: ApiError, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.kind = kind;
+    this.answer = answer;
+  }
+}
+
+export function wrongHash(actual: Uint8Array, expected: Uint8Array): PrivateStoreError {
+  const texts = `Actual '${base58.encode(actual)}', expected '${base58.encode(expected)}'`;
+  const answer = apiError('Invalid', `Invalid data hash. ${texts}`);
+  return new PrivateStoreError('hash', answer, answer.message);
+}
+
+/** `seen`: bytes counted so far. */
+export function tooLong(seen: number): PrivateStoreError {
+  const answer = apiError('PolicyDataTooBig', seen, PRIVATE_DATA_BYTES_MAX);
+  return new PrivateStoreError('length', answer, answer.message);
+}
+
+/** `what` names the operation and the reason, for the log. */
+export function storageFailed(what: string, cause?: unknown): PrivateStoreError {
+  return new PrivateStoreError('storage', apiError('StorageFailed'), what, cause);
+}
