@@ -6,11 +6,11 @@
  * the stream. The fault model is asked once for every message and every dial, so a seeded model
  * makes a run that can be repeated.
  */
-import type { Network } from '../base/network.ts';
 import { MemoryConnection } from './memory-net/connection.ts';
 import { MemoryHost } from './memory-net/host.ts';
 import type { Delivery, Fate, Link } from './memory-net/link.ts';
 
+export type { MemoryHost } from './memory-net/host.ts';
 export type { Delivery, Fate } from './memory-net/link.ts';
 
 export interface MemoryNetOptions {
@@ -21,7 +21,7 @@ export interface MemoryNetOptions {
 
 export interface MemoryNet {
   /** The network as one host sees it; the name serves as its address. */
-  host(name: string): Network;
+  host(name: string): MemoryHost;
 }
 
 const NO_FAULTS = (): Fate => ({});
@@ -41,13 +41,15 @@ export function createMemoryNet(options: MemoryNetOptions): MemoryNet {
     return new Promise<MemoryConnection>((resolve, reject) => {
       signal.throwIfAborted();
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      const { delayMs = 0, lost = false } = faults({ from: caller.name, to: host, ...DIAL });
-      if (lost) return;
-      after(delayMs, () => {
+      const there = faults({ from: caller.name, to: host, ...DIAL });
+      if (there.lost === true) return;
+      after(there.delayMs ?? 0, () => {
         if (signal.aborted) return;
+        const back = faults({ from: host, to: caller.name, ...DIAL });
         const listener = hosts.get(`${host}:${port}`);
         if (listener === undefined || !listener.hasRoom()) {
-          reject(new Error(`${host}:${port} refuses connections`));
+          const refused = new Error(`${host}:${port} refuses connections`);
+          if (back.lost !== true) after(back.delayMs ?? 0, () => reject(refused));
           return;
         }
         const [near, far] = MemoryConnection.pair(
@@ -55,10 +57,17 @@ export function createMemoryNet(options: MemoryNetOptions): MemoryNet {
           { host: listener, link: link(host, caller.name) },
           port,
         );
-        caller.add(near);
         listener.add(far);
         listener.incoming(far);
-        resolve(near);
+        if (back.lost === true) return;
+        after(back.delayMs ?? 0, () => {
+          if (signal.aborted || caller.isGone()) {
+            near.abort();
+            return;
+          }
+          caller.add(near);
+          resolve(near);
+        });
       });
     });
   }

@@ -5,7 +5,7 @@
  */
 import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { AssertionError } from '../../src/base/assert.ts';
-import type { Clock, Log, Random, Store, Verifier } from '../../src/base/ports.ts';
+import type { Clock, Log, Store, Verifier } from '../../src/base/ports.ts';
 import { type Block, sealBlock } from '../../src/block/block.ts';
 import { buildGenesis, signGenesis } from '../../src/block/genesis.ts';
 import { auditChain } from '../../src/chain/audit.ts';
@@ -20,6 +20,7 @@ import type { NetworkSettings } from '../../src/tx/network-settings.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
+import { seededRandom } from '../crypto/random.ts';
 
 export const family = createFamily('curve25519');
 export const chain = createChain(family, 'T'.charCodeAt(0));
@@ -29,18 +30,6 @@ export const SYNC_MS = 1_000;
 export const LENGTH_MS = ROUND_MS + SYNC_MS;
 export const FUNDS = 1_000_000_00000000n;
 const FEATURES = [3, 4, 5, 6, 7, 9, 10, 100, 101];
-
-let counter = 0;
-/** Different bytes at every call; signatures need no more than that here. */
-export const random: Random = {
-  bytes(count) {
-    counter++;
-    return Uint8Array.from(
-      { length: count },
-      (_, i) => (counter * 31 + i * 7 + (counter >> 3)) & 0xff,
-    );
-  },
-};
 
 export interface Account extends Generator {
   readonly keys: KeyPair;
@@ -55,7 +44,8 @@ export function account(phrase: string): Account {
     address,
     publicKey: keys.publicKey,
     text: chain.addressToText(address),
-    sign: (message) => family.sign(keys.privateKey, message, random),
+    // Signatures hold random bytes; here the same message always has the same ones.
+    sign: (message) => family.sign(keys.privateKey, message, seededRandom(`${message}`)),
   };
 }
 

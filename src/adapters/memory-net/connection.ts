@@ -93,6 +93,11 @@ export class MemoryConnection implements PeerConnection, Carrier {
     if (lost !== true) this.link.after(delayMs, () => this.other?.reset());
   }
 
+  /** This end is no more, and does not know it. */
+  vanish(): void {
+    this.closed = true;
+  }
+
   isClosed(): boolean {
     return this.closed;
   }

@@ -32,6 +32,7 @@ export class MemoryHost implements Network, Party {
   private connectionsMax = 0;
   private lastPort = FIRST_FREE_PORT;
   private release = (): void => {};
+  private gone = false;
 
   constructor(name: string, id: Uint8Array, surroundings: Surroundings) {
     this.name = name;
@@ -64,8 +65,21 @@ export class MemoryHost implements Network, Party {
   }
 
   async close(): Promise<void> {
+    this.gone = true;
     this.release();
     for (const connection of [...this.connections]) connection.abort();
+  }
+
+  /** As when the power fails: nobody is told, and what is sent to its connections meets nobody. */
+  vanish(): void {
+    this.gone = true;
+    this.release();
+    for (const connection of this.connections) connection.vanish();
+    this.connections.clear();
+  }
+
+  isGone(): boolean {
+    return this.gone;
   }
 
   freePort(): number {
