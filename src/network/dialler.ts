@@ -3,11 +3,11 @@
  * by chance, every `attempt-connection-delay`. A place that failed is left alone for a while.
  */
 import { latin1 } from '../base/bytes.ts';
+import { within } from '../base/deadline.ts';
 import type { Network } from '../base/network.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import { addressText, type PeerAddress } from './address.ts';
 import type { AddressBook } from './address-book.ts';
-import { within } from './deadline.ts';
 import { HandshakeRefused, sameOwner } from './handshake.ts';
 import type { Penalties } from './penalties.ts';
 import type { SessionRegistry } from './sessions.ts';

@@ -1,8 +1,9 @@
 /** Answers the question of a node that does not know its peers' keys yet (protocol.md §10.3). */
+
+import { within } from '../base/deadline.ts';
 import type { Network, PeerConnection, PeerStream } from '../base/network.ts';
 import type { Clock, Random } from '../base/ports.ts';
 import type { Chain } from '../codec/codec.ts';
-import { within } from './deadline.ts';
 import {
   type Answer,
   CHALLENGE_BYTES,

@@ -2,9 +2,10 @@
  * Keys for a node that is not in its own state yet (protocol.md §10.3): it asks the nodes that its
  * operator has listed, nobody else, and trusts what they answer until the state says the same.
  */
+
+import { within } from '../base/deadline.ts';
 import type { Log } from '../base/ports.ts';
 import { addressText, type PeerAddress } from './address.ts';
-import { within } from './deadline.ts';
 import { askIdentity, type IdentityPorts, IdentityRefused } from './identity.ts';
 
 /** The node cannot start. */

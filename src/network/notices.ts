@@ -4,9 +4,10 @@
  * Outgoing notices wait in a queue of bounded length; incoming ones are read no faster than the pace
  * allows, and handed over one by one.
  */
+
+import { within } from '../base/deadline.ts';
 import type { PeerConnection, PeerStream } from '../base/network.ts';
 import type { Clock } from '../base/ports.ts';
-import { within } from './deadline.ts';
 import { createPace } from './pace.ts';
 
 /** Waiting for one peer, per protocol. */

@@ -5,25 +5,46 @@
  */
 import { MalformedStream, type PeerConnection, type PeerStream } from '../base/network.ts';
 import type { Clock } from '../base/ports.ts';
+import { createSlots, type Slots } from '../base/slots.ts';
 import { CodecError } from '../codec/codec.ts';
 import type { Identity } from './handshake.ts';
 import { versionText } from './handshake.ts';
 import { createNoticeQueue, type NoticeQueue, readNotices } from './notices.ts';
-import { answerRequest, isOurs, sendRequest } from './requests.ts';
+import { answerRequest, ask, converse, isOurs } from './requests.ts';
 import type { NoticeHandler, Offence, RequestHandler, Session } from './session.ts';
-import { createSlots, type Slots } from './slots.ts';
 
-/** The largest thing that nodes exchange: an item of private data with its envelope. */
-export const ANSWER_BYTES_MAX = 20 * 1024 * 1024 + 64 * 1024;
 /** Requests of this node that may wait for one peer. */
 const WAITING_MAX = 1000;
+
+/** A conversation of several messages on one stream. */
+export interface StreamHandler {
+  /** Longest message, in both directions. */
+  readonly messageBytesMax: number;
+  /** Of one session at a time, in each direction. */
+  readonly concurrent: number;
+  /**
+   * Answers a stream that the other side has opened, and ends or aborts it. A CodecError is an
+   * offence and closes the session.
+   */
+  serve(session: PeerSession, stream: PeerStream): Promise<void>;
+}
 
 export interface PeerSession extends Session {
   /** Name of the program. */
   readonly agent: string;
   /** This node has dialled. */
   readonly outbound: boolean;
+  /**
+   * Opens a stream of its own for as long as `action` takes, once others of this protocol have made
+   * room; rejects on time-out, with what the action throws, or on a closed session.
+   */
+  converse<T>(
+    protocol: string,
+    timeoutMs: number,
+    action: (stream: PeerStream) => Promise<T>,
+  ): Promise<T>;
   serveRequest(protocol: string, handler: RequestHandler, stream: PeerStream): Promise<void>;
+  serveStream(protocol: string, handler: StreamHandler, stream: PeerStream): Promise<void>;
   serveNotices(handler: NoticeHandler, stream: PeerStream): Promise<void>;
   isOpen(): boolean;
   /** When something whole arrived last. */
@@ -35,6 +56,7 @@ export interface SessionPorts {
   /** Full name of a protocol on the wire. */
   readonly wireName: (protocol: string) => string;
   readonly requestHandler: (protocol: string) => RequestHandler | undefined;
+  readonly streamHandler: (protocol: string) => StreamHandler | undefined;
   readonly onOffence: (session: PeerSession, offence: Offence, detail: string) => void;
   /** Called once. */
   readonly onClose: (session: PeerSession, reason: string) => void;
@@ -66,31 +88,15 @@ export function createPeerSession(
     outbound: connection.outbound,
 
     async request(protocol, message, timeoutMs) {
-      const handler = ports.requestHandler(protocol);
-      const slots = slotsOf(asking, protocol, handler?.concurrent ?? 1);
-      if (!open) throw new Error('the session is closed');
-      if (slots.waiting >= WAITING_MAX) throw new Error('too many requests wait for this peer');
-      const since = clock.now();
-      const release = await slots.take();
-      try {
-        const left = timeoutMs - (clock.now() - since);
-        if (!open || left <= 0) throw new Error(`${protocol}: no answer in time`);
-        const answer = await sendRequest(
-          connection,
-          wireName(protocol),
-          message,
-          handler?.answerBytesMax ?? ANSWER_BYTES_MAX,
-          clock,
-          left,
-        );
-        heard = clock.now();
-        return answer;
-      } catch (cause) {
-        if (cause instanceof MalformedStream) session.offend('malformed-message', cause.message);
-        throw cause;
-      } finally {
-        release();
-      }
+      const { answerBytesMax = 0, concurrent = 1 } = ports.requestHandler(protocol) ?? {};
+      return askOn(protocol, answerBytesMax, concurrent, timeoutMs, (stream) =>
+        ask(stream, protocol, message),
+      );
+    },
+
+    async converse(protocol, timeoutMs, action) {
+      const { messageBytesMax = 0, concurrent = 1 } = ports.streamHandler(protocol) ?? {};
+      return askOn(protocol, messageBytesMax, concurrent, timeoutMs, action);
     },
 
     notify(protocol, message) {
@@ -114,20 +120,16 @@ export function createPeerSession(
       ports.onClose(session, reason);
     },
 
-    async serveRequest(protocol, handler, stream) {
-      const release = await slotsOf(answering, protocol, handler.concurrent).take();
-      try {
-        if (!open) return stream.abort();
-        await answerRequest(stream, clock, (message) => {
+    serveRequest: (protocol, handler, stream) =>
+      answerOn(protocol, handler.concurrent, stream, () =>
+        answerRequest(stream, clock, (message) => {
           heard = clock.now();
           return handler.answer(session, message);
-        });
-      } catch (cause) {
-        judge(cause);
-      } finally {
-        release();
-      }
-    },
+        }),
+      ),
+
+    serveStream: (protocol, handler, stream) =>
+      answerOn(protocol, handler.concurrent, stream, () => handler.serve(session, stream)),
 
     async serveNotices(handler, stream) {
       try {
@@ -149,6 +151,53 @@ export function createPeerSession(
     isOpen: () => open,
     lastHeard: () => heard,
   };
+
+  /** A stream of this side, after those before it; the time spent in the line counts. */
+  async function askOn<T>(
+    protocol: string,
+    messageBytesMax: number,
+    concurrent: number,
+    timeoutMs: number,
+    action: (stream: PeerStream) => Promise<T>,
+  ): Promise<T> {
+    const slots = slotsOf(asking, protocol, concurrent);
+    if (!open) throw new Error('the session is closed');
+    if (slots.waiting >= WAITING_MAX) throw new Error('too many requests wait for this peer');
+    const since = clock.now();
+    const release = await slots.take();
+    try {
+      const left = timeoutMs - (clock.now() - since);
+      if (!open || left <= 0) throw new Error(`${protocol}: no answer in time`);
+      const name = wireName(protocol);
+      const result = await converse(connection, name, messageBytesMax, clock, left, action);
+      heard = clock.now();
+      return result;
+    } catch (cause) {
+      if (cause instanceof MalformedStream) session.offend('malformed-message', cause.message);
+      throw cause;
+    } finally {
+      release();
+    }
+  }
+
+  /** Serves a stream of the other side, after those before it. */
+  async function answerOn(
+    protocol: string,
+    concurrent: number,
+    stream: PeerStream,
+    action: () => Promise<void>,
+  ): Promise<void> {
+    const release = await slotsOf(answering, protocol, concurrent).take();
+    try {
+      if (!open) return stream.abort();
+      await action();
+    } catch (cause) {
+      stream.abort();
+      judge(cause);
+    } finally {
+      release();
+    }
+  }
 
   function judge(cause: unknown): void {
     if (cause instanceof CodecError || cause instanceof MalformedStream) {

@@ -6,10 +6,10 @@
  */
 import { AssertionError } from '../base/assert.ts';
 import { fromUtf8, utf8 } from '../base/bytes.ts';
+import { within } from '../base/deadline.ts';
 import type { PeerConnection, PeerStream } from '../base/network.ts';
 import type { Clock } from '../base/ports.ts';
 import { CodecError } from '../codec/codec.ts';
-import { within } from './deadline.ts';
 
 const ANSWERED = 0;
 const REFUSED = 1;
@@ -23,33 +23,43 @@ export class RequestRefused extends Error {
   override name = 'RequestRefused';
 }
 
-export function sendRequest(
+/** Opens a stream and lets go of it when `action` is over, fails or takes too long. */
+export function converse<T>(
   connection: PeerConnection,
   protocol: string,
-  message: Uint8Array,
-  answerBytesMax: number,
+  messageBytesMax: number,
   clock: Clock,
   timeoutMs: number,
-): Promise<Uint8Array> {
+  action: (stream: PeerStream) => Promise<T>,
+): Promise<T> {
   return within(clock, timeoutMs, `${protocol}: no answer in time`, async (signal) => {
-    const stream = await connection.open(protocol, answerBytesMax, signal);
+    const stream = await connection.open(protocol, messageBytesMax, signal);
     signal.addEventListener('abort', () => stream.abort());
     if (signal.aborted) stream.abort();
     try {
-      await stream.send(message);
-      await stream.end();
-      const [status] = (await stream.receive()) ?? [];
-      const answer = await stream.receive();
-      if (answer === undefined || status === undefined || status > REFUSED) {
-        throw new Error(`${protocol}: the answer is not whole`);
-      }
-      if (status === REFUSED) throw new RequestRefused(fromUtf8(answer) ?? 'refused');
-      return answer;
+      return await action(stream);
     } catch (cause) {
       stream.abort();
       throw cause;
     }
   });
+}
+
+/** The answer to a request. Rejects with RequestRefused where the other side gives none. */
+export async function ask(
+  stream: PeerStream,
+  protocol: string,
+  message: Uint8Array,
+): Promise<Uint8Array> {
+  await stream.send(message);
+  await stream.end();
+  const [status] = (await stream.receive()) ?? [];
+  const answer = await stream.receive();
+  if (answer === undefined || status === undefined || status > REFUSED) {
+    throw new Error(`${protocol}: the answer is not whole`);
+  }
+  if (status === REFUSED) throw new RequestRefused(fromUtf8(answer) ?? 'refused');
+  return answer;
 }
 
 /** Rejects with CodecError for a malformed request and MalformedStream for bad framing. */

@@ -47,8 +47,8 @@ export interface Session {
 export interface RequestHandler {
   /** Longest message taken in. */
   readonly messageBytesMax: number;
-  /** Longest answer taken from others; 20 MiB and 64 KiB where it is left out. */
-  readonly answerBytesMax?: number;
+  /** Longest answer taken from others. */
+  readonly answerBytesMax: number;
   /** Of one session at a time, in each direction. */
   readonly concurrent: number;
   /**

@@ -7,13 +7,18 @@
  * handshake and the question of §10.3, and not for longer than the handshake may take.
  */
 import { compare, latin1 } from '../base/bytes.ts';
+import { within } from '../base/deadline.ts';
 import type { Network, PeerConnection, PeerStream, ProtocolLimits } from '../base/network.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Chain } from '../codec/codec.ts';
-import { within } from './deadline.ts';
 import { type Handshake, HandshakeRefused, type Identity, notPermitted } from './handshake.ts';
 import { HELLO_BYTES_MAX } from './messages-handshake.ts';
-import { createPeerSession, type PeerSession, type SessionPorts } from './peer-session.ts';
+import {
+  createPeerSession,
+  type PeerSession,
+  type SessionPorts,
+  type StreamHandler,
+} from './peer-session.ts';
 import type { Penalties } from './penalties.ts';
 import type { NoticeHandler, RequestHandler, Session, Sessions } from './session.ts';
 
@@ -39,6 +44,8 @@ export interface SessionsPorts {
 export interface SessionRegistry extends Sessions {
   all(): readonly PeerSession[];
   of(owner: Uint8Array): PeerSession | undefined;
+  /** Registered before the network starts. */
+  handleStreams(protocol: string, handler: StreamHandler): void;
   /** Tells the network about all protocols; before it listens. */
   announce(): void;
   /** Makes a session of a connection that this node has dialled. Rejects with the reason. */
@@ -64,6 +71,7 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
   const { network, clock, log, chain, handshake, penalties, ownAddress } = ports;
   const wireName = wireNameOn(chain);
   const requests = new Map<string, RequestHandler>();
+  const streams = new Map<string, StreamHandler>();
   const notices = new Map<string, NoticeHandler>();
   const byOwner = new Map<string, PeerSession>();
   const opened: ((session: Session) => void)[] = [];
@@ -81,6 +89,7 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
     clock,
     wireName,
     requestHandler: (protocol) => requests.get(protocol),
+    streamHandler: (protocol) => streams.get(protocol),
     onOffence(session, offence, detail) {
       const { owner, remoteHost: host } = session;
       const configured = ports.isConfigured(owner, host);
@@ -213,6 +222,7 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
     onOpen: (action) => void opened.push(action),
     onClose: (action) => void closed.push(action),
     handleRequests: (protocol, handler) => void requests.set(protocol, handler),
+    handleStreams: (protocol, handler) => void streams.set(protocol, handler),
     handleNotices: (protocol, handler) => void notices.set(protocol, handler),
 
     announce() {
@@ -224,6 +234,13 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
         const inboundStreamsMax = concurrent + SPARE_STREAMS;
         serve(protocol, { messageBytesMax, inboundStreamsMax }, (session, stream) =>
           session.serveRequest(protocol, handler, stream),
+        );
+      }
+      for (const [protocol, handler] of streams) {
+        const { messageBytesMax, concurrent } = handler;
+        const inboundStreamsMax = concurrent + SPARE_STREAMS;
+        serve(protocol, { messageBytesMax, inboundStreamsMax }, (session, stream) =>
+          session.serveStream(protocol, handler, stream),
         );
       }
       for (const [protocol, handler] of notices) {

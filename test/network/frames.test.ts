@@ -127,6 +127,7 @@ t.test('sessions', async (t) => {
     sessions.handleNotices('n/1', { messageBytesMax: 350, take: (_s, bytes) => void take(bytes) });
     sessions.handleRequests('r/1', {
       messageBytesMax: 350,
+      answerBytesMax: 350,
       concurrent: 2,
       answer: async (_session, bytes) => take(bytes),
     });

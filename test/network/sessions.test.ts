@@ -31,6 +31,7 @@ t.test('requests are answered, refused, and given up', async (t) => {
   const { near, far } = await two(t, ({ sessions }) =>
     sessions.handleRequests('double/1', {
       messageBytesMax: 100,
+      answerBytesMax: 100,
       concurrent: 2,
       async answer(session, message) {
         if (message[0] === 0) throw new Error(`${session.nodeName} asked for nothing`);
@@ -57,6 +58,7 @@ t.test('no more requests at a time than allowed', async (t) => {
   const { near } = await two(t, ({ sessions }) =>
     sessions.handleRequests('slow/1', {
       messageBytesMax: 10,
+      answerBytesMax: 10,
       concurrent: 3,
       async answer(_session, message) {
         most = Math.max(most, ++now);
@@ -102,6 +104,7 @@ t.test('malformed messages end the session and blacklist the owner', async (t) =
     sessions.handleNotices('n/1', { messageBytesMax: 10, take: refuse });
     sessions.handleRequests('r/1', {
       messageBytesMax: 10,
+      answerBytesMax: 10,
       concurrent: 1,
       answer: async () => refuse(),
     });

@@ -25,6 +25,7 @@ export class Liar {
       this.port.handleNotices(protocol, ignore);
       this.port.handleRequests(protocol, {
         messageBytesMax: 100_000_000,
+        answerBytesMax: 100_000_000,
         concurrent: 10,
         answer: (_session, message) => this.answer(protocol, message),
       });

@@ -1,5 +1,5 @@
 /** Limits in time on the clock of the node, so that they hold under virtual time too. */
-import type { Clock } from '../base/ports.ts';
+import type { Clock } from './ports.ts';
 
 /**
  * The outcome of `action`, or a rejection after `ms`. `signal` aborts then, and whatever the action
