@@ -146,6 +146,8 @@ export interface Pool {
    * which is an earlier one where the same was already there. Rejects with ApiError.
    */
   submit(tx: Tx): Promise<Tx>;
+  /** Throws ApiError where this node takes and signs no transactions at all. */
+  admit?(): void;
   list(): readonly Tx[];
   size(): number;
   /** Bytes of all its transactions. */

@@ -2,9 +2,10 @@
  * Spreads new blocks (protocol.md §2.5, §10.8): a block travels as header and hashes, is rebuilt
  * from the pool, and only what is missing is asked for.
  *
- * Invariants: a block is relayed after its signature and the turn of its generator were found
- * good, and once; own blocks go to everybody at once; a block that cannot be rebuilt is asked for
- * as a whole once and left to sync after that; nothing is relayed while far behind.
+ * Invariants: a block is relayed once, after its signature and the turn of its generator were found
+ * good, so whoever relays one that fails there is to blame, and for what shows later its generator
+ * alone; own blocks go to everybody at once; a block that cannot be rebuilt is asked for as a whole
+ * once and left to sync after that; nothing is relayed while far behind.
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import { ApiError } from '../base/errors.ts';
@@ -12,7 +13,7 @@ import type { Clock, Log } from '../base/ports.ts';
 import { createRecentSet } from '../base/recent-set.ts';
 import { type Block, blockBytesMax, blockId, decodeBlock, encodeBlock } from '../block/block.ts';
 import type { Header } from '../block/header.ts';
-import type { Blockchain } from '../chain/blockchain.ts';
+import type { Blockchain, Tip } from '../chain/blockchain.ts';
 import { consensusView } from '../chain/consensus-view.ts';
 import type { CheckedBlock, ForkChoice } from '../chain/fork-choice.ts';
 import { blockAt, headerRowAt, heightOf } from '../chain/stored-blocks.ts';
@@ -59,12 +60,19 @@ export interface GossipBlocks {
 
 const SEEN_MAX = 2_000;
 const SEEN_MS = 10 * 60_000;
-/** Blocks being rebuilt at a time. */
+/** Blocks being rebuilt at a time, in all and of one peer. */
 const ARRIVING_MAX = 32;
+const ARRIVING_OF_ONE_MAX = 4;
 const SOURCES_MAX = 4;
 const FETCH_TIMEOUT_MS = 5_000;
 /** A block so little ahead of the clock waits here until its time has come. */
 const EARLY_MS_MAX = 5_000;
+
+/**
+ * The next block; the end of a better branch; a second block of one turn, looked at and relayed for
+ * the evidence.
+ */
+type Use = 'child' | 'fork' | 'evidence' | 'none';
 
 interface Arrival {
   readonly compact: CompactBlock;
@@ -119,6 +127,8 @@ export function createGossipBlocks(
       return;
     }
     if (seen.has(key) || arriving.size >= ARRIVING_MAX) return;
+    const own = [...arriving.values()].filter(({ sources: [first] }) => first === session);
+    if (own.length >= ARRIVING_OF_ONE_MAX) return;
     const arrival = { compact, message: message.slice(), sources: [session] };
     arriving.set(key, arrival);
     void take(arrival)
@@ -128,48 +138,64 @@ export function createGossipBlocks(
 
   async function take(arrival: Arrival): Promise<void> {
     const { header } = arrival.compact;
-    if (!isWorthwhile(arrival)) return;
-    if (isEarly(arrival, header.timestamp - clock.now())) return;
+    const use = useOf(arrival);
+    if (use === 'none' || isEarly(arrival, header.timestamp - clock.now())) return;
     const checked = await rebuild(arrival);
     if (checked === undefined || stopped) return;
     seen.add(latin1(header.signature));
-    relay(arrival, checked.block);
+    if (use !== 'fork') relay(arrival, checked.block);
     const verdict = await forkChoice.adopt([checked]);
-    if (verdict.kind === 'invalid') {
-      for (const session of arrival.sources) session.offend('invalid-block', verdict.error.message);
-    }
+    // Its turn was judged by the rules of the block below, which only this has done.
+    if (use === 'fork' && verdict.kind === 'adopted') relay(arrival, checked.block);
+    if (verdict.kind === 'invalid') blame(header, arrival.sources, verdict.error.message);
     if (verdict.kind === 'unknown-parent') ports.onOrphan();
   }
 
+  /** Transactions that do not fit the state: those who relayed the block had not looked at them. */
+  function blame({ generator }: Header, sources: readonly Session[], why: string): void {
+    for (const session of sources) {
+      if (equal(session.ownerPublicKey, generator)) session.offend('invalid-block', why);
+    }
+  }
+
   /** What can be said before anything is fetched; refuses what breaks a rule. */
-  function isWorthwhile({ compact, sources }: Arrival): boolean {
+  function useOf({ compact, sources }: Arrival): Use {
     const { header } = compact;
     const id = header.signature;
-    if (heightOf(view, id) !== undefined || forkChoice.invalid.has(id)) return false;
+    if (heightOf(view, id) !== undefined || forkChoice.invalid.has(id)) return 'none';
     const parentHeight = heightOf(view, header.reference);
     const parent = parentHeight === undefined ? undefined : headerRowAt(view, parentHeight);
     if (parentHeight === undefined || parent === undefined) {
       ports.onOrphan();
-      return false;
+      return 'none';
     }
     const tip = blockchain.tip();
     const score = parent.score + consensus.score(header.consensus);
     const current = { ...tip, reference: tip.header.reference };
-    const sameTurn =
-      equal(header.generator, tip.header.generator) &&
-      consensus.turnOf(header) === consensus.turnOf(tip.header);
-    // The other block of a miner that makes two is looked at for the evidence.
-    if (!isBetter({ score, id, reference: header.reference }, current)) return sameTurn;
-    if (parentHeight !== tip.height) return true;
+    if (!isBetter({ score, id, reference: header.reference }, current)) {
+      return isTwin(header, tip) ? 'evidence' : 'none';
+    }
+    if (parentHeight !== tip.height) return 'fork';
     try {
       consensus.verify(header, tip, consensusView(view));
-      return true;
+      return 'child';
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       log.info('block.refused', { why: error.message });
       for (const session of sources) session.offend('invalid-block', error.message);
-      return false;
+      return 'none';
     }
+  }
+
+  /** The other block of a miner that makes two in one turn: as good as the tip in every respect. */
+  function isTwin(header: Header, tip: Tip): boolean {
+    const { generator, reference } = tip.header;
+    return (
+      equal(header.generator, generator) &&
+      equal(header.reference, reference) &&
+      consensus.turnOf(header) === consensus.turnOf(tip.header) &&
+      consensus.score(header.consensus) === consensus.score(tip.header.consensus)
+    );
   }
 
   /** Honest clocks differ a little, so a block that is just ahead is looked at again. */
@@ -201,9 +227,12 @@ export function createGossipBlocks(
           (await fromParts(arrival.compact, session)) ??
           (await whole(arrival.compact.header, session));
         if (block !== undefined) return block;
+        session.offend('withheld', 'a block that was announced');
       } catch (error) {
         if (error instanceof CodecError || error instanceof ApiError) {
           session.offend('malformed-message', error.message);
+        } else if (sessions.of(session.owner) === session) {
+          session.offend('withheld', `a block that was announced: ${String(error)}`);
         }
         log.debug('block.fetch-failed', { peer: session.nodeName, why: String(error) });
       }

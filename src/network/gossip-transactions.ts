@@ -52,8 +52,9 @@ export interface GossipTransactions {
 
 /** Hashes that a peer is known to have: it announced them or fetched them. */
 const PEER_KNOWN_MAX = 50_000;
-/** Transactions asked for and not there yet. */
+/** Transactions asked for and not there yet, in all and of one peer. */
 const WANTED_MAX = 20_000;
+const WANTED_OF_ONE_MAX = 5_000;
 /** Other peers to ask for a wanted transaction when the first fails. */
 const SOURCES_MAX = 4;
 /** Entries that too few peers have; beyond it the periodic rebroadcast must do. */
@@ -65,6 +66,8 @@ interface Peer {
   readonly known: RecentSet;
   /** Hashes to announce with the next batch. */
   outgoing: Set<string>;
+  /** How many transactions this peer is being asked for. */
+  asked: number;
 }
 
 export function createGossipTransactions(
@@ -104,7 +107,7 @@ export function createGossipTransactions(
   function open(session: Session): void {
     if (session.mode === 'watcher') return;
     const known = createRecentSet(PEER_KNOWN_MAX, Number.POSITIVE_INFINITY, clock);
-    const peer = { session, known, outgoing: new Set<string>() };
+    const peer = { session, known, outgoing: new Set<string>(), asked: 0 };
     peers.set(session, peer);
     for (const hash of index.hashes()) queue(peer, hash);
   }
@@ -191,7 +194,7 @@ export function createGossipTransactions(
       const sources = wanted.get(hash);
       if (sources !== undefined) {
         if (sources.length < SOURCES_MAX && !sources.includes(session)) sources.push(session);
-      } else if (wanted.size < WANTED_MAX) {
+      } else if (wanted.size < WANTED_MAX && peer.asked + missing.length < WANTED_OF_ONE_MAX) {
         wanted.set(hash, [session]);
         missing.push(hash);
       }
@@ -224,6 +227,8 @@ export function createGossipTransactions(
 
   async function fetch(session: Session, hashes: readonly string[]): Promise<void> {
     let left = hashes;
+    const peer = peers.get(session);
+    if (peer !== undefined) peer.asked += hashes.length;
     try {
       while (left.length > 0) {
         const message = encodeTxHashes(left.map(fromLatin1), chain);
@@ -238,6 +243,11 @@ export function createGossipTransactions(
       }
     } catch (error) {
       log.debug('tx.fetch-failed', { why: String(error) });
+      if (sessions.of(session.owner) === session) {
+        session.offend('withheld', `transactions that were announced: ${String(error)}`);
+      }
+    } finally {
+      if (peer !== undefined) peer.asked -= hashes.length;
     }
     askOthers(session, left);
   }

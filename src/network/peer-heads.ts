@@ -38,10 +38,12 @@ export interface PeerHead extends Head {
 export interface PeerHeads {
   /** The peer to follow, if one has a better chain than ours. */
   best(): PeerHead | undefined;
-  /** All peers whose score is at least this, the ignored ones left out. */
+  /** All peers whose score is at least this, the ignored and the slow ones left out. */
   holders(score: bigint): readonly Session[];
   /** The peer's scores do not count for five minutes. */
   ignore(session: Session): void;
+  /** The peer lets somebody wait, and does not count until that is over. */
+  lag(session: Session, isLagging: boolean): void;
   /** A head that need not be looked at again, although it looks as good as ours. */
   dismiss(head: Head): void;
   onHead(action: (head: PeerHead) => void): void;
@@ -67,6 +69,8 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
   /** By owner, since a new session does not make an old liar honest. */
   const ignoredUntil = new Map<string, number>();
   const dismissed = new Set<string>();
+  /** Peers that take long to answer. */
+  const lagging = new Set<Session>();
   const listeners: ((head: PeerHead) => void)[] = [];
   let stopped = false;
 
@@ -82,6 +86,7 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
   sessions.onClose((session) => {
     peers.get(session)?.cancel?.();
     peers.delete(session);
+    lagging.delete(session);
   });
   const forget = blockchain.listen({ block: announce, rolledBack: announce });
 
@@ -126,7 +131,7 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
   function* fresh(): Generator<PeerHead> {
     for (const { head, heardAt } of peers.values()) {
       if (head === undefined || clock.now() - heardAt > options.scoreTtlMs) continue;
-      if (!isIgnored(head.session)) yield head;
+      if (!lagging.has(head.session) && !isIgnored(head.session)) yield head;
     }
   }
 
@@ -157,6 +162,10 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
         ignoredUntil.delete(ignoredUntil.keys().next().value ?? '');
       }
       ignoredUntil.set(latin1(session.owner), clock.now() + IGNORE_MS);
+    },
+    lag(session, isLagging) {
+      if (isLagging && peers.has(session)) lagging.add(session);
+      else lagging.delete(session);
     },
     dismiss(head) {
       if (dismissed.size >= DISMISSED_MAX) dismissed.delete(dismissed.keys().next().value ?? '');

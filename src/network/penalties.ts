@@ -2,7 +2,6 @@
  * What becomes of nodes that fail or misbehave (protocol.md §10.7).
  *
  *   suspended     a place that could not be dialled, or whose connection ended: left alone a while
- *   distrusted    an owner that did not deliver: its score is ignored for five minutes
  *   blacklisted   an owner and its host: refused in both directions, for a quarter of an hour
  *
  * A node of the configuration is never blacklisted for more than a minute, so that an operator's
@@ -35,8 +34,6 @@ export interface Penalties {
   offend(culprit: Culprit, offence: Offence, detail: string): Verdict;
   suspend(place: string): void;
   isSuspended(place: string): boolean;
-  /** True while the score of this owner is not to be believed. */
-  distrusts(owner: Uint8Array): boolean;
   /** Reason for which the owner, or its host, is refused. */
   blacklistReason(owner: Uint8Array | undefined, host: string): string | undefined;
   suspended(): readonly { readonly place: string; readonly since: number }[];
@@ -61,16 +58,16 @@ const WEIGHTS: Readonly<Record<Offence, { readonly times: number; readonly close
   flood: { times: 1, closes: true },
   'unanswered-request': { times: 3, closes: true },
   'invalid-transactions': { times: 4, closes: false },
+  // The limits on time are short, so a busy peer may miss some.
+  withheld: { times: 10, closes: false },
 };
 const HOUR_MS = 3_600_000;
 const CONFIGURED_MS_MAX = 60_000;
-const DISTRUST_MS = 300_000;
 /** Rows of each kind; the oldest make room. */
 const ROWS_MAX = 1000;
 
 export function createPenalties(options: PenaltyOptions, clock: Clock): Penalties {
   const suspensions = new Map<string, number>();
-  const distrusted = new Map<string, number>();
   const offences = new Map<string, number[]>();
   const entries = new Map<string, BlacklistEntry>();
 
@@ -104,9 +101,6 @@ export function createPenalties(options: PenaltyOptions, clock: Clock): Penaltie
   return {
     offend(culprit, offence, detail) {
       const { times, closes } = WEIGHTS[offence];
-      if (offence === 'unanswered-request' && culprit.owner !== undefined) {
-        put(distrusted, latin1(culprit.owner), clock.now() + DISTRUST_MS);
-      }
       if (count(culprit, offence) < times) return closes ? 'close' : 'noted';
       return blacklist(culprit, `${offence}: ${detail}`) ? 'blacklisted' : 'close';
     },
@@ -116,7 +110,6 @@ export function createPenalties(options: PenaltyOptions, clock: Clock): Penaltie
       const since = suspensions.get(place);
       return since !== undefined && clock.now() - since < options.suspensionMs;
     },
-    distrusts: (owner) => (distrusted.get(latin1(owner)) ?? 0) > clock.now(),
 
     blacklistReason(owner, host) {
       const key = owner === undefined ? undefined : latin1(owner);

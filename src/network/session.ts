@@ -14,6 +14,7 @@ export type Offence =
   | 'invalid-block'
   | 'invalid-transactions'
   | 'unanswered-request'
+  | 'withheld'
   | 'wrong-private-data'
   | 'flood'
   | 'forged-handshake';

@@ -3,8 +3,9 @@
  * blocks, several requests ahead of the one being applied and from several peers.
  *
  * Invariants: one run at a time; blocks are applied in order, whoever sent them; a request ends by
- * its time-out; a peer that promises a better chain and does not deliver it is not followed for
- * five minutes; what is in flight is bounded.
+ * its time-out; who lets others wait for longer than a few seconds holds up nobody as long as
+ * another peer can take over; a peer that promises a better chain and does not deliver it is not
+ * followed for five minutes; what is in flight is bounded.
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import { ApiError } from '../base/errors.ts';
@@ -55,12 +56,18 @@ const PATIENCE_MS = 500;
 /** Before a better chain that could not be taken is tried again. */
 const RETRY_MS = 2_000;
 
-/** The peer is no longer followed; `blamed` if that is its fault. */
+/** After that somebody else is asked as well; the time-out goes on for the one who is slow. */
+const LAGGING_MS = 4_000;
+
+/** By the fault of the peer; because others may do better; or because it is of no use at present. */
+type Reason = 'blamed' | 'elsewhere' | 'later';
+
+/** The peer is no longer followed. */
 class GivenUp extends Error {
-  readonly blamed: boolean;
-  constructor(why: string, blamed: boolean) {
+  readonly reason: Reason;
+  constructor(why: string, reason: Reason) {
     super(why);
-    this.blamed = blamed;
+    this.reason = reason;
   }
 }
 
@@ -104,9 +111,11 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
       } catch (error) {
         if (!(error instanceof GivenUp)) throw error;
         log.warn('sync.given-up', { peer: target.session.nodeName, why: error.message });
-        if (!error.blamed) return;
+        if (error.reason === 'later') return;
+        if (error.reason === 'elsewhere') continue;
         heads.ignore(target.session);
-        if (isOpen(target.session)) target.session.close(error.message);
+        // What was an offence of its own has closed the session already.
+        if (isOpen(target.session)) target.session.offend('unanswered-request', error.message);
       }
     }
   }
@@ -139,7 +148,7 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
     }
     if (isTie) heads.dismiss(target);
     else if (blockchain.tip().score < target.score) {
-      throw new GivenUp('a score without the blocks for it', true);
+      throw new GivenUp('a score without the blocks for it', 'blamed');
     }
   }
 
@@ -152,7 +161,7 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
   function requireBounded(branch: readonly CheckedBlock[]): void {
     const bytes = branch.reduce((sum, { block }) => sum + block.bytes.length, 0);
     if (branch.length <= BRANCH_BLOCKS_MAX && bytes <= BRANCH_BYTES_MAX) return;
-    throw new GivenUp('a long branch that is not better', true);
+    throw new GivenUp('a long branch that is not better', 'blamed');
   }
 
   function requireAdopted(verdict: Verdict, target: PeerHead): void {
@@ -162,13 +171,13 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
         return;
       case 'invalid':
         target.session.offend('invalid-block', verdict.error.message);
-        throw new GivenUp(verdict.error.message, true);
+        throw new GivenUp(verdict.error.message, 'blamed');
       case 'too-deep':
         heads.ignore(target.session);
-        throw new GivenUp('a fork deeper than max-rollback', false);
+        throw new GivenUp('a fork deeper than max-rollback', 'later');
       default:
         // Its time may come, or our own head has moved meanwhile.
-        throw new GivenUp(verdict.kind, false);
+        throw new GivenUp(verdict.kind, 'later');
     }
   }
 
@@ -177,11 +186,12 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
     let known = ownIds();
     for (let isFirst = true; ; isFirst = false) {
       const ids = await askIds(target.session, known, isFirst);
-      if (ids.length === 0) return;
       const unknown = ids.filter((id) => heightOf(view, id) === undefined);
+      // Whoever tells us our own blocks could go on for ever.
+      if (unknown.length === 0) return;
       if (unknown.some((id) => forkChoice.invalid.has(id))) {
         target.session.offend('invalid-block', 'ids of a chain with an invalid block');
-        throw new GivenUp('a chain with an invalid block', true);
+        throw new GivenUp('a chain with an invalid block', 'blamed');
       }
       missing += unknown.length;
       const size = unknown.length > options.batch ? CHUNK_MAX : options.batch;
@@ -214,30 +224,52 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
     const ids = read(session, () => decodeIds(answer, chain));
     if (ids === undefined) {
       // The peer itself has changed its chain since its last answer.
-      if (!isFirst) throw new GivenUp('the peer is on another branch now', false);
+      if (!isFirst) throw new GivenUp('the peer is on another branch now', 'later');
       log.error('fork.too-deep', {
         peer: session.nodeName,
         max: options.rollbackMax,
         why: 'a peer with a better score shares none of the newest blocks',
       });
       heads.ignore(session);
-      throw new GivenUp('no common block', false);
+      throw new GivenUp('no common block', 'later');
     }
     if (!known.some((id) => equal(id, ids.common))) {
       session.offend('malformed-message', 'a common block that was not asked about');
-      throw new GivenUp('a common block that was not asked about', true);
+      throw new GivenUp('a common block that was not asked about', 'blamed');
     }
     // Views into a whole message otherwise.
     return ids.next.map((id) => id.slice());
   }
 
-  async function ask(session: Session, protocol: string, message: Uint8Array): Promise<Uint8Array> {
-    try {
-      return await session.request(protocol, message, options.timeoutMs);
-    } catch (error) {
-      if (isOpen(session)) session.offend('unanswered-request', String(error));
-      throw new GivenUp(`no answer: ${String(error)}`, true);
+  /** The answer, unless it takes long and another peer has a better chain than ours, too. */
+  function ask(session: Session, protocol: string, message: Uint8Array): Promise<Uint8Array> {
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+    let cancel = clock.after(LAGGING_MS, lag);
+    function lag(): void {
+      heads.lag(session, true);
+      cancel = clock.after(LAGGING_MS, lag);
+      if (heads.best() !== undefined) reject(new GivenUp('others may be faster', 'elsewhere'));
     }
+    function over(): void {
+      cancel();
+      heads.lag(session, false);
+    }
+    session.request(protocol, message, options.timeoutMs).then(
+      (answer) => {
+        over();
+        resolve(answer);
+      },
+      (error: unknown) => {
+        over();
+        const why = `no answer: ${String(error)}`;
+        // A connection may break without anybody's fault.
+        if (!isOpen(session)) return reject(new GivenUp(why, 'elsewhere'));
+        heads.ignore(session);
+        session.offend('unanswered-request', why);
+        reject(new GivenUp(why, 'blamed'));
+      },
+    );
+    return promise;
   }
 
   function read<T>(session: Session, decode: () => T): T {
@@ -247,32 +279,41 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
       const refusal = error instanceof ApiError || error instanceof CodecError;
       if (!refusal) throw error;
       session.offend('malformed-message', error.message);
-      throw new GivenUp(error.message, true);
+      throw new GivenUp(error.message, 'blamed');
     }
   }
 
   let turn = 0;
 
-  /** From any peer with as good a chain; what that one lacks comes from the one followed. */
+  /** From the peers with as good a chain in turn; the one followed has the last word. */
   async function download(ids: readonly Uint8Array[], target: PeerHead): Promise<CheckedBlock[]> {
-    const helpers = heads.holders(target.score);
-    const helper = helpers[turn++ % Math.max(1, helpers.length)] ?? target.session;
     const blocks: CheckedBlock[] = [];
-    if (helper !== target.session) {
-      try {
-        await fetchInto(blocks, ids, helper);
-      } catch (error) {
-        if (!(error instanceof GivenUp)) throw error;
-        log.debug('sync.helper-failed', { peer: helper.nodeName, why: error.message });
-        if (error.blamed) heads.ignore(helper);
-      }
-    }
+    const asked = new Set<Session>();
     while (blocks.length < ids.length) {
       const before = blocks.length;
-      await fetchInto(blocks, ids.slice(before), target.session);
-      if (blocks.length === before) throw new GivenUp('blocks without their bodies', true);
+      const helper = next(target, asked);
+      const source = helper ?? target.session;
+      asked.add(source);
+      try {
+        await fetchInto(blocks, ids.slice(before), source);
+      } catch (error) {
+        if (!(error instanceof GivenUp) || helper === undefined) throw error;
+        if (error.reason === 'blamed' && source === target.session) throw error;
+        log.debug('sync.helper-failed', { peer: source.nodeName, why: error.message });
+        if (error.reason === 'blamed') heads.ignore(source);
+      }
+      if (stopped) throw new GivenUp('the node stops', 'later');
+      if (helper === undefined && blocks.length === before) {
+        throw new GivenUp('blocks without their bodies', 'blamed');
+      }
     }
     return blocks;
+  }
+
+  /** Undefined when all have been asked. */
+  function next(target: PeerHead, asked: ReadonlySet<Session>): Session | undefined {
+    const helpers = heads.holders(target.score).filter((one) => !asked.has(one));
+    return helpers[turn++ % Math.max(1, helpers.length)];
   }
 
   /** Appends what the peer sends up to the first block that it lacks. */
@@ -295,7 +336,7 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
       const id = ids[i];
       if (id === undefined || latin1(blockId(checked.block)) !== latin1(id)) {
         session.offend('malformed-message', 'another block than was asked for');
-        throw new GivenUp('another block than was asked for', true);
+        throw new GivenUp('another block than was asked for', 'blamed');
       }
       blocks.push(checked);
       await clock.turn();

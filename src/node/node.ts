@@ -192,7 +192,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     pool: {
       ...pool,
       problem: poolProblem,
-      submit: config.network.mode === 'watcher' ? refuseAsWatcher : pool.submit,
+      ...(config.network.mode === 'watcher' ? { admit: refuseAsWatcher } : {}),
     },
     fees: {
       calculate: (tx) =>
@@ -257,10 +257,10 @@ function tlsOf({ cert, key }: Config['restApi']['tls']): { cert: string; key: st
   return cert === undefined || key === undefined ? undefined : { cert, key };
 }
 
-/** A watcher has no part in spreading transactions, so it takes none (protocol.md §10.8). */
-const refuseAsWatcher: Pool['submit'] = async () => {
+/** A watcher has no part in spreading transactions: it signs and takes none (protocol.md §10.8). */
+function refuseAsWatcher(): never {
   throw apiError('NotAvailable', 'Sending transactions, since it is a watcher,');
-};
+}
 
 /** Entries one account may have in the pool (H-17). */
 const SENDER_ENTRIES_MAX = 10_000;

@@ -101,6 +101,8 @@ export interface WholeOptions {
   readonly roundMs?: number;
   /** What becomes of writes; its fields may change later. */
   readonly store?: MemoryStoreOptions;
+  /** What the node says to be, to clients and peers. */
+  readonly version?: string;
 }
 
 export const ROUND_MS = 10_000;
@@ -177,6 +179,7 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
     store: createMemoryStore(options.store),
     records: { list: [], disk: Promise.resolve() },
     http: options.http ?? noHttp,
+    version: options.version ?? '1.1.0',
     passwords: options.passwords ?? [],
   });
 }
@@ -199,6 +202,7 @@ interface Ground
   readonly genesis: Block;
   readonly files: ReturnType<typeof memoryFiles>;
   readonly http: Http;
+  readonly version: string;
   readonly passwords: readonly (string | undefined)[];
 }
 
@@ -225,7 +229,7 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
     http: ground.http,
     keystore,
     ownerKey: await keystore.privateKey(accounts[0].address, ground.passwords[0]),
-    version: '0.0.0',
+    version: ground.version,
     audit: 'state',
     requestStop: (cause) => void stops.push(cause),
   });

@@ -1,13 +1,29 @@
 import t from 'tap';
+import { hyperExpress } from '../../src/adapters/hyper-express.ts';
+import { txToJson } from '../../src/tx/json.ts';
+import { restOf } from '../e2e/rest.ts';
 import { wholeNode } from './in-process.ts';
 
-t.test('scenario 107: a watcher takes no transactions from clients', async (t) => {
-  const { node, accounts, transfer, clock } = await wholeNode(t, { set: ['network.mode=watcher'] });
+t.test('scenario 107: a watcher takes and signs no transactions of clients', async (t) => {
+  const whole = await wholeNode(t, { set: ['network.mode=watcher'], http: hyperExpress });
+  const { node, accounts, transfer, clock, apiKey, chain } = whole;
   const [owner, other] = accounts;
-  await t.rejects(node.services.pool.submit(transfer(owner, other, 1)), {
-    code: 199,
-    message: 'Sending transactions, since it is a watcher, is not available on this node',
-  });
+  const { post } = restOf(`http://127.0.0.1:${node.rest!.port}`, apiKey);
+  const json = txToJson(transfer(owner, other, 1), chain);
+  for (const path of ['sign', 'broadcast', 'signAndBroadcast']) {
+    t.match(
+      await post(`/transactions/${path}`, json),
+      {
+        status: 400,
+        body: {
+          error: 199,
+          message: 'Sending transactions, since it is a watcher, is not available on this node',
+        },
+      },
+      path,
+    );
+  }
+  t.equal(node.pool.size(), 0);
   await clock.advance(60_000);
-  t.equal(node.blockchain.tip().height, 1, 'and makes no block');
+  t.equal(node.blockchain.tip().height, 1, 'and it makes no block');
 });

@@ -161,7 +161,8 @@ const calculateFee = route({
 
 /** Signs with a key of the keystore what the request leaves unsigned. */
 async function signed(body: JsonObject, services: Services): Promise<Tx> {
-  const { codec, keystore, clock, fees } = services;
+  const { codec, keystore, clock, fees, pool } = services;
+  pool.admit?.();
   const { password } = body;
   const draft = unsignedFromJson(body, codec, {
     publicKeyOf(address) {
@@ -234,6 +235,7 @@ const broadcast = route({
   body: signedBody,
   reply: Transaction,
   async handle({ body }, services) {
+    services.pool.admit?.();
     const candidates = broadcastFromJson(body, services.codec);
     const tx = candidates.length === 1 ? candidates[0] : await meant(candidates, services);
     return await submit(tx, services);
