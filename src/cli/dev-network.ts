@@ -1,15 +1,20 @@
 /**
- * Makes the folder of a private one-node network: accounts, keystore, signed genesis, configuration.
+ * Makes the folders of a private network: accounts, keystores, signed genesis, configurations.
  * Nothing here is secret: every seed phrase is printed for whoever wants to try things out.
+ *
+ *   DIR/dev-network.json     accounts and API keys
+ *   DIR/node.conf …          of a network of one node
+ *   DIR/node-1/node.conf …   of each node of a larger one
  */
 import { join } from 'node:path';
 import { base58 } from '../base/base58.ts';
 import { utf8 } from '../base/bytes.ts';
 import type { Files, Random } from '../base/ports.ts';
-import { signGenesis } from '../block/genesis.ts';
+import { type GenesisSettings, signGenesis } from '../block/genesis.ts';
 import { createChain } from '../crypto/chain.ts';
 import type { CryptoFamily, KeyPair } from '../crypto/family.ts';
 import { roleNumber } from '../ledger/roles.ts';
+import { type DevConfig, devConfigText } from './dev-config.ts';
 
 export const DEV_CHAIN_ID = 'T';
 /** Every role of this era except `banned`. */
@@ -25,6 +30,8 @@ const ALL_ROLES = [
 const ACCOUNTS_WITHOUT_ROLE = 4;
 const INITIAL_AMOUNT = 100_000_000_00000000n;
 const SECRET_BYTES = 24;
+/** With the quarter of all tokens that a node owns, the first blocks take about a round. */
+const INITIAL_BASE_TARGET = 153_722_867n;
 
 export interface DevAccount {
   readonly address: string;
@@ -36,7 +43,11 @@ export interface DevAccount {
 
 export interface DevNetwork {
   readonly chainId: string;
+  /** How many nodes it has. Their owners are the first accounts. */
+  readonly nodes: number;
+  readonly consensus: 'poa' | 'pos';
   readonly accounts: readonly DevAccount[];
+  /** Of every node. */
   readonly apiKey: string;
   readonly privacyApiKey: string;
 }
@@ -44,11 +55,15 @@ export interface DevNetwork {
 export interface DevOptions {
   readonly dir: string;
   readonly restHost: string;
+  /** Of the first node; the others follow. */
   readonly restPort: number;
-  /** Length of a whole round: its working part and its synchronisation part. */
+  readonly consensus?: 'poa' | 'pos';
+  /** Length of a whole round, under PoS the average time between blocks. */
   readonly roundMs: number;
   /** Time of the genesis block. */
   readonly now: number;
+  /** Where the nodes listen to each other, one port for each; absent: one node by itself. */
+  readonly peerPorts?: readonly number[];
 }
 
 export interface DevPorts {
@@ -63,36 +78,51 @@ export interface DevPorts {
   ) => Promise<void>;
 }
 
-export const configPath = (dir: string): string => join(dir, 'node.conf');
+/** Folder of a node, the first one by default. */
+export const nodeFolder = (dir: string, nodes = 1, index = 0): string =>
+  nodes === 1 ? dir : join(dir, `node-${index + 1}`);
+export const configPath = (dir: string, nodes = 1, index = 0): string =>
+  join(nodeFolder(dir, nodes, index), 'node.conf');
 const networkPath = (dir: string): string => join(dir, 'dev-network.json');
 
 /** The network of an earlier run in this folder, if there was one. */
 export function readDevNetwork(dir: string, files: Files): DevNetwork | undefined {
   const bytes = files.read(networkPath(dir));
-  if (bytes === undefined || files.read(configPath(dir)) === undefined) return undefined;
-  const stored = JSON.parse(new TextDecoder().decode(bytes)) as Omit<DevNetwork, 'accounts'> & {
-    accounts: readonly (Omit<DevAccount, 'balance'> & { balance: string })[];
-  };
+  if (bytes === undefined) return undefined;
+  const stored = JSON.parse(new TextDecoder().decode(bytes)) as StoredNetwork;
+  const { nodes = 1, consensus = 'poa' } = stored;
+  if (files.read(configPath(dir, nodes)) === undefined) return undefined;
   const accounts = stored.accounts.map((one) => ({ ...one, balance: BigInt(one.balance) }));
-  return { ...stored, accounts };
+  return { ...stored, nodes, consensus, accounts };
+}
+
+interface StoredNetwork extends Omit<DevNetwork, 'nodes' | 'consensus' | 'accounts'> {
+  /** Both are absent in folders of earlier releases. */
+  readonly nodes?: number;
+  readonly consensus?: 'poa' | 'pos';
+  readonly accounts: readonly (Omit<DevAccount, 'balance'> & { readonly balance: string })[];
 }
 
 export async function createDevNetwork(options: DevOptions, ports: DevPorts): Promise<DevNetwork> {
   const { files, random, family } = ports;
+  const { peerPorts = [], consensus = 'poa' } = options;
+  const nodes = Math.max(1, peerPorts.length);
   const chain = createChain(family, DEV_CHAIN_ID.charCodeAt(0));
   const secret = (): string => base58.encode(random.bytes(SECRET_BYTES));
 
-  const seeds = Array.from({ length: 1 + ACCOUNTS_WITHOUT_ROLE }, secret);
+  const seeds = Array.from({ length: nodes + ACCOUNTS_WITHOUT_ROLE }, secret);
   const keys = seeds.map((seed) => family.keyPairFromPhrase(seed));
   const accounts = keys.map((key, i) => ({
     address: chain.addressToText(chain.addressOf(key.publicKey)),
     publicKey: base58.encode(key.publicKey),
     seed: seeds[i] ?? '',
-    roles: i === 0 ? ALL_ROLES : [],
+    roles: i === 0 ? ALL_ROLES : i < nodes ? ['miner'] : [],
     balance: INITIAL_AMOUNT,
   }));
   const network = {
     chainId: DEV_CHAIN_ID,
+    nodes,
+    consensus,
     accounts,
     apiKey: secret(),
     privacyApiKey: secret(),
@@ -103,14 +133,14 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
     {
       timestamp: options.now,
       version: 1,
-      consensus: { kind: 'poa' },
+      consensus: consensusOf(consensus),
       transactions: accounts.map(({ address, balance }) => ({
         recipient: chain.addressFromText(address),
         amount: balance,
       })),
-      networkParticipants: keys.map((key, i) => ({
-        publicKey: key.publicKey,
-        roles: i === 0 ? ALL_ROLES.map((name) => roleNumber(name) ?? 0) : [],
+      networkParticipants: accounts.map(({ roles }, i) => ({
+        publicKey: keys[i]!.publicKey,
+        roles: roles.map((name) => roleNumber(name) ?? 0),
       })),
     },
     {
@@ -121,85 +151,40 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
   );
 
   const walletPassword = secret();
-  await ports.createKeystore(join(options.dir, 'keystore.dat'), walletPassword, keys);
   const hash = (key: string): string => base58.encode(family.secureHash(utf8(key)));
-  files.replace(
-    configPath(options.dir),
-    utf8(
-      configText(options, network, {
-        walletPassword,
-        apiKeyHash: hash(network.apiKey),
-        privacyApiKeyHash: hash(network.privacyApiKey),
-        genesisKey: base58.encode(genesisKey.publicKey),
-        genesisSignature: base58.encode(genesis.header.signature),
-      }),
-    ),
-    { secret: true },
-  );
+  const shared: Omit<DevConfig, 'folder' | 'owner' | 'restPort' | 'peers'> = {
+    chainId: network.chainId,
+    accounts,
+    consensus,
+    roundMs: options.roundMs,
+    walletPassword,
+    restHost: options.restHost,
+    apiKeyHash: hash(network.apiKey),
+    privacyApiKeyHash: hash(network.privacyApiKey),
+    genesisTimestamp: options.now,
+    initialBaseTarget: INITIAL_BASE_TARGET,
+    genesisKey: base58.encode(genesisKey.publicKey),
+    genesisSignature: base58.encode(genesis.header.signature),
+  };
+  for (let index = 0; index < nodes; index++) {
+    const folder = nodeFolder(options.dir, nodes, index);
+    // Its owner, and everybody who owns no node.
+    const held = [keys[index]!, ...keys.slice(nodes)];
+    await ports.createKeystore(join(folder, 'keystore.dat'), walletPassword, held);
+    const text = devConfigText({
+      ...shared,
+      folder,
+      owner: accounts[index]!.address,
+      restPort: options.restPort === 0 ? 0 : options.restPort + index,
+      ...(peerPorts.length === 0 ? {} : { peers: { ports: peerPorts, index } }),
+    });
+    files.replace(configPath(options.dir, nodes, index), utf8(text), { secret: true });
+  }
   const stored = accounts.map((one) => ({ ...one, balance: String(one.balance) }));
   const text = JSON.stringify({ ...network, accounts: stored }, null, 2);
   files.replace(networkPath(options.dir), utf8(`${text}\n`), { secret: true });
   return network;
 }
 
-interface Secrets {
-  readonly walletPassword: string;
-  readonly apiKeyHash: string;
-  readonly privacyApiKeyHash: string;
-  readonly genesisKey: string;
-  readonly genesisSignature: string;
-}
-
-function configText(options: DevOptions, network: DevNetwork, secrets: Secrets): string {
-  const { accounts } = network;
-  // A tenth of the round is left for a block to spread, as protocol.md §4.1 advises.
-  const syncMs = Math.max(1, Math.floor(options.roundMs / 10));
-  const quoted = (text: string): string => JSON.stringify(text);
-  const transactions = accounts
-    .map((one) => `{ recipient = ${quoted(one.address)}, amount = "${one.balance}" }`)
-    .join('\n          ');
-  const participants = accounts
-    .map((one) => `{ public-key = ${quoted(one.publicKey)}, roles = [${one.roles.join(', ')}] }`)
-    .join('\n          ');
-  return `# A private network for development, made by \`platform-node dev\`.
-node {
-  owner-address = ${quoted(accounts[0]?.address ?? '')}
-  directory = ${quoted(options.dir)}
-  data-directory = ${quoted(join(options.dir, 'data'))}
-  wallet { file = ${quoted(join(options.dir, 'keystore.dat'))}, password = ${quoted(secrets.walletPassword)} }
-  blockchain {
-    consensus {
-      type = poa
-      round-duration = "${options.roundMs - syncMs}ms"
-      sync-duration = "${syncMs}ms"
-    }
-    custom {
-      address-scheme-character = ${quoted(network.chainId)}
-      genesis {
-        initial-balance = "${accounts.reduce((sum, one) => sum + one.balance, 0n)}"
-        block-timestamp = ${options.now}
-        genesis-public-key-base-58 = ${quoted(secrets.genesisKey)}
-        signature = ${quoted(secrets.genesisSignature)}
-        transactions = [
-          ${transactions}
-        ]
-        network-participants = [
-          ${participants}
-        ]
-      }
-    }
-  }
-  # Nobody else is to join it.
-  network { listen = no, bind-address = "127.0.0.1", known-peers = [] }
-  # The only miner of this network is this node, on whose clock everybody agrees.
-  miner.quorum = 0
-  ntp { servers = [], fatal-timeout = 5m }
-  rest-api {
-    bind-address = ${quoted(options.restHost)}
-    port = ${options.restPort}
-    api-key-hash = ${quoted(secrets.apiKeyHash)}
-    privacy-api-key-hash = ${quoted(secrets.privacyApiKeyHash)}
-  }
-}
-`;
-}
+const consensusOf = (kind: 'poa' | 'pos'): GenesisSettings['consensus'] =>
+  kind === 'poa' ? { kind } : { kind, initialBaseTarget: INITIAL_BASE_TARGET };

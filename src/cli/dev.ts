@@ -1,17 +1,21 @@
 /**
- * `platform-node dev`: a ready one-node network with funded accounts, on a temporary folder or on
- * one that can be kept.
+ * `platform-node dev`: a ready private network with funded accounts, on a temporary folder or on
+ * one that can be kept. One node runs in this process, several in processes of their own.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { durationOf } from '../node/config/kinds.ts';
 import type { DevNetwork } from './dev-network.ts';
+import { CliError } from './exit.ts';
 
 interface Options {
   readonly dir?: string;
   readonly keep?: true;
+  /** Absent: as many as the network in the folder has, one in a new one. */
+  readonly nodes?: number;
+  readonly consensus?: 'poa' | 'pos';
   readonly restPort: number;
   readonly round: number;
   readonly json?: true;
@@ -19,21 +23,41 @@ interface Options {
 }
 
 const ROUND_MS_MIN = 100;
+const NODES_MAX = 16;
+const PORT_MAX = 65_535;
 
 export function register(command: Command): void {
   command
+    .option('--nodes <count>', 'nodes, each a process that makes blocks (default: 1)', nodeCount)
+    .addOption(
+      new Option('--consensus <kind>', 'consensus of a new network (default: poa)').choices([
+        'poa',
+        'pos',
+      ]),
+    )
     .option('--dir <folder>', 'folder of the network (default: a temporary one)')
     .option('--keep', 'leave the folder for a later run')
-    .option('--rest-port <port>', 'port of the REST listener', port, 6862)
+    .option('--rest-port <port>', 'REST port of the first node, the others follow', port, 6862)
     .option('--round <duration>', 'time between blocks', round, 1000)
     .option('--json', 'print one line of JSON when ready')
-    .option('--check-state', 'check the sums of the whole ledger after every block (slow)')
+    .option(
+      '--check-state',
+      'check the sums of the whole ledger after every block (slow; one node)',
+    )
     .action(run);
+}
+
+function nodeCount(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > NODES_MAX) {
+    throw new InvalidArgumentError(`a number from 1 to ${NODES_MAX}`);
+  }
+  return value;
 }
 
 function port(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > 65535) {
+  if (!Number.isInteger(value) || value < 0 || value > PORT_MAX) {
     throw new InvalidArgumentError('a port number from 0 to 65535, 0 for any free one');
   }
   return value;
@@ -56,38 +80,30 @@ async function run(options: Options): Promise<void> {
   mkdirSync(dir, { recursive: true });
   try {
     const network = await prepare(dir, options);
-    // The owner of a development network has no password.
-    process.env['PLATFORM_NODE_OWNER_PASSWORD_EMPTY'] ??= 'true';
-    const { configPath } = await import('./dev-network.ts');
-    const { loadConfig } = await import('./config-file.ts');
-    const { runNode } = await import('./run-node.ts');
-    const { endOnFailure } = await import('./fatal.ts');
-    const { config } = await loadConfig(configPath(dir), {
-      set: [`rest-api.port=${options.restPort}`],
-    });
-    const audit = options.checkState === true ? 'state' : 'blocks';
-    const node = await runNode(config, { audit });
-    endOnFailure(node.log);
-    // A person gets the screen below, which says more.
-    const { sayStarted } = await import('./start-screen.ts');
-    if (process.stderr.isTTY !== true) sayStarted(node.facts, node.log, false);
-    await announce(network, node.rest?.port ?? options.restPort, options.json === true);
-    await node.ended;
+    await (network.nodes === 1 ? runHere : runProcesses)(dir, network, options);
   } finally {
     if (options.keep !== true) rmSync(dir, { recursive: true, force: true });
   }
 }
 
+/** The network of an earlier run in this folder, else a new one. */
 async function prepare(dir: string, options: Options): Promise<DevNetwork> {
   const { createDevNetwork, readDevNetwork } = await import('./dev-network.ts');
   const { files } = await import('../adapters/files.ts');
   const { systemRandom } = await import('../adapters/system.ts');
   const earlier = readDevNetwork(dir, files);
-  if (earlier !== undefined) return earlier;
+  if (earlier !== undefined) {
+    const { nodes = earlier.nodes, consensus = earlier.consensus } = options;
+    if (nodes === earlier.nodes && consensus === earlier.consensus) return earlier;
+    const is = `${earlier.nodes} nodes and consensus ${earlier.consensus}`;
+    throw new CliError(`The network in ${dir} has ${is}, which cannot be changed`);
+  }
   const { createFamily } = await import('../crypto/families.ts');
   const { createChain } = await import('../crypto/chain.ts');
   const { openKeystore } = await import('../keystore/keystore.ts');
+  const { freePorts } = await import('./free-ports.ts');
   const { DEV_CHAIN_ID } = await import('./dev-network.ts');
+  const { nodes = 1, consensus = 'poa' } = options;
   const family = createFamily('curve25519');
   const chain = createChain(family, DEV_CHAIN_ID.charCodeAt(0));
   return createDevNetwork(
@@ -95,8 +111,10 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
       dir,
       restHost: '127.0.0.1',
       restPort: options.restPort,
+      consensus,
       roundMs: options.round,
       now: Date.now(),
+      peerPorts: nodes === 1 ? [] : await freePorts(nodes),
     },
     {
       files,
@@ -114,25 +132,83 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
   );
 }
 
-async function announce(network: DevNetwork, restPort: number, json: boolean): Promise<void> {
-  const { stringify } = await import('../base/json.ts');
-  const rest = `http://127.0.0.1:${restPort}`;
+async function runHere(dir: string, network: DevNetwork, options: Options): Promise<void> {
+  // The owner of a development network has no password.
+  process.env['PLATFORM_NODE_OWNER_PASSWORD_EMPTY'] ??= 'true';
+  const { configPath } = await import('./dev-network.ts');
+  const { loadConfig } = await import('./config-file.ts');
+  const { runNode } = await import('./run-node.ts');
+  const { endOnFailure } = await import('./fatal.ts');
+  const { config } = await loadConfig(configPath(dir), {
+    set: [`rest-api.port=${options.restPort}`],
+  });
+  const audit = options.checkState === true ? 'state' : 'blocks';
+  const node = await runNode(config, { audit });
+  endOnFailure(node.log);
+  // A person gets the screen below, which says more.
+  const { sayStarted } = await import('./start-screen.ts');
+  if (process.stderr.isTTY !== true) sayStarted(node.facts, node.log, false);
+  await announce(network, [node.rest?.port ?? options.restPort], options);
+  await node.ended;
+}
+
+async function runProcesses(dir: string, network: DevNetwork, options: Options): Promise<void> {
+  if (options.checkState === true) throw new CliError('--check-state works with one node only');
+  const { nodes } = network;
+  const { restPort: first } = options;
+  if (first + nodes - 1 > PORT_MAX) throw new CliError(`There are no ${nodes} ports from ${first}`);
+  const { configPath, nodeFolder } = await import('./dev-network.ts');
+  const { freePorts } = await import('./free-ports.ts');
+  const { startProcesses } = await import('./dev-processes.ts');
+  const indexes = Array.from({ length: nodes }, (_, index) => index);
+  const restPorts = first === 0 ? await freePorts(nodes) : indexes.map((index) => first + index);
+  const logs = indexes.map((index) => join(nodeFolder(dir, nodes, index), 'node.log'));
+  const { connected, ended } = startProcesses(
+    indexes.map((index) => ({
+      config: configPath(dir, nodes, index),
+      restPort: restPorts[index]!,
+      log: logs[index]!,
+    })),
+  );
+  if (await connected) await announce(network, restPorts, options, logs);
+  await ended;
+}
+
+async function announce(
+  network: DevNetwork,
+  restPorts: readonly number[],
+  { json }: Options,
+  logs: readonly string[] = [],
+): Promise<void> {
   const { apiKey, privacyApiKey, accounts, chainId } = network;
-  const owner = accounts[0]?.address;
-  if (json) {
-    const nodes = [{ rest, apiKey, privacyApiKey, owner }];
+  const nodes = restPorts.map((restPort, i) => ({
+    rest: `http://127.0.0.1:${restPort}`,
+    apiKey,
+    privacyApiKey,
+    owner: accounts[i]?.address,
+  }));
+  if (json === true) {
+    const { stringify } = await import('../base/json.ts');
     console.log(stringify({ ready: true, chainId, nodes, accounts }));
     return;
   }
+  const first = nodes[0]?.rest;
   console.log(`
-  A private network with one node is running.
+  A private network with ${nodes.length === 1 ? 'one node' : `${nodes.length} nodes`} is running.
 
-  REST API   ${rest}          try it in a browser: ${rest}/api-docs
-  Explorer   ${rest}/explorer
+  REST API   ${first}          try it in a browser: ${first}/api-docs
+  Explorer   ${first}/explorer
   API key    ${apiKey}
   Chain id   ${chainId}
-
-  Accounts (the first one has every role):`);
+`);
+  if (nodes.length > 1) {
+    console.log('  Nodes, each with its owner and its log:');
+    for (const [i, { rest, owner }] of nodes.entries()) {
+      console.log(`    ${rest}   ${owner}   ${logs[i]}`);
+    }
+    console.log('');
+  }
+  console.log('  Accounts (the first one has every role):');
   for (const { address, seed } of accounts) console.log(`    ${address}   seed: ${seed}`);
   console.log('\n  Ctrl-C stops it.\n');
 }

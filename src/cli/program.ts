@@ -35,7 +35,7 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: 'dev',
-    summary: 'run a private network in one process',
+    summary: 'run a private network on this machine',
     load: () => import('./dev.ts'),
   },
   {

@@ -15,8 +15,15 @@ export function register(command: Command): void {
       const { endOnFailure } = await import('./fatal.ts');
       const { sayStarted } = await import('./start-screen.ts');
       const node = await runNode(config);
+      endWithParent();
       endOnFailure(node.log);
       sayStarted(node.facts, node.log, process.stderr.isTTY === true);
       await node.ended;
     });
+}
+
+/** A node that `platform-node dev` has started does not outlive it, however that ends. */
+function endWithParent(): void {
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.channel?.unref();
 }

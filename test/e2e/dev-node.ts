@@ -46,11 +46,10 @@ export function temporaryFolder(scope: Scope): string {
 }
 
 export async function startDevNode(scope: Scope, options: DevOptions = {}): Promise<DevNode> {
-  const { dir = temporaryFolder(scope), round = '1s' } = options;
-  const args = ['dev', '--dir', dir, '--keep', '--rest-port', '0', '--round', round, '--json'];
-  const command = startCommand(scope, args, options.env === undefined ? {} : { env: options.env });
-  const ready = parse(await command.line('stdout', /"ready":true/)) as unknown as Ready;
-  const [node] = ready.nodes;
+  const { dir = temporaryFolder(scope), round = '1s', env } = options;
+  const args = ['--dir', dir, '--keep', '--round', round];
+  const { command, ready } = await startDev(scope, args, env);
+  const node = ready.nodes[0]!;
   return {
     dir,
     rest: restOf(node.rest, node.apiKey),
@@ -69,16 +68,49 @@ export async function startDevNode(scope: Scope, options: DevOptions = {}): Prom
   };
 }
 
+export interface DevNetworkRun {
+  readonly rests: readonly Rest[];
+  readonly owners: readonly string[];
+  readonly accounts: readonly Account[];
+  readonly command: Command;
+  stop(): Promise<Exit>;
+}
+
+/** `platform-node dev` with these options, on any free REST ports. */
+export async function startDevNetwork(
+  scope: Scope,
+  args: readonly string[],
+  env?: DevOptions['env'],
+): Promise<DevNetworkRun> {
+  const { command, ready } = await startDev(scope, args, env);
+  return {
+    rests: ready.nodes.map(({ rest, apiKey }) => restOf(rest, apiKey)),
+    owners: ready.nodes.map(({ owner }) => owner),
+    accounts: ready.accounts,
+    command,
+    stop: () => stop(command),
+  };
+}
+
+async function startDev(
+  scope: Scope,
+  args: readonly string[],
+  env: DevOptions['env'],
+): Promise<{ command: Command; ready: Ready }> {
+  const words = ['dev', ...args, '--rest-port', '0', '--json'];
+  const command = startCommand(scope, words, env === undefined ? {} : { env });
+  const ready = parse(await command.line('stdout', /"ready":true/)) as unknown as Ready;
+  return { command, ready };
+}
+
 interface Ready {
   readonly chainId: string;
-  readonly nodes: readonly [
-    {
-      readonly rest: string;
-      readonly apiKey: string;
-      readonly privacyApiKey: string;
-      readonly owner: string;
-    },
-  ];
+  readonly nodes: readonly {
+    readonly rest: string;
+    readonly apiKey: string;
+    readonly privacyApiKey: string;
+    readonly owner: string;
+  }[];
   readonly accounts: readonly Account[];
 }
 

@@ -1,0 +1,28 @@
+/** TCP ports of this machine that nobody uses. */
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+/**
+ * Below the range from which systems take the ports of outgoing connections: otherwise any
+ * connection of any program might have taken it by the time it is listened on.
+ */
+const FIRST = 10_000;
+const LAST = 32_000;
+
+/** Different ports on which this machine can listen now. */
+export async function freePorts(count: number): Promise<number[]> {
+  const found = new Set<number>();
+  while (found.size < count) {
+    const port = randomInt(FIRST, LAST);
+    if (!found.has(port) && (await isFree(port))) found.add(port);
+  }
+  return [...found];
+}
+
+export function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
