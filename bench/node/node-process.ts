@@ -1,6 +1,7 @@
 /** A real node in a process of its own, as an operator starts it. */
 import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cpuSecondsOf } from '../measure/cpu.ts';
@@ -32,7 +33,7 @@ export interface NodeOptions {
   readonly firstPath?: string;
 }
 
-const PROGRAM = fileURLToPath(new URL('../../bin/platform-node.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../bin/platform-node', import.meta.url));
 const START_MS_MAX = 120_000;
 const POLL_MS = 2;
 
@@ -44,18 +45,15 @@ export async function startNode(
   const sets = [`rest-api.port=${port}`, ...(options.set ?? [])].flatMap((set) => ['--set', set]);
   const log = openSync(join(folder.dir, 'node.log'), 'a');
   const begun = performance.now();
-  const child = spawn(
-    process.execPath,
-    [
-      '--disable-warning=ExperimentalWarning',
-      ...(options.execArgv ?? []),
-      ...[PROGRAM, 'start', folder.config, ...sets],
-    ],
-    {
-      stdio: ['ignore', log, log],
-      env: { ...process.env, PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'true' },
+  const child = spawn(PROGRAM, ['start', folder.config, ...sets], {
+    stdio: ['ignore', log, log],
+    env: {
+      ...process.env,
+      PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'true',
+      // Not those of this process, which may run under the hooks of a test runner.
+      NODE_OPTIONS: (options.execArgv ?? []).join(' '),
     },
-  );
+  });
   let over = false;
   const ended = new Promise<void>((resolve) =>
     child.once('exit', () => {
@@ -69,7 +67,8 @@ export async function startNode(
   };
 
   const first = `http://127.0.0.1:${port}${options.firstPath ?? '/blocks/height'}`;
-  while (!(await isAnswered(first))) {
+  // Asking for a connection is far cheaper than a request, and the node needs the processors now.
+  while (!(await isListening(port)) || !(await isAnswered(first))) {
     if (over) throw new Error(`the node did not start, see ${folder.dir}/node.log`);
     if (performance.now() - begun > START_MS_MAX) throw new Error('the node does not start');
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -85,6 +84,16 @@ export async function startNode(
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
 }
 
 async function isAnswered(url: string): Promise<boolean> {

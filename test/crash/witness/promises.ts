@@ -12,7 +12,9 @@ export interface Promises {
   watch(node: NodeProcess): Promise<void>;
   /** Compares a node that has just started with all that was promised; lists what is broken. */
   audit(node: NodeProcess, logFile: string): Promise<string[]>;
-  counts(): { acknowledged: number; confirmed: number; refusedWithReason: number };
+  counts(): { acknowledged: number; confirmed: number };
+  /** Why some were refused after they had been acknowledged. */
+  reasons(): ReadonlySet<string>;
   /** Acknowledged, and neither in a block that was seen nor refused with a reason. */
   open(): number;
 }
@@ -34,7 +36,8 @@ export function createPromises(): Promises {
   const confirmed = new Map<string, number>();
   const blocks = new Map<number, Seen>();
   let watched = 1;
-  let refusedWithReason = 0;
+  let turn: Promise<void> = Promise.resolve();
+  const given = new Set<string>();
 
   function see(height: number, block: BlockJson): void {
     blocks.set(height, { height, signature: block.signature });
@@ -44,18 +47,24 @@ export function createPromises(): Promises {
     }
   }
 
-  async function watch(node: NodeProcess): Promise<void> {
+  async function look(node: NodeProcess): Promise<void> {
     const { height } = (await node.get('/blocks/height')) as { height: number };
     for (; watched < height; watched++) {
       see(watched + 1, (await node.get(`/blocks/at/${watched + 1}`)) as BlockJson);
     }
   }
 
+  // One look at a time: two would count the same block, and then miss the next one.
+  function watch(node: NodeProcess): Promise<void> {
+    turn = turn.catch(() => undefined).then(() => look(node));
+    return turn;
+  }
+
   async function audit(node: NodeProcess, logFile: string): Promise<string[]> {
     const broken: string[] = [];
+    const there = await signaturesAt(node, Math.max(0, ...blocks.keys()));
     for (const { height, signature } of blocks.values()) {
-      const header = await node.get(`/blocks/headers/at/${height}`).catch(() => undefined);
-      if ((header as BlockJson | undefined)?.signature !== signature) {
+      if (there.get(height) !== signature) {
         broken.push(`block ${height} is not the one that was shown`);
       }
     }
@@ -67,19 +76,21 @@ export function createPromises(): Promises {
     const reasons = reasonsIn(logFile);
     for (const id of before) {
       if (confirmed.has(id) || inPool.has(id)) continue;
-      if (reasons.has(id)) {
+      const reason = reasons.get(id);
+      if (reason !== undefined) {
         waiting.delete(id);
-        refusedWithReason++;
+        given.add(reason);
       } else {
         broken.push(`acknowledged ${id} is neither in the chain nor in the pool`);
       }
     }
-    for (const [id, height] of sample(confirmed)) {
+    const looks = sample(confirmed).map(async ([id, height]) => {
       const found = await node.get(`/transactions/info/${id}`).catch(() => undefined);
       if ((found as { height?: number } | undefined)?.height !== height) {
         broken.push(`${id} was shown at height ${height} and is not there`);
       }
-    }
+    });
+    await Promise.all(looks);
     return broken;
   }
 
@@ -94,13 +105,26 @@ export function createPromises(): Promises {
     counts: () => ({
       acknowledged: acknowledged.size,
       confirmed: confirmed.size,
-      refusedWithReason,
     }),
+    reasons: () => given,
     open: () => waiting.size,
   };
 }
 
-const SAMPLES = 400;
+const HEADERS_MAX = 100;
+
+/** Signatures of the blocks up to `last` that the node still has. */
+async function signaturesAt(node: NodeProcess, last: number): Promise<Map<number, string>> {
+  const found = new Map<number, string>();
+  for (let from = 1; from <= last; from += HEADERS_MAX) {
+    const to = Math.min(last, from + HEADERS_MAX - 1);
+    const headers = (await node.get(`/blocks/headers/seq/${from}/${to}`)) as Seen[];
+    for (const { height, signature } of headers) found.set(height, signature);
+  }
+  return found;
+}
+
+const SAMPLES = 100;
 
 /** All of the newest, some of the older ones: their blocks are compared anyway. */
 function sample(confirmed: ReadonlyMap<string, number>): [string, number][] {
@@ -109,13 +133,16 @@ function sample(confirmed: ReadonlyMap<string, number>): [string, number][] {
   return all.filter((_, i) => i % step === 0 || i >= all.length - SAMPLES);
 }
 
-/** Ids that left the pool with a recorded reason. */
-function reasonsIn(logFile: string): Set<string> {
-  const ids = new Set<string>();
+/** Says of a transaction that it is in a block, which can be seen there. */
+const IS_MINED = /is already in the state/;
+
+/** Why transactions left the pool without being in a block, by id. */
+function reasonsIn(logFile: string): Map<string, string> {
+  const reasons = new Map<string, string>();
   for (const line of readFileSync(logFile, 'utf8').split('\n')) {
     if (!line.includes('pool.dropped')) continue;
-    const { id } = JSON.parse(line) as { id?: string };
-    if (id !== undefined) ids.add(id);
+    const { id, why } = JSON.parse(line) as { id?: string; why?: string };
+    if (id !== undefined && !IS_MINED.test(why ?? '')) reasons.set(id, why ?? '');
   }
-  return ids;
+  return reasons;
 }

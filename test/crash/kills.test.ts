@@ -21,14 +21,17 @@ const SENDERS = 64;
 const ROUND_MS = 1000;
 /** A block is made within this time after the beginning of its round. */
 const FORGING_MS = { from: 40, to: 160 };
-const UP_MS = { least: 500, most: 2000 };
+/** From the first acknowledged transactions to the kill. */
+const UP_MS = { least: 200, most: 1500 };
+const ACKNOWLEDGED_LEAST = 20;
 const WATCH_MS = 100;
-const DRAIN_MS_MAX = 30_000;
-const CYCLE_MS_MAX = 10_000;
-const BIN = fileURLToPath(new URL('../../bin/platform-node.ts', import.meta.url));
+/** Far above what it takes on a machine that does nothing else. */
+const WAIT_MS_MAX = 120_000;
+const CYCLE_MS_MAX = 20_000;
+const BIN = fileURLToPath(new URL('../../bin/platform-node', import.meta.url));
 const run = promisify(execFile);
 
-t.setTimeout(60_000 + KILLS * CYCLE_MS_MAX);
+t.setTimeout(WAIT_MS_MAX + KILLS * CYCLE_MS_MAX);
 
 t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'crash-'));
@@ -41,6 +44,7 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
   const promises = createPromises();
   const refusals: string[] = [];
   let sent = 0;
+  let acknowledged = 0;
   let node = await startNode(folder);
   t.teardown(() => node.kill());
 
@@ -54,16 +58,21 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
   });
 
   for (let kill = 1; kill <= KILLS; kill++) {
+    const before = acknowledged;
     const load = startSteadyLoad({
       port: node.port,
       perSecond: PER_SECOND,
       senders,
       chain,
       next: () => sent++,
-      acknowledged: promises.acknowledge,
+      acknowledged(id) {
+        promises.acknowledge(id);
+        acknowledged++;
+      },
       refused: (answer) => refusals.push(answer),
     });
     const watcher = setInterval(() => void promises.watch(node).catch(() => undefined), WATCH_MS);
+    await until(async () => acknowledged - before >= ACKNOWLEDGED_LEAST);
     await wait(momentOf(kill, genesisTimestamp));
     clearInterval(watcher);
     await node.kill();
@@ -81,12 +90,11 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
   t.strictSame(await promises.audit(node, logFile), [], 'everything promised is there at the end');
   t.equal(promises.open(), 0, 'every acknowledged transaction is mined or refused with a reason');
   t.strictSame(refusals.slice(0, 3), [], 'the node refused none of the transfers');
-  const { acknowledged, confirmed, refusedWithReason } = promises.counts();
-  t.ok(acknowledged > KILLS * PER_SECOND * (UP_MS.least / 1000) * 0.5, 'there was load');
+  const { confirmed } = promises.counts();
   await node.stop();
   t.comment(
     `${KILLS} kills, ${sent} sent, ${acknowledged} acknowledged, ${confirmed} confirmed, ` +
-      `${refusedWithReason} refused with a reason`,
+      `${promises.reasons().size} reasons of refusal ${[...promises.reasons()].slice(0, 3).join('; ')}`,
   );
 
   t.strictSame(await replayed(folder), await hashOf(folder.config), 'state of a clean replay');
@@ -107,10 +115,9 @@ interface StateAt {
   readonly stateHash: string;
 }
 
-const platformNode = async (...args: readonly string[]): Promise<unknown> => {
-  const flags = ['--disable-warning=ExperimentalWarning', BIN, ...args];
-  return JSON.parse((await run(process.execPath, flags)).stdout);
-};
+/** Runs the command without the hooks that the test runner gives its children. */
+const platformNode = async (...args: readonly string[]): Promise<unknown> =>
+  JSON.parse((await run(BIN, args, { env: { ...process.env, NODE_OPTIONS: '' } })).stdout);
 
 const hashOf = async (config: string): Promise<StateAt> =>
   (await platformNode('chain', 'hash', config)) as StateAt;
@@ -139,11 +146,11 @@ async function poolSize(node: NodeProcess): Promise<number> {
 }
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  for (let waited = 0; waited < DRAIN_MS_MAX; waited += WATCH_MS) {
+  for (let waited = 0; waited < WAIT_MS_MAX; waited += WATCH_MS) {
     if (await isTrue()) return;
     await wait(WATCH_MS);
   }
-  throw new Error('the pool does not empty');
+  throw new Error('what the test waits for does not come');
 }
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
