@@ -1,10 +1,11 @@
 /**
  * Base58 with the Bitcoin alphabet, the text form of ids, keys, signatures and addresses.
  *
- * Keys and ids (up to 256 bytes) go through machine numbers: limbs of four digits (58^4) one way,
- * of three bytes (2^24) the other. One step multiplies a limb by less than 2^24 and adds less than
- * 2^24, which stays below 2^53, so doubles are exact. That is quadratic, hence longer strings are
- * halved recursively and left to the multiplication of BigInt.
+ * Keys and ids (up to 256 bytes) go through doubles, which are exact below 2^53. Encoding adds up
+ * table rows: byte pairs (2^16) times powers of 2^16, which the table holds in fives of digits
+ * (58^5 < 2^30), are below 2^46, and so are 128 of them below 2^53: carries wait until the end.
+ * Decoding is Horner's rule from four digits (58^4) to limbs of three bytes (2^24). Both are quadratic,
+ * hence longer strings are halved recursively and left to the multiplication of BigInt.
  */
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
@@ -12,13 +13,16 @@ const ZERO = '1';
 const ZERO_CODE = ZERO.charCodeAt(0);
 const BASE = 58;
 const BASE_2 = BASE ** 2;
+const BASE_3 = BASE ** 3;
 const BASE_4 = BASE ** 4;
+const BASE_5 = BASE ** 5;
+const TWO_BYTES = 2 ** 16;
 const THREE_BYTES = 2 ** 24;
 
 /** The longest text `decode` takes unless the caller knows better; enough for 740 bytes. */
 export const BASE58_TEXT_LENGTH_MAX = 1024;
 
-/** Above this size (bytes, and digits likewise) BigInt is faster than limbs. */
+/** Above this size (bytes, and digits likewise) BigInt is faster, and sums would not be exact. */
 const LIMBS_SIZE_MAX = 256;
 const limbs = new Float64Array(LIMBS_SIZE_MAX);
 const scratch = Buffer.alloc(LIMBS_SIZE_MAX * 2);
@@ -40,49 +44,69 @@ export class Base58Error extends Error {
 
 export const base58 = { encode, decode };
 
+/** Powers of 2^16 in base 58^5, least limb first, as far as they were needed. */
+const POWERS_MAX = LIMBS_SIZE_MAX / 2;
+const POWER_WIDTH = 71;
+const powers = new Float64Array(POWERS_MAX * POWER_WIDTH);
+const powerLengths = new Uint8Array(POWERS_MAX);
+let powersKnown = 1;
+powers[0] = 1;
+powerLengths[0] = 1;
+
+function learnPowers(count: number): void {
+  for (; powersKnown < count; powersKnown++) {
+    const last = (powersKnown - 1) * POWER_WIDTH;
+    const next = powersKnown * POWER_WIDTH;
+    let length = powerLengths[powersKnown - 1]!;
+    let carry = 0;
+    for (let i = 0; i < length; i++) {
+      const value = powers[last + i]! * TWO_BYTES + carry;
+      carry = Math.floor(value / BASE_5);
+      powers[next + i] = value - carry * BASE_5;
+    }
+    if (carry > 0) powers[next + length++] = carry;
+    powerLengths[powersKnown] = length;
+  }
+}
+
 function encode(bytes: Uint8Array): string {
-  if (bytes.length > LIMBS_SIZE_MAX) return encodeLong(bytes);
-  const length = bytes.length;
+  const { length } = bytes;
+  if (length > LIMBS_SIZE_MAX) return encodeLong(bytes);
   let zeros = 0;
   while (zeros < length && bytes[zeros] === 0) zeros++;
+  if (zeros === length) return ZERO.repeat(zeros);
 
-  let used = 0;
-  let at = zeros + ((length - zeros) % 3);
-  if (at > zeros) {
-    let first = 0;
-    for (let i = zeros; i < at; i++) first = first * 256 + bytes[i]!;
-    limbs[used++] = first;
-  }
-  for (; at < length; at += 3) {
-    let carry = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
-    for (let i = 0; i < used; i++) {
-      const value = limbs[i]! * THREE_BYTES + carry;
-      carry = Math.floor(value / BASE_4);
-      limbs[i] = value - carry * BASE_4;
-    }
-    // The carry is below 2^24 and a limb holds less than that, so it may fill two.
-    while (carry > 0) {
-      const next = Math.floor(carry / BASE_4);
-      limbs[used++] = carry - next * BASE_4;
-      carry = next;
-    }
+  const pairs = (length - zeros + 1) >> 1;
+  learnPowers(pairs);
+  const fives = powerLengths[pairs - 1]! + 1;
+  limbs.fill(0, 0, fives);
+  for (let power = 0, at = length - 1; at >= zeros; power++, at -= 2) {
+    const pair = bytes[at]! | (at > zeros ? bytes[at - 1]! << 8 : 0);
+    const row = power * POWER_WIDTH;
+    const width = powerLengths[power]!;
+    for (let i = 0; i < width; i++) limbs[i] = limbs[i]! + pair * powers[row + i]!;
   }
 
-  let end = zeros;
-  for (let i = used - 1; i >= 0; i--) {
-    const limb = limbs[i]!;
-    const high = (limb / BASE_2) | 0;
+  const end = zeros + 5 * fives;
+  let carry = 0;
+  for (let i = 0, at = end - 5; i < fives; i++, at -= 5) {
+    const value = limbs[i]! + carry;
+    carry = Math.floor(value / BASE_5);
+    const five = value - carry * BASE_5;
+    const high = (five / BASE_3) | 0;
+    const low = five - high * BASE_3;
+    const middle = (low / BASE) | 0;
     const first = pairCodes[high]!;
-    const second = pairCodes[limb - high * BASE_2]!;
-    scratch[end] = first;
-    scratch[end + 1] = first >> 8;
-    scratch[end + 2] = second;
-    scratch[end + 3] = second >> 8;
-    end += 4;
+    const second = pairCodes[middle]!;
+    scratch[at] = first;
+    scratch[at + 1] = first >> 8;
+    scratch[at + 2] = second;
+    scratch[at + 3] = second >> 8;
+    scratch[at + 4] = pairCodes[low - middle * BASE]! >> 8;
   }
   // The top limb may begin with zero digits; exactly `zeros` of them belong to the text.
   let start = zeros;
-  while (start < end && scratch[start] === ZERO_CODE) start++;
+  while (scratch[start] === ZERO_CODE) start++;
   scratch.fill(ZERO_CODE, start - zeros, start);
   return scratch.toString('latin1', start - zeros, end);
 }
