@@ -53,6 +53,10 @@ export const events = {
   'peers.not-saved': 'The known peers cannot be written to disk: check its space and health.',
   'pool.dropped': 'A transaction left the pool without a block; `why` is the reason.',
   'pool.journal-failed': 'The pool cannot be written to disk: check its space and health.',
+  'privacy.damaged':
+    'Stored confidential data are not what was written; they count as missing until a member sends them again.',
+  'privacy.storage-failed':
+    'The storage of confidential data refused a call: check its space, health and settings.',
   'sync.failed': 'Blocks could not be fetched from a peer; another one is asked.',
   'sync.given-up': 'No peer gave the better chain that was announced.',
   'sync.helper-failed': 'One of several peers did not deliver; the others take over.',
