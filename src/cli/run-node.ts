@@ -15,6 +15,7 @@ import { systemClock, systemRandom } from '../adapters/system.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Network } from '../base/network.ts';
 import type { LogLevel } from '../base/ports.ts';
+import type { PrivateStore } from '../base/private-store.ts';
 import type { Block } from '../block/block.ts';
 import type { Audit } from '../chain/audit.ts';
 import { UnsupportedFeatures } from '../chain/feature-watch.ts';
@@ -25,6 +26,7 @@ import { createNode, type Node } from '../node/node.ts';
 import { CliError, EXIT } from './exit.ts';
 import { explorerFiles } from './explorer-files.ts';
 import { genesisBlock, networkOfConfig } from './network.ts';
+import { openPrivateStore } from './private-store.ts';
 import { type StartFacts, startFacts } from './start-screen.ts';
 import { openTelemetry, type Telemetry } from './telemetry.ts';
 import { createVerifyThreads } from './verify-threads.ts';
@@ -66,8 +68,10 @@ export async function runNode(config: Config, { audit }: RunOptions = {}): Promi
     throw cause instanceof StoreLockedError ? new CliError(cause.message, EXIT.locked) : cause;
   });
   let telemetry: Telemetry | undefined;
+  let privateStore: PrivateStore | undefined;
   try {
     telemetry = await openTelemetry(config, log);
+    privateStore = await openPrivateStore(config, log);
     const keystore = await openNodeWallet(config, log);
     const ownerKey = await unlockOwner(config, keystore);
     const verifier = createVerifyThreads(family, { log });
@@ -86,6 +90,7 @@ export async function runNode(config: Config, { audit }: RunOptions = {}): Promi
       network: await networkAdapter(config),
       files,
       keystore,
+      privateStore,
       ownerKey,
       version,
       explorer: explorerFiles(),
@@ -102,6 +107,7 @@ export async function runNode(config: Config, { audit }: RunOptions = {}): Promi
     return { ...node, log, facts, ended };
   } catch (cause) {
     await store.close();
+    await privateStore?.stop();
     await telemetry?.close();
     time?.stop();
     // What createNode refuses is data that do not fit the genesis block.

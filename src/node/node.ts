@@ -24,6 +24,7 @@ import type {
   Store,
   Verifier,
 } from '../base/ports.ts';
+import type { PrivateStore } from '../base/private-store.ts';
 import type { Block } from '../block/block.ts';
 import { type Audit, auditChain } from '../chain/audit.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
@@ -65,6 +66,8 @@ export interface NodePorts {
   /** Keeps the known peers; absent: nobody does. */
   readonly files?: Files | undefined;
   readonly keystore: Keystore;
+  /** Keeps the confidential data of policies; absent: this node has no part in them. */
+  readonly privateStore?: PrivateStore | undefined;
   /** Private key of the owner, unlocked at start. */
   readonly ownerKey: Uint8Array;
   /** The bare number of this release. */
@@ -246,6 +249,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
       endAudit?.();
       unwatch();
       await pool.stop();
+      await ports.privateStore?.stop();
       await verifier.close();
       await store.close();
       keystore.close();

@@ -1,0 +1,31 @@
+/** The storage of confidential data that a configuration asks for (protocol.md §9.3). */
+import type { Log } from '../base/ports.ts';
+import type { PrivateStore } from '../base/private-store.ts';
+import type { Config } from '../node/config/settings.ts';
+import { CliError } from './exit.ts';
+
+type StorageSettings = Config['privacy']['storage'];
+
+/**
+ * Undefined with vendor none. Throws CliError where the storage is not there: whoever keeps data
+ * for others should hear of it at the start and not with the first item.
+ */
+export async function openPrivateStore(
+  { privacy: { storage } }: Config,
+  log: Log,
+): Promise<PrivateStore | undefined> {
+  if (storage.vendor === 'none') return undefined;
+  const { verifiedStore } = await import('../adapters/private-verified.ts');
+  try {
+    return verifiedStore(await shelfOf(storage), log);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError(`privacy.storage (vendor ${storage.vendor}) cannot be used: ${why}`);
+  }
+}
+
+/** Loads the vendor's own libraries and no others. */
+async function shelfOf(storage: StorageSettings) {
+  const { filesShelf } = await import('../adapters/private-files.ts');
+  return filesShelf(storage.directory);
+}
