@@ -27,14 +27,26 @@ export interface Bench extends BenchOptions {
   /** Runs `job` and says in `notes` why a denominator is missing. */
   optional<T>(notes: string[], start: () => Promise<T>): Promise<T | undefined>;
   /** Warms up, then measures in rounds; says in `notes` what was dropped. */
-  measure(contenders: readonly (Contender | undefined)[], notes: string[]): Promise<Rounds>;
+  measure(
+    contenders: readonly (Contender | undefined)[],
+    notes: string[],
+    size?: Partial<RoundSize>,
+  ): Promise<Rounds>;
   /** Calls `job` at the end, the last one first. */
   atEnd(job: () => unknown): void;
   close(): Promise<void>;
 }
 
-const FULL = { rounds: 5, ms: 3000 };
-const QUICK = { rounds: 2, ms: 1500 };
+interface RoundSize {
+  readonly rounds: number;
+  /** Of one run. */
+  readonly ms: number;
+  /** False where every run is a new process anyway. */
+  readonly warmUp: boolean;
+}
+
+const FULL: RoundSize = { rounds: 5, ms: 3000, warmUp: true };
+const QUICK: RoundSize = { rounds: 2, ms: 1500, warmUp: true };
 
 export function createBench(options: BenchOptions): Bench {
   const { quick, evenBusy, profile } = options;
@@ -61,10 +73,10 @@ export function createBench(options: BenchOptions): Bench {
         return undefined;
       }
     },
-    async measure(contenders, notes) {
+    async measure(contenders, notes, own = {}) {
       const present = contenders.filter((contender) => contender !== undefined);
-      const size = quick ? QUICK : FULL;
-      for (const contender of present) {
+      const size = { ...(quick ? QUICK : FULL), ...own };
+      for (const contender of size.warmUp ? present : []) {
         say(`  ${contender.name}: warming up`);
         await contender.run(size.ms);
       }

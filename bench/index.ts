@@ -10,12 +10,15 @@ import { table } from './report/table.ts';
 
 const rows: Record<string, (bench: Bench) => Promise<RowResult>> = {
   a: async (bench) => (await import('./rows/accepted.ts')).accepted(bench),
+  b: async (bench) => (await import('./rows/committed.ts')).committed(bench),
   c: async (bench) => (await import('./rows/import.ts')).imported(bench),
   d: async (bench) => (await import('./rows/reads.ts')).reads(bench),
+  e: async (bench) => (await import('./rows/latency.ts')).latency(bench),
   g: async (bench) => (await import('./rows/disk.ts')).disk(bench),
   h: async (bench) => (await import('./rows/start.ts')).start(bench),
   i: async (bench) => (await import('./rows/memory.ts')).memory(bench),
   loop: async (bench) => (await import('./rows/loop.ts')).loop(bench),
+  sync: async (bench) => (await import('./rows/sync.ts')).sync(bench),
   help: async (bench) => (await import('./rows/help.ts')).help(bench),
 };
 

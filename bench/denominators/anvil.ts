@@ -74,7 +74,7 @@ export async function startAnvil(load: HttpLoad): Promise<Anvil> {
     name: 'A',
     async run(ms) {
       const requests = prepared(Math.ceil((PREPARED_PER_SECOND * ms) / 1000));
-      const job = { port, connections: CONNECTIONS, durationMs: ms, once: true };
+      const job = { ports: [port], connections: CONNECTIONS, durationMs: ms, once: true };
       const result = await withCost(() => load.run({ ...job, requests }));
       sent += result.answers;
       await drain();
@@ -87,7 +87,7 @@ export async function startAnvil(load: HttpLoad): Promise<Anvil> {
   const reads: Contender = {
     name: 'A_r',
     run(ms) {
-      const job = { port, connections: CONNECTIONS, durationMs: ms, once: false };
+      const job = { ports: [port], connections: CONNECTIONS, durationMs: ms, once: false };
       return withCost(() => load.run({ ...job, requests: balances }));
     },
   };

@@ -32,7 +32,7 @@ export async function startEcho(load: HttpLoad): Promise<Echo> {
     name,
     async run(ms) {
       const before = cpuSecondsOf(pid);
-      const job = { port, connections: CONNECTIONS, durationMs: ms, once: false };
+      const job = { ports: [port], connections: CONNECTIONS, durationMs: ms, once: false };
       const result = await withCost(() => load.run({ ...job, requests: batch([request]) }));
       return { ...result, cpuPerOperation: (cpuSecondsOf(pid) - before) / result.answers };
     },

@@ -31,12 +31,12 @@ async function run(job: LoadJob): Promise<LoadResult> {
     sample ??= answer.toString();
   }
 
-  function drive(): Promise<void> {
+  function drive(port: number): Promise<void> {
     return new Promise((done) => {
       let sentAt = 0;
       let partial: Buffer | undefined;
       const socket: Socket = connect({
-        port: job.port,
+        port,
         host: '127.0.0.1',
         noDelay: true,
         // One buffer for all reads of a connection instead of one for each.
@@ -84,7 +84,8 @@ async function run(job: LoadJob): Promise<LoadResult> {
     });
   }
 
-  await Promise.all(Array.from({ length: job.connections }, drive));
+  const { ports, connections } = job;
+  await Promise.all(Array.from({ length: connections }, (_, i) => drive(ports[i % ports.length]!)));
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpu);
   return {

@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url';
 import type { RequestBatch } from './requests.ts';
 
 export interface LoadJob {
-  readonly port: number;
+  /** Of this machine; connections are spread evenly over them. */
+  readonly ports: readonly number[];
   readonly connections: number;
   /** Stop after this time … */
   readonly durationMs: number;

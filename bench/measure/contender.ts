@@ -12,6 +12,8 @@ export interface Sample {
 
 export interface Contender {
   readonly name: string;
+  /** How long its runs last, where that differs from the others'. */
+  readonly ms?: number;
   run(ms: number): Promise<Sample>;
 }
 

@@ -15,6 +15,8 @@ export interface DevFolder {
   readonly chain: Chain;
   /** The account with every role and much money, which also makes the blocks. */
   readonly owner: Owner;
+  /** Addresses of everybody whom the network knows, the owner first; all keys are in the keystore. */
+  readonly members: readonly string[];
 }
 
 export interface Owner {
@@ -57,5 +59,6 @@ export async function makeDevFolder(options: DevFolderOptions): Promise<DevFolde
     privateKey,
     sign: (message: Uint8Array) => family.sign(privateKey, message, random),
   };
-  return { dir, config: configPath(dir), family, chain, owner };
+  const members = network.accounts.map(({ address }) => address);
+  return { dir, config: configPath(dir), family, chain, owner, members };
 }

@@ -1,52 +1,24 @@
 /** Rows c1 and c2: blocks from a file, with every check, and those that were verified before. */
-import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { Bench } from '../bench.ts';
 import { generateChain } from '../chain/generate.ts';
-import type { ImportResult } from '../chain/import.ts';
+import { exportChain, importer } from '../chain/importer.ts';
 import { startLibsodium } from '../denominators/libsodium.ts';
-import type { Contender } from '../measure/contender.ts';
 import { costRatioOf, figureOf, ratioOf } from '../measure/rounds.ts';
 import { atLeast, perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
 
 const TRANSFERS = { full: 100_000, quick: 30_000 };
-const FLAG = '--disable-warning=ExperimentalWarning';
-const IMPORT = fileURLToPath(new URL('../chain/import.ts', import.meta.url));
-const PROGRAM = fileURLToPath(new URL('../../bin/platform-node.ts', import.meta.url));
-const run = promisify(execFile);
 
 export async function imported(bench: Bench): Promise<RowResult> {
   const notes: string[] = [];
   const dir = bench.folder('import');
   const { folder } = await generateChain(dir, TRANSFERS[bench.quick ? 'quick' : 'full']);
-  const file = join(dir, 'chain.bin');
-  await run(process.execPath, [FLAG, PROGRAM, 'chain', 'export', folder.config, file]);
-
-  const importer = (name: string, ...flags: readonly string[]): Contender => ({
-    name,
-    async run() {
-      const data = join(dir, 'copy');
-      const args = [FLAG, ...bench.nodeFlags, IMPORT, folder.config, file, data, ...flags];
-      const { stdout } = await run(process.execPath, args);
-      rmSync(data, { recursive: true });
-      const { transactions, seconds, cpuSeconds } = JSON.parse(stdout) as ImportResult;
-      const cost = cpuSeconds / transactions;
-      return {
-        perSecond: transactions / seconds,
-        cpuPerOperation: cost,
-        costPerOperation: cost,
-      };
-    },
-  });
+  const file = await exportChain(folder);
   const libsodium = startLibsodium();
   const contenders = [
-    importer('import'),
+    importer(bench, folder, file),
     libsodium.one,
     libsodium.two,
-    importer('trusted', '--trusted'),
+    importer(bench, folder, file, 'trusted', '--trusted'),
   ];
   const rounds = await bench.measure(contenders, notes);
   await libsodium.stop();

@@ -6,19 +6,18 @@ import { promisify } from 'node:util';
 import type { Bench } from '../bench.ts';
 import type { ApplyResult } from '../chain/apply.ts';
 import { generateChain } from '../chain/generate.ts';
+import { exportChain } from '../chain/importer.ts';
 import { atMost, type RowResult } from '../report/result.ts';
 
 const TRANSFERS = { full: 200_000, quick: 60_000 };
 const FLAG = '--disable-warning=ExperimentalWarning';
 const APPLY = fileURLToPath(new URL('../chain/apply.ts', import.meta.url));
-const PROGRAM = fileURLToPath(new URL('../../bin/platform-node.ts', import.meta.url));
 const run = promisify(execFile);
 
 export async function loop(bench: Bench): Promise<RowResult> {
   const dir = bench.folder('loop');
   const { folder } = await generateChain(dir, TRANSFERS[bench.quick ? 'quick' : 'full']);
-  const file = join(dir, 'chain.bin');
-  await run(process.execPath, [FLAG, PROGRAM, 'chain', 'export', folder.config, file]);
+  const file = await exportChain(folder);
   const args = [FLAG, APPLY, folder.config, file, join(dir, 'copy')];
   const { stdout } = await run(process.execPath, args);
   const { blocks, p50Ms, p99Ms, maxMs, blockMs } = JSON.parse(stdout) as ApplyResult;

@@ -26,7 +26,8 @@ export async function reads(bench: Bench): Promise<RowResult> {
       name,
       async run(ms) {
         const before = node.cpuSeconds();
-        const job = { port: node.port, connections: CONNECTIONS, durationMs: ms, once: false };
+        const ports = [node.port];
+        const job = { ports, connections: CONNECTIONS, durationMs: ms, once: false };
         const result = await withCost(() => bench.load.run({ ...job, requests }));
         if (result.refused > 0) throw new Error(`the node refused a read: ${result.sample}`);
         return { ...result, cpuPerOperation: (node.cpuSeconds() - before) / result.answers };

@@ -7,6 +7,7 @@ import { messageOf, seal } from '../../src/tx/seal.ts';
 import type { Fields, Tx, Values } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { massTransfer, TRANSFERS_MAX } from '../../src/tx/types/011-mass-transfer.ts';
+import { permit } from '../../src/tx/types/102-permit.ts';
 import { post } from '../load/requests.ts';
 import type { Sender } from './senders.ts';
 
@@ -17,6 +18,7 @@ const NO_ATTACHMENT = new Uint8Array(0);
 
 const transferPlan = planOf(transfer, transfer.layouts[1]!);
 const massTransferPlan = planOf(massTransfer, massTransfer.layouts[0]!);
+const permitPlan = planOf(permit, permit.layouts[0]!);
 
 /** The n-th transfer of all: senders take turns, each pays the next one. */
 export function nthTransfer(
@@ -69,6 +71,27 @@ export function fundingTransfers(
   }
   return txs;
 }
+
+/** Lets these accounts make blocks. */
+export const minerPermits = (
+  targets: readonly string[],
+  from: Pick<Sender, 'publicKey' | 'sign'>,
+  timestamp: number,
+  chain: Chain,
+): Tx[] =>
+  targets.map((target) => {
+    const values = {
+      senderPublicKey: from.publicKey,
+      target: { kind: 'address', bytes: chain.addressFromText(target) },
+      timestamp,
+      fee: FEE,
+      opType: 'add',
+      role: 'miner',
+      dueTimestamp: undefined,
+      atomicBadge: undefined,
+    };
+    return sealed(permitPlan, values, from, chain);
+  });
 
 function sealed(
   plan: ReturnType<typeof planOf>,

@@ -1,0 +1,70 @@
+/** A network whose senders have money and whose miners have their role, made by a node of it. */
+import type { Bench } from '../bench.ts';
+import { createSenders, type Sender } from '../transfers/senders.ts';
+import { broadcastBody, fundingTransfers, minerPermits } from '../transfers/transfers.ts';
+import { type DevFolder, makeDevFolder } from './dev-folder.ts';
+import { type NodeProcess, startNode } from './node-process.ts';
+
+export interface FundedOptions {
+  readonly roundMs: number;
+  /** Members who make blocks; by default the owner alone. */
+  readonly miners?: number;
+}
+
+export interface Funded {
+  readonly folder: DevFolder;
+  readonly senders: readonly Sender[];
+}
+
+const SENDERS = 512;
+const WAIT_MS = 50;
+const WAIT_MS_MAX = 180_000;
+
+/** What it needs is in blocks already, also for nodes that make none. */
+export async function makeFunded(
+  bench: Bench,
+  name: string,
+  { roundMs, miners = 1 }: FundedOptions,
+): Promise<Funded> {
+  const dir = bench.folder(name);
+  const folder = await makeDevFolder({ dir, roundMs, genesisTimestamp: Date.now() - roundMs });
+  const { chain, owner, members } = folder;
+  const senders = createSenders(SENDERS, chain);
+  const node = await startNode(folder);
+  const permits = minerPermits(members.slice(1, miners), owner, Date.now(), chain);
+  for (const tx of [...fundingTransfers(senders, owner, Date.now(), chain), ...permits]) {
+    await submit(node.port, broadcastBody(tx, chain));
+  }
+  await drained(node);
+  await node.stop();
+  return { folder, senders };
+}
+
+async function submit(port: number, body: string): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}/transactions/broadcast`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  if (!response.ok) throw new Error(`broadcast: ${response.status} ${await response.text()}`);
+}
+
+export async function poolSize(node: NodeProcess): Promise<number> {
+  const { size } = (await node.get('/transactions/unconfirmed/size')) as { size: number };
+  return size;
+}
+
+export const drained = (node: NodeProcess): Promise<void> =>
+  until('an empty pool', async () => (await poolSize(node)) === 0);
+
+export async function until(
+  what: string,
+  isTrue: () => Promise<boolean>,
+  waitMs = WAIT_MS_MAX,
+): Promise<void> {
+  for (let waited = 0; waited < waitMs; waited += WAIT_MS) {
+    if (await isTrue()) return;
+    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+  }
+  throw new Error(`it never came: ${what}`);
+}

@@ -1,0 +1,116 @@
+/** Four nodes that all make blocks and take transfers, as a contender. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Bench } from '../bench.ts';
+import type { Contender } from '../measure/contender.ts';
+import { withCost } from '../measure/cost.ts';
+import { createPosting, type Posting } from '../transfers/posting.ts';
+import type { Sender } from '../transfers/senders.ts';
+import type { DevFolder } from './dev-folder.ts';
+import { makeFunded } from './funded.ts';
+import { connected, type Member, makeMembers, settled, tipOf } from './members.ts';
+import type { NodeProcess } from './node-process.ts';
+
+export interface BenchNetwork {
+  readonly folder: DevFolder;
+  readonly nodes: readonly NodeProcess[];
+  readonly senders: readonly Sender[];
+  readonly posting: Posting;
+  /** Transfers from the first POST until the last one is in a block on all nodes. */
+  readonly committed: Contender;
+  /** Stops the nodes; true if their states are equal at the height that all have. */
+  stopAndCompare(): Promise<boolean>;
+}
+
+export const NODES = 4;
+/** More than four nodes take on two cores; the rest is never sent. */
+const PREPARED_PER_SECOND = 6_000;
+const PROGRAM = fileURLToPath(new URL('../../bin/platform-node.ts', import.meta.url));
+const FLAG = '--disable-warning=ExperimentalWarning';
+const run = promisify(execFile);
+
+export interface NetworkOptions {
+  readonly roundMs: number;
+  /** Length of a run of the contender. */
+  readonly runMs?: number;
+}
+
+export async function startNetwork(
+  bench: Bench,
+  { roundMs, runMs = 0 }: NetworkOptions,
+): Promise<BenchNetwork> {
+  const { folder, senders } = await makeFunded(bench, 'network', { roundMs, miners: NODES });
+  const members = await makeMembers(folder, NODES);
+  // None of them starts a chain of its own before it has found the others.
+  const options = { execArgv: bench.nodeFlags, set: [`miner.quorum=${NODES - 1}`] };
+  const nodes = await Promise.all(members.map((member) => member.start(options)));
+  await connected(nodes);
+  await settled(nodes);
+  const posting = createPosting(bench.load, senders, folder.chain);
+  const ports = nodes.map(({ port }) => port);
+  const cpuSeconds = (): number => nodes.reduce((sum, node) => sum + node.cpuSeconds(), 0);
+
+  return {
+    folder,
+    nodes,
+    senders,
+    posting,
+    committed: {
+      name: 'committed',
+      ms: runMs,
+      async run(ms) {
+        const requests = posting.prepared(Math.ceil((PREPARED_PER_SECOND * ms) / 1000));
+        const before = cpuSeconds();
+        const first = (await tipOf(nodes[0]!)).height;
+        const start = performance.now();
+        const { answers, costPerOperation } = await withCost(async () => {
+          const sent = await posting.post(ports, ms, requests);
+          await settled(nodes);
+          return sent;
+        });
+        const seconds = (performance.now() - start) / 1000;
+        const mined = await transactionsAbove(nodes[0]!, first);
+        if (mined !== answers) throw new Error(`${answers} accepted, but ${mined} in blocks`);
+        return {
+          perSecond: answers / seconds,
+          cpuPerOperation: (cpuSeconds() - before) / answers,
+          costPerOperation,
+        };
+      },
+    },
+    async stopAndCompare() {
+      const tips = await Promise.all(nodes.map(tipOf));
+      await Promise.all(nodes.map((node) => node.stop()));
+      const height = Math.min(...tips.map((tip) => tip.height));
+      const hashes = await Promise.all(members.map((member) => stateHash(folder, member, height)));
+      return hashes.every((hash) => hash !== null && hash === hashes[0]);
+    },
+  };
+}
+
+const HEADERS_MAX = 100;
+
+async function transactionsAbove(node: NodeProcess, height: number): Promise<number> {
+  const last = (await tipOf(node)).height;
+  let sum = 0;
+  for (let from = height + 1; from <= last; from += HEADERS_MAX) {
+    const to = Math.min(last, from + HEADERS_MAX - 1);
+    const headers = await node.get(`/blocks/headers/seq/${from}/${to}`);
+    for (const { transactionCount } of headers as { transactionCount: number }[]) {
+      sum += transactionCount;
+    }
+  }
+  return sum;
+}
+
+async function stateHash(
+  folder: DevFolder,
+  member: Member,
+  height: number,
+): Promise<string | null> {
+  const place = ['--set', `data-directory=${member.dataDir}`];
+  const args = [FLAG, PROGRAM, 'chain', 'hash', folder.config, String(height), ...place];
+  const { stdout } = await run(process.execPath, args);
+  return (JSON.parse(stdout) as { stateHash: string | null }).stateHash;
+}
