@@ -98,7 +98,9 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
       if (verdict !== 'noted') session.close(`${offence}: ${detail}`);
     },
     onClose(session, reason) {
-      byOwner.delete(latin1(session.owner));
+      const key = latin1(session.owner);
+      if (byOwner.get(key) !== session) return;
+      byOwner.delete(key);
       log.info('peer.closed', { owner: textOf(session.owner), reason });
       for (const action of closed) action(session, reason);
     },
@@ -138,6 +140,8 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
       return `Node reached maximum number of allowed connections ('${connectionsMax}')`;
     }
     const session = createPeerSession(identity, connection, sessionPorts);
+    // It may have ended while the proof was being checked; nobody would ever close it then.
+    if (!session.isOpen()) return 'The connection has ended';
     byOwner.set(latin1(owner), session);
     const { nodeName, version, remoteHost: host, remotePort: port, outbound } = session;
     log.info('peer.connected', { owner: text, nodeName, version, host, port, outbound });

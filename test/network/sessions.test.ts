@@ -179,6 +179,26 @@ t.test('a peer that is silent for a minute is dropped, one that lives is not', a
   t.match(b.events, ['+a', '-a: no message for too long']);
 });
 
+t.test('a connection that ends while the proof is checked leaves no session behind', async (t) => {
+  const parties = createParties();
+  const a = parties.party('a');
+  const b = parties.party('b', {
+    ports: {
+      async verify() {
+        await a.network.close();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        return true;
+      },
+    },
+  });
+  await b.listen();
+  t.teardown(b.stop);
+  await t.rejects(a.dial(b));
+  await until('the end', () => b.log.of('peer.refused').length === 1);
+  t.match(b.log.of('peer.refused'), [{ why: 'The connection has ended' }]);
+  t.strictSame([b.sessions.all(), b.events], [[], []]);
+});
+
 t.test('a truncated frame ends the session', async (t) => {
   let truncated = false;
   const { a, b, near } = await two(
