@@ -1,0 +1,181 @@
+/**
+ * A registered node that keeps to no protocol: its handshake and sessions are real, and everything
+ * above them does what the test says. Whatever it is asked stays without an answer by default.
+ */
+import type { Network } from '../../src/base/network.ts';
+import { type Block, sealBlock } from '../../src/block/block.ts';
+import type { UnsignedHeader } from '../../src/block/header.ts';
+import { createHandshake, type OwnHello } from '../../src/network/handshake.ts';
+import {
+  blockProtocols,
+  type CompactTx,
+  encodeCompact,
+} from '../../src/network/messages-blocks.ts';
+import { PEERS } from '../../src/network/messages-peers.ts';
+import { txProtocols } from '../../src/network/messages-transactions.ts';
+import { createPenalties } from '../../src/network/penalties.ts';
+import type { RequestHandler, Session } from '../../src/network/session.ts';
+import { createSessions } from '../../src/network/sessions.ts';
+import { chain, family, quiet } from '../chain/chain-harness.ts';
+import { seededRandom } from '../crypto/random.ts';
+import type { Scope } from '../e2e/process.ts';
+import {
+  type Cluster,
+  type ClusterNode,
+  GENESIS_TIME,
+  type Member,
+  PORT,
+  ROUND_MS,
+} from './cluster.ts';
+
+type Answer = (message: Uint8Array, session: Session) => ReturnType<RequestHandler['answer']>;
+
+export interface Maverick extends Member {
+  readonly network: Network;
+  /** By protocol; what is not here is never answered. */
+  readonly answers: Map<string, Answer>;
+  sessions(): readonly Session[];
+  session(node: Member): Session | undefined;
+  /** Dials, and again whenever it was thrown out. */
+  pester(nodes: readonly Member[]): void;
+  notifyAll(protocol: string, message: Uint8Array): void;
+}
+
+const AGAIN_MS = 5_000;
+const LARGE = 100_000_000;
+
+export async function maverick(
+  scope: Scope,
+  at: Cluster,
+  name: string,
+  hello: Partial<OwnHello> = {},
+): Promise<Maverick> {
+  const member = at.member(name);
+  const { clock } = at;
+  const network = at.host(member.host);
+  const random = seededRandom('a maverick');
+  const answers = new Map<string, Answer>();
+  const handshake = createHandshake({
+    chain,
+    random,
+    own: { ...at.hello(member), ...hello },
+    minimumVersion: { major: 0, minor: 0, patch: 0 },
+    sign: member.sign,
+    verify: async (key, message, signature) => family.verify(key, message, signature),
+    ephemeralKey: () => random.bytes(32),
+    keyOf: (_owner, claimed) => claimed,
+  });
+  const sessions = createSessions(
+    { connectionsMax: 100, handshakeMs: 30_000, idleMs: 600_000 },
+    {
+      network,
+      clock,
+      log: quiet,
+      chain,
+      handshake,
+      penalties: createPenalties({ suspensionMs: 1, blacklistMs: 1, blacklisting: false }, clock),
+      ownAddress: member.address,
+      isConfigured: () => false,
+    },
+  );
+  for (const protocol of [
+    PEERS,
+    blockProtocols.head,
+    blockProtocols.newBlock,
+    txProtocols.hashes,
+  ]) {
+    sessions.handleNotices(protocol, { messageBytesMax: LARGE, take: () => {} });
+  }
+  const { ids, blocks, blockTxs } = blockProtocols;
+  for (const protocol of [ids, blocks, blockTxs, txProtocols.txs]) {
+    sessions.handleRequests(protocol, {
+      messageBytesMax: LARGE,
+      answerBytesMax: LARGE,
+      concurrent: 100,
+      answer: (session, message) =>
+        answers.get(protocol)?.(message, session) ?? new Promise(() => {}),
+    });
+  }
+  sessions.announce();
+  await network.listen({ host: member.host, port: PORT, connectionsMax: 100 });
+  scope.teardown(async () => {
+    await sessions.stop();
+    await network.close();
+  });
+
+  async function dial(node: Member): Promise<void> {
+    const controller = new AbortController();
+    const cancel = clock.after(AGAIN_MS, () => controller.abort(new Error('too late')));
+    try {
+      await sessions.greet(await network.dial(node.host, PORT, controller.signal));
+    } catch {
+      // It is refused, as it should be, and comes again.
+    } finally {
+      cancel();
+    }
+  }
+
+  return {
+    ...member,
+    network,
+    answers,
+    sessions: sessions.all,
+    session: (node) => sessions.of(node.address),
+    pester(nodes) {
+      const again = (): void => {
+        for (const node of nodes) if (sessions.of(node.address) === undefined) void dial(node);
+        clock.after(AGAIN_MS, again);
+      };
+      again();
+    },
+    notifyAll(protocol, message) {
+      for (const session of sessions.all()) session.notify(protocol, message);
+    },
+  };
+}
+
+export type BlockChange = Partial<UnsignedHeader> & { transactions?: readonly Uint8Array[] };
+
+/** A block on the tip of a node, by the rules but for what is changed. */
+export function blockOn(
+  { node }: ClusterNode,
+  by: Pick<Member, 'publicKey' | 'sign'>,
+  timestamp: number,
+  { transactions = [], ...change }: BlockChange = {},
+): Block {
+  const { id, header } = node.blockchain.tip();
+  const round = (time: number): number => Math.floor((time - GENESIS_TIME) / ROUND_MS);
+  if (header.consensus.kind !== 'poa') throw new Error('proof of authority only');
+  const skipped = Math.max(0, round(timestamp) - round(header.timestamp) - 1);
+  return sealBlock(
+    {
+      version: 3,
+      timestamp,
+      reference: id,
+      consensus: { kind: 'poa', skippedRounds: header.consensus.skippedRounds + skipped },
+      features: [],
+      generator: by.publicKey,
+      ...change,
+    },
+    transactions,
+    chain,
+    by.sign,
+  );
+}
+
+/** The announcement of a block that carries its transactions along. */
+export const inFull = ({ header, transactions }: Block): Uint8Array =>
+  encodeCompact({ header, txs: transactions.map((bytes): CompactTx => ({ bytes })) }, chain);
+
+/** The announcement as honest nodes make it. */
+export const inHashes = ({ header, transactions }: Block): Uint8Array =>
+  encodeCompact(
+    { header, txs: transactions.map((bytes): CompactTx => ({ hash: chain.fastHash(bytes) })) },
+    chain,
+  );
+
+/** The time in the present round at which it is this member's turn, if it is. */
+export function turnOf(at: ClusterNode, member: Member, now: number): number | undefined {
+  const slot = at.node.blockchain.nextSlot(member, now);
+  return slot !== undefined && slot.from <= now ? now : undefined;
+}
