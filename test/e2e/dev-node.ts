@@ -59,10 +59,9 @@ export async function startDevNode(scope: Scope, options: DevOptions = {}): Prom
     owner: node.owner,
     accounts: ready.accounts,
     log: command.stderr,
-    stop: () => stop(command),
+    stop: () => end(command, 'SIGTERM'),
     async kill9() {
-      command.kill('SIGKILL');
-      await command.exit;
+      await end(command, 'SIGKILL');
     },
     restart: () => startDevNode(scope, { ...options, dir }),
   };
@@ -88,7 +87,7 @@ export async function startDevNetwork(
     owners: ready.nodes.map(({ owner }) => owner),
     accounts: ready.accounts,
     command,
-    stop: () => stop(command),
+    stop: () => end(command, 'SIGTERM'),
   };
 }
 
@@ -118,6 +117,8 @@ export interface StartedNode {
   readonly rest: Rest;
   readonly log: () => string;
   stop(): Promise<Exit>;
+  /** SIGKILL */
+  kill(): Promise<Exit>;
 }
 
 /** `platform-node start`; the port of the configuration should be 0. */
@@ -132,10 +133,15 @@ export async function startNode(
   });
   const started = parse(await command.line('stderr', /node\.started/)) as JsonObject;
   const rest = restOf(`http://${String(started['rest'])}`, options.apiKey);
-  return { rest, log: command.stderr, stop: () => stop(command) };
+  return {
+    rest,
+    log: command.stderr,
+    stop: () => end(command, 'SIGTERM'),
+    kill: () => end(command, 'SIGKILL'),
+  };
 }
 
-function stop(command: Command): Promise<Exit> {
-  command.kill('SIGTERM');
+function end(command: Command, signal: NodeJS.Signals): Promise<Exit> {
+  command.kill(signal);
   return command.exit;
 }
