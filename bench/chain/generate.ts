@@ -37,8 +37,17 @@ export interface GeneratedChain {
   readonly ids: readonly Uint8Array[];
 }
 
-export async function generateChain(dir: string, transfers: number): Promise<GeneratedChain> {
-  const rounds = Math.ceil(transfers / BLOCK_TRANSFERS_MIN) + SPARE_ROUNDS;
+export interface GenerateOptions {
+  /** Transfers of a block; as many as fit where it is absent. */
+  readonly perBlock?: number;
+}
+
+export async function generateChain(
+  dir: string,
+  transfers: number,
+  { perBlock = Infinity }: GenerateOptions = {},
+): Promise<GeneratedChain> {
+  const rounds = Math.ceil(transfers / Math.min(perBlock, BLOCK_TRANSFERS_MIN)) + SPARE_ROUNDS;
   const genesisTimestamp = Date.now() - rounds * ROUND_MS;
   const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp });
   const senders = createSenders(SENDERS, folder.chain);
@@ -51,8 +60,9 @@ export async function generateChain(dir: string, transfers: number): Promise<Gen
   });
   while (done < transfers) {
     const start = done;
+    const end = Math.min(transfers, start + perBlock);
     const txs = await forge(blockchain, folder, function* (timestamp) {
-      for (let n = start; n < transfers; n++) {
+      for (let n = start; n < end; n++) {
         yield nthTransfer(n, senders, timestamp, folder.chain);
       }
     });
@@ -87,11 +97,13 @@ async function forge(
   return packed;
 }
 
+/** `set` as on the command line. */
 export async function openChain(
   folder: DevFolder,
+  set: readonly string[] = [],
 ): Promise<{ blockchain: Blockchain; close: () => Promise<void> }> {
   const { chain, family } = folder;
-  const { config } = await loadConfig(folder.config);
+  const { config } = await loadConfig(folder.config, { set });
   const place = join(config.dataDirectory, 'chain');
   mkdirSync(place, { recursive: true });
   const store = await openLmdbStore({ folder: place, tables });

@@ -10,7 +10,8 @@ export interface SteadyLoad {
 }
 
 export interface SteadyLoadOptions {
-  readonly port: number;
+  /** Where the next one goes. */
+  readonly port: () => number;
   readonly perSecond: number;
   readonly senders: readonly Sender[];
   readonly chain: Chain;
@@ -34,7 +35,7 @@ export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
 
   function send(): void {
     const tx = nthTransfer(options.next(), senders, Date.now(), chain);
-    const answer = post(port, agent, broadcastBody(tx, chain)).then(({ status, text }) => {
+    const answer = post(port(), agent, broadcastBody(tx, chain)).then(({ status, text }) => {
       if (status === 200) options.acknowledged(tx.id);
       else if (status !== undefined) options.refused(text);
     });

@@ -1,0 +1,87 @@
+// An import of a long chain that is killed in the middle, several times, goes on where its last
+// commit was and ends with the state of the chain that the file was made from.
+// IMPORT_TXS sets how many transactions, IMPORT_KILLS how often.
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { generateChain, openChain } from '../../bench/chain/generate.ts';
+import type { DevFolder } from '../../bench/node/dev-folder.ts';
+import { encodeHex } from '../../src/base/hex.ts';
+
+const TRANSACTIONS = Number(process.env['IMPORT_TXS'] ?? 20_000);
+const KILLS = Number(process.env['IMPORT_KILLS'] ?? 2);
+/** Many more than an import reads ahead, so that there are commits between the kills. */
+const BLOCKS = 600;
+/** The store grows by this part of the file, which is more than one commit, before a kill. */
+const GROWTH = 4;
+const LOOK_MS = 2;
+/** Far above what it takes on a machine that does nothing else. */
+const MS_PER_TRANSACTION_MAX = 5;
+const SETTLE_MS_MAX = 120_000;
+const BIN = fileURLToPath(new URL('../../bin/platform-node', import.meta.url));
+/** Without the hooks that the test runner gives its children. */
+const env = { ...process.env, NODE_OPTIONS: '' };
+const run = promisify(execFile);
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+t.setTimeout(SETTLE_MS_MAX + TRANSACTIONS * MS_PER_TRANSACTION_MAX);
+
+t.test(`an import of ${TRANSACTIONS} transactions survives ${KILLS} kills`, async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'import-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const perBlock = Math.ceil(TRANSACTIONS / BLOCKS);
+  const { folder, height } = await generateChain(dir, TRANSACTIONS, { perBlock });
+  const file = join(dir, 'chain.bin');
+  await run(BIN, ['chain', 'export', folder.config, file], { env });
+  const bytes = readFileSync(file);
+  const pipe = join(dir, 'pipe');
+  await run('mkfifo', [pipe]);
+  const copy = `data-directory=${join(dir, 'copy')}`;
+  const importing = (from: string) => ['chain', 'import', folder.config, from, '--set', copy];
+
+  let reached = 1;
+  for (let kill = 1; kill <= KILLS; kill++) {
+    const child = spawn(BIN, importing(pipe), { env, stdio: 'ignore' });
+    t.teardown(() => child.kill('SIGKILL'));
+    const ended = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)));
+    // A pipe holds back the rest, so that the import cannot be over by the time of the kill, which
+    // comes while it writes what it has read.
+    const feed = await open(pipe, 'w');
+    await feed.writeFile(bytes.subarray(0, (bytes.length * (kill + 2)) / (KILLS + 3)));
+    const target = sizeOf(join(dir, 'copy')) + bytes.length / GROWTH;
+    while (sizeOf(join(dir, 'copy')) < target) await wait(LOOK_MS);
+    child.kill('SIGKILL');
+    t.equal(await ended, 'SIGKILL', 'it was at work until it was killed');
+    await feed.close();
+    const there = await stateOf(folder, [copy]);
+    t.ok(there.height >= reached, 'nothing that was committed is gone');
+    t.strictSame(there, await stateOf(folder, [], there.height), 'what is there is right');
+    reached = there.height;
+  }
+  t.ok(reached > 1 && reached < height, 'it was killed in the middle');
+
+  const { stdout } = await run(BIN, importing(file), { env });
+  const { transactions, ...end } = JSON.parse(stdout);
+  t.strictSame(end, await stateOf(folder, []), 'the end is that of the chain in the file');
+  t.ok(transactions < TRANSACTIONS, 'it went on instead of beginning again');
+  t.comment(`killed ${KILLS} times, the last one at height ${reached} of ${height}`);
+});
+
+/** Bytes of the store in a data directory. */
+function sizeOf(dataDirectory: string): number {
+  const file = join(dataDirectory, 'chain', 'data.mdb');
+  return existsSync(file) ? statSync(file).size : 0;
+}
+
+async function stateOf(folder: DevFolder, set: readonly string[], at?: number) {
+  const { blockchain, close } = await openChain(folder, set);
+  const height = at ?? blockchain.tip().height;
+  const stateHash = blockchain.stateHash(height);
+  await close();
+  return { height, stateHash: stateHash && encodeHex(stateHash) };
+}
