@@ -7,7 +7,9 @@ export const limits = {
   body: {
     json: 8 * MIB,
     sendData: 28 * MIB,
-    crypto: 165 * KIB,
+    encrypt: 165 * KIB,
+    /** Takes whatever `encrypt` may have given, which is a third longer. */
+    decrypt: 256 * KIB,
     script: 64 * KIB,
   },
   /** Blocks or headers of one call. */
@@ -22,6 +24,11 @@ export const limits = {
   seedBytes: 1024,
   /** Characters of a message that is or becomes Base58, which takes quadratic time. */
   base58Message: 64 * KIB,
+  encryption: {
+    recipients: 1000,
+    /** Bytes of text over all recipients, where each gets a ciphertext of its own. */
+    separateBytes: 8 * MIB,
+  },
   /** Validated addresses that are kept decoded. */
   knownAddresses: 65_536,
 } as const;

@@ -7,6 +7,7 @@
  */
 import type { Clock, Log, Random, Verifier } from '../base/ports.ts';
 import type { Chain } from '../codec/codec.ts';
+import type { Envelope, GroupEnvelope } from '../crypto/envelope.ts';
 import type { Entry } from '../tx/entries.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Contracts, Peers, Policies } from './services-network.ts';
@@ -179,6 +180,38 @@ export interface Keystore {
   reload(): void | Promise<void>;
 }
 
+/** Whose private key is used, and the password that it may have. */
+export interface KeyOwner {
+  readonly address: Uint8Array;
+  readonly password: string | undefined;
+}
+
+/**
+ * Encryption between accounts (transactions.md §1.2). Rejects with MissingSenderPrivateKey where
+ * the own key is absent or the password wrong, with InvalidPublicKey for a key that nobody can have
+ * a secret with.
+ */
+export interface Encryption {
+  /** An envelope for each recipient, in their order. */
+  separate(
+    from: KeyOwner,
+    recipients: readonly Uint8Array[],
+    plain: Uint8Array,
+  ): Promise<readonly Envelope[]>;
+  common(
+    from: KeyOwner,
+    recipients: readonly Uint8Array[],
+    plain: Uint8Array,
+  ): Promise<GroupEnvelope>;
+  /** Undefined where not everything authenticates; the texts are as `decryptText` reads them. */
+  decrypt(
+    to: KeyOwner,
+    senderPublicKey: Uint8Array,
+    encryptedText: string,
+    wrappedKey: string,
+  ): Promise<Uint8Array | undefined>;
+}
+
 export type ConsensusSettings =
   | { readonly kind: 'pos' }
   | {
@@ -284,6 +317,7 @@ export interface Services {
   readonly pool: Pool;
   readonly fees: Fees;
   readonly keystore: Keystore;
+  readonly encryption: Encryption;
   readonly consensus: ConsensusReads;
   readonly permissions: PermissionsReads;
   readonly activation: ActivationReads;

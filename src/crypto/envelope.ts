@@ -4,6 +4,7 @@
  */
 import { BASE58_TEXT_LENGTH_MAX, base58 } from '../base/base58.ts';
 import type { Random } from '../base/ports.ts';
+import { noTurns, type Turns } from '../base/turns.ts';
 import type { CryptoFamily } from './family.ts';
 
 /** What one recipient needs beside the sender's public key. */
@@ -21,38 +22,47 @@ export interface GroupEnvelope {
 /** Largest encrypted text, in characters; what the encrypt methods can produce from a request. */
 export const ENCRYPTED_TEXT_LENGTH_MAX = 256 * 1024;
 
-/** An envelope per recipient, each with a content key of its own. Throws CryptoError. */
-export function encryptSeparate(
+/**
+ * An envelope per recipient, each with a content key of its own; many recipients are served in
+ * `turns`. Rejects with CryptoError.
+ */
+export async function encryptSeparate(
   family: CryptoFamily,
   privateKey: Uint8Array,
   recipients: readonly Uint8Array[],
   plain: Uint8Array,
   random: Random,
-): Envelope[] {
-  return recipients.map((recipient) => {
+  turns: Turns = noTurns,
+): Promise<Envelope[]> {
+  const envelopes: Envelope[] = [];
+  for (const recipient of recipients) {
     const contentKey = random.bytes(family.contentKeySize);
-    return {
+    envelopes.push({
       sealed: family.seal(contentKey, plain, random),
       wrappedKey: family.wrapKey(privateKey, recipient, contentKey, random),
-    };
-  });
+    });
+    if (turns.due()) await turns.take();
+  }
+  return envelopes;
 }
 
-/** One content key for all recipients. Throws CryptoError. */
-export function encryptCommon(
+/** One content key for all recipients. Rejects with CryptoError. */
+export async function encryptCommon(
   family: CryptoFamily,
   privateKey: Uint8Array,
   recipients: readonly Uint8Array[],
   plain: Uint8Array,
   random: Random,
-): GroupEnvelope {
+  turns: Turns = noTurns,
+): Promise<GroupEnvelope> {
   const contentKey = random.bytes(family.contentKeySize);
-  return {
-    sealed: family.seal(contentKey, plain, random),
-    wrappedKeys: recipients.map((recipient) =>
-      family.wrapKey(privateKey, recipient, contentKey, random),
-    ),
-  };
+  const sealed = family.seal(contentKey, plain, random);
+  const wrappedKeys: Uint8Array[] = [];
+  for (const recipient of recipients) {
+    wrappedKeys.push(family.wrapKey(privateKey, recipient, contentKey, random));
+    if (turns.due()) await turns.take();
+  }
+  return { sealed, wrappedKeys };
 }
 
 /** The plain bytes, or undefined unless everything authenticates. */

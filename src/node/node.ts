@@ -40,6 +40,7 @@ import { calculateFee } from '../tx/fees.ts';
 import { transactionSchemas } from '../tx/openapi.ts';
 import { openBlockchain } from './blockchain.ts';
 import type { Config } from './config/settings.ts';
+import { encryptionWith } from './encryption.ts';
 import { watchJournal } from './health.ts';
 import { measuredPool, measuredRoutes, readOnDemand, watchChain } from './measure.ts';
 import { openNetwork } from './network.ts';
@@ -202,6 +203,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
         calculateFee(tx, blockchain.view, trial.context(), (why) => apiError('Invalid', why)),
     },
     keystore,
+    encryption: encryptionWith({ keystore, family, random, clock }),
     consensus: consensusReads(blockchain, config.blockchain.consensus),
     permissions: permissionReads(blockchain),
     activation: activationReads(blockchain, network, support),

@@ -20,7 +20,7 @@ export type Calls = Readonly<Record<string, readonly Call[]>>;
 const REFUSED = 400;
 
 /** What every route is asked, and how it answers on a node without network and private data. */
-export function everyRoute(of: Populated): Calls {
+export async function everyRoute(of: Populated): Promise<Calls> {
   const { ids, accounts, node, clock } = of;
   const [owner, one] = accounts;
   const address = owner.text;
@@ -36,6 +36,11 @@ export function everyRoute(of: Populated): Calls {
   const policyId = ids.policy;
   const hash = ids.hash;
   const data = { sender: address, policyId, info: {}, data: '', hash };
+  const toOwner = await node.services.encryption.common(
+    { address: owner.address, password: undefined },
+    [owner.publicKey],
+    new Uint8Array(),
+  );
   const encryption = { sender: address, encryptionText: 'x', recipientsPublicKeys: [publicKey] };
   const known = [...of.byType.values()].map((tx) => ({ path: { id: base58.encode(tx.id) } }));
   const range = { from: 1, to: height };
@@ -162,17 +167,16 @@ export function everyRoute(of: Populated): Calls {
     'GET /node/version': [{}],
     'GET /node/status': [{}],
     'GET /node/owner': [{}],
-    'POST /crypto/encryptSeparate': [{ body: encryption, status: REFUSED }],
-    'POST /crypto/encryptCommon': [{ body: encryption, status: REFUSED }],
+    'POST /crypto/encryptSeparate': [{ body: encryption }],
+    'POST /crypto/encryptCommon': [{ body: encryption }],
     'POST /crypto/decrypt': [
       {
         body: {
           recipient: address,
-          encryptedText: 'x',
+          encryptedText: Buffer.from(toOwner.sealed).toString('base64'),
           senderPublicKey: publicKey,
-          wrappedKey: 'x',
+          wrappedKey: base58.encode(toOwner.wrappedKeys[0]!),
         },
-        status: REFUSED,
       },
     ],
     'GET /permissions/{address}': [{ path: { address } }],

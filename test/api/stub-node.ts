@@ -13,6 +13,7 @@ import type { HttpServer, HttpServerOptions } from '../../src/base/http.ts';
 import type { Random, Verifier } from '../../src/base/ports.ts';
 import { createChain } from '../../src/crypto/chain.ts';
 import { createFamily } from '../../src/crypto/families.ts';
+import { encryptionWith } from '../../src/node/encryption.ts';
 import { txFromJson } from '../../src/tx/json.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import { signedBytes } from '../../src/tx/seal.ts';
@@ -72,14 +73,17 @@ function genesisBlock(): BlockView {
   };
 }
 
+/** The private key, as a keystore gives it: a copy that the caller may wipe. */
+function requestKey(address: Uint8Array, password?: string): Uint8Array {
+  const account = find(address);
+  if (account === undefined || password === 'wrong') throw apiError('MissingSenderPrivateKey');
+  return account.privateKey.slice();
+}
+
 const keystore: Keystore = {
   addresses: () => accounts.map((account) => account.text),
   publicKey: (address) => find(address)?.publicKey,
-  sign(address, password, message) {
-    const account = find(address);
-    if (account === undefined || password === 'wrong') throw apiError('MissingSenderPrivateKey');
-    return family.sign(account.privateKey, message, random);
-  },
+  sign: (address, password, message) => family.sign(requestKey(address, password), message, random),
   reload: () => {},
 };
 
@@ -193,6 +197,7 @@ export function stubServices(changes: Partial<Services> = {}): Services {
       },
     },
     keystore,
+    encryption: encryptionWith({ keystore: { requestKey }, family, random, clock }),
     consensus: {
       settings: {
         kind: 'poa',

@@ -16,7 +16,7 @@ const weak = new Uint8Array(32);
 
 t.test('separate: every recipient opens the own envelope and no other', async (t) => {
   const plain = random.bytes(1000);
-  const envelopes = encryptSeparate(family, sender.privateKey, publicKeys, plain, random);
+  const envelopes = await encryptSeparate(family, sender.privateKey, publicKeys, plain, random);
   t.equal(envelopes.length, 3);
   for (const [i, envelope] of envelopes.entries()) {
     t.equal(envelope.wrappedKey.length, 48);
@@ -31,17 +31,24 @@ t.test('separate: every recipient opens the own envelope and no other', async (t
 
 t.test('common: one ciphertext for all', async (t) => {
   const plain = utf8('тайна');
-  const group = encryptCommon(family, sender.privateKey, publicKeys, plain, random);
+  const group = await encryptCommon(family, sender.privateKey, publicKeys, plain, random);
   for (const [i, { privateKey }] of recipients.entries()) {
     const envelope = { sealed: group.sealed, wrappedKey: group.wrappedKeys[i]! };
     t.strictSame(decrypt(family, privateKey, sender.publicKey, envelope), plain);
     t.equal(decrypt(family, privateKey, stranger.publicKey, envelope), undefined);
   }
-  t.strictSame(encryptCommon(family, sender.privateKey, [], plain, random).wrappedKeys, []);
+  const nobody = await encryptCommon(family, sender.privateKey, [], plain, random);
+  t.strictSame(nobody.wrappedKeys, []);
 });
 
 t.test('nothing but the whole opens', async (t) => {
-  const [envelope] = encryptSeparate(family, sender.privateKey, publicKeys, utf8('secret'), random);
+  const [envelope] = await encryptSeparate(
+    family,
+    sender.privateKey,
+    publicKeys,
+    utf8('secret'),
+    random,
+  );
   const { sealed, wrappedKey } = envelope!;
   const open = (changed: object) =>
     decrypt(family, recipients[0]!.privateKey, sender.publicKey, { ...envelope!, ...changed });
@@ -69,18 +76,18 @@ t.test('weak and malformed keys', async (t) => {
   t.throws(() => family.agree(privateKey, new Uint8Array(31)), CryptoError);
   t.throws(() => family.agree(new Uint8Array(31), stranger.publicKey), CryptoError);
   t.throws(() => family.publicKeyOf(new Uint8Array(33)), CryptoError);
-  t.throws(() => encryptSeparate(family, privateKey, [weak], weak, random), CryptoError);
+  await t.rejects(encryptSeparate(family, privateKey, [weak], weak, random), CryptoError);
   t.equal(family.unwrapKey(privateKey, weak, random.bytes(48)), undefined);
 });
 
 t.test('text forms', async (t) => {
-  const [{ sealed, wrappedKey }] = encryptSeparate(
+  const [{ sealed, wrappedKey }] = (await encryptSeparate(
     family,
     sender.privateKey,
     publicKeys,
     utf8('text'),
     random,
-  ) as [{ sealed: Uint8Array; wrappedKey: Uint8Array }];
+  )) as [{ sealed: Uint8Array; wrappedKey: Uint8Array }];
   const open = (encrypted: string, wrapped = base58.encode(wrappedKey)) =>
     decryptText(family, recipients[0]!.privateKey, sender.publicKey, encrypted, wrapped);
   t.strictSame(open(Buffer.from(sealed).toString('base64')), utf8('text'));

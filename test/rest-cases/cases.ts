@@ -29,7 +29,6 @@ const waitsFor: Readonly<Record<string, string>> = {
   'contract-call': 'container contracts',
   policy: 'confidential data',
   'privacy-data': 'confidential data',
-  'encrypted-text': 'confidential data',
   peer: 'network',
   'registered-node-key': 'network',
   'handshake-check-on': 'network',
@@ -46,7 +45,6 @@ const features: readonly {
 }[] = [
   { path: /^\/utils\/script\/(compile|estimate)$/, statuses: [200, 400], issue: 'scripts' },
   { path: /^\/privacy\/(sendData|forceSync)/, statuses: [200, 400], issue: 'confidential data' },
-  { path: /^\/crypto\//, statuses: [200], issue: 'confidential data' },
 ];
 
 /** Lists of a policy are state of the chain: they need its transaction, but no storage. */

@@ -1,10 +1,9 @@
-/**
- * Encryption for a group (rest-api.md §16). Requests are judged in full; the encryption itself
- * comes with the confidential data.
- */
+/** Encryption between accounts, with keys of the keystore (rest-api.md §16). */
 import Type from 'typebox';
+import { base58 } from '../../base/base58.ts';
+import { fromUtf8, utf8 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
-import { json } from '../body.ts';
+import { badField, json } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { route } from '../route.ts';
@@ -12,25 +11,44 @@ import type { Services } from '../services.ts';
 
 const group = 'crypto';
 
+const algorithm = {
+  cryptoAlgo: Type.Optional(Type.String({ description: 'aes, the only one and the default.' })),
+};
+
 const ToEncrypt = Type.Object({
   sender: Type.String(),
   password: Type.Optional(Type.String()),
   encryptionText: Type.String(),
   recipientsPublicKeys: Type.Array(Type.String()),
+  ...algorithm,
 });
 
-function requireKey(address: string, { codec, keystore }: Services): void {
-  const { bytes } = params.readAddress(address, codec);
-  if (keystore.publicKey(bytes) === undefined) throw apiError('MissingSenderPrivateKey');
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+function checkAlgorithm({ cryptoAlgo = 'aes' }: { readonly cryptoAlgo?: string }): void {
+  if (cryptoAlgo !== 'aes') throw badField('cryptoAlgo', 'error.expected.validenumvalue');
 }
 
-function judge(
-  body: { readonly sender: string; readonly recipientsPublicKeys: readonly string[] },
-  services: Services,
-): never {
-  requireKey(body.sender, services);
-  for (const key of body.recipientsPublicKeys) params.readPublicKey(key, services.codec);
-  throw apiError('NotAvailable', 'Encryption');
+/** The parts of a request to encrypt, each checked; `copies`: sealed once for each recipient. */
+function readRequest(
+  body: Type.Static<typeof ToEncrypt>,
+  copies: boolean,
+  { codec, keystore }: Services,
+) {
+  checkAlgorithm(body);
+  const sender = params.readAddress(body.sender, codec).bytes;
+  // Known before the keys are read: those are many, and this says whether anything will be done.
+  if (keystore.publicKey(sender) === undefined) throw apiError('MissingSenderPrivateKey');
+  const keys = body.recipientsPublicKeys;
+  const plain = utf8(body.encryptionText);
+  if (keys.length > limits.encryption.recipients) {
+    throw apiError('TooBigSequence', `${keys.length} recipients`);
+  }
+  if (copies && keys.length * plain.length > limits.encryption.separateBytes) {
+    throw apiError('TooBigSequence', 'the same text for so many; use encryptCommon');
+  }
+  const recipients = keys.map((key) => params.readPublicKey(key, codec));
+  return { from: { address: sender, password: body.password }, recipients, plain };
 }
 
 const encryptSeparate = route({
@@ -39,7 +57,7 @@ const encryptSeparate = route({
   access: 'cryptoKey',
   group,
   doc: 'Encrypts a text for each recipient with a key of its own.',
-  maxBody: limits.body.crypto,
+  maxBody: limits.body.encrypt,
   body: json(ToEncrypt),
   reply: Type.Array(
     Type.Object({
@@ -48,7 +66,15 @@ const encryptSeparate = route({
       wrappedKey: Type.String(),
     }),
   ),
-  handle: ({ body }, services) => judge(body, services),
+  async handle({ body }, services) {
+    const { from, recipients, plain } = readRequest(body, true, services);
+    const envelopes = await services.encryption.separate(from, recipients, plain);
+    return envelopes.map(({ sealed, wrappedKey }, i) => ({
+      encryptedText: base64(sealed),
+      publicKey: body.recipientsPublicKeys[i]!,
+      wrappedKey: base58.encode(wrappedKey),
+    }));
+  },
 });
 
 const encryptCommon = route({
@@ -57,13 +83,24 @@ const encryptCommon = route({
   access: 'cryptoKey',
   group,
   doc: 'Encrypts a text once, with its key wrapped for each recipient.',
-  maxBody: limits.body.crypto,
+  maxBody: limits.body.encrypt,
   body: json(ToEncrypt),
   reply: Type.Object({
     encryptedText: Type.String(),
     recipientToWrappedStructure: Type.Record(Type.String(), Type.String()),
   }),
-  handle: ({ body }, services) => judge(body, services),
+  async handle({ body }, services) {
+    const { from, recipients, plain } = readRequest(body, false, services);
+    const { sealed, wrappedKeys } = await services.encryption.common(from, recipients, plain);
+    const wrapped = wrappedKeys.map((key, i) => [
+      body.recipientsPublicKeys[i]!,
+      base58.encode(key),
+    ]);
+    return {
+      encryptedText: base64(sealed),
+      recipientToWrappedStructure: Object.fromEntries(wrapped),
+    };
+  },
 });
 
 const decrypt = route({
@@ -71,8 +108,8 @@ const decrypt = route({
   path: '/crypto/decrypt',
   access: 'cryptoKey',
   group,
-  doc: 'Decrypts a text for a key of the keystore.',
-  maxBody: limits.body.crypto,
+  doc: 'Decrypts a text for a key of the keystore; the text may be Base64 or, of old, Base58.',
+  maxBody: limits.body.decrypt,
   body: json(
     Type.Object({
       recipient: Type.String(),
@@ -80,13 +117,26 @@ const decrypt = route({
       encryptedText: Type.String(),
       wrappedKey: Type.String(),
       senderPublicKey: Type.String(),
+      ...algorithm,
     }),
   ),
   reply: Type.Object({ decryptedText: Type.String() }),
-  handle({ body }, services) {
-    requireKey(body.recipient, services);
-    params.readPublicKey(body.senderPublicKey, services.codec);
-    throw apiError('NotAvailable', 'Decryption');
+  async handle({ body }, services) {
+    const { codec, encryption } = services;
+    checkAlgorithm(body);
+    const recipient = params.readAddress(body.recipient, codec).bytes;
+    const sender = params.readPublicKey(body.senderPublicKey, codec);
+    const to = { address: recipient, password: body.password };
+    const plain = await encryption.decrypt(to, sender, body.encryptedText, body.wrappedKey);
+    if (plain === undefined) {
+      const why = 'text, wrapped key and accounts do not belong together';
+      throw apiError('Invalid', `Decryption failed: ${why}`);
+    }
+    const decryptedText = fromUtf8(plain);
+    if (decryptedText === undefined) {
+      throw apiError('Invalid', 'Decryption failed: what was encrypted is not a UTF-8 text');
+    }
+    return { decryptedText };
   },
 });
 
