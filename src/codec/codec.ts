@@ -148,14 +148,14 @@ export class Writer {
 export class Reader {
   readonly chain: Chain;
   readonly input: Uint8Array;
-  private readonly view: DataView;
+  /** Made by the first who needs it: many values are bytes and short integers only. */
+  private view: DataView | undefined;
   private readonly end: number;
   position: number;
 
   constructor(input: Uint8Array, chain: Chain, start = 0, end = input.length) {
     this.input = input;
     this.chain = chain;
-    this.view = new DataView(input.buffer, input.byteOffset, input.byteLength);
     this.position = start;
     this.end = end;
   }
@@ -171,27 +171,35 @@ export class Reader {
     return at;
   }
 
+  private numbers(): DataView {
+    const { input } = this;
+    this.view ??= new DataView(input.buffer, input.byteOffset, input.byteLength);
+    return this.view;
+  }
+
   u8(): number {
-    return this.view.getUint8(this.advance(1));
+    return this.input[this.advance(1)]!;
   }
   u16(): number {
-    return this.view.getUint16(this.advance(2));
+    const at = this.advance(2);
+    return (this.input[at]! << 8) | this.input[at + 1]!;
   }
   u32(): number {
-    return this.view.getUint32(this.advance(4));
+    return this.i32() >>> 0;
   }
   i32(): number {
-    return this.view.getInt32(this.advance(4));
+    const { input } = this;
+    const at = this.advance(4);
+    return (input[at]! << 24) | (input[at + 1]! << 16) | (input[at + 2]! << 8) | input[at + 3]!;
   }
   i64(): bigint {
-    return this.view.getBigInt64(this.advance(8));
+    return this.numbers().getBigInt64(this.advance(8));
   }
   /** A non-negative integer below 2^53 in eight bytes. */
   u53(): number {
-    const at = this.advance(8);
-    const high = this.view.getUint32(at);
+    const high = this.u32();
     if (high > 0x1f_ffff) throw new CodecError('bytes', 'integer out of range');
-    return high * 0x1_0000_0000 + this.view.getUint32(at + 4);
+    return high * 0x1_0000_0000 + this.u32();
   }
   /** A view of the next `count` bytes. */
   bytes(count: number): Uint8Array {
