@@ -26,6 +26,7 @@ export const ID_PREFIX_BYTES = 16;
 export const idPrefix = (id: Uint8Array): Uint8Array => id.subarray(0, ID_PREFIX_BYTES);
 
 const NOTHING = new Uint8Array(0);
+const NOBODY: readonly Uint8Array[] = [];
 
 export interface IndexedBlock {
   readonly height: number;
@@ -79,36 +80,21 @@ interface Listed {
   readonly indexes: number[];
 }
 
+/** For every address the transactions that it lists, each once. */
 function byAddress(txs: readonly Tx[], state: LedgerView): Iterable<Listed> {
   const lists = new Map<string, Listed>();
-  txs.forEach((tx, index) => {
-    for (const address of concerned(tx, state)) {
-      const key = latin1(address);
-      const list = lists.get(key);
-      if (list === undefined) lists.set(key, { address, indexes: [index] });
-      else list.indexes.push(index);
-    }
-  });
-  return lists.values();
-}
-
-/** Every address that lists the transaction, once each. */
-export function* concerned(tx: Tx, state: LedgerView): Generator<Uint8Array> {
-  if (tx.def.involved === undefined) {
-    if (tx.sender.length > 0) yield tx.sender;
-    return;
-  }
-  const seen = new Set<string>();
-  if (tx.sender.length > 0) {
-    seen.add(latin1(tx.sender));
-    yield tx.sender;
-  }
-  for (const address of tx.def.involved(tx, state)) {
+  const add = (address: Uint8Array, index: number): void => {
     const key = latin1(address);
-    if (seen.has(key)) continue;
-    seen.add(key);
-    yield address;
+    const list = lists.get(key);
+    if (list === undefined) lists.set(key, { address, indexes: [index] });
+    else if (list.indexes.at(-1) !== index) list.indexes.push(index);
+  };
+  for (let index = 0; index < txs.length; index++) {
+    const tx = txs[index]!;
+    if (tx.sender.length > 0) add(tx.sender, index);
+    for (const address of tx.def.involved?.(tx, state) ?? NOBODY) add(address, index);
   }
+  return lists.values();
 }
 
 function write<K, V>(table: Table<K, V>, key: K, value: Uint8Array | undefined): StoreWrite {
