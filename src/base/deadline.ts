@@ -1,9 +1,14 @@
 /** Limits in time on the clock of the node, so that they hold under virtual time too. */
 import type { Clock } from './ports.ts';
 
+/** Something has taken longer than it may. */
+export class TooLate extends Error {
+  override name = 'TooLate';
+}
+
 /**
- * The outcome of `action`, or a rejection after `ms`. `signal` aborts then, and whatever the action
- * holds has to be let go of by listening to it.
+ * The outcome of `action`, or a rejection with TooLate after `ms`. `signal` aborts then, and whatever
+ * the action holds has to be let go of by listening to it.
  */
 export async function within<T>(
   clock: Clock,
@@ -15,7 +20,7 @@ export async function within<T>(
   const late = new Promise<never>((_resolve, reject) => {
     controller.signal.addEventListener('abort', () => reject(controller.signal.reason));
   });
-  const cancel = clock.after(ms, () => controller.abort(new Error(why)));
+  const cancel = clock.after(ms, () => controller.abort(new TooLate(why)));
   try {
     return await Promise.race([action(controller.signal), late]);
   } finally {

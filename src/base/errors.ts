@@ -111,6 +111,7 @@ export const catalogue = {
   ),
   /** The storage of confidential data is full, broken or away; the log says why. */
   StorageFailed: entry(609, 500, () => 'DB error'),
+  ForceSyncFailed: entry(610, 500, () => 'Force sync error'),
   BodyTooBig: entry(
     611,
     400,

@@ -4,7 +4,17 @@
  * Invariant: `policyHashOrder` lists the hashes of `policyHashes` in the order of their coming,
  * numbered from 0 without gaps.
  */
-import { END_OF_TABLE, fixed, keyText, prefix, prefixEnd, START_OF_TABLE, u8Key } from './keys.ts';
+import { concat } from '../base/bytes.ts';
+import {
+  END_OF_TABLE,
+  fixed,
+  keyText,
+  prefix,
+  prefixEnd,
+  START_OF_TABLE,
+  u8Key,
+  u32Key,
+} from './keys.ts';
 import type { Ledger, LedgerView } from './ledger.ts';
 import {
   type OWNER,
@@ -31,11 +41,15 @@ const id32 = fixed(32);
 export const policyOf = (view: LedgerView, id: Uint8Array): Policy | undefined =>
   view.get(policies, id);
 
+/** In the order of their ids, those beyond `after`. */
 export const allPolicies = (
   view: LedgerView,
   limit: number,
-): Iterable<readonly [id: Uint8Array, Policy]> =>
-  view.range(policies, START_OF_TABLE, END_OF_TABLE, limit);
+  after?: Uint8Array,
+): Iterable<readonly [id: Uint8Array, Policy]> => {
+  const from = after === undefined ? START_OF_TABLE : concat(after, Uint8Array.of(0));
+  return view.range(policies, from, END_OF_TABLE, limit);
+};
 
 export function createPolicy(
   ledger: Ledger,
@@ -125,9 +139,15 @@ export function bindHash(ledger: Ledger, id: Uint8Array, hash: Uint8Array, by: B
   ledger.set(policyHashOrder, [id, order], hash);
 }
 
-/** Hashes of a group in the order of their coming. */
-export function* hashesOf(view: LedgerView, id: Uint8Array, limit: number): Generator<Uint8Array> {
-  for (const [, hash] of view.range(policyHashOrder, id, prefixEnd(id), limit)) yield hash;
+/** Hashes of a group in the order of their coming, without the first `skip`. */
+export function* hashesOf(
+  view: LedgerView,
+  id: Uint8Array,
+  limit: number,
+  skip = 0,
+): Generator<Uint8Array> {
+  const from = prefix([id32, u32Key], id, skip);
+  for (const [, hash] of view.range(policyHashOrder, from, prefixEnd(id), limit)) yield hash;
 }
 
 function memberRows(view: LedgerView, id: Uint8Array, kind: MemberKind, limit: number) {

@@ -387,6 +387,29 @@ export const policyHashOrder = table(
   'Hashes of a policy in the order of their coming, from 0.',
 );
 
+// ── what this node alone has to do ───────────────────────────────────────────────────────────
+
+/** Key of rows about private data: policy, hash. */
+const privateItem = tuple(id, id);
+
+export const privatePending = table(
+  64,
+  'privatePending',
+  'local',
+  privateItem,
+  present,
+  'Private data that this node is to fetch (privacy/wanted.ts).',
+);
+
+export const privateLost = table(
+  65,
+  'privateLost',
+  'local',
+  privateItem,
+  present,
+  'Private data that nobody had for a long time, tried again now and then.',
+);
+
 /** Every table; the store opens one sub-database for each. */
 export const tables: readonly Table<never, never>[] = [
   meta,
@@ -426,4 +449,6 @@ export const tables: readonly Table<never, never>[] = [
   policyMembers,
   policyHashes,
   policyHashOrder,
+  privatePending,
+  privateLost,
 ] as unknown as readonly Table<never, never>[];

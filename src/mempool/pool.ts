@@ -61,6 +61,8 @@ const JOURNAL_SLACK_BYTES = 8 * 1024 * 1024;
 
 export interface Pool {
   submit(tx: Tx): Promise<Tx>;
+  /** Throws ApiError where `submit` would refuse it, wrong signatures aside. */
+  check(tx: Tx): void;
   get(id: Uint8Array): Tx | undefined;
   /** True if exactly these bytes passed all checks already, signatures included (H-18). */
   holds(tx: Tx): boolean;
@@ -156,11 +158,16 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     for (const listener of listeners) listener.added?.(entry);
   }
 
-  function insert(tx: Tx, key: string, sender: string): PoolEntry {
+  function check(tx: Tx, sender: string): Spending {
     const spending = state.tryApply(tx);
-    // Others may have filled the pool while the signature was being checked.
     senders.requireRoom(tx.bytes.length, sender);
     senders.requireFunds(tx, sender, spending);
+    return spending;
+  }
+
+  function insert(tx: Tx, key: string, sender: string): PoolEntry {
+    // Others may have filled the pool while the signature was being checked.
+    const spending = check(tx, sender);
     const entry: PoolEntry = {
       key,
       id: tx.id,
@@ -286,6 +293,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
 
   return {
     submit,
+    check: (tx) => void check(tx, latin1(tx.sender)),
     get: (id) => {
       const entry = entries.get(latin1(id));
       return entry && decode(entry);

@@ -17,10 +17,6 @@ export function secureHash(message: Uint8Array): Uint8Array {
   return keccak_256(fastHash(message));
 }
 
-export function sha256(message: Uint8Array): Uint8Array {
-  return new Uint8Array(createHash('sha256').update(message).digest());
-}
-
 /** 64 bytes. */
 export function sha512(...parts: readonly Uint8Array[]): Uint8Array {
   const hash = createHash('sha512');

@@ -4,7 +4,8 @@ import { concat, equal, utf8 } from '../../base/bytes.ts';
 import { decodeHex } from '../../base/hex.ts';
 import type { Random } from '../../base/ports.ts';
 import { CryptoError, type KeyPair } from '../family.ts';
-import { secureHash, sha256 } from './hashes.ts';
+import { sha256 } from '../sha256.ts';
+import { secureHash } from './hashes.ts';
 
 export const KEY_SIZE = 32;
 

@@ -1,0 +1,58 @@
+/**
+ * Base64 (standard alphabet, padded) of data too large for a text of their own: they are converted in
+ * windows, so that no second copy of them is ever in memory.
+ */
+
+/** Multiples of what four characters stand for. */
+const WINDOW_CHARS = 1024 * 1024;
+
+/** Bytes that a text of ASCII characters stands for; undefined where its length is wrong. */
+export function decodedLength(text: string | Uint8Array): number | undefined {
+  const { length } = text;
+  if (length % 4 !== 0) return undefined;
+  const end = text.slice(-2);
+  const padding = typeof end === 'string' ? /=*$/.exec(end)![0].length : paddingOf(end);
+  return (length / 4) * 3 - padding;
+}
+
+const EQUALS = 0x3d;
+const paddingOf = (end: Uint8Array): number => end.filter((byte) => byte === EQUALS).length;
+
+/** The bytes of a text, given as such or as its ASCII bytes; undefined where it is none. */
+export function decodeBase64(text: string | Uint8Array): Uint8Array | undefined {
+  const length = decodedLength(text);
+  if (length === undefined) return undefined;
+  const out = Buffer.allocUnsafeSlow(length);
+  const ascii = typeof text === 'string' ? undefined : asBuffer(text);
+  let at = 0;
+  for (let from = 0; from < text.length; from += WINDOW_CHARS) {
+    const to = from + WINDOW_CHARS;
+    const window = ascii?.toString('latin1', from, to);
+    at += out.write(window ?? (text as string).slice(from, to), at, 'base64');
+  }
+  // The decoder skips what is no Base64 and stops at the padding.
+  return at === length ? out : undefined;
+}
+
+/** The ASCII bytes of the text of `length` bytes in pieces, between two of `around`. */
+export async function encodeBase64(
+  pieces: AsyncIterable<Uint8Array>,
+  length: number,
+  around: '' | '"',
+): Promise<Uint8Array> {
+  const out = Buffer.allocUnsafeSlow(Math.ceil(length / 3) * 4 + 2 * around.length);
+  let at = out.write(around, 0, 'latin1');
+  let rest = Buffer.alloc(0);
+  for await (const piece of pieces) {
+    const bytes = rest.length === 0 ? asBuffer(piece) : Buffer.concat([rest, piece]);
+    const whole = bytes.length - (bytes.length % 3);
+    at += out.write(bytes.toString('base64', 0, whole), at, 'latin1');
+    rest = Buffer.from(bytes.subarray(whole));
+  }
+  at += out.write(rest.toString('base64'), at, 'latin1');
+  out.write(around, at, 'latin1');
+  return out;
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -1,0 +1,117 @@
+/** What clients of this node ask about data of policies (rest-api.md §9.3–9.5). */
+import { base58 } from '../base/base58.ts';
+import { type ApiError, apiError } from '../base/errors.ts';
+import {
+  type PrivateData,
+  type PrivateItem,
+  type PrivateStore,
+  PrivateStoreError,
+} from '../base/private-store.ts';
+import type { Chain } from '../codec/codec.ts';
+import type { KeyedView } from '../ledger/head.ts';
+import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
+import type { Follow } from './follow.ts';
+import { ID_BYTES, type ItemId } from './item.ts';
+import type { Wanted } from './wanted.ts';
+
+export interface AccessPorts {
+  readonly chain: Chain;
+  readonly view: KeyedView;
+  readonly store: PrivateStore;
+  /** `privacy.owner-address`. */
+  readonly ownerAddress: Uint8Array;
+  /** Undefined where the node takes no part in the exchange. */
+  readonly exchange: { readonly follow: Follow; readonly wanted: Wanted } | undefined;
+}
+
+export interface Synced {
+  /** Why nothing was done. */
+  readonly problem?: string;
+  /** Items that are being fetched now. */
+  readonly restarted: number;
+}
+
+export interface Access {
+  /**
+   * Of the named policy, or of any that has data of this hash. Rejects with PolicyDataMissing, and
+   * fetches them then; with PolicyNotFound.
+   */
+  info(hash: Uint8Array, policyId?: Uint8Array): Promise<PrivateItem>;
+  data(hash: Uint8Array, policyId?: Uint8Array): Promise<PrivateData>;
+  holds(item: ItemId): Promise<boolean>;
+  /**
+   * Fetches what is missing, of one policy or of all of this node. `address` is who asks: the owner
+   * unless it is named.
+   */
+  sync(policyId?: Uint8Array, address?: Uint8Array): Promise<Synced>;
+}
+
+export function createAccess(ports: AccessPorts): Access {
+  const { chain, view, store, ownerAddress, exchange } = ports;
+
+  function known(policyId: Uint8Array): Uint8Array {
+    const policy = policyId.length === ID_BYTES ? policyOf(view, policyId) : undefined;
+    if (policy === undefined) throw apiError('PolicyNotFound');
+    return policyId;
+  }
+
+  async function find(hash: Uint8Array, policyId: Uint8Array | undefined): Promise<PrivateItem> {
+    const policies = policyId === undefined ? await store.policiesOf(hash) : [known(policyId)];
+    for (const id of policies) {
+      const item = await store.info(id, hash);
+      if (item !== undefined) return item;
+    }
+    throw await missing(hash, policyId);
+  }
+
+  async function missing(hash: Uint8Array, policyId: Uint8Array | undefined): Promise<ApiError> {
+    await exchange?.follow.visitPolicies(policyId, (id) => {
+      if (boundHash(view, id, hash) !== undefined) exchange.wanted.want({ policyId: id, hash });
+    });
+    return apiError('PolicyDataMissing', base58.encode(hash));
+  }
+
+  async function sync(policyId?: Uint8Array, address = ownerAddress): Promise<Synced> {
+    if (policyId !== undefined && !isMember(view, known(policyId), RECIPIENT, address)) {
+      const name = policyOf(view, policyId)!.name;
+      const problem = `Address '${chain.addressToText(address)}' not in policy '${name}'`;
+      return { problem, restarted: 0 };
+    }
+    let restarted = 0;
+    await exchange?.follow.visit(policyId, async (item) => {
+      if ((await store.info(item.policyId, item.hash)) !== undefined) return;
+      exchange.wanted.want(item);
+      restarted++;
+    });
+    return { restarted };
+  }
+
+  return {
+    info: (hash, policyId) => answering(() => find(hash, policyId)),
+    data: (hash, policyId) =>
+      answering(async () => {
+        const item = await find(hash, policyId);
+        const data = await store.read(item.policyId, hash);
+        if (data === undefined) throw await missing(hash, item.policyId);
+        return data;
+      }),
+    holds: ({ policyId, hash }) =>
+      answering(async () => (await store.info(policyId, hash)) !== undefined),
+    async sync(policyId, address) {
+      try {
+        return await sync(policyId, address);
+      } catch (cause) {
+        throw cause instanceof PrivateStoreError ? apiError('ForceSyncFailed') : cause;
+      }
+    },
+  };
+}
+
+/** What went wrong with the storage as clients hear of it. */
+export async function answering<T>(action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (cause) {
+    throw cause instanceof PrivateStoreError ? cause.answer : cause;
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Follows the chain for what this node has to fetch (protocol.md §9.4): data bound to a policy of
+ * which it is a recipient, and all data of a policy that it joins.
+ *
+ * Invariant: what is wanted is on disk together with the place up to which the chain was followed,
+ * so nothing is missed, whenever the node stops. Being wanted twice does no harm: what is stored,
+ * or none of this node's business any more, is settled when its turn comes.
+ */
+import { equal } from '../base/bytes.ts';
+import type { Clock } from '../base/ports.ts';
+import { createTurns, type Turns } from '../base/turns.ts';
+import type { Blockchain } from '../chain/blockchain.ts';
+import { headerRowAt, transactionsAt } from '../chain/stored-blocks.ts';
+import { allPolicies, hashesOf, isMember, RECIPIENT } from '../ledger/policies.ts';
+import type { Tx } from '../tx/transaction.ts';
+import type { Backlog } from './backlog.ts';
+import type { ItemId } from './item.ts';
+
+const UPDATE_POLICY = 113;
+const POLICY_DATA_HASH = 114;
+const PAGE = 1_000;
+
+export type Visit = (item: ItemId) => Promise<void>;
+
+export interface FollowPorts {
+  readonly blockchain: Blockchain;
+  readonly backlog: Backlog;
+  readonly clock: Clock;
+  /** Whom the network knows this node as. */
+  readonly ownAddress: Uint8Array;
+  /** Bound by a new block. */
+  readonly onNew: (item: ItemId) => void;
+  /** Bound earlier; nobody knows whether it is stored. */
+  readonly onMissed: (item: ItemId) => void;
+  /** Not to be fetched any more. */
+  readonly onGone: (item: ItemId) => void;
+}
+
+export interface Follow {
+  /** What the chain has brought while nobody listened. */
+  catchUp(): Promise<void>;
+  /** Names every item of a policy, or of all of which this node is a recipient. */
+  visit(policyId: Uint8Array | undefined, visit: Visit): Promise<void>;
+  /** Names the policy, or all of which this node is a recipient. */
+  visitPolicies(
+    policyId: Uint8Array | undefined,
+    visit: (policyId: Uint8Array) => Promise<void> | void,
+  ): Promise<void>;
+  stop(): void;
+}
+
+export function followChain(ports: FollowPorts): Follow {
+  const { blockchain, backlog, clock, ownAddress } = ports;
+  const { view } = blockchain;
+  let stopped = false;
+  let caughtUp = false;
+
+  const isMine = (policyId: Uint8Array): boolean => isMember(view, policyId, RECIPIENT, ownAddress);
+  const concernsMe = (tx: Tx): boolean =>
+    (tx.fields['recipients'] as readonly Uint8Array[]).some((one) => equal(one, ownAddress));
+
+  function take(tx: Tx): void {
+    const { type, fields } = tx;
+    const policyId = fields['policyId'] as Uint8Array;
+    if (type === POLICY_DATA_HASH && isMine(policyId)) {
+      ports.onNew({ policyId, hash: fields['dataHash'] as Uint8Array });
+    } else if (type === UPDATE_POLICY && concernsMe(tx)) {
+      review(policyId);
+    }
+  }
+
+  /** This node has joined the policy or left it. */
+  function review(policyId: Uint8Array): void {
+    const act = isMine(policyId) ? ports.onMissed : ports.onGone;
+    void visit(policyId.slice(), async (item) => act(item));
+  }
+
+  const forget = blockchain.listen({
+    block({ tip, block }) {
+      for (const tx of block.txs) take(tx);
+      if (caughtUp) backlog.follow(tip);
+    },
+    rolledBack(tip, txs) {
+      for (const tx of txs) {
+        const policyId = tx.fields['policyId'] as Uint8Array;
+        if (tx.type === POLICY_DATA_HASH) {
+          ports.onGone({ policyId, hash: tx.fields['dataHash'] as Uint8Array });
+        } else if (tx.type === UPDATE_POLICY && concernsMe(tx)) {
+          review(policyId);
+        }
+      }
+      if (caughtUp) backlog.follow(tip);
+    },
+  });
+
+  // In pages: a range of the store must not stay open while the head moves.
+  async function visitPolicy(policyId: Uint8Array, visit: Visit, turns: Turns): Promise<void> {
+    for (let skip = 0; ; skip += PAGE) {
+      const page = [...hashesOf(view, policyId, PAGE, skip)];
+      for (const hash of page) {
+        if (stopped) return;
+        await visit({ policyId, hash });
+        if (turns.due()) await turns.take();
+      }
+      if (page.length < PAGE) return;
+    }
+  }
+
+  async function visitPolicies(
+    policyId: Uint8Array | undefined,
+    visit: (policyId: Uint8Array) => Promise<void> | void,
+  ): Promise<void> {
+    if (policyId !== undefined) return visit(policyId);
+    const turns = createTurns(clock);
+    let after: Uint8Array | undefined;
+    do {
+      const page: Uint8Array[] = Array.from(allPolicies(view, PAGE, after), ([id]) => id);
+      for (const id of page) if (isMine(id)) await visit(id);
+      after = page.length < PAGE ? undefined : page.at(-1);
+      if (turns.due()) await turns.take();
+    } while (after !== undefined && !stopped);
+  }
+
+  function visit(policyId: Uint8Array | undefined, action: Visit): Promise<void> {
+    const turns = createTurns(clock);
+    return visitPolicies(policyId, (id) => visitPolicy(id, action, turns));
+  }
+
+  async function catchUp(): Promise<void> {
+    const from = backlog.followed();
+    const row = from && headerRowAt(view, from.height);
+    if (from === undefined || row === undefined || !equal(row.header.signature, from.id)) {
+      // Never followed, or along another branch.
+      await visit(undefined, async (item) => ports.onMissed(item));
+    } else {
+      const turns = createTurns(clock);
+      for (let height = from.height + 1; height <= blockchain.tip().height && !stopped; height++) {
+        for (const tx of transactionsAt(view, height)) take(tx);
+        if (turns.due()) await turns.take();
+      }
+    }
+    if (stopped) return;
+    caughtUp = true;
+    backlog.follow(blockchain.tip());
+  }
+
+  return {
+    catchUp,
+    visit,
+    visitPolicies,
+    stop() {
+      stopped = true;
+      forget();
+    },
+  };
+}

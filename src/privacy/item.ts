@@ -1,0 +1,24 @@
+/** Data of a policy by name: which policy, and the SHA-256 of the bytes. */
+import { concat, fromLatin1, latin1 } from '../base/bytes.ts';
+
+export interface ItemId {
+  /** 32 bytes. */
+  readonly policyId: Uint8Array;
+  /** 32 bytes. */
+  readonly hash: Uint8Array;
+}
+
+export const ID_BYTES = 32;
+
+/** The same for the same item: a key of maps and rows. */
+export const itemKey = ({ policyId, hash }: ItemId): string =>
+  latin1(itemBytes({ policyId, hash }));
+
+export const itemOfKey = (key: string): ItemId => itemOfBytes(fromLatin1(key));
+
+export const itemBytes = ({ policyId, hash }: ItemId): Uint8Array => concat(policyId, hash);
+
+export const itemOfBytes = (bytes: Uint8Array): ItemId => ({
+  policyId: bytes.subarray(0, ID_BYTES),
+  hash: bytes.subarray(ID_BYTES),
+});

@@ -1,0 +1,42 @@
+/**
+ * What the exchange of private data needs of the network: sessions whose owners have proved their
+ * keys. network/sessions.ts offers it.
+ */
+import type { PeerStream } from '../base/network.ts';
+
+/** Another node. */
+export interface Peer {
+  /** Address of the owner: a registered participant for as long as the session lasts. */
+  readonly owner: Uint8Array;
+  readonly ownerPublicKey: Uint8Array;
+  readonly mode: 'default' | 'watcher';
+  /** A stream of its own; rejects with TooLate, with what `action` throws, or on a closed session. */
+  converse<T>(
+    protocol: string,
+    timeoutMs: number,
+    action: (stream: PeerStream) => Promise<T>,
+  ): Promise<T>;
+  notify(protocol: string, message: Uint8Array): boolean;
+  offend(offence: 'wrong-private-data' | 'unanswered-request', detail: string): void;
+}
+
+export interface Peers {
+  all(): readonly Peer[];
+  onOpen(action: (peer: Pick<Peer, 'owner'>) => void): void;
+  /** A CodecError of `serve` or `take` is an offence of the peer. */
+  handleStreams(
+    protocol: string,
+    handler: {
+      readonly messageBytesMax: number;
+      readonly concurrent: number;
+      serve(peer: Peer, stream: PeerStream): Promise<void>;
+    },
+  ): void;
+  handleNotices(
+    protocol: string,
+    handler: {
+      readonly messageBytesMax: number;
+      take(peer: Pick<Peer, 'owner'>, message: Uint8Array): void;
+    },
+  ): void;
+}

@@ -1,0 +1,75 @@
+/**
+ * Fetches one item from one peer, chunk by chunk into the store.
+ *
+ * Invariant: nothing is stored unless the peer's owner has signed for the key, every chunk is
+ * genuine, and the bytes have the hash that the chain knows.
+ */
+import { TooLate } from '../base/deadline.ts';
+import { PrivateStoreError } from '../base/private-store.ts';
+import { CodecError } from '../codec/codec.ts';
+import { CryptoError } from '../crypto/family.ts';
+import { chunkOpener } from '../crypto/stream-cipher.ts';
+import { received, splitHeader, WrongData } from './chunks.ts';
+import { type ItemId, itemBytes } from './item.ts';
+import {
+  DATA,
+  decodeHeader,
+  decodeOffer,
+  type Exchange,
+  encodeRequest,
+  signedByAsker,
+  signedByReplier,
+} from './messages.ts';
+import type { Peer } from './peers.ts';
+import { type TransferPorts, transferKey } from './session-key.ts';
+
+/**
+ * `nothing`: the peer does not have it, or does not say so; `failed`: it did not deliver, or
+ * delivered what it should not; `unstored`: this node cannot keep it.
+ */
+export type Pulled = 'stored' | 'nothing' | 'failed' | 'unstored';
+
+export async function pull(
+  peer: Peer,
+  item: ItemId,
+  timeoutMs: number,
+  ports: TransferPorts,
+): Promise<Pulled> {
+  const { store, chain, family, verifier, random, owner } = ports;
+  const about: Exchange = { ...item, asker: owner.address, replier: peer.owner };
+
+  const transfer = (): Promise<Pulled> =>
+    peer.converse(DATA, timeoutMs, async (stream) => {
+      const own = family.generateKeyPair(random);
+      const signature = owner.sign(signedByAsker(about, own.publicKey));
+      await stream.send(encodeRequest({ ...item, ephemeralKey: own.publicKey, signature }));
+      await stream.end();
+      const answer = await stream.receive();
+      if (answer === undefined) throw new Error('no answer');
+      const offer = decodeOffer(answer, chain);
+      if (offer === undefined) return 'nothing';
+      const signed = signedByReplier(about, own.publicKey, offer.ephemeralKey);
+      if (!(await verifier.verifyOne(peer.ownerPublicKey, signed, offer.signature))) {
+        throw new WrongData('the offer is not signed by its owner');
+      }
+      const keys = [own.publicKey, offer.ephemeralKey] as const;
+      const key = transferKey(family, own.privateKey, offer.ephemeralKey, keys);
+      const plain = received(stream, chunkOpener(key, itemBytes(item)));
+      const { header, data } = await splitHeader(plain);
+      await store.write({ ...decodeHeader(header, chain), ...item }, data);
+      return 'stored';
+    });
+
+  try {
+    return await transfer();
+  } catch (cause) {
+    if (cause instanceof PrivateStoreError && cause.kind === 'storage') return 'unstored';
+    if (isWrong(cause)) peer.offend('wrong-private-data', (cause as Error).message);
+    else if (cause instanceof TooLate) peer.offend('unanswered-request', cause.message);
+    return 'failed';
+  }
+}
+
+/** What no honest node sends, whatever it knows of the chain. */
+const isWrong = (cause: unknown): boolean =>
+  [WrongData, PrivateStoreError, CodecError, CryptoError].some((kind) => cause instanceof kind);

@@ -1,0 +1,134 @@
+/**
+ * Answers peers that ask for items.
+ *
+ * Invariants: data go to members of the policy and registered participants as of the present head,
+ * and only if the chain knows their hash; everybody else hears the same byte, before anything
+ * is looked up or computed for them; requests in progress, their time and the number of vain ones
+ * are bounded.
+ */
+import { latin1 } from '../base/bytes.ts';
+import { within } from '../base/deadline.ts';
+import type { PeerStream } from '../base/network.ts';
+import { createSlots } from '../base/slots.ts';
+import { CodecError } from '../codec/codec.ts';
+import { chunkSealer } from '../crypto/stream-cipher.ts';
+import { isParticipant } from '../ledger/participants.ts';
+import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
+import { inChunks, preceded } from './chunks.ts';
+import { itemBytes } from './item.ts';
+import {
+  DATA,
+  type DataRequest,
+  decodeRequest,
+  encodeHeader,
+  encodeOffer,
+  MESSAGE_BYTES_MAX,
+  NO_DATA,
+  signedByAsker,
+  signedByReplier,
+} from './messages.ts';
+import type { Peer, Peers } from './peers.ts';
+import { type TransferPorts, transferKey } from './session-key.ts';
+
+export interface ReplyOptions {
+  /** Requests answered at once, of all peers. */
+  readonly parallelism: number;
+  readonly timeoutMs: number;
+}
+
+/** For the request to arrive once its stream is open. */
+const RECEIVE_MS_MAX = 20_000;
+const MINUTE_MS = 60_000;
+/** Requests of one who is no member in a minute; more are not answered at all. */
+const VAIN_MAX = 100;
+/** Owners whose vain requests are counted; the oldest make room. */
+const COUNTED_MAX = 1000;
+
+/** Registers the protocol; streams come in once the network has started. */
+export function replyToPeers(
+  options: ReplyOptions,
+  ports: TransferPorts & { readonly peers: Pick<Peers, 'handleStreams'> },
+): void {
+  const { view, store, chain, family, verifier, clock, random, owner } = ports;
+  const slots = createSlots(options.parallelism);
+  const vain = new Map<string, { since: number; count: number }>();
+
+  ports.peers.handleStreams(DATA, {
+    messageBytesMax: MESSAGE_BYTES_MAX,
+    // No single peer keeps the others out.
+    concurrent: Math.ceil(options.parallelism / 2),
+    serve: (peer, stream) => serve(peer, stream),
+  });
+
+  async function serve(peer: Peer, stream: PeerStream): Promise<void> {
+    const message = await within(clock, RECEIVE_MS_MAX, 'the request did not arrive in time', () =>
+      stream.receive(),
+    );
+    if (message === undefined) return stream.abort();
+    const request = decodeRequest(message, chain);
+    if (!mayReceive(request, peer.owner)) return refuse(peer, stream);
+    const release = await slots.take();
+    try {
+      await within(clock, options.timeoutMs, 'the data were not taken in time', () =>
+        answer(request, peer, stream),
+      );
+    } finally {
+      release();
+    }
+  }
+
+  const mayReceive = ({ policyId, hash }: DataRequest, asker: Uint8Array): boolean =>
+    isParticipant(view, asker) &&
+    isMember(view, policyId, RECIPIENT, asker) &&
+    boundHash(view, policyId, hash) !== undefined;
+
+  async function refuse({ owner: asker }: Peer, stream: PeerStream): Promise<void> {
+    if (isTooMuch(latin1(asker))) stream.abort();
+    else await nothing(stream);
+  }
+
+  function isTooMuch(asker: string): boolean {
+    const now = clock.now();
+    let counted = vain.get(asker);
+    if (counted === undefined || now - counted.since > MINUTE_MS) {
+      counted = { since: now, count: 0 };
+      vain.delete(asker);
+      vain.set(asker, counted);
+      if (vain.size > COUNTED_MAX) vain.delete(vain.keys().next().value ?? '');
+    }
+    return ++counted.count > VAIN_MAX;
+  }
+
+  async function nothing(stream: PeerStream): Promise<void> {
+    await stream.send(NO_DATA);
+    await stream.end();
+  }
+
+  async function answer(request: DataRequest, peer: Peer, stream: PeerStream): Promise<void> {
+    const { policyId, hash, ephemeralKey: askersKey } = request;
+    const about = { policyId, hash, asker: peer.owner, replier: owner.address };
+    const signed = signedByAsker(about, askersKey);
+    if (!(await verifier.verifyOne(peer.ownerPublicKey, signed, request.signature))) {
+      throw new CodecError('bytes', 'a request for private data that its owner did not sign');
+    }
+    const [info, data] = await Promise.all([
+      store.info(policyId, hash),
+      store.read(policyId, hash),
+    ]);
+    // Meanwhile the chain may have gone on.
+    if (info === undefined || data === undefined || !mayReceive(request, peer.owner)) {
+      return nothing(stream);
+    }
+    const own = family.generateKeyPair(random);
+    const key = transferKey(family, own.privateKey, askersKey, [askersKey, own.publicKey]);
+    const signature = owner.sign(signedByReplier(about, askersKey, own.publicKey));
+    await stream.send(encodeOffer({ ephemeralKey: own.publicKey, signature }));
+    const header = encodeHeader(info, chain);
+    const seal = chunkSealer(key, itemBytes(request));
+    const pieces = preceded(header, data.pieces);
+    for await (const chunk of inChunks(pieces, header.length + data.length)) {
+      await stream.send(seal(chunk));
+    }
+    await stream.end();
+  }
+}

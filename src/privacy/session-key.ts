@@ -1,0 +1,40 @@
+/** The key of one transfer, known to the two nodes alone and forgotten with it (messages.ts). */
+import { concat } from '../base/bytes.ts';
+import type { Clock, Random, Verifier } from '../base/ports.ts';
+import type { PrivateStore } from '../base/private-store.ts';
+import type { Chain } from '../codec/codec.ts';
+import type { CryptoFamily } from '../crypto/family.ts';
+import { streamKey } from '../crypto/stream-cipher.ts';
+import type { KeyedView } from '../ledger/head.ts';
+import { PURPOSE } from './messages.ts';
+
+/** What both sides of a transfer need. */
+export interface TransferPorts {
+  readonly view: KeyedView;
+  readonly store: PrivateStore;
+  readonly chain: Chain;
+  readonly family: Pick<CryptoFamily, 'generateKeyPair' | 'agree'>;
+  readonly verifier: Pick<Verifier, 'verifyOne'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Of this node: whom the network knows it as. */
+  readonly owner: {
+    readonly address: Uint8Array;
+    readonly sign: (message: Uint8Array) => Uint8Array;
+  };
+}
+
+/** Throws CryptoError for an ephemeral key with which no secret can be shared. */
+export function transferKey(
+  family: Pick<CryptoFamily, 'agree'>,
+  ownPrivateKey: Uint8Array,
+  otherKey: Uint8Array,
+  /** Asker's, then replier's. */
+  ephemeralKeys: readonly [Uint8Array, Uint8Array],
+): Uint8Array {
+  const secret = family.agree(ownPrivateKey, otherKey);
+  const key = streamKey(secret, concat(...ephemeralKeys), PURPOSE);
+  secret.fill(0);
+  ownPrivateKey.fill(0);
+  return key;
+}

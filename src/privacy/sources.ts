@@ -1,0 +1,84 @@
+/**
+ * Whom to ask for an item (protocol.md §9.5): members of its policy that are connected, before all
+ * those that said they have it; not those that failed a short while ago.
+ */
+import { latin1 } from '../base/bytes.ts';
+import type { Clock, Random } from '../base/ports.ts';
+import { createRecentSet } from '../base/recent-set.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import { isMember, RECIPIENT } from '../ledger/policies.ts';
+import { type ItemId, itemKey } from './item.ts';
+import type { Peer, Peers } from './peers.ts';
+
+export interface SourcesOptions {
+  readonly failedMax: number;
+  readonly failedMs: number;
+}
+
+export interface Sources {
+  /** The best first. */
+  of(item: ItemId): readonly Peer[];
+  /** True if somebody said to have it. */
+  isAnnounced(item: ItemId): boolean;
+  announced(item: ItemId, owner: Uint8Array): void;
+  failed(owner: Uint8Array): void;
+  /** Who has come back gets another chance. */
+  forgive(owner: Uint8Array): void;
+}
+
+/** Items whose holders are remembered, and holders of one item; the oldest make room. */
+const ITEMS_MAX = 10_000;
+const HOLDERS_MAX = 16;
+
+export function createSources(
+  options: SourcesOptions,
+  ports: {
+    readonly peers: Pick<Peers, 'all'>;
+    readonly view: LedgerView;
+    readonly clock: Clock;
+    readonly random: Random;
+  },
+): Sources {
+  const { peers, view, clock, random } = ports;
+  const holders = new Map<string, Set<string>>();
+  const failures = createRecentSet(options.failedMax, options.failedMs, clock);
+
+  return {
+    of(item) {
+      const having = holders.get(itemKey(item));
+      const fit = peers
+        .all()
+        .filter(({ mode }) => mode !== 'watcher')
+        .filter(({ owner }) => isMember(view, item.policyId, RECIPIENT, owner))
+        .filter(({ owner }) => !failures.has(latin1(owner)));
+      const isHolder = ({ owner }: Peer): boolean => having?.has(latin1(owner)) === true;
+      return [
+        ...shuffled(fit.filter(isHolder), random),
+        ...shuffled(
+          fit.filter((peer) => !isHolder(peer)),
+          random,
+        ),
+      ];
+    },
+    isAnnounced: (item) => holders.has(itemKey(item)),
+    announced(item, owner) {
+      const key = itemKey(item);
+      const having = holders.get(key) ?? new Set();
+      holders.delete(key);
+      holders.set(key, having);
+      if (having.size < HOLDERS_MAX) having.add(latin1(owner));
+      if (holders.size > ITEMS_MAX) holders.delete(holders.keys().next().value ?? '');
+    },
+    failed: (owner) => failures.add(latin1(owner)),
+    forgive: (owner) => failures.remove(latin1(owner)),
+  };
+}
+
+/** In any order, so that the members share the load. */
+function shuffled<T>(list: readonly T[], random: Random): T[] {
+  const dice = random.bytes(list.length);
+  return list
+    .map((item, i) => ({ item, at: dice[i]! }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}

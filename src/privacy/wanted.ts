@@ -1,0 +1,224 @@
+/**
+ * Items that this node is to fetch, and when (protocol.md §9.4, §9.5).
+ *
+ *   new        just bound by a block: tried at once, or as soon as somebody says to have it
+ *   pending    tried before: again after a while, each time a third longer
+ *   lost       tried too often: again every ten minutes, in any order, and whenever somebody asks
+ *
+ * Invariants: an item is fetched once at a time; of a long list the rest waits on disk; what was
+ * dropped or is stopped leaves no timer.
+ */
+import type { Clock, Random } from '../base/ports.ts';
+import { type Backlog, FIRST_ROW } from './backlog.ts';
+import { type ItemId, itemKey, itemOfKey } from './item.ts';
+
+export interface WantedOptions {
+  /** Transfers at once; those of pending items take half of them, those of lost ones a quarter. */
+  readonly parallelism: number;
+  readonly attemptsMax: number;
+  readonly firstDelayMs: number;
+  readonly lostEveryMs: number;
+}
+
+/** `missing`: nobody could give it. */
+export type Outcome = 'settled' | 'missing';
+
+export interface WantedPorts {
+  readonly backlog: Backlog;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Never rejects. */
+  readonly fetch: (item: ItemId) => Promise<Outcome>;
+}
+
+export interface Wanted {
+  /** A new one, to be tried after `delayMs`. */
+  add(item: ItemId, delayMs: number): void;
+  /** One that somebody misses: tried at once, lost or not. */
+  want(item: ItemId): void;
+  /** There is new hope: those that wait for a better time are tried at once. */
+  hope(item: ItemId): void;
+  hopeWhere(isNearer: (item: ItemId) => boolean): void;
+  drop(item: ItemId): void;
+  /** Tries what was left to do at the last stop. */
+  resume(): Promise<void>;
+  /** Resolves when nothing is being fetched. */
+  idle(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+type Kind = 'new' | 'pending' | 'lost';
+
+interface Job {
+  readonly item: ItemId;
+  readonly key: string;
+  kind: Kind;
+  failures: number;
+  /** Undefined while it is being fetched or stands in line. */
+  cancelWait: (() => void) | undefined;
+  running: boolean;
+  dropped: boolean;
+}
+
+/** Jobs in memory; about half a kilobyte each. */
+const JOBS_MAX = 5_000;
+const GROWTH = 4 / 3;
+const SHARES: Readonly<Record<Kind, number>> = { new: 1, pending: 0.5, lost: 0.25 };
+const ROW_BYTES = 64;
+
+export function createWanted(options: WantedOptions, ports: WantedPorts): Wanted {
+  const { backlog, clock, random } = ports;
+  const jobs = new Map<string, Job>();
+  const lines: Readonly<Record<Kind, Set<Job>>> = {
+    new: new Set(),
+    pending: new Set(),
+    lost: new Set(),
+  };
+  const running: Record<Kind, number> = { new: 0, pending: 0, lost: 0 };
+  const fetching = new Set<Promise<void>>();
+  /** There are rows on disk without a job. */
+  let more = false;
+  let loading = false;
+  let stopped = false;
+  let cancelLost = clock.after(options.lostEveryMs, tryLost);
+
+  function enlist(item: ItemId, kind: Kind, delayMs: number): Job | undefined {
+    const key = itemKey(item);
+    const known = jobs.get(key);
+    if (known !== undefined || stopped) return known;
+    if (jobs.size >= JOBS_MAX) {
+      more ||= kind !== 'lost';
+      return undefined;
+    }
+    const job: Job = {
+      // Copies: callers hand in views of whole transactions.
+      item: itemOfKey(key),
+      key,
+      kind,
+      failures: kind === 'lost' ? options.attemptsMax - 1 : 0,
+      cancelWait: undefined,
+      running: false,
+      dropped: false,
+    };
+    jobs.set(key, job);
+    wait(job, delayMs);
+    return job;
+  }
+
+  function wait(job: Job, delayMs: number): void {
+    if (delayMs <= 0) lineUp(job);
+    else job.cancelWait = clock.after(delayMs, () => lineUp(job));
+  }
+
+  function lineUp(job: Job): void {
+    if (job.running || job.dropped || stopped) return;
+    job.cancelWait?.();
+    job.cancelWait = undefined;
+    lines[job.kind].add(job);
+    pump();
+  }
+
+  function pump(): void {
+    for (const kind of Object.keys(lines) as Kind[]) {
+      const most = Math.max(1, Math.floor(options.parallelism * SHARES[kind]));
+      for (const job of lines[kind]) {
+        const all = running.new + running.pending + running.lost;
+        if (stopped || all >= options.parallelism || running[kind] >= most) break;
+        lines[kind].delete(job);
+        const done = run(job).finally(() => fetching.delete(done));
+        fetching.add(done);
+      }
+    }
+  }
+
+  async function run(job: Job): Promise<void> {
+    const { kind } = job;
+    job.running = true;
+    running[kind]++;
+    const outcome = await ports.fetch(job.item);
+    running[kind]--;
+    job.running = false;
+    if (!job.dropped && !stopped) settle(job, outcome);
+    pump();
+  }
+
+  function settle(job: Job, outcome: Outcome): void {
+    if (outcome === 'settled') {
+      forget(job, undefined);
+    } else if (++job.failures >= options.attemptsMax) {
+      forget(job, 'lost');
+    } else {
+      job.kind = 'pending';
+      wait(job, options.firstDelayMs * GROWTH ** (job.failures - 1));
+    }
+  }
+
+  function forget(job: Job, state: 'lost' | undefined): void {
+    jobs.delete(job.key);
+    backlog.set(job.item, state);
+    if (more && jobs.size < JOBS_MAX / 2) void load();
+  }
+
+  /** Makes jobs of the rows that have none. */
+  async function load(): Promise<void> {
+    if (loading || stopped) return;
+    loading = true;
+    await backlog.flush();
+    const rows = backlog.list('pending', FIRST_ROW, 2 * JOBS_MAX);
+    more = rows.length === 2 * JOBS_MAX;
+    for (const item of rows) enlist(item, 'pending', 0);
+    loading = false;
+  }
+
+  async function tryLost(): Promise<void> {
+    cancelLost = clock.after(options.lostEveryMs, tryLost);
+    await backlog.flush();
+    const start = random.bytes(ROW_BYTES);
+    const after = backlog.list('lost', start, JOBS_MAX);
+    const before = backlog.list('lost', FIRST_ROW, JOBS_MAX - after.length);
+    for (const item of [...after, ...before]) enlist(item, 'lost', 0);
+  }
+
+  return {
+    add(item, delayMs) {
+      backlog.set(item, 'pending');
+      enlist(item, 'new', delayMs);
+    },
+    want(item) {
+      backlog.set(item, 'pending');
+      const job = enlist(item, 'new', 0);
+      if (job === undefined) return;
+      if (job.failures >= options.attemptsMax - 1) job.failures = 0;
+      if (job.cancelWait !== undefined) lineUp(job);
+    },
+    hope(item) {
+      const job = jobs.get(itemKey(item));
+      if (job?.cancelWait !== undefined) lineUp(job);
+    },
+    hopeWhere(isNearer) {
+      for (const job of jobs.values()) {
+        if (job.cancelWait !== undefined && isNearer(job.item)) lineUp(job);
+      }
+    },
+    drop(item) {
+      const key = itemKey(item);
+      backlog.set(itemOfKey(key), undefined);
+      const job = jobs.get(key);
+      if (job === undefined) return;
+      job.dropped = true;
+      job.cancelWait?.();
+      lines[job.kind].delete(job);
+      jobs.delete(key);
+    },
+    resume: load,
+    async idle() {
+      while (fetching.size > 0) await Promise.all(fetching);
+    },
+    async stop() {
+      stopped = true;
+      cancelLost();
+      for (const { cancelWait } of jobs.values()) cancelWait?.();
+      await Promise.all(fetching);
+    },
+  };
+}
