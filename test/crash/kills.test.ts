@@ -60,7 +60,7 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
   for (let kill = 1; kill <= KILLS; kill++) {
     const before = acknowledged;
     const load = startSteadyLoad({
-      port: node.port,
+      port: () => node.port,
       perSecond: PER_SECOND,
       senders,
       chain,
