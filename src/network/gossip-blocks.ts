@@ -30,6 +30,7 @@ import {
   encodeCompact,
   encodeIdList,
 } from './messages-blocks.ts';
+import { SilentLine } from './requests.ts';
 import type { ServeBlocks } from './serve-blocks.ts';
 import type { Session, Sessions } from './session.ts';
 
@@ -231,7 +232,7 @@ export function createGossipBlocks(
       } catch (error) {
         if (error instanceof CodecError || error instanceof ApiError) {
           session.offend('malformed-message', error.message);
-        } else if (sessions.of(session.owner) === session) {
+        } else if (sessions.of(session.owner) === session && !(error instanceof SilentLine)) {
           session.offend('withheld', `a block that was announced: ${String(error)}`);
         }
         log.debug('block.fetch-failed', { peer: session.nodeName, why: String(error) });
@@ -260,7 +261,10 @@ export function createGossipBlocks(
       });
     }
     const bytes = encodeBlock(compact.header, parts as Uint8Array[], chain);
-    return sound(decodeBlock(bytes, chain));
+    const checked = await sound(decodeBlock(bytes, chain));
+    const height = 1 + (heightOf(view, compact.header.reference) ?? 0);
+    log.debug('block.rebuilt', { height, txs: parts.length, missing: missing.length });
+    return checked;
   }
 
   async function whole(header: Header, session: Session): Promise<CheckedBlock | undefined> {

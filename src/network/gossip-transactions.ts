@@ -22,6 +22,7 @@ import {
   txLimits,
   txProtocols,
 } from './messages-transactions.ts';
+import { SilentLine } from './requests.ts';
 import type { Session, Sessions } from './session.ts';
 
 export interface GossipTransactionsOptions {
@@ -243,7 +244,7 @@ export function createGossipTransactions(
       }
     } catch (error) {
       log.debug('tx.fetch-failed', { why: String(error) });
-      if (sessions.of(session.owner) === session) {
+      if (sessions.of(session.owner) === session && !(error instanceof SilentLine)) {
         session.offend('withheld', `transactions that were announced: ${String(error)}`);
       }
     } finally {

@@ -8,6 +8,7 @@
  */
 import { compare, equal, latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
+import { createRecentSet } from '../base/recent-set.ts';
 import type { Blockchain, Tip } from '../chain/blockchain.ts';
 import type { Chain } from '../codec/codec.ts';
 import {
@@ -38,10 +39,12 @@ export interface PeerHead extends Head {
 export interface PeerHeads {
   /** The peer to follow, if one has a better chain than ours. */
   best(): PeerHead | undefined;
-  /** All peers whose score is at least this, the ignored and the slow ones left out. */
+  /** All peers whose score is at least this, but for the ignored, the deferred and the slow. */
   holders(score: bigint): readonly Session[];
   /** The peer's scores do not count for five minutes. */
   ignore(session: Session): void;
+  /** For five minutes the peer is followed only where nobody else is ahead of us. */
+  defer(session: Session): void;
   /** The peer lets somebody wait, and does not count until that is over. */
   lag(session: Session, isLagging: boolean): void;
   /** A head that need not be looked at again, although it looks as good as ours. */
@@ -52,8 +55,8 @@ export interface PeerHeads {
 
 const ANNOUNCE_EVERY_MS = 1_000;
 const HEARTBEAT_MS = 20_000;
-const IGNORE_MS = 5 * 60_000;
-const IGNORED_MAX = 1_000;
+const DISTRUST_MS = 5 * 60_000;
+const DISTRUSTED_MAX = 1_000;
 const DISMISSED_MAX = 100;
 
 interface Peer {
@@ -67,7 +70,9 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
   const { chain, blockchain, sessions, clock } = ports;
   const peers = new Map<Session, Peer>();
   /** By owner, since a new session does not make an old liar honest. */
-  const ignoredUntil = new Map<string, number>();
+  const ignored = createRecentSet(DISTRUSTED_MAX, DISTRUST_MS, clock);
+  /** A black hole is like a node whose answers a partition swallows, which may be the only one ahead. */
+  const deferred = createRecentSet(DISTRUSTED_MAX, DISTRUST_MS, clock);
   const dismissed = new Set<string>();
   /** Peers that take long to answer. */
   const lagging = new Set<Session>();
@@ -119,14 +124,8 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
     if (!isIgnored(session)) for (const listener of listeners) listener(peer.head);
   }
 
-  function isIgnored(session: Session): boolean {
-    const owner = latin1(session.owner);
-    const until = ignoredUntil.get(owner);
-    if (until === undefined) return false;
-    if (clock.now() < until) return true;
-    ignoredUntil.delete(owner);
-    return false;
-  }
+  const isIgnored = ({ owner }: Session): boolean => ignored.has(latin1(owner));
+  const isDeferred = ({ owner }: Session): boolean => deferred.has(latin1(owner));
 
   function* fresh(): Generator<PeerHead> {
     for (const { head, heardAt } of peers.values()) {
@@ -146,23 +145,18 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
   return {
     best() {
       const tip = blockchain.tip();
-      let best: PeerHead | undefined;
-      for (const head of fresh()) {
-        if (equal(head.id, tip.id) || !looksBetter(head, tip)) continue;
-        if (best === undefined || head.score > best.score) best = head;
-      }
-      return best;
+      const ahead = [...fresh()].filter(
+        (head) => !equal(head.id, tip.id) && looksBetter(head, tip),
+      );
+      const trusted = ahead.filter(({ session }) => !isDeferred(session));
+      return highest(trusted.length > 0 ? trusted : ahead);
     },
     holders: (score) =>
       Array.from(fresh())
-        .filter((head) => head.score >= score)
+        .filter((head) => head.score >= score && !isDeferred(head.session))
         .map(({ session }) => session),
-    ignore(session) {
-      if (ignoredUntil.size >= IGNORED_MAX) {
-        ignoredUntil.delete(ignoredUntil.keys().next().value ?? '');
-      }
-      ignoredUntil.set(latin1(session.owner), clock.now() + IGNORE_MS);
-    },
+    ignore: ({ owner }) => ignored.add(latin1(owner)),
+    defer: ({ owner }) => deferred.add(latin1(owner)),
     lag(session, isLagging) {
       if (isLagging && peers.has(session)) lagging.add(session);
       else lagging.delete(session);
@@ -179,3 +173,10 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
     },
   };
 }
+
+/** The first of those with the highest score. */
+const highest = (heads: readonly PeerHead[]): PeerHead | undefined =>
+  heads.reduce<PeerHead | undefined>(
+    (best, head) => (best === undefined || head.score > best.score ? head : best),
+    undefined,
+  );

@@ -3,6 +3,8 @@
  *
  * Streams of its protocols are served here and nowhere else. Whatever is malformed ends the session.
  */
+
+import { TooLate } from '../base/deadline.ts';
 import { MalformedStream, type PeerConnection, type PeerStream } from '../base/network.ts';
 import type { Clock } from '../base/ports.ts';
 import { createSlots, type Slots } from '../base/slots.ts';
@@ -10,7 +12,7 @@ import { CodecError } from '../codec/codec.ts';
 import type { Identity } from './handshake.ts';
 import { versionText } from './handshake.ts';
 import { createNoticeQueue, type NoticeQueue, readNotices } from './notices.ts';
-import { answerRequest, ask, converse, isOurs } from './requests.ts';
+import { answerRequest, ask, converse, isOurs, SilentLine } from './requests.ts';
 import type { NoticeHandler, Offence, RequestHandler, Session } from './session.ts';
 
 /** Requests of this node that may wait for one peer. */
@@ -165,15 +167,18 @@ export function createPeerSession(
     if (slots.waiting >= WAITING_MAX) throw new Error('too many requests wait for this peer');
     const since = clock.now();
     const release = await slots.take();
+    let asked = since;
     try {
       const left = timeoutMs - (clock.now() - since);
       if (!open || left <= 0) throw new Error(`${protocol}: no answer in time`);
+      asked = clock.now();
       const name = wireName(protocol);
       const result = await converse(connection, name, messageBytesMax, clock, left, action);
       heard = clock.now();
       return result;
     } catch (cause) {
       if (cause instanceof MalformedStream) session.offend('malformed-message', cause.message);
+      if (cause instanceof TooLate && heard <= asked) throw new SilentLine(cause.message);
       throw cause;
     } finally {
       release();

@@ -18,6 +18,14 @@ const REASON_CHARS_MAX = 300;
 const RECEIVE_MS_MAX = 20_000;
 const SEND_MS_MAX = 60_000;
 
+/**
+ * No answer in time, nor anything else since the request: as if the line were dead, which is nobody's
+ * fault. Who withholds an answer cannot help showing that it is alive.
+ */
+export class SilentLine extends Error {
+  override name = 'SilentLine';
+}
+
 /** The other side has refused a request, in its own words. */
 export class RequestRefused extends Error {
   override name = 'RequestRefused';

@@ -30,7 +30,10 @@ export interface Session {
   readonly declaredAddress: { readonly host: string; readonly port: number } | undefined;
   readonly remoteHost: string;
   readonly remotePort: number;
-  /** Sends a request on a stream of its own; rejects on time-out, refusal or a closed session. */
+  /**
+   * Sends a request on a stream of its own. Rejects on refusal, a closed session, and time-out: with
+   * SilentLine where nothing else came either.
+   */
   request(protocol: string, message: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
   /**
    * Queues a notice; false when the queue of this peer is full and it was dropped. Notices of one

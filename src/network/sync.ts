@@ -4,8 +4,8 @@
  *
  * Invariants: one run at a time; blocks are applied in order, whoever sent them; a request ends by
  * its time-out; who lets others wait for longer than a few seconds holds up nobody as long as
- * another peer can take over; a peer that promises a better chain and does not deliver it is not
- * followed for five minutes; what is in flight is bounded.
+ * another peer can take over; who does not answer at all is followed after all others for five
+ * minutes, and who promises a better chain than it has not at all; what is in flight is bounded.
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import { ApiError } from '../base/errors.ts';
@@ -17,6 +17,7 @@ import { headerRowAt, heightOf } from '../chain/stored-blocks.ts';
 import { type Chain, CodecError } from '../codec/codec.ts';
 import { blockProtocols, decodeBlocks, decodeIds, encodeIdList } from './messages-blocks.ts';
 import type { PeerHead, PeerHeads } from './peer-heads.ts';
+import { SilentLine } from './requests.ts';
 import type { Session, Sessions } from './session.ts';
 
 export interface SyncOptions {
@@ -262,11 +263,12 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
       (error: unknown) => {
         over();
         const why = `no answer: ${String(error)}`;
-        // A connection may break without anybody's fault.
+        // A connection may break, or go dead, without anybody's fault.
+        if (error instanceof SilentLine) session.close(why);
         if (!isOpen(session)) return reject(new GivenUp(why, 'elsewhere'));
-        heads.ignore(session);
+        heads.defer(session);
         session.offend('unanswered-request', why);
-        reject(new GivenUp(why, 'blamed'));
+        reject(new GivenUp(why, 'elsewhere'));
       },
     );
     return promise;

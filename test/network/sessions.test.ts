@@ -192,7 +192,7 @@ t.test('a connection that ends while the proof is checked leaves no session behi
     },
   });
   await b.listen();
-  t.teardown(b.stop);
+  t.teardown(() => Promise.all([a.stop(), b.stop()]));
   await t.rejects(a.dial(b));
   await until('the end', () => b.log.of('peer.refused').length === 1);
   t.match(b.log.of('peer.refused'), [{ why: 'The connection has ended' }]);
