@@ -54,6 +54,8 @@ export interface ClusterNode extends Member {
   readonly log: MemoryLog;
   /** Of this node alone; the time that it believes. */
   readonly clock: Clock;
+  /** How far its clock is ahead. */
+  setSkew(ms: number): void;
   stop(): Promise<void>;
   /** Stops and starts again on what is stored. */
   restart(): Promise<ClusterNode>;
@@ -140,7 +142,7 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
 
   async function open(self: Member, start: StartOptions, disk: Disk): Promise<ClusterNode> {
     const config = await configOf(self, start);
-    const { skewMs = 0 } = start;
+    let skewMs = start.skewMs ?? 0;
     const now = (): number => clock.now() + skewMs;
     const own: Clock = { ...clock, now, system: now };
     const random = seededRandom(`${self.name} at ${clock.now()}`);
@@ -182,6 +184,9 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
       config,
       log,
       clock: own,
+      setSkew(ms) {
+        skewMs = ms;
+      },
       stop,
       async restart() {
         await stop();

@@ -52,7 +52,7 @@ const refusals: readonly (readonly [string, PartyOptions, RegExp])[] = [
 ];
 
 for (const [name, options, text] of refusals) {
-  t.test(`refused: ${name}`, async (t) => {
+  t.test(`scenario 101: refused for ${name}`, async (t) => {
     const { a, b } = await two(t, options);
     // The dialler may find the same fault itself, or hear of it.
     await t.rejects(a.dial(b), { name: 'HandshakeRefused' });
@@ -83,7 +83,7 @@ t.test('an owner who is not registered is refused, and accepted once it is', asy
   t.strictSame(b.events, ['+a']);
 });
 
-t.test('a second session of one owner is refused', async (t) => {
+t.test('scenario 101: a second session of one owner is refused', async (t) => {
   const { a, b, party } = await two(t);
   await a.dial(b);
   const again = party('a again', { phrase: 'a' });

@@ -79,7 +79,7 @@ async function isAlive(t: Test, party: Party): Promise<void> {
   t.equal(stream.status, 'open', 'others are served');
 }
 
-t.test('silent, slow and mad before the encryption', async (t) => {
+t.test('scenario 102: silent, slow and mad before the encryption', async (t) => {
   const party = await victim(t);
   const silent = stranger(t, party);
   const slow = stranger(t, party);
@@ -97,7 +97,7 @@ t.test('silent, slow and mad before the encryption', async (t) => {
   await isAlive(t, party);
 });
 
-t.test('silent and slow after the encryption', async (t) => {
+t.test('scenario 102: silent and slow after the encryption', async (t) => {
   const party = await victim(t, { sessions: { handshakeMs: 2000 } });
   const silent = await attacker(t, party);
   const slow = await attacker(t, party);
@@ -112,7 +112,7 @@ t.test('silent and slow after the encryption', async (t) => {
   t.match(party.log.of('peer.refused'), [{ why: 'Timeout expired while waiting for handshake' }]);
 });
 
-t.test('a frame of 101 MiB', async (t) => {
+t.test('scenario 102: a frame of 101 MiB', async (t) => {
   const party = await victim(t);
   // Code and connections are there before the memory is measured.
   await isAlive(t, party);
@@ -148,7 +148,7 @@ t.test('a frame of 101 MiB', async (t) => {
   });
 });
 
-t.test('random bytes above the encryption', async (t) => {
+t.test('scenario 102: random bytes above the encryption', async (t) => {
   const party = await victim(t);
   const rng = new Rng(2);
   for (let i = 0; i < 20; i++) {

@@ -16,6 +16,7 @@ import {
   encodeIds,
   encodeTxList,
 } from '../../src/network/messages-blocks.ts';
+import { decodeHandshake } from '../../src/network/messages-handshake.ts';
 import { encodeTell, PEERS } from '../../src/network/messages-peers.ts';
 import { encodeTxHashes, txProtocols } from '../../src/network/messages-transactions.ts';
 import { account, chain, payment } from '../chain/chain-harness.ts';
@@ -304,7 +305,10 @@ const attacks: Readonly<Record<string, Attack>> = {
       const { signal } = new AbortController();
       void mav.network.dial(two.host, PORT, signal).then(async (connection) => {
         const stream = await connection.open(HANDSHAKE, 4096);
-        for (const message of overheard) stream.send(message).catch(() => {});
+        for (const kind of ['hello', 'auth']) {
+          const found = overheard.find((one) => decodeHandshake(one, chain).kind === kind);
+          stream.send(found!).catch(() => {});
+        }
       });
     },
     dealtWith: refused(/^Wrong remote handshake! Invalid signature.$/),
@@ -422,6 +426,8 @@ async function run(t: Test, attack: Attack) {
     const turn = turnOf(node, mav, now);
     const isTurn = turn !== undefined && timestamp !== lastTurn;
     if (isTurn) lastTurn = timestamp;
+    // It pretends to follow the chain; who says nothing at all might be behind a dead line.
+    mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), chain));
     await attack.act({ at, nodes, node, mav, second, now, rng, isTurn, overheard });
   }
   const { height } = tipOf(node);

@@ -221,23 +221,26 @@ t.test('the queue of miners: by time of the grant, then by address', async (t) =
   t.same(currentMiners(h.head, GENESIS_TIME), [admin.address]);
 });
 
-t.test('nodes: present once, known when removed, never none left', async (t) => {
-  const h = await network();
-  const node = (of: Actor, opType: string) => ({
-    targetPubKey: of.publicKey,
-    nodeName: 'node',
-    opType,
-  });
-  const refusal = (of: Actor, opType: string) =>
-    h.refusal(h.make(registerNode, admin, node(of, opType)));
-  t.match(refusal(second, 'add'), /^Account '\w+' already presented in blockchain$/);
-  t.match(
-    refusal(carol, 'remove'),
-    /^Account '\w+' is not present in blockchain, therefore not allowed to remove it$/,
-  );
-  h.send(registerNode, admin, node(second, 'remove'));
-  t.match(
-    refusal(admin, 'remove'),
-    /^Account '\w+' cannot be removed because no participant would be left$/,
-  );
-});
+t.test(
+  'scenario 99: nodes are present once, known when removed, and never none is left',
+  async (t) => {
+    const h = await network();
+    const node = (of: Actor, opType: string) => ({
+      targetPubKey: of.publicKey,
+      nodeName: 'node',
+      opType,
+    });
+    const refusal = (of: Actor, opType: string) =>
+      h.refusal(h.make(registerNode, admin, node(of, opType)));
+    t.match(refusal(second, 'add'), /^Account '\w+' already presented in blockchain$/);
+    t.match(
+      refusal(carol, 'remove'),
+      /^Account '\w+' is not present in blockchain, therefore not allowed to remove it$/,
+    );
+    h.send(registerNode, admin, node(second, 'remove'));
+    t.match(
+      refusal(admin, 'remove'),
+      /^Account '\w+' cannot be removed because no participant would be left$/,
+    );
+  },
+);
