@@ -5,6 +5,7 @@
  */
 import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { AssertionError } from '../../src/base/assert.ts';
+import { latin1 } from '../../src/base/bytes.ts';
 import type { Clock, Log, Store, Verifier } from '../../src/base/ports.ts';
 import { type Block, sealBlock } from '../../src/block/block.ts';
 import { buildGenesis, signGenesis } from '../../src/block/genesis.ts';
@@ -45,7 +46,7 @@ export function account(phrase: string): Account {
     publicKey: keys.publicKey,
     text: chain.addressToText(address),
     // Signatures hold random bytes; here the same message always has the same ones.
-    sign: (message) => family.sign(keys.privateKey, message, seededRandom(`${message}`)),
+    sign: (message) => family.sign(keys.privateKey, message, seededRandom(latin1(message))),
   };
 }
 

@@ -1,19 +1,30 @@
 /**
- * What must hold in a simulation, after every commit and at its end. The first broken rule ends the
- * simulation.
+ * What must hold in a simulation, after every commit, every second and at its end. The first broken
+ * rule ends the simulation.
  */
+import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { base58 } from '../../src/base/base58.ts';
-import { compare, latin1 } from '../../src/base/bytes.ts';
-import { brokenByBlock, initialBalance } from '../../src/chain/audit.ts';
+import { equal, latin1 } from '../../src/base/bytes.ts';
+import { initialBalance } from '../../src/chain/audit.ts';
+import { createEquivocations } from '../../src/chain/equivocation.ts';
+import { createForkChoice } from '../../src/chain/fork-choice.ts';
+import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { blockAt, confirmedHeight, headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { isFromFuture } from '../../src/consensus/consensus.ts';
 import { brokenInvariants } from '../../src/ledger/invariants.ts';
+import { isParticipant } from '../../src/ledger/participants.ts';
+import { openBlockchain } from '../../src/node/blockchain.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import { POOL_BYTES_MAX, ROLLBACK_MAX, type SimNode } from './node.ts';
-import { chain } from './settings.ts';
+import { chain, quiet } from '../chain/chain-harness.ts';
+import type { Ground, SimNode } from './node.ts';
+import { POOL_BYTES_MAX, ROLLBACK_MAX } from './settings.ts';
 
 export class Broken extends Error {}
 
 const FULL_CHECK_EVERY = 50;
+/** A block is checked against the clock at most so long before it is on disk. */
+const COMMIT_MS_MAX = 100;
+const CANDIDATES_MAX = 100;
 
 export class Checkers {
   /** Block id → state hash after it, whoever computed it. */
@@ -24,6 +35,7 @@ export class Checkers {
   depthMax = 0;
   reorganisations = 0;
 
+  /** The sums of each block are the audit's, which every node runs itself. */
   watch(node: SimNode): void {
     const { blockchain } = node;
     const initial = initialBalance(blockchain);
@@ -34,11 +46,10 @@ export class Checkers {
         unwound = true;
         this.reorganisations++;
       },
-      block: ({ tip, block }) => {
+      block: ({ tip }) => {
         this.commits++;
-        const broken = brokenByBlock(block.overlay.changes());
-        if (broken.length > 0) this.fail(node, broken.join('; '));
         this.sameHash(node, tip.id, tip.height);
+        this.notFromFuture(node);
         if (unwound) {
           const depth = height - tip.height + 1;
           this.depthMax = Math.max(this.depthMax, depth);
@@ -46,20 +57,11 @@ export class Checkers {
         }
         unwound = false;
         height = blockchain.tip().height;
-        if (node.pool.bytes() > POOL_BYTES_MAX) this.fail(node, 'the pool is too big');
         if (this.commits % FULL_CHECK_EVERY !== 0) return;
         const all = brokenInvariants(blockchain.view, initial);
         if (all.length > 0) this.fail(node, all.join('; '));
       },
     });
-  }
-
-  noteAccepted(node: SimNode, tx: Tx): void {
-    this.accepted.push({ by: node.owner.name, tx });
-  }
-
-  get acceptedCount(): number {
-    return this.accepted.length;
   }
 
   private sameHash(node: SimNode, id: Uint8Array, height: number): void {
@@ -72,27 +74,45 @@ export class Checkers {
     else if (known !== text) this.fail(node, `another state after block ${height} than others`);
   }
 
-  /** After a time without faults all nodes have one chain. */
-  converged(nodes: readonly SimNode[]): void {
-    const heights = nodes.map(({ blockchain }) => blockchain.tip().height);
-    const common = Math.min(...heights) - 1;
-    const ids = nodes.map(
-      ({ blockchain }) => headerRowAt(blockchain.view, common)?.header.signature,
-    );
-    for (const [i, id] of ids.entries()) {
-      const first = ids[0];
-      if (id !== undefined && first !== undefined && compare(id, first) === 0) continue;
-      this.fail(nodes[i]!, `another chain than the first node at ${common}: ${heights.join(' ')}`);
+  private notFromFuture(node: SimNode): void {
+    const { blockchain, clock, member } = node;
+    const { timestamp, generator } = blockchain.tip().header;
+    if (equal(generator, member.account.publicKey) || clock.age() < COMMIT_MS_MAX) return;
+    if (!isFromFuture(timestamp, clock.now())) return;
+    this.fail(node, `a block ${timestamp - clock.now()} ms from the future`);
+  }
+
+  /** What is bounded stays so, and nobody talks to strangers. */
+  look(nodes: readonly SimNode[]): void {
+    for (const node of nodes) {
+      const { pool, blockchain, peers, config, member } = node;
+      if (pool.bytes() > POOL_BYTES_MAX) this.fail(node, 'the pool is too big');
+      const sessions = peers.connected();
+      if (sessions.length > config.network.maxSimultaneousConnections) {
+        this.fail(node, `${sessions.length} sessions`);
+      }
+      if (peers.all().length > CANDIDATES_MAX) this.fail(node, 'too many known places');
+      // Before that it trusts those who were listed by its operator.
+      if (!isParticipant(blockchain.view, member.account.address)) continue;
+      for (const { nodeOwnerAddress } of sessions) {
+        if (isParticipant(blockchain.view, chain.addressFromText(nodeOwnerAddress))) continue;
+        this.fail(node, `a session with ${nodeOwnerAddress}, who is not registered`);
+      }
     }
-    if (Math.max(...heights) - Math.min(...heights) > 1) {
-      this.fail(nodes[0]!, `heights ${heights.join(' ')} long after healing`);
-    }
+  }
+
+  noteAccepted(node: SimNode, tx: Tx): void {
+    this.accepted.push({ by: node.name, tx });
+  }
+
+  get acceptedCount(): number {
+    return this.accepted.length;
   }
 
   /** Nothing that was accepted is lost without a word. */
   nothingLost(nodes: readonly SimNode[], refused: ReadonlyMap<string, ReadonlySet<string>>): void {
     for (const { by, tx } of this.accepted) {
-      const node = nodes.find(({ owner }) => owner.name === by);
+      const node = nodes.find(({ name }) => name === by);
       if (node === undefined) continue;
       const isKnown =
         confirmedHeight(node.blockchain.view, tx.id) !== undefined ||
@@ -102,34 +122,55 @@ export class Checkers {
     }
   }
 
-  /** Blocks taken back and applied again leave the same rows. */
-  async undoIsIdentity(node: SimNode, blocks: number): Promise<void> {
-    const { blockchain, forkChoice } = node;
+  /** Blocks taken back and applied again leave the same rows. Works on a copy. */
+  async undoIsIdentity(node: SimNode, ground: Ground, blocks: number): Promise<void> {
+    const store = createMemoryStore({ rows: node.disk.store.dump() });
+    const { clock, config } = node;
+    const { verifier, genesis } = ground;
+    const ports = { chain, store, verifier, clock, log: quiet };
+    const { blockchain, consensus } = await openBlockchain(config, genesis, ports);
+    const forkChoice = createForkChoice(
+      { rollbackMax: ROLLBACK_MAX },
+      {
+        ...ports,
+        blockchain,
+        consensus,
+        invalid: createInvalidBlocks({ max: 10, forgetMs: 1000 }, clock),
+        equivocations: createEquivocations(consensus, clock, quiet),
+        isVerified: () => false,
+      },
+    );
     const { height } = blockchain.tip();
     const to = Math.max(1, height - blocks);
     const taken = [];
     for (let at = to + 1; at <= height; at++) taken.push(blockAt(blockchain.view, at)!);
-    const before = rowsOf(node);
+    const rows = (): string =>
+      store
+        .dump()
+        .map(({ table, key, value }) => `${table} ${latin1(key)} ${latin1(value!)}`)
+        .join('\n');
+    const before = rows();
     await blockchain.rollback(to);
     const verdict = await forkChoice.adopt(await Promise.all(taken.map(forkChoice.check)));
     if (verdict.kind !== 'adopted') this.fail(node, `own blocks are ${verdict.kind}`);
-    if (rowsOf(node) !== before) this.fail(node, `undo of ${height - to} blocks left a trace`);
+    if (rows() !== before) this.fail(node, `undo of ${height - to} blocks left a trace`);
   }
 
   private fail(node: SimNode, why: string): never {
-    throw new Broken(`${node.owner.name}: ${why}`);
+    throw new Broken(`${node.name}: ${why}`);
   }
 }
 
-const rowsOf = ({ disk }: SimNode): string =>
-  latin1(
-    chain.fastHash(
-      Buffer.from(
-        disk.store
-          .dump()
-          .map(({ table, key, value }) => `${table} ${latin1(key)} ${latin1(value!)}`)
-          .join('\n'),
-        'latin1',
-      ),
-    ),
-  );
+/** Why these nodes have no common chain but for the newest block; undefined where they have. */
+export function disagreement(nodes: readonly SimNode[]): string | undefined {
+  const heights = nodes.map(({ blockchain }) => blockchain.tip().height);
+  const common = Math.min(...heights) - 1;
+  const idOf = ({ blockchain }: SimNode): string => {
+    const row = headerRowAt(blockchain.view, Math.max(1, common));
+    return row === undefined ? '' : latin1(row.header.signature);
+  };
+  const ids = new Set(nodes.map(idOf));
+  const text = nodes.map(({ name }, i) => `${name} ${heights[i]}`).join(', ');
+  if (ids.size > 1) return `${ids.size} chains at ${common}: ${text}`;
+  return Math.max(...heights) - Math.min(...heights) > 1 ? `heights differ: ${text}` : undefined;
+}

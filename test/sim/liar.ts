@@ -1,74 +1,81 @@
-/** A registered peer that tells lies: high scores without blocks, junk, and silence. */
+/**
+ * A registered node that tells lies over real sessions: high scores without blocks, junk, and silence.
+ */
+import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { blockProtocols, encodeHead, encodeIds } from '../../src/network/messages-blocks.ts';
 import { encodeTxHashes, txProtocols } from '../../src/network/messages-transactions.ts';
-import type { Port } from './network.ts';
+import type { Session } from '../../src/network/session.ts';
+import { openBlockchain } from '../../src/node/blockchain.ts';
+import { openPeering } from '../../src/node/peering.ts';
+import { chain, family, quiet } from '../chain/chain-harness.ts';
+import type { Ground } from './node.ts';
 import type { Dice } from './random.ts';
-import { chain } from './settings.ts';
-import type { World } from './world.ts';
+import { configOf, liarMember, type Rules } from './settings.ts';
+import { nodeClock } from './world.ts';
 
 const LIE_EVERY_MS = 15_000;
+const MESSAGE_BYTES_MAX = 100_000_000;
 
-export class Liar {
-  private readonly port: Port;
-  private readonly world: World;
-  private readonly dice: Dice;
-
-  constructor(port: Port, world: World, dice: Dice) {
-    this.port = port;
-    this.world = world;
-    this.dice = dice;
-  }
-
-  start(): void {
-    const ignore = { messageBytesMax: 100_000_000, take: () => undefined };
-    for (const protocol of [...Object.values(blockProtocols), ...Object.values(txProtocols)]) {
-      this.port.handleNotices(protocol, ignore);
-      this.port.handleRequests(protocol, {
-        messageBytesMax: 100_000_000,
-        answerBytesMax: 100_000_000,
-        concurrent: 10,
-        answer: (_session, message) => this.answer(protocol, message),
-      });
-    }
-    this.port.onOpen(() => this.lie());
-    this.repeat();
-  }
-
-  private repeat(): void {
-    this.world.after(this.dice.below(2 * LIE_EVERY_MS), () => {
-      this.lie();
-      this.repeat();
+export async function startLiar(ground: Ground, rules: Rules, dice: Dice): Promise<void> {
+  const { world, genesis, verifier } = ground;
+  const clock = nodeClock(world, 0);
+  const config = configOf(rules, liarMember, rules.members);
+  const ports = { chain, family, verifier, clock, random: dice, log: quiet };
+  // It knows the members by the genesis block and never learns more.
+  const store = createMemoryStore();
+  const { blockchain } = await openBlockchain(config, genesis, { ...ports, store });
+  const { account, host } = liarMember;
+  const peering = openPeering(config, genesis, {
+    ...ports,
+    blockchain,
+    network: ground.host(host),
+    files: undefined,
+    version: '1.1.0',
+    owner: account,
+  });
+  if (peering === undefined) throw new Error('the liar has a network');
+  const { sessions } = peering;
+  for (const protocol of [...Object.values(blockProtocols), ...Object.values(txProtocols)]) {
+    sessions.handleNotices(protocol, { messageBytesMax: MESSAGE_BYTES_MAX, take: () => undefined });
+    sessions.handleRequests(protocol, {
+      messageBytesMax: MESSAGE_BYTES_MAX,
+      answerBytesMax: MESSAGE_BYTES_MAX,
+      concurrent: 10,
+      answer: (_session, message) => answer(protocol, message, dice),
     });
   }
+  sessions.onOpen((session) => lie(session, dice));
+  const lieAgain = (): void => {
+    for (const session of sessions.all()) lie(session, dice);
+    clock.after(dice.below(2 * LIE_EVERY_MS), lieAgain);
+  };
+  lieAgain();
+  await peering.start();
+}
 
-  private lie(): void {
-    const { dice } = this;
-    for (const session of this.port.all()) {
-      const kind = dice.below(8);
-      if (kind < 5) {
-        const height = 1 + dice.below(2_000);
-        const score = BigInt(height) * 10n ** 18n;
-        const head = encodeHead({ height, id: dice.bytes(64), score }, chain);
-        session.notify(blockProtocols.head, head);
-      } else if (kind < 7) {
-        const hashes = Array.from({ length: 1 + dice.below(500) }, () => dice.bytes(32));
-        session.notify(txProtocols.hashes, encodeTxHashes(hashes, chain));
-      } else {
-        session.notify(dice.pick(Object.values(blockProtocols)), dice.bytes(dice.below(300)));
-      }
-    }
+function lie(session: Session, dice: Dice): void {
+  const kind = dice.below(8);
+  if (kind < 5) {
+    const height = 1 + dice.below(2_000);
+    const score = BigInt(height) * 10n ** 18n;
+    const head = encodeHead({ height, id: dice.bytes(64), score }, chain);
+    session.notify(blockProtocols.head, head);
+  } else if (kind < 7) {
+    const hashes = Array.from({ length: 1 + dice.below(500) }, () => dice.bytes(32));
+    session.notify(txProtocols.hashes, encodeTxHashes(hashes, chain));
+  } else {
+    session.notify(dice.pick(Object.values(blockProtocols)), dice.bytes(dice.below(300)));
   }
+}
 
-  private answer(protocol: string, message: Uint8Array): Promise<Uint8Array> {
-    const { dice } = this;
-    const kind = dice.below(4);
-    if (kind === 0) return new Promise(() => undefined);
-    if (kind === 1) return Promise.resolve(dice.bytes(dice.below(500)));
-    if (protocol === blockProtocols.ids && kind === 2) {
-      const common = message.slice(2, 66);
-      const next = Array.from({ length: dice.below(100) }, () => dice.bytes(64));
-      return Promise.resolve(encodeIds({ common, next }, chain));
-    }
-    return Promise.resolve(new Uint8Array(2));
+function answer(protocol: string, message: Uint8Array, dice: Dice): Promise<Uint8Array> {
+  const kind = dice.below(4);
+  if (kind === 0) return new Promise(() => undefined);
+  if (kind === 1) return Promise.resolve(dice.bytes(dice.below(500)));
+  if (protocol === blockProtocols.ids && kind === 2) {
+    const common = message.slice(2, 66);
+    const next = Array.from({ length: dice.below(100) }, () => dice.bytes(64));
+    return Promise.resolve(encodeIds({ common, next }, chain));
   }
+  return Promise.resolve(new Uint8Array(2));
 }

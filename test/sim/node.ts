@@ -1,240 +1,189 @@
-/**
- * A whole node without its edges: chain, pool, miner and network services on virtual ports. What is
- * on its disk outlives it.
- */
+/** One machine of a simulation: a whole node on virtual ports. What is on its disk outlives it. */
+import type { MemoryHost } from '../../src/adapters/memory-net.ts';
 import { createMemoryStore, type MemoryStore } from '../../src/adapters/memory-store.ts';
+import type { Peers } from '../../src/api/services-network.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
-import type { Journal, Log, LogFields, Verifier } from '../../src/base/ports.ts';
+import type { Journal, Log, LogFields, LogLevel, Verifier } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
-import { type Blockchain, createBlockchain } from '../../src/chain/blockchain.ts';
-import { createEquivocations } from '../../src/chain/equivocation.ts';
-import { createForkChoice, type ForkChoice } from '../../src/chain/fork-choice.ts';
-import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
-import { pack } from '../../src/mempool/packer.ts';
-import { createPool, type Pool } from '../../src/mempool/pool.ts';
-import { createTrial } from '../../src/mempool/trial.ts';
-import { createMiner } from '../../src/miner/miner.ts';
-import { createNetworkService } from '../../src/network/service.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import type { Party, Port, SimNetwork } from './network.ts';
-import { type Account, chain, consensus, family, network } from './settings.ts';
+import { openKeystore } from '../../src/keystore/keystore.ts';
+import type { Config } from '../../src/node/config/settings.ts';
+import { createNode, type Node } from '../../src/node/node.ts';
+import { chain, family } from '../chain/chain-harness.ts';
+import { memoryFiles } from '../keystore/sample.ts';
+import { noHttp } from '../node/memory-ports.ts';
+import type { Dice } from './random.ts';
+import type { Member } from './settings.ts';
 import { type NodeClock, nodeClock, type World } from './world.ts';
 
 /** The end of a node in the middle of a write. */
 export class Crash extends Error {}
 
-export const TRANSACTION_BYTES_MAX = 64 * 1024;
-export const ROLLBACK_MAX = 100;
-export const POOL_BYTES_MAX = 4 * 1024 * 1024;
-
 export interface Ground {
   readonly world: World;
-  readonly net: SimNetwork;
   readonly genesis: Block;
   readonly verifier: Verifier;
-  readonly quorum: number;
-  log(node: string, level: string, event: string, fields: LogFields): void;
+  host(name: string): MemoryHost;
+  log(node: SimNode, level: LogLevel, event: string, fields: LogFields): void;
   /** A node stopped by itself in a write. */
   crashed(node: SimNode): void;
+  /** A node wants to be stopped, since it is broken. */
+  broken(node: SimNode, cause: unknown): void;
 }
 
-/** What a node leaves on its disk. */
+/** What a node leaves behind. Copies are made at its next start. */
 export interface Disk {
-  store: MemoryStore;
-  records: readonly Uint8Array[];
+  readonly store: MemoryStore;
+  records: Uint8Array[];
+  readonly files: ReturnType<typeof memoryFiles>;
 }
 
-export interface SimNode {
-  readonly owner: Account;
-  readonly party: Party;
-  readonly disk: Disk;
+const WRITE_MS_MAX = 20;
+
+export class SimNode {
+  readonly member: Member;
+  readonly config: Config;
   readonly clock: NodeClock;
-  readonly blockchain: Blockchain;
-  readonly pool: Pool;
-  readonly forkChoice: ForkChoice;
-  readonly port: Port;
-  isAlive(): boolean;
+  readonly disk: Disk;
   /** Ids of transactions that left the pool with a reason. */
-  readonly refused: ReadonlySet<string>;
-  /** The node dies at this step of one of its next writes. */
-  crashAt(step: number): void;
-  /** Ends at once, as by kill -9. */
-  kill(): void;
-  submit(tx: Tx): Promise<void>;
-}
+  readonly refused = new Set<string>();
+  /** Undefined until it has started, which includes the initial sync. */
+  inner: Node | undefined;
+  isAlive = true;
+  private readonly ground: Ground;
+  private readonly dice: Dice;
+  private readonly host: MemoryHost;
+  private fatalStep: number | undefined;
 
-export async function startNode(
-  ground: Ground,
-  owner: Account,
-  left: Disk | undefined,
-  skewMs: number,
-): Promise<SimNode> {
-  const { world, net, verifier } = ground;
-  const clock = nodeClock(world, skewMs);
-  const refused = new Set<string>();
-  let alive = true;
-  let fatalStep: number | undefined;
+  constructor(ground: Ground, member: Member, config: Config, left: Disk | undefined, dice: Dice) {
+    this.ground = ground;
+    this.member = member;
+    this.config = config;
+    this.dice = dice;
+    this.clock = nodeClock(ground.world, 0);
+    this.host = ground.host(member.host);
+    this.disk = {
+      store: createMemoryStore({
+        rows: left?.store.dump() ?? [],
+        fail: (step, of) => this.write(step, of),
+        hold: () => this.written(),
+      }),
+      records: [...(left?.records ?? [])],
+      files: left?.files ?? memoryFiles(),
+    };
+  }
 
-  const store = createMemoryStore({
-    rows: left?.store.dump() ?? [],
-    fail(step, of) {
-      if (!alive) throw new Crash();
-      if (fatalStep === undefined || step < Math.min(fatalStep, of)) return;
-      kill();
-      ground.crashed(node);
-      throw new Crash();
-    },
-  });
-  const disk: Disk = { store, records: left?.records ?? [] };
-  const log = logOf(owner.name);
-  const party: Party = { ...owner, owner: owner.address, mode: 'default' };
+  get name(): string {
+    return this.member.name;
+  }
 
-  function logOf(name: string): Log {
+  /** What runs inside; a node that has not started has none of it. */
+  private get started(): Node {
+    if (this.inner === undefined) throw new Error(`${this.name} has not started`);
+    return this.inner;
+  }
+
+  get blockchain(): Node['blockchain'] {
+    return this.started.blockchain;
+  }
+
+  get pool(): Node['pool'] {
+    return this.started.pool;
+  }
+
+  get peers(): Peers {
+    const { peers } = this.started.services;
+    if (peers === undefined) throw new Error(`${this.name} has no network`);
+    return peers;
+  }
+
+  /** Rejects with InitialSyncError where the network does not know the owner. */
+  async start(): Promise<void> {
+    const { clock, dice, disk, config, ground } = this;
+    const keystore = await openKeystore(
+      { path: config.wallet.file, layout: 'file', password: '' },
+      { files: disk.files, random: dice, family, chain },
+    );
+    this.inner = await createNode(config, ground.genesis, {
+      chain,
+      family,
+      store: disk.store,
+      journal: this.journal(),
+      verifier: ground.verifier,
+      clock,
+      random: dice,
+      log: this.log(),
+      http: noHttp,
+      network: this.host,
+      files: disk.files,
+      keystore,
+      ownerKey: this.member.account.keys.privateKey,
+      version: '1.1.0',
+      audit: 'blocks',
+      requestStop: (cause) => ground.broken(this, cause),
+    });
+  }
+
+  /** It dies at this step of one of its next writes. */
+  crashAt(step: number): void {
+    this.fatalStep = step;
+  }
+
+  /** Ends at once: as by kill -9, or as when the power fails, which no peer is told of. */
+  kill(withPower = false): void {
+    if (!this.isAlive) return;
+    this.isAlive = false;
+    this.clock.kill();
+    if (withPower) this.host.vanish();
+    else void this.host.close();
+  }
+
+  private write(step: number, of: number): void {
+    if (!this.isAlive) throw new Crash();
+    if (this.fatalStep === undefined || step < Math.min(this.fatalStep, of)) return;
+    this.kill();
+    this.ground.crashed(this);
+    throw new Crash();
+  }
+
+  /** Until it is written; what a dead node had under way never is. */
+  private written(): Promise<void> {
+    return new Promise((resolve) => {
+      this.clock.after(this.dice.below(WRITE_MS_MAX), resolve);
+    });
+  }
+
+  private journal(): Journal {
+    const { disk } = this;
+    return {
+      recovered: [...disk.records],
+      append: async (record) => {
+        const copy = record.slice();
+        await this.written();
+        disk.records.push(copy);
+      },
+      rewrite: async (records) => {
+        const list = Array.from(records, (record) => record.slice());
+        const before = disk.records.length;
+        await this.written();
+        disk.records = [...list, ...disk.records.slice(before)];
+      },
+      close: async () => {},
+    };
+  }
+
+  private log(): Log {
     const at =
-      (level: string) =>
+      (level: LogLevel) =>
       (event: string, fields: LogFields = {}) => {
-        if (!alive) return;
-        if (event === 'pool.dropped') refused.add(latin1(base58.decode(String(fields['id']))));
-        ground.log(name, level, event, fields);
+        if (!this.isAlive) return;
+        if (event === 'pool.dropped') {
+          this.refused.add(latin1(base58.decode(String(fields['id']))));
+        }
+        this.ground.log(this, level, event, fields);
       };
     return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
   }
-
-  const journal: Journal = {
-    recovered: disk.records,
-    async append(record) {
-      if (!alive) throw new Crash();
-      disk.records = [...disk.records, record.slice()];
-    },
-    async rewrite(records) {
-      if (!alive) throw new Crash();
-      disk.records = [...records].map((record) => record.slice());
-    },
-    close: async () => {},
-  };
-
-  const blockchain = createBlockchain(
-    {
-      network,
-      consensus,
-      support: { autoSupport: true, supported: [] },
-      transactionBytesMax: TRANSACTION_BYTES_MAX,
-      undoDepth: 500,
-    },
-    { chain, store, verifier, clock, log },
-  );
-  if (blockchain.isEmpty()) await blockchain.found(ground.genesis);
-  const trial = createTrial(blockchain, network, clock);
-  const pool = createPool(
-    {
-      bytesMax: POOL_BYTES_MAX,
-      senderEntriesMax: 1_000,
-      expireMs: network.txExpireTimeoutMs,
-      cleanupMs: 60_000,
-      nativeToken: network.nativeToken,
-    },
-    { chain, state: trial, verifier, journal, clock, log },
-  );
-  await pool.recover();
-  blockchain.listen({
-    block: ({ block }) => pool.removeMined(block.txs.map((tx) => tx.id)),
-    rollingBack: (txs) => pool.keep(txs),
-    rolledBack: (_tip, txs) => void pool.readmit(txs).catch(onlyCrash),
-  });
-  const equivocations = createEquivocations(consensus, clock, log);
-  const forkChoice = createForkChoice(
-    { rollbackMax: ROLLBACK_MAX },
-    {
-      blockchain,
-      consensus,
-      verifier,
-      clock,
-      log,
-      invalid: createInvalidBlocks({ max: 30_000, forgetMs: 300_000 }, clock),
-      equivocations,
-      isVerified: (tx) => pool.holds(tx),
-    },
-  );
-  const port = net.attach(party);
-  const service = createNetworkService(
-    {
-      mode: 'default',
-      ownPublicKey: owner.publicKey,
-      scoreTtlMs: 90_000,
-      sync: {
-        rollbackMax: ROLLBACK_MAX,
-        batch: 10,
-        timeoutMs: 40_000,
-        transactionBytesMax: TRANSACTION_BYTES_MAX,
-      },
-      transactions: {
-        batchMax: 500,
-        batchMs: 50,
-        minBroadcast: 2,
-        maxBroadcast: 30,
-        retryMs: 20_000,
-        knownMax: 100_000,
-        knownMs: 20_000,
-        rebroadcastAgeMs: 300_000,
-        rebroadcastEveryMs: 300_000,
-      },
-    },
-    { chain, blockchain, consensus, forkChoice, pool, sessions: port, clock, log },
-  );
-  createMiner(
-    { enabled: true, quorum: ground.quorum, noQuorumDelayMs: 1_000, staleTipMs: 24 * 3_600_000 },
-    {
-      clock,
-      log,
-      connectedMiners: service.connectedMiners,
-      chain: {
-        tip: () => {
-          const { height, header } = blockchain.tip();
-          return { height, timestamp: header.timestamp };
-        },
-        nextSlot: (now) => (service.isFarBehind() ? undefined : blockchain.nextSlot(owner, now)),
-        async forge(timestamp) {
-          await blockchain.forge(owner, timestamp, (draft, limits) =>
-            pack(pool, limits, draft.add, clock),
-          );
-        },
-        onHead: (listener) => blockchain.listen({ block: listener, rolledBack: listener }),
-      },
-    },
-  );
-
-  function kill(): void {
-    if (!alive) return;
-    alive = false;
-    clock.kill();
-    net.detach(port);
-  }
-
-  const node: SimNode = {
-    owner,
-    party,
-    disk,
-    clock,
-    blockchain,
-    pool,
-    forkChoice,
-    port,
-    isAlive: () => alive,
-    refused,
-    crashAt: (step) => {
-      fatalStep = step;
-    },
-    kill,
-    async submit(tx) {
-      await pool.submit(tx);
-    },
-  };
-  return node;
-}
-
-function onlyCrash(error: unknown): void {
-  if (!(error instanceof Crash)) throw error;
 }
 
 /** All nodes of a simulation ask one memory, so that each signature is checked once. */

@@ -1,100 +1,121 @@
-/** The network that is simulated: its keys, its genesis and its rules. */
-import { type Block, blockId } from '../../src/block/block.ts';
-import { buildGenesis, signGenesis } from '../../src/block/genesis.ts';
-import { createPoa } from '../../src/consensus/poa.ts';
-import { createChain } from '../../src/crypto/chain.ts';
-import { createFamily } from '../../src/crypto/families.ts';
-import { roleNumber } from '../../src/ledger/roles.ts';
-import type { NetworkSettings } from '../../src/tx/network-settings.ts';
-import { allTypes } from '../../src/tx/registry.ts';
-import { Dice } from './random.ts';
+/** Networks that are simulated: who is in them, their configuration and their genesis. */
 
-export const family = createFamily('curve25519');
-export const chain = createChain(family, 'S'.charCodeAt(0));
+import { base58 } from '../../src/base/base58.ts';
+import type { Block } from '../../src/block/block.ts';
+import { signGenesis } from '../../src/block/genesis.ts';
+import { genesisSettings } from '../../src/node/config/genesis.ts';
+import { readConfig } from '../../src/node/config/read.ts';
+import type { Config } from '../../src/node/config/settings.ts';
+import { type Account, account, chain, FUNDS, miners, users } from '../chain/chain-harness.ts';
+import { stranger } from '../generators/faults.ts';
+
 export const GENESIS_TIME = 1_700_000_000_000;
-export const ROUND_MS = 4_500;
-export const SYNC_MS = 500;
-export const LENGTH_MS = ROUND_MS + SYNC_MS;
-export const WEST = 100_000_000n;
-const FUNDS = 1_000_000n * WEST;
-const NODES_MAX = 7;
-const USERS = 20;
+/** A round of proof of authority; blocks of proof of stake aim at the same. */
+export const LENGTH_MS = 10_000;
+const SYNC_MS = 1_000;
+export const ROLLBACK_MAX = 100;
+export const POOL_BYTES_MAX = 4 * 1024 * 1024;
+export const PORT = 6864;
 
-export interface Account {
+export type ConsensusKind = 'poa' | 'pos';
+
+export interface Member {
   readonly name: string;
-  readonly publicKey: Uint8Array;
-  readonly privateKey: Uint8Array;
-  readonly address: Uint8Array;
-  sign(message: Uint8Array): Uint8Array;
+  readonly account: Account;
+  readonly host: string;
+  /** What it is when the network begins. */
+  readonly part: 'miner' | 'watcher' | 'stranger';
 }
 
-export function account(name: string): Account {
-  const keys = family.keyPairFromPhrase(name);
-  // Signatures draw random bytes; here the same message always gets the same ones.
-  const sign = (message: Uint8Array): Uint8Array => {
-    const hash = chain.fastHash(message);
-    const seed = hash.reduce((sum, byte) => (Math.imul(sum, 31) + byte) >>> 0, 7);
-    return family.sign(keys.privateKey, message, new Dice(seed));
-  };
-  return { ...keys, name, address: chain.addressOf(keys.publicKey), sign };
-}
+const NAMES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'];
+/** The generators of transactions know the first three. */
+const owners = NAMES.map((name, i) => miners[i] ?? account(`miner ${name}`));
 
-const named = (what: string, count: number): Account[] =>
-  Array.from({ length: count }, (_, i) => account(`${what} ${i + 1}`));
+/** The i-th member of every network, with the same key in all of them. */
+export const memberOf = (i: number, part: Member['part'] = 'miner'): Member => ({
+  name: NAMES[i]!,
+  account: owners[i]!,
+  host: `10.0.0.${i + 1}`,
+  part,
+});
 
-export const owners = named('node', NODES_MAX);
-export const users = named('user', USERS);
-
-const FEATURES = [3, 4, 5, 6, 7, 9, 10, 100, 101];
-
-export const network: NetworkSettings & { featureApprovalVotes: number } = {
-  nativeToken: 'WEST',
-  fees: {
-    enabled: true,
-    base: new Map(allTypes.flatMap((def) => (def.fee === undefined ? [] : [[def.type, def.fee]]))),
-    additional: new Map(),
-    scriptExtra: 400_000n,
-  },
-  txExpireTimeoutMs: 2 * 3_600_000,
-  preActivatedFeatures: new Map(FEATURES.map((id) => [id, 0])),
-  featureCheckBlocks: 20,
-  featureApprovalVotes: 15,
-  senderRoleEnabled: false,
+export const liarMember: Member = {
+  name: 'liar',
+  account: account('a liar'),
+  host: '10.0.0.99',
+  part: 'watcher',
 };
 
-export const consensus = createPoa(
-  {
-    genesisTimestamp: GENESIS_TIME,
-    roundDurationMs: ROUND_MS,
-    syncDurationMs: SYNC_MS,
-    banDurationBlocks: 10,
-    warningsForBan: 3,
-    maxBansPercentage: 40,
-  },
-  chain,
-);
+const MINER_ROLES = ['permissioner', 'connection_manager', 'issuer', 'miner'];
 
-/** The first `nodes` owners make blocks. */
-export function genesisOf(nodes: number): Block {
-  const founder = account('founder');
-  const miners = owners.slice(0, nodes);
-  const settings = {
-    timestamp: GENESIS_TIME,
-    version: 1 as const,
-    consensus: { kind: 'poa' as const },
-    transactions: [...miners, ...users].map(({ address }) => ({
-      recipient: address,
-      amount: FUNDS,
-    })),
-    networkParticipants: miners.map(({ publicKey }) => ({
-      publicKey,
-      roles: ['permissioner', 'connection_manager', 'issuer', 'miner'].map(
-        (name) => roleNumber(name) ?? 0,
-      ),
-    })),
+export interface Rules {
+  readonly consensus: ConsensusKind;
+  readonly members: readonly Member[];
+  readonly quorum: number;
+}
+
+/** The configuration of one member that knows where these others are. */
+export function configOf(rules: Rules, member: Member, knows: readonly Member[]): Config {
+  const registered = [...rules.members.filter(({ part }) => part !== 'stranger'), liarMember];
+  const funded = [...rules.members.map(({ account }) => account), ...users, stranger];
+  const place = ({ host }: Member): string => `${host}:${PORT}`;
+  const tree = {
+    'owner-address': member.account.text,
+    directory: '/node',
+    blockchain: {
+      consensus: {
+        type: rules.consensus,
+        'round-duration': `${LENGTH_MS - SYNC_MS}ms`,
+        'sync-duration': `${SYNC_MS}ms`,
+        'ban-duration-blocks': 10,
+        'max-bans-percentage': 40,
+      },
+      custom: {
+        'address-scheme-character': String.fromCharCode(chain.chainId),
+        genesis: {
+          'initial-balance': String(FUNDS * BigInt(funded.length)),
+          'average-block-delay': `${LENGTH_MS}ms`,
+          'initial-base-target': INITIAL_BASE_TARGET,
+          'block-timestamp': GENESIS_TIME,
+          transactions: funded.map(({ text }) => ({ recipient: text, amount: String(FUNDS) })),
+          'network-participants': registered.map(({ account, part }) => ({
+            'public-key': base58.encode(account.publicKey),
+            roles: part === 'miner' ? MINER_ROLES : [],
+          })),
+        },
+      },
+    },
+    network: {
+      mode: member.part === 'watcher' ? 'watcher' : 'default',
+      'bind-address': member.host,
+      'declared-address': place(member),
+      port: PORT,
+      'node-name': member.name,
+      'known-peers': knows.map(place),
+    },
+    synchronization: { 'max-rollback': ROLLBACK_MAX },
+    miner: { quorum: rules.quorum },
+    utx: { 'memory-limit': `${POOL_BYTES_MAX}B` },
+    ntp: { servers: [], 'fatal-timeout': '5m' },
+    'rest-api': { enable: false },
   };
-  const { signature } = signGenesis(settings, founder, chain).header;
-  const genesis = buildGenesis(settings, { publicKey: founder.publicKey, signature }, chain);
-  if (blockId(genesis).length !== 64) throw new Error('the genesis block has an id');
-  return genesis;
+  const { config } = readConfig({
+    file: 'sim',
+    text: '',
+    tree: { node: tree },
+    env: {},
+    sets: [],
+    home: '/home',
+    nonce: 1,
+    readSecret: () => undefined,
+  });
+  return config;
+}
+
+/** With as much stake as there is here, blocks come at about the rate that is aimed at. */
+const INITIAL_BASE_TARGET = 75_000;
+
+export function genesisOf(config: Config): Block {
+  const { publicKey, sign } = account('founder');
+  return signGenesis(genesisSettings(config, GENESIS_TIME, chain), { publicKey, sign }, chain);
 }

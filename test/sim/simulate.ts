@@ -1,133 +1,140 @@
 /**
  * One simulation: nodes that make blocks, users that send transactions, and faults, all from one
- * seed. Ends with a quiet time, after which all nodes must agree.
+ * seed. Ends with a quiet time, within which all nodes must come to agree.
  */
-import { base58 } from '../../src/base/base58.ts';
-import { latin1 } from '../../src/base/bytes.ts';
-import { ApiError } from '../../src/base/errors.ts';
-import type { LogFields } from '../../src/base/ports.ts';
-import { CodecError } from '../../src/codec/codec.ts';
-import { decodeTx } from '../../src/tx/bytes.ts';
-import { Broken, Checkers } from './checkers.ts';
-import { Liar } from './liar.ts';
-import { type LinkQuality, type Party, SimNetwork } from './network.ts';
-import { Crash, type Disk, type Ground, type SimNode, sharedVerifier, startNode } from './node.ts';
+import { isParticipant } from '../../src/ledger/participants.ts';
+import { Broken, disagreement } from './checkers.ts';
+import { Cluster } from './cluster.ts';
+import { startLiar } from './liar.ts';
+import type { SimNode } from './node.ts';
 import { Dice } from './random.ts';
-import { type Account, chain, GENESIS_TIME, genesisOf, LENGTH_MS, owners } from './settings.ts';
-import { createWorkload } from './workload.ts';
-import { World } from './world.ts';
+import { GENESIS_TIME, type Member, memberOf } from './settings.ts';
+import { GOOD, type Quality } from './weather.ts';
+import { createWorkload, type Workload } from './workload.ts';
 
 export interface SimOptions {
   readonly seed: number;
   /** Virtual time with faults and load. */
   readonly seconds: number;
-  readonly nodes: number;
-  readonly trace?: (line: string) => void;
+  /** 4 to 7; left out, the seed says how many. */
+  readonly nodes?: number | undefined;
+  readonly trace?: ((line: string) => void) | undefined;
 }
 
 export interface SimResult {
+  readonly kind: string;
   readonly height: number;
   readonly stateHash: string;
+  /** Digest of everything that happened. */
+  readonly trace: string;
   readonly accepted: number;
   readonly reorganisations: number;
   readonly depthMax: number;
   readonly crashes: number;
+  /** Seconds of the quiet time after which all agreed. */
+  readonly agreedAfter: number;
   readonly steps: number;
 }
 
-/** Long enough to reconnect, to run into the time-outs of sync, and to make two blocks. */
-const QUIET_MS = 24 * LENGTH_MS;
+/**
+ * To agree once there are no faults any more: what is under way runs into its time-outs (a request
+ * of sync 40 s, a cut line 30 s), a place that failed is left alone for 60 s, and one of the others is
+ * dialled every 5 s; then two rounds. A member that was shut out needs a block first.
+ */
+const AGREE_MS_MAX = 240_000;
 const FAULT_EVERY_MS = 40_000;
 const PARTITION_MS_MAX = 150_000;
 const DOWN_MS_MAX = 60_000;
-const LOAD_EVERY_MS = 700;
+const WRONG_CLOCK_MS_MAX = 100_000;
+const LOAD_EVERY_MS = 1_500;
+const MINUTE_MS = 60_000;
+
+/** What the last member is. */
+const LAST = ['miner', 'latecomer', 'watcher', 'stranger'] as const;
 
 export async function simulate(options: SimOptions): Promise<SimResult> {
-  const simulation = new Simulation(options);
-  const onStray = (error: unknown): void => simulation.stray(error);
-  process.on('unhandledRejection', onStray);
-  try {
-    return await simulation.run();
-  } finally {
-    process.off('unhandledRejection', onStray);
-  }
+  return new Simulation(options).run();
 }
 
 class Simulation {
   private readonly options: SimOptions;
   private readonly dice: Dice;
-  private readonly world = new World(GENESIS_TIME + 1);
-  private readonly net: SimNetwork;
-  private readonly checkers = new Checkers();
-  private readonly ground: Ground;
-  private readonly nodes: (SimNode | undefined)[] = [];
-  private readonly disks: (Disk | undefined)[] = [];
-  private readonly liars = new Set<string>();
-  /** Node → transactions that left its pool with a reason, over all its lives. */
-  private readonly refused = new Map<string, Set<string>>();
-  private failure: unknown;
+  private readonly last: (typeof LAST)[number];
+  private readonly members: readonly Member[];
+  private readonly cluster: Cluster;
+  private readonly workload: Workload;
+  private readonly hasLiar: boolean;
   private quiet = false;
-  private crashes = 0;
+  /** The node whose clock is far off; one at a time. */
+  private wrongClock: SimNode | undefined;
 
   constructor(options: SimOptions) {
     this.options = options;
-    this.dice = new Dice(options.seed);
-    this.net = new SimNetwork(this.world, this.dice.fork(), (by, of, offence, detail) =>
-      this.offence(by, of, offence, detail),
-    );
-    this.ground = {
-      world: this.world,
-      net: this.net,
-      genesis: genesisOf(options.nodes),
-      verifier: sharedVerifier(),
-      quorum: this.dice.pick([0, 0, 1]),
-      log: (node, level, event, fields) => this.log(node, level, event, fields),
-      crashed: (node) => this.fell(node),
-    };
+    const dice = new Dice(options.seed);
+    this.dice = dice;
+    this.last = dice.pick(LAST);
+    const count = options.nodes ?? dice.between(4, 7);
+    this.members = Array.from({ length: count }, (_, i) => {
+      const isPlain = i < count - 1 || this.last === 'miner' || this.last === 'latecomer';
+      return memberOf(i, isPlain ? 'miner' : (this.last as Member['part']));
+    });
+    this.hasLiar = dice.happens(0.5);
+    this.cluster = new Cluster({
+      seed: dice.u32(),
+      consensus: dice.happens(0.3) ? 'pos' : 'poa',
+      members: this.members,
+      quorum: dice.pick([0, 0, 1]),
+      trace: options.trace,
+    });
+    this.workload = createWorkload(dice.u32());
   }
 
   async run(): Promise<SimResult> {
-    const { nodes, seconds } = this.options;
-    this.net.quality = this.anyQuality();
-    for (let i = 0; i < nodes; i++) this.guard(this.start(i));
-    if (this.dice.happens(0.5)) this.startLiar();
-    const workload = createWorkload(this.dice.fork(), nodes);
-    this.every(LOAD_EVERY_MS, () => {
-      const node = this.dice.pick(this.nodes);
-      if (node?.isAlive() === true) this.guard(this.submit(node, workload.next(node.clock.now())));
+    const { cluster, members, dice } = this;
+    const ms = this.options.seconds * 1000;
+    cluster.weather.quality = this.anyQuality();
+    members.forEach((_, i) => {
+      if (i < members.length - 1 || this.last === 'miner' || this.last === 'watcher') {
+        cluster.start(i);
+      } else cluster.world.after(dice.between(ms / 10, ms / 2), () => this.admitLast());
     });
+    if (this.hasLiar) cluster.guard(startLiar(cluster.ground, cluster.options, dice.fork()));
+    this.every(LOAD_EVERY_MS, () => this.send());
     this.every(FAULT_EVERY_MS, () => this.fault());
-    await this.runFor(seconds * 1000);
-    this.heal();
-    await this.runFor(QUIET_MS);
+    await cluster.run(ms);
+    this.calm();
     return this.finish();
   }
 
-  private async runFor(ms: number): Promise<void> {
-    const end = this.world.now + ms;
-    while (this.world.now < end) {
-      await this.world.runUntil(Math.min(end, this.world.now + 1000));
-      if (this.failure !== undefined) throw this.failure;
-    }
+  private async finish(): Promise<SimResult> {
+    const { cluster, members, dice } = this;
+    const since = cluster.world.now;
+    const agreed = await cluster.runUntil(() => this.problem() === undefined, AGREE_MS_MAX);
+    if (!agreed) throw new Broken(`after a long quiet time: ${this.problem()}`);
+    const agreedAfter = (cluster.world.now - since) / 1000;
+    cluster.nothingLost();
+    const first = cluster.running()[0]!;
+    const { height } = first.blockchain.tip();
+    const stateHash = Buffer.from(first.blockchain.stateHash(height)!).toString('hex');
+    const { reorganisations, depthMax, acceptedCount: accepted } = cluster.checkers;
+    const { crashes } = cluster;
+    const { steps } = cluster.world;
+    const trace = cluster.end();
+    await cluster.checkers.undoIsIdentity(first, cluster.ground, 10 + dice.below(40));
+    const kind = `${members.length} nodes, ${cluster.options.consensus}, last ${this.last}`;
+    const counts = { accepted, reorganisations, depthMax, crashes, agreedAfter, steps };
+    return { kind, height, stateHash, trace, ...counts };
   }
 
-  private async finish(): Promise<SimResult> {
-    const alive = this.nodes.filter((node) => node !== undefined);
-    if (alive.length !== this.options.nodes) throw new Broken('not every node came back');
-    for (const node of alive) this.keepRefused(node);
-    this.checkers.converged(alive);
-    this.checkers.nothingLost(alive, this.refused);
-    const [first] = alive;
-    const { height } = first!.blockchain.tip();
-    const hash = latin1(first!.blockchain.stateHash(height)!);
-    await this.checkers.undoIsIdentity(first!, 10 + this.dice.below(40));
-    if (this.failure !== undefined) throw this.failure;
-    const { reorganisations, depthMax, acceptedCount: accepted } = this.checkers;
-    const stateHash = Buffer.from(hash, 'latin1').toString('hex');
-    const { crashes } = this;
-    for (const node of alive) node.kill();
-    const { steps } = this.world;
-    return { height, stateHash, accepted, reorganisations, depthMax, crashes, steps };
+  /** Why the network is not whole yet. */
+  private problem(): string | undefined {
+    const nodes = this.cluster.running();
+    const out = this.members.find(
+      ({ account }) => !nodes.every((node) => isParticipant(node.blockchain.view, account.address)),
+    );
+    if (out !== undefined) return `${out.name} is shut out`;
+    if (nodes.length < this.members.length) return 'not every node came back';
+    return disagreement(nodes);
   }
 
   /** Repeats with random pauses, until the quiet time. */
@@ -135,144 +142,124 @@ class Simulation {
     const next = (): void => {
       if (this.quiet) return;
       action();
-      this.world.after(1 + this.dice.below(2 * ms), next);
+      this.cluster.world.after(1 + this.dice.below(2 * ms), next);
     };
-    this.world.after(1 + this.dice.below(2 * ms), next);
+    this.cluster.world.after(1 + this.dice.below(2 * ms), next);
   }
 
-  private async start(i: number): Promise<void> {
-    const owner = owners[i]!;
-    const skew = this.quiet ? 0 : this.anySkew();
-    const node = await startNode(this.ground, owner, this.disks[i], skew);
-    this.nodes[i] = node;
-    this.trace(owner.name, `starts at height ${node.blockchain.tip().height}, skew ${skew} ms`);
-    this.checkers.watch(node);
+  private send(): void {
+    const { cluster, dice } = this;
+    const node = dice.pick(cluster.nodes);
+    if (node?.inner === undefined || node.member.part === 'watcher') return;
+    const { tx, accepted } = this.workload.next(cluster.world.now);
+    cluster.guard(
+      cluster.submit(node, tx).then((isAccepted) => {
+        if (isAccepted) accepted?.();
+      }),
+    );
   }
 
-  private startLiar(): void {
-    const owner: Account = owners.at(-1)!;
-    const party: Party = { ...owner, name: 'liar', owner: owner.address, mode: 'default' };
-    this.liars.add('liar');
-    const port = this.net.attach(party);
-    new Liar(port, this.world, this.dice.fork()).start();
+  private register(opType: 'add' | 'remove'): void {
+    const { cluster, dice } = this;
+    const able = cluster.running().filter(({ member }) => member.part !== 'watcher');
+    if (able.length === 0) return;
+    const member = this.members.at(-1)!;
+    const tx = this.workload.register(cluster.world.now, member, opType);
+    cluster.guard(cluster.submit(dice.pick(able), tx));
   }
 
-  private async submit(node: SimNode, made: ReturnType<typeof decodeTx>): Promise<void> {
-    try {
-      const tx = decodeTx(made.bytes, chain);
-      await node.submit(tx);
-      if (!node.isAlive()) return;
-      this.checkers.noteAccepted(node, tx);
-      this.trace(node.owner.name, `accepts ${base58.encode(tx.id)}`);
-    } catch (error) {
-      const isRefusal = error instanceof ApiError || error instanceof CodecError;
-      if (!isRefusal && !(error instanceof Crash)) throw error;
-    }
+  private admitLast(): void {
+    if (this.last === 'stranger') this.register('add');
+    this.cluster.start(this.members.length - 1);
   }
 
   private fault(): void {
-    const { dice } = this;
-    const kind = dice.below(6);
-    if (kind === 0) this.kill(dice.below(this.options.nodes));
-    else if (kind === 1) this.nodes[dice.below(this.options.nodes)]?.crashAt(dice.below(200));
-    else if (kind === 2) this.partition();
-    else if (kind === 3) this.net.healAll();
-    else if (kind === 4) this.net.quality = this.anyQuality();
-    else {
-      const node = dice.pick(this.nodes);
-      if (node !== undefined) node.clock.skewMs = this.anySkew();
-    }
+    const { dice, cluster, members } = this;
+    const i = dice.below(members.length);
+    const node = cluster.nodes[i];
+    const kind = dice.below(8);
+    if (kind === 0) cluster.kill(i, 1 + dice.below(DOWN_MS_MAX), dice.happens(0.5));
+    else if (kind === 1) node?.crashAt(dice.below(200));
+    else if (kind === 2 || kind === 3) this.partition();
+    else if (kind === 4) cluster.weather.quality = this.anyQuality();
+    else if (kind === 5) this.setClock(node, dice.between(-80, 80));
+    else if (kind === 6) this.disturbClock(node);
+    else if (this.secondsLeft() > 120) this.register(dice.pick(['remove', 'remove', 'add']));
+  }
+
+  private secondsLeft(): number {
+    return this.options.seconds - (this.cluster.world.now - GENESIS_TIME) / 1000;
   }
 
   private partition(): void {
-    const { dice, net } = this;
-    const names = dice.shuffled(owners.slice(0, this.options.nodes).map(({ name }) => name));
-    const left = names.slice(0, dice.between(1, names.length - 1));
-    const right = names.filter((name) => !left.includes(name));
+    const { dice, cluster, members } = this;
+    const all = dice.shuffled(members.map((_, i) => i));
+    const left = all.slice(0, dice.between(1, all.length - 1));
+    const right = all.filter((i) => !left.includes(i));
     const oneWay = dice.happens(0.2);
-    this.trace('world', `${left.join(', ')} | ${right.join(', ')}${oneWay ? ' one way' : ''}`);
-    for (const a of left) {
-      for (const b of right) {
-        net.sever(a, b);
-        if (!oneWay) net.sever(b, a);
-      }
+    const flaps = dice.happens(0.2) ? 5 : 1;
+    const ms = Math.min(dice.below(PARTITION_MS_MAX), this.secondsLeft() * 1000) / flaps;
+    for (let flap = 0; flap < flaps; flap++) {
+      const begin = (): void => {
+        cluster.trace('world', `${left} | ${right} for ${ms} ms${oneWay ? ' one way' : ''}`);
+        cluster.cut(left, right, ms / (flaps === 1 ? 1 : 2), oneWay);
+      };
+      if (flap === 0) begin();
+      else cluster.world.after(flap * ms, begin);
     }
-    this.world.after(dice.below(PARTITION_MS_MAX), () => net.healAll());
   }
 
-  private kill(i: number): void {
-    const node = this.nodes[i];
-    if (node === undefined) return;
-    node.kill();
-    this.fell(node);
+  private setClock(node: SimNode | undefined, aheadMs: number, gain = 0): void {
+    if (node === undefined || this.wrongClock === node) return;
+    this.cluster.trace(node.name, `has a clock ${aheadMs} ms ahead, gains ${gain}`);
+    node.clock.set(aheadMs, gain);
   }
 
-  private fell(node: SimNode): void {
-    const i = this.nodes.indexOf(node);
-    if (i === -1) return;
-    this.crashes++;
-    this.trace(node.owner.name, `falls at height ${node.blockchain.tip().height}`);
-    this.keepRefused(node);
-    this.disks[i] = node.disk;
-    this.nodes[i] = undefined;
-    this.world.after(1 + this.dice.below(DOWN_MS_MAX), () => this.guard(this.start(i)));
+  /** Minutes off, or too fast, or too slow, for a while. */
+  private disturbClock(node: SimNode | undefined): void {
+    const { dice, cluster } = this;
+    if (node === undefined || this.wrongClock !== undefined) return;
+    const [ahead, gain] = dice.pick([
+      [-10 * MINUTE_MS, 0],
+      [10 * MINUTE_MS, 0],
+      [-MINUTE_MS, 0],
+      [dice.between(-5_000, 5_000), 0],
+      [0, 0.05],
+      [0, -0.05],
+    ] as const);
+    this.setClock(node, ahead, gain);
+    this.wrongClock = node;
+    cluster.world.after(1 + dice.below(WRONG_CLOCK_MS_MAX), () => this.correctClock());
   }
 
-  private keepRefused(node: SimNode): void {
-    const known = this.refused.get(node.owner.name) ?? new Set();
-    for (const id of node.refused) known.add(id);
-    this.refused.set(node.owner.name, known);
+  private correctClock(): void {
+    const node = this.wrongClock;
+    this.wrongClock = undefined;
+    this.setClock(node, 0);
   }
 
-  private heal(): void {
+  private calm(): void {
+    const { cluster } = this;
     this.quiet = true;
-    this.net.healAll();
-    this.net.quality = { delayMs: 20, jitterMs: 30, loss: 0, duplication: 0 };
-    for (const node of this.nodes) {
-      if (node !== undefined) node.clock.skewMs = 0;
+    cluster.weather.quality = GOOD;
+    this.correctClock();
+    for (const node of cluster.alive()) node.clock.set(0);
+    cluster.trace('world', 'quiet from here');
+    // What was on its way may shut the member out once more.
+    for (const seconds of [30, 90]) {
+      cluster.world.after(seconds * 1000, () => {
+        if (this.problem()?.endsWith('is shut out') === true) this.register('add');
+      });
     }
-    this.trace('world', 'quiet from here');
   }
 
-  private anyQuality(): LinkQuality {
+  private anyQuality(): Quality {
     const { dice } = this;
     return {
       delayMs: dice.pick([1, 20, 100, 400]),
       jitterMs: dice.pick([1, 50, 500, 1600]),
-      loss: dice.pick([0, 0, 0.01, 0.1]),
-      duplication: dice.pick([0, 0.05]),
+      breaks: dice.pick([0, 0, 0.001, 0.01]),
+      stalls: dice.pick([0, 0, 0.001]),
     };
-  }
-
-  private anySkew(): number {
-    return this.dice.happens(0.2) ? this.dice.between(-5_000, 5_000) : this.dice.between(-80, 80);
-  }
-
-  private offence(by: Party, of: Party, offence: string, detail: string): void {
-    this.trace(by.name, `accuses ${of.name} of ${offence}: ${detail}`);
-    if (this.liars.has(of.name) || offence === 'unanswered-request') return;
-    this.failure ??= new Broken(`${by.name} accuses ${of.name} of ${offence}: ${detail}`);
-  }
-
-  private log(node: string, level: string, event: string, fields: LogFields): void {
-    this.trace(node, `${level} ${event} ${JSON.stringify(fields)}`);
-    if (event === 'sync.failed' || event === 'block.gossip-failed') {
-      if (!String(fields['why']).includes('Crash')) {
-        this.failure ??= new Broken(`${node}: ${event}: ${String(fields['why'])}`);
-      }
-    }
-  }
-
-  private trace(who: string, what: string): void {
-    const seconds = ((this.world.now - GENESIS_TIME) / 1000).toFixed(3);
-    this.options.trace?.(`${seconds.padStart(9)} ${who.padEnd(7)} ${what}`);
-  }
-
-  private guard(work: Promise<void>): void {
-    work.catch((error: unknown) => this.stray(error));
-  }
-
-  stray(error: unknown): void {
-    if (!(error instanceof Crash)) this.failure ??= error;
   }
 }

@@ -83,25 +83,42 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 /** The clock of one node; a dead node's timers do nothing. */
 export interface NodeClock extends Clock {
-  skewMs: number;
+  /** From now on it is so far ahead of the world, and gains that much more in every millisecond. */
+  set(aheadMs: number, gain?: number): void;
+  /** Milliseconds since it was set. */
+  age(): number;
+  /** Whether the time source answers. */
+  trust(isTrusted: boolean): void;
   kill(): void;
 }
 
-export function nodeClock(world: World, skewMs: number): NodeClock {
+export function nodeClock(world: World, aheadMs: number): NodeClock {
   let alive = true;
-  const clock: NodeClock = {
-    skewMs,
-    now: () => world.now + clock.skewMs,
-    system: () => world.now + clock.skewMs,
+  let ahead = aheadMs;
+  let drift = 0;
+  let since = world.now;
+  let isTrusted = true;
+  const now = (): number => Math.floor(world.now + ahead + drift * (world.now - since));
+  return {
+    now,
+    system: now,
     after: (ms, action) =>
       world.after(ms, () => {
         if (alive) action();
       }),
     turn: () => Promise.resolve(),
-    synchronized: () => true,
+    synchronized: () => isTrusted,
+    set(ms, gain = 0) {
+      ahead = ms;
+      drift = gain;
+      since = world.now;
+    },
+    age: () => world.now - since,
+    trust(trusted) {
+      isTrusted = trusted;
+    },
     kill() {
       alive = false;
     },
   };
-  return clock;
 }

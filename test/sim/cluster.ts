@@ -1,0 +1,283 @@
+/**
+ * A network of simulated nodes on one clock and one memory network, with everything that may happen
+ * to them: they start, fall, come back, are cut off, and are watched all the time.
+ *
+ * Invariant: everything that happens follows from the seed, so two runs have the same trace.
+ */
+import { createHash } from 'node:crypto';
+import { createMemoryNet, type MemoryNet } from '../../src/adapters/memory-net.ts';
+import { base58 } from '../../src/base/base58.ts';
+import { ApiError } from '../../src/base/errors.ts';
+import type { LogFields } from '../../src/base/ports.ts';
+import { CodecError } from '../../src/codec/codec.ts';
+import { InitialSyncError } from '../../src/network/initial-sync.ts';
+import type { Config } from '../../src/node/config/settings.ts';
+import { decodeTx } from '../../src/tx/bytes.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
+import { chain } from '../chain/chain-harness.ts';
+import { Broken, Checkers } from './checkers.ts';
+import { Crash, type Disk, type Ground, SimNode, sharedVerifier } from './node.ts';
+import { Dice } from './random.ts';
+import {
+  configOf,
+  GENESIS_TIME,
+  genesisOf,
+  liarMember,
+  type Member,
+  type Rules,
+} from './settings.ts';
+import { Weather } from './weather.ts';
+import { World } from './world.ts';
+
+export interface ClusterOptions extends Rules {
+  readonly seed: number;
+  readonly trace?: ((line: string) => void) | undefined;
+}
+
+/** A supervisor starts a node again that could not join its network. */
+const START_AGAIN_MS = 10_000;
+const STEP_MS = 1_000;
+const RESTART_MS_MAX = 60_000;
+/** Offences that the network alone can make. */
+const SLOW: ReadonlySet<string> = new Set(['unanswered-request', 'withheld']);
+
+export class Cluster {
+  readonly options: ClusterOptions;
+  readonly dice: Dice;
+  readonly world = new World(GENESIS_TIME + 1);
+  readonly weather: Weather;
+  readonly checkers = new Checkers();
+  readonly ground: Ground;
+  /** By the number of their member; undefined while they are down. */
+  readonly nodes: (SimNode | undefined)[] = [];
+  crashes = 0;
+  /** Event → how often any node has logged it. */
+  readonly events = new Map<string, number>();
+  private readonly net: MemoryNet;
+  private readonly configs: readonly Config[];
+  private readonly disks: (Disk | undefined)[] = [];
+  /** Member → transactions that left its pool with a reason, over all its lives. */
+  private readonly refused = new Map<string, Set<string>>();
+  private readonly hash = createHash('sha256');
+  private failure: unknown;
+
+  constructor(options: ClusterOptions) {
+    this.options = options;
+    this.dice = new Dice(options.seed);
+    const { world, dice } = this;
+    this.weather = new Weather(world, dice.fork());
+    this.net = createMemoryNet({
+      after: (ms, action) => world.after(ms, action),
+      faults: (delivery) => this.weather.fate(delivery),
+    });
+    const { members } = options;
+    this.configs = members.map((member) => configOf(options, member, this.knownTo(member)));
+    this.ground = {
+      world,
+      genesis: genesisOf(this.configs[0]!),
+      verifier: sharedVerifier(),
+      host: (name) => this.net.host(name),
+      log: (node, level, event, fields) => this.log(node, level, event, fields),
+      crashed: (node) => this.fell(node, 1 + dice.below(RESTART_MS_MAX)),
+      broken: (node, cause) => this.fail(new Broken(`${node.name} stops: ${String(cause)}`)),
+    };
+  }
+
+  /** Everybody knows the first member and some of the others, as operators write it down. */
+  private knownTo(member: Member): Member[] {
+    const [first, ...others] = this.options.members.filter((one) => one !== member);
+    return [
+      ...(first === undefined ? [] : [first]),
+      ...others.filter(() => this.dice.happens(0.5)),
+    ];
+  }
+
+  get config(): Config {
+    return this.configs[0]!;
+  }
+
+  alive(): SimNode[] {
+    return this.nodes.filter((node) => node !== undefined);
+  }
+
+  /** Those that have started, too. */
+  running(): SimNode[] {
+    return this.alive().filter(({ inner }) => inner !== undefined);
+  }
+
+  start(i: number): void {
+    const member = this.options.members[i]!;
+    const disk = this.disks[i];
+    const node = new SimNode(this.ground, member, this.configs[i]!, disk, this.dice.fork());
+    this.nodes[i] = node;
+    this.trace(node.name, 'starts');
+    this.guard(this.join(i, node));
+  }
+
+  private async join(i: number, node: SimNode): Promise<void> {
+    try {
+      await node.start();
+    } catch (error) {
+      if (!(error instanceof InitialSyncError)) throw error;
+      this.trace(node.name, `cannot join: ${error.message}`);
+      node.kill();
+      this.settleAccounts(i, node);
+      this.world.after(START_AGAIN_MS, () => this.start(i));
+      return;
+    }
+    this.trace(node.name, `is up at height ${node.blockchain.tip().height}`);
+    this.checkers.watch(node);
+  }
+
+  /** The node ends and comes back after a while; with its power it ends without a word. */
+  kill(i: number, downMs: number, withPower = false): void {
+    const node = this.nodes[i];
+    if (node === undefined) return;
+    node.kill(withPower);
+    if (withPower) this.isolate(i, downMs);
+    this.fell(node, downMs);
+  }
+
+  /** Ends and does not come back by itself. */
+  stop(i: number): void {
+    const node = this.nodes[i];
+    if (node === undefined) return;
+    node.kill();
+    this.settleAccounts(i, node);
+  }
+
+  private fell(node: SimNode, downMs: number): void {
+    const i = this.nodes.indexOf(node);
+    if (i === -1) return;
+    this.crashes++;
+    this.trace(node.name, 'falls');
+    this.settleAccounts(i, node);
+    this.world.after(downMs, () => this.start(i));
+  }
+
+  private settleAccounts(i: number, node: SimNode): void {
+    this.keepRefused(node);
+    this.disks[i] = node.disk;
+    this.nodes[i] = undefined;
+  }
+
+  /** Nothing passes from any of these to any of those, nor back unless `oneWay`. */
+  cut(these: readonly number[], those: readonly number[], ms: number, oneWay = false): void {
+    const hostOf = (i: number): string => this.options.members[i]!.host;
+    for (const a of these) {
+      for (const b of those) {
+        this.weather.cut(hostOf(a), hostOf(b), ms);
+        if (!oneWay) this.weather.cut(hostOf(b), hostOf(a), ms);
+      }
+    }
+  }
+
+  isolate(i: number, ms: number): void {
+    const { host } = this.options.members[i]!;
+    for (const other of [...this.options.members, liarMember]) {
+      if (other.host === host) continue;
+      this.weather.cut(host, other.host, ms);
+      this.weather.cut(other.host, host, ms);
+    }
+  }
+
+  /** A client sends it to this node; true once it is accepted. */
+  async submit(node: SimNode, made: Tx): Promise<boolean> {
+    try {
+      const tx = decodeTx(made.bytes, chain);
+      await node.pool.submit(tx);
+      if (!node.isAlive) return false;
+      this.checkers.noteAccepted(node, tx);
+      this.trace(node.name, `accepts ${tx.def.name} ${base58.encode(tx.id)}`);
+      return true;
+    } catch (error) {
+      const isRefusal = error instanceof ApiError || error instanceof CodecError;
+      if (!isRefusal && !(error instanceof Crash)) throw error;
+      this.trace(node.name, `refuses ${made.def.name}: ${error.message}`);
+      return false;
+    }
+  }
+
+  /** Lets this much time pass; throws what went wrong in it. */
+  async run(ms: number): Promise<void> {
+    const onStray = (error: unknown): void => this.stray(error);
+    process.on('unhandledRejection', onStray);
+    try {
+      const end = this.world.now + ms;
+      while (this.world.now < end) {
+        await this.world.runUntil(Math.min(end, this.world.now + STEP_MS));
+        if (this.failure !== undefined) throw this.failure;
+        this.checkers.look(this.running());
+      }
+    } finally {
+      process.off('unhandledRejection', onStray);
+    }
+  }
+
+  /** Lets time pass until it holds; false if it does not within `ms`. */
+  async runUntil(holds: () => boolean, ms: number): Promise<boolean> {
+    for (const end = this.world.now + ms; this.world.now < end; ) {
+      if (holds()) return true;
+      await this.run(STEP_MS);
+    }
+    return holds();
+  }
+
+  /** Nothing that was accepted may be lost without a word. */
+  nothingLost(): void {
+    for (const node of this.running()) this.keepRefused(node);
+    this.checkers.nothingLost(this.running(), this.refused);
+  }
+
+  /** Ends all nodes; the digest of everything that was traced. */
+  end(): string {
+    for (const node of this.alive()) node.kill();
+    return this.hash.copy().digest('hex');
+  }
+
+  private keepRefused(node: SimNode): void {
+    const known = this.refused.get(node.name) ?? new Set();
+    for (const id of node.refused) known.add(id);
+    this.refused.set(node.name, known);
+  }
+
+  nameOf(ownerText: unknown): string {
+    const all = [...this.options.members, liarMember];
+    return all.find(({ account }) => account.text === ownerText)?.name ?? String(ownerText);
+  }
+
+  private log(node: SimNode, level: string, event: string, fields: LogFields): void {
+    this.trace(node.name, `${level} ${event} ${JSON.stringify(fields)}`);
+    this.events.set(event, (this.events.get(event) ?? 0) + 1);
+    if (event === 'peer.offence') this.offence(node, fields);
+    else if (level === 'error' && !String(fields['why']).includes('Crash')) {
+      this.fail(new Broken(`${node.name}: ${event} ${JSON.stringify(fields)}`));
+    }
+  }
+
+  /** Honest nodes are never found guilty of more than being slow. */
+  private offence(node: SimNode, { owner, offence, detail }: LogFields): void {
+    const accused = this.nameOf(owner);
+    if (accused === liarMember.name || SLOW.has(String(offence))) return;
+    this.fail(new Broken(`${node.name} accuses ${accused} of ${offence}: ${detail}`));
+  }
+
+  trace(who: string, what: string): void {
+    const seconds = ((this.world.now - GENESIS_TIME) / 1000).toFixed(3);
+    const line = `${seconds.padStart(9)} ${who.padEnd(5)} ${what}`;
+    this.hash.update(line);
+    this.options.trace?.(line);
+  }
+
+  guard(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.stray(error));
+  }
+
+  private stray(error: unknown): void {
+    if (!(error instanceof Crash)) this.fail(error);
+  }
+
+  fail(error: unknown): void {
+    this.failure ??= error;
+  }
+}

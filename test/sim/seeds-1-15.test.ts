@@ -1,0 +1,5 @@
+// The first half of the fixed seeds; the halves run side by side.
+import t from 'tap';
+import { fixedSeeds } from './seeds.ts';
+
+fixedSeeds(t, 1, 15);

@@ -1,0 +1,5 @@
+// The second half of the fixed seeds; the halves run side by side.
+import t from 'tap';
+import { fixedSeeds } from './seeds.ts';
+
+fixedSeeds(t, 16, 30);

@@ -1,0 +1,30 @@
+/** Runs of the simulator as tests, each with the command that replays it. */
+import type { Test } from 'tap';
+import { type SimOptions, type SimResult, simulate } from './simulate.ts';
+
+export const SECONDS = 2_000;
+export const NODES = 5;
+/** For one seed on a slow machine with other things to do. */
+export const MS_PER_SEED_MAX = 120_000;
+
+export async function good(seed: number, seconds = SECONDS): Promise<SimResult> {
+  const options: SimOptions = { seed, seconds, nodes: NODES };
+  try {
+    return await simulate(options);
+  } catch (error) {
+    const replay = `npm run sim -- ${seed} --seconds ${seconds} --nodes ${NODES} --trace`;
+    throw new Error(`seed ${seed} failed, replay with: ${replay}`, { cause: error });
+  }
+}
+
+/** Fixed seeds that must stay good. */
+export function fixedSeeds(t: Test, first: number, last: number): void {
+  t.setTimeout((last - first + 1) * MS_PER_SEED_MAX);
+  for (let seed = first; seed <= last; seed++) {
+    t.test(`seed ${seed}`, async (t) => {
+      const { kind, height, accepted } = await good(seed);
+      t.ok(height > 60, `${kind}: ${height} blocks`);
+      t.ok(accepted > 200, `${accepted} transactions`);
+    });
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * What the lines between simulated hosts do to connections. They behave as TCP does: nothing is lost
+ * or doubled within a connection, but it is slow, it stalls, and it ends in the middle of a message.
+ * What is sent over a cut line is sent again until the line is whole.
+ */
+import type { Delivery, Fate } from '../../src/adapters/memory-net.ts';
+import type { Dice } from './random.ts';
+import type { World } from './world.ts';
+
+export interface Quality {
+  readonly delayMs: number;
+  readonly jitterMs: number;
+  /** Share of messages that arrive in part, which ends the connection. */
+  readonly breaks: number;
+  /** Share of messages that hold up their connection for up to `STALL_MS_MAX`. */
+  readonly stalls: number;
+}
+
+export const GOOD: Quality = { delayMs: 20, jitterMs: 30, breaks: 0, stalls: 0 };
+
+/** A sender that was not answered tries again after as long as it has tried, at most after this. */
+export const RETRANSMISSION_MS_MAX = 30_000;
+const STALL_MS_MAX = 50_000;
+
+interface Cut {
+  readonly since: number;
+  readonly until: number;
+}
+
+export class Weather {
+  quality = GOOD;
+  private readonly world: World;
+  private readonly dice: Dice;
+  /** By the hosts it leads from and to. */
+  private readonly cuts = new Map<string, Cut>();
+
+  constructor(world: World, dice: Dice) {
+    this.world = world;
+    this.dice = dice;
+  }
+
+  /** Nothing passes from the one to the other for so long. */
+  cut(from: string, to: string, ms: number): void {
+    const { now } = this.world;
+    const until = Math.max(now + ms, this.cutOf(from, to)?.until ?? 0);
+    this.cuts.set(`${from}>${to}`, { since: now, until });
+  }
+
+  /** When the last cut ends. */
+  wholeAt(): number {
+    return Math.max(this.world.now, ...[...this.cuts.values()].map(({ until }) => until));
+  }
+
+  fate({ from, to, message }: Delivery): Fate {
+    const { dice, quality } = this;
+    let delayMs = quality.delayMs + dice.below(quality.jitterMs + 1);
+    const cut = this.cutOf(from, to);
+    if (cut !== undefined) delayMs += this.whenWhole(cut);
+    if (quality.stalls > 0 && dice.happens(quality.stalls)) delayMs += dice.below(STALL_MS_MAX);
+    const truncated = message.length > 0 && quality.breaks > 0 && dice.happens(quality.breaks);
+    return { delayMs, truncated };
+  }
+
+  private whenWhole({ since, until }: Cut): number {
+    const pause = Math.min(until - since, RETRANSMISSION_MS_MAX);
+    return until - this.world.now + this.dice.below(pause);
+  }
+
+  private cutOf(from: string, to: string): Cut | undefined {
+    const key = `${from}>${to}`;
+    const cut = this.cuts.get(key);
+    if (cut === undefined || cut.until > this.world.now) return cut;
+    this.cuts.delete(key);
+    return undefined;
+  }
+}
