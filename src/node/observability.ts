@@ -14,6 +14,8 @@ export const events = {
     'Transactions of an announced block did not come; it is asked for as a whole.',
   'block.forged': 'This node made a block.',
   'block.gossip-failed': 'An announced block could not be taken; synchronisation fetches it.',
+  'block.rebuilt':
+    'An announced block was put together from the pool and from what a peer sent where it was `missing`.',
   'block.refused': 'A block of another node broke the rules; `why` is the rule.',
   'chain.reorganised': 'A better branch took the place of the last blocks.',
   'chain.rolled-back': 'Blocks were taken back; their transactions wait in the pool again.',
