@@ -3,56 +3,13 @@
  * whose chain has something of everything, and each answer is held to the schema of the document.
  */
 import t, { type Test } from 'tap';
-import { Compile } from 'typebox/schema';
 import { hyperExpress } from '../../src/adapters/hyper-express.ts';
 import { routes } from '../../src/api/routes/index.ts';
-import { isObject, type JsonObject, stringify } from '../../src/base/json.ts';
+import { stringify } from '../../src/base/json.ts';
 import { type Populated, populated } from '../node/populated.ts';
 import { call } from '../rest-cases/runner.ts';
 import { type Calls, everyRoute, OF_STAKE } from './every-route.ts';
-
-type Checker = (status: number, contentType: string, text: string) => readonly string[];
-
-/** Holds answers to the document that the node itself serves. */
-class Interface {
-  readonly operations = new Map<string, JsonObject>();
-  private readonly components: JsonObject;
-
-  constructor(document: JsonObject) {
-    this.components = document['components'] as JsonObject;
-    for (const [path, methods] of Object.entries(document['paths'] as JsonObject)) {
-      for (const [method, operation] of Object.entries(methods as JsonObject)) {
-        this.operations.set(`${method.toUpperCase()} ${path}`, operation as JsonObject);
-      }
-    }
-  }
-
-  checker(name: string): Checker {
-    const operation = this.operations.get(name);
-    const responses = operation?.['responses'] as JsonObject;
-    const good = contentOf(responses['200']);
-    const unwell: Record<number, JsonObject> =
-      responses['503'] === undefined ? {} : { 503: contentOf(responses['503']) };
-    const refused = contentOf((this.components['responses'] as JsonObject)['Refused']);
-    return (status, contentType, text) => {
-      const content = status === 200 ? good : (unwell[status] ?? refused);
-      const type = contentType.split(';')[0]!;
-      if (type === 'text/plain' && status === 200 && type in content) return [];
-      const schema = (content[type] as JsonObject | undefined)?.['schema'];
-      if (schema === undefined) return [`no answer of type ${type} is described`];
-      const [, problems] = this.compile(schema as JsonObject).Errors(JSON.parse(text));
-      return problems.map(({ instancePath, message }) => `${instancePath} ${message}`);
-    };
-  }
-
-  /** With the components beside it, where references of the document look for them. */
-  private compile(schema: JsonObject) {
-    return Compile({ ...schema, components: this.components });
-  }
-}
-
-const contentOf = (response: unknown): JsonObject =>
-  isObject(response) && isObject(response['content']) ? response['content'] : {};
+import { interfaceOf, targetOf } from './interface.ts';
 
 async function served(t: Test, set: readonly string[]): Promise<Populated> {
   return populated(t, { http: hyperExpress, set });
@@ -62,15 +19,12 @@ const isEmpty = (text: string): boolean => /^(\[\]|\[\[\]\]|\{\})$/.test(text);
 
 async function hold(t: Test, of: Populated, names: readonly string[], calls: Calls): Promise<void> {
   const url = `http://127.0.0.1:${of.node.rest!.port}`;
-  const document = await call('GET', `${url}/api-docs/swagger.json`);
-  const described = new Interface(JSON.parse(document.text));
+  const described = await interfaceOf(url);
   for (const name of names) {
     const [method, pattern] = name.split(' ') as [string, string];
     const check = described.checker(name);
     for (const { path = {}, query = '', body, status = 200, empty } of calls[name] ?? []) {
-      const target = pattern.replace(/\{(\w+)\}/g, (_, key: string) =>
-        encodeURIComponent(String(path[key])),
-      );
+      const target = targetOf(pattern, path);
       const type = typeof body === 'string' ? 'text/plain' : 'application/json';
       const text = typeof body === 'string' ? body : body && stringify(body);
       const headers = { 'X-API-Key': keyFor(pattern, of), 'Content-Type': type };
@@ -116,8 +70,7 @@ t.test('what differs under proof of stake', async (t) => {
 t.test('the check finds what is wrong', async (t) => {
   const of = await served(t, []);
   const url = `http://127.0.0.1:${of.node.rest!.port}`;
-  const document = await call('GET', `${url}/api-docs/swagger.json`);
-  const described = new Interface(JSON.parse(document.text));
+  const described = await interfaceOf(url);
   const json = 'application/json';
   const balance = described.checker('GET /addresses/balance/{address}');
   t.strictSame(balance(200, json, '{"address":"x","confirmations":0,"balance":1}'), []);
