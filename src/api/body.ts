@@ -8,6 +8,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { ApiError } from '../base/errors.ts';
 import { isObject, type JsonObject, parse } from '../base/json.ts';
+import { cutText } from '../base/json-cut.ts';
 import { CodecError, type JsonSchema } from '../codec/codec.ts';
 import { integerFromJson } from '../codec/primitives.ts';
 import { malformed } from '../codec/refusal.ts';
@@ -19,10 +20,28 @@ export const Int32 = Type.Unsafe<number>({ type: 'integer', format: 'int32' });
 
 /** A JSON body that follows the schema; unknown fields are dropped, null means absent. */
 export function json<T extends TSchema>(schema: T): Body<Static<T>> {
+  const read = reader(schema);
   return {
     type: 'application/json',
     schema: schema as unknown as JsonSchema,
-    parse: reader(schema),
+    parse: (bytes) => read(readJson(textOf(bytes))),
+  };
+}
+
+/**
+ * The same where one member of the object may be a text of many megabytes: it is handed on as its
+ * ASCII bytes, a view of the body, and everything else is parsed without it.
+ */
+export function jsonAround<T extends TSchema>(name: string, schema: T): Body<Static<T>> {
+  const read = reader(schema);
+  return {
+    ...json(schema),
+    parse(bytes) {
+      const cut = cutText(bytes, name);
+      if (cut === undefined) return read(readJson(textOf(bytes)));
+      const value = read(readJson(cut.rest));
+      return { ...(value as object), [name]: cut.text } as Static<T>;
+    },
   };
 }
 
@@ -33,15 +52,19 @@ export function optionalJson<T extends TSchema>(schema: T): Body<Static<T> | und
 
 /** A JSON object that the handler passes on as it is: transactions have their own codecs. */
 export function jsonObject(schema: JsonSchema): Body<JsonObject> {
-  return { type: 'application/json', schema, parse: readObject };
+  return { type: 'application/json', schema, parse: (bytes) => readObject(textOf(bytes)) };
 }
 
 /** The raw body as a UTF-8 text, whatever its content type says. */
 export const plainText: Body<string> = {
   type: 'text/plain',
   schema: { type: 'string' },
-  parse: (text) => text,
+  parse: textOf,
 };
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
 
 function readJson(text: string): unknown {
   try {
@@ -69,11 +92,11 @@ interface Node {
 
 type Problems = CodecError[];
 
-function reader<T extends TSchema>(schema: T): (text: string) => Static<T> {
+function reader<T extends TSchema>(schema: T): (json: unknown) => Static<T> {
   const node = schema as Node;
-  return (text) => {
+  return (json) => {
     const problems: Problems = [];
-    const value = read(node, readJson(text), 'obj', problems);
+    const value = read(node, json, 'obj', problems);
     if (problems.length > 0) throw malformed(problems);
     // `read` follows the schema that the type was derived from.
     return value as Static<T>;

@@ -41,13 +41,13 @@ export type Group =
   | 'leasing'
   | 'health';
 
-/** How a request body becomes a value. `parse` throws ApiError or CodecError. */
+/** How the bytes of a request body become a value. `parse` throws ApiError or CodecError. */
 export interface Body<T> {
   readonly type: 'application/json' | 'text/plain';
   readonly schema: JsonSchema;
   /** True if no body at all is legal; `parse` is then not called. */
   readonly optional?: boolean;
-  parse(text: string): T;
+  parse(bytes: Uint8Array): T;
 }
 
 export interface RouteRequest<P, Q, B> {

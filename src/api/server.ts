@@ -93,10 +93,12 @@ function readBody(body: NonNullable<AnyRoute['body']>, bytes: Uint8Array | undef
   if (bytes === undefined || bytes.length === 0) {
     if (body.optional === true) return undefined;
     if (body.type === 'application/json') throw malformed([]);
-    return body.parse('');
+    return body.parse(NO_BYTES);
   }
-  return body.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  return body.parse(bytes);
 }
+
+const NO_BYTES = new Uint8Array(0);
 
 /** One line per bad number; a request with a single number has it in the singular (§1.2). */
 function badNumbers(problems: readonly string[], declared: number): ApiError {

@@ -2,7 +2,10 @@
  * What the routes of contracts, policies and peers need of the node (rest-api.md §8–10). The state
  * of contracts and policies is part of every chain; peers exist where a network does.
  */
+import type { PrivateData, PrivateItem } from '../base/private-store.ts';
+import type { DataToSend } from '../privacy/send.ts';
 import type { Entry } from '../tx/entries.ts';
+import type { Tx } from '../tx/transaction.ts';
 import type { ConfirmedTx, EntriesQuery } from './views.ts';
 
 export interface ContractView {
@@ -51,8 +54,24 @@ export interface Policies {
   get(policyId: Uint8Array): PolicyView | undefined;
   /** Data hashes on the chain, in their order there. */
   hashes(policyId: Uint8Array): Iterable<Uint8Array>;
-  /** True where this node keeps private data (`privacy` is configured). */
-  readonly storage: boolean;
+}
+
+/** Data of policies that this node keeps (protocol.md §9). */
+export interface Privacy {
+  /** Stores the data and registers their hash; resolves with the 114, which `broadcast` sends. */
+  send(request: DataToSend, broadcast: boolean): Promise<Tx>;
+  /**
+   * Of the named policy, or of any with data of this hash. Rejects with PolicyDataMissing, and has
+   * them fetched then; with PolicyNotFound.
+   */
+  info(hash: Uint8Array, policyId?: Uint8Array): Promise<PrivateItem>;
+  data(hash: Uint8Array, policyId?: Uint8Array): Promise<PrivateData>;
+  holds(item: { readonly policyId: Uint8Array; readonly hash: Uint8Array }): Promise<boolean>;
+  /** Fetches what is missing of one policy or of all, on behalf of this address. */
+  sync(
+    policyId?: Uint8Array,
+    address?: Uint8Array,
+  ): Promise<{ readonly problem?: string; readonly restarted: number }>;
 }
 
 export interface ConnectedPeer {

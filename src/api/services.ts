@@ -10,7 +10,7 @@ import type { Chain } from '../codec/codec.ts';
 import type { Envelope, GroupEnvelope } from '../crypto/envelope.ts';
 import type { Entry } from '../tx/entries.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { Contracts, Peers, Policies } from './services-network.ts';
+import type { Contracts, Peers, Policies, Privacy } from './services-network.ts';
 import type { ConfirmedTx, EntriesQuery } from './views.ts';
 
 export type { ConfirmedTx, EntriesQuery } from './views.ts';
@@ -324,6 +324,8 @@ export interface Services {
   readonly node: NodeInfo;
   readonly contracts: Contracts;
   readonly policies: Policies;
+  /** Undefined where the node keeps no private data. */
+  readonly privacy: Privacy | undefined;
   /** Absent while the node has no network. */
   readonly peers?: Peers | undefined;
 }

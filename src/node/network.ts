@@ -11,6 +11,7 @@ import { isParticipant } from '../ledger/participants.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { InitialSyncError, NO_PEERS } from '../network/initial-sync.ts';
 import { createNetworkService } from '../network/service.ts';
+import type { SessionRegistry } from '../network/sessions.ts';
 import type { Config } from './config/settings.ts';
 import { openPeering, type PeeringPortsOfNode } from './peering.ts';
 import { peerReads } from './reads/peers.ts';
@@ -23,6 +24,8 @@ export interface NetworkPorts extends PeeringPortsOfNode {
 export interface NodeNetwork {
   /** Undefined for a node without peers. */
   readonly peers: Peers | undefined;
+  /** For services that speak protocols of their own; the same. */
+  readonly sessions: SessionRegistry | undefined;
   connectedMiners(): number;
   /** True while blocks are missing: none is made then. */
   isFarBehind(): boolean;
@@ -83,6 +86,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
   );
   return {
     peers: peerReads(peering, config),
+    sessions: peering.sessions,
     connectedMiners: service.connectedMiners,
     isFarBehind: service.isFarBehind,
     start: peering.start,
@@ -97,6 +101,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
 function alone({ network }: Config, { blockchain, owner }: NetworkPorts): NodeNetwork {
   return {
     peers: undefined,
+    sessions: undefined,
     connectedMiners: () => 0,
     isFarBehind: () => false,
     async start() {

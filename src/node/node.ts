@@ -38,6 +38,7 @@ import { createTrial } from '../mempool/trial.ts';
 import { createMiner } from '../miner/miner.ts';
 import { calculateFee } from '../tx/fees.ts';
 import { transactionSchemas } from '../tx/openapi.ts';
+import type { Tx } from '../tx/transaction.ts';
 import { openBlockchain } from './blockchain.ts';
 import type { Config } from './config/settings.ts';
 import { encryptionWith } from './encryption.ts';
@@ -45,6 +46,7 @@ import { watchJournal } from './health.ts';
 import { measuredPool, measuredRoutes, readOnDemand, watchChain } from './measure.ts';
 import { openNetwork } from './network.ts';
 import { nodeMetrics } from './observability.ts';
+import { openPrivacy } from './privacy.ts';
 import { accountReads, leaseReads } from './reads/accounts.ts';
 import { assetReads } from './reads/assets.ts';
 import { chainReads } from './reads/chain.ts';
@@ -144,9 +146,21 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     pool,
     owner,
   });
+  const calculate = (tx: Tx) =>
+    calculateFee(tx, blockchain.view, trial.context(), (why) => apiError('Invalid', why));
+  const isWatcher = config.network.mode === 'watcher';
+  const privacy = openPrivacy(config, {
+    ...ports,
+    blockchain,
+    owner,
+    pool: isWatcher ? { ...pool, check: refuseAsWatcher } : pool,
+    feeOf: (tx) => calculate(tx).feeAmount,
+    sessions: peering.sessions,
+  });
   await peering.start().catch(async (cause: unknown) => {
     // Their timers and threads would keep the process alive.
     await peering.stop();
+    await privacy?.stop();
     forget();
     unwatchFeatures();
     endAudit?.();
@@ -154,6 +168,8 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     await verifier.close();
     throw cause;
   });
+  // Whatever is still to be fetched need not be here before clients are served.
+  void privacy?.start();
   const miner = createMiner(
     {
       enabled: config.miner.enable && config.network.mode !== 'watcher',
@@ -198,10 +214,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
       problem: poolProblem,
       ...(config.network.mode === 'watcher' ? { admit: refuseAsWatcher } : {}),
     },
-    fees: {
-      calculate: (tx) =>
-        calculateFee(tx, blockchain.view, trial.context(), (why) => apiError('Invalid', why)),
-    },
+    fees: { calculate },
     keystore,
     encryption: encryptionWith({ keystore, family, random, clock }),
     consensus: consensusReads(blockchain, config.blockchain.consensus),
@@ -210,6 +223,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     node: nodeInfo(config, network, owner, ports),
     contracts: contractReads(blockchain),
     policies: policyReads(blockchain),
+    privacy,
     peers: peering.peers,
   };
 
@@ -245,6 +259,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
       await rest?.close();
       await miner.stop();
       await peering.stop();
+      await privacy?.stop();
       await blockchain.idle();
       forget();
       unwatchFeatures();

@@ -34,7 +34,7 @@ export interface DataToSend {
     readonly author: string;
     readonly comment: string;
   };
-  /** Base64, as a text or as its ASCII bytes. */
+  /** Base64, as a text or as its ASCII bytes, which need to last no longer than the call. */
   readonly data: string | Uint8Array;
   readonly hash: string;
   readonly version?: number | undefined;
@@ -89,7 +89,7 @@ export function createSendData(ports: SendPorts): SendData {
   async function send(request: DataToSend, broadcast: boolean): Promise<Tx> {
     checkFee(request);
     checkTexts(request);
-    checkSize(request.data);
+    const data = dataOf(request.data);
     const hash = hashOf(request.hash);
     const policyId = policyIdOf(request.policyId);
     const item = { policyId, hash };
@@ -99,8 +99,6 @@ export function createSendData(ports: SendPorts): SendData {
     if (!isMember(view, policyId, RECIPIENT, ownerAddress)) {
       throw refused(`Sender '${chain.addressToText(ownerAddress)}' is not in policy recipients`);
     }
-    const data = decodeBase64(request.data);
-    if (data === undefined) throw notBase64();
     const actual = sha256(data);
     if (!equal(actual, hash)) throw wrongHash(actual, hash).answer;
     return alone(itemKey(item), async () => {
@@ -218,15 +216,15 @@ function checkTexts({ type = '', info }: DataToSend): void {
   }
 }
 
-function checkSize(text: string | Uint8Array): void {
-  const size = decodedLength(text);
-  if (size === undefined) throw notBase64();
+function dataOf(text: string | Uint8Array): Uint8Array {
+  const size = decodedLength(text) ?? 0;
   if (size > PRIVATE_DATA_BYTES_MAX) {
     throw apiError('PolicyDataTooBig', size, PRIVATE_DATA_BYTES_MAX);
   }
+  const data = decodeBase64(text);
+  if (data !== undefined) return data;
+  throw apiError('Invalid', 'Failed to decode policy data: it is not Base64');
 }
-
-const notBase64 = () => apiError('Invalid', 'Failed to decode policy data: it is not Base64');
 
 const SHA256_HEX = /^[0-9a-fA-F]{64}$/;
 const BASE58_CHARS_MAX = 128;

@@ -183,17 +183,13 @@ export function guardBroadcast({ def, layout }: Plan): void {
   if (def.type === 105) {
     throw apiError('Invalid', 'ExecutedContract transaction is not allowed to be broadcasted');
   }
-  if (def.type === 114) {
-    const name = `PolicyDataHash V${version}`;
-    throw apiError('Invalid', `${name} transaction is not allowed to be broadcasted`);
-  }
   throw badType(def.type, version);
 }
 
 /** Refuses what the keystore does not sign (rest-api.md §4.7). */
 export function guardSign({ def }: Plan): void {
-  const allowed = def.type === 114 || (def.internal !== true && def.signable !== false);
-  if (!allowed) throw apiError('Invalid', 'UnsupportedTransactionType');
+  if (def.internal === true || def.signable === false)
+    throw apiError('Invalid', 'UnsupportedTransactionType');
 }
 
 /** Stands for proofs that do not exist yet: sizes depend on them in no body. */

@@ -80,7 +80,7 @@ export interface TxType<F extends Fields = Fields> {
   readonly fee: bigint | undefined;
   /** Features needed by every version (protocol.md §6.1). */
   readonly features?: readonly number[];
-  /** True if clients may not submit it (1, 2, 101, 105, 110 and, without its data, 114). */
+  /** True if nobody may submit it: 1, 2, 101, 105, 110. */
   readonly internal?: boolean;
   /** False if the node's keystore does not sign it though clients may submit it: type 7. */
   readonly signable?: boolean;

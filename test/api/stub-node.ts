@@ -251,7 +251,8 @@ export function stubServices(changes: Partial<Services> = {}): Services {
       executedFor: () => undefined,
       statuses: () => [],
     },
-    policies: { list: () => [], get: () => undefined, hashes: () => [], storage: false },
+    policies: { list: () => [], get: () => undefined, hashes: () => [] },
+    privacy: undefined,
     ...changes,
   };
 }

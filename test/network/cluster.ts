@@ -9,7 +9,8 @@ import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
 import type { Network } from '../../src/base/network.ts';
-import type { Clock } from '../../src/base/ports.ts';
+import type { Clock, Log } from '../../src/base/ports.ts';
+import type { PrivateStore } from '../../src/base/private-store.ts';
 import { type Block, blockId } from '../../src/block/block.ts';
 import { signGenesis } from '../../src/block/genesis.ts';
 import { settingsHash } from '../../src/consensus/settings-hash.ts';
@@ -75,6 +76,8 @@ export interface StartOptions {
   readonly skewMs?: number;
   /** Whom it knows; all miners of the network if absent. */
   readonly knows?: readonly string[];
+  /** Where it keeps confidential data; it has the key of its owner then. */
+  readonly privateStore?: (log: Log) => Promise<PrivateStore>;
 }
 
 export interface Cluster {
@@ -151,6 +154,8 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
       { path: config.wallet.file, layout: 'file', password: 'wallet', cost: CHEAP },
       { files: memoryFiles(), random, family, chain },
     );
+    const privateStore = await start.privateStore?.(log);
+    if (privateStore !== undefined) await keystore.add([self.keys]);
     const node = await createNode(config, genesis, {
       chain,
       family,
@@ -164,6 +169,7 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
       http: noHttp,
       network: net.host(self.host),
       keystore,
+      privateStore,
       ownerKey: self.keys.privateKey,
       version: VERSION,
       audit: 'state',

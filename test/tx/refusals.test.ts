@@ -229,10 +229,6 @@ t.test('types that clients may not submit', (t) => {
     attempt({ type: 105 }),
     '199 ExecutedContract transaction is not allowed to be broadcasted',
   );
-  t.equal(
-    attempt({ type: 114, version: 2 }),
-    '199 PolicyDataHash V2 transaction is not allowed to be broadcasted',
-  );
   t.end();
 });
 

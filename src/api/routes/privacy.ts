@@ -4,18 +4,22 @@
  */
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
+import { encodeBase64 } from '../../base/base64.ts';
 import { apiError } from '../../base/errors.ts';
-import { Int32, Int64, json, optionalJson } from '../body.ts';
+import type { HttpRequest } from '../../base/http.ts';
+import { hashOf, policyIdOf } from '../../privacy/send.ts';
+import { txToJson } from '../../tx/json.ts';
+import { Answer, JSON_TYPE } from '../answer.ts';
+import { Int32, Int64, jsonAround, optionalJson } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
-import type { PolicyView } from '../services-network.ts';
+import type { PolicyView, Privacy } from '../services-network.ts';
 import { Transaction } from '../shapes.ts';
 
 const group = 'privacy';
 const Strings = Type.Array(Type.String());
-const HASH_BYTES = 32;
 
 /** Throws ApiError PolicyNotFound. */
 function found(id: Uint8Array, { policies }: Services): PolicyView {
@@ -105,49 +109,68 @@ const hashes = route({
   },
 });
 
-/** A node without storage says so; the storage itself is not part of this release. */
-function noStorage({ policies }: Services): never {
-  throw policies.storage ? apiError('NotAvailable', 'Private data') : apiError('PrivacyOff');
+/** Throws ApiError PrivacyOff where this node keeps no data. */
+function storage({ privacy }: Services): Privacy {
+  if (privacy === undefined) throw apiError('PrivacyOff');
+  return privacy;
 }
 
-/** Base58 of 32 bytes, or 64 hex digits. */
 const dataHash: params.Param<Uint8Array> = {
   doc: 'SHA-256 of the data in Base58 or hexadecimal.',
   schema: { type: 'string', maxLength: 64 },
-  parse(text) {
-    if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, 'hex');
-    const bytes = params.fromBase58(text);
-    if (bytes === undefined) {
-      throw apiError('Invalid', `Failed to decode policy data hash: '${text}'`);
-    }
-    if (bytes.length !== HASH_BYTES) throw apiError('Invalid', 'Invalid policy data hash length');
-    return bytes;
-  },
+  parse: hashOf,
 };
+
+const Info = Type.Object({
+  filename: Type.String(),
+  size: Type.Union([Type.String(), Int64]),
+  timestamp: Int64,
+  author: Type.String(),
+  comment: Type.String(),
+});
 
 const sendData = route({
   method: 'POST',
   path: '/privacy/sendData',
   access: 'privacyKey',
   group,
-  doc: 'Stores private data of a policy and registers its hash on the chain.',
+  doc: 'Stores private data of a policy and registers their hash on the chain.',
   maxBody: limits.body.sendData,
-  query: { broadcast: params.optional(params.flag('false: only sign.'), true) },
-  body: json(
+  query: { broadcast: params.optional(params.flag('false: only store and sign.'), true) },
+  body: jsonAround(
+    'data',
     Type.Object({
       sender: Type.String(),
       password: Type.Optional(Type.String()),
       policyId: Type.String(),
       type: Type.Optional(Type.String()),
-      info: Type.Unknown(),
-      data: Type.String(),
+      info: Info,
+      data: Type.Unsafe<string | Uint8Array>({ type: 'string', contentEncoding: 'base64' }),
       hash: Type.String(),
+      version: Type.Optional(Int32),
       fee: Type.Optional(Int64),
+      feeAssetId: Type.Optional(Type.String()),
+      timestamp: Type.Optional(Int64),
     }),
   ),
   reply: Transaction,
-  handle: (_request, services) => noStorage(services),
+  async handle({ body, query: { broadcast } }, services) {
+    return txToJson(await storage(services).send(body, broadcast), services.codec);
+  },
 });
+
+interface Place {
+  readonly hash: Uint8Array;
+  readonly policyId?: Uint8Array;
+}
+
+/** A JSON text, or the bare Base64 for whoever reads that (decision 36). */
+async function dataAt({ hash, policyId }: Place, http: HttpRequest, services: Services) {
+  const isBare = services.settings.sdkCompatible || /^\s*text\/plain/.test(http.header('accept'));
+  const { pieces, length } = await storage(services).data(hash, policyId);
+  const [type, around] = isBare ? (['text/plain', ''] as const) : ([JSON_TYPE, '"'] as const);
+  return new Answer(200, type, await encodeBase64(pieces, length, around));
+}
 
 const getData = route({
   method: 'GET',
@@ -158,19 +181,7 @@ const getData = route({
   doc: 'Private data as Base64.',
   params: { hash: dataHash },
   reply: Type.String(),
-  handle: (_request, services) => noStorage(services),
-});
-
-const getInfo = route({
-  method: 'GET',
-  path: '/privacy/getInfo/{hash}',
-  also: ['/privacy/getinfo/{hash}'],
-  access: 'privacyKey',
-  group,
-  doc: 'What was stored beside private data.',
-  params: { hash: dataHash },
-  reply: Type.Unknown(),
-  handle: (_request, services) => noStorage(services),
+  handle: ({ params: at, http }, services) => dataAt(at, http, services),
 });
 
 const getDataOf = route({
@@ -182,7 +193,45 @@ const getDataOf = route({
   doc: 'Private data of one policy as Base64.',
   params: { policyId: params.policyId, hash: dataHash },
   reply: Type.String(),
-  handle: (_request, services) => noStorage(services),
+  handle: ({ params: at, http }, services) => dataAt(at, http, services),
+});
+
+const ItemInfo = Type.Object({
+  sender: Type.String(),
+  policy: Type.String(),
+  type: Type.String(),
+  info: Type.Object({
+    filename: Type.String(),
+    size: Type.String(),
+    timestamp: Int64,
+    author: Type.String(),
+    comment: Type.String(),
+  }),
+  hash: Type.String(),
+});
+
+async function infoAt({ hash, policyId }: Place, services: Services) {
+  const item = await storage(services).info(hash, policyId);
+  const { type, filename, size, timestamp, author, comment } = item;
+  return {
+    sender: services.codec.addressToText(item.sender),
+    policy: base58.encode(item.policyId),
+    type,
+    info: { filename, size, timestamp, author, comment },
+    hash: base58.encode(hash),
+  };
+}
+
+const getInfo = route({
+  method: 'GET',
+  path: '/privacy/getInfo/{hash}',
+  also: ['/privacy/getinfo/{hash}'],
+  access: 'privacyKey',
+  group,
+  doc: 'What was stored beside private data.',
+  params: { hash: dataHash },
+  reply: ItemInfo,
+  handle: ({ params: at }, services) => infoAt(at, services),
 });
 
 const getInfoOf = route({
@@ -193,9 +242,22 @@ const getInfoOf = route({
   group,
   doc: 'What was stored beside private data of one policy.',
   params: { policyId: params.policyId, hash: dataHash },
-  reply: Type.Unknown(),
-  handle: (_request, services) => noStorage(services),
+  reply: ItemInfo,
+  handle: ({ params: at }, services) => infoAt(at, services),
 });
+
+const Synced = Type.Object({
+  result: Type.String(),
+  message: Type.Optional(Type.String()),
+  forceRestarted: Type.Optional(Int32),
+});
+
+async function synced(services: Services, policyId?: Uint8Array, address?: Uint8Array) {
+  const { problem, restarted } = await storage(services).sync(policyId, address);
+  return problem === undefined
+    ? { result: 'success', forceRestarted: restarted }
+    : { result: 'error', message: problem };
+}
 
 const forceSync = route({
   method: 'POST',
@@ -209,12 +271,27 @@ const forceSync = route({
       address: Type.Optional(Type.String()),
     }),
   ),
-  reply: Type.Object({
-    result: Type.String(),
-    message: Type.Optional(Type.String()),
-    forceRestarted: Type.Optional(Int32),
-  }),
-  handle: (_request, services) => noStorage(services),
+  reply: Synced,
+  async handle({ body }, services) {
+    storage(services);
+    const { policy, address } = body ?? {};
+    return synced(
+      services,
+      policy === undefined ? undefined : policyIdOf(policy),
+      address === undefined ? undefined : params.readAddress(address, services.codec).bytes,
+    );
+  },
+});
+
+const forceSyncOf = route({
+  method: 'GET',
+  path: '/privacy/forceSync/{policyId}',
+  access: 'anyKey',
+  group,
+  doc: 'Fetches missing data of one policy.',
+  params: { policyId: params.policyId },
+  reply: Synced,
+  handle: ({ params: { policyId } }, services) => synced(services, policyId),
 });
 
 export const privacy = {
@@ -225,8 +302,9 @@ export const privacy = {
   hashes,
   sendData,
   getData,
-  getInfo,
   getDataOf,
+  getInfo,
   getInfoOf,
   forceSync,
+  forceSyncOf,
 };

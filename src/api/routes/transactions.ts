@@ -18,6 +18,7 @@ const group = 'transactions';
 const UNKNOWN = details(404, 'Transaction is not in blockchain');
 const NOT_IN_POOL = details(404, 'Transaction is not in UTX');
 const MASS_TRANSFER = 11;
+const POLICY_DATA_HASH = 114;
 const SIGNATURE_BYTES = 64;
 
 const info = route({
@@ -223,7 +224,11 @@ const signAndBroadcast = route({
   doc: 'Signs as /transactions/sign does, then submits as /transactions/broadcast does.',
   body: unsignedBody,
   reply: Transaction,
-  handle: async ({ body }, services) => submit(await signed(body, services), services),
+  async handle({ body }, services) {
+    const tx = await signed(body, services);
+    await requireData(tx, services);
+    return await submit(tx, services);
+  },
 });
 
 const broadcast = route({
@@ -238,9 +243,19 @@ const broadcast = route({
     services.pool.admit?.();
     const candidates = broadcastFromJson(body, services.codec);
     const tx = candidates.length === 1 ? candidates[0] : await meant(candidates, services);
+    await requireData(tx, services);
     return await submit(tx, services);
   },
 });
+
+/** Throws ApiError unless this node has what the hash of a type 114 stands for (decision 30). */
+async function requireData({ type, version, fields }: Tx, { privacy }: Services): Promise<void> {
+  if (type !== POLICY_DATA_HASH) return;
+  const item = { policyId: fields['policyId'], hash: fields['dataHash'] };
+  if ((await privacy?.holds(item)) === true) return;
+  const name = `PolicyDataHash V${version}`;
+  throw apiError('Invalid', `${name} transaction is not allowed to be broadcasted`);
+}
 
 export const transactions = {
   info,

@@ -69,7 +69,5 @@ export function policyReads({ view }: Blockchain): Policies {
       return policy && shown(policyId, policy);
     },
     hashes: (policyId) => (isId(policyId) ? hashesOf(view, policyId, listMax) : []),
-    // Private data is stored by the exchange, which this release does not have.
-    storage: false,
   };
 }

@@ -68,7 +68,6 @@ export const policyDataHash = transaction({
     { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
   ],
   fee: 5_000_000n,
-  internal: true,
   apply({ fields, id: transactionId, sender }, ledger) {
     const { policyId: id, dataHash: hash } = fields;
     requirePolicy(ledger, id);

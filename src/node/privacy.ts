@@ -1,0 +1,67 @@
+/** Confidential data of policies on a configured node: what it keeps, and its part in the exchange. */
+import type { Clock, Log, Random, Store, Verifier } from '../base/ports.ts';
+import type { PrivateStore } from '../base/private-store.ts';
+import type { Blockchain } from '../chain/blockchain.ts';
+import type { Chain } from '../codec/codec.ts';
+import type { CryptoFamily } from '../crypto/family.ts';
+import type { Keystore } from '../keystore/keystore.ts';
+import type { Pool } from '../mempool/pool.ts';
+import type { SessionRegistry } from '../network/sessions.ts';
+import { createPrivacy, type Privacy } from '../privacy/service.ts';
+import type { Tx } from '../tx/transaction.ts';
+import type { Config } from './config/settings.ts';
+
+export interface PrivacyPortsOfNode {
+  /** Undefined: private data are switched off. */
+  readonly privateStore?: PrivateStore | undefined;
+  readonly chain: Chain;
+  readonly family: CryptoFamily;
+  readonly store: Store;
+  readonly verifier: Verifier;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly keystore: Keystore;
+  readonly blockchain: Blockchain;
+  readonly pool: Pick<Pool, 'check' | 'submit' | 'get'>;
+  readonly feeOf: (tx: Tx) => bigint;
+  /** Undefined for a node without peers. */
+  readonly sessions: SessionRegistry | undefined;
+  readonly owner: {
+    readonly address: Uint8Array;
+    readonly sign: (message: Uint8Array) => Uint8Array;
+  };
+}
+
+/** Undefined where the configuration names no storage. The network starts after it. */
+export function openPrivacy(
+  { privacy, network }: Config,
+  ports: PrivacyPortsOfNode,
+): Privacy | undefined {
+  const { privateStore, chain, blockchain } = ports;
+  if (privateStore === undefined) return undefined;
+  const { synchronizer, replier } = privacy;
+  return createPrivacy(
+    {
+      replyParallelism: replier.parallelism,
+      fetchParallelism: synchronizer.crawlingParallelism,
+      transferMs: synchronizer.requestTimeout.ms,
+      attemptsMax: synchronizer.maxAttemptCount,
+      firstDelayMs: synchronizer.initRetryDelay.ms,
+      lostEveryMs: synchronizer.lostDataProcessingDelay.ms,
+      announcementMs: synchronizer.inventoryRequestDelay.ms,
+      newsMs: synchronizer.inventoryTimestampThreshold.ms,
+      failedMax: synchronizer.failedPeersCacheSize,
+      failedMs: synchronizer.failedPeersCacheExpireTimeout.ms,
+    },
+    {
+      ...ports,
+      store: privateStore,
+      rows: ports.store,
+      view: blockchain.view,
+      ownerAddress: chain.addressFromText(privacy.ownerAddress),
+      // A watcher exchanges no private data (protocol.md §10.8).
+      peers: network.mode === 'watcher' ? undefined : ports.sessions,
+    },
+  );
+}
