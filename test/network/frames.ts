@@ -1,0 +1,134 @@
+/** Valid messages of every protocol between nodes, and what becomes of them in wrong hands. */
+import { decodeBlock } from '../../src/block/block.ts';
+import type { Chain } from '../../src/codec/codec.ts';
+import * as blocks from '../../src/network/messages-blocks.ts';
+import * as handshake from '../../src/network/messages-handshake.ts';
+import * as identity from '../../src/network/messages-identity.ts';
+import { ASK_PEERS, decodePeers, encodeTell } from '../../src/network/messages-peers.ts';
+import * as txs from '../../src/network/messages-transactions.ts';
+import { decodeTx } from '../../src/tx/bytes.ts';
+import { chain, genesis, payment, users } from '../chain/chain-harness.ts';
+import { Rng } from '../generators/random.ts';
+
+export interface Format {
+  readonly name: string;
+  readonly decode: (bytes: Uint8Array, chain: Chain) => unknown;
+  readonly samples: readonly Uint8Array[];
+}
+
+export const hello = handshake.encodeHello(
+  {
+    version: { major: 1, minor: 1, patch: 0 },
+    agent: 'platform-node',
+    chainId: chain.chainId,
+    genesisId: new Uint8Array(64).fill(1),
+    consensusType: 'poa',
+    settingsHash: new Uint8Array(32).fill(2),
+    nodeName: 'a node',
+    nonce: -5n,
+    declaredAddress: { host: '10.0.0.1', port: 6864 },
+    ownerPublicKey: new Uint8Array(32).fill(3),
+    ephemeralKey: new Uint8Array(32).fill(4),
+    challenge: new Uint8Array(32).fill(5),
+    mode: 'watcher',
+    features: ['one', 'two'],
+  },
+  chain,
+);
+export const question = {
+  address: new Uint8Array(26),
+  timestamp: 1,
+  signature: new Uint8Array(64),
+};
+export const places = Array.from({ length: 20 }, (_, i) => ({ host: `10.0.0.${i}`, port: 1 + i }));
+
+const rng = new Rng(4);
+const many = (count: number, size: number): Uint8Array[] =>
+  Array.from({ length: count }, () => rng.bytes(size));
+const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
+const payments = [1n, 2n, 3n].map((amount) => payment(alice, bob, amount, 1_600_000_000_000).bytes);
+const { header } = genesis;
+
+export const formats = {
+  handshake: {
+    name: 'handshake',
+    decode: handshake.decodeHandshake,
+    samples: [
+      hello,
+      handshake.encodeAuth(new Uint8Array(64)),
+      handshake.encodeRefusal('no', chain),
+    ],
+  },
+  question: {
+    name: 'question of identity',
+    decode: identity.decodeQuestion,
+    samples: [identity.encodeQuestion(question, chain)],
+  },
+  identity: {
+    name: 'answer about identity',
+    decode: identity.decodeAnswer,
+    samples: [
+      identity.encodeAnswer({ key: new Uint8Array(32) }, chain),
+      identity.encodeAnswer({ refusal: 'no-state', why: 'Invalid server state' }, chain),
+    ],
+  },
+  peers: {
+    name: 'peers',
+    decode: decodePeers,
+    samples: [ASK_PEERS, encodeTell(places, chain)],
+  },
+  head: {
+    name: 'head',
+    decode: blocks.decodeHead,
+    samples: [blocks.encodeHead({ height: 7, id: rng.bytes(64), score: 5n }, chain)],
+  },
+  idList: {
+    name: 'list of ids',
+    decode: blocks.decodeIdList,
+    samples: [blocks.encodeIdList(many(3, 64), chain)],
+  },
+  ids: {
+    name: 'ids',
+    decode: blocks.decodeIds,
+    samples: [
+      blocks.encodeIds(undefined, chain),
+      blocks.encodeIds({ common: rng.bytes(64), next: many(5, 64) }, chain),
+    ],
+  },
+  blocks: {
+    name: 'blocks',
+    decode: (bytes, chain) => blocks.decodeBlocks(bytes, chain, 100_000),
+    samples: [blocks.encodeBlocks([genesis.bytes, undefined], chain)],
+  },
+  compact: {
+    name: 'compact block',
+    decode: blocks.decodeCompact,
+    samples: [
+      blocks.encodeCompact(
+        { header, txs: [{ hash: rng.bytes(32) }, { bytes: payments[0]! }] },
+        chain,
+      ),
+    ],
+  },
+  partsOf: {
+    name: 'request for parts of a block',
+    decode: blocks.decodeBlockTxsRequest,
+    samples: [blocks.encodeBlockTxsRequest({ id: rng.bytes(64), indexes: [0, 3, 9] }, chain)],
+  },
+  hashes: {
+    name: 'hashes of transactions',
+    decode: txs.decodeTxHashes,
+    samples: [txs.encodeTxHashes(many(4, 32), chain)],
+  },
+  txs: { name: 'transactions', decode: txs.decodeTxs, samples: [txs.encodeTxs(payments, chain)] },
+  block: { name: 'block', decode: decodeBlock, samples: [genesis.bytes] },
+  tx: { name: 'transaction', decode: decodeTx, samples: payments },
+} satisfies Record<string, Format>;
+
+/** Half of them noise, half of them valid ones with a few changes, every third of those cut short. */
+export function frame(rng: Rng, samples: readonly Uint8Array[]): Uint8Array {
+  if (rng.chance(2)) return rng.bytes(rng.below(400));
+  const bytes = rng.pick(samples).slice();
+  for (let i = rng.below(4); i >= 0; i--) bytes[rng.below(bytes.length)] = rng.u32();
+  return rng.chance(3) ? bytes.subarray(0, rng.below(bytes.length + 1)) : bytes;
+}
