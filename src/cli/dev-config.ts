@@ -70,6 +70,8 @@ node {
     }
   }
   ${peersSection(config.peers)}
+  # Confidential data are files beside the chain.
+  privacy.storage.vendor = file
   # All nodes share one clock, that of this machine.
   ntp { servers = [], fatal-timeout = 5m }
   rest-api {

@@ -9,6 +9,8 @@ import {
   type MemoryStore,
   type MemoryStoreOptions,
 } from '../../src/adapters/memory-store.ts';
+import { filesShelf } from '../../src/adapters/private-files.ts';
+import { verifiedStore } from '../../src/adapters/private-verified.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { Http } from '../../src/base/http.ts';
@@ -29,6 +31,7 @@ import { txFromJson } from '../../src/tx/json.ts';
 import { signedBytes } from '../../src/tx/seal.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { seededRandom } from '../crypto/random.ts';
+import { temporaryFolder } from '../e2e/dev-node.ts';
 import type { Scope } from '../e2e/process.ts';
 import { CHEAP, memoryFiles } from '../keystore/sample.ts';
 import { type FakeClock, fakeClock } from './fake-clock.ts';
@@ -99,6 +102,8 @@ export interface WholeOptions {
   /** Time of the genesis block. */
   readonly genesisTime?: number;
   readonly roundMs?: number;
+  /** It keeps confidential data, in files of its own; otherwise they are switched off. */
+  readonly privateData?: boolean;
   /** What becomes of writes; its fields may change later. */
   readonly store?: MemoryStoreOptions;
   /** What the node says to be, to clients and peers. */
@@ -181,6 +186,7 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
     http: options.http ?? noHttp,
     version: options.version ?? '1.1.0',
     passwords: options.passwords ?? [],
+    privateFolder: options.privateData === true ? temporaryFolder(scope) : undefined,
   });
 }
 
@@ -204,10 +210,11 @@ interface Ground
   readonly http: Http;
   readonly version: string;
   readonly passwords: readonly (string | undefined)[];
+  readonly privateFolder: string | undefined;
 }
 
 async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
-  const { config, clock, chain, family, accounts, store, files, records } = ground;
+  const { config, clock, chain, family, accounts, store, files, records, privateFolder } = ground;
   const random = seededRandom(`a node at ${clock.now()}`);
   const log = memoryLog();
   const stops: (Error | undefined)[] = [];
@@ -228,6 +235,8 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
     log,
     http: ground.http,
     keystore,
+    privateStore:
+      privateFolder === undefined ? undefined : verifiedStore(await filesShelf(privateFolder), log),
     ownerKey: await keystore.privateKey(accounts[0].address, ground.passwords[0]),
     version: ground.version,
     audit: 'state',

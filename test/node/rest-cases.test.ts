@@ -22,7 +22,8 @@ const inBlocks: readonly Made[] = [
   'sponsored-asset',
   'alias',
   'data-entry',
-  'policy-on-chain',
+  'policy',
+  'privacy-data',
 ];
 const ALWAYS = ['genesis-only', 'keystore', 'keystore-with-password', 'platform-crypto'];
 
@@ -31,11 +32,10 @@ const issues: Readonly<Record<string, string>> = {
   network: later.network,
   scripts: later.scripts,
   'container contracts': later.contracts,
-  'confidential data': later.privacy,
 };
 
 function served(t: Test, set: readonly string[] = []): Promise<WholeNode> {
-  const options = { http: hyperExpress, passwords: PASSWORDS, roundMs: 200 };
+  const options = { http: hyperExpress, passwords: PASSWORDS, roundMs: 200, privateData: true };
   return wholeNode(t, { ...options, genesisTime: Date.now(), set });
 }
 

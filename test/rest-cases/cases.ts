@@ -27,8 +27,6 @@ const waitsFor: Readonly<Record<string, string>> = {
   contract: 'container contracts',
   'contract-with-key': 'container contracts',
   'contract-call': 'container contracts',
-  policy: 'confidential data',
-  'privacy-data': 'confidential data',
   peer: 'network',
   'registered-node-key': 'network',
   'handshake-check-on': 'network',
@@ -42,13 +40,7 @@ const features: readonly {
   readonly path: RegExp;
   readonly statuses: readonly number[];
   readonly issue: string;
-}[] = [
-  { path: /^\/utils\/script\/(compile|estimate)$/, statuses: [200, 400], issue: 'scripts' },
-  { path: /^\/privacy\/(sendData|forceSync)/, statuses: [200, 400], issue: 'confidential data' },
-];
-
-/** Lists of a policy are state of the chain: they need its transaction, but no storage. */
-const policyLists = /^\/privacy\/[^/]+\/(recipients|owners|hashes|getHashes)$/;
+}[] = [{ path: /^\/utils\/script\/(compile|estimate)$/, statuses: [200, 400], issue: 'scripts' }];
 
 /** Why a case cannot run with what is available; undefined if it can. */
 export function skipReason(item: RestCase, available: ReadonlySet<string>): string | undefined {
@@ -58,9 +50,6 @@ export function skipReason(item: RestCase, available: ReadonlySet<string>): stri
       (entry) => entry.path.test(path) && entry.statuses.includes(Number(expectStatus)),
     );
     return feature === undefined || available.has(feature.issue) ? undefined : feature.issue;
-  }
-  if (needs === 'policy' && available.has('policy-on-chain') && policyLists.test(path)) {
-    return undefined;
   }
   return waitsFor[needs] ?? `needs ${needs}`;
 }

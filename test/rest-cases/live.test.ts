@@ -16,7 +16,8 @@ const made: readonly Made[] = [
   'sponsored-asset',
   'alias',
   'data-entry',
-  'policy-on-chain',
+  'policy',
+  'privacy-data',
   // Not pool-tx: a block may take it at any time. test/node/rest-cases.test.ts stops the clock.
 ];
 

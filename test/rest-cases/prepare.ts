@@ -4,7 +4,7 @@
  * `bindBasics` only reads. `prepare` sends transactions from the node's first keystore account and,
  * where asked for things on the chain, waits until a block has them.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { base58 } from '../../src/base/base58.ts';
 import { concat } from '../../src/base/bytes.ts';
@@ -36,7 +36,8 @@ export type Made =
   | 'sponsored-asset'
   | 'alias'
   | 'data-entry'
-  | 'policy-on-chain';
+  | 'policy'
+  | 'privacy-data';
 
 const HOUR = 3_600_000;
 
@@ -153,12 +154,13 @@ const recipes: Readonly<Record<Made, (maker: Maker) => Promise<Bindings>>> = {
     await maker.confirmed({ type: 12, version: 1, data });
     return { dataAddress: maker.bindings['address'] };
   },
-  'policy-on-chain': async (maker) => {
+  policy: async (maker) => {
     const recipients = [maker.bindings['ownerAddress']];
     const owners = [maker.bindings['address']];
     const policy = { policyName: 'cases', description: 'of the REST API', recipients, owners };
     return { policyId: (await maker.confirmed({ type: 112, version: 1, ...policy }))['id'] };
   },
+  'privacy-data': (maker) => maker.privateData('hello'),
   // The last one: a block may take it from the pool at any time.
   'pool-tx': async (maker) => {
     const tx = await maker.broadcast({ type: 4, version: 2, ...maker.transferTo2(1003) });
@@ -200,7 +202,10 @@ class Maker {
 
   /** Broadcasts and waits for the block. */
   async confirmed(tx: JsonObject): Promise<JsonObject> {
-    const { id } = await this.broadcast(tx);
+    return this.mined(await this.broadcast(tx));
+  }
+
+  private async mined({ id, type }: JsonObject): Promise<JsonObject> {
     const url = `${this.target.baseUrl}/transactions/info/${id}`;
     const deadline = Date.now() + (this.target.waitMs ?? 60_000);
     while (Date.now() < deadline) {
@@ -208,13 +213,38 @@ class Maker {
       if (answer.status === 200) return parse(answer.text) as JsonObject;
       await sleep(100);
     }
-    throw new Error(`no block took transaction ${id} of type ${tx['type']}`);
+    throw new Error(`no block took transaction ${id} of type ${type}`);
   }
 
   async signMessage(message: string): Promise<unknown> {
     const { address, password } = this.bindings;
     const body = { message, ...(password === undefined ? {} : { password }) };
     return ((await this.post(`/addresses/signText/${address}`, body)) as JsonObject)['signature'];
+  }
+
+  /** A file with this text, of the policy that was made before. */
+  async privateData(text: string): Promise<Bindings> {
+    const { policyId, privacyOwner, password } = this.bindings;
+    const hash = base58.encode(createHash('sha256').update(text).digest());
+    const info = { filename: 'a.txt', size: '5', timestamp: 1_000_000_000, author: 'me' };
+    const body = {
+      sender: privacyOwner,
+      ...(password === undefined ? {} : { password }),
+      policyId,
+      type: 'file',
+      info: { ...info, comment: '' },
+      data: Buffer.from(text).toString('base64'),
+      hash,
+    };
+    const { baseUrl, privacyApiKey } = this.target;
+    const tx = (await json(
+      'POST',
+      `${baseUrl}/privacy/sendData`,
+      body,
+      privacyApiKey,
+    )) as JsonObject;
+    await this.mined(tx);
+    return { dataHash: hash };
   }
 
   async refusedTransfers(): Promise<Bindings> {
