@@ -9,6 +9,7 @@ import { createMemoryNet, type MemoryNet } from '../../src/adapters/memory-net.t
 import { base58 } from '../../src/base/base58.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { LogFields } from '../../src/base/ports.ts';
+import { headerRowAt } from '../../src/chain/stored-blocks.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { InitialSyncError } from '../../src/network/initial-sync.ts';
 import type { Config } from '../../src/node/config/settings.ts';
@@ -31,6 +32,8 @@ import { World } from './world.ts';
 
 export interface ClusterOptions extends Rules {
   readonly seed: number;
+  /** Everybody knows everybody from the configuration; otherwise chance decides. */
+  readonly acquainted?: boolean;
   readonly trace?: ((line: string) => void) | undefined;
 }
 
@@ -86,6 +89,8 @@ export class Cluster {
   /** Everybody knows the first member and some of the others, as operators write it down. */
   private knownTo(member: Member): Member[] {
     const [first, ...others] = this.options.members.filter((one) => one !== member);
+    if (this.options.acquainted === true)
+      return [...(first === undefined ? [] : [first]), ...others];
     return [
       ...(first === undefined ? [] : [first]),
       ...others.filter(() => this.dice.happens(0.5)),
@@ -221,6 +226,17 @@ export class Cluster {
       await this.run(STEP_MS);
     }
     return holds();
+  }
+
+  /** Names of those who made the blocks above this height, as the first node has them. */
+  makersSince(height: number): string[] {
+    const [first] = this.running();
+    if (first === undefined) return [];
+    const { view, tip } = first.blockchain;
+    return Array.from({ length: tip().height - height }, (_, i) => {
+      const { generator } = headerRowAt(view, height + i + 1)!.header;
+      return this.nameOf(chain.addressToText(chain.addressOf(generator)));
+    });
   }
 
   /** Nothing that was accepted may be lost without a word. */
