@@ -73,6 +73,24 @@ interface Sdk {
       };
     };
   };
+  readonly tools: { readonly data: SdkEncryption };
+}
+
+interface SdkEncryption {
+  encryptSeparate(publicKeys: string[], privateKey: string, text: string): Encrypted[];
+  encryptCommon(publicKeys: string[], privateKey: string, text: string): Encrypted[];
+  decrypt(privateKey: string, publicKey: string, text: string, wrappedKey: string): string;
+}
+
+interface EncryptedForAll {
+  readonly encryptedText: string;
+  readonly recipientToWrappedStructure: Readonly<Record<string, string>>;
+}
+
+interface Encrypted {
+  readonly encryptedText: string;
+  readonly wrappedKey: string;
+  readonly publicKey: string;
 }
 
 interface KeyPair {
@@ -130,6 +148,38 @@ t.test('js-sdk: a transfer is broadcast, mined and read back', async (t) => {
   t.notOk((await transactions.utxGetList()).some(({ id }) => id === sent['id']));
   t.type((await transactions.utxSize()).size, 'number');
   t.ok((await blocks.height()).height >= Number(height));
+});
+
+t.test('js-sdk: what one side encrypts the other decrypts', async (t) => {
+  const { encryptSeparate, encryptCommon, decrypt } = sdk.tools.data;
+  const keysOf = ({ seed }: Account) => sdk.Seed.fromExistingPhrase(seed).keyPair;
+  const [sender, recipient] = [keysOf(first), keysOf(second)];
+  const publicKeys = [keysOf(third).publicKey, recipient.publicKey];
+  for (const text of ['short', '', 'Ünïcödé 🗝 '.repeat(3000)]) {
+    for (const encrypt of [encryptSeparate, encryptCommon]) {
+      const [, { encryptedText, wrappedKey }] = encrypt(publicKeys, sender.privateKey, text) as [
+        Encrypted,
+        Encrypted,
+      ];
+      const request = { recipient: second.address, senderPublicKey: sender.publicKey };
+      const answer = await rest.post('/crypto/decrypt', { ...request, encryptedText, wrappedKey });
+      t.strictSame(answer.body, { decryptedText: text });
+    }
+
+    const request = {
+      sender: first.address,
+      encryptionText: text,
+      recipientsPublicKeys: publicKeys,
+    };
+    const separate = (await rest.post('/crypto/encryptSeparate', request)).body;
+    const [, one] = separate as [Encrypted, Encrypted];
+    const open = (encryptedText: string, wrappedKey: string): string =>
+      decrypt(recipient.privateKey, sender.publicKey, encryptedText, wrappedKey);
+    t.equal(open(one.encryptedText, one.wrappedKey), text);
+    const common = (await rest.post('/crypto/encryptCommon', request)).body as EncryptedForAll;
+    const wrapped = common.recipientToWrappedStructure[recipient.publicKey]!;
+    t.equal(open(common.encryptedText, wrapped), text);
+  }
 });
 
 t.test('js-sdk: a transaction that waits is found in the pool', async (t) => {
