@@ -50,6 +50,7 @@ export interface ProcessNetwork {
   /** Everybody with funds, owners of nodes first. */
   readonly accounts: readonly DevAccount[];
   readonly apiKey: string;
+  readonly privacyApiKey: string;
   /** Connections between different groups are cut. */
   split(...groups: readonly (readonly number[])[]): void;
   /** Nothing from the one arrives at the other; the way back stays open. */
@@ -57,6 +58,8 @@ export interface ProcessNetwork {
   /** Everything takes so long in both directions. */
   slow(delayMs: number): void;
   heal(): void;
+  /** Keeps what crosses the connections of a node from now on; gives it, stream by stream. */
+  record(index: number): () => readonly Buffer[];
   /** Resolves when each of these nodes has a session with each other one. */
   connected(indexes?: readonly number[]): Promise<void>;
 }
@@ -80,7 +83,7 @@ export async function processNetwork(
   const dir = temporaryFolder(scope);
   const indexes = Array.from({ length: count }, (_, i) => i);
   const peerPorts = await freePorts(count);
-  const { accounts, apiKey } = await createDevNetwork(
+  const { accounts, apiKey, privacyApiKey } = await createDevNetwork(
     { dir, restHost: '127.0.0.1', restPort: 0, roundMs, now: Date.now() - ageMs, peerPorts },
     {
       files,
@@ -124,6 +127,7 @@ export async function processNetwork(
     nodes,
     accounts,
     apiKey,
+    privacyApiKey,
     split(...groups) {
       const groupOf = (index: number): number => groups.findIndex((one) => one.includes(index));
       for (const from of indexes) {
@@ -148,6 +152,14 @@ export async function processNetwork(
         one.forth('open');
         one.back('open');
       }
+    },
+    record(index) {
+      const others = indexes.filter((other) => other !== index);
+      const records = others.flatMap((other) => [
+        proxy(index, other).record(),
+        proxy(other, index).record(),
+      ]);
+      return () => records.flatMap((recorded) => recorded());
     },
     async connected(some = indexes) {
       for (const index of some) {

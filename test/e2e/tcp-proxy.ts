@@ -15,6 +15,8 @@ export interface TcpProxy {
   /** Ends all connections; those to come end at once until `allow`. */
   refuse(): void;
   allow(): void;
+  /** Keeps the bytes of both directions from now on; gives those of each connection so far. */
+  record(): () => readonly Buffer[];
   close(): void;
 }
 
@@ -24,6 +26,18 @@ export async function startProxy(target: number): Promise<TcpProxy> {
   const [forth, back] = [new Direction(), new Direction()];
   const sockets = new Set<Socket>();
   let refused = false;
+  /** Source of bytes → what it has sent. */
+  const records: Map<Socket, Buffer[]>[] = [];
+
+  function recordOf(source: Socket): void {
+    source.on('data', (bytes: Buffer) => {
+      for (const record of records) {
+        const parts = record.get(source);
+        if (parts === undefined) record.set(source, [bytes]);
+        else parts.push(bytes);
+      }
+    });
+  }
 
   const server: Server = createServer({ allowHalfOpen: true }, (near) => {
     if (refused) {
@@ -35,6 +49,7 @@ export async function startProxy(target: number): Promise<TcpProxy> {
       sockets.add(socket);
       socket.setNoDelay(true);
       socket.on('close', () => sockets.delete(socket));
+      recordOf(socket);
     }
     forth.join(near, far);
     back.join(far, near);
@@ -55,6 +70,11 @@ export async function startProxy(target: number): Promise<TcpProxy> {
     },
     allow() {
       refused = false;
+    },
+    record() {
+      const record = new Map<Socket, Buffer[]>();
+      records.push(record);
+      return () => Array.from(record.values(), (parts) => Buffer.concat(parts));
     },
     close() {
       server.close();
