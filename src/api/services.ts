@@ -267,6 +267,11 @@ export interface ActivationReads {
   };
 }
 
+export interface KeyHolder {
+  readonly address: Uint8Array;
+  readonly publicKey: Uint8Array;
+}
+
 export interface NodeInfo {
   /** The bare number, e.g. `1.1.0`. */
   readonly version: string;
@@ -279,7 +284,9 @@ export interface NodeInfo {
   readonly blockTiming:
     | { readonly averageBlockDelay: number }
     | { readonly roundDuration: number; readonly syncDuration: number };
-  readonly owner: { readonly address: Uint8Array; readonly publicKey: Uint8Array };
+  readonly owner: KeyHolder;
+  /** Who this node is to its peers: the holder of privacy.owner-address. */
+  readonly identity: KeyHolder;
   /** Why the store cannot be trusted; undefined while all is well. */
   problem(): string | undefined;
   /** Starts an orderly exit; returns at once. */

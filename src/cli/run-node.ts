@@ -73,7 +73,7 @@ export async function runNode(config: Config, { audit }: RunOptions = {}): Promi
     telemetry = await openTelemetry(config, log);
     privateStore = await openPrivateStore(config, log);
     const keystore = await openNodeWallet(config, log);
-    const ownerKey = await unlockOwner(config, keystore);
+    const keys = await unlockOwner(config, keystore);
     const verifier = createVerifyThreads(family, { log });
     const journal = openJournal({ path: join(config.dataDirectory, 'pool.journal') });
     const stopping = Promise.withResolvers<Error | undefined>();
@@ -91,7 +91,7 @@ export async function runNode(config: Config, { audit }: RunOptions = {}): Promi
       files,
       keystore,
       privateStore,
-      ownerKey,
+      ...keys,
       version,
       explorer: explorerFiles(),
       telemetry: telemetry.ports,

@@ -4,9 +4,10 @@
  */
 import { files } from '../adapters/files.ts';
 import { systemRandom } from '../adapters/system.ts';
+import { equal } from '../base/bytes.ts';
 import { isObject } from '../base/json.ts';
 import type { Log } from '../base/ports.ts';
-import { type Keystore, openKeystore } from '../keystore/keystore.ts';
+import { type Account, type Keystore, openKeystore } from '../keystore/keystore.ts';
 import type { Config } from '../node/config/settings.ts';
 import { readConfigFile } from './config-file.ts';
 import { type Network, networkOf, networkOfConfig } from './cryptography.ts';
@@ -44,16 +45,34 @@ export async function openNodeWallet(config: Config, log?: Log): Promise<Keystor
   return keystore;
 }
 
-/** The private key of the owner. Asks for its password if the environment does not have it. */
-export async function unlockOwner(config: Config, keystore: Keystore): Promise<Uint8Array> {
+export interface NodeKeys {
+  readonly ownerKey: Uint8Array;
+  /** Of privacy.owner-address, which is the owner unless configured. */
+  readonly identityKey: Uint8Array;
+}
+
+/**
+ * The private keys of the node. Asks for their password if the environment does not have it; where
+ * both accounts have one, it is the same.
+ */
+export async function unlockOwner(config: Config, keystore: Keystore): Promise<NodeKeys> {
   const { chain } = networkOfConfig(config);
-  const address = chain.addressFromText(config.ownerAddress);
-  if (keystore.publicKey(address) === undefined) {
-    throw new CliError(
-      `Node owner address '${config.ownerAddress}' does not exist in the keystore`,
-    );
-  }
-  return keystore.privateKey(address, await ownerPassword());
+  const held = (what: string, text: string): Account => {
+    const address = chain.addressFromText(text);
+    const account = keystore.accounts().find((one) => equal(one.address, address));
+    if (account !== undefined) return account;
+    throw new CliError(`${what} '${text}' does not exist in the keystore`);
+  };
+  const owner = held('Node owner address', config.ownerAddress);
+  const identity = held('privacy.owner-address', config.privacy.ownerAddress);
+  const password = await ownerPassword();
+  const ownerKey = await keystore.privateKey(owner.address, password);
+  // Deriving the key that opens an account takes its time.
+  const identityKey =
+    identity === owner
+      ? ownerKey
+      : await keystore.privateKey(identity.address, identity.password ? password : undefined);
+  return { ownerKey, identityKey };
 }
 
 /** The wallet of a node's configuration, or the one of its section accounts-generator. */

@@ -19,6 +19,8 @@ import { peerReads } from './reads/peers.ts';
 export interface NetworkPorts extends PeeringPortsOfNode {
   readonly consensus: Consensus;
   readonly pool: Pool;
+  /** Key of the blocks that this node makes; `owner` is who it is to its peers. */
+  readonly minerPublicKey: Uint8Array;
 }
 
 export interface NodeNetwork {
@@ -62,7 +64,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
   const service = createNetworkService(
     {
       mode: config.network.mode,
-      ownPublicKey: ports.owner.publicKey,
+      ownPublicKey: ports.minerPublicKey,
       scoreTtlMs: synchronization.scoreTtl.ms,
       sync: {
         rollbackMax: synchronization.maxRollback,

@@ -73,6 +73,8 @@ export interface NodePorts {
   readonly privateStore?: PrivateStore | undefined;
   /** Private key of the owner, unlocked at start. */
   readonly ownerKey: Uint8Array;
+  /** That of privacy.owner-address, by which other nodes know this one; absent: the owner's. */
+  readonly identityKey?: Uint8Array | undefined;
   /** The bare number of this release. */
   readonly version: string;
   /** Absent: no explorer is served. */
@@ -132,19 +134,21 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     rolledBack: (_tip, txs) => void pool.readmit(txs),
   });
 
-  const ownerPublicKey = family.publicKeyOf(ports.ownerKey);
-  const owner = {
-    address: chain.addressOf(ownerPublicKey),
-    publicKey: ownerPublicKey,
-    sign: (message: Uint8Array) => family.sign(ports.ownerKey, message, random),
+  const signer = (privateKey: Uint8Array) => {
+    const publicKey = family.publicKeyOf(privateKey);
+    const sign = (message: Uint8Array) => family.sign(privateKey, message, random);
+    return { address: chain.addressOf(publicKey), publicKey, sign };
   };
+  const owner = signer(ports.ownerKey);
+  const identity = ports.identityKey === undefined ? owner : signer(ports.identityKey);
   const peering = openNetwork(config, genesis, {
     ...ports,
     ...opened,
     network: ports.network,
     files: ports.files,
     pool,
-    owner,
+    owner: identity,
+    minerPublicKey: owner.publicKey,
   });
   const calculate = (tx: Tx) =>
     calculateFee(tx, blockchain.view, trial.context(), (why) => apiError('Invalid', why));
@@ -152,7 +156,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
   const privacy = openPrivacy(config, {
     ...ports,
     blockchain,
-    owner,
+    owner: identity,
     pool: isWatcher ? { ...pool, check: refuseAsWatcher } : pool,
     feeOf: (tx) => calculate(tx).feeAmount,
     sessions: peering.sessions,
@@ -220,7 +224,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     consensus: consensusReads(blockchain, config.blockchain.consensus),
     permissions: permissionReads(blockchain),
     activation: activationReads(blockchain, network, support),
-    node: nodeInfo(config, network, owner, ports),
+    node: nodeInfo(config, network, { owner, identity }, ports),
     contracts: contractReads(blockchain),
     policies: policyReads(blockchain),
     privacy,

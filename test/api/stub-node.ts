@@ -240,6 +240,7 @@ export function stubServices(changes: Partial<Services> = {}): Services {
       additionalFee: ADDITIONAL,
       blockTiming: { roundDuration: 25_000, syncDuration: 5_000 },
       owner: first,
+      identity: first,
       problem: () => undefined,
       stop: () => {},
     },

@@ -1,11 +1,11 @@
-/** Real processes over real connections: /peers, registration, removal (scenarios 97, 98, 106). */
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+/** Four real processes over real connections: /peers, registration, removal (scenarios 97, 98, 106). */
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { systemRandom } from '../../src/adapters/system.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { utf8 } from '../../src/base/bytes.ts';
+import { freePorts } from '../../src/cli/free-ports.ts';
 import { run } from '../cli/run.ts';
 import { startNode, temporaryFolder } from './dev-node.ts';
 import {
@@ -19,20 +19,18 @@ import {
   writeKeystore,
 } from './network-folder.ts';
 import { eventually, type Scope } from './process.ts';
+import { blockId, connectedOwners as connected } from './process-network.ts';
 import type { Rest } from './rest.ts';
 
 const SECOND = MEMBERS[1]!;
+const THIRD = MEMBERS[2]!;
+/** Owns the third node; its peers know that one by another address. */
+const HIDDEN = person('who keeps to the background');
 const NEWCOMER = person('a newcomer');
-const EMPTY = { PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'true' };
+// Four processes take their time to start, twice.
+t.setTimeout(300_000);
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
+const EMPTY = { PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'true' };
 
 /** The network of a folder as the configuration of another node of it. */
 async function joining(
@@ -40,17 +38,21 @@ async function joining(
   signed: { readonly dir: string; readonly config: string },
   owner: Person,
   network: string,
+  identity = owner,
 ): Promise<string> {
   const dir = temporaryFolder(scope);
   const config = join(dir, 'node.conf');
   const text = readFileSync(signed.config, 'utf8')
     .replace(`owner-address = "${OWNER.address}"`, `owner-address = "${owner.address}"`)
+    .replace('network {', `privacy.owner-address = "${identity.address}"\n  network {`)
     .replaceAll(signed.dir, dir)
     .replace(/network \{.*\}/, `network { bind-address = "127.0.0.1", ${network} }`);
   writeFileSync(config, text);
-  await writeKeystore(join(dir, 'keystore.dat'), [owner]);
+  await writeKeystore(join(dir, 'keystore.dat'), identity === owner ? [owner] : [owner, identity]);
   return config;
 }
+
+type Starting = ReturnType<typeof startNode>;
 
 interface Connected {
   readonly peers: readonly {
@@ -61,11 +63,6 @@ interface Connected {
   }[];
 }
 
-const connected = async (rest: Rest): Promise<string[]> =>
-  ((await rest.get('/peers/connected')).body as Connected).peers
-    .map((peer) => peer.nodeOwnerAddress)
-    .sort();
-
 const connects = (rest: Rest, owners: readonly Person[]): Promise<true> =>
   eventually(`connections of ${rest.url}`, async () => {
     const expected = owners.map(({ address }) => address).sort();
@@ -74,7 +71,7 @@ const connects = (rest: Rest, owners: readonly Person[]): Promise<true> =>
 
 t.test('a network of processes', async (t) => {
   const signed = await networkFolder(t);
-  const ports = [await freePort(), await freePort(), await freePort()];
+  const ports = await freePorts(4);
   const place = (i: number): string => `"127.0.0.1:${ports[i]}"`;
   const networkOf = (i: number, known: readonly number[]): string =>
     `port = ${ports[i]}, declared-address = ${place(i)}, node-name = "node ${i}", ` +
@@ -82,26 +79,28 @@ t.test('a network of processes', async (t) => {
     `known-peers = [${known.map(place)}]`;
   const firstConfig = await joining(t, signed, OWNER, networkOf(0, []));
   const secondConfig = await joining(t, signed, SECOND, networkOf(1, [0]));
-  const newcomerConfig = await joining(t, signed, NEWCOMER, networkOf(2, [0]));
+  const thirdConfig = await joining(t, signed, HIDDEN, networkOf(2, [0]), THIRD);
+  const newcomerConfig = await joining(t, signed, NEWCOMER, networkOf(3, [0]));
+  const start = (config: string) => startNode(t, config, { apiKey: API_KEY });
 
-  const first = await startNode(t, firstConfig, { apiKey: API_KEY });
-  const second = await startNode(t, secondConfig, { apiKey: API_KEY });
-  await connects(first.rest, [SECOND]);
-  await connects(second.rest, [OWNER]);
+  let first = await start(firstConfig);
+  let [second, third] = await Promise.all([start(secondConfig), start(thirdConfig)]);
+  await connects(first.rest, [SECOND, THIRD]);
+  await connects(second.rest, [OWNER, THIRD]);
 
   t.test('what /peers tells', async (t) => {
     const peers = ((await first.rest.get('/peers/connected')).body as Connected).peers;
-    t.match(peers, [
+    t.match(
+      peers.find(({ nodeOwnerAddress }) => nodeOwnerAddress === SECOND.address),
       {
         peerName: 'node 1',
         declaredAddress: `/127.0.0.1:${ports[1]}`,
         address: /^\/127\.0\.0\.1:\d+$/,
         applicationConsensus: 'poa',
       },
-    ]);
-    t.match((await first.rest.get('/peers/all')).body, {
-      peers: [{ address: `/127.0.0.1:${ports[1]}` }],
-    });
+    );
+    const { body: all } = await first.rest.get('/peers/all');
+    t.match(JSON.stringify(all), `"address":"/127.0.0.1:${ports[1]}"`);
     t.match((await first.rest.get(`/peers/hostname/${SECOND.address}`)).body, {
       connected: true,
       ip: '127.0.0.1',
@@ -131,6 +130,15 @@ t.test('a network of processes', async (t) => {
     t.equal((await first.rest.post('/peers/connect', { host: 'no.such.', port: 1 })).status, 400);
   });
 
+  t.test('a node is to others who privacy.owner-address is', async (t) => {
+    t.match((await third.rest.get('/node/owner')).body, { address: HIDDEN.address });
+    const signature = base58.encode(
+      family.sign(SECOND.privateKey, utf8(SECOND.address), systemRandom),
+    );
+    const asked = await third.rest.post('/peers/identity', { address: SECOND.address, signature });
+    t.strictSame(asked.body, { publicKey: THIRD.publicKey });
+  });
+
   t.test('the transport key is a file of its own', async (t) => {
     const key = join(firstConfig, '..', 'data', 'node.key');
     t.equal(statSync(key).size, 64);
@@ -138,19 +146,18 @@ t.test('a network of processes', async (t) => {
     t.notOk(readFileSync(key).includes(Buffer.from(OWNER.privateKey)));
   });
 
-  t.test('both have the same chain', async () => {
+  t.test('all have the same chain', async () => {
     await eventually('the same block', async () => {
       const height = (await first.rest.height()) - 2;
       if (height < 3) return undefined;
-      const [a, b] = await Promise.all(
-        [first, second].map(async ({ rest }) => (await rest.get(`/blocks/at/${height}`)).body),
-      );
-      const [one, other] = [a, b] as { signature?: string }[];
-      return (one?.signature !== undefined && one.signature === other?.signature) || undefined;
+      const nodes = [first, second, third];
+      const ids = await Promise.all(nodes.map(({ rest }) => blockId(rest, height)));
+      return (ids[0] !== undefined && new Set(ids).size === 1) || undefined;
     });
   });
 
-  const register = async (opType: 'add' | 'remove'): Promise<void> => {
+  /** Resolves with the height of the block, when all have it. */
+  const register = async (opType: 'add' | 'remove'): Promise<number> => {
     const tx = await first.rest.broadcast(
       await first.rest.sign({
         type: 111,
@@ -163,11 +170,9 @@ t.test('a network of processes', async (t) => {
         fee: 1_000_000,
       }),
     );
-    await first.rest.mined(tx['id']);
-    await eventually('the block at the second node', async () => {
-      const answer = await second.rest.get(`/transactions/info/${String(tx['id'])}`);
-      return answer.status === 200 || undefined;
-    });
+    const nodes = [first, second, third];
+    const [mined] = await Promise.all(nodes.map(({ rest }) => rest.mined(tx['id'])));
+    return Number(mined?.['height']);
   };
 
   t.test('scenario 97: not before the key is registered', async (t) => {
@@ -175,29 +180,46 @@ t.test('a network of processes', async (t) => {
     t.equal(refused.code, 1);
     t.match(refused.stderr, /Your node is probably not registered in the network/);
     await register('add');
-    const newcomer = await startNode(t, newcomerConfig, { apiKey: API_KEY });
-    await connects(newcomer.rest, [OWNER, SECOND]);
-    await connects(first.rest, [SECOND, NEWCOMER]);
+    let newcomer = await start(newcomerConfig);
+    await connects(newcomer.rest, [OWNER, SECOND, THIRD]);
+    await connects(first.rest, [SECOND, THIRD, NEWCOMER]);
 
-    t.test('scenario 98: not after it is removed', async (t) => {
-      await register('remove');
-      await connects(first.rest, [SECOND]);
-      await connects(second.rest, [OWNER]);
+    await t.test('scenario 98: not after it is removed', async (t) => {
+      const height = await register('remove');
+      await connects(first.rest, [SECOND, THIRD]);
+      await connects(second.rest, [OWNER, THIRD]);
+      await connects(third.rest, [OWNER, SECOND]);
       const { body } = await first.rest.get('/peers/all');
-      t.notMatch(JSON.stringify(body), String(ports[2]));
-      await new Promise((resolve) => setTimeout(resolve, 2500));
-      t.strictSame(await connected(first.rest), [SECOND.address], 'its dials are refused');
+      t.notMatch(JSON.stringify(body), String(ports[3]));
+      await eventually('a refusal of its dials', () =>
+        newcomer.log().includes('is not permitted to join the cluster') ? true : undefined,
+      );
+      t.notOk((await connected(first.rest)).includes(NEWCOMER.address));
+
+      // All of them, since a node that has the block would tell the others of it.
+      for (const node of [first, second, third, newcomer]) await node.stop();
+      for (const config of [firstConfig, secondConfig, thirdConfig]) {
+        t.equal((await run(['chain', 'rollback', config, String(height - 1)])).code, 0);
+        // Else the removal goes back to the pool, and into the next block.
+        rmSync(join(config, '..', 'data', 'pool.journal'));
+      }
+      // It may have been shut out before it got that block.
+      await run(['chain', 'rollback', newcomerConfig, String(height - 1)]);
+      first = await start(firstConfig);
+      [second, third, newcomer] = await Promise.all(
+        [secondConfig, thirdConfig, newcomerConfig].map(start) as [Starting, Starting, Starting],
+      );
+      await connects(first.rest, [SECOND, THIRD, NEWCOMER]);
     });
   });
 
   t.test('an orderly stop', async (t) => {
     t.equal((await first.stop()).code, 0);
-    await connects(second.rest, []);
-    t.match(
-      JSON.parse(readFileSync(join(firstConfig, '..', 'peers.dat'), 'utf8')),
-      [`127.0.0.1:${ports[1]}`],
-      'known peers are kept',
+    await eventually('the end of its connections', async () =>
+      (await connected(second.rest)).includes(OWNER.address) ? undefined : true,
     );
+    const kept = JSON.parse(readFileSync(join(firstConfig, '..', 'peers.dat'), 'utf8'));
+    t.ok(kept.includes(`127.0.0.1:${ports[1]}`), 'known peers are kept');
   });
 });
 

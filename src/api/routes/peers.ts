@@ -131,7 +131,7 @@ const identity = route({
       signature.length === 64 &&
       (await services.verifier.verifyOne(caller.publicKey, message, signature));
     if (!valid) throw apiError('InvalidSignature');
-    return { publicKey: base58.encode(services.node.owner.publicKey) };
+    return { publicKey: base58.encode(services.node.identity.publicKey) };
   },
 });
 

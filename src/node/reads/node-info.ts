@@ -9,7 +9,7 @@ import type { Config } from '../config/settings.ts';
 export function nodeInfo(
   config: Config,
   rules: NetworkSettings,
-  owner: NodeInfo['owner'],
+  keys: Pick<NodeInfo, 'owner' | 'identity'>,
   node: {
     readonly family: { readonly name: FamilyName };
     readonly version: string;
@@ -36,7 +36,7 @@ export function nodeInfo(
             roundDuration: consensus.roundDuration.ms,
             syncDuration: consensus.syncDuration.ms,
           },
-    owner,
+    ...keys,
     problem: () => node.store.problem?.(),
     stop: () => node.requestStop(),
   };
