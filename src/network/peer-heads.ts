@@ -3,8 +3,8 @@
  * §10.5, §10.7).
  *
  * Invariants: a told score counts for its time only, and not at all from a peer that was found to
- * lie or to be silent; a peer hears of our head at most once a second, and at least often enough
- * to keep the session alive.
+ * lie; a peer hears of our head at most once a second, unless blocks were taken back, and at least
+ * often enough to keep the session alive.
  */
 import { compare, equal, latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
@@ -41,6 +41,8 @@ export interface PeerHeads {
   best(): PeerHead | undefined;
   /** All peers whose score is at least this, but for the ignored, the deferred and the slow. */
   holders(score: bigint): readonly Session[];
+  /** The peer has told of a lower score since. */
+  isTakenBack(head: PeerHead): boolean;
   /** The peer's scores do not count for five minutes. */
   ignore(session: Session): void;
   /** For five minutes the peer is followed only where nobody else is ahead of us. */
@@ -93,7 +95,12 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
     peers.delete(session);
     lagging.delete(session);
   });
-  const forget = blockchain.listen({ block: announce, rolledBack: announce });
+  const forget = blockchain.listen({ block: announce, rolledBack: takeBack });
+
+  /** At once: whoever asks for blocks that are gone would take the old head for a lie. */
+  function takeBack(): void {
+    for (const [session, peer] of peers) tell(session, peer);
+  }
 
   function announce(): void {
     for (const [session, peer] of peers) {
@@ -155,6 +162,7 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
       Array.from(fresh())
         .filter((head) => head.score >= score && !isDeferred(head.session))
         .map(({ session }) => session),
+    isTakenBack: ({ session, score }) => (peers.get(session)?.head?.score ?? score) < score,
     ignore: ({ owner }) => ignored.add(latin1(owner)),
     defer: ({ owner }) => deferred.add(latin1(owner)),
     lag(session, isLagging) {

@@ -12,6 +12,7 @@ import type { Pool } from '../mempool/pool.ts';
 import { createGossipBlocks } from './gossip-blocks.ts';
 import { createGossipTransactions, type GossipTransactionsOptions } from './gossip-transactions.ts';
 import { createPeerHeads } from './peer-heads.ts';
+import { recantFuture } from './recant.ts';
 import { serveBlocks } from './serve-blocks.ts';
 import type { NodeMode, Sessions } from './session.ts';
 import { createSync, type SyncOptions } from './sync.ts';
@@ -52,6 +53,7 @@ export function createNetworkService(
   const index = createBytesIndex(pool, chain.fastHash);
   const serve = serveBlocks(options.sync.transactionBytesMax, ports);
   const heads = createPeerHeads({ scoreTtlMs: options.scoreTtlMs }, ports);
+  recantFuture(options.ownPublicKey, { ...ports, heads });
   const sync = createSync(options.sync, { ...ports, heads });
   const { isFarBehind } = sync;
   const blocks = createGossipBlocks(

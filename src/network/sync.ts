@@ -149,7 +149,8 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
     }
     if (isTie) heads.dismiss(target);
     else if (blockchain.tip().score < target.score) {
-      throw new GivenUp('a score without the blocks for it', 'blamed');
+      const why = 'a score without the blocks for it';
+      throw new GivenUp(why, heads.isTakenBack(target) ? 'elsewhere' : 'blamed');
     }
   }
 
