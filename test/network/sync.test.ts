@@ -1,0 +1,255 @@
+/** What whole nodes fetch from peers that are slow, silent, lying, or many. */
+import t from 'tap';
+import { equal } from '../../src/base/bytes.ts';
+import type { Block } from '../../src/block/block.ts';
+import { blockAt } from '../../src/chain/stored-blocks.ts';
+import {
+  blockProtocols,
+  decodeIdList,
+  encodeBlocks,
+  encodeHead,
+  encodeIds,
+} from '../../src/network/messages-blocks.ts';
+import { encodeTxHashes, encodeTxs, txProtocols } from '../../src/network/messages-transactions.ts';
+import { account, chain, payment } from '../chain/chain-harness.ts';
+import {
+  agree,
+  type ClusterNode,
+  cluster,
+  GENESIS_TIME,
+  type Member,
+  ROUND_MS,
+  tipOf,
+} from './cluster.ts';
+import { blockOn, inFull, type Maverick, maverick, turnOf } from './maverick.ts';
+
+const bob = account('bob');
+const BLOCKS = 40;
+
+/** Two nodes with a long chain, and a third that has not started. */
+async function longChain(t: Parameters<typeof cluster>[0]) {
+  const at = await cluster(t, { miners: ['one', 'two'], others: ['late', 'maverick'] });
+  const [one, two] = await Promise.all([at.start('one'), at.start('two')]);
+  await at.rounds(BLOCKS);
+  return { at, one, two };
+}
+
+/** The maverick claims the chain of a node, of which it may have the blocks. */
+function claim(mav: Maverick, node: ClusterNode): void {
+  mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), chain));
+}
+
+/** The maverick tells the ids of that chain, and sends no block of it. */
+function tellIds(mav: Maverick, of: ClusterNode): void {
+  mav.answers.set(blockProtocols.ids, async (message) => {
+    const common = decodeIdList(message, chain).at(-1)!;
+    const next = blocksOf(of).map(({ header }) => header.signature);
+    return encodeIds({ common, next: next.slice(0, 101) }, chain);
+  });
+}
+
+/** All but the genesis block. */
+function blocksOf({ node }: ClusterNode): Block[] {
+  const { view, tip } = node.blockchain;
+  return Array.from({ length: tip().height - 1 }, (_, i) => blockAt(view, i + 2)!);
+}
+
+t.test('a peer that holds back the blocks it is asked for costs seconds', async (t) => {
+  const { at, one, two } = await longChain(t);
+  const mav = await maverick(t, at, 'maverick');
+  const late = await at.start('late', { knows: ['one', 'two'] });
+  mav.pester([late]);
+  tellIds(mav, one);
+  for (let i = 0; i < 15; i++) {
+    claim(mav, one);
+    await at.seconds(1);
+  }
+  t.ok(agree([one, two, late]), `${tipOf(late).height} of ${tipOf(one).height} blocks`);
+});
+
+t.test('scenario 103: a black hole with the best score', async (t) => {
+  for (const answersIds of [false, true]) {
+    const { at, one, two } = await longChain(t);
+    const mav = await maverick(t, at, 'maverick');
+    const late = await at.start('late', { knows: ['one', 'two'] });
+    mav.pester([late]);
+    if (answersIds) tellIds(mav, one);
+    const lie = (): void => {
+      const { height, score } = tipOf(one);
+      const head = {
+        height: height + 9,
+        id: new Uint8Array(64).fill(9),
+        score: score + 10n ** 20n,
+      };
+      mav.notifyAll(blockProtocols.head, encodeHead(head, chain));
+    };
+    for (let i = 0; i < 15; i++) {
+      lie();
+      await at.seconds(1);
+    }
+    t.ok(agree([one, two, late]), 'the others are followed after seconds');
+    const offences = () => late.log.of('peer.offence').map(({ verdict }) => verdict);
+    for (let i = 0; i < 40; i++) {
+      lie();
+      await at.seconds(1);
+    }
+    t.strictSame(offences(), ['close'], 'it is thrown out after 40 seconds');
+    for (let i = 0; i < 240 && offences().length < 3; i++) {
+      lie();
+      await at.seconds(5);
+    }
+    t.strictSame(offences(), ['close', 'close', 'blacklisted'], 'and refused after three times');
+    t.ok(agree([one, two, late]));
+  }
+});
+
+/** Makes empty blocks in these rounds, each by the member whose turn it is. */
+async function grow(on: ClusterNode, members: readonly Member[], rounds: readonly number[]) {
+  for (const round of rounds) {
+    const time = GENESIS_TIME + round * ROUND_MS + 10;
+    const miner = members.find((one) => turnOf(on, one, time) !== undefined);
+    if (miner === undefined) throw new Error(`nobody has round ${round}`);
+    await on.node.blockchain.forge(miner, time, async () => {});
+  }
+}
+
+t.test('scenario 43: a branch of twenty blocks whose fifteenth is invalid', async (t) => {
+  const miners = ['one', 'two', 'three'];
+  const at = await cluster(t, { miners, others: ['maverick'], set: ['miner.enable=no'] });
+  const members = miners.map(at.member);
+  const victim = await at.start('one', { knows: [] });
+  const source = await at.start('two', { knows: [] });
+  await at.rounds(25);
+  await grow(victim, members, [2, 4, 6, 8, 10]);
+  const rounds = Array.from({ length: 14 }, (_, i) => i + 1);
+  await grow(source, members, rounds);
+
+  const blocks = blocksOf(source);
+  for (let round = 15; round <= 20; round++) {
+    const time = GENESIS_TIME + round * ROUND_MS + 10;
+    const miner = members[round % 3]!;
+    const due = members.find((one) => turnOf(source, one, time) !== undefined) ?? miner;
+    const tooMuch = payment(due, bob, 10n ** 18n, time).bytes;
+    const block = blockOn(source, due, time, {
+      reference: blocks.at(-1)!.header.signature,
+      consensus: source.node.blockchain.tip().header.consensus,
+      transactions: round === 15 ? [tooMuch] : [],
+    });
+    blocks.push(block);
+  }
+  const { id, height } = tipOf(victim);
+  const state = victim.node.blockchain.stateHash(height);
+
+  const ids = blocks.map(({ header }) => header.signature);
+  const mav = await maverick(t, at, 'maverick');
+  mav.answers.set(blockProtocols.ids, async (message) =>
+    encodeIds({ common: decodeIdList(message, chain).at(-1)!, next: ids }, chain),
+  );
+  mav.answers.set(blockProtocols.blocks, async (message) => {
+    const asked = decodeIdList(message, chain);
+    const found = asked.map(
+      (id) => blocks.find(({ header }) => equal(header.signature, id))?.bytes,
+    );
+    return encodeBlocks(found, chain);
+  });
+  mav.pester([victim]);
+  await at.seconds(1);
+  const score = tipOf(victim).score + 10n ** 20n;
+  const head = { height: 21, id: ids.at(-1)!, score };
+  mav.notifyAll(blockProtocols.head, encodeHead(head, chain));
+  await at.seconds(10);
+  t.match(victim.log.of('block.refused'), [{ why: /negative/i }], 'the fifteenth is refused');
+  t.same(tipOf(victim).id, id, 'the old chain stands');
+  t.same(victim.node.blockchain.stateHash(height), state, 'with its state');
+  t.match(victim.log.of('peer.offence'), [{ offence: 'invalid-block', verdict: 'blacklisted' }]);
+});
+
+t.test('scenario 29: an applied block a thousand times', async (t) => {
+  const at = await cluster(t, { miners: ['one', 'two'], others: ['maverick'] });
+  const [one, two] = await Promise.all([at.start('one'), at.start('two')]);
+  await at.rounds(4);
+  const mav = await maverick(t, at, 'maverick');
+  mav.pester([one]);
+  await at.seconds(1);
+  const told: string[] = [];
+  at.faults = ({ to, from, protocol, message }) => {
+    if (protocol.endsWith(blockProtocols.newBlock) && message.length > 0)
+      told.push(`${from}>${to}`);
+    return {};
+  };
+  const block = blocksOf(one).at(-1)!;
+  const appended = one.log.of('block.appended').length;
+  for (let i = 0; i < 1000; i++) mav.session(one)!.notify(blockProtocols.newBlock, inFull(block));
+  await at.seconds(2);
+  t.equal(told.filter((way) => way === `${mav.host}>${one.host}`).length, 1000);
+  t.equal(told.filter((way) => way === `${one.host}>${two.host}`).length, 0, 'nothing is relayed');
+  t.equal(one.log.of('block.appended').length, appended);
+  t.strictSame(one.log.of('peer.offence'), [], 'an echo is no offence');
+});
+
+t.test('scenario 76: a transaction without peers', async (t) => {
+  const miners = ['one'];
+  const others = ['two', 'three', 'four'];
+  const at = await cluster(t, { miners, others, set: ['miner.enable=no'] });
+  const one = await at.start('one');
+  const tx = payment(one, bob, 5n, at.clock.now());
+  await one.node.pool.submit(tx);
+  await at.seconds(30);
+  const two = await at.start('two', { knows: ['one'] });
+  const has = ({ node }: ClusterNode): boolean => node.pool.get(tx.id) !== undefined;
+  await at.seconds(20);
+  t.ok(has(two), 'a peer that comes later has it within 20 seconds');
+  const four = at.member('four');
+  at.faults = ({ to, protocol }) => ({
+    lost: to === four.host && protocol.endsWith(txProtocols.hashes),
+  });
+  const rest = [
+    await at.start('three', { knows: ['one'] }),
+    await at.start('four', { knows: ['one'] }),
+  ] as const;
+  await at.seconds(30);
+  t.strictSame(rest.map(has), [true, false], 'one has not heard of it');
+  at.faults = () => ({});
+  await at.seconds(60);
+  t.notOk(has(rest[1]), 'and enough others have it');
+  await at.seconds(6 * 60);
+  t.ok(has(rest[1]), 'it is told again after five minutes');
+});
+
+t.test('scenario 78: a transaction that ten peers announce', async (t) => {
+  const tellers = Array.from({ length: 10 }, (_, i) => `teller ${i}`);
+  const listeners = ['listener 0', 'listener 1'];
+  const at = await cluster(t, { miners: ['one'], others: [...tellers, ...listeners] });
+  const one = await at.start('one', { set: ['miner.enable=no'] });
+  const tx = payment(one, bob, 5n, at.clock.now());
+  const hashes = encodeTxHashes([chain.fastHash(tx.bytes)], chain);
+  let asked = 0;
+  const peers: Maverick[] = [];
+  for (const name of [...tellers, ...listeners]) {
+    const peer = await maverick(t, at, name);
+    peer.answers.set(txProtocols.txs, async () => {
+      asked++;
+      return encodeTxs([tx.bytes], chain);
+    });
+    peer.pester([one]);
+    peers.push(peer);
+  }
+  await at.seconds(2);
+  const told: string[] = [];
+  at.faults = ({ from, to, protocol, message }) => {
+    const isNews = protocol.endsWith(txProtocols.hashes) && message.length > 0;
+    if (isNews && from === one.host) told.push(to);
+    return {};
+  };
+  for (const peer of peers.slice(0, 10)) peer.notifyAll(txProtocols.hashes, hashes);
+  await at.seconds(60);
+  t.equal(asked, 1, 'it is fetched once');
+  t.ok(one.node.pool.get(tx.id));
+  const hosts = peers.slice(10).map(({ host }) => host);
+  t.strictSame(
+    told.filter((to) => !hosts.includes(to)),
+    [],
+    'who has told of it is not told',
+  );
+  for (const host of hosts) t.ok(told.includes(host), 'everybody else is');
+});
