@@ -12,6 +12,7 @@ const rows: Record<string, (bench: Bench) => Promise<RowResult>> = {
   a: async (bench) => (await import('./rows/accepted.ts')).accepted(bench),
   b: async (bench) => (await import('./rows/committed.ts')).committed(bench),
   c: async (bench) => (await import('./rows/import.ts')).imported(bench),
+  mixed: async (bench) => (await import('./rows/mixed.ts')).mixed(bench),
   d: async (bench) => (await import('./rows/reads.ts')).reads(bench),
   e: async (bench) => (await import('./rows/latency.ts')).latency(bench),
   g: async (bench) => (await import('./rows/disk.ts')).disk(bench),

@@ -77,7 +77,7 @@ export async function generateChain(
 const ID_STEP = 97;
 
 /** Makes the next block; gives the transactions that fitted. */
-async function forge(
+export async function forge(
   blockchain: Blockchain,
   { owner }: DevFolder,
   source: (timestamp: number) => Iterable<Tx>,

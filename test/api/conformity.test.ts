@@ -146,7 +146,7 @@ function problemsOf(name: string, { status, headers, text }: RawAnswer, made: Ma
 
 function send(name: string, { path, query, body }: Made): Promise<RawAnswer> {
   const [method, pattern] = name.split(' ') as [string, string];
-  const pairs = Object.entries(query).map(([key, value]) => [key, String(value)]);
+  const pairs = Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]);
   const search = pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
   const type = typeof body === 'string' ? 'text/plain' : 'application/json';
   const key = pattern.startsWith('/privacy') ? of.privacyApiKey : of.apiKey;

@@ -32,6 +32,9 @@ export const LENGTH_MS = ROUND_MS + SYNC_MS;
 export const FUNDS = 1_000_000_00000000n;
 const FEATURES = [3, 4, 5, 6, 7, 9, 10, 100, 101];
 
+/** Whoever can sign, known to the tests by name or not. */
+export type Signer = Pick<Generator, 'publicKey' | 'sign'>;
+
 export interface Account extends Generator {
   readonly keys: KeyPair;
   readonly text: string;
@@ -181,7 +184,7 @@ export async function mine(at: TestChain, txs: readonly Tx[] = []): Promise<Bloc
 /** Any signed transaction of the newest era layout unless `version` says otherwise. */
 export function signed<F extends Fields>(
   def: TxType<F>,
-  from: Account,
+  from: Signer,
   input: Omit<Input<F>, 'senderPublicKey'>,
   version = 2,
 ): Tx {

@@ -127,7 +127,7 @@ t.test(`${KEYSTORES} damaged keystores`, async (t) => {
     if (end === undefined) continue;
     refused++;
     if (end.code !== EXIT.failure || end.text === '' || STACK.test(end.text)) {
-      t.fail(`ended with ${end.code}`, { at, said: end.text });
+      t.fail(`ended with ${end.code}`, { changed: at, said: end.text });
     }
   }
   t.ok(refused > KEYSTORES / 3, `${refused} of them could not be used`);

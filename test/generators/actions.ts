@@ -27,11 +27,12 @@ import { registerNode } from '../../src/tx/types/111-register-node.ts';
 import { createPolicy } from '../../src/tx/types/112-create-policy.ts';
 import { updatePolicy } from '../../src/tx/types/113-update-policy.ts';
 import { policyDataHash } from '../../src/tx/types/114-policy-data-hash.ts';
-import { type Account, chain, miners, signed, users } from '../chain/chain-harness.ts';
+import { type Account, chain, miners, type Signer, signed, users } from '../chain/chain-harness.ts';
 import type { Rng } from './random.ts';
 
 const WEST = 100_000_000n;
 const HOUR = 3_600_000;
+const EACH_TRANSFER_FEE = 10_000_000n;
 const everybody: readonly Account[] = [...miners, ...users];
 
 /** What came to be on the chain: who may do what with which id. */
@@ -39,7 +40,7 @@ export interface Scene {
   readonly rng: Rng;
   /** Time of the block in the making, and who makes it. */
   now: number;
-  generator: Account;
+  generator: Signer;
   readonly assets: { readonly id: Uint8Array; readonly issuer: Account }[];
   readonly leases: { readonly id: Uint8Array; readonly lessor: Account }[];
   readonly aliases: string[];
@@ -75,7 +76,7 @@ const to = ({ address }: Account) => ({ kind: 'address', bytes: address }) as co
 export function sign<F extends Fields>(
   scene: Scene,
   def: TxType<F>,
-  from: Account,
+  from: Signer,
   version: number,
   input: object,
 ): Tx {
@@ -174,7 +175,9 @@ export const actions: Readonly<Record<number, Action>> = {
       amount: upTo(scene, 50),
     }));
     const from = asset?.issuer ?? anybody(scene);
-    return { tx: sign(scene, massTransfer, from, 1, { assetId: asset?.id, transfers }) };
+    // Enough also where a network asks for something for each transfer.
+    const fee = (massTransfer.fee ?? 0n) + EACH_TRANSFER_FEE * BigInt(transfers.length);
+    return { tx: sign(scene, massTransfer, from, 1, { assetId: asset?.id, transfers, fee }) };
   },
   12(scene) {
     const from = anybody(scene);
