@@ -89,6 +89,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./permissions.ts'),
   },
   {
+    name: 'policy',
+    summary: 'make policies, and exchange confidential data of their members',
+    load: () => import('./policy.ts'),
+  },
+  {
     name: 'node',
     summary: 'ask or stop a running node',
     load: () => import('./node.ts'),

@@ -40,11 +40,16 @@ export async function printAnswer(
   flags: NodeFlags,
   ask: (node: Client) => Promise<unknown>,
 ): Promise<void> {
+  const value = await answerOf(flags, ask);
+  printJson(value);
+  if (isStatusError(value)) throw new CliError(value.details);
+}
+
+/** The answer, for commands that print something else; a refusal is printed as above. */
+export async function answerOf<T>(flags: NodeFlags, ask: (node: Client) => Promise<T>): Promise<T> {
   const node = restNode(flags);
   try {
-    const value = await ask(node);
-    printJson(value);
-    if (isStatusError(value)) throw new CliError(value.details);
+    return await ask(node);
   } catch (cause) {
     if (!(cause instanceof RefusedError)) throw cause;
     printJson(refusalLine(cause));

@@ -20,7 +20,7 @@ interface Flags extends NodeFlags {
 }
 
 const POLL_MS = 250;
-const WAIT_SECONDS_MAX = 86_400;
+export const WAIT_SECONDS_MAX = 86_400;
 
 /** A sub-command for each type. */
 export function registerTypes(send: Command): void {
@@ -102,7 +102,12 @@ function wordValue(type: SendType, name: string, text: string): unknown {
   }
 }
 
-async function confirmed<T>(id: string, seconds: number, look: () => Promise<T>): Promise<T> {
+/** What `look` finds once the transaction is in a block. Throws CliError when it takes too long. */
+export async function confirmed<T>(
+  id: string,
+  seconds: number,
+  look: () => Promise<T>,
+): Promise<T> {
   const { RefusedError } = await import('../api/client.ts');
   const deadline = Date.now() + seconds * 1000;
   for (;;) {

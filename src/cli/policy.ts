@@ -1,0 +1,68 @@
+/** `platform-node policy …`: policies, and the confidential data of their members. */
+import { type Command, Option } from 'commander';
+import { type NodeFlags, nodeOptions } from './node-options.ts';
+import type { ChangeFlags, CreateFlags, ReadFlags, SendFlags } from './policy-calls.ts';
+
+const KEY = 'The API key is that of the privacy methods (rest-api.privacy-api-key-hash).';
+
+const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`;
+const addresses = (text: string): string[] => text.split(',').filter((part) => part !== '');
+
+export function register(policy: Command): void {
+  const verb = (usage: string, summary: string): Command =>
+    nodeOptions(policy.command(usage).summary(summary).description(sentence(summary)));
+  const dataVerb = (usage: string, summary: string): Command =>
+    verb(usage, summary).addHelpText('after', `\n${KEY}`);
+  const calls = () => import('./policy-calls.ts');
+
+  signed(verb('create', 'create a policy'))
+    .requiredOption('--name <text>', 'name of the policy')
+    .option('--description <text>', 'what it is for')
+    .requiredOption('--recipients <addresses>', 'who gets the data, separated by commas', addresses)
+    .option('--owners <addresses>', 'who may change it; default: the sender', addresses)
+    .action(async (flags: CreateFlags) => (await calls()).create(flags));
+
+  signed(verb('update <policyId>', 'add members to a policy, or remove them'))
+    .addOption(new Option('--add', 'add them').conflicts('remove'))
+    .option('--remove', 'remove them')
+    .option('--recipients <addresses>', 'who gets the data, separated by commas', addresses)
+    .option('--owners <addresses>', 'who may change it', addresses)
+    .action(async (id: string, flags: ChangeFlags) => (await calls()).update(id, flags));
+
+  verb('list', 'print all policies').action(async (flags: NodeFlags) =>
+    (await calls()).list(flags),
+  );
+  verb('show <policyId>', 'print a policy and the hashes of its data').action(
+    async (id: string, flags: NodeFlags) => (await calls()).show(id, flags),
+  );
+
+  signed(dataVerb('send-data <policyId> <file>', 'send a file to the members of a policy'))
+    .option('--filename <text>', 'name to send it under; default: that of the file')
+    .option('--type <text>', 'kind of data', 'file')
+    .option('--author <text>', 'who made it')
+    .option('--comment <text>', 'what to say about it')
+    .action(async (id: string, file: string, flags: SendFlags) =>
+      (await calls()).sendData(id, file, flags),
+    );
+
+  reading(dataVerb('get-data <hash>', 'write data to stdout or to a file'))
+    .option('-o, --output <file>', 'file to write, which must not exist yet')
+    .action(async (hash: string, flags: ReadFlags) => (await calls()).getData(hash, flags));
+  reading(dataVerb('get-info <hash>', 'print what was sent with the data')).action(
+    async (hash: string, flags: ReadFlags) => (await calls()).getInfo(hash, flags),
+  );
+  dataVerb('sync [policyId]', 'fetch missing data of one policy or of all').action(
+    async (id: string | undefined, flags: NodeFlags) => (await calls()).sync(id, flags),
+  );
+}
+
+/** Options of what an account of the node signs. */
+const signed = (command: Command): Command =>
+  command
+    .requiredOption('--sender <address>', 'account of the node that signs')
+    .option('--password-env <variable>', 'variable that holds the password of the account')
+    .option('--fee <units>', 'fee; default: the least')
+    .option('--wait <seconds>', 'wait so long for the transaction to be in a block');
+
+const reading = (command: Command): Command =>
+  command.option('--policy <policyId>', 'of this policy; default: of any that has the hash');
