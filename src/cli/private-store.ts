@@ -1,4 +1,5 @@
 /** The storage of confidential data that a configuration asks for (protocol.md §9.3). */
+import type { Shelf } from '../adapters/private-shelf.ts';
 import type { Log } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
 import type { Config } from '../node/config/settings.ts';
@@ -25,7 +26,11 @@ export async function openPrivateStore(
 }
 
 /** Loads the vendor's own libraries and no others. */
-async function shelfOf(storage: StorageSettings) {
+async function shelfOf(storage: StorageSettings): Promise<Shelf> {
+  if (storage.vendor === 'postgres') {
+    const { postgresShelf } = await import('../adapters/private-postgres.ts');
+    return postgresShelf({ ...storage, url: storage.url! });
+  }
   const { filesShelf } = await import('../adapters/private-files.ts');
   return filesShelf(storage.directory);
 }

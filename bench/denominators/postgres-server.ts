@@ -1,0 +1,99 @@
+/**
+ * A PostgreSQL cluster of its own, in a temporary folder and on a socket there, so that nothing
+ * else can be in its way. PostgreSQL refuses to run as root, so root hands it to an unprivileged
+ * user.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { NotInstalledError } from '../measure/contender.ts';
+
+export interface PostgresServer {
+  /** Holds the socket. */
+  readonly folder: string;
+  stop(): Promise<void>;
+}
+
+/** The superuser of the cluster. */
+export const SUPERUSER = 'bench';
+
+const VERSIONS = '/usr/lib/postgresql';
+const USERS = ['postgres', 'nobody'];
+const WAIT_MS = 100;
+const WAIT_MS_MAX = 60_000;
+
+const run = promisify(execFile);
+
+/** With a password it is asked for; else whoever reaches the socket is let in. */
+export async function startPostgresServer(password?: string): Promise<PostgresServer> {
+  const programs = findPrograms();
+  const user = await unprivilegedUser();
+  const folder = mkdtempSync(join(tmpdir(), 'postgres-'));
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  const identity = user ?? {};
+  const data = join(folder, 'data');
+  const initdb = ['-D', data, '-U', SUPERUSER, '-E', 'UTF8', '--no-instructions'];
+  if (password === undefined) {
+    initdb.push('-A', 'trust');
+  } else {
+    const file = join(folder, 'password');
+    writeFileSync(file, password);
+    initdb.push('-A', 'scram-sha-256', '--pwfile', file);
+  }
+  await run(join(programs, 'initdb'), initdb, { cwd: folder, ...identity });
+
+  const server = spawn(
+    join(programs, 'postgres'),
+    ['-D', data, '-k', folder, '-h', '', '-c', 'max_connections=100'],
+    { cwd: folder, stdio: 'ignore', ...identity },
+  );
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  const stop = async (): Promise<void> => {
+    server.kill('SIGINT');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await connected(folder);
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+  return { folder, stop };
+}
+
+function findPrograms(): string {
+  const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort() : [];
+  for (const version of versions.reverse()) {
+    const folder = join(VERSIONS, version, 'bin');
+    if (existsSync(join(folder, 'initdb'))) return folder;
+  }
+  throw new NotInstalledError('PostgreSQL is not installed (Debian: apt install postgresql)');
+}
+
+async function unprivilegedUser(): Promise<{ uid: number; gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of USERS) {
+    try {
+      const id = async (option: string) => Number((await run('id', [option, name])).stdout);
+      return { uid: await id('-u'), gid: await id('-g') };
+    } catch {
+      // The next one, then.
+    }
+  }
+  throw new NotInstalledError('PostgreSQL needs an unprivileged user, and there is none');
+}
+
+async function connected(folder: string): Promise<void> {
+  for (let waited = 0; waited < WAIT_MS_MAX; waited += WAIT_MS) {
+    try {
+      await run('pg_isready', ['-h', folder]);
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+    }
+  }
+  throw new NotInstalledError('PostgreSQL does not start');
+}
