@@ -26,19 +26,28 @@ export function createBytesIndex(
 ): BytesIndex {
   const waiting = new Map<string, PoolEntry>();
   const left = new Map<string, PoolEntry>();
-  const hashOf = (entry: PoolEntry): string => latin1(fastHash(entry.bytes));
+  /** Of all entries in the two maps, since everybody asks for it several times. */
+  const hashes = new Map<PoolEntry, string>();
+  const hashOf = (entry: PoolEntry): string => hashes.get(entry) ?? latin1(fastHash(entry.bytes));
   const add = (entry: PoolEntry): void => {
     const hash = hashOf(entry);
-    left.delete(hash);
+    hashes.set(entry, hash);
+    forget(hash);
     waiting.set(hash, entry);
   };
+  function forget(hash: string): void {
+    const entry = left.get(hash);
+    if (entry === undefined) return;
+    left.delete(hash);
+    hashes.delete(entry);
+  }
   for (const entry of pool.inOrder()) add(entry);
   const stop = pool.listen({
     added: add,
     removed(entry) {
       const hash = hashOf(entry);
       if (!waiting.delete(hash)) return;
-      if (left.size >= LEFT_MAX) left.delete(left.keys().next().value ?? '');
+      if (left.size >= LEFT_MAX) forget(left.keys().next().value ?? '');
       left.set(hash, entry);
     },
   });

@@ -13,16 +13,17 @@ import type { Clock, Log } from '../base/ports.ts';
 import { createRecentSet } from '../base/recent-set.ts';
 import { type Block, blockBytesMax, blockId, decodeBlock, encodeBlock } from '../block/block.ts';
 import type { Header } from '../block/header.ts';
-import type { Blockchain, Tip } from '../chain/blockchain.ts';
+import type { Blockchain, BlockEvent, Tip } from '../chain/blockchain.ts';
 import { consensusView } from '../chain/consensus-view.ts';
 import type { CheckedBlock, ForkChoice } from '../chain/fork-choice.ts';
-import { blockAt, headerRowAt, heightOf } from '../chain/stored-blocks.ts';
+import { headerRowAt, heightOf } from '../chain/stored-blocks.ts';
 import { type Chain, CodecError } from '../codec/codec.ts';
 import { type Consensus, isBetter } from '../consensus/consensus.ts';
 import type { BytesIndex } from '../mempool/bytes-index.ts';
 import {
   blockProtocols,
   type CompactBlock,
+  compactId,
   decodeBlocks,
   decodeCompact,
   decodeTxList,
@@ -97,31 +98,25 @@ export function createGossipBlocks(
     messageBytesMax: blockBytesMax(options.transactionBytesMax) + 33 * 65_535,
     take: onBlock,
   });
-  const forget = blockchain.listen({ block: ({ tip }) => onTip(tip.height, tip.header) });
+  const forget = blockchain.listen({ block: onTip });
 
   /** A block that no peer has told of and that bears our key was made here. */
-  function onTip(height: number, header: Header): void {
+  function onTip({ tip: { height, header }, block }: BlockEvent): void {
     const key = latin1(header.signature);
     if (stopped || seen.has(key) || !equal(header.generator, options.ownPublicKey)) return;
     seen.add(key);
     if (height !== blockchain.tip().height || sessions.all().length === 0) return;
-    const block = blockAt(view, height);
-    if (block === undefined) return;
-    const message = encodeCompact(compactOf(block), chain);
+    const txs = block.txs.map(({ bytes }) =>
+      isMadeByMiners(bytes) ? { bytes } : { hash: chain.fastHash(bytes) },
+    );
+    const message = encodeCompact({ header, txs }, chain);
     for (const session of sessions.all()) session.notify(blockProtocols.newBlock, message);
   }
 
-  const compactOf = (block: Block): CompactBlock => ({
-    header: block.header,
-    txs: block.transactions.map((bytes) =>
-      isMadeByMiners(bytes) ? { bytes } : { hash: chain.fastHash(bytes) },
-    ),
-  });
-
   function onBlock(session: Session, message: Uint8Array): void {
     if (stopped || ports.isFarBehind()) return;
-    const compact = decodeCompact(message, chain);
-    const key = latin1(compact.header.signature);
+    // Most announcements are of a block that another peer was faster with.
+    const key = latin1(compactId(message, chain));
     const running = arriving.get(key);
     if (running !== undefined) {
       if (running.sources.length < SOURCES_MAX) running.sources.push(session);
@@ -130,6 +125,7 @@ export function createGossipBlocks(
     if (seen.has(key) || arriving.size >= ARRIVING_MAX) return;
     const own = [...arriving.values()].filter(({ sources: [first] }) => first === session);
     if (own.length >= ARRIVING_OF_ONE_MAX) return;
+    const compact = decodeCompact(message, chain);
     const arrival = { compact, message: message.slice(), sources: [session] };
     arriving.set(key, arrival);
     void take(arrival)

@@ -61,6 +61,8 @@ const SOURCES_MAX = 4;
 /** Entries that too few peers have; beyond it the periodic rebroadcast must do. */
 const UNDELIVERED_MAX = 20_000;
 const REQUEST_TIMEOUT_MS = 10_000;
+/** A batch waits so long for more, and longer on a busy node: a millisecond for each of the last. */
+const GATHER_MS = 50;
 
 interface Peer {
   readonly session: Session;
@@ -84,6 +86,8 @@ export function createGossipTransactions(
   /** Hash → peers that have it, until they are enough. */
   const undelivered = new Map<string, Set<Session>>();
   let cancelFlush: (() => void) | undefined;
+  /** Hashes of the batch before, to the peer that got most. */
+  let flushed = 0;
   let stopped = false;
 
   sessions.handleNotices(txProtocols.hashes, {
@@ -146,12 +150,17 @@ export function createGossipTransactions(
     if (peer.known.has(hash)) return;
     peer.outgoing.add(hash);
     if (peer.outgoing.size >= options.batchMax) flush(peer);
-    else cancelFlush ??= clock.after(options.batchMs, flushAll);
+    else cancelFlush ??= clock.after(Math.min(options.batchMs, GATHER_MS + flushed), flushAll);
   }
 
   function flushAll(): void {
     cancelFlush = undefined;
-    if (!stopped) for (const peer of peers.values()) flush(peer);
+    flushed = 0;
+    if (stopped) return;
+    for (const peer of peers.values()) {
+      flushed = Math.max(flushed, peer.outgoing.size);
+      flush(peer);
+    }
   }
 
   function flush(peer: Peer): void {

@@ -213,6 +213,10 @@ export const decodeCompact = (bytes: Uint8Array, chain: Chain): CompactBlock =>
     return { header, txs };
   });
 
+/** The id of the block, without a look at the rest. */
+export const compactId = (bytes: Uint8Array, chain: Chain): Uint8Array =>
+  readHeader(new Reader(bytes, chain)).signature;
+
 export const encodeBlockTxsRequest = (request: BlockTxsRequest, chain: Chain): Uint8Array =>
   built(chain, (out) => {
     out.bytes(request.id);
