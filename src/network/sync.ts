@@ -1,23 +1,18 @@
 /**
- * Follows the peer with the best chain (protocol.md §10.6): ids after the last common block, then
- * blocks, several requests ahead of the one being applied and from several peers.
+ * Follows the peer with the best chain (protocol.md §10.6): its blocks are downloaded (download.ts)
+ * and applied in portions; the signatures of the next ones are checked meanwhile.
  *
- * Invariants: one run at a time; blocks are applied in order, whoever sent them; a request ends by
- * its time-out; who lets others wait for longer than a few seconds holds up nobody as long as
- * another peer can take over; who does not answer at all is followed after all others for five
- * minutes, and who promises a better chain than it has not at all; what is in flight is bounded.
+ * Invariants: one run at a time; blocks are applied in order, whoever sent them; who does not answer
+ * at all is followed after all others for five minutes, and who promises a better chain than it has
+ * not at all; what is in flight is bounded.
  */
-import { equal, latin1 } from '../base/bytes.ts';
-import { ApiError } from '../base/errors.ts';
 import type { Clock, Log } from '../base/ports.ts';
-import { blockBytesMax, blockId, decodeBlock } from '../block/block.ts';
+import type { Block } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import type { CheckedBlock, ForkChoice, Verdict } from '../chain/fork-choice.ts';
-import { headerRowAt, heightOf } from '../chain/stored-blocks.ts';
-import { type Chain, CodecError } from '../codec/codec.ts';
-import { blockProtocols, decodeBlocks, decodeIds, encodeIdList } from './messages-blocks.ts';
+import type { Chain } from '../codec/codec.ts';
+import { createDownload, GivenUp, read } from './download.ts';
 import type { PeerHead, PeerHeads } from './peer-heads.ts';
-import { SilentLine } from './requests.ts';
 import type { Session, Sessions } from './session.ts';
 
 export interface SyncOptions {
@@ -46,9 +41,11 @@ export interface Sync {
   stop(): Promise<void>;
 }
 
-/** Blocks asked for in one request when far behind. */
-const CHUNK_MAX = 50;
-const CHUNKS_AHEAD = 3;
+/** Blocks whose signatures are checked, and which are applied and written, together. */
+const PORTION_BLOCKS = 50;
+const PORTION_TRANSACTIONS = 10_000;
+/** Portions being checked while one is applied. */
+const PORTIONS_AHEAD = 2;
 /** A branch that is not better yet waits in memory until it is. */
 const BRANCH_BLOCKS_MAX = 1_000;
 const BRANCH_BYTES_MAX = 256 * 1024 * 1024;
@@ -57,28 +54,21 @@ const PATIENCE_MS = 500;
 /** Before a better chain that could not be taken is tried again. */
 const RETRY_MS = 2_000;
 
-/** After that somebody else is asked as well; the time-out goes on for the one who is slow. */
-const LAGGING_MS = 4_000;
-
-/** By the fault of the peer; because others may do better; or because it is of no use at present. */
-type Reason = 'blamed' | 'elsewhere' | 'later';
-
-/** The peer is no longer followed. */
-class GivenUp extends Error {
-  readonly reason: Reason;
-  constructor(why: string, reason: Reason) {
-    super(why);
-    this.reason = reason;
-  }
-}
-
 export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
-  const { chain, blockchain, forkChoice, heads, sessions, clock, log } = ports;
-  const { view } = blockchain;
+  const { blockchain, forkChoice, heads, sessions, clock, log } = ports;
   let running: Promise<void> | undefined;
   let missing = 0;
   let stopped = false;
   let cancelWake: (() => void) | undefined;
+  const download = createDownload(
+    {
+      ...options,
+      onPlanned(count) {
+        missing += count;
+      },
+    },
+    { ...ports, invalid: forkChoice.invalid },
+  );
   heads.onHead(({ height, score }) => {
     const tip = blockchain.tip();
     if (score < tip.score || running !== undefined) return;
@@ -126,27 +116,20 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
   async function follow(target: PeerHead): Promise<void> {
     missing = 0;
     const isTie = target.score === blockchain.tip().score;
-    const plan = chunks(target);
-    const started: Promise<CheckedBlock[]>[] = [];
     let branch: CheckedBlock[] = [];
-    let isPlanned = false;
-    for (;;) {
-      while (!isPlanned && started.length < CHUNKS_AHEAD) {
-        const next = await plan.next();
-        if (next.done === true) isPlanned = true;
-        else started.push(quietly(download(next.value, target)));
-      }
-      const arrived = await started.shift();
-      if (arrived === undefined) break;
-      branch.push(...arrived);
+
+    async function adopt(portion: readonly CheckedBlock[]): Promise<void> {
+      branch.push(...portion);
       requireBounded(branch);
       const verdict = await forkChoice.adopt(branch);
-      if (stopped) return;
-      missing = Math.max(0, missing - arrived.length);
-      if (verdict.kind === 'not-better') continue;
+      requireRunning();
+      missing = Math.max(0, missing - portion.length);
+      if (verdict.kind === 'not-better') return;
       requireAdopted(verdict, target);
       branch = [];
     }
+
+    for await (const portion of withLead(portions(target), PORTIONS_AHEAD)) await adopt(portion);
     if (isTie) heads.dismiss(target);
     else if (blockchain.tip().score < target.score) {
       const why = 'a score without the blocks for it';
@@ -154,10 +137,37 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
     }
   }
 
-  /** A rejection is met when its turn comes; until then it is nobody's surprise. */
-  function quietly<T>(promise: Promise<T>): Promise<T> {
-    promise.catch(() => undefined);
-    return promise;
+  function requireRunning(): void {
+    if (stopped) throw new GivenUp('the node stops', 'later');
+  }
+
+  /** The blocks in order, with their signatures being checked. */
+  async function* portions(target: PeerHead): AsyncGenerator<CheckedBlock[]> {
+    let portion: CheckedBlock[] = [];
+    let transactions = 0;
+    try {
+      for await (const { block, session } of download.blocks(target)) {
+        portion.push(await check(block, session));
+        transactions += block.transactions.length;
+        if (portion.length < PORTION_BLOCKS && transactions < PORTION_TRANSACTIONS) continue;
+        yield portion;
+        portion = [];
+        transactions = 0;
+      }
+    } catch (cause) {
+      // What came before is good all the same.
+      if (portion.length > 0) yield portion;
+      throw cause;
+    }
+    if (portion.length > 0) yield portion;
+  }
+
+  async function check(block: Block, session: Session): Promise<CheckedBlock> {
+    return forkChoice.check(block).catch((error) =>
+      read(session, (): never => {
+        throw error;
+      }),
+    );
   }
 
   function requireBounded(branch: readonly CheckedBlock[]): void {
@@ -183,176 +193,33 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
     }
   }
 
-  /** Ids of unknown blocks in order, cut for the requests. */
-  async function* chunks(target: PeerHead): AsyncGenerator<Uint8Array[]> {
-    let known = ownIds();
-    for (let isFirst = true; ; isFirst = false) {
-      const ids = await askIds(target.session, known, isFirst);
-      const unknown = ids.filter((id) => heightOf(view, id) === undefined);
-      // Whoever tells us our own blocks could go on for ever.
-      if (unknown.length === 0) return;
-      if (unknown.some((id) => forkChoice.invalid.has(id))) {
-        target.session.offend('invalid-block', 'ids of a chain with an invalid block');
-        throw new GivenUp('a chain with an invalid block', 'blamed');
-      }
-      missing += unknown.length;
-      const size = unknown.length > options.batch ? CHUNK_MAX : options.batch;
-      for (let from = 0; from < unknown.length; from += size) {
-        yield unknown.slice(from, from + size);
-      }
-      if (equal(ids.at(-1)!, target.id)) return;
-      known = [ids.at(-1)!];
-    }
-  }
-
-  /** Newest first. */
-  function ownIds(): Uint8Array[] {
-    const { height } = blockchain.tip();
-    const ids: Uint8Array[] = [];
-    for (let at = height; at > 0 && ids.length < options.rollbackMax; at--) {
-      const row = headerRowAt(view, at);
-      if (row !== undefined) ids.push(row.header.signature);
-    }
-    return ids;
-  }
-
-  async function askIds(
-    session: Session,
-    known: readonly Uint8Array[],
-    isFirst: boolean,
-  ): Promise<Uint8Array[]> {
-    const message = encodeIdList(known, chain);
-    const answer = await ask(session, blockProtocols.ids, message);
-    const ids = read(session, () => decodeIds(answer, chain));
-    if (ids === undefined) {
-      // The peer itself has changed its chain since its last answer.
-      if (!isFirst) throw new GivenUp('the peer is on another branch now', 'later');
-      log.error('fork.too-deep', {
-        peer: session.nodeName,
-        max: options.rollbackMax,
-        why: 'a peer with a better score shares none of the newest blocks',
-      });
-      heads.ignore(session);
-      throw new GivenUp('no common block', 'later');
-    }
-    if (!known.some((id) => equal(id, ids.common))) {
-      session.offend('malformed-message', 'a common block that was not asked about');
-      throw new GivenUp('a common block that was not asked about', 'blamed');
-    }
-    // Views into a whole message otherwise.
-    return ids.next.map((id) => id.slice());
-  }
-
-  /** The answer, unless it takes long and another peer has a better chain than ours, too. */
-  function ask(session: Session, protocol: string, message: Uint8Array): Promise<Uint8Array> {
-    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
-    let cancel = clock.after(LAGGING_MS, lag);
-    function lag(): void {
-      heads.lag(session, true);
-      cancel = clock.after(LAGGING_MS, lag);
-      if (heads.best() !== undefined) reject(new GivenUp('others may be faster', 'elsewhere'));
-    }
-    function over(): void {
-      cancel();
-      heads.lag(session, false);
-    }
-    session.request(protocol, message, options.timeoutMs).then(
-      (answer) => {
-        over();
-        resolve(answer);
-      },
-      (error: unknown) => {
-        over();
-        const why = `no answer: ${String(error)}`;
-        // A connection may break, or go dead, without anybody's fault.
-        if (error instanceof SilentLine) session.close(why);
-        if (!isOpen(session)) return reject(new GivenUp(why, 'elsewhere'));
-        heads.defer(session);
-        session.offend('unanswered-request', why);
-        reject(new GivenUp(why, 'elsewhere'));
-      },
-    );
-    return promise;
-  }
-
-  function read<T>(session: Session, decode: () => T): T {
-    try {
-      return decode();
-    } catch (error) {
-      const refusal = error instanceof ApiError || error instanceof CodecError;
-      if (!refusal) throw error;
-      session.offend('malformed-message', error.message);
-      throw new GivenUp(error.message, 'blamed');
-    }
-  }
-
-  let turn = 0;
-
-  /** From the peers with as good a chain in turn; the one followed has the last word. */
-  async function download(ids: readonly Uint8Array[], target: PeerHead): Promise<CheckedBlock[]> {
-    const blocks: CheckedBlock[] = [];
-    const asked = new Set<Session>();
-    while (blocks.length < ids.length) {
-      const before = blocks.length;
-      const helper = next(target, asked);
-      const source = helper ?? target.session;
-      asked.add(source);
-      try {
-        await fetchInto(blocks, ids.slice(before), source);
-      } catch (error) {
-        if (!(error instanceof GivenUp) || helper === undefined) throw error;
-        if (error.reason === 'blamed' && source === target.session) throw error;
-        log.debug('sync.helper-failed', { peer: source.nodeName, why: error.message });
-        if (error.reason === 'blamed') heads.ignore(source);
-      }
-      if (stopped) throw new GivenUp('the node stops', 'later');
-      if (helper === undefined && blocks.length === before) {
-        throw new GivenUp('blocks without their bodies', 'blamed');
-      }
-    }
-    return blocks;
-  }
-
-  /** Undefined when all have been asked. */
-  function next(target: PeerHead, asked: ReadonlySet<Session>): Session | undefined {
-    const helpers = heads.holders(target.score).filter((one) => !asked.has(one));
-    return helpers[turn++ % Math.max(1, helpers.length)];
-  }
-
-  /** Appends what the peer sends up to the first block that it lacks. */
-  async function fetchInto(
-    blocks: CheckedBlock[],
-    ids: readonly Uint8Array[],
-    session: Session,
-  ): Promise<void> {
-    const answer = await ask(session, blockProtocols.blocks, encodeIdList(ids, chain));
-    const max = blockBytesMax(options.transactionBytesMax);
-    const parts = read(session, () => decodeBlocks(answer, chain, max));
-    for (const [i, bytes] of parts.entries()) {
-      if (bytes === undefined || stopped) return;
-      const block = read(session, () => decodeBlock(bytes, chain));
-      const checked = await forkChoice.check(block).catch((error) =>
-        read(session, (): never => {
-          throw error;
-        }),
-      );
-      const id = ids[i];
-      if (id === undefined || latin1(blockId(checked.block)) !== latin1(id)) {
-        session.offend('malformed-message', 'another block than was asked for');
-        throw new GivenUp('another block than was asked for', 'blamed');
-      }
-      blocks.push(checked);
-      await clock.turn();
-    }
-  }
-
   return {
     wake,
     isFarBehind: () => missing > options.batch,
     async stop() {
       stopped = true;
+      download.stop();
       cancelWake?.();
       await running;
     },
   };
+}
+
+/**
+ * The same items, each handed out when `count` more have come, so that those are being worked on
+ * meanwhile. What came before a failure is handed out before it.
+ */
+async function* withLead<T>(source: AsyncIterable<T>, count: number): AsyncGenerator<T> {
+  const ahead: T[] = [];
+  let failure: { readonly cause: unknown } | undefined;
+  try {
+    for await (const item of source) {
+      ahead.push(item);
+      if (ahead.length > count) yield ahead.shift()!;
+    }
+  } catch (cause) {
+    failure = { cause };
+  }
+  yield* ahead;
+  if (failure !== undefined) throw failure.cause;
 }
