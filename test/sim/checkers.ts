@@ -39,8 +39,12 @@ export class Checkers {
   watch(node: SimNode): void {
     const { blockchain } = node;
     const initial = initialBalance(blockchain);
-    let height = blockchain.tip().height;
+    const { id, height: start } = blockchain.tip();
+    let height = start;
     let unwound = false;
+    // What was on the disk is the state after some block, and a whole one.
+    this.sameHash(node, id, start);
+    this.wholeState(node, initial);
     blockchain.listen({
       rolledBack: () => {
         unwound = true;
@@ -57,11 +61,14 @@ export class Checkers {
         }
         unwound = false;
         height = blockchain.tip().height;
-        if (this.commits % FULL_CHECK_EVERY !== 0) return;
-        const all = brokenInvariants(blockchain.view, initial);
-        if (all.length > 0) this.fail(node, all.join('; '));
+        if (this.commits % FULL_CHECK_EVERY === 0) this.wholeState(node, initial);
       },
     });
+  }
+
+  private wholeState(node: SimNode, initial: bigint): void {
+    const broken = brokenInvariants(node.blockchain.view, initial);
+    if (broken.length > 0) this.fail(node, broken.join('; '));
   }
 
   private sameHash(node: SimNode, id: Uint8Array, height: number): void {

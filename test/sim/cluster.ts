@@ -34,13 +34,15 @@ export interface ClusterOptions extends Rules {
   readonly seed: number;
   /** Everybody knows everybody from the configuration; otherwise chance decides. */
   readonly acquainted?: boolean;
+  /** A node that has crashed is down for so long at most. */
+  readonly downMsMax?: number;
   readonly trace?: ((line: string) => void) | undefined;
 }
 
 /** A supervisor starts a node again that could not join its network. */
 const START_AGAIN_MS = 10_000;
 const STEP_MS = 1_000;
-const RESTART_MS_MAX = 60_000;
+const DOWN_MS_MAX = 60_000;
 /** Offences that the network alone can make. */
 const SLOW: ReadonlySet<string> = new Set(['unanswered-request', 'withheld']);
 
@@ -53,7 +55,11 @@ export class Cluster {
   readonly ground: Ground;
   /** By the number of their member; undefined while they are down. */
   readonly nodes: (SimNode | undefined)[] = [];
+  /** Called with every node that is about to start. */
+  onStart: ((node: SimNode, i: number) => void) | undefined;
   crashes = 0;
+  /** Rows of the writes in which nodes have crashed. */
+  readonly crashedWrites: number[] = [];
   /** Event → how often any node has logged it. */
   readonly events = new Map<string, number>();
   private readonly net: MemoryNet;
@@ -81,7 +87,10 @@ export class Cluster {
       verifier: sharedVerifier(),
       host: (name) => this.net.host(name),
       log: (node, level, event, fields) => this.log(node, level, event, fields),
-      crashed: (node) => this.fell(node, 1 + dice.below(RESTART_MS_MAX)),
+      crashed: (node, rows) => {
+        this.crashedWrites.push(rows);
+        this.fell(node, 1 + dice.below(options.downMsMax ?? DOWN_MS_MAX));
+      },
       broken: (node, cause) => this.fail(new Broken(`${node.name} stops: ${String(cause)}`)),
     };
   }
@@ -116,6 +125,7 @@ export class Cluster {
     const node = new SimNode(this.ground, member, this.configs[i]!, disk, this.dice.fork());
     this.nodes[i] = node;
     this.trace(node.name, 'starts');
+    this.onStart?.(node, i);
     this.guard(this.join(i, node));
   }
 

@@ -25,8 +25,8 @@ export interface Ground {
   readonly verifier: Verifier;
   host(name: string): MemoryHost;
   log(node: SimNode, level: LogLevel, event: string, fields: LogFields): void;
-  /** A node stopped by itself in a write. */
-  crashed(node: SimNode): void;
+  /** A node stopped by itself in a write of so many rows. */
+  crashed(node: SimNode, rows: number): void;
   /** A node wants to be stopped, since it is broken. */
   broken(node: SimNode, cause: unknown): void;
 }
@@ -53,7 +53,7 @@ export class SimNode {
   private readonly ground: Ground;
   private readonly dice: Dice;
   private readonly host: MemoryHost;
-  private fatalStep: number | undefined;
+  private fatal: { readonly step: number; readonly rowsMin: number } | undefined;
 
   constructor(ground: Ground, member: Member, config: Config, left: Disk | undefined, dice: Dice) {
     this.ground = ground;
@@ -124,9 +124,14 @@ export class SimNode {
     });
   }
 
-  /** It dies at this step of one of its next writes. */
-  crashAt(step: number): void {
-    this.fatalStep = step;
+  /** It dies at this step, or at the end, of its next write of at least so many rows. */
+  crashAt(step: number, rowsMin = 0): void {
+    this.fatal = { step, rowsMin };
+  }
+
+  /** Nothing of `crashAt` holds any more. */
+  spare(): void {
+    this.fatal = undefined;
   }
 
   /** Ends at once: as by kill -9, or as when the power fails, which no peer is told of. */
@@ -140,9 +145,10 @@ export class SimNode {
 
   private write(step: number, of: number): void {
     if (!this.isAlive) throw new Crash();
-    if (this.fatalStep === undefined || step < Math.min(this.fatalStep, of)) return;
+    const { fatal } = this;
+    if (fatal === undefined || of < fatal.rowsMin || step < Math.min(fatal.step, of)) return;
     this.kill();
-    this.ground.crashed(this);
+    this.ground.crashed(this, of);
     throw new Crash();
   }
 
