@@ -147,6 +147,21 @@ function readMeta(descriptor: number, at: number): DataView | undefined {
   return meta.getUint32(AT_MAGIC, true) === MAGIC ? meta : undefined;
 }
 
+/** Number of the latest transaction in a file that another process may have open; 0n for none. */
+export function latestTransaction(folder: string): bigint {
+  const file = dataFile(folder);
+  if (!existsSync(file)) return 0n;
+  const descriptor = openSync(file, 'r');
+  try {
+    const first = readMeta(descriptor, 0);
+    const second = first && readMeta(descriptor, first.getUint32(AT_PAGE_SIZE, true));
+    const numbers = [first, second].map((meta) => meta?.getBigUint64(AT_TRANSACTION, true) ?? 0n);
+    return numbers.reduce((a, b) => (a > b ? a : b));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** LMDB synchronises its file; the folder must remember that the file exists. */
 export function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');

@@ -2,7 +2,7 @@
 // commit was and ends with the state of the chain that the file was made from.
 // IMPORT_TXS sets how many transactions, IMPORT_KILLS how often.
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,14 +11,15 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { generateChain, openChain } from '../../bench/chain/generate.ts';
 import type { DevFolder } from '../../bench/node/dev-folder.ts';
+import { latestTransaction } from '../../src/adapters/lmdb-environment.ts';
 import { encodeHex } from '../../src/base/hex.ts';
 
 const TRANSACTIONS = Number(process.env['IMPORT_TXS'] ?? 20_000);
 const KILLS = Number(process.env['IMPORT_KILLS'] ?? 2);
 /** Many more than an import reads ahead, so that there are commits between the kills. */
 const BLOCKS = 600;
-/** The store grows by this part of the file, which is more than one commit, before a kill. */
-const GROWTH = 4;
+/** The kill comes after so many, of which the first are those of an empty store. */
+const COMMITS = 3n;
 const LOOK_MS = 2;
 /** Far above what it takes on a machine that does nothing else. */
 const MS_PER_TRANSACTION_MAX = 5;
@@ -42,10 +43,12 @@ t.test(`an import of ${TRANSACTIONS} transactions survives ${KILLS} kills`, asyn
   const pipe = join(dir, 'pipe');
   await run('mkfifo', [pipe]);
   const copy = `data-directory=${join(dir, 'copy')}`;
+  const store = join(dir, 'copy', 'chain');
   const importing = (from: string) => ['chain', 'import', folder.config, from, '--set', copy];
 
   let reached = 1;
   for (let kill = 1; kill <= KILLS; kill++) {
+    const before = latestTransaction(store);
     const child = spawn(BIN, importing(pipe), { env, stdio: 'ignore' });
     t.teardown(() => child.kill('SIGKILL'));
     const ended = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)));
@@ -53,8 +56,7 @@ t.test(`an import of ${TRANSACTIONS} transactions survives ${KILLS} kills`, asyn
     // comes while it writes what it has read.
     const feed = await open(pipe, 'w');
     await feed.writeFile(bytes.subarray(0, (bytes.length * (kill + 2)) / (KILLS + 3)));
-    const target = sizeOf(join(dir, 'copy')) + bytes.length / GROWTH;
-    while (sizeOf(join(dir, 'copy')) < target) await wait(LOOK_MS);
+    while (latestTransaction(store) < before + COMMITS) await wait(LOOK_MS);
     child.kill('SIGKILL');
     t.equal(await ended, 'SIGKILL', 'it was at work until it was killed');
     await feed.close();
@@ -71,12 +73,6 @@ t.test(`an import of ${TRANSACTIONS} transactions survives ${KILLS} kills`, asyn
   t.ok(transactions < TRANSACTIONS, 'it went on instead of beginning again');
   t.comment(`killed ${KILLS} times, the last one at height ${reached} of ${height}`);
 });
-
-/** Bytes of the store in a data directory. */
-function sizeOf(dataDirectory: string): number {
-  const file = join(dataDirectory, 'chain', 'data.mdb');
-  return existsSync(file) ? statSync(file).size : 0;
-}
 
 async function stateOf(folder: DevFolder, set: readonly string[], at?: number) {
   const { blockchain, close } = await openChain(folder, set);
