@@ -1,17 +1,23 @@
 /** Row g: bytes on disk for each transfer, with all its indexes and its share of the rest. */
 import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Bench } from '../bench.ts';
+import { tableBytes } from '../measure/table-bytes.ts';
 import { atMost, number, type RowResult } from '../report/result.ts';
 import { longChain, storeFile } from './chain.ts';
 
 /** A version 2 transfer without attachment in full bytes. */
 const WIRE_BYTES = 156;
+const SHOWN_BYTES_MIN = 0.1;
 
 export async function disk(bench: Bench): Promise<RowResult> {
   const chain = await longChain(bench);
   const { blocks, blksize } = statSync(storeFile(chain));
   // st_blocks counts in units of 512 bytes, whatever st_blksize says.
   const bytes = (blocks * 512) / chain.transfers;
+  const tables = await tableBytes(dirname(storeFile(chain)));
+  const each = tables.map(({ name, bytes }) => ({ name, bytes: bytes / chain.transfers }));
+  const used = each.reduce((sum, table) => sum + table.bytes, 0);
   return {
     row: 'g',
     title: 'bytes on disk',
@@ -27,6 +33,10 @@ export async function disk(bench: Bench): Promise<RowResult> {
           count: 1,
         },
       },
+      ...each
+        .filter(({ bytes }) => bytes >= SHOWN_BYTES_MIN)
+        .map(({ name, bytes }) => ({ what: `of these ${name}`, value: `${bytes.toFixed(1)} B` })),
+      { what: 'of these pages that wait for reuse', value: `${(bytes - used).toFixed(1)} B` },
       { what: 'chain', value: `${chain.transfers} transfers in ${chain.height} blocks` },
     ],
     goals: [
