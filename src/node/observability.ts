@@ -57,6 +57,11 @@ export const events = {
   'pool.journal-failed': 'The pool cannot be written to disk: check its space and health.',
   'privacy.damaged':
     'Stored confidential data are not what was written; they count as missing until a member sends them again.',
+  'privacy.backlog-failed':
+    'What is to be fetched of confidential data cannot be written to disk: check its space and health.',
+  'privacy.fetched': 'Confidential data came from another member of their policy.',
+  'privacy.lost':
+    'No member could give confidential data for hours; it is tried again now and then, and when somebody asks.',
   'privacy.storage-failed':
     'The storage of confidential data refused a call: check its space, health and settings.',
   'sync.failed': 'Blocks could not be fetched from a peer; another one is asked.',

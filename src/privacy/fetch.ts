@@ -1,8 +1,7 @@
 /** One attempt at an item: its possible sources one after the other, until one delivers. */
-import { base58 } from '../base/base58.ts';
 import type { Log } from '../base/ports.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
-import type { ItemId } from './item.ts';
+import { type ItemId, namesOf } from './item.ts';
 import { pull } from './pull.ts';
 import type { TransferPorts } from './session-key.ts';
 import type { Sources } from './sources.ts';
@@ -40,8 +39,7 @@ export function createFetch(
       if (!isWanted(item)) return 'settled';
       const pulled = await pull(peer, item, timeoutMs, ports);
       if (pulled === 'stored') {
-        const [policy, hash] = [item.policyId, item.hash].map((id) => base58.encode(id));
-        log.info('privacy.fetched', { policy, hash, from: chain.addressToText(peer.owner) });
+        log.info('privacy.fetched', { ...namesOf(item), from: chain.addressToText(peer.owner) });
         ports.onStored(item);
         return 'settled';
       }

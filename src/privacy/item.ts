@@ -1,4 +1,5 @@
 /** Data of a policy by name: which policy, and the SHA-256 of the bytes. */
+import { base58 } from '../base/base58.ts';
 import { concat, fromLatin1, latin1 } from '../base/bytes.ts';
 
 export interface ItemId {
@@ -21,4 +22,10 @@ export const itemBytes = ({ policyId, hash }: ItemId): Uint8Array => concat(poli
 export const itemOfBytes = (bytes: Uint8Array): ItemId => ({
   policyId: bytes.subarray(0, ID_BYTES),
   hash: bytes.subarray(ID_BYTES),
+});
+
+/** As log lines show it. */
+export const namesOf = ({ policyId, hash }: ItemId): { policy: string; hash: string } => ({
+  policy: base58.encode(policyId),
+  hash: base58.encode(hash),
 });

@@ -13,7 +13,7 @@ import { type Access, answering, createAccess } from './access.ts';
 import { createBacklog } from './backlog.ts';
 import { createFetch } from './fetch.ts';
 import { type Follow, followChain } from './follow.ts';
-import type { ItemId } from './item.ts';
+import { type ItemId, namesOf } from './item.ts';
 import { decodeItems, encodeItems, ITEMS, ITEMS_BYTES_MAX } from './messages.ts';
 import type { Peers } from './peers.ts';
 import { replyToPeers } from './reply.ts';
@@ -86,13 +86,13 @@ function createExchange(
   options: PrivacyOptions,
   ports: PrivacyPorts & { readonly peers: Peers },
 ): ExchangeService {
-  const { peers, view, chain, clock, owner } = ports;
+  const { peers, view, chain, clock, owner, log } = ports;
   const backlog = createBacklog({ ...ports, store: ports.rows });
   const sources = createSources(options, ports);
   const fetch = createFetch(options.transferMs, { ...ports, sources, onStored });
   const wanted = createWanted(
     { ...options, parallelism: options.fetchParallelism },
-    { ...ports, backlog, fetch },
+    { ...ports, backlog, fetch, onLost: (item) => log.warn('privacy.lost', namesOf(item)) },
   );
   const follow = followChain({
     ...ports,

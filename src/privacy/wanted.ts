@@ -29,6 +29,8 @@ export interface WantedPorts {
   readonly random: Random;
   /** Never rejects. */
   readonly fetch: (item: ItemId) => Promise<Outcome>;
+  /** It has been tried so often that it is lost now. */
+  readonly onLost: (item: ItemId) => void;
 }
 
 export interface Wanted {
@@ -138,14 +140,15 @@ export function createWanted(options: WantedOptions, ports: WantedPorts): Wanted
     const outcome = await ports.fetch(job.item);
     running[kind]--;
     job.running = false;
-    if (!job.dropped && !stopped) settle(job, outcome);
+    if (!job.dropped && !stopped) settle(job, outcome, kind);
     pump();
   }
 
-  function settle(job: Job, outcome: Outcome): void {
+  function settle(job: Job, outcome: Outcome, kind: Kind): void {
     if (outcome === 'settled') {
       forget(job, undefined);
     } else if (++job.failures >= options.attemptsMax) {
+      if (kind !== 'lost') ports.onLost(job.item);
       forget(job, 'lost');
     } else {
       job.kind = 'pending';

@@ -13,9 +13,11 @@ import {
 } from '../../src/network/messages-blocks.ts';
 import { PEERS } from '../../src/network/messages-peers.ts';
 import { txProtocols } from '../../src/network/messages-transactions.ts';
+import type { PeerSession, StreamHandler } from '../../src/network/peer-session.ts';
 import { createPenalties } from '../../src/network/penalties.ts';
 import type { RequestHandler, Session } from '../../src/network/session.ts';
 import { createSessions } from '../../src/network/sessions.ts';
+import { DATA } from '../../src/privacy/messages.ts';
 import { chain, family, quiet } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
@@ -34,8 +36,10 @@ export interface Maverick extends Member {
   readonly network: Network;
   /** By protocol; what is not here is never answered. */
   readonly answers: Map<string, Answer>;
+  /** By protocol; what is not here stays open without a word. */
+  readonly streams: Map<string, StreamHandler['serve']>;
   sessions(): readonly Session[];
-  session(node: Member): Session | undefined;
+  session(node: Member): PeerSession | undefined;
   /** Dials, and again whenever it was thrown out. */
   pester(nodes: readonly Member[]): void;
   notifyAll(protocol: string, message: Uint8Array): void;
@@ -55,6 +59,7 @@ export async function maverick(
   const network = at.host(member.host);
   const random = seededRandom('a maverick');
   const answers = new Map<string, Answer>();
+  const streams = new Map<string, StreamHandler['serve']>();
   const handshake = createHandshake({
     chain,
     random,
@@ -96,6 +101,11 @@ export async function maverick(
         answers.get(protocol)?.(message, session) ?? new Promise(() => {}),
     });
   }
+  sessions.handleStreams(DATA, {
+    messageBytesMax: LARGE,
+    concurrent: 100,
+    serve: (session, stream) => streams.get(DATA)?.(session, stream) ?? new Promise<void>(() => {}),
+  });
   sessions.announce();
   await network.listen({ host: member.host, port: PORT, connectionsMax: 100 });
   scope.teardown(async () => {
@@ -119,6 +129,7 @@ export async function maverick(
     ...member,
     network,
     answers,
+    streams,
     sessions: sessions.all,
     session: (node) => sessions.of(node.address),
     pester(nodes) {

@@ -1,15 +1,18 @@
-/** Confidential data among whole nodes (protocol.md §9): who gets them, and who does not. */
+/** Confidential data among whole nodes (protocol.md §9.4): when they are fetched, and when again. */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import { base58 } from '../../src/base/base58.ts';
+import { DATA } from '../../src/privacy/messages.ts';
 import { dataOf, held, members, sha256 } from './members.ts';
 
+const HOUR_SECONDS = 3600;
+
 t.test('what a member sends the others fetch, and nobody else', async (t) => {
-  const network = await members(t, { miners: ['a'], others: ['b', 'c', 'd'] });
+  const network = await members(t, { miners: ['a'], others: ['b', 'c'] });
   const a = await network.keep('a');
   const b = await network.keep('b');
   const c = await network.keep('c');
-  const all = [a, b, c];
-  const policyId = await network.policy([a, b], all);
+  const policyId = await network.policy([a, b], [a, b, c]);
   const bytes = randomBytes(300_000);
   const tx = await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
   t.equal(tx.type, 114);
@@ -21,4 +24,91 @@ t.test('what a member sends the others fetch, and nobody else', async (t) => {
     size: '300000',
     timestamp: 1_000_000_000n,
   });
+  for (const { log } of [a, b, c]) {
+    const lines = JSON.stringify([log.of('peer.offence'), log.of('privacy.fetched')]);
+    t.notMatch(lines, /offence|confidential/, 'nobody is blamed, nothing is told');
+  }
+});
+
+t.test('scenario 93: nobody has it for a long time, then somebody', async (t) => {
+  const network = await members(t, { miners: ['a', 'b'] });
+  const [a, b] = [await network.keep('a'), await network.keep('b')];
+  const policyId = await network.policy([a, b], [a, b]);
+  const [first, second] = [randomBytes(1000), randomBytes(1000)];
+  // The chain gets through, the data do not.
+  let isBlocked = true;
+  network.faults = ({ protocol }) => ({ lost: isBlocked && protocol.endsWith(DATA) });
+  for (const bytes of [first, second]) {
+    const tx = await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
+    await network.until('the block', () => b.node.services.chain.transaction(tx.id) !== undefined);
+  }
+  await network.seconds(9 * HOUR_SECONDS);
+  await network.until('both lost', () => b.log.of('privacy.lost').length === 2);
+  await t.rejects(b.node.services.privacy!.data(sha256(first)), {
+    code: 617,
+    message: `The requested dataset ${base58.encode(sha256(first))} is missing in privacy storage`,
+  });
+  isBlocked = false;
+  await network.until('who asks for it gets it', async () => {
+    return (await held(b, policyId, first)) !== undefined;
+  });
+  const restarted = await b.node.services.privacy!.sync(policyId);
+  t.strictSame(restarted, { restarted: 1 }, 'forceSync counts what is missing');
+  await network.until('the other', async () => (await held(b, policyId, second)) !== undefined);
+});
+
+t.test('lost data are tried again by themselves', async (t) => {
+  const set = ['privacy.synchronizer.max-attempt-count=2'];
+  const network = await members(t, { miners: ['a', 'b'], set });
+  const [a, b] = [await network.keep('a'), await network.keep('b')];
+  const policyId = await network.policy([a, b], [a, b]);
+  const bytes = randomBytes(1000);
+  let isBlocked = true;
+  network.faults = ({ protocol }) => ({ lost: isBlocked && protocol.endsWith(DATA) });
+  await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
+  await network.until('it is lost', async () => {
+    await network.seconds(30);
+    return b.log.of('privacy.lost').length === 1;
+  });
+  isBlocked = false;
+  const again = await b.restart();
+  await network.until('after a restart too', async () => {
+    await network.seconds(10);
+    return (await held({ ...again }, policyId, bytes)) !== undefined;
+  });
+});
+
+t.test('scenario 94: forceSync for somebody who is no member', async (t) => {
+  const network = await members(t, { miners: ['a'], others: ['b'] });
+  const [a, b] = [await network.keep('a'), await network.keep('b')];
+  const policyId = await network.policy([a], [a, b]);
+  t.strictSame(await b.node.services.privacy!.sync(policyId), {
+    problem: `Address '${b.text}' not in policy 'contracts'`,
+    restarted: 0,
+  });
+  await t.rejects(b.node.services.privacy!.sync(randomBytes(32)), { code: 612 });
+  t.strictSame(await b.node.services.privacy!.sync(), { restarted: 0 }, 'no policy of its own');
+});
+
+t.test('scenario 46: a 114 that falls out of the chain and comes back', async (t) => {
+  const network = await members(t, { miners: ['a'], others: ['b'] });
+  const [a, b] = [await network.keep('a'), await network.keep('b')];
+  const policyId = await network.policy([a, b], [a, b]);
+  const bytes = randomBytes(1000);
+  const { privacy } = a.node.services;
+  const tx = await privacy!.send(dataOf(a, policyId, bytes), true);
+  await network.until('the data', async () => (await held(b, policyId, bytes)) !== undefined);
+  const { height } = b.node.services.chain.transaction(tx.id)!;
+
+  network.part([a.name], [b.name]);
+  await a.node.blockchain.rollback(height - 1);
+  await b.node.blockchain.rollback(height - 1);
+  t.equal(a.node.services.chain.transaction(tx.id), undefined);
+  t.ok(await held(b, policyId, bytes), 'data stay');
+  network.heal();
+  await network.until('it is mined again', () =>
+    [a, b].every(({ node }) => node.services.chain.transaction(tx.id) !== undefined),
+  );
+  await network.seconds(30);
+  t.equal(b.log.of('privacy.fetched').length, 1, 'it was fetched once');
 });

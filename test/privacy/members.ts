@@ -70,18 +70,21 @@ export async function members(scope: Scope, options: ClusterOptions): Promise<Me
     );
   }
 
-  return {
-    ...network,
+  // The network itself, since tests change what it does.
+  return Object.assign(network, {
     until,
     confirm,
-    async keep(name, start = {}) {
+    async keep(name: string, start: StartOptions = {}): Promise<Keeper> {
       const folder = temporaryFolder(scope);
       const privateStore = async (...[log]: [Parameters<typeof verifiedStore>[1]]) =>
         verifiedStore(await filesShelf(folder), log);
       const node = await network.start(name, { ...start, privateStore });
       return { ...node, folder };
     },
-    async policy(recipients, nodes) {
+    async policy(
+      recipients: readonly Member[],
+      nodes: readonly ClusterNode[],
+    ): Promise<Uint8Array> {
       const [owner] = recipients as [Member];
       const tx = make(owner, network.clock.now(), {
         type: 112,
@@ -94,7 +97,13 @@ export async function members(scope: Scope, options: ClusterOptions): Promise<Me
       await confirm(tx, nodes);
       return tx.id;
     },
-    change: (owner, policyId, opType, recipients, nodes) =>
+    change: (
+      owner: Member,
+      policyId: Uint8Array,
+      opType: 'add' | 'remove',
+      recipients: readonly Member[],
+      nodes: readonly ClusterNode[],
+    ) =>
       confirm(
         make(owner, network.clock.now(), {
           type: 113,
@@ -106,7 +115,7 @@ export async function members(scope: Scope, options: ClusterOptions): Promise<Me
         }),
         nodes,
       ),
-  };
+  });
 }
 
 /** A signed transaction of version 1. */
