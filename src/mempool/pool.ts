@@ -31,6 +31,8 @@ export interface PoolChain extends Funds {
    * it takes from the sender. Throws ApiError.
    */
   tryApply(tx: Tx): Spending;
+  /** True where a block of the chain has it. */
+  isMined(id: Uint8Array): boolean;
 }
 
 export interface PoolPorts {
@@ -278,7 +280,9 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     for (const record of journal.recovered) {
       const tx = decodeTx(record, chain);
       const key = latin1(tx.id);
-      if (entries.has(key)) continue;
+      if (++inTurn % REVALIDATED_PER_TURN === 0) await clock.turn();
+      // Most of it, since the journal is trimmed now and then only.
+      if (entries.has(key) || state.isMined(tx.id)) continue;
       try {
         tellAdded(insert(tx, key, latin1(tx.sender)));
         kept.push(record);
@@ -286,7 +290,6 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
         if (!(error instanceof ApiError)) throw error;
         noteDropped(tx.id, error);
       }
-      if (++inTurn % REVALIDATED_PER_TURN === 0) await clock.turn();
     }
     if (kept.length !== journal.recovered.length) await journal.rewrite(kept);
   }

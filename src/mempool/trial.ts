@@ -59,6 +59,7 @@ export function createTrial(
       overlay.revert(mark);
       return spending;
     },
+    isMined: (id) => confirmedHeight(view, id) !== undefined,
     availableBalance: (address) => available(accountOf(view, address)),
     assetBalance: (address, assetId) => assetBalance(view, address, assetId),
   };

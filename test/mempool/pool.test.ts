@@ -174,6 +174,7 @@ t.test('the pool survives a restart, without what was mined in between', async (
   t.equal(after.size(), 1);
   t.same(after.get(kept.id)?.bytes, kept.bytes);
   t.same(again.records, [kept.bytes], 'the journal holds no more than the pool');
+  t.equal(after.dropped(mined.id), undefined, 'it has not left without a block');
 });
 
 t.test('nothing is accepted that could not be made durable', async (t) => {
