@@ -95,11 +95,13 @@ export function startProgram(
           clearTimeout(deadline);
           action();
         };
+        // Each line is looked at once, since a node may say much.
+        let seen = 0;
         const look = (): void => {
-          const found = texts[where]
-            .split('\n')
-            .slice(0, -1)
-            .find((line) => pattern.test(line));
+          const end = texts[where].lastIndexOf('\n') + 1;
+          const lines = texts[where].slice(seen, end).split('\n');
+          seen = end;
+          const found = lines.find((line) => pattern.test(line));
           if (found !== undefined) finish(() => resolve(found));
         };
         const fail = (why: string): void =>
