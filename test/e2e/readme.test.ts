@@ -1,24 +1,16 @@
 /** The commands of the README do what it says, line by line, as somebody would paste them. */
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { freePorts, isFree } from '../../src/cli/free-ports.ts';
 import { temporaryFolder } from './dev-node.ts';
 import { startProgram } from './process.ts';
+import { Shell, shellBlocks } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const PORT = 6862;
 const FOLDER = '/tmp/tour';
-const LINE_MS_MAX = 60_000;
-
-/** The lines of every fenced shell block, block by block. */
-function shellBlocks(text: string): string[][] {
-  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) =>
-    block!.trimEnd().split('\n'),
-  );
-}
 
 t.test('the first screen: what it is, then one command each to run and to test it', async (t) => {
   const screen = readme.split('\n').slice(0, 24).join('\n');
@@ -45,7 +37,7 @@ t.test('the tour', { timeout: 120_000 }, async (t) => {
     symlinkSync(join(root, name), join(checkout, name));
   }
   // As written where nobody uses port and folder, else on others.
-  const port = (await isFree(PORT)) ? PORT : await freePort();
+  const port = (await isFree(PORT)) ? PORT : (await freePorts(1))[0]!;
   const folder = join(temporaryFolder(t), 'tour');
   const placed = (line: string): string =>
     line.replaceAll(FOLDER, folder).replaceAll(`:${PORT}`, `:${port}`);
@@ -78,57 +70,3 @@ t.test('the tour', { timeout: 120_000 }, async (t) => {
 });
 
 const url = (port: number): string => `http://127.0.0.1:${port}`;
-
-/** The port that was free when asked for `wanted`; 0: any. */
-function listenOnce(wanted: number): Promise<number | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(undefined));
-    server.listen(wanted, '127.0.0.1', () => {
-      const address = server.address();
-      const found = typeof address === 'object' && address !== null ? address.port : undefined;
-      server.close(() => resolve(found));
-    });
-  });
-}
-
-const isFree = async (port: number): Promise<boolean> => (await listenOnce(port)) === port;
-const freePort = async (): Promise<number> => (await listenOnce(0)) ?? 0;
-
-/** One shell that gets its lines one by one, so that variables live on. */
-class Shell {
-  private readonly child;
-  private output = '';
-  private look = (): void => {};
-
-  constructor({ cwd, env }: { cwd: string; env: Readonly<Record<string, string>> }) {
-    // Without the hooks of the test runner, and without what might be set here already.
-    const unset = ['NODE_OPTIONS', 'PLATFORM_NODE_API_KEY'].flatMap((name) => ['-u', name]);
-    this.child = spawn('env', [...unset, 'sh'], { cwd, env: { ...process.env, ...env } });
-    for (const stream of [this.child.stdout, this.child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        this.output += text;
-        this.look();
-      });
-    }
-  }
-
-  run(line: string): Promise<{ code: number; output: string }> {
-    this.output = '';
-    const mark = `done-${process.pid}`;
-    return new Promise((resolve, reject) => {
-      const deadline = setTimeout(() => reject(new Error(`no end: ${line}`)), LINE_MS_MAX);
-      this.look = () => {
-        const found = new RegExp(`${mark} (\\d+)\n`).exec(this.output);
-        if (found === null) return;
-        clearTimeout(deadline);
-        resolve({ code: Number(found[1]), output: this.output.slice(0, found.index) });
-      };
-      this.child.stdin.write(`${line}\necho "\n${mark} $?"\n`);
-    });
-  }
-
-  end(): void {
-    this.child.kill();
-  }
-}
