@@ -16,6 +16,7 @@ import type { Config } from '../../src/node/config/settings.ts';
 import { decodeTx } from '../../src/tx/bytes.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { chain } from '../chain/chain-harness.ts';
+import { memoryFiles } from '../keystore/sample.ts';
 import { Broken, Checkers } from './checkers.ts';
 import { Crash, type Disk, type Ground, SimNode, sharedVerifier } from './node.ts';
 import { Dice } from './random.ts';
@@ -117,6 +118,12 @@ export class Cluster {
   /** Those that have started, too. */
   running(): SimNode[] {
     return this.alive().filter(({ inner }) => inner !== undefined);
+  }
+
+  /** What the one has on its disk stands on that of the other, too, when it starts for the first time. */
+  copyDisk(from: number, to: number): void {
+    const { store } = this.nodes[from]!.disk;
+    this.disks[to] = { store, records: [], files: memoryFiles() };
   }
 
   start(i: number): void {
