@@ -50,6 +50,22 @@ t.test('an account that came later had nothing before', async (t) => {
   t.equal(generatingBalance(ledger, new Uint8Array(26), 100), 0n);
 });
 
+t.test('scenario 35: leases and the generating balance', async (t) => {
+  const ledger = createOverlay(createHead(createMemoryStore(), chain));
+  const lessor = new Uint8Array(26).fill(2);
+  const own = { balance: 1_000_000n, leasedIn: 0n, leasedOut: 0n };
+  ledger.set(accountHistory, [lessor, 1], own);
+  ledger.set(accountHistory, [lessor, 2000], { ...own, leasedOut: 900_000n });
+  ledger.set(accountHistory, [address, 1], holding(50n));
+  ledger.set(accountHistory, [address, 2000], { ...holding(50n), leasedIn: 900_000n });
+  t.equal(generatingBalance(ledger, lessor, 1999), 1_000_000n);
+  t.equal(generatingBalance(ledger, lessor, 2000), 100_000n, 'what is leased out is gone at once');
+  t.equal(generatingBalance(ledger, address, 2000), 50n);
+  t.equal(generatingBalance(ledger, address, 2000 + GENERATING_DEPTH - 2), 50n);
+  const after = generatingBalance(ledger, address, 2000 + GENERATING_DEPTH - 1);
+  t.equal(after, 900_050n, 'what is leased in counts after a thousand blocks');
+});
+
 t.test('any history: the same as looking at every block', async () => {
   const changes = fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.bigInt(0n, 99n)), {
     selector: ([height]) => height,

@@ -2,7 +2,6 @@
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { txFromJson } from '../../src/tx/json.ts';
-import { later } from '../e2e/later.ts';
 import { ROUND_MS, wholeNode } from './in-process.ts';
 
 const HOUR = 3_600_000;
@@ -187,6 +186,3 @@ t.test('scenario 72: a key of small order signs nothing', async (t) => {
   t.match(await whole.refusal(forged), { code: 112, message: /doesn't validate as signature/ });
   t.equal(whole.node.pool.size(), 0);
 });
-
-t.test('scenario 76: delivered to a peer that comes later', { skip: later.network }, () => {});
-t.test('scenario 78: the same transaction from ten peers', { skip: later.network }, () => {});

@@ -1,0 +1,122 @@
+// A node that dies at any step of a commit, of one block or of a reorganisation, and starts again on
+// what the store has.
+import t from 'tap';
+import { createMemoryStore } from '../../src/adapters/memory-store.ts';
+import { latin1 } from '../../src/base/bytes.ts';
+import { ApiError } from '../../src/base/errors.ts';
+import { type Block, decodeBlock } from '../../src/block/block.ts';
+import { createEquivocations } from '../../src/chain/equivocation.ts';
+import { createForkChoice } from '../../src/chain/fork-choice.ts';
+import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
+import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { Rng } from '../generators/random.ts';
+import {
+  chain,
+  consensus,
+  GENESIS_TIME,
+  LENGTH_MS,
+  mine,
+  miners,
+  newChain,
+  payment,
+  quiet,
+  type TestChain,
+  users,
+  verifier,
+} from './chain-harness.ts';
+
+const KILLS = 200;
+const DEPTH = 50;
+
+// Ten seconds on a quiet machine, minutes on a busy one.
+t.setTimeout(900_000);
+const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
+
+/** What the chain says when its store takes no write. */
+const isDead = (error: unknown): boolean => error instanceof ApiError && error.code === 640;
+
+/** A block in the round after the next, which makes a worse chain than one in the next. */
+async function mineLate(at: TestChain): Promise<void> {
+  const { timestamp } = at.blockchain.tip().header;
+  const from = timestamp - ((timestamp - GENESIS_TIME) % LENGTH_MS) + 2 * LENGTH_MS;
+  const miner = miners.find((one) => at.blockchain.nextSlot(one, from)?.from === from)!;
+  at.clock.time = from + 10;
+  await at.blockchain.forge(miner, at.clock.time, async (draft) => {
+    draft.add(payment(alice, bob, 3n, at.clock.time));
+  });
+}
+
+function blocksOf({ blockchain }: TestChain): Block[] {
+  const count = blockchain.tip().height - 1;
+  const bytes = Array.from({ length: count }, (_, i) => blockAt(blockchain.view, i + 2)!.bytes);
+  return bytes.map((one) => decodeBlock(one.slice(), chain));
+}
+
+const stateOf = ({ blockchain }: TestChain): string => {
+  const { height, id } = blockchain.tip();
+  return `${height} ${latin1(id)} ${latin1(blockchain.stateHash(height)!)}`;
+};
+
+t.test('scenario 47: two hundred deaths within a reorganisation and commits', { timeout: 900_000 }, async (t) => {
+  const store = createMemoryStore();
+  const left = await newChain(store);
+  for (let i = 0; i < DEPTH; i++) await mineLate(left);
+  const before = store.dump();
+
+  const right = await newChain();
+  const boundaries = new Set([stateOf(left)]);
+  for (let i = 0; i < DEPTH + 3; i++) {
+    await mine(right, [payment(alice, bob, 5n, right.clock.time)]);
+    if (i >= DEPTH - 1) boundaries.add(stateOf(right));
+  }
+  const branch = blocksOf(right);
+  const rng = new Rng(47);
+  const places = new Set<string>();
+
+  for (let kill = 0; kill < KILLS; kill++) {
+    let fatal = rng.below(4);
+    let dead = false;
+    const rows = createMemoryStore({
+      rows: before,
+      fail(step, of) {
+        // The write that is hit, and where.
+        if (fatal === 0 && step === Math.floor((of * (kill % 20)) / 19)) dead = true;
+        else if (step === of) fatal--;
+        if (dead) throw new Error('killed');
+      },
+    });
+    const dying = await newChain(rows);
+    dying.clock.time = right.clock.time;
+    await followed(dying, branch).catch((error) => {
+      if (!isDead(error)) throw error;
+    });
+    const born = await newChain(createMemoryStore({ rows: rows.dump() }));
+    const place = stateOf(born);
+    places.add(place);
+    if (!boundaries.has(place)) t.fail(`death ${kill} left ${born.blockchain.tip().height} blocks`);
+    born.clock.time = right.clock.time;
+    await followed(born, branch);
+    if (stateOf(born) !== stateOf(right)) t.fail(`after death ${kill} it does not catch up`);
+  }
+  t.ok(places.size >= 3, `${places.size} different places`);
+});
+
+/** First the branch of fifty blocks as one, then the others one by one. */
+async function followed(at: TestChain, branch: readonly Block[]): Promise<void> {
+  const { blockchain, clock } = at;
+  const choice = createForkChoice(
+    { rollbackMax: 100 },
+    {
+      blockchain,
+      consensus,
+      verifier,
+      clock,
+      log: quiet,
+      invalid: createInvalidBlocks({ max: 10, forgetMs: 1000 }, clock),
+      equivocations: createEquivocations(consensus, clock, quiet),
+      isVerified: () => true,
+    },
+  );
+  await choice.adopt(await Promise.all(branch.slice(0, DEPTH).map(choice.check)));
+  for (const block of branch.slice(DEPTH)) await choice.offer(block);
+}
