@@ -25,11 +25,17 @@ export async function openPrivateStore(
   }
 }
 
-/** Loads the vendor's own libraries and no others. */
+/** Loads the vendor's own libraries and no others; its settings are complete (config/checks.ts). */
 async function shelfOf(storage: StorageSettings): Promise<Shelf> {
   if (storage.vendor === 'postgres') {
     const { postgresShelf } = await import('../adapters/private-postgres.ts');
     return postgresShelf({ ...storage, url: storage.url! });
+  }
+  if (storage.vendor === 's3') {
+    const { s3Shelf } = await import('../adapters/private-s3.ts');
+    const { url, bucket, accessKeyId, secretAccessKey, region } = storage;
+    const keys = { accessKeyId: accessKeyId!, secretAccessKey: secretAccessKey! };
+    return s3Shelf({ url: url!, bucket: bucket!, region, ...keys });
   }
   const { filesShelf } = await import('../adapters/private-files.ts');
   return filesShelf(storage.directory);

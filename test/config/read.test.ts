@@ -201,6 +201,27 @@ t.test('what several settings say together', async (t) => {
   t.match(loopback.warnings.join('\n'), /privacy-api-key-hash should differ/);
 });
 
+t.test('a storage of confidential data has what its vendor needs', async (t) => {
+  const storage = (text: string) => `${LEAST} privacy.storage { ${text} }`;
+  const s3 = await problems(storage('vendor = s3'));
+  for (const key of ['url', 'bucket', 'access-key-id', 'secret-access-key']) {
+    t.match(s3.message, `privacy.storage.${key}: is missing (vendor s3 needs it)`);
+  }
+  const postgres = await problems(storage('vendor = postgres'));
+  t.match(postgres.message, 'privacy.storage.url: is missing (vendor postgres needs it)');
+  const other = await problems(storage('vendor = postgres, url = "mysql://u:hunter2@db/node"'));
+  t.match(other.message, /url: is not an address of this vendor \(for example: postgres:/);
+  for (const url of ['postgres://u:hunter2@db/node', 'jdbc:postgresql://db/n?password=hunter2']) {
+    const open = await problems(storage(`vendor = postgres, url = "${url}"`));
+    t.match(open.message, /url: expected an address without user and password/);
+    t.notMatch(open.message + other.message, /hunter2/);
+  }
+  const url = 'jdbc:postgresql://db.example.org:5432/node';
+  const { config } = await read(storage(`vendor = postgres, url = "${url}", user = node`));
+  t.equal(config.privacy.storage.url, url);
+  t.equal((await read(storage('vendor = file'))).config.privacy.storage.vendor, 'file');
+});
+
 t.test('secrets are never shown', async (t) => {
   const wrong = await problems(`${LEAST} wallet.password = 12.50\n rest-api.port = x`);
   t.match(wrong.message, /wallet\.password: expected a text \(write it in double quotes\)/);

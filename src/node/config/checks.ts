@@ -5,6 +5,32 @@
 import type { Problem } from './problems.ts';
 import type { Config } from './settings.ts';
 
+type Storage = Config['privacy']['storage'];
+type StorageKey = 'url' | 'bucket' | 'accessKeyId' | 'secretAccessKey';
+
+const STORAGE_NEEDS: Readonly<
+  Record<Storage['vendor'], readonly (readonly [name: StorageKey, key: string])[]>
+> = {
+  none: [],
+  file: [],
+  postgres: [['url', 'url']],
+  s3: [
+    ['url', 'url'],
+    ['bucket', 'bucket'],
+    ['accessKeyId', 'access-key-id'],
+    ['secretAccessKey', 'secret-access-key'],
+  ],
+};
+const STORAGE_URLS: Readonly<
+  Partial<Record<Storage['vendor'], { readonly pattern: RegExp; readonly example: string }>>
+> = {
+  postgres: {
+    pattern: /^(jdbc:)?postgres(ql)?:\/\//,
+    example: 'for example: postgres://db.example.org:5432/node',
+  },
+  s3: { pattern: /^https?:\/\/[^/]/, example: 'for example: https://s3.example.org' },
+};
+
 /** Rules over several settings. */
 export function crossChecks(config: Config, file: string, warnings: string[]): Problem[] {
   const problems: Problem[] = [];
@@ -43,8 +69,21 @@ export function crossChecks(config: Config, file: string, warnings: string[]): P
     const missing = cert === undefined ? 'cert' : 'key';
     wrong(`rest-api.tls.${missing}`, undefined, 'is missing', 'HTTPS needs both cert and key');
   }
-  if (config.privacy.storage.vendor === 'postgres' && config.privacy.storage.url === undefined) {
-    wrong('privacy.storage.url', undefined, 'is missing', 'vendor postgres needs it');
+  const { storage } = config.privacy;
+  for (const [name, key] of STORAGE_NEEDS[storage.vendor]) {
+    if (storage[name] === undefined) {
+      wrong(`privacy.storage.${key}`, undefined, 'is missing', `vendor ${storage.vendor} needs it`);
+    }
+  }
+  const form = STORAGE_URLS[storage.vendor];
+  if (form !== undefined && storage.url !== undefined) {
+    // The value is not shown: it may hold a password.
+    if (!form.pattern.test(storage.url)) {
+      wrong('privacy.storage.url', undefined, 'is not an address of this vendor', form.example);
+    } else if (/@|password=/i.test(storage.url)) {
+      const fix = 'a secret has a setting of its own, which is never shown';
+      wrong('privacy.storage.url', undefined, 'expected an address without user and password', fix);
+    }
   }
   if (!config.network.handshakeCheck && !isLoopback(config.network.bindAddress)) {
     wrong(
