@@ -10,13 +10,13 @@
 import { lookup } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
 import { privateKeyFromRaw } from '@libp2p/crypto/keys';
-import { noise } from '@libp2p/noise';
 import { tcp } from '@libp2p/tcp';
 import { multiaddr } from '@multiformats/multiaddr';
 import { createLibp2p, type Libp2p } from 'libp2p';
 import type { Network, NetworkOptions, PeerConnection } from '../base/network.ts';
 import { guardedYamux } from './libp2p/frame-guard.ts';
 import { FramedStream } from './libp2p/framed-stream.ts';
+import { gatheredNoise } from './libp2p/gathered-noise.ts';
 
 type Connection = Awaited<ReturnType<Libp2p['dial']>>;
 type Handle = Parameters<Network['handle']>;
@@ -108,7 +108,7 @@ function create(key: Uint8Array, options: NetworkOptions): Promise<Libp2p> {
         outboundSocketInactivityTimeout: SILENT_MS,
       }),
     ],
-    connectionEncrypters: [noise()],
+    connectionEncrypters: [gatheredNoise()],
     streamMuxers: [guardedYamux(STREAMS_MAX)],
     connectionMonitor: { enabled: false },
     connectionGater: { denyDialMultiaddr: () => false },

@@ -11,7 +11,8 @@ import { MalformedStream, type PeerStream } from '../../base/network.ts';
 export type RawStream = Awaited<ReturnType<Libp2p['dialProtocol']>>;
 
 const LENGTH_BYTES = 4;
-const SLICE_BYTES = 64 * 1024;
+/** With the header of the multiplexer it just fits into one message of noise. */
+const SLICE_BYTES = 65_535 - 16 - 12;
 /** With more than this unread and nobody reading, the other side is told to wait. */
 const READ_AHEAD_BYTES = 64 * 1024;
 
@@ -41,14 +42,12 @@ export class FramedStream implements PeerStream {
   }
 
   async send(message: Uint8Array): Promise<void> {
-    const length = new Uint8Array(LENGTH_BYTES);
-    new DataView(length.buffer).setUint32(0, message.length);
-    if (message.length <= SLICE_BYTES) {
-      await this.write(Buffer.concat([length, message]));
-      return;
-    }
-    await this.write(length);
-    for (let at = 0; at < message.length; at += SLICE_BYTES) {
+    const first = message.subarray(0, SLICE_BYTES - LENGTH_BYTES);
+    const head = Buffer.allocUnsafe(LENGTH_BYTES + first.length);
+    head.writeUInt32BE(message.length);
+    head.set(first, LENGTH_BYTES);
+    await this.write(head);
+    for (let at = first.length; at < message.length; at += SLICE_BYTES) {
       await this.write(message.subarray(at, at + SLICE_BYTES));
     }
   }

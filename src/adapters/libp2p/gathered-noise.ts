@@ -1,0 +1,58 @@
+/**
+ * Noise with fewer system calls. libp2p hands every part of every frame to the socket by itself:
+ * lengths, headers, bodies, tags. Here everything that is sent within a turn of the event loop
+ * leaves in one piece, a quarter of the writes for a transfer that was gossiped.
+ */
+import { noise } from '@libp2p/noise';
+
+type Factory = ReturnType<typeof noise>;
+type Encrypter = ReturnType<Factory>;
+type Raw = Parameters<Encrypter['secureOutbound']>[0];
+
+/** With so much together, more would only wait. */
+const PIECE_BYTES = 64 * 1024;
+
+export function gatheredNoise(): Factory {
+  const make = noise();
+  return (...args) => {
+    const encrypter = make(...args);
+    const inbound = encrypter.secureInbound.bind(encrypter);
+    const outbound = encrypter.secureOutbound.bind(encrypter);
+    return Object.assign(encrypter, {
+      secureInbound: ((raw, ...more) => inbound(gather(raw), ...more)) as typeof inbound,
+      secureOutbound: ((raw, ...more) => outbound(gather(raw), ...more)) as typeof outbound,
+    });
+  };
+}
+
+/** The connection below, with its writes gathered. */
+function gather<T extends Raw>(raw: T): T {
+  const send = raw.send.bind(raw);
+  const close = raw.close.bind(raw);
+  let waiting: Uint8Array[] = [];
+  let bytes = 0;
+
+  /** False when the socket wants a pause; what is gathered for a broken connection is dropped. */
+  function flush(): boolean {
+    const all = waiting;
+    waiting = [];
+    bytes = 0;
+    if (all.length === 0 || raw.status !== 'open') return true;
+    return send(Buffer.concat(all));
+  }
+
+  return Object.assign(raw, {
+    send(data: Parameters<typeof send>[0]): boolean {
+      // Refused as ever.
+      if (raw.status !== 'open') return send(data);
+      if (waiting.length === 0) setImmediate(flush);
+      waiting.push(data.subarray());
+      bytes += data.byteLength;
+      return bytes < PIECE_BYTES ? !raw.writableNeedsDrain : flush();
+    },
+    close(...args: Parameters<typeof close>) {
+      flush();
+      return close(...args);
+    },
+  });
+}
