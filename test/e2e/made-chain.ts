@@ -1,0 +1,78 @@
+/** Blocks of a network of processes that the test makes itself, since it has the keys of all. */
+import { cpSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { openLmdbStore } from '../../src/adapters/lmdb.ts';
+import { createMemoryStore } from '../../src/adapters/memory-store.ts';
+import { systemClock, systemRandom } from '../../src/adapters/system.ts';
+import { inlineVerifier } from '../../src/adapters/workers.ts';
+import type { Store } from '../../src/base/ports.ts';
+import type { Block } from '../../src/block/block.ts';
+import type { Blockchain, Generator } from '../../src/chain/blockchain.ts';
+import { importBlocks } from '../../src/chain/import-blocks.ts';
+import { loadConfig } from '../../src/cli/config-file.ts';
+import { genesisBlock } from '../../src/cli/network.ts';
+import { tables } from '../../src/ledger/tables.ts';
+import { openBlockchain } from '../../src/node/blockchain.ts';
+import type { Config } from '../../src/node/config/settings.ts';
+import { quiet } from '../chain/chain-harness.ts';
+import { family } from './network-folder.ts';
+import { chain, type ProcessNetwork } from './process-network.ts';
+
+export interface MadeChain {
+  readonly config: Config;
+  readonly genesis: Block;
+  readonly blockchain: Blockchain;
+  /** Owners of the nodes, who all make blocks. */
+  readonly miners: readonly Generator[];
+  /** The next block, in the round after the last one, by whoever has it. */
+  forge(): Promise<Block>;
+}
+
+const open = async (config: Config, genesis: Block, store: Store): Promise<Blockchain> => {
+  const verifier = inlineVerifier(family);
+  const ports = { chain, store, verifier, clock: systemClock(), log: quiet };
+  return (await openBlockchain(config, genesis, ports)).blockchain;
+};
+
+export async function madeChain({ nodes }: ProcessNetwork): Promise<MadeChain> {
+  const { config } = await loadConfig(nodes[0]!.config);
+  const genesis = genesisBlock(config);
+  const blockchain = await open(config, genesis, createMemoryStore());
+  const miners = nodes.map(({ owner }) => {
+    const { publicKey, privateKey } = family.keyPairFromPhrase(owner.seed);
+    const sign = (message: Uint8Array) => family.sign(privateKey, message, systemRandom);
+    return { address: chain.addressOf(publicKey), publicKey, sign };
+  });
+  return {
+    config,
+    genesis,
+    blockchain,
+    miners,
+    async forge() {
+      const after = blockchain.tip().header.timestamp + 1;
+      const turns = miners.flatMap((miner) => {
+        const slot = blockchain.nextSlot(miner, after);
+        return slot === undefined ? [] : [{ miner, from: slot.from }];
+      });
+      const [next] = turns.sort((a, b) => a.from - b.from);
+      if (next === undefined) throw new Error('nobody has a turn');
+      return blockchain.forge(next.miner, next.from, async () => {});
+    },
+  };
+}
+
+/** Puts blocks into the folders of nodes that have never run. */
+export async function putBlocks(
+  { config, genesis }: MadeChain,
+  blocks: readonly Block[],
+  configs: readonly string[],
+): Promise<void> {
+  const folders = configs.map((path) => join(dirname(path), 'data', 'chain'));
+  mkdirSync(folders[0]!, { recursive: true });
+  const store = await openLmdbStore({ folder: folders[0]!, tables });
+  const blockchain = await open(config, genesis, store);
+  const own = { from: 2, verify: false };
+  await importBlocks(blockchain, inlineVerifier(family), blocks, own);
+  await store.close();
+  for (const folder of folders.slice(1)) cpSync(folders[0]!, folder, { recursive: true });
+}
