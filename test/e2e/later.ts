@@ -1,7 +1,6 @@
 /** What tests skip for now → the issue that makes it possible. */
 export const later = {
   network: 'issue 4, network of nodes',
-  privacy: 'issue 5, confidential data',
   scripts: 'the issue of scripts',
   contracts: 'the issue of container contracts',
   nationalCrypto: 'the issue of the national-standard cryptography',

@@ -1,11 +1,11 @@
 /** Settings that change answers, each with both values (README decision 10; docs/guide/clients.md). */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { hyperExpress } from '../../src/adapters/hyper-express.ts';
 import { createApi } from '../../src/api/api.ts';
 import type { ExecutionStatus } from '../../src/api/services-network.ts';
 import { base58 } from '../../src/base/base58.ts';
-import { later } from '../e2e/later.ts';
 import type { Scope } from '../e2e/process.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';
 import { type WholeNode, wholeNode } from './in-process.ts';
@@ -80,7 +80,32 @@ t.test('sdk-compatible: codes of contract runs', async (t) => {
   }
 });
 
-t.test('sdk-compatible: private data as bare text', { skip: later.privacy }, async () => {});
+t.test('sdk-compatible: private data as bare text', async (t) => {
+  const hash = base58.encode(createHash('sha256').update('hello').digest());
+  const hello = { data: 'aGVsbG8=', hash };
+  for (const isCompatible of [false, true]) {
+    const set = [`rest-api.sdk-compatible=${isCompatible ? 'yes' : 'no'}`];
+    const whole = await wholeNode(t, { set, http: hyperExpress, privateData: true });
+    const [{ text: sender }] = whole.accounts;
+    const policy = { policyName: 'p', description: '', recipients: [sender], owners: [sender] };
+    const { id } = await whole.send(whole.accounts[0], { type: 112, ...policy });
+    await whole.mine();
+    const info = { filename: '', size: '5', timestamp: 1, author: '', comment: '' };
+    const request = { sender, policyId: base58.encode(id), info, ...hello };
+    await whole.node.services.privacy!.send(request, true);
+    const read = async (accept: string): Promise<readonly [string | null, string]> => {
+      const response = await fetch(
+        `http://127.0.0.1:${whole.node.rest!.port}/privacy/getData/${hello.hash}`,
+        { headers: { 'X-API-Key': whole.privacyApiKey, accept } },
+      );
+      return [response.headers.get('content-type'), await response.text()];
+    };
+    const bare = ['text/plain', hello.data];
+    const documented = ['application/json', JSON.stringify(hello.data)];
+    t.strictSame(await read('*/*'), isCompatible ? bare : documented);
+    t.strictSame(await read('text/plain'), bare, 'for whoever asks for it');
+  }
+});
 
 t.test('crypto-api-key', async (t) => {
   const [off, on] = await both(t, 'crypto-api-key');
