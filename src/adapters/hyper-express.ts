@@ -193,7 +193,7 @@ class Server implements HttpServer {
         return;
       }
       incoming.detach();
-      this.receive(route, incoming, response, origin);
+      this.receive(route, incoming, response, origin, Number(length));
     };
   }
 
@@ -202,9 +202,10 @@ class Server implements HttpServer {
     incoming: IncomingRequest,
     response: Response,
     origin: string | undefined,
+    length: number,
   ): void {
     this.inFlight++;
-    const body = this.bodies.begin(() => response.close());
+    const body = this.bodies.begin(length, () => response.close());
     let aborted = false;
     response.onAborted(() => {
       aborted = true;

@@ -1,5 +1,6 @@
 /** Bodies on their way in: their sum in memory and their time are bounded. */
 const SWEEP_MS = 1_000;
+const FIRST_BYTES = 1024 * 1024;
 
 export class PendingBody {
   readonly startedAt: number;
@@ -7,24 +8,42 @@ export class PendingBody {
   ended = false;
   /** Bytes received and held. */
   size = 0;
-  private chunks: Buffer[] = [];
+  /** Bytes that the request has announced; 0 where it has not. */
+  private readonly announced: number;
+  private buffer: Buffer | undefined;
+  private filled = 0;
 
-  constructor(expire: () => void) {
+  constructor(announced: number, expire: () => void) {
     this.startedAt = performance.now();
+    this.announced = announced;
     this.expire = expire;
   }
 
   /** The whole body once it is complete; a body in one piece is not copied. */
   add(chunk: ArrayBuffer, last: boolean): Uint8Array | undefined {
     const view = new Uint8Array(chunk);
-    if (last && this.chunks.length === 0) return view;
+    if (last && this.filled === 0) return view;
     // The parser takes its buffer back after this call.
-    this.chunks.push(Buffer.from(view));
-    return last ? Buffer.concat(this.chunks) : undefined;
+    const buffer = this.roomFor(view.length);
+    buffer.set(view, this.filled);
+    this.filled += view.length;
+    return last ? buffer.subarray(0, this.filled) : undefined;
+  }
+
+  /** Twice as much at a time, and no more than is announced: who announces has not sent yet. */
+  private roomFor(bytes: number): Buffer {
+    const needed = this.filled + bytes;
+    const { buffer, announced } = this;
+    if (buffer !== undefined && buffer.length >= needed) return buffer;
+    const ample = Math.max(needed, 2 * (buffer?.length ?? 0), FIRST_BYTES);
+    const grown = Buffer.allocUnsafeSlow(Math.min(ample, Math.max(announced, needed)));
+    if (buffer !== undefined) buffer.copy(grown, 0, 0, this.filled);
+    this.buffer = grown;
+    return grown;
   }
 
   drop(): void {
-    this.chunks = [];
+    this.buffer = undefined;
   }
 }
 
@@ -42,8 +61,9 @@ export class Bodies {
     this.sweeper.unref();
   }
 
-  begin(expire: () => void): PendingBody {
-    const body = new PendingBody(expire);
+  /** `announced` is the length that the request names, and within the limit; 0 where it names none. */
+  begin(announced: number, expire: () => void): PendingBody {
+    const body = new PendingBody(announced, expire);
     this.pending.add(body);
     return body;
   }
