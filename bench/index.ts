@@ -15,6 +15,7 @@ const rows: Record<string, (bench: Bench) => Promise<RowResult>> = {
   mixed: async (bench) => (await import('./rows/mixed.ts')).mixed(bench),
   d: async (bench) => (await import('./rows/reads.ts')).reads(bench),
   e: async (bench) => (await import('./rows/latency.ts')).latency(bench),
+  f: async (bench) => (await import('./rows/private.ts')).privateData(bench),
   g: async (bench) => (await import('./rows/disk.ts')).disk(bench),
   h: async (bench) => (await import('./rows/start.ts')).start(bench),
   i: async (bench) => (await import('./rows/memory.ts')).memory(bench),
