@@ -9,12 +9,14 @@
  * go out together with the next, in order; what stands before the first bad frame at open is kept,
  * the rest is cut off; `rewrite` replaces what was durable when it was called, but carries over every
  * append whose caller cannot have seen it resolve (so that a record may stand twice), and a crash
- * shows either the old file or the new one. After a failed write every call is refused, because
- * nobody knows what is on disk.
+ * shows either the old file or the new one. What a failed write has left is cut off, and the next
+ * one may succeed: a full disk is not full for ever. After a failed fdatasync every call is refused,
+ * because nobody knows what is on disk.
  */
 import {
   closeSync,
   fdatasync,
+  fstatSync,
   fsyncSync,
   ftruncateSync,
   mkdirSync,
@@ -62,6 +64,8 @@ export function openJournal(options: JournalOptions): Journal {
   rmSync(temporary, { force: true });
   let file = openSync(path, 'a+', 0o600);
   const recovered = recover(file);
+  /** Length of the file up to the last record that was synced. */
+  let durable = fstatSync(file).size;
   syncFolder(path);
 
   /** Collects while `flying` is on its way to the disk. */
@@ -91,7 +95,7 @@ export function openJournal(options: JournalOptions): Journal {
       [group, flying] = [flying, group];
       flyingBytes = flying.length;
       writeAll(file, flying.bytes(), (error) => {
-        if (error !== null) landed(error);
+        if (error !== null) notWritten(error);
         else fdatasync(file, landed);
       });
     } else {
@@ -100,8 +104,22 @@ export function openJournal(options: JournalOptions): Journal {
     }
   }
 
+  function notWritten(cause: Error): void {
+    const waiters = flying.takeWaiters();
+    flyingBytes = 0;
+    try {
+      ftruncateSync(file, durable);
+    } catch {
+      return fail(cause, waiters);
+    }
+    const refusal = new Error(`the journal ${path} cannot be written`, { cause });
+    for (const { reject } of waiters) reject(refusal);
+    setImmediate(next);
+  }
+
   function landed(error: Error | null): void {
     const waiters = flying.takeWaiters();
+    if (error === null) durable += flyingBytes;
     flyingBytes = 0;
     if (error !== null) {
       fail(error, waiters);
@@ -140,6 +158,7 @@ export function openJournal(options: JournalOptions): Journal {
     }
     const old = file;
     file = fresh;
+    durable = waiters.at(-1)!.bytes.length;
     try {
       await rename(temporary, path);
       const folder = await open(dirname(path));
