@@ -105,7 +105,7 @@ export const privacy = {
   synchronizer: {
     'request-timeout': setting(time, '2m', 'Limit for one transfer.'),
     'init-retry-delay': setting(time, '5s', 'Pause after a first failure.'),
-    'inventory-stream-timeout': setting(time, '15s', 'Limit for an announcement.'),
+    'inventory-stream-timeout': setting(time, '15s', 'Accepted for files of other nodes.', IGNORED),
     'inventory-request-delay': setting(time, '3s', 'Pause before announcements are asked for.'),
     'inventory-timestamp-threshold': setting(time, '10m', 'Age of data worth an announcement.'),
     'crawling-parallelism': setting(COUNT, 100, 'Transfers at once.'),
@@ -115,8 +115,8 @@ export const privacy = {
     'failed-peers-cache-expire-timeout': setting(time, '10m', 'How long they are remembered.'),
   },
   cache: {
-    'max-size': setting(COUNT, 100, 'Data sets kept in memory.'),
-    'expire-after': setting(time, '10m', 'How long an unused one is kept.'),
+    'max-size': setting(COUNT, 100, 'Accepted for files of other nodes.', IGNORED),
+    'expire-after': setting(time, '10m', 'Accepted for files of other nodes.', IGNORED),
   },
 };
 
