@@ -77,7 +77,7 @@ t.test('a full disk is refused with 503 and recovered from', { skip }, async (t)
     if (answer.status !== 200) refusal = answer;
     return refusal !== undefined;
   });
-  t.equal(refusal?.status, REFUSED, refusal?.text);
+  t.equal(refusal?.status, REFUSED, `refused: ${refusal?.text}`);
   t.ok(JSON.parse(refusal?.text ?? '').error > 0, 'with an error of the catalogue');
   t.ok((await height()) > 1, 'reads are answered all the same');
 
