@@ -94,6 +94,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./policy.ts'),
   },
   {
+    name: 'crypto',
+    summary: 'encrypt and decrypt texts between accounts',
+    load: () => import('./crypto.ts'),
+  },
+  {
     name: 'node',
     summary: 'ask or stop a running node',
     load: () => import('./node.ts'),

@@ -6,7 +6,7 @@ import { txToJson, unsignedFromJson } from '../tx/json.ts';
 import { networkOf } from './cryptography.ts';
 import { convertAll, jsonDocuments } from './documents.ts';
 import { CliError, EXIT } from './exit.ts';
-import { readAll } from './lines.ts';
+import { keyOfSeedFile } from './seed-phrase.ts';
 
 export interface SeedFlags {
   seedFile: string;
@@ -19,13 +19,8 @@ export async function signWithSeed(source: string, flags: SeedFlags): Promise<vo
   if (flags.chainId === undefined) {
     throw new CliError('--seed-file needs --chain-id, since no node is asked', EXIT.usage);
   }
-  if (flags.seedFile === '-' && source === '-') {
-    throw new CliError('Seed phrase and transactions cannot both come from stdin', EXIT.usage);
-  }
   const { family, chain } = networkOf(flags.nationalCrypto !== true, flags.chainId);
-  const phrase = (await readAll(flags.seedFile)).replace(/\r?\n$/, '');
-  if (phrase === '') throw new CliError('The seed phrase is empty');
-  const { privateKey, publicKey } = family.keyPairFromPhrase(phrase);
+  const { privateKey, publicKey } = await keyOfSeedFile(flags.seedFile, source, family);
   const sender = chain.addressToText(chain.addressOf(publicKey));
 
   await convertAll(jsonDocuments(source, flags.ndjson === true), (json) => {

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type DevNode, startDevNode, temporaryFolder } from '../e2e/dev-node.ts';
+import { type Account, type DevNode, startDevNode, temporaryFolder } from '../e2e/dev-node.ts';
 import { jsonLines, lines, type Run, run } from './run.ts';
 
 type Json = Record<string, unknown>;
@@ -141,6 +141,32 @@ t.test('a node', async (t) => {
     t.equal(sent.code, 0, sent.stdout);
     t.equal((await run(['tx', 'sign', '--seed-file', seedFile])).code, 2);
     t.equal((await run(['tx', 'sign', '--seed-file', '-', '-c', 'T'])).code, 2);
+  });
+
+  await t.test('crypto: what a node encrypts it decrypts, and so does a seed phrase', async (t) => {
+    const [, one, two] = node.accounts as [unknown, Account, Account];
+    const info = await fetch(`${node.rest.url}/addresses/info/${two.address}`);
+    const { publicKey } = (await info.json()) as { publicKey: string };
+    const seedFile = join(temporaryFolder(t), 'seed');
+    writeFileSync(seedFile, two.seed);
+    for (const mode of [[], ['--separate']]) {
+      const words = ['crypto', 'encrypt', '--to', publicKey, '--sender', one.address, ...mode];
+      const encrypted = await run(words, { env, input: 'a text' });
+      t.match(jsonLines(encrypted.stdout), [{ publicKey }]);
+      for (const key of [
+        ['--recipient', two.address],
+        ['--seed-file', seedFile],
+      ]) {
+        const opened = await run(['crypto', 'decrypt', ...key], { env, input: encrypted.stdout });
+        t.strictSame(jsonLines(opened.stdout), [{ decryptedText: 'a text' }], opened.stderr);
+      }
+      const other = await run(['crypto', 'decrypt', '--recipient', one.address], {
+        env,
+        input: encrypted.stdout,
+      });
+      t.equal(other.code, 1);
+      t.match(jsonLines(other.stdout), [{ error: 199, message: /^Decryption failed/ }]);
+    }
   });
 
   await t.test('wrong usage of tx send', async (t) => {

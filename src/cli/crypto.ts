@@ -1,0 +1,68 @@
+/**
+ * `platform-node crypto …`: texts encrypted for other accounts (rest-api.md §16), by a running node
+ * or here with a seed phrase.
+ */
+import { type Command, Option } from 'commander';
+import { nodeOptions } from './node-options.ts';
+
+const PIPE = `
+What encrypt prints is what decrypt reads, and convert in between.`;
+const FAILED_LINES = `
+A line that fails gives {"error": code, "message": text} in its place; the exit code is then 1.`;
+
+export function register(crypto: Command): void {
+  keyed(
+    crypto
+      .command('encrypt [file]')
+      .description(
+        'Encrypt a text for accounts; prints a line {"encryptedText", "publicKey", "wrappedKey", ' +
+          '"senderPublicKey"} for each of them. Reads stdin without a file.',
+      )
+      .requiredOption('--to <publicKeys>', 'who may read it, separated by commas', (text: string) =>
+        text.split(',').filter((part) => part !== ''),
+      )
+      .option('--separate', 'a ciphertext of its own for each account')
+      .option('--sender <address>', 'account of the node that encrypts'),
+  )
+    .addHelpText('after', PIPE)
+    .action(async (file: string | undefined, flags) =>
+      (await import('./crypto-calls.ts')).encrypt(file ?? '-', flags),
+    );
+  keyed(
+    crypto
+      .command('decrypt [file]')
+      .description(
+        'Decrypt {"encryptedText", "wrappedKey", "senderPublicKey"}, one a line; prints ' +
+          '{"decryptedText"}. Reads stdin without a file.',
+      )
+      .option('--recipient <address>', 'account of the node that may read it'),
+  )
+    .addHelpText('after', PIPE + FAILED_LINES)
+    .action(async (file: string | undefined, flags) =>
+      (await import('./crypto-calls.ts')).decrypt(file ?? '-', flags),
+    );
+  crypto
+    .command('convert [file]')
+    .description(
+      'Encrypted texts from Base58, as nodes before 1.0.2 want them, to Base64 and back. Reads ' +
+        'texts or objects with "encryptedText", one a line, from stdin without a file.',
+    )
+    .addOption(
+      new Option('--to <encoding>', 'what to print')
+        .choices(['base58', 'base64'])
+        .makeOptionMandatory(),
+    )
+    .addHelpText('after', FAILED_LINES)
+    .action(async (file: string | undefined, flags) =>
+      (await import('./crypto-calls.ts')).convert(file ?? '-', flags),
+    );
+}
+
+const keyed = (command: Command): Command =>
+  nodeOptions(command)
+    .option('--password-env <variable>', 'variable that holds the password of the account')
+    .option(
+      '--seed-file <file>',
+      "ask no node: the seed phrase in this file has the key; '-' is stdin",
+    )
+    .option('--national-crypto', 'with a seed phrase: as with platform-crypto = no');
