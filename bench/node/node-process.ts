@@ -54,9 +54,13 @@ export async function startNode(
       NODE_OPTIONS: (options.execArgv ?? []).join(' '),
     },
   });
+  // A benchmark that fails leaves no node behind.
+  const killWithUs = (): void => void child.kill('SIGKILL');
+  process.once('exit', killWithUs);
   let over = false;
   const ended = new Promise<void>((resolve) =>
     child.once('exit', () => {
+      process.off('exit', killWithUs);
       over = true;
       resolve();
     }),
