@@ -24,7 +24,9 @@ export interface MadeChain {
   readonly blockchain: Blockchain;
   /** Owners of the nodes, who all make blocks. */
   readonly miners: readonly Generator[];
-  /** The next block, in the round after the last one, by whoever has it. */
+  /** Who makes the next block, and when: no round is left out. */
+  turn(): { readonly miner: Generator; readonly from: number };
+  /** Makes it. */
   forge(): Promise<Block>;
 }
 
@@ -43,22 +45,21 @@ export async function madeChain({ nodes }: ProcessNetwork): Promise<MadeChain> {
     const sign = (message: Uint8Array) => family.sign(privateKey, message, systemRandom);
     return { address: chain.addressOf(publicKey), publicKey, sign };
   });
-  return {
-    config,
-    genesis,
-    blockchain,
-    miners,
-    async forge() {
-      const after = blockchain.tip().header.timestamp + 1;
-      const turns = miners.flatMap((miner) => {
-        const slot = blockchain.nextSlot(miner, after);
-        return slot === undefined ? [] : [{ miner, from: slot.from }];
-      });
-      const [next] = turns.sort((a, b) => a.from - b.from);
-      if (next === undefined) throw new Error('nobody has a turn');
-      return blockchain.forge(next.miner, next.from, async () => {});
-    },
+  function turn(): ReturnType<MadeChain['turn']> {
+    const after = blockchain.tip().header.timestamp + 1;
+    const turns = miners.flatMap((miner) => {
+      const slot = blockchain.nextSlot(miner, after);
+      return slot === undefined ? [] : [{ miner, from: slot.from }];
+    });
+    const [next] = turns.sort((a, b) => a.from - b.from);
+    if (next === undefined) throw new Error('nobody has a turn');
+    return next;
+  }
+  const forge = (): Promise<Block> => {
+    const { miner, from } = turn();
+    return blockchain.forge(miner, from, async () => {});
   };
+  return { config, genesis, blockchain, miners, turn, forge };
 }
 
 /** Puts blocks into the folders of nodes that have never run. */
