@@ -179,6 +179,36 @@ t.test('a peer that is silent for a minute is dropped, one that lives is not', a
   t.match(b.events, ['+a', '-a: no message for too long']);
 });
 
+t.test('who withholds an answer is told from a dead line', async (t) => {
+  const clock = fakeClock(1_700_000_000_000);
+  let partition = false;
+  const parties = createParties(clock, { after: immediately, faults: () => ({ lost: partition }) });
+  const [a, b] = [parties.party('a'), parties.party('b')];
+  for (const { sessions } of [a, b]) {
+    sessions.handleRequests('never/1', {
+      messageBytesMax: 10,
+      answerBytesMax: 10,
+      concurrent: 2,
+      answer: () => new Promise<never>(() => {}),
+    });
+  }
+  await a.listen();
+  await b.listen();
+  t.teardown(() => Promise.all([a.stop(), b.stop()]));
+  const near = await a.dial(b);
+  async function outcome(): Promise<unknown> {
+    const asked = near.request('never/1', Uint8Array.of(1), 40_000).catch((cause) => cause.name);
+    for (let i = 0; i < 9; i++) {
+      await clock.advance(5000);
+      for (let k = 0; k < 5; k++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    return asked;
+  }
+  t.equal(await outcome(), 'TooLate', 'it shows that it is alive');
+  partition = true;
+  t.equal(await outcome(), 'SilentLine');
+});
+
 t.test('a connection that ends while the proof is checked leaves no session behind', async (t) => {
   const parties = createParties();
   const a = parties.party('a');
@@ -186,7 +216,8 @@ t.test('a connection that ends while the proof is checked leaves no session behi
     ports: {
       async verify() {
         await a.network.close();
-        await new Promise((resolve) => setTimeout(resolve, 10));
+        // Until b has heard of it.
+        for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
         return true;
       },
     },

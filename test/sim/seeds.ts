@@ -5,7 +5,7 @@ import { type SimOptions, type SimResult, simulate } from './simulate.ts';
 export const SECONDS = 2_000;
 export const NODES = 5;
 /** For one seed on a slow machine with other things to do. */
-export const MS_PER_SEED_MAX = 120_000;
+export const MS_PER_SEED_MAX = 300_000;
 
 export async function good(seed: number, seconds = SECONDS): Promise<SimResult> {
   const options: SimOptions = { seed, seconds, nodes: NODES };
