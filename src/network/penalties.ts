@@ -32,6 +32,8 @@ export type Verdict = 'noted' | 'close' | 'blacklisted';
 
 export interface Penalties {
   offend(culprit: Culprit, offence: Offence, detail: string): Verdict;
+  /** Hears of every offence. */
+  onOffence(action: (offence: Offence, verdict: Verdict) => void): void;
   suspend(place: string): void;
   isSuspended(place: string): boolean;
   /** Reason for which the owner, or its host, is refused. */
@@ -70,6 +72,7 @@ export function createPenalties(options: PenaltyOptions, clock: Clock): Penaltie
   const suspensions = new Map<string, number>();
   const offences = new Map<string, number[]>();
   const entries = new Map<string, BlacklistEntry>();
+  const listeners: ((offence: Offence, verdict: Verdict) => void)[] = [];
 
   /** Counts this offence together with those of the last hour. */
   function count(culprit: Culprit, offence: Offence): number {
@@ -98,12 +101,19 @@ export function createPenalties(options: PenaltyOptions, clock: Clock): Penaltie
     return [...entries.values()];
   }
 
+  function judge(culprit: Culprit, offence: Offence, detail: string): Verdict {
+    const { times, closes } = WEIGHTS[offence];
+    if (count(culprit, offence) < times) return closes ? 'close' : 'noted';
+    return blacklist(culprit, `${offence}: ${detail}`) ? 'blacklisted' : 'close';
+  }
+
   return {
     offend(culprit, offence, detail) {
-      const { times, closes } = WEIGHTS[offence];
-      if (count(culprit, offence) < times) return closes ? 'close' : 'noted';
-      return blacklist(culprit, `${offence}: ${detail}`) ? 'blacklisted' : 'close';
+      const verdict = judge(culprit, offence, detail);
+      for (const listener of listeners) listener(offence, verdict);
+      return verdict;
     },
+    onOffence: (action) => void listeners.push(action),
 
     suspend: (place) => put(suspensions, place, clock.now()),
     isSuspended(place) {

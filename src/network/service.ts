@@ -15,7 +15,7 @@ import { createPeerHeads } from './peer-heads.ts';
 import { recantFuture } from './recant.ts';
 import { serveBlocks } from './serve-blocks.ts';
 import type { NodeMode, Sessions } from './session.ts';
-import { createSync, type SyncOptions } from './sync.ts';
+import { createSync, type Sync, type SyncOptions } from './sync.ts';
 
 export interface NetworkServiceOptions {
   readonly mode: NodeMode;
@@ -39,6 +39,7 @@ export interface NetworkServicePorts {
 export interface NetworkService {
   /** True while more than one batch of blocks is missing: no block is made then. */
   isFarBehind(): boolean;
+  readonly sync: Pick<Sync, 'state' | 'missing'>;
   /** Connected nodes that may make blocks at present, for the quorum. */
   connectedMiners(): number;
   stop(): Promise<void>;
@@ -70,6 +71,7 @@ export function createNetworkService(
 
   return {
     isFarBehind,
+    sync,
     connectedMiners() {
       const view = consensusView(blockchain.view);
       const now = clock.now();

@@ -33,11 +33,17 @@ export interface SyncPorts {
   readonly log: Log;
 }
 
+export const SYNC_STATES = ['idle', 'following', 'far-behind'] as const;
+export type SyncState = (typeof SYNC_STATES)[number];
+
 export interface Sync {
   /** Looks for a better chain now. */
   wake(): void;
   /** True while more than one batch is missing: no mining, no relay (§10.6). */
   isFarBehind(): boolean;
+  state(): SyncState;
+  /** Blocks that the peer followed has told of and this node has not got. */
+  missing(): number;
   stop(): Promise<void>;
 }
 
@@ -193,9 +199,13 @@ export function createSync(options: SyncOptions, ports: SyncPorts): Sync {
     }
   }
 
+  const isFarBehind = (): boolean => missing > options.batch;
+
   return {
     wake,
-    isFarBehind: () => missing > options.batch,
+    isFarBehind,
+    state: () => (isFarBehind() ? 'far-behind' : running === undefined ? 'idle' : 'following'),
+    missing: () => missing,
     async stop() {
       stopped = true;
       download.stop();

@@ -9,6 +9,8 @@ import type { Clock, ProcessReadings, Store, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { MINER_STATES, type Miner } from '../miner/miner.ts';
+import { SYNC_STATES } from '../network/sync.ts';
+import type { NetworkReadings } from './network.ts';
 import type { NodeMetrics } from './observability.ts';
 
 /** The pool with its submissions counted. */
@@ -68,6 +70,7 @@ export function watchChain(
 ): () => void {
   const { chain } = blockchain.view;
   const own = chain.addressToText(owner);
+  let { height } = blockchain.tip();
   let before = blockchain.tip().header.timestamp;
   return blockchain.listen({
     block({ tip, block }) {
@@ -77,9 +80,12 @@ export function watchChain(
       metrics.blockTxs.add(block.txs.length);
       metrics.blockTime.observe((timestamp - before) / 1000);
       before = timestamp;
+      height = tip.height;
     },
     rolledBack(tip) {
       metrics.rollbacks.add();
+      metrics.rolledBack.add(height - tip.height);
+      height = tip.height;
       before = tip.header.timestamp;
     },
   });
@@ -96,7 +102,6 @@ export interface Watched {
   readonly store: Store;
   readonly clock: Clock;
   readonly process: ProcessReadings;
-  readonly peers: () => number;
   readonly healthy: () => boolean;
 }
 
@@ -114,7 +119,6 @@ export function readOnDemand(of: Watched, metrics: NodeMetrics): void {
     metrics.verifyQueue.set(of.verifier.pending ?? 0);
     const now = of.miner.state();
     for (const state of MINER_STATES) metrics.minerState.set(state === now ? 1 : 0, { state });
-    metrics.peers.set(of.peers());
     metrics.synchronized.set(of.clock.synchronized() ? 1 : 0);
     metrics.storeBytes.set(of.store.size());
     metrics.healthy.set(of.healthy() ? 1 : 0);
@@ -125,5 +129,27 @@ export function readOnDemand(of: Watched, metrics: NodeMetrics): void {
     metrics.residentBytes.set(of.process.residentBytes());
     metrics.heapBytes.set(of.process.heapBytes());
     metrics.cpuSeconds.set(of.process.cpuSeconds());
+  });
+}
+
+const MODES = ['default', 'watcher'] as const;
+const DIRECTIONS = ['in', 'out'] as const;
+
+/** Sessions, known places, synchronisation, and what peers did wrong. */
+export function watchNetwork(of: NetworkReadings, metrics: NodeMetrics): void {
+  of.penalties.onOffence((offence, verdict) => metrics.offences.add(1, { offence, verdict }));
+  metrics.onRead(() => {
+    const open = of.sessions.all();
+    for (const mode of MODES) {
+      for (const direction of DIRECTIONS) {
+        const outbound = direction === 'out';
+        const those = open.filter((one) => one.mode === mode && one.outbound === outbound);
+        metrics.peers.set(those.length, { mode, direction });
+      }
+    }
+    metrics.knownPeers.set(of.book.known().length);
+    metrics.missing.set(of.sync.missing());
+    const now = of.sync.state();
+    for (const state of SYNC_STATES) metrics.syncState.set(state === now ? 1 : 0, { state });
   });
 }

@@ -9,9 +9,12 @@ import { createInvalidBlocks } from '../chain/invalid-blocks.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { isParticipant } from '../ledger/participants.ts';
 import type { Pool } from '../mempool/pool.ts';
+import type { AddressBook } from '../network/address-book.ts';
 import { InitialSyncError, NO_PEERS } from '../network/initial-sync.ts';
+import type { Penalties } from '../network/penalties.ts';
 import { createNetworkService } from '../network/service.ts';
 import type { SessionRegistry } from '../network/sessions.ts';
+import type { Sync } from '../network/sync.ts';
 import type { Config } from './config/settings.ts';
 import { openPeering, type PeeringPortsOfNode } from './peering.ts';
 import { peerReads } from './reads/peers.ts';
@@ -23,7 +26,17 @@ export interface NetworkPorts extends PeeringPortsOfNode {
   readonly minerPublicKey: Uint8Array;
 }
 
+/** What there is to be seen of the network, for the metrics. */
+export interface NetworkReadings {
+  readonly sessions: Pick<SessionRegistry, 'all'>;
+  readonly book: Pick<AddressBook, 'known'>;
+  readonly penalties: Pick<Penalties, 'onOffence'>;
+  readonly sync: Pick<Sync, 'state' | 'missing'>;
+}
+
 export interface NodeNetwork {
+  /** Undefined for a node without peers. */
+  readonly readings: NetworkReadings | undefined;
   /** Undefined for a node without peers. */
   readonly peers: Peers | undefined;
   /** For services that speak protocols of their own; the same. */
@@ -87,6 +100,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     { ...ports, sessions: peering.sessions, forkChoice },
   );
   return {
+    readings: { ...peering, sync: service.sync },
     peers: peerReads(peering, config),
     sessions: peering.sessions,
     connectedMiners: service.connectedMiners,
@@ -102,6 +116,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
 /** A node without peers has nobody to ask who its network is. */
 function alone({ network }: Config, { blockchain, owner }: NetworkPorts): NodeNetwork {
   return {
+    readings: undefined,
     peers: undefined,
     sessions: undefined,
     connectedMiners: () => 0,

@@ -43,7 +43,8 @@ import { openBlockchain } from './blockchain.ts';
 import type { Config } from './config/settings.ts';
 import { encryptionWith } from './encryption.ts';
 import { watchJournal } from './health.ts';
-import { measuredPool, measuredRoutes, readOnDemand, watchChain } from './measure.ts';
+import { measuredPool, measuredRoutes, readOnDemand, watchChain, watchNetwork } from './measure.ts';
+import { measuredNetwork } from './measure-network.ts';
 import { openNetwork } from './network.ts';
 import { nodeMetrics } from './observability.ts';
 import { openPrivacy } from './privacy.ts';
@@ -144,7 +145,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
   const peering = openNetwork(config, genesis, {
     ...ports,
     ...opened,
-    network: ports.network,
+    network: ports.network && telemetry ? measuredNetwork(ports.network, metrics) : ports.network,
     files: ports.files,
     pool,
     owner: identity,
@@ -238,9 +239,9 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     const chainId = String.fromCharCode(chain.chainId);
     const poolBytesMax = config.utx.memoryLimit;
     const healthy = () => (store.problem?.() ?? poolProblem()) === undefined;
-    const peers = () => services.peers?.connected().length ?? 0;
     const parts = { blockchain, pool, poolBytesMax, verifier, miner, store, clock, process };
-    readOnDemand({ ...parts, version, chainId, peers, healthy }, metrics);
+    readOnDemand({ ...parts, version, chainId, healthy }, metrics);
+    if (peering.readings !== undefined) watchNetwork(peering.readings, metrics);
     unwatch = watchChain(blockchain, owner.address, metrics);
   }
 

@@ -15,7 +15,7 @@ export const events = {
   'block.forged': 'This node made a block.',
   'block.gossip-failed': 'An announced block could not be taken; synchronisation fetches it.',
   'block.rebuilt':
-    'An announced block was put together from the pool and from what a peer sent where it was `missing`.',
+    'An announced block was put together; `missing` counts what the pool lacked and a peer sent.',
   'block.refused': 'A block of another node broke the rules; `why` is the rule.',
   'chain.reorganised': 'A better branch took the place of the last blocks.',
   'chain.rolled-back': 'Blocks were taken back; their transactions wait in the pool again.',
@@ -109,6 +109,7 @@ export const metricTable = {
   blocks: counter('node_blocks_total', 'Blocks added to the chain, by who made them.', ['origin']),
   blockTxs: counter('node_block_transactions_total', 'Transactions in blocks added to the chain.'),
   rollbacks: counter('node_chain_rollbacks_total', 'Times that blocks were taken back.'),
+  rolledBack: counter('node_chain_rolled_back_blocks_total', 'Blocks that were taken back.'),
   blockTime: histogram(
     'node_block_interval_seconds',
     'Time between the timestamps of a block and the one before it.',
@@ -133,7 +134,27 @@ export const metricTable = {
   ),
   verifyQueue: gauge('node_verify_queue', 'Signature checks not yet answered.'),
   minerState: gauge('node_miner_state', '1 for the state that the miner is in.', ['state']),
-  peers: gauge('node_peers', 'Connected nodes.'),
+  peers: gauge('node_peers', 'Connected nodes, by their mode and by who has dialled.', [
+    'mode',
+    'direction',
+  ]),
+  knownPeers: gauge('node_peers_known', 'Places where nodes are, or were within a day.'),
+  peerMessages: counter(
+    'node_peer_messages_total',
+    'Messages between nodes, by protocol and direction.',
+    ['protocol', 'direction'],
+  ),
+  peerBytes: counter('node_peer_bytes_total', 'Bytes of these messages.', [
+    'protocol',
+    'direction',
+  ]),
+  offences: counter(
+    'node_peer_offences_total',
+    'Rules that peers broke, and whether that ended a session or led to the blacklist.',
+    ['offence', 'verdict'],
+  ),
+  syncState: gauge('node_sync_state', '1 for what fetching blocks from peers is doing.', ['state']),
+  missing: gauge('node_sync_missing_blocks', 'Blocks that a peer has told of and not sent yet.'),
   synchronized: gauge('node_time_synchronized', '1 while the time source can be trusted.'),
   storeBytes: gauge('node_store_bytes', 'Bytes of the chain on disk.'),
   healthy: gauge('node_healthy', '0 while store or pool journal cannot be trusted.'),

@@ -9,7 +9,7 @@ import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
 import type { Network } from '../../src/base/network.ts';
-import type { Clock, Log } from '../../src/base/ports.ts';
+import type { Clock, Log, Metrics, ProcessReadings } from '../../src/base/ports.ts';
 import type { PrivateStore } from '../../src/base/private-store.ts';
 import { type Block, blockId } from '../../src/block/block.ts';
 import { signGenesis } from '../../src/block/genesis.ts';
@@ -74,6 +74,7 @@ export interface ClusterOptions {
 export interface StartOptions {
   readonly set?: readonly string[];
   readonly skewMs?: number;
+  readonly metrics?: Metrics;
   /** Whom it knows; all miners of the network if absent. */
   readonly knows?: readonly string[];
   /** Where it keeps confidential data; it has the key of its owner then. */
@@ -173,6 +174,7 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
       ownerKey: self.keys.privateKey,
       version: VERSION,
       audit: 'state',
+      telemetry: start.metrics && { metrics: start.metrics, process: noReadings },
       requestStop: (cause) => {
         throw cause ?? new Error('the node wants to stop');
       },
@@ -236,6 +238,14 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
   };
   return made;
 }
+
+const noReadings: ProcessReadings = {
+  startSeconds: () => 0,
+  cpuSeconds: () => 0,
+  residentBytes: () => 0,
+  heapBytes: () => 0,
+  loopDelay: () => ({ p50: 0, p99: 0, max: 0 }),
+};
 
 interface Disk {
   readonly store: ReturnType<typeof createMemoryStore>;

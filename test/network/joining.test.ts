@@ -23,7 +23,9 @@ t.test('scenario 32: a quorum that comes and goes', async (t) => {
   const two = await at.start('two');
   await at.rounds(5);
   t.strictSame(heightsOf([one, two]), [1, 1], 'one peer is not enough');
-  t.match(one.log.of('miner.no-quorum'), [{ why: "Quorum not available '1/2', not forging block" }]);
+  t.match(one.log.of('miner.no-quorum'), [
+    { why: "Quorum not available '1/2', not forging block" },
+  ]);
   const three = await at.start('three');
   await at.seconds(70);
   const before = tipOf(one).height;
