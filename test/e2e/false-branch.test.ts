@@ -143,7 +143,9 @@ t.test('scenario 43: a branch of twenty blocks whose fifteenth is invalid', asyn
   await eventually('the end of the session', () =>
     lying.sessions.all().length === 0 ? true : undefined,
   );
-  t.match(victim.log(), /"event":"peer\.offence",.*"offence":"invalid-block"/);
+  await eventually('the offence in its log', () =>
+    /"event":"peer\.offence",.*"offence":"invalid-block"/.test(victim.log()) ? true : undefined,
+  );
   const owner = network.nodes[3]!.owner.address;
   t.notOk((await connectedOwners(victim.rest)).includes(owner));
   t.match((await victim.rest.get('/peers/blacklisted')).body, [{ reason: /invalid-block/ }]);
