@@ -39,7 +39,7 @@ export interface PrivateData {
 
 /** Every call rejects with PrivateStoreError of kind `storage` where the storage cannot serve. */
 export interface PrivateStore {
-  /** The item, undefined where it is not stored. */
+  /** The item; undefined where it is not stored, or where its data were found to be damaged. */
   info(policyId: Uint8Array, hash: Uint8Array): Promise<PrivateItem | undefined>;
   /** Policies under which data of this hash are stored. */
   policiesOf(hash: Uint8Array): Promise<readonly Uint8Array[]>;
@@ -47,7 +47,7 @@ export interface PrivateStore {
   read(policyId: Uint8Array, hash: Uint8Array): Promise<PrivateData | undefined>;
   /**
    * Durable and verified when it resolves. When it rejects (PrivateStoreError, or whatever `pieces`
-   * threw) nothing is left behind. Storing again what is stored is fine, and mends what is damaged.
+   * threw) nothing is half-stored. Storing again what is stored is fine, and mends what is damaged.
    */
   write(item: PrivateItem, pieces: AsyncIterable<Uint8Array>): Promise<void>;
   /** Calls under way may still end; no new ones may begin. */
