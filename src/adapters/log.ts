@@ -11,6 +11,7 @@ import type { Log, LogFields, LogLevel } from '../base/ports.ts';
 
 const STDERR = 2;
 const HIDDEN = '***';
+const WAITING_CHARS_MAX = 4 * 1024 * 1024;
 
 export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
@@ -29,7 +30,25 @@ export interface LineOptions {
 }
 
 export function stderrLog(level: LogLevel, pretty: boolean): LogControl {
-  const destination = pino.destination({ dest: STDERR, sync: false, minLength: 0 });
+  const destination = pino.destination({
+    dest: STDERR,
+    sync: false,
+    minLength: 0,
+    maxLength: WAITING_CHARS_MAX,
+  });
+  // Where standard error goes to a full disk the node works on; lines wait, and too many are dropped.
+  let isRefused = false;
+  destination.on('error', () => {
+    isRefused = true;
+  });
+  destination.on('write', () => {
+    isRefused = false;
+  });
+  // It tries for ever and holds up the whole process, also when that wants to end.
+  const flushSync = destination.flushSync.bind(destination);
+  destination.flushSync = () => {
+    if (!isRefused) flushSync();
+  };
   const noColour = process.env['NO_COLOR'];
   const colours = pretty && (noColour === undefined || noColour === '');
   return {

@@ -1,4 +1,7 @@
 // Lines of the log: JSON for machines, aligned text for people, and no secrets in either.
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { type LineOptions, lineLog } from '../../src/adapters/log.ts';
 import { parse } from '../../src/base/json.ts';
@@ -67,4 +70,32 @@ t.test('a line for people', async (t) => {
   const coloured = recorder({ pretty: true, colours: true });
   coloured.log.error('x');
   t.match(coloured.lines[0], '\x1b[31mERROR\x1b[0m');
+});
+
+const isFull = existsSync('/dev/full');
+t.test('a disk that is full does not hold up the process', { skip: !isFull }, async (t) => {
+  const program = `
+    import { stderrLog } from './src/adapters/log.ts';
+    const log = stderrLog('info', false);
+    for (let line = 0; line < 100; line++) {
+      log.info('line', { line });
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    log.flush();
+    process.stdout.write('still here');`;
+  const full = openSync('/dev/full', 'w');
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', program],
+    {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      stdio: ['ignore', 'pipe', full],
+      env: {},
+      encoding: 'utf8',
+      timeout: 60_000,
+    },
+  );
+  closeSync(full);
+  t.equal(stdout, 'still here');
+  t.equal(status, 0);
 });
