@@ -29,6 +29,7 @@ import {
   type Rules,
 } from './settings.ts';
 import { Weather } from './weather.ts';
+import type { Workload } from './workload.ts';
 import { World } from './world.ts';
 
 export interface ClusterOptions extends Rules {
@@ -61,8 +62,6 @@ export class Cluster {
   crashes = 0;
   /** Rows of the writes in which nodes have crashed. */
   readonly crashedWrites: number[] = [];
-  /** Event → how often any node has logged it. */
-  readonly events = new Map<string, number>();
   private readonly net: MemoryNet;
   private readonly configs: readonly Config[];
   private readonly disks: (Disk | undefined)[] = [];
@@ -160,14 +159,6 @@ export class Cluster {
     this.fell(node, downMs);
   }
 
-  /** Ends and does not come back by itself. */
-  stop(i: number): void {
-    const node = this.nodes[i];
-    if (node === undefined) return;
-    node.kill();
-    this.settleAccounts(i, node);
-  }
-
   private fell(node: SimNode, downMs: number): void {
     const i = this.nodes.indexOf(node);
     if (i === -1) return;
@@ -218,6 +209,15 @@ export class Cluster {
       this.trace(node.name, `refuses ${made.def.name}: ${error.message}`);
       return false;
     }
+  }
+
+  /** A user sends the next transaction to any node that takes some. */
+  send(workload: Workload): void {
+    const able = this.running().filter(({ member }) => member.part !== 'watcher');
+    if (able.length === 0) return;
+    const { tx, accepted } = workload.next(this.world.now);
+    const sent = this.submit(this.dice.pick(able), tx);
+    this.guard(sent.then((isAccepted) => isAccepted && accepted?.()));
   }
 
   /** Lets this much time pass; throws what went wrong in it. */
@@ -281,7 +281,6 @@ export class Cluster {
 
   private log(node: SimNode, level: string, event: string, fields: LogFields): void {
     this.trace(node.name, `${level} ${event} ${JSON.stringify(fields)}`);
-    this.events.set(event, (this.events.get(event) ?? 0) + 1);
     if (event === 'peer.offence') this.offence(node, fields);
     else if (level === 'error' && !String(fields['why']).includes('Crash')) {
       this.fail(new Broken(`${node.name}: ${event} ${JSON.stringify(fields)}`));

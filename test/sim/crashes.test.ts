@@ -28,11 +28,7 @@ t.test('scenario 47: 200 kills in a reorganisation of 50 blocks and in commits',
   const workload = createWorkload(dice.u32());
   const send = (): void => {
     world.after(PAYMENT_MS, send);
-    const nodes = cluster.running();
-    if (nodes.length === 0) return;
-    const { tx, accepted } = workload.next(world.now);
-    const sent = cluster.submit(dice.pick(nodes), tx);
-    cluster.guard(sent.then((isAccepted) => isAccepted && accepted?.()));
+    cluster.send(workload);
   };
   await cluster.run(3 * LENGTH_MS);
   send();

@@ -68,10 +68,8 @@ for (const consensus of ['poa', 'pos'] as const satisfies readonly ConsensusKind
     for (const i of all) cluster.start(i);
     const workload = createWorkload(cluster.dice.u32());
     const send = (): void => {
-      const { tx, accepted } = workload.next(cluster.world.now);
-      const sent = cluster.submit(cluster.dice.pick(cluster.running()), tx);
-      cluster.guard(sent.then((isAccepted) => isAccepted && accepted?.()));
       cluster.world.after(PAYMENT_MS, send);
+      cluster.send(workload);
     };
     await cluster.run(60_000);
     send();

@@ -99,7 +99,7 @@ class Simulation {
       } else cluster.world.after(dice.between(ms / 10, ms / 2), () => this.admitLast());
     });
     if (this.hasLiar) cluster.guard(startLiar(cluster.ground, cluster.options, dice.fork()));
-    this.every(LOAD_EVERY_MS, () => this.send());
+    this.every(LOAD_EVERY_MS, () => cluster.send(this.workload));
     this.every(FAULT_EVERY_MS, () => this.fault());
     await cluster.run(ms);
     this.calm();
@@ -145,18 +145,6 @@ class Simulation {
       this.cluster.world.after(1 + this.dice.below(2 * ms), next);
     };
     this.cluster.world.after(1 + this.dice.below(2 * ms), next);
-  }
-
-  private send(): void {
-    const { cluster, dice } = this;
-    const node = dice.pick(cluster.nodes);
-    if (node?.inner === undefined || node.member.part === 'watcher') return;
-    const { tx, accepted } = this.workload.next(cluster.world.now);
-    cluster.guard(
-      cluster.submit(node, tx).then((isAccepted) => {
-        if (isAccepted) accepted?.();
-      }),
-    );
   }
 
   private register(opType: 'add' | 'remove'): void {

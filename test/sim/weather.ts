@@ -46,11 +46,6 @@ export class Weather {
     this.cuts.set(`${from}>${to}`, { since: now, until });
   }
 
-  /** When the last cut ends. */
-  wholeAt(): number {
-    return Math.max(this.world.now, ...[...this.cuts.values()].map(({ until }) => until));
-  }
-
   fate({ from, to, message }: Delivery): Fate {
     const { dice, quality } = this;
     let delayMs = quality.delayMs + dice.below(quality.jitterMs + 1);
