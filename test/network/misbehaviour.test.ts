@@ -360,6 +360,19 @@ const attacks: Readonly<Record<string, Attack>> = {
     },
   },
 
+  'scenario 77: transactions of a type that only blocks carry': {
+    act({ mav, at }) {
+      const txs = at.genesis.transactions.slice(0, 1);
+      mav.answers.set(txProtocols.txs, async () => encodeTxList(txs, chain));
+      const hashes = txs.map((bytes) => chain.fastHash(bytes));
+      mav.notifyAll(txProtocols.hashes, encodeTxHashes(hashes, chain));
+    },
+    dealtWith: offence('invalid-transactions', 'blacklisted'),
+    after(t, { nodes }) {
+      for (const { node } of nodes) t.equal(node.pool.size(), 0);
+    },
+  },
+
   'hashes of transactions that never come': {
     act({ mav, rng }) {
       const hashes = Array.from({ length: 500 }, () => rng.bytes(32));

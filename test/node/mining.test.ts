@@ -2,7 +2,6 @@
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { decodeBlock } from '../../src/block/block.ts';
-import { later } from '../e2e/later.ts';
 import type { Scope } from '../e2e/process.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from './in-process.ts';
 
@@ -164,7 +163,6 @@ t.test('scenario 32: a quorum that is not there', async (t) => {
   t.strictSame(whole.log.of('miner.no-quorum')[0], {
     why: "Quorum not available '0/1', not forging block",
   });
-  t.comment(`skipped until ${later.network}: mining resumes when a peer joins`);
 });
 
 t.test('a tip that is too old is taken for a node that is behind', async (t) => {

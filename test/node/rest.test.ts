@@ -5,7 +5,6 @@ import { base58 } from '../../src/base/base58.ts';
 import { isObject, type JsonObject } from '../../src/base/json.ts';
 import { createChain } from '../../src/crypto/chain.ts';
 import { txToJson } from '../../src/tx/json.ts';
-import { later } from '../e2e/later.ts';
 import type { Scope } from '../e2e/process.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';
 import { type WholeNode, type WholeOptions, wholeNode } from './in-process.ts';
@@ -129,7 +128,6 @@ t.test('scenario 77: types that only blocks may carry', async (t) => {
       },
     ),
   );
-  t.comment(`skipped until ${later.network}: a peer who sends them is penalised`);
 });
 
 t.test('bad input is refused as the catalogue says, and nothing of it stays', async (t) => {
