@@ -6,6 +6,7 @@ import type { CryptoFamily } from '../../src/crypto/family.ts';
 export interface MemoryLog extends Log {
   /** Fields of all lines of this event. */
   of(event: string): readonly LogFields[];
+  all(): readonly LogFields[];
 }
 
 export function memoryLog(): MemoryLog {
@@ -18,6 +19,7 @@ export function memoryLog(): MemoryLog {
     info: write,
     warn: write,
     error: write,
+    all: () => lines.map(({ event, fields }) => ({ event, ...fields })),
     of: (event) => lines.filter((line) => line.event === event).map((line) => line.fields),
   };
 }
