@@ -1,4 +1,5 @@
 /** Calls of every route with arguments that a populated node knows. */
+import { createHash } from 'node:crypto';
 import { base58 } from '../../src/base/base58.ts';
 import { txToJson } from '../../src/tx/json.ts';
 import type { Populated } from '../node/populated.ts';
@@ -19,7 +20,7 @@ export type Calls = Readonly<Record<string, readonly Call[]>>;
 
 const REFUSED = 400;
 
-/** What every route is asked, and how it answers on a node without network and private data. */
+/** What every route is asked, and how it answers on a node without network. */
 export async function everyRoute(of: Populated): Promise<Calls> {
   const { ids, accounts, node, clock } = of;
   const [owner, one] = accounts;
@@ -35,7 +36,9 @@ export async function everyRoute(of: Populated): Promise<Calls> {
   const contractId = ids.contract;
   const policyId = ids.policy;
   const hash = ids.hash;
-  const data = { sender: address, policyId, info: {}, data: '', hash };
+  const info = { filename: '', size: '2', timestamp: 1, author: '', comment: '' };
+  const hi = createHash('sha256').update('hi').digest('hex');
+  const data = { sender: address, policyId, info, data: 'aGk=', hash: hi };
   const toOwner = await node.services.encryption.common(
     { address: owner.address, password: undefined },
     [owner.publicKey],
@@ -104,12 +107,17 @@ export async function everyRoute(of: Populated): Promise<Calls> {
     'GET /privacy/{policyId}/recipients': [{ path: { policyId } }],
     'GET /privacy/{policyId}/owners': [{ path: { policyId } }],
     'GET /privacy/{policyId}/hashes': [{ path: { policyId } }],
-    'POST /privacy/sendData': [{ body: data, status: REFUSED }],
-    'GET /privacy/getData/{hash}': [{ path: { hash }, status: REFUSED }],
-    'GET /privacy/getInfo/{hash}': [{ path: { hash }, status: REFUSED }],
-    'GET /privacy/{policyId}/getData/{hash}': [{ path: { policyId, hash }, status: REFUSED }],
-    'GET /privacy/{policyId}/getInfo/{hash}': [{ path: { policyId, hash }, status: REFUSED }],
-    'POST /privacy/forceSync': [{ body: {}, status: REFUSED }],
+    // Only stored and signed, so that it can be repeated.
+    'POST /privacy/sendData': [
+      { body: data, query: '?broadcast=false' },
+      { body: { ...data, hash }, status: REFUSED },
+    ],
+    'GET /privacy/getData/{hash}': [{ path: { hash } }],
+    'GET /privacy/getInfo/{hash}': [{ path: { hash } }],
+    'GET /privacy/{policyId}/getData/{hash}': [{ path: { policyId, hash } }],
+    'GET /privacy/{policyId}/getInfo/{hash}': [{ path: { policyId, hash } }],
+    'POST /privacy/forceSync': [{ body: {} }],
+    'GET /privacy/forceSync/{policyId}': [{ path: { policyId } }],
     'POST /peers/connect': [{ body: { host: '127.0.0.1', port: 1 }, status: REFUSED }],
     'GET /peers/connected': [{}],
     'GET /peers/all': [{}],

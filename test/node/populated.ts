@@ -1,6 +1,6 @@
 /** A whole node whose chain has something of everything: what read endpoints are asked about. */
+import { createHash } from 'node:crypto';
 import { base58 } from '../../src/base/base58.ts';
-import { encodeHex } from '../../src/base/hex.ts';
 import { pack } from '../../src/mempool/packer.ts';
 import { txToJson } from '../../src/tx/json.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -29,7 +29,7 @@ const image = { image: 'registry/sum:1', imageHash: 'ab'.repeat(32) };
 
 export async function populated(scope: Scope, options: WholeOptions = {}): Promise<Populated> {
   const set = ['miner.enable=no', ...(options.set ?? [])];
-  const whole = await wholeNode(scope, { ...options, set });
+  const whole = await wholeNode(scope, { ...options, set, privateData: true });
   const { node, clock, family, accounts } = whole;
   const [owner, one, dex] = accounts;
   const byType = new Map<number, Tx>();
@@ -102,15 +102,21 @@ export async function populated(scope: Scope, options: WholeOptions = {}): Promi
     buyMatcherFee: 300,
     sellMatcherFee: 300,
   });
-  const hash = new Uint8Array(32).fill(9);
-  const data = { type: 114, policyId: policy, hash: encodeHex(hash) };
+  const hash = createHash('sha256').update('hello').digest();
+  await node.services.privacy!.send(
+    {
+      sender: owner.text,
+      policyId: policy,
+      info: { filename: 'a.txt', size: '5', timestamp: 1, author: 'me', comment: '' },
+      data: Buffer.from('hello').toString('base64'),
+      hash: base58.encode(hash),
+    },
+    true,
+  );
   const creation = whole.make(owner, { type: 103, ...image, contractName: 'sum', params: [] });
   const contract = base58.encode(creation.id);
   const shown = (tx: Tx): unknown => txToJson(tx, whole.chain);
-  await mine(
-    whole.make(owner, data),
-    whole.make(owner, { type: 105, tx: shown(creation), results, fee: 0 }),
-  );
+  await mine(whole.make(owner, { type: 105, tx: shown(creation), results, fee: 0 }));
 
   const call = whole.make(owner, {
     type: 104,
