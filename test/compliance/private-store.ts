@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
 import { base58 } from '../../src/base/base58.ts';
+import { equal } from '../../src/base/bytes.ts';
 import {
   PRIVATE_DATA_BYTES_MAX,
   type PrivateItem,
@@ -60,6 +61,16 @@ export async function contentOf(
   return bytes;
 }
 
+/** The store has exactly these data. An assertion on each of a million elements takes its time. */
+export async function holds(
+  store: PrivateStore,
+  item: PrivateItem,
+  data: Uint8Array,
+): Promise<boolean> {
+  const content = await contentOf(store, item);
+  return content !== undefined && equal(content, data);
+}
+
 /** Runs everything on one vendor, whose storage is away afterwards. */
 export async function privateStoreCompliance(t: Test, vendor: VendorUnderTest): Promise<void> {
   const log = memoryLog();
@@ -91,7 +102,7 @@ export async function privateStoreCompliance(t: Test, vendor: VendorUnderTest): 
       await store.write(item, inPieces(data));
       t.strictSame(await store.info(item.policyId, item.hash), item);
       t.strictSame(await store.policiesOf(item.hash), [item.policyId]);
-      t.strictSame(await contentOf(store, item), data, `${length} bytes`);
+      t.ok(await holds(store, item, data), `${length} bytes`);
     }
   });
 
@@ -113,14 +124,15 @@ export async function privateStoreCompliance(t: Test, vendor: VendorUnderTest): 
     await Promise.all(Array.from({ length: 6 }, () => store.write(item, inPieces(data))));
     await store.write({ ...item, comment: 'second' }, inPieces(data));
     t.equal((await store.info(item.policyId, item.hash))?.comment, 'second');
-    t.strictSame(await contentOf(store, item), data);
+    t.ok(await holds(store, item, data));
   });
 
   await t.test('twelve items at once', async (t) => {
     const all = Array.from({ length: 12 }, (_, i) => random.bytes(100_000 + i));
     const items = all.map((data) => itemOf(data));
     await Promise.all(items.map((item, i) => store.write(item, inPieces(all[i]!))));
-    t.strictSame(await Promise.all(items.map((item) => contentOf(store, item))), all);
+    const found = await Promise.all(items.map((item, i) => holds(store, item, all[i]!)));
+    t.notOk(found.includes(false));
   });
 
   await t.test('other data than the hash says', async (t) => {
@@ -137,7 +149,7 @@ export async function privateStoreCompliance(t: Test, vendor: VendorUnderTest): 
     await absent(t, item);
     await store.write(item, inPieces(data));
     await refused(t, item, inPieces(changed));
-    t.strictSame(await contentOf(store, item), data, 'what was there before stays');
+    t.ok(await holds(store, item, data), 'what was there before stays');
   });
 
   await t.test('the largest data, and a byte more', async (t) => {
@@ -150,8 +162,7 @@ export async function privateStoreCompliance(t: Test, vendor: VendorUnderTest): 
     const largest = data.subarray(0, PRIVATE_DATA_BYTES_MAX);
     const item = itemOf(largest);
     await store.write(item, inPieces(largest));
-    const content = await contentOf(store, item);
-    t.ok(content && Buffer.compare(content, largest) === 0);
+    t.ok(await holds(store, item, largest));
   });
 
   await t.test('a sender that breaks off', async (t) => {
@@ -171,7 +182,7 @@ export async function privateStoreCompliance(t: Test, vendor: VendorUnderTest): 
     const data = random.bytes(1_000_000);
     const item = itemOf(data);
     await store.write(item, inPieces(data));
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < 8; i++) {
       const stored = await store.read(item.policyId, item.hash);
       t.equal(stored?.length, data.length);
       if (i % 2 === 0) continue;
@@ -180,7 +191,7 @@ export async function privateStoreCompliance(t: Test, vendor: VendorUnderTest): 
         break;
       }
     }
-    t.strictSame(await contentOf(store, item), data);
+    t.ok(await holds(store, item, data));
   });
 
   await t.test('damage counts as absence until the data are written again', async (t) => {
@@ -196,7 +207,7 @@ export async function privateStoreCompliance(t: Test, vendor: VendorUnderTest): 
     t.match(line, { policy: base58.encode(item.policyId), hash: base58.encode(item.hash) });
     t.strictSame(more, []);
     await store.write(item, inPieces(data));
-    t.strictSame(await contentOf(store, item), data);
+    t.ok(await holds(store, item, data));
     t.strictSame(await store.info(item.policyId, item.hash), item);
   });
 
@@ -206,7 +217,7 @@ export async function privateStoreCompliance(t: Test, vendor: VendorUnderTest): 
     await store.write(item, inPieces(data));
     await store.stop();
     store = await vendor.open(log);
-    t.strictSame(await contentOf(store, item), data);
+    t.ok(await holds(store, item, data));
     t.strictSame(await store.info(item.policyId, item.hash), item);
   });
 
