@@ -16,6 +16,7 @@ const rows: Record<string, (bench: Bench) => Promise<RowResult>> = {
   d: async (bench) => (await import('./rows/reads.ts')).reads(bench),
   e: async (bench) => (await import('./rows/latency.ts')).latency(bench),
   f: async (bench) => (await import('./rows/private.ts')).privateData(bench),
+  history: async (bench) => (await import('./rows/history.ts')).history(bench),
   g: async (bench) => (await import('./rows/disk.ts')).disk(bench),
   h: async (bench) => (await import('./rows/start.ts')).start(bench),
   i: async (bench) => (await import('./rows/memory.ts')).memory(bench),

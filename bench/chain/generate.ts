@@ -40,12 +40,14 @@ export interface GeneratedChain {
 export interface GenerateOptions {
   /** Transfers of a block; as many as fit where it is absent. */
   readonly perBlock?: number;
+  /** Who gets the n-th transfer; the next sender where it is absent. */
+  readonly recipientOf?: (n: number) => Uint8Array;
 }
 
 export async function generateChain(
   dir: string,
   transfers: number,
-  { perBlock = Infinity }: GenerateOptions = {},
+  { perBlock = Infinity, recipientOf }: GenerateOptions = {},
 ): Promise<GeneratedChain> {
   const rounds = Math.ceil(transfers / Math.min(perBlock, BLOCK_TRANSFERS_MIN)) + SPARE_ROUNDS;
   const genesisTimestamp = Date.now() - rounds * ROUND_MS;
@@ -63,7 +65,7 @@ export async function generateChain(
     const end = Math.min(transfers, start + perBlock);
     const txs = await forge(blockchain, folder, function* (timestamp) {
       for (let n = start; n < end; n++) {
-        yield nthTransfer(n, senders, timestamp, folder.chain);
+        yield nthTransfer(n, senders, timestamp, folder.chain, recipientOf?.(n));
       }
     });
     for (let i = 0; i < txs.length; i += ID_STEP) ids.push(txs[i]!.id.slice());

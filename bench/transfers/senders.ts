@@ -21,8 +21,9 @@ const L = 2n ** 252n + 27742317777372353535851937790883648493n;
 const SIGN_BYTE = 63;
 const SIGN_BIT = 0x80;
 
-export function createSenders(count: number, chain: Chain): Sender[] {
-  return Array.from({ length: count }, (_, i) => createSender(`bench sender ${i}`, chain));
+/** The same name gives the same accounts. */
+export function createSenders(count: number, chain: Chain, name = 'bench sender'): Sender[] {
+  return Array.from({ length: count }, (_, i) => createSender(`${name} ${i}`, chain));
 }
 
 function createSender(phrase: string, chain: Chain): Sender {

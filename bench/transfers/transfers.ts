@@ -20,15 +20,15 @@ const transferPlan = planOf(transfer, transfer.layouts[1]!);
 const massTransferPlan = planOf(massTransfer, massTransfer.layouts[0]!);
 const permitPlan = planOf(permit, permit.layouts[0]!);
 
-/** The n-th transfer of all: senders take turns, each pays the next one. */
+/** The n-th transfer of all: senders take turns, each pays the next one unless told whom. */
 export function nthTransfer(
   n: number,
   senders: readonly Sender[],
   timestamp: number,
   chain: Chain,
+  recipient: Uint8Array = senders[(n + 1) % senders.length]!.address,
 ): Tx {
   const sender = senders[n % senders.length]!;
-  const recipient = senders[(n + 1) % senders.length]!;
   const values = {
     senderPublicKey: sender.publicKey,
     assetId: undefined,
@@ -37,7 +37,7 @@ export function nthTransfer(
     // Tells apart two transfers of one millisecond.
     amount: BigInt(1 + Math.floor(n / senders.length)),
     fee: FEE,
-    recipient: { kind: 'address', bytes: recipient.address },
+    recipient: { kind: 'address', bytes: recipient },
     attachment: NO_ATTACHMENT,
     atomicBadge: undefined,
   };

@@ -1,0 +1,67 @@
+/**
+ * history: a page of the transactions of an address that has one for each transfer of a long chain,
+ * beside the same page of an address that has no more than the page.
+ */
+
+import { DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
+import { networkOf } from '../../src/cli/network.ts';
+import type { Bench } from '../bench.ts';
+import { generateChain } from '../chain/generate.ts';
+import { batch, get } from '../load/requests.ts';
+import type { Contender } from '../measure/contender.ts';
+import { withCost } from '../measure/cost.ts';
+import { costRatioOf, figureOf, ratioOf } from '../measure/rounds.ts';
+import { startNode } from '../node/node-process.ts';
+import { perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
+import { createSenders } from '../transfers/senders.ts';
+
+const TRANSFERS = { full: 1_000_000, quick: 50_000 };
+const PAGE = 100;
+const CONNECTIONS = 32;
+
+export async function history(bench: Bench): Promise<RowResult> {
+  const notes: string[] = [];
+  const transfers = TRANSFERS[bench.quick ? 'quick' : 'full'];
+  const { chain } = networkOf(true, DEV_CHAIN_ID);
+  const [few, many] = createSenders(2, chain, 'bench reader').map(({ address }) => address);
+  bench.say(`  making a chain of ${transfers} transfers`);
+  const { folder } = await generateChain(bench.folder('history'), transfers, {
+    recipientOf: (n) => (n < PAGE ? few! : many!),
+  });
+  const node = await startNode(folder, { execArgv: bench.nodeFlags });
+  const reader = (name: string, address: Uint8Array): Contender => {
+    const path = `/transactions/address/${chain.addressToText(address)}/limit/${PAGE}`;
+    const requests = batch([get(path)]);
+    return {
+      name,
+      async run(ms) {
+        const before = node.cpuSeconds();
+        const ports = [node.port];
+        const job = { ports, connections: CONNECTIONS, durationMs: ms, once: false };
+        const result = await withCost(() => bench.load.run({ ...job, requests }));
+        if (result.refused > 0) throw new Error(`the node refused a read: ${result.sample}`);
+        return { ...result, cpuPerOperation: (node.cpuSeconds() - before) / result.answers };
+      },
+    };
+  };
+  const rounds = await bench.measure([reader('many', many!), reader('few', few!)], notes);
+  await node.stop();
+
+  const rate = (name: string) => perSecond(figureOf(rounds, name, (sample) => sample.perSecond));
+  const ratio = ratioOf(rounds, 'many', 'few');
+  return {
+    row: 'history',
+    title: 'transactions of an address',
+    figures: [
+      {
+        what: `the newest ${PAGE} of ${transfers - PAGE}`,
+        value: rate('many'),
+        against: `all ${PAGE} of another ${rate('few')}`,
+        ratio,
+        perCpu: costRatioOf(rounds, 'many', 'few'),
+      },
+    ],
+    goals: [{ level: 'Good', conditions: [ratioAtLeast(0.5, ratio, 'of the short one')] }],
+    notes,
+  };
+}
