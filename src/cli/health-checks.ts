@@ -116,9 +116,12 @@ async function* keystore(config: Config): AsyncGenerator<Finding> {
   try {
     const opened = await openWallet({ path, password, network });
     const count = opened.accounts().length;
-    const owner = network.chain.addressFromText(config.ownerAddress);
-    yield opened.publicKey(owner) === undefined
-      ? finding('keystore', 'error', `owner ${config.ownerAddress} is not among ${count} accounts`)
+    const needed = [...new Set([config.ownerAddress, config.privacy.ownerAddress])];
+    const missing = needed.filter(
+      (address) => opened.publicKey(network.chain.addressFromText(address)) === undefined,
+    );
+    yield missing.length > 0
+      ? finding('keystore', 'error', `owner ${missing.join(', ')} is not among ${count} accounts`)
       : finding('keystore', 'ok', `${count} accounts, the owner among them`);
     opened.close();
   } catch (cause) {

@@ -202,6 +202,9 @@ t.test('the guide, step by step', async (t) => {
   passedOn(beta, keys.get('beta')!);
   t.equal(await beta.follow(check.slice(0, 1)), await alpha.follow(check.slice(0, 1)));
   await beta.follow(check);
+  const foreign = `--set privacy.owner-address=${keys.get('alpha')!.address}`;
+  const { output } = await beta.shell.run(`platform-node doctor node.conf ${foreign}`);
+  t.match(output, `owner ${keys.get('alpha')!.address} is not among 1 accounts`);
   const running = [alpha.start(start), beta.start(start)];
   for (const node of running) await node.line('stderr', /node\.started/);
 
