@@ -149,24 +149,25 @@ t.test('a node', async (t) => {
     const { publicKey } = (await info.json()) as { publicKey: string };
     const seedFile = join(temporaryFolder(t), 'seed');
     writeFileSync(seedFile, two.seed);
-    for (const mode of [[], ['--separate']]) {
-      const words = ['crypto', 'encrypt', '--to', publicKey, '--sender', one.address, ...mode];
-      const encrypted = await run(words, { env, input: 'a text' });
-      t.match(jsonLines(encrypted.stdout), [{ publicKey }]);
-      for (const key of [
-        ['--recipient', two.address],
-        ['--seed-file', seedFile],
-      ]) {
-        const opened = await run(['crypto', 'decrypt', ...key], { env, input: encrypted.stdout });
-        t.strictSame(jsonLines(opened.stdout), [{ decryptedText: 'a text' }], opened.stderr);
-      }
-      const other = await run(['crypto', 'decrypt', '--recipient', one.address], {
-        env,
-        input: encrypted.stdout,
-      });
-      t.equal(other.code, 1);
-      t.match(jsonLines(other.stdout), [{ error: 199, message: /^Decryption failed/ }]);
+    const encrypt = ['crypto', 'encrypt', '--to', publicKey, '--sender', one.address];
+    const common = await run(encrypt, { env, input: 'a text' });
+    t.match(jsonLines(common.stdout), [{ publicKey }]);
+    const separate = await run([...encrypt, '--separate'], { env, input: 'a text' });
+    t.match(jsonLines(separate.stdout), [{ publicKey }]);
+    const input = common.stdout + separate.stdout;
+    for (const key of [
+      ['--recipient', two.address],
+      ['--seed-file', seedFile],
+    ]) {
+      const opened = await run(['crypto', 'decrypt', ...key], { env, input });
+      const text = { decryptedText: 'a text' };
+      t.strictSame(jsonLines(opened.stdout), [text, text], opened.stderr);
     }
+    // The sender could open it, as the secret is that of the two; a third account cannot.
+    const other = await run(['crypto', 'decrypt', '--recipient', owner.address], { env, input });
+    t.equal(other.code, 1);
+    const refused = { error: 199, message: /^Decryption failed/ };
+    t.match(jsonLines(other.stdout), [refused, refused]);
   });
 
   await t.test('wrong usage of tx send', async (t) => {
