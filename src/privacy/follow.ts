@@ -46,12 +46,14 @@ export interface Follow {
     policyId: Uint8Array | undefined,
     visit: (policyId: Uint8Array) => Promise<void> | void,
   ): Promise<void>;
-  stop(): void;
+  /** Resolves when nothing of it reads the chain any more. */
+  stop(): Promise<void>;
 }
 
 export function followChain(ports: FollowPorts): Follow {
   const { blockchain, backlog, clock, ownAddress } = ports;
   const { view } = blockchain;
+  const readers = new Set<Promise<void>>();
   let stopped = false;
   let caughtUp = false;
 
@@ -72,7 +74,7 @@ export function followChain(ports: FollowPorts): Follow {
   /** This node has joined the policy or left it. */
   function review(policyId: Uint8Array): void {
     const act = isMine(policyId) ? ports.onMissed : ports.onGone;
-    void visit(policyId.slice(), async (item) => act(item));
+    void reading(visit(policyId.slice(), async (item) => act(item)));
   }
 
   const forget = blockchain.listen({
@@ -115,7 +117,7 @@ export function followChain(ports: FollowPorts): Follow {
     let after: Uint8Array | undefined;
     do {
       const page: Uint8Array[] = Array.from(allPolicies(view, PAGE, after), ([id]) => id);
-      for (const id of page) if (isMine(id)) await visit(id);
+      for (const id of page) if (!stopped && isMine(id)) await visit(id);
       after = page.length < PAGE ? undefined : page.at(-1);
       if (turns.due()) await turns.take();
     } while (after !== undefined && !stopped);
@@ -124,6 +126,16 @@ export function followChain(ports: FollowPorts): Follow {
   function visit(policyId: Uint8Array | undefined, action: Visit): Promise<void> {
     const turns = createTurns(clock);
     return visitPolicies(policyId, (id) => visitPolicy(id, action, turns));
+  }
+
+  /** Counts as reading until it is over. */
+  function reading<T>(work: Promise<T>): Promise<T> {
+    const end = work.then(
+      () => void readers.delete(end),
+      () => void readers.delete(end),
+    );
+    readers.add(end);
+    return work;
   }
 
   async function catchUp(): Promise<void> {
@@ -145,12 +157,13 @@ export function followChain(ports: FollowPorts): Follow {
   }
 
   return {
-    catchUp,
-    visit,
-    visitPolicies,
-    stop() {
+    catchUp: () => reading(catchUp()),
+    visit: (policyId, action) => reading(visit(policyId, action)),
+    visitPolicies: (policyId, action) => reading(visitPolicies(policyId, action)),
+    async stop() {
       stopped = true;
       forget();
+      await Promise.all(readers);
     },
   };
 }

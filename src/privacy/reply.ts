@@ -38,6 +38,8 @@ export interface ReplyOptions {
 
 /** For the request to arrive once its stream is open. */
 const RECEIVE_MS_MAX = 20_000;
+const BLOCK_MS_MAX = 2_000;
+const BLOCK_POLL_MS = 50;
 const MINUTE_MS = 60_000;
 /** Requests of one who is no member in a minute; more are not answered at all. */
 const VAIN_MAX = 100;
@@ -66,7 +68,7 @@ export function replyToPeers(
     );
     if (message === undefined) return stream.abort();
     const request = decodeRequest(message, chain);
-    if (!mayReceive(request, peer.owner)) return refuse(peer, stream);
+    if (!(await mayReceiveSoon(request, peer.owner))) return refuse(peer, stream);
     const release = await slots.take();
     try {
       await within(clock, options.timeoutMs, 'the data were not taken in time', () =>
@@ -77,10 +79,20 @@ export function replyToPeers(
     }
   }
 
-  const mayReceive = ({ policyId, hash }: DataRequest, asker: Uint8Array): boolean =>
-    isParticipant(view, asker) &&
-    isMember(view, policyId, RECIPIENT, asker) &&
-    boundHash(view, policyId, hash) !== undefined;
+  const isRecipient = ({ policyId }: DataRequest, asker: Uint8Array): boolean =>
+    isParticipant(view, asker) && isMember(view, policyId, RECIPIENT, asker);
+  const mayReceive = (request: DataRequest, asker: Uint8Array): boolean =>
+    isRecipient(request, asker) && boundHash(view, request.policyId, request.hash) !== undefined;
+
+  /** The block with the hash may have reached the asker first: a member is worth a short wait. */
+  async function mayReceiveSoon(request: DataRequest, asker: Uint8Array): Promise<boolean> {
+    for (let waited = 0; isRecipient(request, asker); waited += BLOCK_POLL_MS) {
+      if (mayReceive(request, asker)) return true;
+      if (waited >= BLOCK_MS_MAX) return false;
+      await new Promise<void>((resolve) => void clock.after(BLOCK_POLL_MS, resolve));
+    }
+    return false;
+  }
 
   async function refuse({ owner: asker }: Peer, stream: PeerStream): Promise<void> {
     if (isTooMuch(latin1(asker))) stream.abort();

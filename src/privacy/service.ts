@@ -147,7 +147,7 @@ function createExchange(
       await wanted.resume();
     },
     async stop() {
-      follow.stop();
+      await follow.stop();
       await wanted.stop();
       await backlog.stop();
     },

@@ -167,6 +167,7 @@ export function createWanted(options: WantedOptions, ports: WantedPorts): Wanted
     if (loading || stopped) return;
     loading = true;
     await backlog.flush();
+    if (stopped) return;
     const rows = backlog.list('pending', FIRST_ROW, 2 * JOBS_MAX);
     more = rows.length === 2 * JOBS_MAX;
     for (const item of rows) enlist(item, 'pending', 0);
@@ -176,6 +177,7 @@ export function createWanted(options: WantedOptions, ports: WantedPorts): Wanted
   async function tryLost(): Promise<void> {
     cancelLost = clock.after(options.lostEveryMs, tryLost);
     await backlog.flush();
+    if (stopped) return;
     const start = random.bytes(ROW_BYTES);
     const after = backlog.list('lost', start, JOBS_MAX);
     const before = backlog.list('lost', FIRST_ROW, JOBS_MAX - after.length);

@@ -8,7 +8,9 @@ import { dataOf, held, members, sha256 } from './members.ts';
 const HOUR_SECONDS = 3600;
 
 t.test('what a member sends the others fetch, and nobody else', async (t) => {
-  const network = await members(t, { miners: ['a'], others: ['b', 'c'] });
+  // It is told of them and need not wait until it may ask at random.
+  const set = ['privacy.synchronizer.inventory-request-delay=1d'];
+  const network = await members(t, { miners: ['a'], others: ['b', 'c'], set });
   const a = await network.keep('a');
   const b = await network.keep('b');
   const c = await network.keep('c');
@@ -30,8 +32,9 @@ t.test('what a member sends the others fetch, and nobody else', async (t) => {
   }
 });
 
-t.test('scenario 93: nobody has it for a long time, then somebody', async (t) => {
-  const network = await members(t, { miners: ['a', 'b'] });
+t.test('scenario 93: nobody has it for 24 attempts, then somebody', async (t) => {
+  const set = ['privacy.synchronizer.init-retry-delay=1s'];
+  const network = await members(t, { miners: ['a', 'b'], set });
   const [a, b] = [await network.keep('a'), await network.keep('b')];
   const policyId = await network.policy([a, b], [a, b]);
   const [first, second] = [randomBytes(1000), randomBytes(1000)];
@@ -42,7 +45,7 @@ t.test('scenario 93: nobody has it for a long time, then somebody', async (t) =>
     const tx = await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
     await network.until('the block', () => b.node.services.chain.transaction(tx.id) !== undefined);
   }
-  await network.seconds(9 * HOUR_SECONDS);
+  await network.seconds(2 * HOUR_SECONDS);
   await network.until('both lost', () => b.log.of('privacy.lost').length === 2);
   await t.rejects(b.node.services.privacy!.data(sha256(first)), {
     code: 617,
