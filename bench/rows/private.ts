@@ -26,11 +26,11 @@ const MIB = 1024 * 1024;
 const MB = 1_000_000;
 const PAYLOAD_BYTES = 20 * MIB;
 const ROUND_MS = 250;
-const RUNS = { full: 7, quick: 2 };
+const RUNS = { full: 7, quick: 4 };
 const ITEMS = { full: 1000, quick: 100 };
 const ITEM_BYTES = 10 * 1024;
 const CONCURRENCY = 16;
-const POLL_MS = 2;
+const POLL_MS = 10;
 const DENOMINATOR_BYTES = 10 * PAYLOAD_BYTES;
 
 interface Item {
@@ -67,7 +67,7 @@ export async function privateData(bench: Bench): Promise<RowResult> {
   const isKnown = async (node: NodeProcess, id: string): Promise<boolean> =>
     (await call(node, `/transactions/info/${id}`, '')).ok;
   const has = async (node: NodeProcess, { hash }: Item): Promise<boolean> =>
-    (await call(node, `/privacy/getInfo/${hash}`, privacyApiKey)).ok;
+    (await call(node, `/privacy/${policyId}/getInfo/${hash}`, privacyApiKey)).ok;
 
   async function send(node: NodeProcess, path: string, key: string, body: string) {
     const { ok, text } = await call(node, path, key, body);
