@@ -59,6 +59,8 @@ export const verifyPoolLimits = {
   /** About 5 ms of work: what a single check may wait behind each batch of a block. */
   batchChecks: 64,
   batchBytes: 64 * 1024,
+  /** Fewer are not worth a second thread: waking one costs as much as a check. */
+  shareMin: 4,
   /** Handed over and not answered, so that a thread finds work when it finishes. */
   batchesPerThread: 2,
   /** Threads that may die over one check. */
@@ -185,16 +187,20 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     });
   }
 
+  /**
+   * Every batch costs this thread and the other one 15 µs beside the checks, so small ones are
+   * avoided: threads without work share what there is, the others get full batches only. What then
+   * waits for an answer makes the next batch larger.
+   */
   function handOver(): void {
-    // Only threads without work share what there is: every batch costs this thread 15 µs.
-    const busy = threads.filter(({ batches }) => batches.length > 0).length;
-    const share = Math.min(limits.batchChecks, Math.ceil(waiting / Math.max(1, threadsMax - busy)));
+    const idle = threadsMax - threads.filter(({ batches }) => batches.length > 0).length;
+    const share = Math.max(limits.shareMin, Math.ceil(waiting / Math.max(1, idle)));
     while (waiting > 0) {
       const thread = freest();
       if (thread === undefined) return;
       // Where a thread died, one of several checks may be the reason: now each travels alone.
       const suspect = singles[0] !== undefined && singles[0].attempts > 0;
-      const batch = nextBatch(suspect ? 1 : share);
+      const batch = nextBatch(suspect ? 1 : Math.min(limits.batchChecks, share));
       const buffer = write(batch);
       thread.batches.push(batch);
       thread.worker.postMessage(buffer, [buffer]);
@@ -207,9 +213,10 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     for (const thread of threads) {
       if (best === undefined || thread.batches.length < best.batches.length) best = thread;
     }
-    const idle = best?.batches.length === 0;
-    if (!idle && threads.length < threadsMax) return start();
-    return best !== undefined && best.batches.length < limits.batchesPerThread ? best : undefined;
+    if (best?.batches.length === 0) return best;
+    if (threads.length < threadsMax) return start();
+    const isRoom = best !== undefined && best.batches.length < limits.batchesPerThread;
+    return isRoom && waiting >= limits.batchChecks ? best : undefined;
   }
 
   /** Up to `share` checks, half of them single ones if both kinds wait: neither starves. */
