@@ -11,8 +11,8 @@ export interface Turns {
   take(): Promise<void>;
 }
 
-/** Several pieces of different work may meet in one turn, which shall stay below 20 ms. */
-const PIECE_MS = 4;
+/** Several pieces of different work may meet in one turn, which shall stay far below 20 ms. */
+const PIECE_MS = 2;
 /** What a request waits for: its arrival, the verdict on its signature, the disk. */
 const TURNS_BETWEEN = 3;
 
