@@ -110,7 +110,8 @@ export function openJournal(options: JournalOptions): Journal {
     try {
       ftruncateSync(file, durable);
     } catch {
-      return fail(cause, waiters);
+      fail(cause, waiters);
+      return;
     }
     const refusal = new Error(`the journal ${path} cannot be written`, { cause });
     for (const { reject } of waiters) reject(refusal);

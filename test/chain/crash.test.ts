@@ -57,49 +57,54 @@ const stateOf = ({ blockchain }: TestChain): string => {
   return `${height} ${latin1(id)} ${latin1(blockchain.stateHash(height)!)}`;
 };
 
-t.test('scenario 47: two hundred deaths within a reorganisation and commits', { timeout: 900_000 }, async (t) => {
-  const store = createMemoryStore();
-  const left = await newChain(store);
-  for (let i = 0; i < DEPTH; i++) await mineLate(left);
-  const before = store.dump();
+t.test(
+  'scenario 47: two hundred deaths within a reorganisation and commits',
+  { timeout: 900_000 },
+  async (t) => {
+    const store = createMemoryStore();
+    const left = await newChain(store);
+    for (let i = 0; i < DEPTH; i++) await mineLate(left);
+    const before = store.dump();
 
-  const right = await newChain();
-  const boundaries = new Set([stateOf(left)]);
-  for (let i = 0; i < DEPTH + 3; i++) {
-    await mine(right, [payment(alice, bob, 5n, right.clock.time)]);
-    if (i >= DEPTH - 1) boundaries.add(stateOf(right));
-  }
-  const branch = blocksOf(right);
-  const rng = new Rng(47);
-  const places = new Set<string>();
+    const right = await newChain();
+    const boundaries = new Set([stateOf(left)]);
+    for (let i = 0; i < DEPTH + 3; i++) {
+      await mine(right, [payment(alice, bob, 5n, right.clock.time)]);
+      if (i >= DEPTH - 1) boundaries.add(stateOf(right));
+    }
+    const branch = blocksOf(right);
+    const rng = new Rng(47);
+    const places = new Set<string>();
 
-  for (let kill = 0; kill < KILLS; kill++) {
-    let fatal = rng.below(4);
-    let dead = false;
-    const rows = createMemoryStore({
-      rows: before,
-      fail(step, of) {
-        // The write that is hit, and where.
-        if (fatal === 0 && step === Math.floor((of * (kill % 20)) / 19)) dead = true;
-        else if (step === of) fatal--;
-        if (dead) throw new Error('killed');
-      },
-    });
-    const dying = await newChain(rows);
-    dying.clock.time = right.clock.time;
-    await followed(dying, branch).catch((error) => {
-      if (!isDead(error)) throw error;
-    });
-    const born = await newChain(createMemoryStore({ rows: rows.dump() }));
-    const place = stateOf(born);
-    places.add(place);
-    if (!boundaries.has(place)) t.fail(`death ${kill} left ${born.blockchain.tip().height} blocks`);
-    born.clock.time = right.clock.time;
-    await followed(born, branch);
-    if (stateOf(born) !== stateOf(right)) t.fail(`after death ${kill} it does not catch up`);
-  }
-  t.ok(places.size >= 3, `${places.size} different places`);
-});
+    for (let kill = 0; kill < KILLS; kill++) {
+      let fatal = rng.below(4);
+      let dead = false;
+      const rows = createMemoryStore({
+        rows: before,
+        fail(step, of) {
+          // The write that is hit, and where.
+          if (fatal === 0 && step === Math.floor((of * (kill % 20)) / 19)) dead = true;
+          else if (step === of) fatal--;
+          if (dead) throw new Error('killed');
+        },
+      });
+      const dying = await newChain(rows);
+      dying.clock.time = right.clock.time;
+      await followed(dying, branch).catch((error) => {
+        if (!isDead(error)) throw error;
+      });
+      const born = await newChain(createMemoryStore({ rows: rows.dump() }));
+      const place = stateOf(born);
+      places.add(place);
+      if (!boundaries.has(place))
+        t.fail(`death ${kill} left ${born.blockchain.tip().height} blocks`);
+      born.clock.time = right.clock.time;
+      await followed(born, branch);
+      if (stateOf(born) !== stateOf(right)) t.fail(`after death ${kill} it does not catch up`);
+    }
+    t.ok(places.size >= 3, `${places.size} different places`);
+  },
+);
 
 /** First the branch of fifty blocks as one, then the others one by one. */
 async function followed(at: TestChain, branch: readonly Block[]): Promise<void> {
