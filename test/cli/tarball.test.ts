@@ -55,7 +55,8 @@ t.test('the packed package', { skip }, async (t) => {
   mkdirSync(place);
   writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
   const tarball = join(temporary, `platform-node-${packageJson.version}.tgz`);
-  const quick = ['--no-audit', '--no-fund', '--prefer-offline'];
+  // A connection to the registry that hangs is given up and tried again.
+  const quick = ['--no-audit', '--no-fund', '--prefer-offline', '--fetch-timeout=20000'];
   await run(place, 'npm', 'install', ...quick, tarball);
   const command = join(place, 'node_modules/.bin/platform-node');
   const json = async (...args: string[]): Promise<Record<string, unknown>> =>
