@@ -44,13 +44,12 @@ t.test('refusals', async (t) => {
   }
 });
 
+// An engine that backtracks would still be at it when the runner gives up.
 t.test('no pattern takes long', async (t) => {
   const key = 'a'.repeat(100);
-  const started = performance.now();
   for (const pattern of ['(a*)*b', '(a|aa)+b', '(.*)*(.*)*(.*)*b', '((a?){30}){30}b']) {
     t.notOk(keyFilter(pattern)(key));
   }
-  t.ok(performance.now() - started < 500);
 });
 
 t.test('dates', async (t) => {
