@@ -1,50 +1,33 @@
-// Usage, exit codes and speed of the command line.
+// Usage and exit codes of the command line, and what commands load.
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import packageJson from '../../package.json' with { type: 'json' };
 import { staleFiles } from '../../scripts/reference.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { jsonLines, run } from './run.ts';
 
 const BINARY = join(import.meta.dirname, '../../bin/platform-node');
-const HELP_MS_MAX = 120;
-const BROADCAST_MS_MAX = 350;
 
-/** Processor time of user and system as the shell counts it, in ms. */
-async function cpuMs(command: string, args: readonly string[]): Promise<number> {
-  const script = 'unset NODE_OPTIONS; TIMEFORMAT="CPU %U %S"; time "$0" "$@"';
-  const { stderr } = await promisify(execFile)('bash', ['-c', script, command, ...args]);
-  const [, user, system] = /CPU ([\d.]+) ([\d.]+)/.exec(stderr) ?? [];
-  return Math.round((Number(user) + Number(system)) * 1000);
+/** Packages of which a command loads anything, as the runtime's record of executed code tells. */
+async function packagesOf(t: Test, ...args: string[]): Promise<string[]> {
+  const folder = t.testdir({});
+  const env = { ...process.env, NODE_V8_COVERAGE: folder };
+  // Without the hooks that the test runner would have in every process.
+  await promisify(execFile)('env', ['-u', 'NODE_OPTIONS', BINARY, ...args], { env });
+  const records = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  const names = records
+    .flatMap((text) => (JSON.parse(text) as { result: { url: string }[] }).result)
+    .flatMap(({ url }) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []);
+  return [...new Set(names)].sort();
 }
 
-const least = async (command: string, args: readonly string[]): Promise<number> => {
-  const times = [];
-  for (let i = 0; i < 7; i++) times.push(await cpuMs(command, args));
-  return Math.min(...times);
-};
-
-t.test('commands are quick', async (t) => {
-  const file = join(t.testdir({ 'tx.json': '{}' }), 'tx.json');
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/json').end('{}');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const bare = await least(process.execPath, ['-e', '0']);
-  const help = await least(BINARY, ['--help']);
-  const broadcast = await least(BINARY, ['tx', 'broadcast', file, '--url', url]);
-  server.close();
-  t.comment(`ms of CPU: --help ${help}, tx broadcast ${broadcast}, bare node ${bare}`);
-  // A machine on which even an empty program takes long is given the difference.
-  t.ok(help < Math.max(HELP_MS_MAX, 4 * bare), `--help ${help} ms`);
-  t.ok(broadcast < Math.max(BROADCAST_MS_MAX, 15 * bare), `tx broadcast ${broadcast} ms`);
+// How long that takes is a row of the benchmark (`npm run bench -- help`).
+t.test('no command loads what it does not use', async (t) => {
+  t.strictSame(await packagesOf(t, '--help'), ['commander']);
+  t.strictSame(await packagesOf(t, 'tx', 'broadcast', '--help'), ['commander']);
 });
 
 t.test('help and version', async (t) => {
