@@ -12,7 +12,7 @@ import { CodecError } from '../codec/codec.ts';
 import type { Identity } from './handshake.ts';
 import { versionText } from './handshake.ts';
 import { createNoticeQueue, type NoticeQueue, readNotices } from './notices.ts';
-import { answerRequest, ask, converse, isOurs, SilentLine } from './requests.ts';
+import { answerRequests, converse, isOurs, RequestStreams, SilentLine } from './requests.ts';
 import type { NoticeHandler, Offence, RequestHandler, Session } from './session.ts';
 
 /** Requests of this node that may wait for one peer. */
@@ -71,6 +71,7 @@ export function createPeerSession(
 ): PeerSession {
   const { clock, wireName } = ports;
   const queues = new Map<string, NoticeQueue>();
+  const requesting = new Map<string, RequestStreams>();
   const asking = new Map<string, Slots>();
   const answering = new Map<string, Slots>();
   let heard = clock.now();
@@ -91,14 +92,27 @@ export function createPeerSession(
 
     async request(protocol, message, timeoutMs) {
       const { answerBytesMax = 0, concurrent = 1 } = ports.requestHandler(protocol) ?? {};
-      return askOn(protocol, answerBytesMax, concurrent, timeoutMs, (stream) =>
-        ask(stream, protocol, message),
-      );
+      let streams = requesting.get(protocol);
+      if (streams === undefined) {
+        streams = new RequestStreams(connection, wireName(protocol), answerBytesMax, clock);
+        requesting.set(protocol, streams);
+      }
+      const line = streams;
+      return inLine(protocol, concurrent, timeoutMs, (left) => line.ask(message, left));
     },
 
     async converse(protocol, timeoutMs, action) {
       const { messageBytesMax = 0, concurrent = 1 } = ports.streamHandler(protocol) ?? {};
-      return askOn(protocol, messageBytesMax, concurrent, timeoutMs, action);
+      const name = wireName(protocol);
+      return inLine(protocol, concurrent, timeoutMs, (left) =>
+        converse(
+          (signal) => connection.open(name, messageBytesMax, signal),
+          name,
+          clock,
+          left,
+          action,
+        ),
+      );
     },
 
     notify(protocol, message) {
@@ -123,15 +137,25 @@ export function createPeerSession(
     },
 
     serveRequest: (protocol, handler, stream) =>
-      answerOn(protocol, handler.concurrent, stream, () =>
-        answerRequest(stream, clock, (message) => {
+      served(stream, () => {
+        const slots = slotsOf(answering, protocol, handler.concurrent);
+        return answerRequests(stream, clock, slots, async (message) => {
+          if (!open) throw new Error('the session is closed');
           heard = clock.now();
           return handler.answer(session, message);
-        }),
-      ),
+        });
+      }),
 
     serveStream: (protocol, handler, stream) =>
-      answerOn(protocol, handler.concurrent, stream, () => handler.serve(session, stream)),
+      served(stream, async () => {
+        const release = await slotsOf(answering, protocol, handler.concurrent).take();
+        try {
+          if (!open) return stream.abort();
+          await handler.serve(session, stream);
+        } finally {
+          release();
+        }
+      }),
 
     async serveNotices(handler, stream) {
       try {
@@ -154,13 +178,12 @@ export function createPeerSession(
     lastHeard: () => heard,
   };
 
-  /** A stream of this side, after those before it; the time spent in the line counts. */
-  async function askOn<T>(
+  /** After those of this protocol before it; the time spent in the line counts. */
+  async function inLine<T>(
     protocol: string,
-    messageBytesMax: number,
     concurrent: number,
     timeoutMs: number,
-    action: (stream: PeerStream) => Promise<T>,
+    action: (leftMs: number) => Promise<T>,
   ): Promise<T> {
     const slots = slotsOf(asking, protocol, concurrent);
     if (!open) throw new Error('the session is closed');
@@ -172,8 +195,7 @@ export function createPeerSession(
       const left = timeoutMs - (clock.now() - since);
       if (!open || left <= 0) throw new Error(`${protocol}: no answer in time`);
       asked = clock.now();
-      const name = wireName(protocol);
-      const result = await converse(connection, name, messageBytesMax, clock, left, action);
+      const result = await action(left);
       heard = clock.now();
       return result;
     } catch (cause) {
@@ -185,22 +207,13 @@ export function createPeerSession(
     }
   }
 
-  /** Serves a stream of the other side, after those before it. */
-  async function answerOn(
-    protocol: string,
-    concurrent: number,
-    stream: PeerStream,
-    action: () => Promise<void>,
-  ): Promise<void> {
-    const release = await slotsOf(answering, protocol, concurrent).take();
+  /** A stream that the other side has opened. */
+  async function served(stream: PeerStream, action: () => Promise<void>): Promise<void> {
     try {
-      if (!open) return stream.abort();
       await action();
     } catch (cause) {
       stream.abort();
       judge(cause);
-    } finally {
-      release();
     }
   }
 

@@ -1,5 +1,6 @@
 /**
- * Requests, each on a stream of its own:
+ * Requests, one after the other on streams that are kept, since the negotiation of a stream costs
+ * more than a request:
  *
  *   →  the request
  *   ←  one byte: 0 and the next message is the answer, 1 and it is the reason of a refusal
@@ -9,14 +10,17 @@ import { fromUtf8, utf8 } from '../base/bytes.ts';
 import { within } from '../base/deadline.ts';
 import type { PeerConnection, PeerStream } from '../base/network.ts';
 import type { Clock } from '../base/ports.ts';
+import type { Slots } from '../base/slots.ts';
 import { CodecError } from '../codec/codec.ts';
 
 const ANSWERED = 0;
 const REFUSED = 1;
 const REASON_CHARS_MAX = 300;
-/** For the request to arrive once its stream is open, and for the answer to be taken. */
-const RECEIVE_MS_MAX = 20_000;
+/** For the answer to be taken. */
 const SEND_MS_MAX = 60_000;
+/** Who asks lets go of an unused stream well before the other side does. */
+const KEPT_MS_MAX = 30_000;
+const IDLE_MS_MAX = 90_000;
 
 /**
  * No answer in time, nor anything else since the request: as if the line were dead, which is nobody's
@@ -31,72 +35,117 @@ export class RequestRefused extends Error {
   override name = 'RequestRefused';
 }
 
-/** Opens a stream and lets go of it when `action` is over, fails or takes too long. */
+/** Holds a stream for `action`, and aborts it when that fails or takes too long. */
 export function converse<T>(
-  connection: PeerConnection,
+  open: (signal: AbortSignal) => Promise<PeerStream>,
   protocol: string,
-  messageBytesMax: number,
   clock: Clock,
   timeoutMs: number,
   action: (stream: PeerStream) => Promise<T>,
 ): Promise<T> {
   return within(clock, timeoutMs, `${protocol}: no answer in time`, async (signal) => {
-    const stream = await connection.open(protocol, messageBytesMax, signal);
-    signal.addEventListener('abort', () => stream.abort());
+    const stream = await open(signal);
+    const abort = (): void => stream.abort();
+    signal.addEventListener('abort', abort);
     if (signal.aborted) stream.abort();
     try {
       return await action(stream);
     } catch (cause) {
       stream.abort();
       throw cause;
+    } finally {
+      signal.removeEventListener('abort', abort);
     }
   });
 }
 
-/** The answer to a request. Rejects with RequestRefused where the other side gives none. */
-export async function ask(
-  stream: PeerStream,
-  protocol: string,
-  message: Uint8Array,
-): Promise<Uint8Array> {
-  await stream.send(message);
-  await stream.end();
-  const [status] = (await stream.receive()) ?? [];
-  const answer = await stream.receive();
-  if (answer === undefined || status === undefined || status > REFUSED) {
-    throw new Error(`${protocol}: the answer is not whole`);
-  }
-  if (status === REFUSED) throw new RequestRefused(fromUtf8(answer) ?? 'refused');
-  return answer;
-}
+/** The asking side of one protocol on one connection. */
+export class RequestStreams {
+  private readonly connection: PeerConnection;
+  private readonly protocol: string;
+  private readonly answerBytesMax: number;
+  private readonly clock: Clock;
+  /** Unused, the one used last at the end. */
+  private readonly kept: { readonly stream: PeerStream; readonly since: number }[] = [];
 
-/** Rejects with CodecError for a malformed request and MalformedStream for bad framing. */
-export async function answerRequest(
-  stream: PeerStream,
-  clock: Clock,
-  answer: (message: Uint8Array) => Promise<Uint8Array>,
-): Promise<void> {
-  try {
-    const message = await within(clock, RECEIVE_MS_MAX, 'the request did not arrive in time', () =>
-      stream.receive(),
-    );
-    if (message === undefined) return stream.abort();
-    const [status, bytes] = await answer(message).then(
-      (bytes) => [ANSWERED, bytes] as const,
-      (cause: unknown) => {
-        if (isOurs(cause) || cause instanceof CodecError) throw cause;
-        return [REFUSED, utf8((cause as Error).message.slice(0, REASON_CHARS_MAX))] as const;
+  constructor(connection: PeerConnection, protocol: string, answerBytesMax: number, clock: Clock) {
+    this.connection = connection;
+    this.protocol = protocol;
+    this.answerBytesMax = answerBytesMax;
+    this.clock = clock;
+  }
+
+  /** The answer to a request. Rejects with RequestRefused where the other side gives none. */
+  ask(message: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+    const { protocol, clock } = this;
+    return converse(
+      (signal) => this.take(signal),
+      protocol,
+      clock,
+      timeoutMs,
+      async (stream) => {
+        await stream.send(message);
+        const [status] = (await stream.receive()) ?? [];
+        const answer = await stream.receive();
+        if (answer === undefined || status === undefined || status > REFUSED) {
+          throw new Error(`${protocol}: the answer is not whole`);
+        }
+        if (status === REFUSED) throw new RequestRefused(fromUtf8(answer) ?? 'refused');
+        this.kept.push({ stream, since: clock.now() });
+        return answer;
       },
     );
-    await within(clock, SEND_MS_MAX, 'the answer was not taken in time', async () => {
-      await stream.send(Uint8Array.of(status));
-      await stream.send(bytes);
-      await stream.end();
-    });
-  } catch (cause) {
-    stream.abort();
-    throw cause;
   }
+
+  private async take(signal: AbortSignal): Promise<PeerStream> {
+    const oldest = this.clock.now() - KEPT_MS_MAX;
+    const stale = this.kept.findLastIndex(({ since }) => since <= oldest);
+    for (const { stream } of this.kept.splice(0, stale + 1)) stream.end().catch(() => {});
+    const last = this.kept.pop();
+    return last?.stream ?? this.connection.open(this.protocol, this.answerBytesMax, signal);
+  }
+}
+
+/**
+ * Serves the requests of a stream, each when there is a slot. Rejects with CodecError for a
+ * malformed request and MalformedStream for bad framing.
+ */
+export async function answerRequests(
+  stream: PeerStream,
+  clock: Clock,
+  slots: Slots,
+  answer: (message: Uint8Array) => Promise<Uint8Array>,
+): Promise<void> {
+  for (;;) {
+    const message = await within(clock, IDLE_MS_MAX, 'no request came for too long', () =>
+      stream.receive(),
+    );
+    if (message === undefined) return stream.end();
+    const release = await slots.take();
+    try {
+      await answerOne(stream, clock, () => answer(message));
+    } finally {
+      release();
+    }
+  }
+}
+
+async function answerOne(
+  stream: PeerStream,
+  clock: Clock,
+  answer: () => Promise<Uint8Array>,
+): Promise<void> {
+  const [status, bytes] = await answer().then(
+    (bytes) => [ANSWERED, bytes] as const,
+    (cause: unknown) => {
+      if (isOurs(cause) || cause instanceof CodecError) throw cause;
+      return [REFUSED, utf8((cause as Error).message.slice(0, REASON_CHARS_MAX))] as const;
+    },
+  );
+  await within(clock, SEND_MS_MAX, 'the answer was not taken in time', async () => {
+    await stream.send(Uint8Array.of(status));
+    await stream.send(bytes);
+  });
 }
 
 /** A fault of this node: nobody catches it, so that the node stops. */

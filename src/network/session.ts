@@ -31,7 +31,7 @@ export interface Session {
   readonly remoteHost: string;
   readonly remotePort: number;
   /**
-   * Sends a request on a stream of its own. Rejects on refusal, a closed session, and time-out: with
+   * Sends a request. Rejects on refusal, a closed session, and time-out: with
    * SilentLine where nothing else came either.
    */
   request(protocol: string, message: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
