@@ -21,7 +21,7 @@ import { type AppliedBlock, type Blockchain, type Inside, type Tip, tipOf } from
 import type { Equivocations } from './equivocation.ts';
 import type { InvalidBlocks } from './invalid-blocks.ts';
 import { headerRowAt, heightOf } from './stored-blocks.ts';
-import { decodeTransactions, verifyBlock } from './verify-block.ts';
+import { decodeTransactions, verifyBlock, verifyTransactions } from './verify-block.ts';
 
 export interface ForkChoiceOptions {
   /** `synchronization.max-rollback`. */
@@ -53,13 +53,19 @@ export interface CheckedBlock {
   readonly verdict: Promise<void>;
 }
 
+/** What is known of a block already. */
+export interface Known {
+  /** Its own signature is good. */
+  readonly isSigned: boolean;
+}
+
 export interface ForkChoice {
   /** Starts the checks that need no state; throws ApiError where a transaction does not decode. */
   check(block: Block): Promise<CheckedBlock>;
   /** Consecutive blocks, the first on a block of this chain; replaces what is above that block. */
   adopt(branch: readonly CheckedBlock[]): Promise<Verdict>;
   /** `check` and `adopt` of one block. */
-  offer(block: Block): Promise<Verdict>;
+  offer(block: Block, known?: Known): Promise<Verdict>;
   readonly invalid: InvalidBlocks;
   readonly equivocations: Equivocations;
 }
@@ -82,6 +88,8 @@ class BadBlock extends Error {
   }
 }
 
+const NOTHING_KNOWN: Known = { isSigned: false };
+
 export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePorts): ForkChoice {
   const { blockchain, consensus, verifier, clock, log, invalid, equivocations } = ports;
   const { view } = blockchain;
@@ -89,9 +97,11 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
   // Blocks of this node, too: whoever runs it with the keys of another finds out.
   blockchain.listen({ block: ({ block }) => equivocations.note(block.row.header) });
 
-  async function check(block: Block): Promise<CheckedBlock> {
+  async function check(block: Block, known: Known = NOTHING_KNOWN): Promise<CheckedBlock> {
     const txs = await decodeTransactions(block, view.chain, turns);
-    const verdict = verifyBlock(block, txs, verifier, ports.isVerified);
+    const verdict = known.isSigned
+      ? verifyTransactions(txs, verifier, ports.isVerified)
+      : verifyBlock(block, txs, verifier, ports.isVerified);
     // It is awaited when the block's turn comes; until then a rejection is nobody's surprise.
     verdict.catch(() => undefined);
     return { block, txs, verdict };
@@ -219,14 +229,14 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
   }
 
   return {
-    check,
+    check: (block) => check(block),
     adopt,
-    async offer(block) {
+    async offer(block, known = NOTHING_KNOWN) {
       try {
-        return await adopt([await check(block)]);
+        return await adopt([await check(block, known)]);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        return refusal(new BadBlock(blockId(block), error, false));
+        return refusal(new BadBlock(blockId(block), error, known.isSigned));
       }
     },
     invalid,

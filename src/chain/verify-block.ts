@@ -1,5 +1,5 @@
 /** Signatures of a block and its transactions, checked in one batch on other threads. */
-import { apiError } from '../base/errors.ts';
+import { type ApiError, apiError } from '../base/errors.ts';
 import type { SignatureCheck, Verifier } from '../base/ports.ts';
 import { noTurns, type Turns } from '../base/turns.ts';
 import { type Block, signedBytes as signedBlockBytes } from '../block/block.ts';
@@ -38,23 +38,39 @@ export async function verifyBlock(
   verifier: Verifier,
   isVerified: (tx: Tx) => boolean,
 ): Promise<void> {
-  const { header } = block;
-  const checks: SignatureCheck[] = [
-    { publicKey: header.generator, message: signedBlockBytes(block), signature: header.signature },
-  ];
-  const checked: (Tx | undefined)[] = [undefined];
+  const { generator, signature } = block.header;
+  const own = { publicKey: generator, message: signedBlockBytes(block), signature };
+  await verify(
+    [{ check: own, wrong: () => apiError('InvalidSignature') }, ...checksOf(txs, isVerified)],
+    verifier,
+  );
+}
+
+/** The same without the signature of the block itself. */
+export const verifyTransactions = (
+  txs: readonly Tx[],
+  verifier: Verifier,
+  isVerified: (tx: Tx) => boolean,
+): Promise<void> => verify(checksOf(txs, isVerified), verifier);
+
+interface Check {
+  readonly check: SignatureCheck;
+  readonly wrong: () => ApiError;
+}
+
+/** Where a proof is missing the rules of the pipeline decide; genesis types are refused there. */
+function checksOf(txs: readonly Tx[], isVerified: (tx: Tx) => boolean): Check[] {
+  const checks: Check[] = [];
   for (const tx of txs) {
     if (isVerified(tx)) continue;
-    // Where a proof is missing the rules of the pipeline decide; genesis types are refused there.
-    for (const check of signaturesOf(tx)) {
-      checks.push(check);
-      checked.push(tx);
-    }
+    for (const check of signaturesOf(tx)) checks.push({ check, wrong: () => invalidSignature(tx) });
   }
-  const verdicts = await verifier.verify(checks);
-  verdicts.forEach((good, i) => {
-    if (good) return;
-    const tx = checked[i];
-    throw tx === undefined ? apiError('InvalidSignature') : invalidSignature(tx);
-  });
+  return checks;
+}
+
+async function verify(checks: readonly Check[], verifier: Verifier): Promise<void> {
+  if (checks.length === 0) return;
+  const verdicts = await verifier.verify(checks.map(({ check }) => check));
+  const bad = verdicts.indexOf(false);
+  if (bad !== -1) throw checks[bad]!.wrong();
 }

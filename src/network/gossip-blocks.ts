@@ -9,13 +9,20 @@
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import { ApiError } from '../base/errors.ts';
-import type { Clock, Log } from '../base/ports.ts';
+import type { Clock, Log, Verifier } from '../base/ports.ts';
 import { createRecentSet } from '../base/recent-set.ts';
-import { type Block, blockBytesMax, blockId, decodeBlock, encodeBlock } from '../block/block.ts';
+import {
+  type Block,
+  blockBytesMax,
+  blockId,
+  decodeBlock,
+  encodeBlock,
+  signedBytes,
+} from '../block/block.ts';
 import type { Header } from '../block/header.ts';
 import type { Blockchain, BlockEvent, Tip } from '../chain/blockchain.ts';
 import { consensusView } from '../chain/consensus-view.ts';
-import type { CheckedBlock, ForkChoice } from '../chain/fork-choice.ts';
+import type { ForkChoice } from '../chain/fork-choice.ts';
 import { headerRowAt, heightOf } from '../chain/stored-blocks.ts';
 import { type Chain, CodecError } from '../codec/codec.ts';
 import { type Consensus, isBetter } from '../consensus/consensus.ts';
@@ -49,6 +56,7 @@ export interface GossipBlocksPorts {
   readonly index: BytesIndex;
   readonly serve: ServeBlocks;
   readonly sessions: Sessions;
+  readonly verifier: Verifier;
   readonly clock: Clock;
   readonly log: Log;
   readonly isFarBehind: () => boolean;
@@ -87,7 +95,8 @@ export function createGossipBlocks(
   options: GossipBlocksOptions,
   ports: GossipBlocksPorts,
 ): GossipBlocks {
-  const { chain, blockchain, consensus, forkChoice, index, serve, sessions, clock, log } = ports;
+  const { chain, blockchain, consensus, forkChoice, index, serve, sessions, verifier, clock, log } =
+    ports;
   const { view } = blockchain;
   const seen = createRecentSet(SEEN_MAX, SEEN_MS, clock);
   const arriving = new Map<string, Arrival>();
@@ -137,13 +146,13 @@ export function createGossipBlocks(
     const { header } = arrival.compact;
     const use = useOf(arrival);
     if (use === 'none' || isEarly(arrival, header.timestamp - clock.now())) return;
-    const checked = await rebuild(arrival);
-    if (checked === undefined || stopped) return;
+    const block = await rebuild(arrival);
+    if (block === undefined || stopped) return;
     seen.add(latin1(header.signature));
-    if (use !== 'fork') relay(arrival, checked.block);
-    const verdict = await forkChoice.adopt([checked]);
+    if (use !== 'fork') relay(arrival, block);
+    const verdict = await forkChoice.offer(block, { isSigned: true });
     // Its turn was judged by the rules of the block below, which only this has done.
-    if (use === 'fork' && verdict.kind === 'adopted') relay(arrival, checked.block);
+    if (use === 'fork' && verdict.kind === 'adopted') relay(arrival, block);
     if (verdict.kind === 'invalid') blame(header, arrival.sources, verdict.error.message);
     if (verdict.kind === 'unknown-parent') ports.onOrphan();
   }
@@ -216,7 +225,7 @@ export function createGossipBlocks(
     }
   }
 
-  async function rebuild(arrival: Arrival): Promise<CheckedBlock | undefined> {
+  async function rebuild(arrival: Arrival): Promise<Block | undefined> {
     for (let i = 0; i < arrival.sources.length; i++) {
       const session = arrival.sources[i]!;
       try {
@@ -238,10 +247,7 @@ export function createGossipBlocks(
   }
 
   /** From the pool and, for what it lacks, from the peer. Undefined where the signature is wrong. */
-  async function fromParts(
-    compact: CompactBlock,
-    session: Session,
-  ): Promise<CheckedBlock | undefined> {
+  async function fromParts(compact: CompactBlock, session: Session): Promise<Block | undefined> {
     const parts = compact.txs.map(({ hash, bytes }) =>
       hash === undefined ? bytes : index.get(latin1(hash))?.bytes,
     );
@@ -257,13 +263,14 @@ export function createGossipBlocks(
       });
     }
     const bytes = encodeBlock(compact.header, parts as Uint8Array[], chain);
-    const checked = await sound(decodeBlock(bytes, chain));
+    const block = decodeBlock(bytes, chain);
+    if (!(await isSigned(block))) return undefined;
     const height = 1 + (heightOf(view, compact.header.reference) ?? 0);
     log.debug('block.rebuilt', { height, txs: parts.length, missing: missing.length });
-    return checked;
+    return block;
   }
 
-  async function whole(header: Header, session: Session): Promise<CheckedBlock | undefined> {
+  async function whole(header: Header, session: Session): Promise<Block | undefined> {
     const request = encodeIdList([header.signature], chain);
     const answer = await session.request(blockProtocols.blocks, request, FETCH_TIMEOUT_MS);
     const max = blockBytesMax(options.transactionBytesMax);
@@ -271,23 +278,15 @@ export function createGossipBlocks(
     if (bytes === undefined) return undefined;
     const block = decodeBlock(bytes, chain);
     if (!equal(blockId(block), header.signature)) return undefined;
-    const good = await sound(block);
+    if (await isSigned(block)) return block;
     // Honest peers look at the signature before they relay.
-    if (good === undefined) session.offend('invalid-block', 'a block with a wrong signature');
-    return good;
+    session.offend('invalid-block', 'a block with a wrong signature');
+    return undefined;
   }
 
-  /** With its signatures checked: before that the block is nobody's. */
-  async function sound(block: Block): Promise<CheckedBlock | undefined> {
-    try {
-      const checked = await forkChoice.check(block);
-      await checked.verdict;
-      return checked;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      return undefined;
-    }
-  }
+  /** Before that is known the block is nobody's. */
+  const isSigned = ({ header, bytes }: Block): Promise<boolean> =>
+    verifier.verifyOne(header.generator, signedBytes({ bytes }), header.signature);
 
   return {
     stop() {

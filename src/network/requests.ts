@@ -2,8 +2,11 @@
  * Requests, one after the other on streams that are kept, since the negotiation of a stream costs
  * more than a request:
  *
- *   →  the request
- *   ←  one byte: 0 and the next message is the answer, 1 and it is the reason of a refusal
+ *   →  u4 number | the request
+ *   ←  u4 number | u1 0 | the answer, or
+ *      u4 number | u1 1 | the reason of a refusal
+ *
+ * Numbers ascend on a stream. What bears an older one has come twice, and is skipped.
  */
 import { AssertionError } from '../base/assert.ts';
 import { fromUtf8, utf8 } from '../base/bytes.ts';
@@ -15,6 +18,10 @@ import { CodecError } from '../codec/codec.ts';
 
 const ANSWERED = 0;
 const REFUSED = 1;
+const NUMBER_BYTES = 4;
+/** What stands before a request, and before an answer. */
+export const REQUEST_HEAD_BYTES = NUMBER_BYTES;
+const ANSWER_HEAD_BYTES = NUMBER_BYTES + 1;
 const REASON_CHARS_MAX = 300;
 /** For the answer to be taken. */
 const SEND_MS_MAX = 60_000;
@@ -67,6 +74,8 @@ export class RequestStreams {
   private readonly clock: Clock;
   /** Unused, the one used last at the end. */
   private readonly kept: { readonly stream: PeerStream; readonly since: number }[] = [];
+  /** Of the latest request, on whichever stream. */
+  private number = 0;
 
   constructor(connection: PeerConnection, protocol: string, answerBytesMax: number, clock: Clock) {
     this.connection = connection;
@@ -78,21 +87,18 @@ export class RequestStreams {
   /** The answer to a request. Rejects with RequestRefused where the other side gives none. */
   ask(message: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     const { protocol, clock } = this;
+    const number = ++this.number;
     return converse(
       (signal) => this.take(signal),
       protocol,
       clock,
       timeoutMs,
       async (stream) => {
-        await stream.send(message);
-        const [status] = (await stream.receive()) ?? [];
-        const answer = await stream.receive();
-        if (answer === undefined || status === undefined || status > REFUSED) {
-          throw new Error(`${protocol}: the answer is not whole`);
-        }
-        if (status === REFUSED) throw new RequestRefused(fromUtf8(answer) ?? 'refused');
+        await stream.send(headed(number, [], message));
+        const { status, bytes } = await answerTo(number, stream, protocol);
+        if (status === REFUSED) throw new RequestRefused(fromUtf8(bytes) ?? 'refused');
         this.kept.push({ stream, since: clock.now() });
-        return answer;
+        return bytes;
       },
     );
   }
@@ -102,7 +108,21 @@ export class RequestStreams {
     const stale = this.kept.findLastIndex(({ since }) => since <= oldest);
     for (const { stream } of this.kept.splice(0, stale + 1)) stream.end().catch(() => {});
     const last = this.kept.pop();
-    return last?.stream ?? this.connection.open(this.protocol, this.answerBytesMax, signal);
+    const bytesMax = ANSWER_HEAD_BYTES + this.answerBytesMax;
+    return last?.stream ?? this.connection.open(this.protocol, bytesMax, signal);
+  }
+}
+
+async function answerTo(number: number, stream: PeerStream, protocol: string) {
+  for (;;) {
+    const message = await stream.receive();
+    if (message === undefined || message.length < ANSWER_HEAD_BYTES) {
+      throw new Error(`${protocol}: the answer is not whole`);
+    }
+    const answered = numberOf(message);
+    const status = message[NUMBER_BYTES]!;
+    if (answered > number || status > REFUSED) throw new Error(`${protocol}: no such request`);
+    if (answered === number) return { status, bytes: message.subarray(ANSWER_HEAD_BYTES) };
   }
 }
 
@@ -116,14 +136,18 @@ export async function answerRequests(
   slots: Slots,
   answer: (message: Uint8Array) => Promise<Uint8Array>,
 ): Promise<void> {
-  for (;;) {
+  for (let last = 0; ; ) {
     const message = await within(clock, IDLE_MS_MAX, 'no request came for too long', () =>
       stream.receive(),
     );
     if (message === undefined) return stream.end();
+    if (message.length < REQUEST_HEAD_BYTES) throw new CodecError('message', 'no whole request');
+    const number = numberOf(message);
+    if (number <= last) continue;
+    last = number;
     const release = await slots.take();
     try {
-      await answerOne(stream, clock, () => answer(message));
+      await answerOne(number, stream, clock, () => answer(message.subarray(REQUEST_HEAD_BYTES)));
     } finally {
       release();
     }
@@ -131,6 +155,7 @@ export async function answerRequests(
 }
 
 async function answerOne(
+  number: number,
   stream: PeerStream,
   clock: Clock,
   answer: () => Promise<Uint8Array>,
@@ -142,11 +167,21 @@ async function answerOne(
       return [REFUSED, utf8((cause as Error).message.slice(0, REASON_CHARS_MAX))] as const;
     },
   );
-  await within(clock, SEND_MS_MAX, 'the answer was not taken in time', async () => {
-    await stream.send(Uint8Array.of(status));
-    await stream.send(bytes);
-  });
+  await within(clock, SEND_MS_MAX, 'the answer was not taken in time', () =>
+    stream.send(headed(number, [status], bytes)),
+  );
 }
+
+function headed(number: number, rest: readonly number[], bytes: Uint8Array): Uint8Array {
+  const out = new Uint8Array(NUMBER_BYTES + rest.length + bytes.length);
+  new DataView(out.buffer).setUint32(0, number);
+  out.set(rest, NUMBER_BYTES);
+  out.set(bytes, NUMBER_BYTES + rest.length);
+  return out;
+}
+
+const numberOf = (message: Uint8Array): number =>
+  new DataView(message.buffer, message.byteOffset).getUint32(0);
 
 /** A fault of this node: nobody catches it, so that the node stops. */
 export const isOurs = (cause: unknown): boolean => cause instanceof AssertionError;

@@ -1,7 +1,7 @@
 /**
  * The services of the network in one: what they share, and what the rest of the node asks of them.
  */
-import type { Clock, Log } from '../base/ports.ts';
+import type { Clock, Log, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { consensusView } from '../chain/consensus-view.ts';
 import type { ForkChoice } from '../chain/fork-choice.ts';
@@ -32,6 +32,7 @@ export interface NetworkServicePorts {
   readonly forkChoice: ForkChoice;
   readonly pool: Pool;
   readonly sessions: Sessions;
+  readonly verifier: Verifier;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -20,6 +20,7 @@ import {
   type StreamHandler,
 } from './peer-session.ts';
 import type { Penalties } from './penalties.ts';
+import { REQUEST_HEAD_BYTES } from './requests.ts';
 import type { NoticeHandler, RequestHandler, Session, Sessions } from './session.ts';
 
 export interface SessionsOptions {
@@ -234,7 +235,8 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
       const once = { messageBytesMax: HELLO_BYTES_MAX, inboundStreamsMax: 1 };
       network.handle(wireName(HANDSHAKE), once, answerHandshake);
       for (const [protocol, handler] of requests) {
-        const { messageBytesMax, concurrent } = handler;
+        const { concurrent } = handler;
+        const messageBytesMax = REQUEST_HEAD_BYTES + handler.messageBytesMax;
         const inboundStreamsMax = concurrent + SPARE_STREAMS;
         serve(protocol, { messageBytesMax, inboundStreamsMax }, (session, stream) =>
           session.serveRequest(protocol, handler, stream),

@@ -147,9 +147,9 @@ class Simulation {
     this.cluster.world.after(1 + this.dice.below(2 * ms), next);
   }
 
-  private register(opType: 'add' | 'remove'): void {
+  private register(opType: 'add' | 'remove', nodes = this.cluster.running()): void {
     const { cluster, dice } = this;
-    const able = cluster.running().filter(({ member }) => member.part !== 'watcher');
+    const able = nodes.filter(({ member }) => member.part !== 'watcher');
     if (able.length === 0) return;
     const member = this.members.at(-1)!;
     const tx = this.workload.register(cluster.world.now, member, opType);
@@ -236,7 +236,12 @@ class Simulation {
     // What was on its way may shut the member out once more.
     for (const seconds of [30, 90]) {
       cluster.world.after(seconds * 1000, () => {
-        if (this.problem()?.endsWith('is shut out') === true) this.register('add');
+        // Who was shut out may not know it, so it is nobody to ask.
+        const { address } = this.members.at(-1)!.account;
+        const without = cluster
+          .running()
+          .filter(({ blockchain }) => !isParticipant(blockchain.view, address));
+        if (without.length > 0) this.register('add', without);
       });
     }
   }

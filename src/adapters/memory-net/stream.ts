@@ -51,7 +51,8 @@ export class MemoryStream implements PeerStream {
   send(message: Uint8Array): Promise<void> {
     if (this.failure !== undefined) return Promise.reject(this.failure);
     if (this.ended) return Promise.reject(new Error('the stream has ended'));
-    const copy = message.slice();
+    // `slice` of a Buffer would be a view.
+    const copy = new Uint8Array(message);
     const { link, pipe } = this.connection;
     const { delayMs = 0, lost, duplicated, truncated } = link.fate(this.protocol, message);
     if (lost === true) return Promise.resolve();
