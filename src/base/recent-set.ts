@@ -1,7 +1,6 @@
-/**
- * A bounded memory of names: the oldest leave first, and each one after its time.
- */
+/** A bounded memory of names, each of which is forgotten after its time. */
 import type { Clock } from './ports.ts';
+import { Recent } from './recent.ts';
 
 export interface RecentSet {
   add(name: string): void;
@@ -9,20 +8,16 @@ export interface RecentSet {
   has(name: string): boolean;
 }
 
+/** Remembers the last `max` names, and up to twice as many. */
 export function createRecentSet(
   max: number,
   forgetMs: number,
   clock: Pick<Clock, 'now'>,
 ): RecentSet {
-  // In the order of adding, so that the oldest stand first.
-  const addedAt = new Map<string, number>();
+  const addedAt = new Recent<string, number>(max);
   return {
-    add(name) {
-      addedAt.delete(name);
-      addedAt.set(name, clock.now());
-      if (addedAt.size > max) addedAt.delete(addedAt.keys().next().value ?? '');
-    },
-    remove: (name) => void addedAt.delete(name),
+    add: (name) => addedAt.set(name, clock.now()),
+    remove: (name) => addedAt.delete(name),
     has(name) {
       const at = addedAt.get(name);
       if (at === undefined) return false;

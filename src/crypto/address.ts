@@ -7,8 +7,8 @@
 import { base58 } from '../base/base58.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
+import { Recent } from '../base/recent.ts';
 import type { CryptoFamily } from './family.ts';
-import { Recent } from './recent.ts';
 
 export const ADDRESS_SIZE = 26;
 export const ADDRESS_VERSION = 1;

@@ -4,10 +4,11 @@
  * moment ago are found too, for peers that are a block behind and for blocks of another branch.
  */
 import { latin1 } from '../base/bytes.ts';
+import { Recent } from '../base/recent.ts';
 import type { Pool, PoolEntry } from './pool.ts';
 
-/** Entries that have left the pool and can still be handed out. */
-const LEFT_MAX = 10_000;
+/** Entries that have left the pool and can still be handed out: more than a block of 1 MiB holds. */
+const LEFT_MAX = 7_000;
 
 export interface BytesIndex {
   /** By the hash as Latin-1 text. */
@@ -25,30 +26,23 @@ export function createBytesIndex(
   fastHash: (bytes: Uint8Array) => Uint8Array,
 ): BytesIndex {
   const waiting = new Map<string, PoolEntry>();
-  const left = new Map<string, PoolEntry>();
-  /** Of all entries in the two maps, since everybody asks for it several times. */
-  const hashes = new Map<PoolEntry, string>();
-  const hashOf = (entry: PoolEntry): string => hashes.get(entry) ?? latin1(fastHash(entry.bytes));
+  const left = new Recent<string, PoolEntry>(LEFT_MAX);
+  /** Everybody asks for it several times. */
+  const hashOf = (entry: PoolEntry): string => {
+    entry.bytesHash ??= latin1(fastHash(entry.bytes));
+    return entry.bytesHash;
+  };
   const add = (entry: PoolEntry): void => {
     const hash = hashOf(entry);
-    hashes.set(entry, hash);
-    forget(hash);
+    left.delete(hash);
     waiting.set(hash, entry);
   };
-  function forget(hash: string): void {
-    const entry = left.get(hash);
-    if (entry === undefined) return;
-    left.delete(hash);
-    hashes.delete(entry);
-  }
   for (const entry of pool.inOrder()) add(entry);
   const stop = pool.listen({
     added: add,
     removed(entry) {
       const hash = hashOf(entry);
-      if (!waiting.delete(hash)) return;
-      if (left.size >= LEFT_MAX) forget(left.keys().next().value ?? '');
-      left.set(hash, entry);
+      if (waiting.delete(hash)) left.set(hash, entry);
     },
   });
   return {

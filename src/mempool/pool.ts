@@ -10,6 +10,7 @@ import { base58 } from '../base/base58.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import { ApiError, apiError, refused } from '../base/errors.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
+import { Recent } from '../base/recent.ts';
 import type { Chain } from '../codec/codec.ts';
 import { decodeTx } from '../tx/bytes.ts';
 import { invalidSignature } from '../tx/pipeline.ts';
@@ -49,6 +50,8 @@ export interface PoolEntry extends Ordered {
   readonly id: Uint8Array;
   readonly sender: string;
   readonly spending: Spending;
+  /** Hash of the bytes as Latin-1 text, once somebody has asked for it (bytes-index.ts). */
+  bytesHash: string | undefined;
 }
 
 export interface PoolListener {
@@ -97,7 +100,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const order = new TimeOrder<PoolEntry>();
   const senders = new Senders(options, state);
   const arriving = new Map<string, Promise<Tx>>();
-  const dropped = new Map<string, string>();
+  const dropped = new Recent<string, string>(DROPPED_MAX);
   const listeners = new Set<PoolListener>();
   let journalBytes = 0;
   let stopped = false;
@@ -177,6 +180,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       timestamp: tx.timestamp,
       sender,
       spending,
+      bytesHash: undefined,
       removed: false,
     };
     entries.set(key, entry);
@@ -199,7 +203,6 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   }
 
   function noteDropped(id: Uint8Array, error: ApiError): void {
-    if (dropped.size >= DROPPED_MAX) dropped.delete(dropped.keys().next().value ?? '');
     dropped.set(latin1(id), error.message);
     log.info('pool.dropped', { id: base58.encode(id), why: error.message });
   }

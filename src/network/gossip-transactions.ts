@@ -52,7 +52,7 @@ export interface GossipTransactions {
 }
 
 /** Hashes that a peer is known to have: it announced them or fetched them. */
-const PEER_KNOWN_MAX = 50_000;
+const PEER_KNOWN_MAX = 25_000;
 /** Transactions asked for and not there yet, in all and of one peer. */
 const WANTED_MAX = 20_000;
 const WANTED_OF_ONE_MAX = 5_000;

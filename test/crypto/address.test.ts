@@ -5,7 +5,6 @@ import { ApiError } from '../../src/base/errors.ts';
 import { createAddresses } from '../../src/crypto/address.ts';
 import { createChain } from '../../src/crypto/chain.ts';
 import { createCurve25519 } from '../../src/crypto/curve25519/family.ts';
-import { Recent } from '../../src/crypto/recent.ts';
 import { familyA } from './vector-file.ts';
 
 const family = createCurve25519();
@@ -90,17 +89,4 @@ t.test('what codecs ask for', async (t) => {
   t.equal(chain.addressToText(bytes), text);
   t.strictSame(chain.addressFromText(text), bytes);
   t.equal(chain.addressProblem(changed(0, 9)), 'Unknown address version: 9');
-});
-
-t.test('recent entries survive, old ones go', async (t) => {
-  const recent = new Recent<number, string>(10);
-  recent.set(-1, 'used');
-  for (let i = 0; i < 1000; i++) {
-    recent.set(i, String(i));
-    t.equal(recent.get(-1), 'used');
-  }
-  const held = Array.from({ length: 1000 }, (_, i) => i).filter((i) => recent.get(i) !== undefined);
-  t.ok(held.length <= 20, `${held.length} held`);
-  t.equal(recent.get(999), '999');
-  t.equal(recent.get(0), undefined);
 });

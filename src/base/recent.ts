@@ -1,15 +1,16 @@
 /**
- * A bounded memory of recent results.
+ * A bounded memory of what was added or used lately.
  *
- * Two generations instead of an exact order of use: a hit costs one lookup in a Map and nothing is
- * moved. Whatever was used during the last `entries` additions is still known.
+ * Two generations instead of an exact order: a hit costs one lookup in a Map and nothing is moved.
+ * A single Map would give up its oldest entry ever more slowly, because finding the first key means
+ * walking past all that was deleted before it: 50 µs each in one of 50,000.
  */
 export class Recent<Key, Value> {
   private readonly entries: number;
   private young = new Map<Key, Value>();
   private old = new Map<Key, Value>();
 
-  /** Holds up to twice `entries`. */
+  /** Holds the last `entries`, and up to twice as many. */
   constructor(entries: number) {
     this.entries = entries;
   }
@@ -28,5 +29,10 @@ export class Recent<Key, Value> {
       this.young = new Map();
     }
     this.young.set(key, value);
+  }
+
+  delete(key: Key): void {
+    this.young.delete(key);
+    this.old.delete(key);
   }
 }
