@@ -236,11 +236,12 @@ class Simulation {
     // What was on its way may shut the member out once more.
     for (const seconds of [30, 90]) {
       cluster.world.after(seconds * 1000, () => {
-        // Who was shut out may not know it, so it is nobody to ask.
-        const { address } = this.members.at(-1)!.account;
+        const last = this.members.at(-1)!;
         const without = cluster
           .running()
-          .filter(({ blockchain }) => !isParticipant(blockchain.view, address));
+          // Itself it is cut off, whatever it believes.
+          .filter(({ member }) => member !== last)
+          .filter(({ blockchain }) => !isParticipant(blockchain.view, last.account.address));
         if (without.length > 0) this.register('add', without);
       });
     }
