@@ -10,7 +10,7 @@ import { latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Committer, Unwound } from '../ledger/commit.ts';
 import type { KeyedView } from '../ledger/head.ts';
-import type { Table } from '../ledger/table.ts';
+import { untyped } from '../ledger/table.ts';
 import { tables } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { indexRemovals } from './block-index.ts';
@@ -22,9 +22,7 @@ export interface Unwinding {
   readonly txs: readonly Tx[];
 }
 
-const byNumber = new Map(
-  tables.map((table) => [table.id, table as unknown as Table<unknown, unknown>]),
-);
+const byNumber = new Map(tables.map((table) => [table.id, untyped(table)]));
 
 /** Changes nothing yet. Throws ApiError where an undo record is no longer kept. */
 export async function unwindTo(

@@ -3,7 +3,14 @@
 import { type ApiError, apiError } from '../base/errors.ts';
 import { I64_MAX, I64_MIN } from '../base/int.ts';
 import { integer } from '../base/json.ts';
-import { type Chain, type Codec, CodecError, type JsonSchema, type Reader } from './codec.ts';
+import {
+  type Chain,
+  type Codec,
+  CodecError,
+  type JsonSchema,
+  type Reader,
+  type Writer,
+} from './codec.ts';
 
 /** L2 lengths are read as signed by the other implementations: never above this. */
 export const L2_MAX = 32767;
@@ -168,34 +175,40 @@ function overlong(path: string, max: number, refuse: Refusal, json: unknown): Co
   return new CodecError(path, reason, refuse(reason, json as string));
 }
 
-function readLength2(src: Reader, max: number): number {
-  const length = src.u16();
-  if (length > max || length > L2_MAX)
+/** How the length of what follows is written. */
+interface Length {
+  write(out: Writer, length: number): void;
+  /** Throws CodecError on a length over `max`. */
+  read(src: Reader, max: number): number;
+}
+
+function bounded(length: number, max: number): number {
+  if (length < 0 || length > max) {
     throw new CodecError('bytes', `length ${length} is over ${max}`);
+  }
   return length;
 }
 
+const LENGTH_2: Length = {
+  write: (out, length) => out.u16(length),
+  read: (src, max) => bounded(src.u16(), Math.min(max, L2_MAX)),
+};
+
+const LENGTH_4: Length = {
+  write: (out, length) => out.i32(length),
+  read: (src, max) => bounded(src.i32(), max),
+};
+
 /** L2: u16 length and at most `max` bytes. */
-export function bytes16(
-  max: number,
-  form: TextForm,
-  tooLong: Refusal = invalid,
-): Codec<Uint8Array> {
-  const limits = { min: 0, max, badText: invalid, wrongSize: tooLong };
-  return {
-    write(out, v) {
-      out.u16(v.length);
-      out.bytes(v);
-    },
-    read: (src) => src.bytes(readLength2(src, max)),
-    toJson: (v) => form.encode(v),
-    fromJson: (json, path) => bytesFromJson(json, path, form, limits),
-    schema: form.schema,
-  };
-}
+export const bytes16 = (max: number, form: TextForm, tooLong?: Refusal): Codec<Uint8Array> =>
+  sizedBytes(LENGTH_2, max, form, tooLong);
 
 /** L4: i32 length and at most `max` bytes. */
-export function bytes32(
+export const bytes32 = (max: number, form: TextForm, tooLong?: Refusal): Codec<Uint8Array> =>
+  sizedBytes(LENGTH_4, max, form, tooLong);
+
+function sizedBytes(
+  length: Length,
   max: number,
   form: TextForm,
   tooLong: Refusal = invalid,
@@ -203,15 +216,10 @@ export function bytes32(
   const limits = { min: 0, max, badText: invalid, wrongSize: tooLong };
   return {
     write(out, v) {
-      out.i32(v.length);
+      length.write(out, v.length);
       out.bytes(v);
     },
-    read(src) {
-      const length = src.i32();
-      if (length < 0 || length > max)
-        throw new CodecError('bytes', `length ${length} is over ${max}`);
-      return src.bytes(length);
-    },
+    read: (src) => src.bytes(length.read(src, max)),
     toJson: (v) => form.encode(v),
     fromJson: (json, path) => bytesFromJson(json, path, form, limits),
     schema: form.schema,
@@ -236,28 +244,22 @@ export function utf8ToBytes(text: string): Uint8Array {
 
 /** L2 text of at most `maxBytes` bytes of UTF-8. Unpaired surrogates have no bytes: refused. */
 export function text16(maxBytes = L2_MAX, tooLong?: Refusal): Codec<string> {
-  return text(maxBytes, 2, tooLong);
+  return text(maxBytes, LENGTH_2, tooLong);
 }
 
 /** L4 text of at most `maxBytes` bytes of UTF-8. */
 export function text32(maxBytes: number, tooLong?: Refusal): Codec<string> {
-  return text(maxBytes, 4, tooLong);
+  return text(maxBytes, LENGTH_4, tooLong);
 }
 
-function text(maxBytes: number, lengthBytes: 2 | 4, tooLong: Refusal = invalid): Codec<string> {
+function text(maxBytes: number, length: Length, tooLong: Refusal = invalid): Codec<string> {
   return {
     write(out, v) {
       const raw = encoder.encode(v);
-      if (lengthBytes === 2) out.u16(raw.length);
-      else out.i32(raw.length);
+      length.write(out, raw.length);
       out.bytes(raw);
     },
-    read(src) {
-      const length = lengthBytes === 2 ? readLength2(src, maxBytes) : src.i32();
-      if (length < 0 || length > maxBytes)
-        throw new CodecError('bytes', `length ${length} is over ${maxBytes}`);
-      return utf8FromBytes(src.bytes(length));
-    },
+    read: (src) => utf8FromBytes(src.bytes(length.read(src, maxBytes))),
     toJson: (v) => v,
     fromJson(json, path) {
       if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');

@@ -16,7 +16,7 @@ import { decodeValue, type Head } from './head.ts';
 import { keyText, START_OF_TABLE, u32Key } from './keys.ts';
 import { createOverlay, type KeyedOverlay, type Row } from './overlay.ts';
 import { FIRST_STATE_HASH, HASH_BYTES, writeHashedRow } from './state-hash.ts';
-import type { Table } from './table.ts';
+import { type Table, untyped } from './table.ts';
 import { readUndo, writeUndoEntry } from './undo.ts';
 
 export interface CommitterOptions {
@@ -180,9 +180,6 @@ export function createCommitter(options: CommitterOptions): Committer {
     },
   };
 }
-
-// Tables of any key and value pass through here; each codec meets only values of its own table.
-const untyped = (table: Table<never, never>) => table as unknown as Table<unknown, unknown>;
 
 /** A write that knows its place in the order, and the decoded row it came from if there is one. */
 interface PendingWrite extends StoreWrite {

@@ -72,6 +72,17 @@ const id = (rng: Rng): Uint8Array => rng.bytes(64);
 const transferOf = ({ mav, now }: Scene, amount: bigint) =>
   payment(mav, stranger, amount, now - 1000);
 
+/** Announces transactions and hands them out. */
+function spread(mav: Maverick, txs: readonly Uint8Array[]): void {
+  mav.answers.set(txProtocols.txs, async () => encodeTxList(txs, chain));
+  const hashes = txs.map((bytes) => chain.fastHash(bytes));
+  mav.notifyAll(txProtocols.hashes, encodeTxHashes(hashes, chain));
+}
+
+const emptyPools: Attack['after'] = (t, { nodes }) => {
+  for (const { node } of nodes) t.equal(node.pool.size(), 0);
+};
+
 function lie({ mav, node, rng }: Scene): void {
   const { height, score } = tipOf(node);
   const head = { height: height + 50, id: id(rng), score: score + 10n ** 20n };
@@ -350,27 +361,18 @@ const attacks: Readonly<Record<string, Attack>> = {
         const { bytes } = payment(mav, stranger, BigInt(i + 1), now);
         return concat(bytes.subarray(0, -64), scene.rng.bytes(64));
       });
-      mav.answers.set(txProtocols.txs, async () => encodeTxList(txs, chain));
-      const hashes = txs.map((bytes) => chain.fastHash(bytes));
-      mav.notifyAll(txProtocols.hashes, encodeTxHashes(hashes, chain));
+      spread(mav, txs);
     },
     dealtWith: offence('invalid-transactions', 'blacklisted'),
-    after(t, { nodes }) {
-      for (const { node } of nodes) t.equal(node.pool.size(), 0);
-    },
+    after: emptyPools,
   },
 
   'scenario 77: transactions of a type that only blocks carry': {
     act({ mav, at }) {
-      const txs = at.genesis.transactions.slice(0, 1);
-      mav.answers.set(txProtocols.txs, async () => encodeTxList(txs, chain));
-      const hashes = txs.map((bytes) => chain.fastHash(bytes));
-      mav.notifyAll(txProtocols.hashes, encodeTxHashes(hashes, chain));
+      spread(mav, at.genesis.transactions.slice(0, 1));
     },
     dealtWith: offence('invalid-transactions', 'blacklisted'),
-    after(t, { nodes }) {
-      for (const { node } of nodes) t.equal(node.pool.size(), 0);
-    },
+    after: emptyPools,
   },
 
   'hashes of transactions that never come': {
