@@ -6,6 +6,7 @@
  */
 import { ApiError } from '../base/errors.ts';
 import type { Clock, Log, LogFields } from '../base/ports.ts';
+import { Recent } from '../base/recent.ts';
 import type { Slot } from '../consensus/consensus.ts';
 
 export interface MinerOptions {
@@ -38,6 +39,8 @@ const GRACE_SHARE = 20;
 /** Roles and bans change with time too, so the answer "never" is asked for again. */
 const IDLE_MS = 1000;
 const RETRY_MS = 100;
+/** More turns than one node has in a day of rounds of a minute. */
+const TAKEN_MAX = 1_500;
 
 export const MINER_STATES = [
   /** Switched off, or stopped. */
@@ -63,8 +66,11 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   const { clock, log, chain } = ports;
   let cancel = (): void => {};
   let forging: Promise<void> | undefined;
-  /** The end of the turn in which the newest block was made. */
-  let takenUntil = 0;
+  /**
+   * Turns in which a block was made, by their ends. Not only the last one: a clock that was ahead
+   * has used turns that are still to come, and those before them are good.
+   */
+  const taken = new Recent<number, true>(TAKEN_MAX);
   let stopped = !options.enabled;
   let state: MinerState = stopped ? 'off' : 'idle';
   const forget = chain.onHead(plan);
@@ -94,8 +100,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
       hold('stale-tip', { height: tip.height });
       return;
     }
-    // A second block in a turn would be an equivocation, even where the first one lost (§4.9).
-    const slot = chain.nextSlot(Math.max(now, takenUntil));
+    const slot = freeSlot(now);
     state = slot === undefined ? 'idle' : 'waiting';
     if (slot === undefined) {
       wait(IDLE_MS);
@@ -105,6 +110,13 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     const start = slot.from + Math.min(GRACE_MS_MAX, Math.floor(length / GRACE_SHARE));
     if (start > now) wait(start - now, () => forge(slot));
     else forge(slot);
+  }
+
+  /** A second block in a turn would be an equivocation, even where the first one lost (§4.9). */
+  function freeSlot(now: number): Slot | undefined {
+    let slot = chain.nextSlot(now);
+    while (slot !== undefined && taken.get(slot.until) === true) slot = chain.nextSlot(slot.until);
+    return slot;
   }
 
   function forge(slot: Slot): void {
@@ -132,7 +144,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     forging = chain
       .forge(now)
       .then(() => {
-        if (Number.isFinite(slot.until)) takenUntil = slot.until;
+        if (Number.isFinite(slot.until)) taken.set(slot.until, true);
       })
       .catch((error: unknown) => {
         // Anything but a refusal means that the node itself is wrong, and ends it.

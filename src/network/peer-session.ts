@@ -132,6 +132,7 @@ export function createPeerSession(
     close(reason) {
       if (!open) return;
       open = false;
+      for (const streams of requesting.values()) streams.close();
       void connection.close();
       ports.onClose(session, reason);
     },

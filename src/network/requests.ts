@@ -72,10 +72,11 @@ export class RequestStreams {
   private readonly protocol: string;
   private readonly answerBytesMax: number;
   private readonly clock: Clock;
-  /** Unused, the one used last at the end. */
-  private readonly kept: { readonly stream: PeerStream; readonly since: number }[] = [];
+  /** Unused, the one used last at the end, each with what stops its timer. */
+  private kept: { readonly stream: PeerStream; readonly cancel: () => void }[] = [];
   /** Of the latest request, on whichever stream. */
   private number = 0;
+  private closed = false;
 
   constructor(connection: PeerConnection, protocol: string, answerBytesMax: number, clock: Clock) {
     this.connection = connection;
@@ -97,17 +98,32 @@ export class RequestStreams {
         await stream.send(headed(number, [], message));
         const { status, bytes } = await answerTo(number, stream, protocol);
         if (status === REFUSED) throw new RequestRefused(fromUtf8(bytes) ?? 'refused');
-        this.kept.push({ stream, since: clock.now() });
+        this.keep(stream);
         return bytes;
       },
     );
   }
 
+  /** The connection is over, and its streams with it. */
+  close(): void {
+    this.closed = true;
+    for (const { cancel } of this.kept) cancel();
+    this.kept = [];
+  }
+
+  private keep(stream: PeerStream): void {
+    if (this.closed) return;
+    // A timer, since the wall clock may jump.
+    const cancel = this.clock.after(KEPT_MS_MAX, () => {
+      this.kept = this.kept.filter((one) => one.stream !== stream);
+      stream.end().catch(() => {});
+    });
+    this.kept.push({ stream, cancel });
+  }
+
   private async take(signal: AbortSignal): Promise<PeerStream> {
-    const oldest = this.clock.now() - KEPT_MS_MAX;
-    const stale = this.kept.findLastIndex(({ since }) => since <= oldest);
-    for (const { stream } of this.kept.splice(0, stale + 1)) stream.end().catch(() => {});
     const last = this.kept.pop();
+    last?.cancel();
     const bytesMax = ANSWER_HEAD_BYTES + this.answerBytesMax;
     return last?.stream ?? this.connection.open(this.protocol, bytesMax, signal);
   }

@@ -20,9 +20,10 @@ const faults: Readonly<Record<string, { readonly aheadMs: number; readonly gain?
   'too slow by 5 %': { aheadMs: 0, gain: -0.05 },
 };
 
-async function network(consensus: ConsensusKind): Promise<Cluster> {
+async function network(consensus: ConsensusKind, trace?: (line: string) => void): Promise<Cluster> {
   const members = Array.from({ length: NODES }, (_, i) => memberOf(i));
-  const cluster = new Cluster({ seed: 16, consensus, members, quorum: 1, acquainted: true });
+  const options = { seed: 16, consensus, members, quorum: 1, acquainted: true, trace };
+  const cluster = new Cluster(options);
   members.forEach((_, i) => {
     cluster.start(i);
   });
@@ -90,3 +91,29 @@ t.test('while the time source is silent no block is made, and all others are tak
   t.ok(cluster.makersSince(again).includes(wrong.name), 'it makes blocks again');
   cluster.end();
 });
+
+t.test(
+  'turns that a clock used too early do not keep a miner from those before them',
+  async (t) => {
+    const equivocations: string[] = [];
+    const cluster = await network('poa', (line) => {
+      if (line.includes('block.equivocation')) equivocations.push(line);
+    });
+    const wrong = cluster.nodes[WRONG]!;
+    wrong.clock.set(10 * MINUTE_MS);
+    const isAhead = await cluster.runUntil(
+      () => wrong.blockchain.tip().header.timestamp > cluster.world.now + MINUTE_MS,
+      MINUTE_MS,
+    );
+    t.ok(isAhead, 'it has made a block in a turn to come');
+    wrong.clock.set(0);
+    const before = heightOf(cluster);
+    await cluster.run(2 * MINUTE_MS);
+    t.ok(cluster.makersSince(before).includes(wrong.name), 'it makes blocks again');
+    // Those turns come, and it leaves them alone.
+    await cluster.run(10 * MINUTE_MS);
+    t.equal(disagreement(cluster.running()), undefined);
+    t.strictSame(equivocations, [], 'no turn was used twice');
+    cluster.end();
+  },
+);
