@@ -6,7 +6,7 @@
  *   ←  u4 number | u1 0 | the answer, or
  *      u4 number | u1 1 | the reason of a refusal
  *
- * Numbers ascend on a stream. What bears an older one has come twice, and is skipped.
+ * Numbers ascend on a stream, and an answer names its request: none can pass for that of another.
  */
 import { AssertionError } from '../base/assert.ts';
 import { fromUtf8, utf8 } from '../base/bytes.ts';
