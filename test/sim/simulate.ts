@@ -233,8 +233,8 @@ class Simulation {
     this.correctClock();
     for (const node of cluster.alive()) node.clock.set(0);
     cluster.trace('world', 'quiet from here');
-    // What was on its way may shut the member out once more.
-    for (const seconds of [30, 90]) {
+    // What waits in a pool may shut the member out once more, and more than once.
+    for (const seconds of [30, 60, 90, 120, 150]) {
       cluster.world.after(seconds * 1000, () => {
         const last = this.members.at(-1)!;
         const without = cluster
