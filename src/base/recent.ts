@@ -3,7 +3,7 @@
  *
  * Two generations instead of an exact order: a hit costs one lookup in a Map and nothing is moved.
  * A single Map would give up its oldest entry ever more slowly, because finding the first key means
- * walking past all that was deleted before it: 50 µs each in one of 50,000.
+ * walking past all that was deleted before it.
  */
 export class Recent<Key, Value> {
   private readonly entries: number;

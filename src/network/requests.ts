@@ -130,16 +130,15 @@ export class RequestStreams {
 }
 
 async function answerTo(number: number, stream: PeerStream, protocol: string) {
-  for (;;) {
-    const message = await stream.receive();
-    if (message === undefined || message.length < ANSWER_HEAD_BYTES) {
-      throw new Error(`${protocol}: the answer is not whole`);
-    }
-    const answered = numberOf(message);
-    const status = message[NUMBER_BYTES]!;
-    if (answered > number || status > REFUSED) throw new Error(`${protocol}: no such request`);
-    if (answered === number) return { status, bytes: message.subarray(ANSWER_HEAD_BYTES) };
+  const message = await stream.receive();
+  if (message === undefined || message.length < ANSWER_HEAD_BYTES) {
+    throw new Error(`${protocol}: the answer is not whole`);
   }
+  const status = message[NUMBER_BYTES]!;
+  if (numberOf(message) !== number || status > REFUSED) {
+    throw new Error(`${protocol}: the answer to something else`);
+  }
+  return { status, bytes: message.subarray(ANSWER_HEAD_BYTES) };
 }
 
 /**
@@ -159,7 +158,7 @@ export async function answerRequests(
     if (message === undefined) return stream.end();
     if (message.length < REQUEST_HEAD_BYTES) throw new CodecError('message', 'no whole request');
     const number = numberOf(message);
-    if (number <= last) continue;
+    if (number <= last) throw new CodecError('message', 'a request that came before');
     last = number;
     const release = await slots.take();
     try {
