@@ -1,4 +1,4 @@
-// The layer rule of docs/ARCHITECTURE.md: a folder imports only from layers below its own.
+// The layer rule of docs/architecture.md: a folder imports only from layers below its own.
 const layers = [
   ['base'],
   ['crypto', 'codec'],
@@ -10,6 +10,8 @@ const layers = [
   ['node'],
   ['cli', 'data-service', 'adapters'],
 ];
+/** The rooms of src/network: each imports from those before it; files beside them see all. */
+const networkRooms = ['messages', 'sessions', 'peers', 'sync', 'gossip'];
 const services = layers[5].join('|');
 const npm = [
   'npm',
@@ -65,6 +67,14 @@ module.exports = {
       { path: `^src/(${services})/` },
       { path: `^src/(${services})/`, pathNot: '^src/$1/' },
     ),
+    ...networkRooms.map((room, i) =>
+      ban(
+        `network-${room}-looks-up`,
+        `network/${room} knows nothing of what is built on it`,
+        { path: `^src/network/${room}/` },
+        { path: `^src/network/(?!(${networkRooms.slice(0, i + 1).join('|')})/)` },
+      ),
+    ),
     ban(
       'adapters-know-only-ports',
       'an adapter implements a port and knows nothing else of the node',
@@ -91,9 +101,9 @@ module.exports = {
     ),
     ban(
       'schemas-only',
-      'the only package of api and node is typebox',
+      'the only packages of api and node are typebox and re2js, which are functions of their arguments',
       { path: '^src/(api|node)/' },
-      { dependencyTypes: npm, pathNot: 'node_modules/typebox/' },
+      { dependencyTypes: npm, pathNot: 'node_modules/(typebox|re2js)/' },
     ),
   ],
 };

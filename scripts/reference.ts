@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { commandReference, manualPages } from '../src/cli/man.ts';
 import { buildProgram } from '../src/cli/program.ts';
 import { exampleConfig, referencePage } from '../src/node/config/document.ts';
+import { limitsPage } from '../src/node/limits-page.ts';
 import { observabilityPage } from '../src/node/observability-page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -21,6 +22,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference/configuration.md', referencePage()],
     ['docs/reference/cli.md', commandReference(program)],
     ['docs/reference/observability.md', observabilityPage()],
+    ['docs/limits.md', limitsPage()],
     ...pages,
   ]);
 }

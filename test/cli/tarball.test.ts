@@ -17,17 +17,18 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import t from 'tap';
 import packageJson from '../../package.json' with { type: 'json' };
+import { childEnvironment } from '../child-environment.ts';
+import { leftOut } from '../left-out.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MODULES = join(ROOT, 'node_modules');
 const execute = promisify(execFile);
 /** The pinned Node before the machine's own, whose npm is used. */
-const { PATH = '', HOME = '/tmp' } = process.env;
-const env = { PATH: `${MODULES}/node/bin:${MODULES}/.bin:${PATH}`, HOME };
+const path = `${MODULES}/node/bin:${MODULES}/.bin:${process.env['PATH']}`;
+const env = childEnvironment({ PATH: path });
 
-/** Without the hooks that the test runner would have in every process. */
-async function run(cwd: string, ...args: string[]): Promise<string> {
-  const { stdout } = await execute('env', ['-u', 'NODE_OPTIONS', ...args], { cwd, env });
+async function run(cwd: string, program: string, ...args: string[]): Promise<string> {
+  const { stdout } = await execute(program, args, { cwd, env });
   return stdout;
 }
 
@@ -37,7 +38,7 @@ const NOT_PACKED = new Set(['node_modules', 'dist', '.git', '.tap', 'test', 'ben
 t.setTimeout(300_000);
 
 const npm = await run(ROOT, 'npm', '--version').catch(() => undefined);
-const skip = npm === undefined ? 'there is no npm to pack with' : false;
+const skip = npm === undefined && leftOut('there is no npm to pack with');
 
 t.test('the packed package', { skip }, async (t) => {
   const temporary = mkdtempSync(join(tmpdir(), 'package-'));
@@ -68,7 +69,7 @@ t.test('the packed package', { skip }, async (t) => {
   }
 
   const dev = ['dev', '--rest-port', '0', '--round', '1s', '--json'];
-  const node = spawn('env', ['-u', 'NODE_OPTIONS', command, ...dev], { cwd: '/', env });
+  const node = spawn(command, dev, { cwd: '/', env });
   t.teardown(() => node.kill('SIGKILL'));
   let messages = '';
   node.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -1,0 +1,67 @@
+/**
+ * `npm run test:unit -- [--timeout=SECONDS] [--jobs=N] [test files]`: runs test files, all of them unless
+ * some are named, and says at the end how many assertions passed and which tests failed.
+ *
+ * It does that whatever happens in a test file. tap's own runner drops the files that have not begun
+ * when one exceeds its time, and leaves without a summary.
+ */
+import { globSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import packageJson from '../package.json' with { type: 'json' };
+import { type FileResult, TestFile } from './test-file.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    timeout: { type: 'string', default: String(packageJson.tap.timeout) },
+    jobs: { type: 'string', default: String(packageJson.tap.jobs) },
+  },
+});
+const timeoutMs = Number(values.timeout) * 1000;
+const waiting = positionals.length > 0 ? positionals : globSync(packageJson.tap.include).sort();
+const fileCount = waiting.length;
+const running = new Set<TestFile>();
+const results: FileResult[] = [];
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => {
+    waiting.length = 0;
+    for (const file of running) file.kill();
+  });
+}
+
+async function work(): Promise<void> {
+  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+    const test = new TestFile(file, timeoutMs);
+    running.add(test);
+    const result = await test.result();
+    running.delete(test);
+    results.push(result);
+    console.log(report(result));
+  }
+}
+
+/** One line, which .ci/run also reads, and what is to be known about each failure. */
+function report({ file, passed, failed, skipped, failures, seconds }: FileResult): string {
+  const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
+  const line = `${failed === 0 ? 'ok  ' : 'FAIL'} ${file}: ${counts} (${seconds.toFixed(1)} s)`;
+  const details = failures.map(
+    (one) => `\n  ✗ ${one.name}\n${one.details.replaceAll(/^(?=.)/gm, '    ')}`,
+  );
+  return line + details.join('');
+}
+
+await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+const sum = (what: 'passed' | 'failed' | 'skipped'): number =>
+  results.reduce((total, result) => total + result[what], 0);
+const left = fileCount - results.length;
+const failed = results.filter((result) => result.failed > 0);
+if (failed.length > 0) console.log('\nFailed:');
+for (const { file, failures } of failed) {
+  for (const { name } of failures) console.log(`  ${file}: ${name}`);
+}
+if (left > 0) console.log(`\n${left} of ${fileCount} test files did not run`);
+if (fileCount === 0) console.log('There is no test file');
+const total = `${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`;
+console.log(`\nAll: ${total}, in ${results.length} files`);
+process.exitCode = failed.length === 0 && left === 0 && fileCount > 0 ? 0 : 1;

@@ -1,0 +1,137 @@
+// The runner of the tests (scripts/test.ts): whatever a test file does, the run goes on, ends with true
+// counts and the names of what failed, and leaves no process behind.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { childEnvironment } from '../child-environment.ts';
+import { eventually } from '../e2e/process.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const START = "import t from 'tap';\nt.test('fine', async (t) => t.ok(true));\n";
+/** Its processes live until they are killed: one in the group of the test, one in its own. */
+const HANGS = `
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+t.test('hangs', () => {
+  const pids = [false, true].map((detached) => spawn('sleep', ['600'], { detached }).pid);
+  writeFileSync(new URL('pids', import.meta.url), pids.join('\\n'));
+  return new Promise(() => {});
+});`;
+const FILES = {
+  'a-hang.test.ts': START + HANGS,
+  'b-busy.test.ts': `${START}
+t.test('is busy', async () => { for (;;); });`,
+  'c-kill.test.ts': `${START}
+t.test('kills itself', async (t) => { t.ok(true); process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}); });`,
+  'd-throw.test.ts': `${START}
+t.test('throws', async (t) => { await t.test('inside', async () => { throw new Error('oh'); }); });`,
+  'e-import.test.ts': `${START}import './nowhere.ts';`,
+  'f-fine.test.ts': `${START}
+t.test('left out', { skip: 'no reason' }, () => {});`,
+};
+const folder = t.testdir(FILES);
+const args = [join(ROOT, 'scripts/test.ts'), '--timeout=8', '--jobs=3'];
+const files = Object.keys(FILES).map((name) => join(folder, name));
+
+function runner(...names: string[]): Promise<{ code: unknown; stdout: string }> {
+  const quiet = '--disable-warning=ExperimentalWarning';
+  const options = { cwd: ROOT, env: childEnvironment() };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [quiet, ...args, ...names], options, (cause, stdout) => {
+      resolve({ code: cause?.code ?? 0, stdout });
+    });
+  });
+}
+
+function summary(log: string, status: number): Promise<{ code: unknown; stdout: string }> {
+  const file = join(folder, 'log');
+  writeFileSync(file, log);
+  return new Promise((resolve) => {
+    execFile(join(ROOT, '.ci/summary'), [file, String(status)], (cause, stdout) => {
+      resolve({ code: cause?.code ?? 0, stdout });
+    });
+  });
+}
+
+const readPids = (): string => readFileSync(join(folder, 'pids'), 'utf8');
+const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? '';
+
+const { code, stdout } = await runner(...files);
+
+t.test('the counts are true and every failed test has its name', async (t) => {
+  t.equal(code, 1);
+  t.equal(lastLine(stdout), 'All: 6 passed, 5 failed, 1 skipped, in 6 files');
+  const [, failed = ''] = stdout.split('\nFailed:\n');
+  const names = failed
+    .split('\n')
+    .filter((line) => line.includes('.test.ts'))
+    .map((line) => line.replace(`${folder}/`, '').trim())
+    .sort();
+  t.strictSame(names, [
+    'a-hang.test.ts: hangs > timeout!',
+    'b-busy.test.ts: after fine: no end after 8 s',
+    'c-kill.test.ts: kills itself: ended by SIGKILL',
+    'd-throw.test.ts: throws > inside > oh',
+    'e-import.test.ts: ended with code 1',
+  ]);
+});
+
+t.test('no process is left of a test file that hung', async (t) => {
+  const pids = readPids().split('\n').map(Number);
+  t.equal(pids.length, 2);
+  // A killed process is gone when its new parent has taken notice.
+  for (const pid of pids) await eventually('its end', async () => !isAlive(pid) || undefined);
+});
+
+t.test('the build server says the same', async (t) => {
+  t.match(await summary(stdout, 1), { code: 1, stdout: /^6 passed, 5 failed\n$/ });
+});
+
+t.test('it counts also where the runner itself was killed', async (t) => {
+  const [until] = stdout.split('\nFailed:\n');
+  const cut = await summary(String(until), 137);
+  t.match(cut, { code: 1, stdout: /c-kill\.test\.ts: kills itself: ended by SIGKILL\n/ });
+  t.equal(lastLine(cut.stdout), '6 passed, 6 failed');
+  const none = await summary('npm error', 1);
+  t.match(none, { code: 1, stdout: /no test ran\n0 passed, 1 failed\n$/ });
+});
+
+t.test('all is well', async (t) => {
+  const fine = await runner(files.at(-1)!);
+  t.equal(fine.code, 0);
+  t.equal(lastLine(fine.stdout), 'All: 1 passed, 0 failed, 1 skipped, in 1 files');
+  t.match(await summary(fine.stdout, 0), { code: 0, stdout: '1 passed, 0 failed\n' });
+  const others = await summary(fine.stdout, 1);
+  t.match(others, { code: 1, stdout: '1 passed, 1 failed\n' }, 'types, lint or layers failed');
+});
+
+t.test('an interrupted run ends what is running and says so', async (t) => {
+  const child = spawn(process.execPath, [...args.slice(0, 1), files[0]!, files[5]!, '--jobs=1'], {
+    cwd: ROOT,
+    env: childEnvironment(),
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (more: string) => {
+    text += more;
+  });
+  const closed = once(child, 'close');
+  writeFileSync(join(folder, 'pids'), '');
+  await eventually('its processes', async () => readPids() || undefined);
+  child.kill('SIGTERM');
+  t.strictSame(await closed, [1, null]);
+  t.match(text, 'after fine: ended by SIGKILL');
+  t.match(text, '1 of 2 test files did not run');
+  t.equal(lastLine(text), 'All: 1 passed, 1 failed, 0 skipped, in 1 files');
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
