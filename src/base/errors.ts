@@ -1,5 +1,5 @@
 /**
- * The one catalogue of refusals: name → code, HTTP status, message (rest-api.md §2.2).
+ * The one catalogue of refusals: name → code, HTTP status, message (rest.md#errors).
  *
  * Rules, services and routes throw `apiError('Name', …)`; the edge that caught the input turns it
  * into an answer. Numbers and statuses are what client libraries rely on and never change.
@@ -10,6 +10,8 @@ interface Entry {
   readonly status: number;
   // The arguments of a message are of any type; each caller is checked against its own entry.
   readonly text: (...args: never[]) => string;
+  /** Set where no honest peer hands on such an input, whatever its head. */
+  readonly fault?: 'peer';
 }
 
 const free = (text: string): string => text;
@@ -17,6 +19,10 @@ const entry = <T extends (...args: never[]) => string>(code: number, status: num
   code,
   status,
   text,
+});
+const faultOfPeer = <E extends Entry>(of: E): E & { readonly fault: 'peer' } => ({
+  ...of,
+  fault: 'peer',
 });
 
 export const catalogue = {
@@ -53,6 +59,21 @@ export const catalogue = {
   ),
   InvalidAssetId: entry(118, 400, free),
   InvalidHash: entry(122, 400, (reason: string) => `invalid hash: ${reason}`),
+  /** The signature of a transaction, or of what it carries, is wrong. */
+  WrongProof: faultOfPeer(
+    entry(112, 400, (reason: string) => `State check failed. Reason: ${reason}`),
+  ),
+  /** No transaction has this type and version, or clients may not send it. */
+  BadTransactionType: faultOfPeer(
+    entry(
+      199,
+      400,
+      (type: number | bigint, version: number | bigint) =>
+        `Bad transaction type (${type}) and version (${version})`,
+    ),
+  ),
+  /** The clock of the generator is ahead, or that of this node is behind. */
+  BlockFromFuture: entry(199, 400, (timestamp: number) => `BlockFromFuture(${timestamp})`),
   /** Every other refusal of an input; the text is the reason. */
   Invalid: entry(199, 400, free),
   BlockNotFound: entry(301, 404, (id: string) => `block with signature '${id}' does not exist`),
@@ -66,6 +87,12 @@ export const catalogue = {
     400,
     (asked: number, height: number) =>
       `Requested height '${asked}' is greater than current state height '${height}'`,
+  ),
+  /** Declared budgets (docs/limits.md): the text says what there is too much of. */
+  AnswerTooBig: entry(
+    413,
+    413,
+    (why: string) => `The answer is too big: ${why}. Ask for less at a time`,
   ),
   NotFound: entry(404, 404, () => 'The requested resource could not be found'),
   Overloaded: entry(503, 503, () => 'Server is overloaded'),
@@ -137,10 +164,20 @@ export const catalogue = {
     (pattern: string) => `Keys filter parameter has invalid regex pattern '${pattern}'`,
   ),
   StatusCheckFailed: entry(640, 503, free),
+  /** A row of the store was changed on the disk; the node stops, and rebuilds its chain. */
+  StoreDamaged: entry(640, 503, () => 'the chain on disk is damaged'),
 } as const satisfies Record<string, Entry>;
 
 export type ErrorName = keyof typeof catalogue;
 type Args<N extends ErrorName> = Parameters<(typeof catalogue)[N]['text']>;
+
+/**
+ * This node could not do its part: it is overloaded, or a thread has died. Nothing is wrong with
+ * what was to be checked, so neither a peer nor a client is to blame.
+ */
+export class OwnFailure extends Error {
+  override name = 'OwnFailure';
+}
 
 /** A refusal with a code of the catalogue. `extra` joins the answer's body beside the code. */
 export class ApiError extends Error {
@@ -161,6 +198,12 @@ export class ApiError extends Error {
     this.code = catalogue[entry].code;
     this.status = catalogue[entry].status;
     this.extra = extra;
+  }
+
+  /** `peer` where no honest peer hands on such an input, whatever its head. */
+  get fault(): 'peer' | undefined {
+    const { fault }: Entry = catalogue[this.entry];
+    return fault;
   }
 
   /** The same refusal with more fields in its body. */

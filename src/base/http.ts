@@ -1,7 +1,7 @@
 /**
  * HTTP as two ports: the server that mounts routes, and the client that calls other nodes.
  *
- * They stand in base because adapters know nothing else of the node (architecture.md §3). The
+ * They stand in base because adapters know nothing else of the node. The
  * server hands a request out while the bytes are still in the parser's buffer, so everything but
  * the method is read on demand and valid only where the comment says so.
  */
@@ -16,8 +16,8 @@ export interface HttpRequest {
   /** The segment at the pattern's n-th parameter, percent-decoded once. */
   param(index: number): string;
   /**
-   * The value of a header by its lower-case name, '' if absent. In `admit`, and in `handle` of a
-   * route without body: any header; after a body only those that the route keeps.
+   * The value of a header by its lower-case name, '' if absent. In `admit` any header; in `handle`
+   * those that the route keeps.
    */
   header(name: string): string;
   /** True if any header's lower-case name starts with `prefix`. Only in `admit`. */
@@ -32,6 +32,8 @@ export interface HttpReply {
   readonly type: string;
   readonly body: string | Uint8Array;
   readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** Called once when the server needs the body no more: it was sent, or its connection ended. */
+  readonly sent?: (() => void) | undefined;
 }
 
 /** One method and path pattern. Nothing in it throws. */
@@ -41,13 +43,15 @@ export interface HttpRoute {
   readonly pattern: string;
   /** The most bytes of body that are read; 0: a body is not looked at. */
   readonly maxBody: number;
-  /** Lower-case names of the headers that `handle` reads after a body. */
+  /** Answers that take a while: refused while too many of them are pending. */
+  readonly mayWait?: boolean;
+  /** Lower-case names of the headers that `handle` reads. */
   readonly keep: readonly string[];
   /** Judges the request before its body is read; a reply ends it there. */
   readonly admit?: ((request: HttpRequest) => HttpReply | undefined) | undefined;
   /**
    * `body` is undefined where none was sent or read. It is a view that the server reuses once this
-   * call returns: whoever needs it longer copies it.
+   * call returns: a caller that needs it longer copies it.
    */
   handle(request: HttpRequest, body: Uint8Array | undefined): HttpReply | Promise<HttpReply>;
 }
@@ -58,13 +62,19 @@ export interface HttpServerOptions {
   readonly port: number;
   /** Names of PEM files; absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
-  /** Answers browsers of other origins (rest-api.md §3.3). */
+  /** Answers browsers of other origins (rest.md#cors). */
   readonly cors: boolean;
-  /** Requests whose answer is pending, with or without a body still to come. */
+  /** Complete requests whose answer is pending; more are refused where the route may wait. */
   readonly maxInFlight?: number;
   readonly maxConnections?: number;
   /** Bytes of bodies held in memory at one time, over all requests. */
   readonly maxBodyBytes?: number;
+  /** Bodies that have begun and not ended; over it the slowest senders lose their connections. */
+  readonly maxBodies?: number;
+  /** The same for one host. */
+  readonly maxBodiesPerHost?: number;
+  /** Bytes of answers that wait for their clients; over it the slowest of these lose theirs. */
+  readonly maxUnsentBytes?: number;
   /** A body that takes longer to arrive ends its connection. */
   readonly bodyTimeoutMs?: number;
 }
@@ -72,14 +82,28 @@ export interface HttpServerOptions {
 export interface HttpServer {
   /** The port in use. */
   readonly port: number;
-  /** Reads the certificate anew; open connections keep the old one. */
+  /**
+   * Reads the certificate anew; open connections keep the old one. Rejects with TlsFileError where it
+   * is unusable, and serves on with the old one.
+   */
   reload(): Promise<void>;
   /** Accepts nothing more, lets pending answers go out for at most 2 s, then closes. */
   close(): Promise<void>;
 }
 
+/** A file of the certificate cannot be used. */
+export class TlsFileError extends Error {
+  override name = 'TlsFileError';
+  readonly which: 'cert' | 'key';
+
+  constructor(which: 'cert' | 'key', message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.which = which;
+  }
+}
+
 export interface Http {
-  /** Rejects where the address cannot be bound or a TLS file is unusable. */
+  /** Rejects where the address cannot be bound, with TlsFileError where a TLS file is unusable. */
   listen(routes: readonly HttpRoute[], options: HttpServerOptions): Promise<HttpServer>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Checked signed 64-bit arithmetic. Amounts are `bigint` everywhere; whatever leaves the range
- * of an i64 is refused, never wrapped (protocol.md §6.3, H-11).
+ * of an i64 is refused, never wrapped (state.md#balances, H-11).
  */
 import { apiError } from './errors.ts';
 

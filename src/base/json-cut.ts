@@ -16,21 +16,33 @@ const CLOSING = new Set([0x7d, 0x5d]);
 const COLON = 0x3a;
 const SPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
+/** There is more than one long text: the JSON would be large without it, too. */
+export class RestTooLong extends Error {
+  override name = 'RestTooLong';
+}
+
 /**
  * The text of the last member of this name of the outermost object. Undefined where there is none, or
  * it has escapes: then it is to be parsed like everything else. What is no JSON at all stays so.
+ * Throws RestTooLong, without looking further, where more than `restMax` bytes are something else.
  */
-export function cutText(json: Uint8Array, name: string): Cut | undefined {
+export function cutText(json: Uint8Array, name: string, restMax: number): Cut | undefined {
   const input = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   let depth = 0;
   let found: readonly [start: number, end: number] | undefined;
   let isValue = false;
+  /** Bytes of values of that name. */
+  let named = 0;
   for (let at = 0; at < input.length; at++) {
+    if (at - named > restMax) throw new RestTooLong();
     const byte = input[at]!;
     if (byte === QUOTE) {
       const end = endOfText(input, at + 1);
       if (end < 0) return undefined;
-      if (depth === 1 && isValue) found = [at + 1, end];
+      if (depth === 1 && isValue) {
+        found = [at + 1, end];
+        named += end - at;
+      }
       isValue = depth === 1 && isName(input, at + 1, end, name);
       at = end;
     } else if (byte === COLON || SPACE.has(byte)) {
@@ -41,8 +53,9 @@ export function cutText(json: Uint8Array, name: string): Cut | undefined {
       else if (CLOSING.has(byte)) depth--;
     }
   }
+  const [start, end] = found ?? [0, 0];
+  if (input.length - (end - start) > restMax) throw new RestTooLong();
   if (found === undefined) return undefined;
-  const [start, end] = found;
   const text = input.subarray(start, end);
   if (text.includes(BACKSLASH)) return undefined;
   return { text, rest: input.toString('utf8', 0, start) + input.toString('utf8', end) };

@@ -1,6 +1,6 @@
 /**
  * Connections between nodes as a port: encrypted, authenticated by a transport key, many streams
- * each. `adapters/libp2p.ts` is the real one, `adapters/memory-net.ts` runs a whole network in one
+ * each. `adapters/libp2p/transport.ts` is the real one, `test/simulated/memory-net.ts` runs a whole network in one
  * process under virtual time.
  */
 
@@ -21,7 +21,7 @@ export interface PeerStream {
   receive(): Promise<Uint8Array | undefined>;
   /** No more will be sent. */
   end(): Promise<void>;
-  /** Both directions end at once; whoever waits is rejected. */
+  /** Both directions end at once; what waits is rejected. */
   abort(): void;
 }
 
@@ -51,9 +51,11 @@ export interface ProtocolLimits {
 
 export interface NetworkOptions {
   readonly host: string;
-  /** 0: any free port; undefined: nobody can connect, this node only dials. */
+  /** 0: any free port; undefined: peers cannot connect, this node only dials. */
   readonly port: number | undefined;
   readonly connectionsMax: number;
+  /** True for a host, in digits, that the configuration names: it finds a place where others do not. */
+  readonly isKept?: (host: string) => boolean;
 }
 
 export interface Network {
@@ -67,7 +69,7 @@ export interface Network {
   onConnection(action: (connection: PeerConnection) => void): void;
   /** Starts the network; gives the port in use, undefined when it was not to listen. */
   listen(options: NetworkOptions): Promise<number | undefined>;
-  /** Rejects when nobody answers within the signal's time. */
+  /** Rejects when no answer comes within the signal's time. */
   dial(host: string, port: number, signal: AbortSignal): Promise<PeerConnection>;
   /** The address of a host in digits. */
   resolve(host: string): Promise<string>;

@@ -4,9 +4,15 @@
  * on virtual time from one seed.
  */
 
-/** NTP-corrected wall clock, milliseconds since 1970-01-01 UTC. */
+/**
+ * The time of day and the passing of time. The time of day may be set forward and back while the node
+ * runs, so it serves for what is compared between nodes; durations are differences of `monotonic`.
+ */
 export interface Clock {
+  /** Time of day corrected by time servers, in milliseconds since 1970-01-01 UTC. */
   now(): number;
+  /** Milliseconds since some moment; it never jumps and never goes back. */
+  monotonic(): number;
   /** The uncorrected system time, for GET /utils/time. */
   system(): number;
   /** Calls `action` once after `ms`; the returned function cancels it. */
@@ -126,7 +132,7 @@ export interface Store extends StoreView {
   snapshot(): StoreView & { release(): void };
   /** Bytes on disk, 0 for a store in memory. */
   size(): number;
-  /** Why it cannot be trusted, after damage was met or a write failed; absent: nobody can tell. */
+  /** Why it cannot be trusted, after damage or a failed write; absent: it does not know. */
   problem?(): string | undefined;
   close(): Promise<void>;
 }

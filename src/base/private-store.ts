@@ -1,12 +1,12 @@
 /**
- * Where the confidential data of policies are kept, as a port (protocol.md §9.3). Only members of a
- * policy ever hold its items; the chain knows the hash alone. `adapters/private-files.ts`,
- * `private-postgres.ts` and `private-s3.ts` are the vendors.
+ * Where the confidential data of policies are kept, as a port (privacy.md#storage). Only members of
+ * a policy ever hold its items; the chain knows the hash alone. `adapters/private-store/files.ts`,
+ * `private-store/postgres.ts` and `private-store/s3.ts` are the vendors.
  */
 import { base58 } from './base58.ts';
 import { type ApiError, apiError } from './errors.ts';
 
-/** Bytes of one item (rest-api.md §21). */
+/** Bytes of one item (rest.md#limits-of-requests). */
 export const PRIVATE_DATA_BYTES_MAX = 20 * 1024 * 1024;
 
 /** What a policy's members know about an item; texts as the sender gave them. */
@@ -50,11 +50,16 @@ export interface PrivateStore {
    * threw) nothing is half-stored. Storing again what is stored is fine, and mends what is damaged.
    */
   write(item: PrivateItem, pieces: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Bytes that the disk below has left; absent where a storage cannot tell. */
+  freeBytes?(): Promise<number>;
   /** Calls under way may still end; no new ones may begin. */
   stop(): Promise<void>;
 }
 
-/** `hash`: the data are not those of the item; `length`: over the limit; `storage`: full, broken or away. */
+/**
+ * `hash`: the data are not those of the item; `length`: over the limit; `storage`: full, broken or
+ * away.
+ */
 export type PrivateStoreFault = 'hash' | 'length' | 'storage';
 
 export class PrivateStoreError extends Error {

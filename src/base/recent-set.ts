@@ -12,16 +12,16 @@ export interface RecentSet {
 export function createRecentSet(
   max: number,
   forgetMs: number,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'monotonic'>,
 ): RecentSet {
   const addedAt = new Recent<string, number>(max);
   return {
-    add: (name) => addedAt.set(name, clock.now()),
+    add: (name) => addedAt.set(name, clock.monotonic()),
     remove: (name) => addedAt.delete(name),
     has(name) {
       const at = addedAt.get(name);
       if (at === undefined) return false;
-      if (clock.now() - at <= forgetMs) return true;
+      if (clock.monotonic() - at <= forgetMs) return true;
       addedAt.delete(name);
       return false;
     },

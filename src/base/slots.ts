@@ -1,4 +1,4 @@
-/** So many at a time; the others wait in a line. */
+/** Places for work of which only so much may run at a time; the rest waits in its order. */
 export interface Slots {
   /** Resolves with the way to give the place back. */
   take(): Promise<() => void>;
@@ -27,5 +27,18 @@ export function createSlots(count: number): Slots {
     get waiting() {
       return line.length;
     },
+  };
+}
+
+/** Runs at most `max` of the given works at a time. */
+export function atMost(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const slots = createSlots(max);
+  return async (work) => {
+    const release = await slots.take();
+    try {
+      return await work();
+    } finally {
+      release();
+    }
   };
 }

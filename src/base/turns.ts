@@ -1,5 +1,5 @@
 /**
- * Long work in short pieces: whoever works through thousands of items asks `due` between them, so
+ * Long work in short pieces: code that works through thousands of items asks `due` between them, so
  * that everything else in the event loop has its turn.
  */
 import type { Clock } from './ports.ts';
@@ -15,14 +15,17 @@ export interface Turns {
 const PIECE_MS = 2;
 /** What a request waits for: its arrival, the verdict on its signature, the disk. */
 const TURNS_BETWEEN = 3;
+/** Turns of a busy node are long: then one of them is enough, or a block would not be made in time. */
+const BETWEEN_MS = 4;
 
-export function createTurns({ now, turn }: Pick<Clock, 'now' | 'turn'>): Turns {
-  let ends = now() + PIECE_MS;
+export function createTurns({ monotonic, turn }: Pick<Clock, 'monotonic' | 'turn'>): Turns {
+  let ends = monotonic() + PIECE_MS;
   return {
-    due: () => now() >= ends,
+    due: () => monotonic() >= ends,
     async take() {
-      for (let i = 0; i < TURNS_BETWEEN; i++) await turn();
-      ends = now() + PIECE_MS;
+      const enough = monotonic() + BETWEEN_MS;
+      for (let i = 0; i < TURNS_BETWEEN && monotonic() < enough; i++) await turn();
+      ends = monotonic() + PIECE_MS;
     },
   };
 }
@@ -68,5 +71,13 @@ async function merge<T>(
   return merged;
 }
 
-/** Work in one piece, where nobody waits for a turn. */
+/** The result of work in steps that nothing else waits for. */
+export function inOneGo<T>(steps: Generator<undefined, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** Work in one piece: it never waits for a turn. */
 export const noTurns: Turns = { due: () => false, take: async () => {} };

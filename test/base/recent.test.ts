@@ -32,7 +32,7 @@ t.test(
   'a name is forgotten after its time, after many others, or when it is removed',
   async (t) => {
     let now = 0;
-    const names = createRecentSet(100, 1000, { now: () => now });
+    const names = createRecentSet(100, 1000, { monotonic: () => now });
     names.add('one');
     now = 1000;
     t.ok(names.has('one'));

@@ -1,0 +1,48 @@
+/**
+ * A part of the node that cannot start. The message is the one line that an operator reads: the part, the
+ * settings that decide about it, the reason, and what to do.
+ */
+export class StartError extends Error {
+  override name = 'StartError';
+
+  constructor(part: string, settings: string, cause: unknown, remedy: string) {
+    super(`${part} (${settings}): ${reasonOf(cause)}; ${remedy}`, { cause });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  ENOENT: 'it does not exist',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'a file is in its place',
+  ECONNREFUSED: 'nothing answers there (ECONNREFUSED)',
+  ENOTFOUND: 'the host is not known',
+};
+
+/** Errors of addresses and files in plain words, anything else by its own first line. */
+function reasonOf(cause: unknown): string {
+  const known = chainOf(cause).flatMap(({ code }) => REASONS[String(code)] ?? [])[0];
+  const [line = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+  // A message that the system made says less than its code.
+  const isPlain = typeof cause === 'object' && cause !== null && !('code' in cause);
+  return known === undefined ? line : isPlain && line !== '' ? `${line}: ${known}` : known;
+}
+
+interface Coded {
+  readonly code?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: unknown;
+}
+
+/** An error, what caused it, and what is gathered in it. */
+function chainOf(cause: unknown): readonly Coded[] {
+  if (typeof cause !== 'object' || cause === null) return [];
+  const { cause: inner, errors } = cause as Coded;
+  return [cause, ...chainOf(inner), ...(Array.isArray(errors) ? errors.flatMap(chainOf) : [])];
+}

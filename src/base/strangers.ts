@@ -1,0 +1,63 @@
+/**
+ * Connections that others opened and that have not shown who they are: so many of one host, and so
+ * many in all. Where there are more, the oldest goes: an honest node needs a moment and one that
+ * says nothing has had it.
+ *
+ * Hosts of the configuration keep their places: as long as there is another, that one goes.
+ */
+
+export interface StrangerLimits {
+  readonly ofOneHost: number;
+  readonly inAll: number;
+  /** True for a host that the configuration names. */
+  readonly isKept: (host: string) => boolean;
+}
+
+export interface Strangers<Connection> {
+  /** `close` is called when the connection has to make room. */
+  add(connection: Connection, host: string, close: () => void): void;
+  /** It has shown who it is, or is gone. */
+  remove(connection: Connection): void;
+}
+
+interface Stranger {
+  readonly host: string;
+  readonly close: () => void;
+}
+
+export function createStrangers<Connection>(limits: StrangerLimits): Strangers<Connection> {
+  /** The oldest first. */
+  const all = new Map<Connection, Stranger>();
+
+  function of(host: string): Connection[] {
+    return [...all].filter(([, one]) => one.host === host).map(([connection]) => connection);
+  }
+
+  /** The oldest of the host that has most. */
+  function least(): Connection | undefined {
+    const counts = new Map<string, number>();
+    for (const { host } of all.values()) counts.set(host, (counts.get(host) ?? 0) + 1);
+    const ranked = [...counts].sort(([a, m], [b, n]) => {
+      return Number(limits.isKept(a)) - Number(limits.isKept(b)) || n - m;
+    });
+    const [host] = ranked[0] ?? [];
+    return host === undefined ? undefined : of(host)[0];
+  }
+
+  function drop(connection: Connection | undefined): void {
+    if (connection === undefined) return;
+    const stranger = all.get(connection);
+    all.delete(connection);
+    stranger?.close();
+  }
+
+  return {
+    add(connection, host, close) {
+      all.set(connection, { host, close });
+      const [oldest, ...rest] = of(host);
+      if (rest.length >= limits.ofOneHost) drop(oldest);
+      if (all.size > limits.inAll) drop(least());
+    },
+    remove: (connection) => void all.delete(connection),
+  };
+}
