@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { base58 } from '../src/base/base58.ts';
-import { createVerifyThreads } from '../src/cli/verify-threads.ts';
+import { createVerifyThreads } from '../src/cli/signature-threads.ts';
 import { createAddresses } from '../src/crypto/address.ts';
 import { createCurve25519 } from '../src/crypto/curve25519/family.ts';
 import { startLibsodium } from './denominators/libsodium.ts';

@@ -18,9 +18,11 @@ export interface Chain {
   /** ASCII code of `address-scheme-character`. */
   readonly chainId: number;
   readonly publicKeySize: number;
+  /** Name of the native token in messages and order pairs. */
+  readonly nativeToken: string;
   readonly addressOf: (publicKey: Uint8Array) => Uint8Array;
   readonly addressToText: (address: Uint8Array) => string;
-  /** Throws ApiError InvalidAddress with the reasons of rest-api.md §1.3. */
+  /** Throws ApiError InvalidAddress with the reasons of rest.md#parameters. */
   readonly addressFromText: (text: string) => Uint8Array;
   /** The reason why these 26 bytes are no address of this network, or undefined. */
   readonly addressProblem: (bytes: Uint8Array) => string | undefined;
@@ -39,6 +41,8 @@ export interface Codec<T> {
   readonly optional?: boolean;
   /** The value where a version has no such field; see `since` in struct.ts. */
   readonly absent?: T;
+  /** The bytes of the shortest item of a list: tells how long a list in JSON is at least. */
+  readonly itemBytesMin?: number;
   /**
    * True if the value's JSON form is not one member but several of the object around it: `toJson`
    * gives an object of members, `fromJson` takes the whole object and its path.
@@ -49,7 +53,7 @@ export interface Codec<T> {
 export type ValueOf<C> = C extends Codec<infer T> ? T : never;
 
 /**
- * The one error of this layer. `why` is the machine-readable reason of rest-api.md §2.3
+ * The one error of this layer. `why` is the machine-readable reason of rest.md#errors
  * (`error.path.missing`, `error.expected.jsnumber` …) or a text; `api` is set where the
  * catalogue has an entry of its own for this field (invalid address, negative amount …).
  */
@@ -60,7 +64,11 @@ export class CodecError extends Error {
   readonly api: ApiError | undefined;
 
   constructor(path: string, why: string, api?: ApiError) {
+    // As with ApiError: it is an expected answer to bad input, and a stack costs more than the check.
+    const frames = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
     super(`${path}: ${why}`);
+    Error.stackTraceLimit = frames;
     this.path = path;
     this.why = why;
     this.api = api;
@@ -144,6 +152,15 @@ export class Writer {
   }
 }
 
+/**
+ * The same memory as a plain Uint8Array. `slice` copies there; on a Buffer, which files and sockets
+ * give, it does not, and what seems to be a copy changes with the original.
+ */
+const plain = (bytes: Uint8Array): Uint8Array =>
+  bytes.constructor === Uint8Array
+    ? bytes
+    : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
 /** Walks over bytes that it never copies. All methods throw CodecError at the end of input. */
 export class Reader {
   readonly chain: Chain;
@@ -154,7 +171,7 @@ export class Reader {
   position: number;
 
   constructor(input: Uint8Array, chain: Chain, start = 0, end = input.length) {
-    this.input = input;
+    this.input = plain(input);
     this.chain = chain;
     this.position = start;
     this.end = end;

@@ -17,7 +17,7 @@ export const L2_MAX = 32767;
 
 const missing = (json: unknown): boolean => json === undefined || json === null;
 
-/** The reason of a JSON kind mismatch, as clients know it (rest-api.md §2.3). */
+/** The reason of a JSON kind mismatch, as clients know it (rest.md#errors). */
 export function mismatch(path: string, json: unknown, expected: string): CodecError {
   return new CodecError(path, missing(json) ? 'error.path.missing' : `error.expected.${expected}`);
 }

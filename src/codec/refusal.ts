@@ -1,9 +1,10 @@
 /**
- * From codec errors to what clients see (rest-api.md §2.1, §2.3): a missing member or a wrong
+ * From codec errors to what clients see (rest.md#errors): a missing member or a wrong
  * kind is code 1 with the paths, a value against its own rule keeps the code of that rule.
  */
-import { type ApiError, apiError } from '../base/errors.ts';
-import type { CodecError } from './codec.ts';
+import { isOurs } from '../base/assert.ts';
+import { ApiError, apiError } from '../base/errors.ts';
+import { CodecError } from './codec.ts';
 
 /** Code 1 with every path; a request that is wrong in its shape hears of all wrong members. */
 export function malformed(errors: readonly CodecError[]): ApiError {
@@ -24,3 +25,21 @@ export function refusalOfAll(errors: readonly [CodecError, ...CodecError[]]): Ap
   const shapes = errors.filter((error) => error.api === undefined);
   return shapes.length > 0 ? malformed(shapes) : refusalOf(errors[0]);
 }
+
+/**
+ * The refusal of an input whose handling has thrown `cause`. A fault of this node is thrown on; any
+ * other error ends the handling of this input and nothing else.
+ */
+export function refusalFrom(cause: unknown): ApiError {
+  if (isOurs(cause)) throw cause;
+  if (cause instanceof ApiError) return cause;
+  if (cause instanceof CodecError) return cause.api ?? apiError('Invalid', cause.message);
+  return apiError('Invalid', `it cannot be handled: ${String(cause)}`);
+}
+
+/**
+ * True of errors that no honest peer causes, whatever its head: bytes that do not decode, types that
+ * clients may not send, a wrong signature. A rule of the state may have changed on the way.
+ */
+export const isFaultOfPeer = (cause: unknown): boolean =>
+  cause instanceof CodecError || (cause instanceof ApiError && cause.fault === 'peer');

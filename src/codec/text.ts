@@ -1,4 +1,4 @@
-/** Text forms of byte strings: Base58, Base64 with its prefix, hexadecimal (rest-api.md §1.3). */
+/** Text forms of byte strings: Base58, Base64 with its prefix, hexadecimal (rest.md#parameters). */
 import { base58 as alphabet58 } from '../base/base58.ts';
 import { type TextForm, TextTooLong } from './primitives.ts';
 

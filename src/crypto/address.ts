@@ -1,16 +1,17 @@
 /**
- * Addresses: version ‖ chain ‖ hash of the public key (20) ‖ checksum (4), transactions.md §1.
+ * Addresses: version ‖ chain ‖ hash of the public key (20) ‖ checksum (4), accounts.md.
  *
  * Deriving and checking take two or more secure hashes, so every direction remembers what it has
  * seen. Remembered bytes are shared between callers: nobody writes into an address.
  */
+
 import { base58 } from '../base/base58.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import { Recent } from '../base/recent.ts';
+import { ADDRESS_BYTES } from '../base/sizes.ts';
 import type { CryptoFamily } from './family.ts';
 
-export const ADDRESS_SIZE = 26;
 export const ADDRESS_VERSION = 1;
 /** Characters; 26 bytes never need more. */
 export const ADDRESS_TEXT_LENGTH_MAX = 36;
@@ -26,7 +27,7 @@ export interface Addresses {
   /** The same as text. */
   textOfPublicKey(publicKey: Uint8Array): string;
   toText(address: Uint8Array): string;
-  /** With or without the prefix `address:`. Throws ApiError InvalidAddress, rest-api.md §1.3. */
+  /** With or without the prefix `address:`. Throws ApiError InvalidAddress, rest.md#parameters. */
   fromText(text: string): Uint8Array;
   /** Why a text is no address of this network, or undefined. */
   problemOfText(text: string): string | undefined;
@@ -80,7 +81,7 @@ export function createAddresses(
     const key = latin1(publicKey);
     const known = byKey.get(key);
     if (known !== undefined) return known;
-    const bytes = new Uint8Array(ADDRESS_SIZE);
+    const bytes = new Uint8Array(ADDRESS_BYTES);
     bytes[0] = ADDRESS_VERSION;
     bytes[1] = chainId;
     bytes.set(family.secureHash(publicKey).subarray(0, HASH_END - 2), 2);
@@ -120,8 +121,8 @@ export function createAddresses(
     if (chain !== undefined && chain !== chainId) {
       return `Data from other network: expected: ${named(chainId)}, actual: ${named(chain)}`;
     }
-    if (bytes.length !== ADDRESS_SIZE) {
-      return `Wrong addressBytes length: expected: ${ADDRESS_SIZE}, actual: ${bytes.length}`;
+    if (bytes.length !== ADDRESS_BYTES) {
+      return `Wrong addressBytes length: expected: ${ADDRESS_BYTES}, actual: ${bytes.length}`;
     }
     const key = latin1(bytes);
     if (sound.get(key)) return undefined;
@@ -131,7 +132,7 @@ export function createAddresses(
   }
 
   function checksum(bytes: Uint8Array): Uint8Array {
-    return family.secureHash(bytes.subarray(0, HASH_END)).subarray(0, ADDRESS_SIZE - HASH_END);
+    return family.secureHash(bytes.subarray(0, HASH_END)).subarray(0, ADDRESS_BYTES - HASH_END);
   }
 }
 

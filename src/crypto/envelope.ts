@@ -1,6 +1,6 @@
 /**
- * Encryption for a group of accounts (transactions.md §1.2): the data under a content key, the
- * content key wrapped for each recipient.
+ * Encryption for a group of accounts (accounts.md#encryption-between-accounts): the data under a
+ * content key, the content key wrapped for each recipient.
  */
 import { BASE58_TEXT_LENGTH_MAX, base58 } from '../base/base58.ts';
 import type { Random } from '../base/ports.ts';

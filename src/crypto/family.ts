@@ -1,11 +1,12 @@
 /**
- * What a family of cryptography has to offer (transactions.md §1, §2).
+ * What a family of cryptography has to offer (accounts.md).
  *
  * A network uses exactly one family. Everything here is a function of its arguments: randomness is
  * passed in, results are copies of their own. The international family is in curve25519/; sizes
  * are in bytes throughout.
  */
 import type { Random } from '../base/ports.ts';
+import type { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
 
 export interface KeyPair {
   /** Secret, in the form that clients show and keystores hold. */
@@ -17,9 +18,9 @@ export interface CryptoFamily {
   readonly name: FamilyName;
   readonly privateKeySize: number;
   readonly publicKeySize: number;
-  readonly signatureSize: number;
+  readonly signatureSize: typeof SIGNATURE_BYTES;
   /** Of both hashes, hence of ids. */
-  readonly digestSize: number;
+  readonly digestSize: typeof DIGEST_BYTES;
   /** Of the symmetric key that `seal` and `open` take, and that `wrapKey` carries. */
   readonly contentKeySize: number;
 

@@ -1,5 +1,5 @@
 /**
- * Ciphers of key files (protocol.md §11.3): scrypt and AES-256-GCM for the native format; PBKDF2,
+ * Ciphers of key files (node.md#key-files): scrypt and AES-256-GCM for the native format; PBKDF2,
  * AES-128-ECB and AES-128-GCM with MD5 for the compatible one.
  *
  * Invariants: derivations run on the thread pool, never on the main thread; opening authenticates,

@@ -1,4 +1,4 @@
-/** SHA-256: the hash of private data, in both families of cryptography (protocol.md §9.2). */
+/** SHA-256: the hash of private data, in both families of cryptography (privacy.md#sending). */
 import { createHash } from 'node:crypto';
 
 export const sha256 = (message: Uint8Array): Uint8Array =>

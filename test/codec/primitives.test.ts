@@ -21,6 +21,7 @@ import {
   u32,
 } from '../../src/codec/primitives.ts';
 import { base58, base64, hex } from '../../src/codec/text.ts';
+import { prefixEnd } from '../../src/ledger/keys.ts';
 import { chain } from '../generators/network.ts';
 
 function encode<T>(codec: Codec<T>, value: T): Uint8Array {
@@ -158,5 +159,16 @@ t.test('byte strings', (t) => {
   t.equal(wrong(base64, 'AAA*'), 'Unable to decode base64');
   t.equal(wrong(hex, 'abc'), 'Unable to decode hexadecimal');
   t.match(wrong(base58, '0'), /Base58/);
+  t.end();
+});
+
+t.test('what is read from a Buffer can be copied, and no key changes what it is made of', (t) => {
+  const buffer = Buffer.from([1, 2, 3, 4]);
+  const view = new Reader(buffer, chain).bytes(4);
+  const copy = view.slice();
+  copy[0] = 9;
+  t.strictSame([...buffer], [1, 2, 3, 4], 'slice has copied');
+  t.strictSame([...prefixEnd(buffer)], [1, 2, 3, 5]);
+  t.strictSame([...buffer], [1, 2, 3, 4], 'prefixEnd has copied');
   t.end();
 });

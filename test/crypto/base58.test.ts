@@ -1,4 +1,4 @@
-import { base58 as independent } from '@scure/base';
+import independent from 'bs58';
 import fc from 'fast-check';
 import t from 'tap';
 import { Base58Error, base58 } from '../../src/base/base58.ts';

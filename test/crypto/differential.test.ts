@@ -1,5 +1,5 @@
 // libsodium and the reference give one verdict on everything that implementations of Ed25519 are
-// known to disagree about (goals.md R10).
+// known to disagree about.
 import { ed25519 } from '@noble/curves/ed25519.js';
 import sodium from 'sodium-native';
 import t from 'tap';

@@ -1,7 +1,11 @@
 /** A verification thread that obeys messages which tell it to die; everything else is valid. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { readBatch, type VerifyThreadData, verdictsOf } from '../../src/adapters/verify-batch.ts';
+import {
+  readBatch,
+  type VerifyThreadData,
+  verdictsOf,
+} from '../../src/adapters/signature-batch.ts';
 import { fromUtf8 } from '../../src/base/bytes.ts';
 
 parentPort?.on('message', (buffer: ArrayBuffer) => {

@@ -7,10 +7,10 @@ import {
   VerifyQueueFullError,
   VerifyThreadError,
   verifyPoolLimits,
-} from '../../src/adapters/workers.ts';
+} from '../../src/adapters/signature-pool.ts';
 import { utf8 } from '../../src/base/bytes.ts';
 import type { SignatureCheck } from '../../src/base/ports.ts';
-import { createVerifyThreads } from '../../src/cli/verify-threads.ts';
+import { createVerifyThreads } from '../../src/cli/signature-threads.ts';
 import { createCurve25519 } from '../../src/crypto/curve25519/family.ts';
 import { seededRandom } from './random.ts';
 
@@ -61,6 +61,30 @@ t.test('many callers at once, single checks among large batches', async (t) => {
   );
   t.strictSame(singles, expected);
   t.equal(pool.pending, 0);
+});
+
+t.test('verdicts on single checks come a few in a turn', async (t) => {
+  const pool = createVerifyThreads(family, { threads: 1 });
+  t.teardown(() => pool.close());
+  let inTurn = 0;
+  let most = 0;
+  const verdicts = await Promise.all(
+    checks.map(async (check) => {
+      const verdict = await one(pool, check);
+      if (++inTurn === 1) {
+        setImmediate(() => {
+          inTurn = 0;
+        });
+      }
+      most = Math.max(most, inTurn);
+      return verdict;
+    }),
+  );
+  t.strictSame(verdicts, expected);
+  // Those of wrong size have their verdict at once, the others wait for the thread.
+  const atOnce = checks.filter(({ signature }) => signature.length !== 64).length;
+  const { batchSingles, batchesPerThread } = verifyPoolLimits;
+  t.ok(most <= Math.max(atOnce, batchSingles * batchesPerThread), `${most} in a turn`);
 });
 
 t.test('messages longer than a batch', async (t) => {

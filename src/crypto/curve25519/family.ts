@@ -1,4 +1,4 @@
-/** The international family (`platform-crypto: yes`, transactions.md §1), on libsodium. */
+/** The international family (`platform-crypto: yes`, accounts.md), on libsodium. */
 import type { CryptoFamily } from '../family.ts';
 import { EdwardsKeys } from './edwards-keys.ts';
 import { DIGEST_SIZE, fastHash, secureHash } from './hashes.ts';

@@ -1,6 +1,6 @@
 /**
  * Arithmetic modulo p = 2^255 − 19, as far as turning X25519 keys into Ed25519 keys needs it:
- * y = (u − 1) / (u + 1), where 1/0 counts as 0 (transactions.md §1.1).
+ * y = (u − 1) / (u + 1), where 1/0 counts as 0 (accounts.md#signatures).
  */
 
 const P = 2n ** 255n - 19n;

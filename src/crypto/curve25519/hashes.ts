@@ -1,4 +1,4 @@
-/** Hashes of the international family (transactions.md §1). All digests are 32 bytes. */
+/** Hashes of the international family (accounts.md). All digests are 32 bytes. */
 import { createHash } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import sodium from 'sodium-native';

@@ -1,4 +1,4 @@
-/** Accounts: seed phrase → account seed → private key → public key (transactions.md §1). */
+/** Accounts: seed phrase → account seed → private key → public key (accounts.md). */
 import sodium from 'sodium-native';
 import { concat, equal, utf8 } from '../../base/bytes.ts';
 import { decodeHex } from '../../base/hex.ts';

@@ -1,6 +1,6 @@
 /**
  * The same family a second time, in plain JavaScript on @noble: about thirty times slower, and
- * used by differential tests only. It follows transactions.md §1.1 word by word and spells out
+ * used by differential tests only. It follows accounts.md#signatures word by word and spells out
  * what libsodium checks, so that a change of either library shows.
  */
 import { ed25519, x25519 } from '@noble/curves/ed25519.js';

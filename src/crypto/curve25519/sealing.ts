@@ -1,5 +1,5 @@
 /**
- * Symmetric encryption of the international family (transactions.md §1.2).
+ * Symmetric encryption of the international family (accounts.md#encryption-between-accounts).
  *
  * AES-128-GCM under MD5(key) with a nonce of 16 bytes. Neither is what one would choose today;
  * both are what the clients of the network do.

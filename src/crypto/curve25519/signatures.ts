@@ -1,5 +1,5 @@
 /**
- * Signatures over Curve25519 keys in the manner of XEdDSA (transactions.md §1.1).
+ * Signatures over Curve25519 keys in the manner of XEdDSA (accounts.md#signatures).
  *
  * A signature is R(32) ‖ S(32); bit 7 of its last byte is the sign of the Edwards key. The verdict
  * is libsodium's: S < L, no point of small order, no non-canonical key, no cofactor.
