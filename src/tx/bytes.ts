@@ -1,9 +1,10 @@
 /**
  * Transactions as bytes: alone, and inside blocks and journals, where each one comes after its
- * length: length 4 | full bytes (protocol.md §2.1).
+ * length: length 4 | full bytes (blocks.md#block-bytes).
  */
 import { CodecError, type Reader, type Writer } from '../codec/codec.ts';
-import { decodeTx } from './registry.ts';
+import { decodeTx, defOfBytes } from './registry.ts';
+import { EXECUTED_TX_BYTES_MAX, TX_BYTES_MAX } from './size.ts';
 import type { Tx } from './transaction.ts';
 
 export { decodeTx } from './registry.ts';
@@ -11,12 +12,26 @@ export { buildTx, signedBytes } from './seal.ts';
 
 /** Reads length and transaction. Throws CodecError. */
 export function readTx(src: Reader): Tx {
-  const length = src.i32();
-  if (length < 0) throw new CodecError('bytes', `negative length ${length}`);
-  return decodeTx(src.bytes(length), src.chain);
+  return decodeTx(readTxBytes(src, src.i32()), src.chain);
 }
 
 export function writeTx(out: Writer, tx: Tx): void {
   out.i32(tx.bytes.length);
   out.bytes(tx.bytes);
 }
+
+/**
+ * Reads the full bytes of a transaction of `length` bytes, undecoded. Throws CodecError where its
+ * type may not have so many.
+ */
+export function readTxBytes(src: Reader, length: number): Uint8Array {
+  if (length < 1 || length > EXECUTED_TX_BYTES_MAX) throw wrongLength(length);
+  const bytes = src.bytes(length);
+  if (length > TX_BYTES_MAX && length > (defOfBytes(bytes)?.bytesMax ?? TX_BYTES_MAX)) {
+    throw wrongLength(length);
+  }
+  return bytes;
+}
+
+const wrongLength = (length: number): CodecError =>
+  new CodecError('transactions', `one of ${length} bytes`);

@@ -1,11 +1,12 @@
 /**
- * Bytes → transaction for a set of types (transactions.md §4, "Parser"): after a first byte 0
- * come type and version, any other first byte is the type itself.
+ * Bytes → transaction for a set of types (transactions.md#body-full-bytes-id, "Parser"): after a
+ * first byte 0 come type and version, any other first byte is the type itself.
  */
 import { ApiError, apiError } from '../base/errors.ts';
 import { type Chain, CodecError, Reader } from '../codec/codec.ts';
 import { type Plan, planOf } from './plan.ts';
 import { readSealed } from './seal.ts';
+import { requireSize } from './size.ts';
 import type { Tx, TxType } from './transaction.ts';
 
 /** Consumes all of the bytes. Throws CodecError and nothing else. */
@@ -43,18 +44,17 @@ export function createDecoder(defs: readonly TxType[]): Decoder {
 }
 
 function decodeAs(plan: Plan, bytes: Uint8Array, chain: Chain): Tx {
-  const src = new Reader(bytes, chain);
-  const tx = readSealed(src, plan);
-  src.finish();
-  if (plan.def.check !== undefined) {
-    try {
-      plan.def.check(tx, chain);
-    } catch (cause) {
-      if (cause instanceof ApiError) throw new CodecError('bytes', cause.message, cause);
-      throw cause;
-    }
+  try {
+    requireSize(plan.def, bytes.length);
+    const src = new Reader(bytes, chain);
+    const tx = readSealed(src, plan);
+    src.finish();
+    plan.def.check?.(tx, chain);
+    return tx;
+  } catch (cause) {
+    if (cause instanceof ApiError) throw new CodecError('bytes', cause.message, cause);
+    throw cause;
   }
-  return tx;
 }
 
 /** Exactly one of several layouts must fit the whole of the bytes. */
@@ -80,5 +80,5 @@ function unknown(type: number, version = 0): never {
 }
 
 export function badType(type: number | bigint, version: number | bigint): ApiError {
-  return apiError('Invalid', `Bad transaction type (${type}) and version (${version})`);
+  return apiError('BadTransactionType', type, version);
 }

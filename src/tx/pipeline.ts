@@ -1,7 +1,7 @@
 /**
  * The one way a transaction gets into the state, the same for the pool, the miner and a block from
- * a peer (protocol.md §6.2). Which refusal comes first is fixed: verification, time, features,
- * known id, funds, permissions, fee, the rules of the type, and the balances that result.
+ * a peer (state.md#order-of-checks). Which refusal comes first is fixed: verification, time,
+ * features, known id, funds, permissions, fee, the rules of the type, and the balances that result.
  *
  * Invariants: a refused transaction leaves no trace; the verdict depends on nothing but the
  * transaction, the ledger and the block context.
@@ -10,12 +10,12 @@ import { type ApiError, apiError, refused } from '../base/errors.ts';
 import { base58 } from '../codec/text.ts';
 import type { LedgerView, Overlay } from '../ledger/ledger.ts';
 import { scripts } from '../ledger/tables.ts';
-import { checkBalances, checkSpending } from './balance-check.ts';
-import { activeFeatures, featureName } from './features.ts';
-import { chargeFee, checkFee } from './fees.ts';
-import type { NetworkSettings } from './network-settings.ts';
+import { checkBalances, checkSpending } from './rules/balance-check.ts';
+import type { NetworkSettings } from './rules/chain-rules.ts';
+import { activeFeatures, feature, featureName } from './rules/features.ts';
+import { chargeFee, checkFee, feeAssetOf } from './rules/fees.ts';
+import { checkPermissions } from './rules/sender-permissions.ts';
 import { isSigned } from './seal.ts';
-import { checkPermissions } from './sender-permissions.ts';
 import type { BlockContext, Tx } from './transaction.ts';
 
 const FUTURE_MAX_MS = 90 * 60_000;
@@ -131,7 +131,8 @@ function checkVerification(tx: Tx, view: LedgerView, signatureVerified: boolean)
 
 /** The refusal of a transaction whose signature is wrong. */
 export function invalidSignature(tx: Tx): ApiError {
-  return refused(
+  return apiError(
+    'WrongProof',
     isSigned(tx.layout.frame)
       ? 'invalid signature'
       : `Script doesn't exist and proof doesn't validate as signature for '${base58.encode(tx.id)}'`,
@@ -159,6 +160,10 @@ function checkFeatures(tx: Tx, block: BlockContext): void {
   const { features = [], name } = tx.def;
   for (const id of features) requireFeature(id, name, block);
   if (tx.layout.feature !== undefined) requireFeature(tx.layout.feature, name, block);
+  // Their second versions have the field already, which is of no use before the feature.
+  if (tx.def.executable === true && feeAssetOf(tx) !== undefined) {
+    requireFeature(feature.sponsoredFees, name, block);
+  }
 }
 
 /** Throws ApiError unless the feature is active. */

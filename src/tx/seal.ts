@@ -1,6 +1,6 @@
 /**
  * Frames: how fields become the full bytes of a transaction and the bytes that are signed
- * (transactions.md §4). The body is what is signed and hashed.
+ * (transactions.md#body-full-bytes-id). The body is what is signed and hashed.
  *
  *   frame         full bytes                                    body
  *   proven        00 | type | version | fields | proofs         type | version | fields
@@ -10,10 +10,12 @@
  *   signedLast    type | fields | signature                     type | fields
  *   genesis       type | fields                                 type | fields
  */
+import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type Chain, CodecError, type Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
+import { PROOF_BYTES_MAX, PROOFS_MAX, proofs as proofsCodec } from './fields/proofs.ts';
 import { complete, type Plan, planOf, withAbsent } from './plan.ts';
-import { PROOF_BYTES_MAX, PROOFS_MAX, proofs as proofsCodec, SIGNATURE_BYTES } from './proofs.ts';
+import { requireSize } from './size.ts';
 import type { Fields, Frame, Input, Layout, Tx, TxType, Values } from './transaction.ts';
 
 const NONE = new Uint8Array(0);
@@ -56,6 +58,7 @@ export function seal(
   const end = out.position;
   if (frame === 'signedLast') out.bytes(proofs[0]!);
   else if (frame !== 'genesis' && frame !== 'signedFirst') proofsCodec.write(out, proofs);
+  requireSize(def, out.position);
   const bytes = out.take();
   const tx = makeTx(plan, values, bytes, bytes.subarray(start, end), proofs, chain);
   def.check?.(tx, chain);

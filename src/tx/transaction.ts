@@ -1,19 +1,19 @@
 /**
  * How a transaction type is declared. One declaration per type gives bytes, JSON, validation,
- * ids, OpenAPI, CLI flags, documentation and test generators (architecture.md §4).
+ * ids, OpenAPI, CLI flags, documentation and test generators.
  */
 import type { ApiError } from '../base/errors.ts';
 import type { SignatureCheck } from '../base/ports.ts';
 import type { Chain, Codec, JsonSchema, ValueOf } from '../codec/codec.ts';
 import type { Ledger, LedgerView } from '../ledger/ledger.ts';
-import type { NetworkSettings } from './network-settings.ts';
+import type { NetworkSettings } from './rules/chain-rules.ts';
 
 /** Field name → codec. Names are those of the JSON form. */
 // biome-ignore lint/suspicious/noExplicitAny: a record of codecs of unrelated types
 export type Fields = Record<string, Codec<any>>;
 export type Values<F extends Fields> = { readonly [K in keyof F]: ValueOf<F[K]> };
 
-/** How signature data and body are framed (transactions.md §4). */
+/** How signature data and body are framed (transactions.md#body-full-bytes-id). */
 export type Frame =
   /** 00 ‖ type ‖ version ‖ fields ‖ proofs */
   | 'proven'
@@ -67,6 +67,15 @@ export interface Spending {
   readonly amount: bigint;
 }
 
+/** A part of the minimum fee that grows with the transaction. */
+export interface AdditionalFee<F extends Fields = Fields> {
+  /** Default amount for one unit, in smallest units. */
+  readonly perUnit: bigint;
+  /** What one unit is, for the documentation: `two transfers`. */
+  readonly unit: string;
+  readonly units: (tx: Tx<F>, block: BlockContext) => number;
+}
+
 export interface TxType<F extends Fields = Fields> {
   readonly type: number;
   /** Class name as it stands in error texts, e.g. `TransferTransaction`. */
@@ -78,10 +87,18 @@ export interface TxType<F extends Fields = Fields> {
   readonly layouts: readonly Layout[];
   /** Default minimum fee in smallest units; undefined: the type carries no fee. */
   readonly fee: bigint | undefined;
-  /** Features needed by every version (protocol.md §6.1). */
+  /** What its size adds to the minimum fee. */
+  readonly additionalFee?: AdditionalFee<F>;
+  /** Most bytes, where this differs from TX_BYTES_MAX (size.ts). */
+  readonly bytesMax?: number;
+  /** The refusal of more bytes; default: TooBigSequence. */
+  readonly tooBig?: (actual: number, max: number) => ApiError;
+  /** Features needed by every version (state.md#features). */
   readonly features?: readonly number[];
   /** True if nobody may submit it: 1, 2, 101, 105, 110. */
   readonly internal?: boolean;
+  /** True if the miner of a block makes it together with the block, so that no pool has it: 105. */
+  readonly madeByMiner?: boolean;
   /** False if the node's keystore does not sign it though clients may submit it: type 7. */
   readonly signable?: boolean;
   /** True if answers show no version: types 1, 2, 101, 110. */
@@ -107,7 +124,7 @@ export interface TxType<F extends Fields = Fields> {
   readonly sender?: (values: Values<F>) => Uint8Array | undefined;
   /** Rules over several fields that need no state. Throws ApiError. */
   readonly check?: (tx: Tx<F>, chain: Chain) => void;
-  /** Role the sender needs (protocol.md §6.5); a function where it depends on the fields. */
+  /** Role the sender needs (state.md#roles); a function where it depends on the fields. */
   readonly roles?: readonly string[] | ((tx: Tx<F>) => readonly string[]);
   /** State rules and effects, fee excluded. Throws ApiError; writes are reverted by the caller. */
   readonly apply?: (tx: Tx<F>, ledger: Ledger, block: BlockContext) => void;

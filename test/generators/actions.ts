@@ -4,7 +4,7 @@
  * uses them tries them and leaves out what is refused.
  */
 import { base58 } from '../../src/base/base58.ts';
-import { orderFromJson } from '../../src/tx/order.ts';
+import { orderFromJson } from '../../src/tx/fields/order.ts';
 import type { Fields, Tx, TxType } from '../../src/tx/transaction.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -182,7 +182,9 @@ export const actions: Readonly<Record<number, Action>> = {
   12(scene) {
     const from = anybody(scene);
     const entry = { key: `key ${scene.rng.below(9)}`, type: 'integer', value: upTo(scene, 9999) };
-    return { tx: sign(scene, data, from, 1, { authorPublicKey: from.publicKey, data: [entry] }) };
+    const text = { key: 'text', type: 'string', value: 'of an entry' };
+    const input = { authorPublicKey: from.publicKey, data: [text, entry] };
+    return { tx: sign(scene, data, from, 1, input) };
   },
   14(scene) {
     const asset = some(scene, scene.assets);

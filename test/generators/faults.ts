@@ -3,7 +3,7 @@
  * respects but one, so that the verdict is about that one.
  */
 import { base58 } from '../../src/base/base58.ts';
-import { orderFromJson } from '../../src/tx/order.ts';
+import { orderFromJson } from '../../src/tx/fields/order.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { genesis } from '../../src/tx/types/001-genesis.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';

@@ -1,7 +1,7 @@
 /** Pairs of orders that a trade may execute. */
 import { base58 } from '../../src/codec/text.ts';
-import { orderFromJson } from '../../src/tx/order.ts';
-import type { OrderPair } from '../../src/tx/order-pair.ts';
+import { orderFromJson } from '../../src/tx/fields/order.ts';
+import type { OrderPair } from '../../src/tx/fields/order-pair.ts';
 import { chain, publicKeys } from './network.ts';
 import type { Rng } from './random.ts';
 

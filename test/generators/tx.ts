@@ -12,15 +12,17 @@ import {
   imageHash,
   members,
   policyId,
-} from '../../src/tx/contract.ts';
-import { dataEntries, type Entry, params, results } from '../../src/tx/entries.ts';
+} from '../../src/tx/fields/contract-fields.ts';
+import { dataEntries, type Entry, params, results } from '../../src/tx/fields/entries.ts';
 import {
   apiVersion,
   atomicBadge,
   payments,
   validationPolicy,
   validationProofs,
-} from '../../src/tx/extensions.ts';
+} from '../../src/tx/fields/extensions.ts';
+import { dueTimestamp, opType, ROLES, role } from '../../src/tx/fields/permission.ts';
+import { alias, recipient } from '../../src/tx/fields/recipient.ts';
 import {
   address,
   assetId,
@@ -33,9 +35,7 @@ import {
   publicKey,
   script,
   timestamp,
-} from '../../src/tx/fields.ts';
-import { dueTimestamp, opType, ROLES, role } from '../../src/tx/permission.ts';
-import { alias, recipient } from '../../src/tx/recipient.ts';
+} from '../../src/tx/fields/shared.ts';
 import { types } from '../../src/tx/registry.ts';
 import { buildTx, isSigned } from '../../src/tx/seal.ts';
 import type { Layout, Tx, TxType } from '../../src/tx/transaction.ts';

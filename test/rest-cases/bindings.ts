@@ -1,4 +1,7 @@
-/** Placeholders: `{{name}}` in paths, headers, bodies, keys and expectations (rest-api.md §23). */
+/**
+ * Placeholders: `{{name}}` in paths, headers, bodies, keys and expectations
+ * (rest.md#conformance-cases).
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { base58 } from '../../src/base/base58.ts';
 import { utf8 } from '../../src/base/bytes.ts';

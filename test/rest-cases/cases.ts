@@ -1,4 +1,7 @@
-/** The conformance cases of the REST API: what they say (rest-api.md §23) and what they wait for. */
+/**
+ * The conformance cases of the REST API: what they say (rest.md#conformance-cases) and what they
+ * wait for.
+ */
 import { readFileSync } from 'node:fs';
 import { parse } from '../../src/base/json.ts';
 

@@ -1,4 +1,4 @@
-/** Expectations: subsets with matchers, and shapes (rest-api.md §23). */
+/** Expectations: subsets with matchers, and shapes (rest.md#conformance-cases). */
 import { isObject, stringify } from '../../src/base/json.ts';
 import { type Bindings, evaluate } from './bindings.ts';
 

@@ -13,8 +13,11 @@ import { type Actor, actor, createHarness, type Harness, WEST } from './ledger-h
 const [alice, bob, miner] = [actor(1), actor(2), actor(200)] as const;
 const IMAGE = { image: 'sum:1', imageHash: 'ab'.repeat(32) };
 
-async function network(): Promise<Harness> {
+async function network(features?: readonly number[]): Promise<Harness> {
   return createHarness({
+    ...(features && {
+      network: { preActivatedFeatures: new Map(features.map((id) => [id, 0])) },
+    }),
     balances: [alice, bob].map((of) => [of, 100n * WEST] as const),
     participants: [
       [alice, ['miner', 'permissioner', 'connection_manager', 'contract_developer']],
@@ -135,4 +138,16 @@ t.test('scenario 87: the inner sender is judged when it is executed', async (t) 
     /unavailable funds/,
     'and so are its funds',
   );
+});
+
+t.test('a fee in an asset needs the feature of sponsored fees', async (t) => {
+  const h = await network([4, 5, 101]);
+  const pays = (feeAssetId: Uint8Array | undefined) => () => {
+    const input = { ...IMAGE, contractName: 'sum', params: [], feeAssetId };
+    h.apply(executed(h, h.make(createContract, alice, input, { version: 2 }), []));
+  };
+  t.throws(pays(new Uint8Array(32).fill(1)), {
+    message: /'Sponsored fees support' \(id: '120'\) has not been activated yet/,
+  });
+  t.doesNotThrow(pays(undefined));
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { dataEntries } from '../../src/ledger/data.ts';
-import { calculateFee } from '../../src/tx/fees.ts';
+import { calculateFee } from '../../src/tx/rules/fees.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { base58 } from '../../src/codec/text.ts';
 import { scripts } from '../../src/ledger/tables.ts';
-import { type Order, orderFromJson } from '../../src/tx/order.ts';
+import { type Order, orderFromJson } from '../../src/tx/fields/order.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';

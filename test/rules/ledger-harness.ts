@@ -3,7 +3,6 @@
  * real tables, store and committer. Every block that is mined must keep the invariants.
  */
 import assert from 'node:assert/strict';
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import { createChain } from '../../src/crypto/chain.ts';
 import { createFamily } from '../../src/crypto/families.ts';
@@ -16,20 +15,21 @@ import { brokenInvariants } from '../../src/ledger/invariants.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import type { Role } from '../../src/ledger/roles.ts';
 import { stateHashes, tables, undo } from '../../src/ledger/tables.ts';
+import { applyTransaction, blockContext, type Knowledge } from '../../src/tx/pipeline.ts';
+import { allTypes } from '../../src/tx/registry.ts';
 import {
   type BlockFees,
   closeBlock,
   type MinedContext,
   openBlock,
-} from '../../src/tx/block-fees.ts';
-import type { FeeSettings, NetworkSettings } from '../../src/tx/network-settings.ts';
-import { applyTransaction, blockContext, type Knowledge } from '../../src/tx/pipeline.ts';
-import { allTypes } from '../../src/tx/registry.ts';
+} from '../../src/tx/rules/block-fees.ts';
+import type { FeeSettings, NetworkSettings } from '../../src/tx/rules/chain-rules.ts';
 import { buildTx } from '../../src/tx/seal.ts';
 import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
 import { genesis } from '../../src/tx/types/001-genesis.ts';
 import { genesisPermit } from '../../src/tx/types/101-genesis-permit.ts';
 import { genesisRegisterNode } from '../../src/tx/types/110-genesis-register-node.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 
 export const GENESIS_TIME = 1_574_240_400_000;
 export const BLOCK_MS = 10_000;

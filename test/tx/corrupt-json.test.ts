@@ -8,7 +8,7 @@ import {
   txFromJson,
   txToJson,
   unsignedFromJson,
-} from '../../src/tx/json.ts';
+} from '../../src/tx/json/encode.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import { chain, publicKeys } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';

@@ -1,9 +1,12 @@
-/** Each malformed request gets the code of rest-api.md §2.3 and §5.3, the same in every form. */
+/**
+ * Each malformed request gets the code of rest.md#errors and transactions.md#json, the same in
+ * every form.
+ */
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
 import { parse } from '../../src/base/json.ts';
 import { base58 } from '../../src/codec/text.ts';
-import { broadcastFromJson, txFromJson } from '../../src/tx/json.ts';
+import { broadcastFromJson, txFromJson } from '../../src/tx/json/encode.ts';
 import { addresses, chain, publicKeys } from '../generators/network.ts';
 
 type Json = Record<string, unknown>;

@@ -1,11 +1,11 @@
 /** The declarations themselves: complete, unambiguous, and each backed by an outside vector. */
 import t from 'tap';
-import { transactionSchemas } from '../../src/tx/openapi.ts';
+import { transactionSchemas } from '../../src/tx/json/openapi.ts';
 import { planOf } from '../../src/tx/plan.ts';
 import { allTypes, defOf } from '../../src/tx/registry.ts';
 import { accepted } from './vectors.ts';
 
-/** The versions of this node's era (transactions.md §3). */
+/** The versions of this node's era (transactions.md#types-and-versions). */
 const ERA: Readonly<Record<number, readonly number[]>> = {
   1: [1],
   2: [1],

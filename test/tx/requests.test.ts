@@ -1,4 +1,7 @@
-/** Accepted spellings, defaults, signing and fee requests (rest-api.md §4.6, §4.7, §5.3). */
+/**
+ * Accepted spellings, defaults, signing and fee requests (rest.md#transactions,
+ * transactions.md#signing, transactions.md#json).
+ */
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { ApiError, apiError } from '../../src/base/errors.ts';
@@ -11,7 +14,7 @@ import {
   txFromJson,
   txToJson,
   unsignedFromJson,
-} from '../../src/tx/json.ts';
+} from '../../src/tx/json/encode.ts';
 import { sponsorFee, sponsorshipRatio } from '../../src/tx/types/014-sponsor-fee.ts';
 import { chain, family } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';

@@ -3,7 +3,7 @@ import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { parse, stringify } from '../../src/base/json.ts';
 import { buildTx, decodeTx } from '../../src/tx/bytes.ts';
-import { broadcastFromJson, txFromJson, txToJson } from '../../src/tx/json.ts';
+import { broadcastFromJson, txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import { chain } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';

@@ -1,5 +1,6 @@
 /**
- * Gives the first accounts their balances; stands in the genesis block only (transactions.md §5.1).
+ * Gives the first accounts their balances; stands in the genesis block only
+ * (blocks.md#genesis-transactions).
  *
  *   type 1 | timestamp 8 | recipient 26 | amount 8                                    43 bytes
  *
@@ -8,7 +9,7 @@
  */
 import { concat } from '../../base/bytes.ts';
 import { credit } from '../../ledger/accounts.ts';
-import { address, NATIVE_TOKEN, notNegative, timestamp } from '../fields.ts';
+import { address, NATIVE, notNegative, timestamp } from '../fields/shared.ts';
 import { transaction } from '../transaction.ts';
 
 const TYPE_AS_I32 = Uint8Array.of(0, 0, 0, 1);
@@ -18,7 +19,7 @@ export const genesis = transaction({
   name: 'GenesisTransaction',
   key: 'genesis',
   doc: 'Initial balance of an account in the genesis block.',
-  fields: { timestamp, recipient: address, amount: notNegative(NATIVE_TOKEN) },
+  fields: { timestamp, recipient: address, amount: notNegative(NATIVE) },
   layouts: [{ version: 1, frame: 'genesis', fields: ['timestamp', 'recipient', 'amount'] }],
   fee: undefined,
   internal: true,

@@ -1,12 +1,13 @@
 /**
- * The oldest way to move the native token (transactions.md §5.2). Read and shown, never accepted.
+ * The oldest way to move the native token (transactions.md#types-and-versions). Read and shown,
+ * never accepted.
  *
  *   type 1 | timestamp 8 | senderPublicKey 32 | recipient 26 | amount 8 | fee 8 | signature 64
  *
  * The signature is made over the body with three zeros in front; it is the id.
  */
 import { add } from '../../base/int.ts';
-import { address, NATIVE_TOKEN, positive, senderPublicKey, timestamp } from '../fields.ts';
+import { address, NATIVE, positive, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { transaction } from '../transaction.ts';
 
 export const payment = transaction({
@@ -18,8 +19,8 @@ export const payment = transaction({
     timestamp,
     senderPublicKey,
     recipient: address,
-    amount: positive(NATIVE_TOKEN),
-    fee: positive(NATIVE_TOKEN),
+    amount: positive(NATIVE),
+    fee: positive(NATIVE),
   },
   layouts: [
     {

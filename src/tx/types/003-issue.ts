@@ -1,5 +1,6 @@
 /**
- * Creates an asset and gives its whole quantity to the sender (transactions.md §5.3, §5.4).
+ * Creates an asset and gives its whole quantity to the sender (transactions.md#signature-style,
+ * transactions.md#proof-style).
  *
  *   v1  type 1 | senderPublicKey 32 | name 2+n | description 2+n | quantity 8 | decimals 1
  *       | reissuable 1 | fee 8 | timestamp 8
@@ -11,9 +12,10 @@ import { bool, check, text16, u8, utf8ToBytes } from '../../codec/primitives.ts'
 import { base58 } from '../../codec/text.ts';
 import { creditAsset } from '../../ledger/assets.ts';
 import { assets } from '../../ledger/tables.ts';
-import { scriptedAsset } from '../asset-rules.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { chainId, fee, positive, script, senderPublicKey, timestamp } from '../fields.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { chainId, fee, positive, script, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { scriptedAsset } from '../rules/asset-rules.ts';
+import { feature } from '../rules/features.ts';
 import { transaction } from '../transaction.ts';
 
 const NAME_BYTES_MIN = 4;

@@ -1,5 +1,6 @@
 /**
- * Moves an amount of the native token or an asset to a recipient (transactions.md §5.3, §5.4).
+ * Moves an amount of the native token or an asset to a recipient (transactions.md#signature-style,
+ * transactions.md#proof-style).
  *
  *   v1  type 1 | senderPublicKey 32 | assetId 1 or 33 | feeAssetId 1 or 33 | timestamp 8 | amount 8
  *       | fee 8 | recipient 26 or alias | attachment 2+n
@@ -11,17 +12,11 @@ import { add } from '../../base/int.ts';
 import { i64 } from '../../codec/primitives.ts';
 import { base58 } from '../../codec/text.ts';
 import { move } from '../../ledger/assets.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import {
-  attachment,
-  fee,
-  NATIVE_TOKEN,
-  optionalAssetId,
-  senderPublicKey,
-  timestamp,
-} from '../fields.ts';
-import { recipient } from '../recipient.ts';
-import { resolve, resolvedAll } from '../resolve.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { recipient } from '../fields/recipient.ts';
+import { attachment, fee, optionalAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
+import { resolve, resolvedAll } from '../rules/resolve-recipient.ts';
 import { transaction } from '../transaction.ts';
 
 const first = [
@@ -57,9 +52,9 @@ export const transfer = transaction({
     { version: 3, frame: 'proven', fields: [...first, 'atomicBadge'], feature: feature.atomic },
   ],
   fee: 1_000_000n,
-  check({ fields }) {
+  check({ fields }, { nativeToken }) {
     if (fields.amount <= 0n) {
-      const of = fields.assetId === undefined ? NATIVE_TOKEN : base58.encode(fields.assetId);
+      const of = fields.assetId === undefined ? nativeToken : base58.encode(fields.assetId);
       throw apiError('NegativeAmount', fields.amount, of);
     }
     add(fields.amount, fields.fee);

@@ -1,5 +1,5 @@
 /**
- * Adds to the quantity of an asset (transactions.md §5.3, §5.4).
+ * Adds to the quantity of an asset (transactions.md#signature-style, transactions.md#proof-style).
  *
  *   v1  type 1 | senderPublicKey 32 | assetId 32 | quantity 8 | reissuable 1 | fee 8 | timestamp 8
  *   v2  type 1 | version 1 | chainId 1 | fields of v1
@@ -10,9 +10,10 @@ import { I64_MAX } from '../../base/int.ts';
 import { bool } from '../../codec/primitives.ts';
 import { creditAsset } from '../../ledger/assets.ts';
 import { assets } from '../../ledger/tables.ts';
-import { ownAsset, scriptedAsset } from '../asset-rules.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { assetId, chainId, fee, positive, senderPublicKey, timestamp } from '../fields.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { assetId, chainId, fee, positive, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { ownAsset, scriptedAsset } from '../rules/asset-rules.ts';
+import { feature } from '../rules/features.ts';
 import { transaction } from '../transaction.ts';
 
 const first = ['senderPublicKey', 'assetId', 'quantity', 'reissuable', 'fee', 'timestamp'];

@@ -1,5 +1,5 @@
 /**
- * Destroys an amount of an asset (transactions.md §5.3, §5.4).
+ * Destroys an amount of an asset (transactions.md#signature-style, transactions.md#proof-style).
  *
  *   v1  type 1 | senderPublicKey 32 | assetId 32 | amount 8 | fee 8 | timestamp 8
  *   v2  type 1 | version 1 | chainId 1 | fields of v1
@@ -7,10 +7,17 @@
  */
 import { creditAsset } from '../../ledger/assets.ts';
 import { assets } from '../../ledger/tables.ts';
-import { existingAsset, ownAsset, scriptedAsset } from '../asset-rules.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { BURN_ANY_TOKENS } from '../features.ts';
-import { assetId, chainId, fee, notNegative, senderPublicKey, timestamp } from '../fields.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import {
+  assetId,
+  chainId,
+  fee,
+  notNegative,
+  senderPublicKey,
+  timestamp,
+} from '../fields/shared.ts';
+import { existingAsset, ownAsset, scriptedAsset } from '../rules/asset-rules.ts';
+import { feature } from '../rules/features.ts';
 import { transaction } from '../transaction.ts';
 
 const first = ['senderPublicKey', 'assetId', 'amount', 'fee', 'timestamp'];
@@ -44,7 +51,7 @@ export const burn = transaction({
   /** More than the sender has leaves a negative balance, which is refused afterwards. */
   apply({ fields, sender }, ledger, block) {
     const { assetId: id, amount } = fields;
-    const asset = block.features.has(BURN_ANY_TOKENS)
+    const asset = block.features.has(feature.burnAnyTokens)
       ? existingAsset(ledger, id)
       : ownAsset(ledger, id, sender);
     if (asset.script !== undefined) throw scriptedAsset();

@@ -1,5 +1,6 @@
 /**
- * Trades one token for another between two orders (transactions.md §5.3, §5.4; protocol.md §6.8).
+ * Trades one token for another between two orders (transactions.md#signature-style,
+ * transactions.md#proof-style; state.md#exchange).
  *
  *   v1  type 1 | orders | price 8 | amount 8 | buyMatcherFee 8 | sellMatcherFee 8 | fee 8
  *       | timestamp 8
@@ -8,11 +9,11 @@
  * It names no sender: the matcher of the orders sends it. The zero of version 2 is signed, too.
  */
 import { i64 } from '../../codec/primitives.ts';
-import { feature } from '../extensions.ts';
-import { fee, timestamp } from '../fields.ts';
-import { orders, ordersOfVersion1 } from '../order-pair.ts';
-import { guardTrade } from '../order-rules.ts';
-import { orderSignatures, settle, tradedAssets } from '../settlement.ts';
+import { orders, ordersOfVersion1 } from '../fields/order-pair.ts';
+import { fee, timestamp } from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
+import { guardTrade } from '../rules/order-rules.ts';
+import { orderSignatures, settle, tradedAssets } from '../rules/settlement.ts';
 import { transaction } from '../transaction.ts';
 
 const first = ['orders', 'price', 'amount', 'buyMatcherFee', 'sellMatcherFee', 'fee', 'timestamp'];

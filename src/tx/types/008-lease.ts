@@ -1,5 +1,6 @@
 /**
- * Leases an amount of the native token to a miner (transactions.md §5.3, §5.4).
+ * Leases an amount of the native token to a miner (transactions.md#signature-style,
+ * transactions.md#proof-style).
  *
  *   v1  type 1 | senderPublicKey 32 | recipient 26 or alias | amount 8 | fee 8 | timestamp 8
  *   v2  type 1 | version 1 | leased asset 1 (always 00) | fields of v1
@@ -11,10 +12,11 @@ import { add } from '../../base/int.ts';
 import { type Codec, CodecError } from '../../codec/codec.ts';
 import { accountOf, available } from '../../ledger/accounts.ts';
 import { beginLease } from '../../ledger/leases.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { fee, NATIVE_TOKEN, positive, senderPublicKey, timestamp } from '../fields.ts';
-import { recipient } from '../recipient.ts';
-import { resolve, resolvedAll } from '../resolve.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { recipient } from '../fields/recipient.ts';
+import { fee, NATIVE, positive, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
+import { resolve, resolvedAll } from '../rules/resolve-recipient.ts';
 import { transaction } from '../transaction.ts';
 
 /** A place for an asset that never got its meaning: one zero, no member of the JSON. */
@@ -43,7 +45,7 @@ export const lease = transaction({
     leasedAsset: noAsset,
     senderPublicKey,
     recipient,
-    amount: positive(NATIVE_TOKEN),
+    amount: positive(NATIVE),
     fee,
     timestamp,
     atomicBadge,

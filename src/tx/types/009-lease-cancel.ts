@@ -1,5 +1,5 @@
 /**
- * Ends a lease of the sender (transactions.md §5.3, §5.4).
+ * Ends a lease of the sender (transactions.md#signature-style, transactions.md#proof-style).
  *
  *   v1  type 1 | senderPublicKey 32 | fee 8 | timestamp 8 | leaseId 32
  *   v2  type 1 | version 1 | chainId 1 | fields of v1
@@ -8,8 +8,9 @@
 import { equal } from '../../base/bytes.ts';
 import { refused } from '../../base/errors.ts';
 import { endLease, leaseOf } from '../../ledger/leases.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { chainId, fee, leaseId, senderPublicKey, timestamp } from '../fields.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { chainId, fee, leaseId, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
 import { transaction } from '../transaction.ts';
 
 const first = ['senderPublicKey', 'fee', 'timestamp', 'leaseId'];

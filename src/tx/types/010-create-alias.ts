@@ -1,5 +1,5 @@
 /**
- * Gives the sender a name (transactions.md §5.3, §5.4).
+ * Gives the sender a name (transactions.md#signature-style, transactions.md#proof-style).
  *
  *   v1  type 1 | senderPublicKey 32 | alias 2+4+n | fee 8 | timestamp 8
  *   v2  type 1 | version 1 | fields of v1
@@ -10,9 +10,10 @@
 import { concat } from '../../base/bytes.ts';
 import { refused } from '../../base/errors.ts';
 import { aliasOwner, claimAlias, hasAlias } from '../../ledger/aliases.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
-import { alias, aliasBytes } from '../recipient.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { alias, aliasBytes } from '../fields/recipient.ts';
+import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
 import { transaction } from '../transaction.ts';
 
 const TYPE = 10;

@@ -1,5 +1,5 @@
 /**
- * Moves amounts of one token to up to a hundred recipients (transactions.md §5.4).
+ * Moves amounts of one token to up to a hundred recipients (transactions.md#proof-style).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | assetId 1 or 33
  *       | count 2, (recipient 26 or alias | amount 8)* | timestamp 8 | fee 8 | attachment 2+n
@@ -13,7 +13,8 @@ import { integer } from '../../base/json.ts';
 import { check, i64 } from '../../codec/primitives.ts';
 import { list16, struct } from '../../codec/struct.ts';
 import { assetOf, creditAny } from '../../ledger/assets.ts';
-import { atomicBadge, feature } from '../extensions.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { recipient } from '../fields/recipient.ts';
 import {
   attachment,
   fee,
@@ -21,9 +22,9 @@ import {
   optionalAssetId,
   senderPublicKey,
   timestamp,
-} from '../fields.ts';
-import { recipient } from '../recipient.ts';
-import { resolve, resolvedAll } from '../resolve.ts';
+} from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
+import { resolve, resolvedAll } from '../rules/resolve-recipient.ts';
 import { transaction } from '../transaction.ts';
 
 export const TRANSFERS_MAX = 100;
@@ -72,6 +73,11 @@ export const massTransfer = transaction({
   ],
   features: [feature.massTransfer],
   fee: 5_000_000n,
+  additionalFee: {
+    perUnit: 1_000_000n,
+    unit: 'two transfers',
+    units: ({ fields }) => Math.floor((fields.transfers.length + 1) / 2),
+  },
   check: ({ fields }) => {
     add(totalOf(fields.transfers), fields.fee);
   },

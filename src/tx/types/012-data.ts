@@ -1,19 +1,21 @@
 /**
- * Writes entries to the data of the sender; the author pays (transactions.md §5.4, §6).
+ * Writes entries to the data of the sender; the author pays (transactions.md#proof-style,
+ * transactions.md#data-entries).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | authorPublicKey 32 | count 2, entries
  *       | timestamp 8 | fee 8
  *   v2  feeAssetId at the end; v3 also badge
  */
 import { equal } from '../../base/bytes.ts';
-import { apiError, refused } from '../../base/errors.ts';
+import { refused } from '../../base/errors.ts';
 import { putData } from '../../ledger/data.ts';
-import { dataEntries } from '../entries.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { fee, feeAssetId, publicKey, senderPublicKey, timestamp } from '../fields.ts';
+import { dataEntries } from '../fields/entries.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { fee, feeAssetId, publicKey, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
 import { transaction } from '../transaction.ts';
 
-const BYTES_MAX = 150 * 1024;
+const KIB = 1024;
 
 const first = ['senderPublicKey', 'authorPublicKey', 'data', 'timestamp', 'fee'];
 const second = [...first, 'feeAssetId'];
@@ -39,14 +41,19 @@ export const data = transaction({
   ],
   features: [feature.data],
   fee: 5_000_000n,
+  additionalFee: {
+    perUnit: 1_000_000n,
+    unit: 'KiB',
+    units({ body, bytes }, block) {
+      const counted = block.features.has(feature.smartAccounts) ? body : bytes;
+      return Math.floor((counted.length - 1) / KIB);
+    },
+  },
   /** The sender is the author unless another one is named. */
   normalize: (json) =>
     json['authorPublicKey'] === undefined || json['authorPublicKey'] === null
       ? { ...json, authorPublicKey: json['senderPublicKey'] }
       : json,
-  check: ({ bytes }) => {
-    if (bytes.length > BYTES_MAX) throw apiError('TooBigSequence', `${bytes.length} bytes`);
-  },
   derived: ({ fields }, chain) => ({
     author: chain.addressToText(chain.addressOf(fields.authorPublicKey)),
   }),

@@ -1,5 +1,5 @@
 /**
- * Sets or removes the script of the sender's account (transactions.md §5.4).
+ * Sets or removes the script of the sender's account (transactions.md#proof-style).
  *
  *   v1  type 1 | version 1 | chainId 1 | senderPublicKey 32 | script 1 or 3+n | name 2+n
  *       | description 2+n | fee 8 | timestamp 8
@@ -7,8 +7,8 @@
 import { apiError } from '../../base/errors.ts';
 import { check, text16 } from '../../codec/primitives.ts';
 import { withDefault } from '../../codec/struct.ts';
-import { feature } from '../extensions.ts';
-import { chainId, fee, script, senderPublicKey, timestamp } from '../fields.ts';
+import { chainId, fee, script, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
 import { transaction } from '../transaction.ts';
 
 const NAME_CHARS_MAX = 128;

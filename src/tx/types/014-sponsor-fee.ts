@@ -1,5 +1,5 @@
 /**
- * Lets an asset pay fees, or ends that (transactions.md §5.14).
+ * Lets an asset pay fees, or ends that (transactions.md#two-layouts-of-type-14).
  *
  *   v1 ratio   type 1 | version 1 | senderPublicKey 32 | assetId 32 | minSponsoredAssetFee 8
  *              | fee 8 | timestamp 8
@@ -17,10 +17,11 @@ import { bool, i64 } from '../../codec/primitives.ts';
 import { nullable, since } from '../../codec/struct.ts';
 import { base58 } from '../../codec/text.ts';
 import { assets } from '../../ledger/tables.ts';
-import { ownAsset } from '../asset-rules.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { SPONSORED_UNIT } from '../fees.ts';
-import { assetId, fee, senderPublicKey, timestamp } from '../fields.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { assetId, fee, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { ownAsset } from '../rules/asset-rules.ts';
+import { feature } from '../rules/features.ts';
+import { SPONSORED_UNIT } from '../rules/fees.ts';
 import { type Layout, type Tx, transaction } from '../transaction.ts';
 
 /** What a switch turned on stands for: one unit of the asset is worth one native unit. */

@@ -1,12 +1,12 @@
 /**
- * Replaces the script of an asset that was issued with one (transactions.md §5.4).
+ * Replaces the script of an asset that was issued with one (transactions.md#proof-style).
  *
  *   v1  type 1 | version 1 | chainId 1 | senderPublicKey 32 | assetId 32 | script 3+n | fee 8
  *       | timestamp 8
  */
 import { apiError } from '../../base/errors.ts';
-import { feature } from '../extensions.ts';
-import { assetId, chainId, fee, script, senderPublicKey, timestamp } from '../fields.ts';
+import { assetId, chainId, fee, script, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
 import { transaction } from '../transaction.ts';
 
 export const setAssetScript = transaction({

@@ -1,5 +1,5 @@
 /**
- * Gives a role to an account in the genesis block (transactions.md §7).
+ * Gives a role to an account in the genesis block (transactions.md#proof-style).
  *
  *   type 1 | target 26 | role 1 | timestamp 8                                        36 bytes
  *
@@ -7,8 +7,8 @@
  */
 import { concat } from '../../base/bytes.ts';
 import { recordRoleOp } from '../../ledger/permissions.ts';
-import { address, timestamp } from '../fields.ts';
-import { numberOf, role } from '../permission.ts';
+import { numberOf, role } from '../fields/permission.ts';
+import { address, timestamp } from '../fields/shared.ts';
 import { transaction } from '../transaction.ts';
 
 /** Where the role stands in the bytes. */

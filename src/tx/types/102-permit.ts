@@ -1,5 +1,5 @@
 /**
- * Gives a role to an account or takes it away (transactions.md §7).
+ * Gives a role to an account or takes it away (transactions.md#proof-style).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | target 26 or alias | timestamp 8 | fee 8
  *       | opType 1 | role 1 | timestamp 8 again | dueTimestamp 9
@@ -7,12 +7,20 @@
  */
 import { refused } from '../../base/errors.ts';
 import { recordRoleOp } from '../../ledger/permissions.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { fee, senderPublicKey, timestamp } from '../fields.ts';
-import { dueTimestamp, numberOf, type OpType, opType, type Role, role } from '../permission.ts';
-import { guardChange, guardTarget } from '../permit-rules.ts';
-import { recipient } from '../recipient.ts';
-import { resolve, resolvedAll } from '../resolve.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import {
+  dueTimestamp,
+  numberOf,
+  type OpType,
+  opType,
+  type Role,
+  role,
+} from '../fields/permission.ts';
+import { recipient } from '../fields/recipient.ts';
+import { fee, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
+import { guardChange, guardTarget } from '../rules/permit-rules.ts';
+import { resolve, resolvedAll } from '../rules/resolve-recipient.ts';
 import type { BlockContext } from '../transaction.ts';
 import { transaction } from '../transaction.ts';
 

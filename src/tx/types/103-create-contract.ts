@@ -1,17 +1,19 @@
 /**
  * Starts a container contract; the id of the transaction is the id of the contract
- * (transactions.md §7, §9).
+ * (transactions.md#proof-style, transactions.md#types-and-versions).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | image 2+n | imageHash 2+64 | contractName 2+n
  *       | count 2, params | fee 8 | timestamp 8
  *   v2  feeAssetId at the end; v3 also badge; v4 also validationPolicy, apiVersion; v5 payments
  */
 import { putContract } from '../../ledger/contracts.ts';
-import { contractName, guardContractSize, image, imageHash } from '../contract.ts';
-import { guardNotExecuted } from '../contract-rules.ts';
-import { params } from '../entries.ts';
-import { apiVersion, atomicBadge, feature, payments, validationPolicy } from '../extensions.ts';
-import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
+import { contractName, image, imageHash } from '../fields/contract-fields.ts';
+import { params } from '../fields/entries.ts';
+import { apiVersion, atomicBadge, payments, validationPolicy } from '../fields/extensions.ts';
+import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { guardNotExecuted } from '../rules/contract-rules.ts';
+import { feature } from '../rules/features.ts';
+import { CONTRACT_TX_BYTES_MAX, contractTooBig } from '../size.ts';
 import { transaction } from '../transaction.ts';
 
 const first = [
@@ -66,7 +68,8 @@ export const createContract = transaction({
     typeof json['image'] === 'string'
       ? { ...json, contractName: bareName(json['image']) }
       : json,
-  check: guardContractSize,
+  bytesMax: CONTRACT_TX_BYTES_MAX,
+  tooBig: contractTooBig,
   executable: true,
   apply({ fields, id }, ledger) {
     guardNotExecuted(ledger, id);

@@ -1,5 +1,5 @@
 /**
- * Calls a contract (transactions.md §7, §9).
+ * Calls a contract (transactions.md#proof-style, transactions.md#types-and-versions).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | contractId 2+32 | count 2, params | fee 8
  *       | timestamp 8
@@ -9,11 +9,13 @@ import { refused } from '../../base/errors.ts';
 import { i32 } from '../../codec/primitives.ts';
 import { since, withDefault } from '../../codec/struct.ts';
 import { base58 } from '../../codec/text.ts';
-import { contractId, guardContractSize } from '../contract.ts';
-import { existingContract, guardActive, guardNotExecuted } from '../contract-rules.ts';
-import { params } from '../entries.ts';
-import { atomicBadge, feature, payments } from '../extensions.ts';
-import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
+import { contractId } from '../fields/contract-fields.ts';
+import { params } from '../fields/entries.ts';
+import { atomicBadge, payments } from '../fields/extensions.ts';
+import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { existingContract, guardActive, guardNotExecuted } from '../rules/contract-rules.ts';
+import { feature } from '../rules/features.ts';
+import { CONTRACT_TX_BYTES_MAX, contractTooBig } from '../size.ts';
 import { transaction } from '../transaction.ts';
 
 const first = ['senderPublicKey', 'contractId', 'params', 'fee', 'timestamp'];
@@ -51,7 +53,8 @@ export const callContract = transaction({
     },
   ],
   fee: 10_000_000n,
-  check: guardContractSize,
+  bytesMax: CONTRACT_TX_BYTES_MAX,
+  tooBig: contractTooBig,
   executable: true,
   apply({ fields, id: transactionId }, ledger) {
     guardNotExecuted(ledger, transactionId);

@@ -1,5 +1,6 @@
 /**
- * The result of a contract run, made by the miner of the block (transactions.md §7, §9).
+ * The result of a contract run, made by the miner of the block (transactions.md#proof-style,
+ * transactions.md#types-and-versions).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | length 4, full bytes of a 103, 104 or 107
  *       | count 2, results | timestamp 8
@@ -8,22 +9,24 @@
 import { equal } from '../../base/bytes.ts';
 import { ApiError, apiError, refused } from '../../base/errors.ts';
 import { type Codec, CodecError } from '../../codec/codec.ts';
+import { bytes32 } from '../../codec/primitives.ts';
 import { since } from '../../codec/struct.ts';
+import { base58 } from '../../codec/text.ts';
 import { putContractEntry, recordExecuted } from '../../ledger/contracts.ts';
-import { txToJson } from '../answer.ts';
-import { sizedId } from '../contract.ts';
 import { createDecoder } from '../decoder.ts';
-import { results } from '../entries.ts';
-import { feature, validationProofs } from '../extensions.ts';
-import { senderPublicKey, timestamp } from '../fields.ts';
-import { readRequest, readTransaction } from '../request.ts';
+import { sizedId } from '../fields/contract-fields.ts';
+import { results } from '../fields/entries.ts';
+import { validationProofs } from '../fields/extensions.ts';
+import { senderPublicKey, timestamp } from '../fields/shared.ts';
+import { txToJson } from '../json/described.ts';
+import { readRequest, readTransaction } from '../json/request.ts';
+import { feature } from '../rules/features.ts';
 import { signatureOf } from '../signatures.ts';
+import { EXECUTED_TX_BYTES_MAX, TX_BYTES_MAX } from '../size.ts';
 import { type Tx, type TxType, transaction } from '../transaction.ts';
 import { createContract } from './103-create-contract.ts';
 import { callContract } from './104-call-contract.ts';
 import { updateContract } from './107-update-contract.ts';
-
-export const EXECUTED_TX_BYTES_MAX = 300 * 1024;
 
 const executable = [
   createContract,
@@ -33,16 +36,11 @@ const executable = [
 const executableTypes = new Map(executable.map((def) => [def.type, def]));
 const decode = createDecoder(executable);
 
+const fullBytes = bytes32(TX_BYTES_MAX, base58);
+
 const nested: Codec<Tx> = {
-  write(out, tx) {
-    out.i32(tx.bytes.length);
-    out.bytes(tx.bytes);
-  },
-  read(src) {
-    const length = src.i32();
-    if (length < 0) throw new CodecError('bytes', `negative length ${length}`);
-    return decode(src.bytes(length), src.chain);
-  },
+  write: (out, tx) => fullBytes.write(out, tx.bytes),
+  read: (src) => decode(fullBytes.read(src), src.chain),
   toJson: txToJson,
   fromJson(json, path, chain) {
     try {
@@ -86,11 +84,8 @@ export const executedContract = transaction({
   ],
   fee: undefined,
   internal: true,
-  check: ({ bytes }) => {
-    if (bytes.length > EXECUTED_TX_BYTES_MAX) {
-      throw apiError('Invalid', `Executed transaction of ${bytes.length} bytes is too big`);
-    }
-  },
+  madeByMiner: true,
+  bytesMax: EXECUTED_TX_BYTES_MAX,
   inner: ({ fields }) => fields.tx,
   signatures: ({ fields }) => signatureOf(fields.tx),
   /** The executed transaction itself has been applied before. */

@@ -1,5 +1,5 @@
 /**
- * Ends a contract (transactions.md §7, §9).
+ * Ends a contract (transactions.md#proof-style, transactions.md#types-and-versions).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | contractId 2+32 | fee 8 | timestamp 8
  *   v2  feeAssetId at the end; v3 also badge
@@ -8,10 +8,11 @@ import { equal } from '../../base/bytes.ts';
 import { apiError, refused } from '../../base/errors.ts';
 import { base58 } from '../../codec/text.ts';
 import { putContract } from '../../ledger/contracts.ts';
-import { contractId } from '../contract.ts';
-import { existingContract } from '../contract-rules.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
+import { contractId } from '../fields/contract-fields.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { existingContract } from '../rules/contract-rules.ts';
+import { feature } from '../rules/features.ts';
 import { transaction } from '../transaction.ts';
 
 const first = ['senderPublicKey', 'contractId', 'fee', 'timestamp'];

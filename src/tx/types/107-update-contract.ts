@@ -1,5 +1,5 @@
 /**
- * Gives a contract a new image (transactions.md §7, §9).
+ * Gives a contract a new image (transactions.md#proof-style, transactions.md#types-and-versions).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | contractId 2+32 | image 2+n | imageHash 2+64
  *       | fee 8 | timestamp 8
@@ -9,10 +9,12 @@ import { equal } from '../../base/bytes.ts';
 import { refused } from '../../base/errors.ts';
 import { base58 } from '../../codec/text.ts';
 import { putContract } from '../../ledger/contracts.ts';
-import { contractId, image, imageHash } from '../contract.ts';
-import { existingContract, guardActive, guardNotExecuted } from '../contract-rules.ts';
-import { apiVersion, atomicBadge, feature, validationPolicy } from '../extensions.ts';
-import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
+import { contractId, image, imageHash } from '../fields/contract-fields.ts';
+import { apiVersion, atomicBadge, validationPolicy } from '../fields/extensions.ts';
+import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { existingContract, guardActive, guardNotExecuted } from '../rules/contract-rules.ts';
+import { feature } from '../rules/features.ts';
+import { CONTRACT_TX_BYTES_MAX, contractTooBig } from '../size.ts';
 import { transaction } from '../transaction.ts';
 
 const first = ['senderPublicKey', 'contractId', 'image', 'imageHash', 'fee', 'timestamp'];
@@ -49,6 +51,8 @@ export const updateContract = transaction({
   ],
   fee: 100_000_000n,
   roles: ['contract_developer'],
+  bytesMax: CONTRACT_TX_BYTES_MAX,
+  tooBig: contractTooBig,
   executable: true,
   apply({ fields, id: transactionId }, ledger) {
     guardNotExecuted(ledger, transactionId);

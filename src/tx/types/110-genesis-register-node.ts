@@ -1,5 +1,5 @@
 /**
- * Makes a node a participant in the genesis block (transactions.md §7).
+ * Makes a node a participant in the genesis block (transactions.md#proof-style).
  *
  *   type 1 | targetPublicKey 32 | timestamp 8                                        41 bytes
  *
@@ -7,7 +7,7 @@
  */
 import { concat } from '../../base/bytes.ts';
 import { addParticipant } from '../../ledger/participants.ts';
-import { publicKey, timestamp } from '../fields.ts';
+import { publicKey, timestamp } from '../fields/shared.ts';
 import { transaction } from '../transaction.ts';
 
 export const genesisRegisterNode = transaction({

@@ -1,5 +1,5 @@
 /**
- * Makes a node a participant of the network or ends that (transactions.md §7).
+ * Makes a node a participant of the network or ends that (transactions.md#proof-style).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | targetPubKey 32 | nodeName 2+n | opType 1
  *       | timestamp 8 | fee 8
@@ -16,9 +16,10 @@ import {
   isParticipant,
   removeParticipant,
 } from '../../ledger/participants.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { fee, publicKey, senderPublicKey, timestamp } from '../fields.ts';
-import { opType } from '../permission.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { opType } from '../fields/permission.ts';
+import { fee, publicKey, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
 import { transaction } from '../transaction.ts';
 
 const NAME_CHARS_MAX = 99;

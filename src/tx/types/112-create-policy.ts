@@ -1,5 +1,6 @@
 /**
- * Creates an access group; its id is that of the transaction (transactions.md §7, §9).
+ * Creates an access group; its id is that of the transaction (transactions.md#proof-style,
+ * transactions.md#types-and-versions).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | policyName 2+n | description 2+n
  *       | count 4, recipients 26 each | count 4, owners 26 each | timestamp 8 | fee 8
@@ -14,10 +15,11 @@ import {
   OWNER,
   RECIPIENT,
 } from '../../ledger/policies.ts';
-import { members } from '../contract.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
-import { strangersIn } from '../policy-rules.ts';
+import { members } from '../fields/contract-fields.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
+import { strangersIn } from '../rules/policy-rules.ts';
 import { transaction } from '../transaction.ts';
 
 const NAME_CHARS_MAX = 100;

@@ -1,5 +1,6 @@
 /**
- * Adds members to an access group or removes them (transactions.md §7, §9).
+ * Adds members to an access group or removes them (transactions.md#proof-style,
+ * transactions.md#types-and-versions).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | policyId 2+32 | count 4, recipients 26 each
  *       | count 4, owners 26 each | opType 1 | timestamp 8 | fee 8
@@ -16,11 +17,12 @@ import {
   RECIPIENT,
   removeMembers,
 } from '../../ledger/policies.ts';
-import { members, policyId } from '../contract.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
-import { opType } from '../permission.ts';
-import { requirePolicy, strangersIn } from '../policy-rules.ts';
+import { members, policyId } from '../fields/contract-fields.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { opType } from '../fields/permission.ts';
+import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
+import { requirePolicy, strangersIn } from '../rules/policy-rules.ts';
 import { transaction } from '../transaction.ts';
 
 const first = ['senderPublicKey', 'policyId', 'recipients', 'owners', 'opType', 'timestamp', 'fee'];

@@ -1,6 +1,6 @@
 /**
  * Registers the hash of data of an access group; made by the node that got the data
- * (transactions.md §7, §9).
+ * (transactions.md#proof-style, transactions.md#types-and-versions).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | dataHash 2+32 | policyId 2+32 | timestamp 8
  *       | fee 8
@@ -11,10 +11,11 @@ import { isObject } from '../../base/json.ts';
 import type { Codec } from '../../codec/codec.ts';
 import { base58, hex } from '../../codec/text.ts';
 import { bindHash, boundHash, isMember, RECIPIENT } from '../../ledger/policies.ts';
-import { policyId, sizedId } from '../contract.ts';
-import { atomicBadge, feature } from '../extensions.ts';
-import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields.ts';
-import { requirePolicy } from '../policy-rules.ts';
+import { policyId, sizedId } from '../fields/contract-fields.ts';
+import { atomicBadge } from '../fields/extensions.ts';
+import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { feature } from '../rules/features.ts';
+import { requirePolicy } from '../rules/policy-rules.ts';
 import { transaction } from '../transaction.ts';
 
 const base58Hash = sizedId((reason) => apiError('InvalidHash', reason));

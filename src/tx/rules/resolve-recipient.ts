@@ -1,8 +1,8 @@
 /** Recipients as addresses: an alias stands for the address that claimed it. */
-import { refused } from '../base/errors.ts';
-import { aliasOwner } from '../ledger/aliases.ts';
-import type { LedgerView } from '../ledger/ledger.ts';
-import { aliasToText, type Recipient } from './recipient.ts';
+import { refused } from '../../base/errors.ts';
+import { aliasOwner } from '../../ledger/aliases.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
+import { aliasToText, type Recipient } from '../fields/recipient.ts';
 
 /** Throws ApiError where nobody has claimed the alias. */
 export function resolve(view: LedgerView, recipient: Recipient): Uint8Array {

@@ -1,14 +1,16 @@
 /**
- * Who receives: an address or an alias (transactions.md §1).
+ * Who receives: an address or an alias (accounts.md).
  *
  *   address   01 | chainId 1 | hash 20 | checksum 4          26 bytes
  *   alias     02 | chainId 1 | length 2 | name 4–30          `alias:T:name` as text
  */
-import { apiError } from '../base/errors.ts';
-import { type Chain, type Codec, CodecError, type Reader, type Writer } from '../codec/codec.ts';
-import { mismatch } from '../codec/primitives.ts';
-import { shown } from '../codec/text.ts';
-import { ADDRESS_BYTES, address, addressFromText } from './fields.ts';
+
+import { apiError } from '../../base/errors.ts';
+import { ADDRESS_BYTES } from '../../base/sizes.ts';
+import { type Chain, type Codec, CodecError, type Reader, type Writer } from '../../codec/codec.ts';
+import { mismatch } from '../../codec/primitives.ts';
+import { shown } from '../../codec/text.ts';
+import { address, addressFromText } from './shared.ts';
 
 export interface AddressRecipient {
   readonly kind: 'address';

@@ -1,16 +1,16 @@
 /**
- * Fees of a block (protocol.md §2.4). They are counted while its transactions are applied and
- * credited in one move at its end, so nobody spends them in the block that earned them.
+ * Fees of a block (blocks.md#fees-of-a-block). They are counted while its transactions are applied
+ * and credited in one move at its end, so nobody spends them in the block that earned them.
  *
  * Without feature 2 the generator gets all. With it, two fifths of each fee, rounded down before
  * doubling, and the generator of the next block gets the rest before its first transaction.
  */
-import { add } from '../base/int.ts';
-import { credit } from '../ledger/accounts.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { feeCarry } from '../ledger/tables.ts';
-import { NG_PROTOCOL } from './features.ts';
-import type { BlockContext } from './transaction.ts';
+import { add } from '../../base/int.ts';
+import { credit } from '../../ledger/accounts.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { feeCarry } from '../../ledger/tables.ts';
+import type { BlockContext } from '../transaction.ts';
+import { feature } from './features.ts';
 
 const THE_ROW = 0;
 
@@ -24,7 +24,7 @@ export class BlockFees {
   private readonly split: boolean;
 
   constructor(block: BlockContext) {
-    this.split = block.features.has(NG_PROTOCOL);
+    this.split = block.features.has(feature.ngProtocol);
   }
 
   add(fee: bigint): void {

@@ -1,23 +1,18 @@
 /**
- * What a transaction must pay, and the payment (protocol.md §6.7).
+ * What a transaction must pay, and the payment (state.md#fees).
  *
  * A fee in a sponsored asset goes to the sponsor, who pays its native equivalent in exchange; so
  * the generator of the block earns native units only.
  */
-import { refused } from '../base/errors.ts';
-import { mulDivFloor } from '../base/int.ts';
-import { base58 } from '../codec/text.ts';
-import { debit } from '../ledger/accounts.ts';
-import { type Asset, assetOf, move } from '../ledger/assets.ts';
-import type { Ledger, LedgerView } from '../ledger/ledger.ts';
-import { scripts } from '../ledger/tables.ts';
-import { FEE_SWITCH, SMART_ACCOUNTS } from './features.ts';
-import type { BlockContext, Tx } from './transaction.ts';
-
-const MASS_TRANSFER = 11;
-const DATA = 12;
-const TRANSFERS_PER_UNIT = 2;
-const BYTES_PER_UNIT = 1024;
+import { refused } from '../../base/errors.ts';
+import { mulDivFloor } from '../../base/int.ts';
+import { base58 } from '../../codec/text.ts';
+import { debit } from '../../ledger/accounts.ts';
+import { type Asset, assetOf, move } from '../../ledger/assets.ts';
+import type { Ledger, LedgerView } from '../../ledger/ledger.ts';
+import { scripts } from '../../ledger/tables.ts';
+import type { BlockContext, Tx } from '../transaction.ts';
+import { feature } from './features.ts';
 
 /** Native units that `sponsorFee` units of a sponsored asset are worth. */
 export const SPONSORED_UNIT = 100_000n;
@@ -36,21 +31,10 @@ export function minimumFee(tx: Tx, view: LedgerView, block: BlockContext): bigin
   const base = fees.base.get(tx.type);
   if (base === undefined) return 0n;
   const extra = fees.scriptExtra * BigInt(scriptsTouched(tx, view));
-  const additional = fees.additional.get(tx.type);
-  if (additional === undefined) return base + extra;
-  return base + extra + additional * BigInt(additionalUnits(tx, block));
-}
-
-function additionalUnits(tx: Tx, block: BlockContext): number {
-  if (tx.type === MASS_TRANSFER) {
-    const { length } = tx.fields['transfers'] as readonly unknown[];
-    return Math.floor((length + 1) / TRANSFERS_PER_UNIT);
-  }
-  if (tx.type === DATA) {
-    const counted = block.features.has(SMART_ACCOUNTS) ? tx.body : tx.bytes;
-    return Math.floor((counted.length - 1) / BYTES_PER_UNIT);
-  }
-  return 0;
+  const perUnit = fees.additional.get(tx.type);
+  const units = tx.def.additionalFee?.units(tx, block);
+  if (perUnit === undefined || units === undefined) return base + extra;
+  return base + extra + perUnit * BigInt(units);
 }
 
 function scriptsTouched(tx: Tx, view: LedgerView): number {
@@ -93,7 +77,7 @@ export function calculateFee(
 /** Throws ApiError unless the fee is enough. */
 export function checkFee(tx: Tx, view: LedgerView, block: BlockContext): void {
   const { feeAssetId, feeAmount } = calculateFee(tx, view, block);
-  if (block.features.has(FEE_SWITCH)) {
+  if (block.features.has(feature.feeSwitch)) {
     if (tx.fee >= feeAmount) return;
     const of = feeAssetId === undefined ? block.network.nativeToken : base58.encode(feeAssetId);
     throw refused(

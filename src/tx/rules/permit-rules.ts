@@ -1,20 +1,20 @@
 /**
- * Which change of a role the state allows (protocol.md §6.4, type 102).
+ * Which change of a role the state allows (state.md#rules-of-each-type, type 102).
  *
  * Invariant: a network that has a lasting miner, permissioner and connection manager keeps one of
  * each: somebody who holds the role without due date and is not banned.
  */
-import { type ApiError, apiError, refused } from '../base/errors.ts';
-import type { LedgerView } from '../ledger/ledger.ts';
+import { type ApiError, apiError, refused } from '../../base/errors.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
 import {
   activeRole,
   isChangedAt,
   isLastOfRole,
   type RoleOp,
   VITAL_ROLES,
-} from '../ledger/permissions.ts';
-import { BANNED, CONTRACT_DEVELOPER, roleName } from '../ledger/roles.ts';
-import { scripts } from '../ledger/tables.ts';
+} from '../../ledger/permissions.ts';
+import { BANNED, CONTRACT_DEVELOPER, roleName } from '../../ledger/roles.ts';
+import { scripts } from '../../ledger/tables.ts';
 
 /** Throws ApiError where the target is scripted and may not have the role. */
 export function guardTarget(view: LedgerView, target: Uint8Array, role: number): void {

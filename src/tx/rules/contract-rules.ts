@@ -1,8 +1,8 @@
-/** Rules that the types of container contracts share (protocol.md §8.2). */
-import { apiError, refused } from '../base/errors.ts';
-import { base58 } from '../codec/text.ts';
-import { type Contract, contractOf, executedBy } from '../ledger/contracts.ts';
-import type { LedgerView } from '../ledger/ledger.ts';
+/** Rules that the types of container contracts share (contracts.md#execution-and-results). */
+import { apiError, refused } from '../../base/errors.ts';
+import { base58 } from '../../codec/text.ts';
+import { type Contract, contractOf, executedBy } from '../../ledger/contracts.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
 
 /** Throws ApiError where there is no such contract. */
 export function existingContract(view: LedgerView, id: Uint8Array): Contract {

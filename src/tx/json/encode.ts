@@ -1,14 +1,17 @@
 /**
  * The JSON side of all types: answers, and the bodies of broadcast, sign and calculateFee
- * (rest-api.md §4.6–4.8, §5; transactions.md §10).
+ * (rest.md#transactions, transactions.md#json; transactions.md#json).
  */
-import type { JsonObject } from '../base/json.ts';
-import type { Chain } from '../codec/codec.ts';
-import { mismatch } from '../codec/primitives.ts';
-import { malformed } from '../codec/refusal.ts';
-import { base58 } from '../codec/text.ts';
-import type { Plan } from './plan.ts';
-import { types } from './registry.ts';
+import { apiError } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Chain } from '../../codec/codec.ts';
+import { mismatch } from '../../codec/primitives.ts';
+import { malformed } from '../../codec/refusal.ts';
+import { base58 } from '../../codec/text.ts';
+import type { Plan } from '../plan.ts';
+import { types } from '../registry.ts';
+import { messageOf, seal } from '../seal.ts';
+import type { Fields, Layout, Tx, TxType, Values } from '../transaction.ts';
 import {
   guardBroadcast,
   guardSign,
@@ -18,10 +21,8 @@ import {
   readTransaction,
   valuesFrom,
 } from './request.ts';
-import { messageOf, seal } from './seal.ts';
-import type { Fields, Layout, Tx, TxType, Values } from './transaction.ts';
 
-export { txToJson } from './answer.ts';
+export { txToJson } from './described.ts';
 
 /** Any signed transaction, internal types included. Throws ApiError. */
 export function txFromJson(json: unknown, chain: Chain): Tx {
@@ -59,8 +60,8 @@ export function forFeeFromJson(json: unknown, chain: Chain): Tx {
 
 /** What a sign request leaves to the node. */
 export interface SignDefaults {
-  /** The key of a keystore account; throws MissingSenderPrivateKey where there is none. */
-  publicKeyOf(address: Uint8Array): Uint8Array;
+  /** The key of a keystore account; undefined where there is none. */
+  publicKeyOf(address: Uint8Array): Uint8Array | undefined;
   readonly timestamp: number;
   /** The fee of a request that names none. */
   feeOf(tx: Tx): bigint;
@@ -99,12 +100,15 @@ export function unsignedFromJson(json: unknown, chain: Chain, defaults: SignDefa
     request['contractVersion'] ??= defaults.contractVersionOf?.(contractId);
   }
 
-  const senderPublicKey = defaults.publicKeyOf(sender);
+  const keyOf = (address: Uint8Array): Uint8Array => {
+    const key = defaults.publicKeyOf(address);
+    if (key === undefined) throw apiError('MissingSenderPrivateKey');
+    return key;
+  };
+  const senderPublicKey = keyOf(sender);
   const author = request['author'];
   const authorPublicKey =
-    typeof author === 'string'
-      ? defaults.publicKeyOf(accountOf(request, 'author', chain))
-      : undefined;
+    typeof author === 'string' ? keyOf(accountOf(request, 'author', chain)) : undefined;
   let fields = valuesFrom(plan, withKeys(plan, request, senderPublicKey, authorPublicKey), chain);
   const priced = unproven(plan, fields, chain);
   if (reading.json['fee'] === undefined || reading.json['fee'] === null) {

@@ -1,5 +1,5 @@
 /**
- * Orders of an exchange (transactions.md §5.4, protocol.md §6.8).
+ * Orders of an exchange (transactions.md#proof-style, state.md#exchange).
  *
  *   body       [02 in version 2] | senderPublicKey 32 | matcherPublicKey 32 | amountAsset 1 or 33
  *              | priceAsset 1 or 33 | side 1 (0 buy, 1 sell) | price 8 | amount 8 | timestamp 8
@@ -9,15 +9,17 @@
  *
  * The id is the hash of the body, which is also what is signed.
  */
-import { apiError } from '../base/errors.ts';
-import { isObject, type JsonObject } from '../base/json.ts';
-import { type Chain, type Codec, CodecError, type Reader } from '../codec/codec.ts';
-import { i64, mismatch } from '../codec/primitives.ts';
-import { scratch } from '../codec/scratch.ts';
-import { struct } from '../codec/struct.ts';
-import { base58, shown } from '../codec/text.ts';
-import { optionalAssetId, publicKey, timestamp } from './fields.ts';
-import { proofs as proofsCodec, SIGNATURE_BYTES, signature } from './proofs.ts';
+
+import { apiError } from '../../base/errors.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { SIGNATURE_BYTES } from '../../base/sizes.ts';
+import { type Chain, type Codec, CodecError, type Reader } from '../../codec/codec.ts';
+import { i64, mismatch } from '../../codec/primitives.ts';
+import { scratch } from '../../codec/scratch.ts';
+import { struct } from '../../codec/struct.ts';
+import { base58, shown } from '../../codec/text.ts';
+import { proofs as proofsCodec, signature } from './proofs.ts';
+import { optionalAssetId, publicKey, timestamp } from './shared.ts';
 
 export type Side = 'buy' | 'sell';
 
@@ -121,15 +123,16 @@ export function orderFromJson(json: unknown, path: string, chain: Chain): Order 
   if (!isObject(pair)) throw mismatch(`${path}.assetPair`, pair, 'jsobject');
   const flat = {
     ...json,
-    amountAsset: nativeOrId(pair['amountAsset']),
-    priceAsset: nativeOrId(pair['priceAsset']),
+    amountAsset: nativeOrId(pair['amountAsset'], chain),
+    priceAsset: nativeOrId(pair['priceAsset'], chain),
   };
   const values = body.fromJson(flat, path, chain);
   return buildOrder(version, values, consent(json, version, path, chain), chain);
 }
 
-/** The native token also goes by its name. */
-const nativeOrId = (text: unknown): unknown => (text === 'WAVES' || text === 'WEST' ? null : text);
+/** The native token also goes by its name, and by the one that client libraries give it. */
+const nativeOrId = (text: unknown, { nativeToken }: Chain): unknown =>
+  text === 'WAVES' || text === nativeToken ? null : text;
 
 /** Orders come with `proofs`, with `signature` or with both. */
 function consent(

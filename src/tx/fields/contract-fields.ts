@@ -1,16 +1,15 @@
-/** Fields of contract and policy types (transactions.md §7, protocol.md §8.1). */
-import { type ApiError, apiError } from '../base/errors.ts';
-import { I32_MAX } from '../base/int.ts';
-import type { Codec } from '../codec/codec.ts';
-import { CodecError } from '../codec/codec.ts';
-import { bytes16, check, L2_MAX, mismatch, type Refusal, text16 } from '../codec/primitives.ts';
-import { list32 } from '../codec/struct.ts';
-import { base58, shown } from '../codec/text.ts';
-import { address, ID_BYTES } from './fields.ts';
-import type { Tx } from './transaction.ts';
+/** Fields of contract and policy types (transactions.md#proof-style, contracts.md#transactions). */
 
-/** Full bytes of types 103 and 104. */
-export const CONTRACT_TX_BYTES_MAX = 125 * 1024;
+import { apiError } from '../../base/errors.ts';
+import { ADDRESS_BYTES, ID_BYTES } from '../../base/sizes.ts';
+import type { Codec } from '../../codec/codec.ts';
+import { CodecError } from '../../codec/codec.ts';
+import { bytes16, check, L2_MAX, mismatch, type Refusal, text16 } from '../../codec/primitives.ts';
+import { list32 } from '../../codec/struct.ts';
+import { base58, shown } from '../../codec/text.ts';
+import { mostItems } from '../size.ts';
+import { address } from './shared.ts';
+
 const NAME_CHARS_MAX = 200;
 
 const between = (length: number): boolean => length >= 1 && length <= NAME_CHARS_MAX;
@@ -89,16 +88,7 @@ export const policyId = sizedId((_, text) =>
 );
 
 /** Recipients or owners, in the order given; duplicates stay in the bytes. */
-export const members = list32(address, I32_MAX);
-
-/** Refuses a contract transaction of more than 125 KiB; code 604. */
-export function guardContractSize(tx: Pick<Tx, 'bytes'>): void {
-  const problem = sizeProblem(tx.bytes.length);
-  if (problem !== undefined) throw problem;
-}
-
-function sizeProblem(actual: number): ApiError | undefined {
-  return actual > CONTRACT_TX_BYTES_MAX
-    ? apiError('ContractTooBig', actual, CONTRACT_TX_BYTES_MAX)
-    : undefined;
-}
+export const members: Codec<readonly Uint8Array[]> = {
+  ...list32(address, mostItems(ADDRESS_BYTES)),
+  itemBytesMin: ADDRESS_BYTES,
+};

@@ -1,15 +1,16 @@
 /**
- * Evidence of consent (transactions.md §4).
+ * Evidence of consent (transactions.md#body-full-bytes-id).
  *
  *   signature   64 bytes
  *   proofs      01 | count 2 | (length 2 | bytes)*     at most 8, at most 64 bytes each
  */
-import { apiError } from '../base/errors.ts';
-import { type Codec, CodecError } from '../codec/codec.ts';
-import { bytes, mismatch } from '../codec/primitives.ts';
-import { base58 } from '../codec/text.ts';
 
-export const SIGNATURE_BYTES = 64;
+import { apiError } from '../../base/errors.ts';
+import { SIGNATURE_BYTES } from '../../base/sizes.ts';
+import { type Codec, CodecError } from '../../codec/codec.ts';
+import { bytes, mismatch } from '../../codec/primitives.ts';
+import { base58 } from '../../codec/text.ts';
+
 export const PROOFS_MAX = 8;
 export const PROOF_BYTES_MAX = 64;
 const PROOFS_VERSION = 1;

@@ -1,18 +1,18 @@
 /**
- * Roles and what is done with them (transactions.md §7).
+ * Roles and what is done with them (transactions.md#proof-style).
  *
  *   role     one byte, 1–10
  *   opType   61 'a' add | 72 'r' remove
  *   due      00 and eight zeros | 01 and a timestamp 8
  */
-import { apiError } from '../base/errors.ts';
-import { type Codec, CodecError } from '../codec/codec.ts';
-import { millis, mismatch } from '../codec/primitives.ts';
-import { nullable } from '../codec/struct.ts';
-import { shown } from '../codec/text.ts';
-import { ROLES, type Role } from '../ledger/roles.ts';
+import { apiError } from '../../base/errors.ts';
+import { type Codec, CodecError } from '../../codec/codec.ts';
+import { millis, mismatch } from '../../codec/primitives.ts';
+import { nullable } from '../../codec/struct.ts';
+import { shown } from '../../codec/text.ts';
+import { ROLES, type Role } from '../../ledger/roles.ts';
 
-export { ROLES, type Role } from '../ledger/roles.ts';
+export { ROLES, type Role } from '../../ledger/roles.ts';
 
 export type OpType = 'add' | 'remove';
 

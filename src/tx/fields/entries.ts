@@ -1,14 +1,14 @@
 /**
- * Data entries of type 12 and parameters and results of contracts (transactions.md §6).
+ * Data entries of type 12 and parameters and results of contracts (transactions.md#data-entries).
  *
  *   entry      key length 2 | key | kind 1 | value
  *   integer 0  i64      boolean 1  one byte
  *   binary  2  length 2 (type 12) or 4 (contracts) | bytes
  *   string  3  length 2 (type 12) or 4 (contracts) | UTF-8
  */
-import { type ApiError, apiError } from '../base/errors.ts';
-import { isObject } from '../base/json.ts';
-import { type Codec, CodecError } from '../codec/codec.ts';
+import { type ApiError, apiError } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
+import { type Codec, CodecError } from '../../codec/codec.ts';
 import {
   bool,
   bytes16,
@@ -20,9 +20,10 @@ import {
   type Refusal,
   text16,
   text32,
-} from '../codec/primitives.ts';
-import { list16 } from '../codec/struct.ts';
-import { base64, shown } from '../codec/text.ts';
+} from '../../codec/primitives.ts';
+import { list16 } from '../../codec/struct.ts';
+import { base64, shown } from '../../codec/text.ts';
+import { CONTRACT_TX_BYTES_MAX, EXECUTED_TX_BYTES_MAX, mostItems } from '../size.ts';
 
 export type Entry =
   | { readonly key: string; readonly type: 'integer'; readonly value: bigint }
@@ -34,18 +35,19 @@ type Kind = Entry['type'];
 
 export const KEY_CHARS_MAX = 100;
 export const DATA_ENTRIES_MAX = 100;
-const CONTRACT_VALUE_BYTES_MAX = 2 ** 24;
+/** Key of one character, kind and a boolean. */
+const ENTRY_BYTES_MIN = 2 + 1 + 1 + 1;
 
 const tooBig: Refusal = (reason) => apiError('TooBigSequence', reason);
 const key = text16(L2_MAX, tooBig);
 const KINDS: readonly Kind[] = ['integer', 'boolean', 'binary', 'string'];
 
 /** Entries whose binary and string values have lengths of two bytes. */
-export const dataEntry = entry(bytes16(L2_MAX, base64, tooBig), text16(L2_MAX, tooBig));
+const dataEntry = entry(bytes16(L2_MAX, base64, tooBig), text16(L2_MAX, tooBig));
 /** Entries whose binary and string values have lengths of four bytes. */
-export const contractEntry = entry(
-  bytes32(CONTRACT_VALUE_BYTES_MAX, base64, tooBig),
-  text32(CONTRACT_VALUE_BYTES_MAX, tooBig),
+const contractEntry = entry(
+  bytes32(EXECUTED_TX_BYTES_MAX, base64, tooBig),
+  text32(EXECUTED_TX_BYTES_MAX, tooBig),
 );
 
 /** The list of type 12: at most 100 entries, keys unique. */
@@ -56,16 +58,20 @@ export const dataEntries = entryList(
 );
 
 export const params = entryList(
-  list16(contractEntry, L2_MAX),
+  contractEntries(mostItems(ENTRY_BYTES_MIN, CONTRACT_TX_BYTES_MAX)),
   'Param with empty key was found',
   'Params with duplicate keys were found',
 );
 
 export const results = entryList(
-  list16(contractEntry, L2_MAX),
+  contractEntries(L2_MAX),
   'Result with empty key was found',
   'Results with duplicate keys were found',
 );
+
+function contractEntries(max: number): Codec<readonly Entry[]> {
+  return { ...list16(contractEntry, max), itemBytesMin: ENTRY_BYTES_MIN };
+}
 
 function entry(binary: Codec<Uint8Array>, string: Codec<string>): Codec<Entry> {
   const values: Readonly<Record<Kind, Codec<Entry['value']>>> = {

@@ -1,33 +1,24 @@
 /**
- * Fields of versions newer than this node's era (transactions.md §9). They have bytes and JSON, so
- * that unmodified clients get a clear answer; the features they need are never active here, except
- * 101 and 120.
+ * Fields of versions newer than this node's era (transactions.md#types-and-versions). They have
+ * bytes and JSON, so that unmodified clients get a clear answer; the features they need are never
+ * active here, except 101 and 120.
  *
  *   badge              00 | 01 00 | 01 01 address 26
  *   validationPolicy   00 any | 01 majority | 02 majority_with_one_of, count 2, addresses
  *   apiVersion         major 2 | minor 2
  *   payments           count 2, (asset 1 or 33 | amount 8)*
  */
-import { apiError } from '../base/errors.ts';
-import { isObject } from '../base/json.ts';
-import { type Codec, CodecError } from '../codec/codec.ts';
-import { check, L2_MAX, mismatch } from '../codec/primitives.ts';
-import { list16, option, since, struct } from '../codec/struct.ts';
-import { shown } from '../codec/text.ts';
-import { address, optionalAssetId, positive, publicKey } from './fields.ts';
-import { signature } from './proofs.ts';
 
-/** Ids of the features that unlock layouts (protocol.md §6.1). */
-export const feature = {
-  massTransfer: 3,
-  smartAccounts: 4,
-  data: 5,
-  smartAssets: 9,
-  contractApi: 101,
-  sponsoredFees: 120,
-  atomic: 140,
-  contractValidation: 162,
-} as const;
+import { apiError } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
+import { ADDRESS_BYTES, SIGNATURE_BYTES } from '../../base/sizes.ts';
+import { type Codec, CodecError } from '../../codec/codec.ts';
+import { mismatch } from '../../codec/primitives.ts';
+import { list16, option, since, struct } from '../../codec/struct.ts';
+import { shown } from '../../codec/text.ts';
+import { EXECUTED_TX_BYTES_MAX, mostItems } from '../size.ts';
+import { signature } from './proofs.ts';
+import { address, optionalAssetId, positive, publicKey } from './shared.ts';
 
 export interface AtomicBadge {
   readonly trustedSender: Uint8Array | undefined;
@@ -41,7 +32,7 @@ export type ValidationPolicy =
   | { readonly type: 'any' | 'majority' }
   | { readonly type: 'majority_with_one_of'; readonly addresses: readonly Uint8Array[] };
 
-const addresses = list16(address, L2_MAX);
+const addresses = list16(address, mostItems(ADDRESS_BYTES));
 
 const somePolicy: Codec<ValidationPolicy> = {
   write(out, value) {
@@ -109,13 +100,12 @@ const payment = struct({ assetId: optionalAssetId, amount: positive('assets') })
 const PAYMENTS_MAX = 10;
 
 export const payments = since(
-  check(list16(payment, L2_MAX), (items) =>
-    items.length > PAYMENTS_MAX
-      ? apiError('Invalid', `more than ${PAYMENTS_MAX} payments`)
-      : undefined,
-  ),
+  list16(payment, PAYMENTS_MAX, () => apiError('Invalid', `more than ${PAYMENTS_MAX} payments`)),
 );
 
+/** The shortest keys have 32 bytes. */
+const VALIDATIONS_MAX = mostItems(32 + SIGNATURE_BYTES, EXECUTED_TX_BYTES_MAX);
+
 export const validationProofs = since(
-  list16(struct({ validatorPublicKey: publicKey, signature }), L2_MAX),
+  list16(struct({ validatorPublicKey: publicKey, signature }), VALIDATIONS_MAX),
 );

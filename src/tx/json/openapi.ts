@@ -2,14 +2,14 @@
  * The declarations as JSON Schemas for the interface description: one component for each type and
  * version, as it stands in answers, in broadcast and in sign, and the unions of all of them.
  */
-import type { Codec, JsonSchema } from '../codec/codec.ts';
-import { nullable } from '../codec/struct.ts';
-import { base58 } from '../codec/text.ts';
-import { type Plan, planOf } from './plan.ts';
-import { proofs } from './proofs.ts';
-import { allTypes } from './registry.ts';
+import type { Codec, JsonSchema } from '../../codec/codec.ts';
+import { nullable } from '../../codec/struct.ts';
+import { base58 } from '../../codec/text.ts';
+import { proofs } from '../fields/proofs.ts';
+import { type Plan, planOf } from '../plan.ts';
+import { allTypes } from '../registry.ts';
+import { isSigned } from '../seal.ts';
 import { guardBroadcast, guardSign } from './request.ts';
-import { isSigned } from './seal.ts';
 
 type Properties = Record<string, JsonSchema>;
 

@@ -1,10 +1,10 @@
-/** Transaction → JSON of answers (rest-api.md §5.1, §5.2). */
-import { integer } from '../base/json.ts';
-import type { Chain } from '../codec/codec.ts';
-import { base58 } from '../codec/text.ts';
-import { type Plan, planOf } from './plan.ts';
-import { isSigned } from './seal.ts';
-import type { Tx } from './transaction.ts';
+/** Transaction → JSON of answers (transactions.md#json). */
+import { integer } from '../../base/json.ts';
+import type { Chain } from '../../codec/codec.ts';
+import { base58 } from '../../codec/text.ts';
+import { type Plan, planOf } from '../plan.ts';
+import { isSigned } from '../seal.ts';
+import type { Tx } from '../transaction.ts';
 
 /** Everything a client may see of the transaction itself; `height` and the like are not part. */
 export function txToJson(tx: Tx, chain: Chain): Record<string, unknown> {

@@ -1,9 +1,9 @@
-/** What must hold for two orders and their trade whatever the state is (protocol.md §6.8). */
-import { equal } from '../base/bytes.ts';
-import { type ApiError, apiError } from '../base/errors.ts';
-import { I64_MAX } from '../base/int.ts';
-import type { Order } from './order.ts';
-import type { OrderPair } from './order-pair.ts';
+/** What must hold for two orders and their trade whatever the state is (state.md#exchange). */
+import { equal } from '../../base/bytes.ts';
+import { type ApiError, apiError } from '../../base/errors.ts';
+import { I64_MAX } from '../../base/int.ts';
+import type { Order } from '../fields/order.ts';
+import type { OrderPair } from '../fields/order-pair.ts';
 
 /** Price is in units of the price asset for so many units of the amount asset. */
 export const PRICE_UNIT = 100_000_000n;

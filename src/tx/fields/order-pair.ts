@@ -1,13 +1,14 @@
 /**
- * The two orders of an exchange: buy first, sell second (transactions.md §5.3, §5.4).
+ * The two orders of an exchange: buy first, sell second (transactions.md#signature-style,
+ * transactions.md#proof-style).
  *
  *   in version 1   length of order1 4 | length of order2 4 | order1 | order2    both of version 1
  *   in version 2   (length 4 | 01 if the order is of version 1 | order)*        the 01 not counted
  */
-import { apiError } from '../base/errors.ts';
-import { isObject } from '../base/json.ts';
-import { type Codec, CodecError, type Reader, type Writer } from '../codec/codec.ts';
-import { mismatch } from '../codec/primitives.ts';
+import { apiError } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
+import { type Codec, CodecError, type Reader, type Writer } from '../../codec/codec.ts';
+import { mismatch } from '../../codec/primitives.ts';
 import { type Order, orderFromJson, orderSchema, orderToJson, readOrder } from './order.ts';
 
 export interface OrderPair {

@@ -1,19 +1,32 @@
 /**
- * Nobody ends a transaction with less than nothing (protocol.md §6.3): a look at what the sender
+ * Nobody ends a transaction with less than nothing (state.md#balances): a look at what the sender
  * wants to spend before the rules run, and at every balance that was written afterwards.
  */
-import { equal } from '../base/bytes.ts';
-import { refused } from '../base/errors.ts';
-import { base58 } from '../codec/text.ts';
-import { type Account, accountOf } from '../ledger/accounts.ts';
-import { assetBalance } from '../ledger/assets.ts';
-import type { LedgerView, Overlay } from '../ledger/ledger.ts';
-import { accounts, assetBalances } from '../ledger/tables.ts';
+import { equal } from '../../base/bytes.ts';
+import { type ApiError, refused } from '../../base/errors.ts';
+import { base58 } from '../../codec/text.ts';
+import { type Account, accountOf } from '../../ledger/accounts.ts';
+import { assetBalance } from '../../ledger/assets.ts';
+import type { LedgerView, Overlay } from '../../ledger/ledger.ts';
+import { accounts, assetBalances } from '../../ledger/tables.ts';
+import type { Tx } from '../transaction.ts';
 import { feeAssetOf, payerOf } from './fees.ts';
-import type { Tx } from './transaction.ts';
 
-const UNAVAILABLE =
-  'Attempt to transfer unavailable funds: Transaction application leads to negative';
+/**
+ * The refusal of spending more than there is; `what` is the native token or `asset '…'`. Clients know
+ * the texts of the reference, which says "is" of the balance of an asset.
+ */
+export const unavailableFunds = (
+  what: string,
+  balance: bigint,
+  spends: bigint,
+  verb: 'equals' | 'is' = 'equals',
+): ApiError =>
+  refused(
+    'Attempt to transfer unavailable funds: Transaction application leads to negative ' +
+      `${what} balance to (at least) temporary negative state, current balance ${verb} ${balance}, ` +
+      `spends equals ${-spends}, result is ${balance - spends}`,
+  );
 
 /** Throws ApiError where amount and fee are more than the accounts own, leased funds included. */
 export function checkSpending(tx: Tx, view: LedgerView, nativeToken: string): void {
@@ -45,19 +58,11 @@ function check(
   if (assetId === undefined) {
     const { balance } = accountOf(view, address);
     if (balance >= spends) return;
-    throw refused(
-      `${UNAVAILABLE} ${nativeToken} balance to (at least) temporary negative state, ` +
-        `current balance equals ${balance}, spends equals ${-spends}, ` +
-        `result is ${balance - spends}`,
-    );
+    throw unavailableFunds(nativeToken, balance, spends);
   }
   const balance = assetBalance(view, address, assetId);
   if (balance >= spends) return;
-  throw refused(
-    `${UNAVAILABLE} asset '${base58.encode(assetId)}' balance to (at least) temporary ` +
-      `negative state, current balance is ${balance}, spends equals ${-spends}, ` +
-      `result is ${balance - spends}`,
-  );
+  throw unavailableFunds(`asset '${base58.encode(assetId)}'`, balance, spends, 'is');
 }
 
 /** Throws ApiError where a balance written since the mark is below zero, after undoing them. */

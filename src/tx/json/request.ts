@@ -1,20 +1,23 @@
 /**
- * JSON requests → transactions for a set of types (rest-api.md §4.6–4.8, §5.3).
+ * JSON requests → transactions for a set of types (rest.md#transactions, transactions.md#json).
  *
  * There is one form, that of broadcast; the bodies of sign and calculateFee are brought into it
- * first. Checks come in the order of rest-api.md §2.3: shape, type and version, field by field.
+ * first. Checks come in the order of rest.md#errors: shape, type and version, field by field.
  */
-import { apiError } from '../base/errors.ts';
-import { isObject, type JsonObject } from '../base/json.ts';
-import { type Chain, CodecError } from '../codec/codec.ts';
-import { integerFromJson, mismatch } from '../codec/primitives.ts';
-import { malformed, refusalOf, refusalOfAll } from '../codec/refusal.ts';
-import { shown } from '../codec/text.ts';
-import { badType } from './decoder.ts';
-import { type Plan, planOf, withAbsent } from './plan.ts';
-import { proofs as proofsCodec, signature as signatureCodec } from './proofs.ts';
-import { isSigned, seal } from './seal.ts';
-import type { Fields, Tx, TxType, Values } from './transaction.ts';
+
+import { apiError } from '../../base/errors.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { SIGNATURE_BYTES } from '../../base/sizes.ts';
+import { type Chain, CodecError } from '../../codec/codec.ts';
+import { integerFromJson, mismatch } from '../../codec/primitives.ts';
+import { malformed, refusalOf, refusalOfAll } from '../../codec/refusal.ts';
+import { shown } from '../../codec/text.ts';
+import { badType } from '../decoder.ts';
+import { proofs as proofsCodec, signature as signatureCodec } from '../fields/proofs.ts';
+import { type Plan, planOf, withAbsent } from '../plan.ts';
+import { isSigned, seal } from '../seal.ts';
+import { requireSize } from '../size.ts';
+import type { Fields, Tx, TxType, Values } from '../transaction.ts';
 
 /** What `version` means where a request leaves it out. */
 export type DefaultVersion = 'broadcast' | 'oldest';
@@ -91,7 +94,10 @@ export function readTransaction(plan: Plan, json: JsonObject, chain: Chain, path
   }
 }
 
-/** The declared values of a request. Throws CodecError at the first wrong member. */
+/**
+ * The declared values of a request. Throws CodecError at the first wrong member, ApiError where the
+ * lists are too long for any transaction, before their items are read.
+ */
 export function readValues(
   plan: Plan,
   json: JsonObject,
@@ -100,6 +106,7 @@ export function readValues(
 ): Values<Fields> {
   const values: Record<string, unknown> = {};
   const { jsonNames, jsonCodecs } = plan;
+  requireRoom(plan, json);
   for (let i = 0; i < jsonNames.length; i++) {
     const name = jsonNames[i]!;
     const codec = jsonCodecs[i]!;
@@ -108,6 +115,17 @@ export function readValues(
       : codec.fromJson(json[name], `${path}.${name}`, chain);
   }
   return withAbsent(plan, values) as Values<Fields>;
+}
+
+function requireRoom({ def, jsonNames, jsonCodecs }: Plan, json: JsonObject): void {
+  let least = 0;
+  for (let i = 0; i < jsonNames.length; i++) {
+    const { itemBytesMin } = jsonCodecs[i]!;
+    if (itemBytesMin === undefined) continue;
+    const list = json[jsonNames[i]!];
+    if (Array.isArray(list)) least += list.length * itemBytesMin;
+  }
+  requireSize(def, least);
 }
 
 function readProofs(
@@ -176,17 +194,18 @@ function guardSender(tx: Tx, json: JsonObject, chain: Chain): void {
   );
 }
 
-/** Refuses what clients may not submit (rest-api.md §4.8). */
+/** Refuses what clients may not submit (transactions.md#broadcasting). */
 export function guardBroadcast({ def, layout }: Plan): void {
   if (def.internal !== true) return;
   const { version } = layout;
-  if (def.type === 105) {
-    throw apiError('Invalid', 'ExecutedContract transaction is not allowed to be broadcasted');
+  if (def.madeByMiner === true) {
+    const name = def.name.replace(/Transaction$/, '');
+    throw apiError('Invalid', `${name} transaction is not allowed to be broadcasted`);
   }
   throw badType(def.type, version);
 }
 
-/** Refuses what the keystore does not sign (rest-api.md §4.7). */
+/** Refuses what the keystore does not sign (transactions.md#signing). */
 export function guardSign({ def }: Plan): void {
   if (def.internal === true || def.signable === false)
     throw apiError('Invalid', 'UnsupportedTransactionType');
@@ -194,5 +213,5 @@ export function guardSign({ def }: Plan): void {
 
 /** Stands for proofs that do not exist yet: sizes depend on them in no body. */
 export function placeholderProofs(plan: Plan): readonly Uint8Array[] {
-  return isSigned(plan.layout.frame) ? [new Uint8Array(64)] : [];
+  return isSigned(plan.layout.frame) ? [new Uint8Array(SIGNATURE_BYTES)] : [];
 }

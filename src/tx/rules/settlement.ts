@@ -1,18 +1,18 @@
 /**
- * What a trade does to the state (protocol.md §6.8). Orders are filled step by step; a fill never
+ * What a trade does to the state (state.md#exchange). Orders are filled step by step; a fill never
  * takes more of an order, nor more of its fee, than was signed.
  */
-import { apiError, refused } from '../base/errors.ts';
-import { mulDivFloor } from '../base/int.ts';
-import type { SignatureCheck } from '../base/ports.ts';
-import { assetOf, move } from '../ledger/assets.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { orderFills, scripts } from '../ledger/tables.ts';
+import { apiError, refused } from '../../base/errors.ts';
+import { mulDivFloor } from '../../base/int.ts';
+import type { SignatureCheck } from '../../base/ports.ts';
+import { assetOf, move } from '../../ledger/assets.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { orderFills, scripts } from '../../ledger/tables.ts';
+import type { Order } from '../fields/order.ts';
+import type { OrderPair } from '../fields/order-pair.ts';
+import type { BlockContext } from '../transaction.ts';
 import { scriptedAsset } from './asset-rules.ts';
-import type { Order } from './order.ts';
-import type { OrderPair } from './order-pair.ts';
 import { PRICE_UNIT, type Trade } from './order-rules.ts';
-import type { BlockContext } from './transaction.ts';
 
 const NOTHING = { amount: 0n, fee: 0n };
 

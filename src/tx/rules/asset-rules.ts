@@ -1,8 +1,8 @@
-/** Rules that several types share about the asset they change (protocol.md §6.4). */
-import { equal } from '../base/bytes.ts';
-import { apiError, refused } from '../base/errors.ts';
-import { type Asset, assetOf } from '../ledger/assets.ts';
-import type { LedgerView } from '../ledger/ledger.ts';
+/** Rules that several types share about the asset they change (state.md#rules-of-each-type). */
+import { equal } from '../../base/bytes.ts';
+import { apiError, refused } from '../../base/errors.ts';
+import { type Asset, assetOf } from '../../ledger/assets.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
 
 /** Throws ApiError where nobody issued it. */
 export function existingAsset(view: LedgerView, id: Uint8Array): Asset {

@@ -1,18 +1,25 @@
 /**
- * Fields that several types share, with the limits of transactions.md §5.15 and the error codes of
- * rest-api.md §1.3 and §5.3. One codec is one rule for bytes from a peer and JSON from a client.
+ * Fields that several types share, with the limits of transactions.md#limits-of-fields and the
+ * error codes of rest.md#parameters and transactions.md#json. One codec is one rule for bytes from
+ * a peer and JSON from a client.
  */
-import { apiError } from '../base/errors.ts';
-import { type Chain, type Codec, CodecError } from '../codec/codec.ts';
-import { bytes, bytes16, check, i64, L2_MAX, millis, mismatch, u8 } from '../codec/primitives.ts';
-import { nullable, option, since, withDefault } from '../codec/struct.ts';
-import { base58, base64, shown } from '../codec/text.ts';
 
-/** The native token in error texts. */
-export const NATIVE_TOKEN = 'WEST';
+import { apiError } from '../../base/errors.ts';
+import { ADDRESS_BYTES, ID_BYTES } from '../../base/sizes.ts';
+import { type Chain, type Codec, CodecError } from '../../codec/codec.ts';
+import {
+  bytes,
+  bytes16,
+  check,
+  i64,
+  L2_MAX,
+  millis,
+  mismatch,
+  u8,
+} from '../../codec/primitives.ts';
+import { nullable, option, since, withDefault } from '../../codec/struct.ts';
+import { base58, base64, shown } from '../../codec/text.ts';
 
-export const ID_BYTES = 32;
-export const ADDRESS_BYTES = 26;
 const ATTACHMENT_BYTES_MAX = 140;
 
 const key32 = bytes(32, base58);
@@ -99,7 +106,7 @@ export const leaseId: Codec<Uint8Array> = bytes(ID_BYTES, base58, (reason) =>
 
 export const timestamp: Codec<number> = millis;
 
-/** Never negative; zero is legal where the minimum is zero (README decision 24). */
+/** Never negative; zero is legal where the minimum is zero (decision 24). */
 export const fee: Codec<bigint> = check(
   i64,
   (value) => (value < 0n ? apiError('Invalid', 'InsufficientFee(insufficient fee)') : undefined),
@@ -107,18 +114,28 @@ export const fee: Codec<bigint> = check(
 );
 
 /** An amount above zero; `of` names the token in the refusal, code 111. */
-export function positive(of: string): Codec<bigint> {
-  return check(i64, (value) => (value > 0n ? undefined : apiError('NegativeAmount', value, of)), {
-    minimum: 1,
-  });
+export function positive(of: string | Native): Codec<bigint> {
+  return bounded(1n, of);
 }
 
 /** An amount of zero or more, code 111. */
-export function notNegative(of: string): Codec<bigint> {
-  return check(i64, (value) => (value >= 0n ? undefined : apiError('NegativeAmount', value, of)), {
-    minimum: 0,
-  });
+export function notNegative(of: string | Native): Codec<bigint> {
+  return bounded(0n, of);
 }
+
+/** The native token, which has a name of its own in each network. */
+export const NATIVE = Symbol('native token');
+type Native = typeof NATIVE;
+
+const bounded = (least: bigint, of: string | Native): Codec<bigint> =>
+  check(
+    i64,
+    (value, { nativeToken }) =>
+      value >= least
+        ? undefined
+        : apiError('NegativeAmount', value, of === NATIVE ? nativeToken : of),
+    { minimum: Number(least) },
+  );
 
 /** Note to the recipient, at most 140 bytes; none is "". */
 export const attachment: Codec<Uint8Array> = withDefault(

@@ -1,14 +1,14 @@
 /**
- * May the sender send this at all (protocol.md §6.5). A role must be in force both at the time the
+ * May the sender send this at all (state.md#roles). A role must be in force both at the time the
  * sender wrote on the transaction and at that of the block, so that nobody escapes a ban or a lost
  * role by a date in the past (H-16).
  */
-import { type ApiError, refused } from '../base/errors.ts';
-import type { LedgerView } from '../ledger/ledger.ts';
-import { hasRole } from '../ledger/permissions.ts';
-import { BANNED, roleNumber, SENDER } from '../ledger/roles.ts';
-import { roles } from '../ledger/tables.ts';
-import type { BlockContext, Tx } from './transaction.ts';
+import { type ApiError, refused } from '../../base/errors.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
+import { hasRole } from '../../ledger/permissions.ts';
+import { BANNED, roleNumber, SENDER } from '../../ledger/roles.ts';
+import { roles } from '../../ledger/tables.ts';
+import type { BlockContext, Tx } from '../transaction.ts';
 
 const NONE: readonly string[] = [];
 

@@ -1,7 +1,7 @@
 /**
- * Settings that all nodes of a network share and that transaction rules depend on (protocol.md
- * §11.4). The verdict on a transaction may depend on these, the ledger and the block, and on
- * nothing else.
+ * Settings that all nodes of a network share and that transaction rules depend on
+ * (node.md#configuration). The verdict on a transaction may depend on these, the ledger and the
+ * block, and on nothing else.
  */
 
 export interface FeeSettings {
@@ -9,7 +9,7 @@ export interface FeeSettings {
   readonly enabled: boolean;
   /** Type → minimum; a type without one carries no fee. */
   readonly base: ReadonlyMap<number, bigint>;
-  /** Added per two transfers of type 11 and per KiB of type 12. */
+  /** Type → what each unit of its size adds (`additionalFee` of the type). */
   readonly additional: ReadonlyMap<number, bigint>;
   /** Added for a scripted sender and for each scripted asset touched. */
   readonly scriptExtra: bigint;

@@ -1,0 +1,97 @@
+/** Features of the protocol and which of them are active (state.md#features). */
+import { END_OF_TABLE, START_OF_TABLE } from '../../ledger/keys.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
+import { features } from '../../ledger/tables.ts';
+import type { NetworkSettings } from './chain-rules.ts';
+
+interface Feature {
+  readonly id: number;
+  /** The name by which clients know it. */
+  readonly name: string;
+  /**
+   * What this node does with it: `preset` is active from genesis unless the configuration says
+   * otherwise, `vote` is voted for, `request` is voted for where the operator names it, and the
+   * rules of `unknown` are not implemented.
+   */
+  readonly support: 'preset' | 'vote' | 'request' | 'unknown';
+}
+
+/** Every feature of the protocol; this table alone knows their ids, names and support. */
+const FEATURES = {
+  /** Changes what miners earn: the next miner gets a part of the fees, not the maker alone. */
+  ngProtocol: { id: 2, name: 'NG Protocol', support: 'request' },
+  massTransfer: { id: 3, name: 'Mass Transfer Transaction', support: 'preset' },
+  smartAccounts: { id: 4, name: 'Smart Accounts', support: 'preset' },
+  data: { id: 5, name: 'Data Transaction', support: 'preset' },
+  burnAnyTokens: { id: 6, name: 'Burn Any Tokens', support: 'preset' },
+  feeSwitch: { id: 7, name: 'Fee Switch', support: 'preset' },
+  smartAssets: { id: 9, name: 'Smart Assets', support: 'preset' },
+  smartAccountTrading: { id: 10, name: 'Smart Account Trading', support: 'preset' },
+  updatedPos: { id: 100, name: 'Updated PoS', support: 'preset' },
+  contractApi: { id: 101, name: 'Support of gRPC for Docker contracts', support: 'preset' },
+  /** Needs no code of its own: its rules always apply here. */
+  fasterPoa: { id: 119, name: 'Performance optimisation for PoA', support: 'vote' },
+  sponsoredFees: { id: 120, name: 'Sponsored fees support', support: 'vote' },
+  /** Needs no code of its own: its rules always apply here. */
+  banHistory: { id: 130, name: 'Miner ban history', support: 'vote' },
+  atomic: { id: 140, name: 'Atomic transactions', support: 'unknown' },
+  liquidBlock: { id: 160, name: 'Parallel liquid block', support: 'unknown' },
+  contractValidation: { id: 162, name: 'Contract validation', support: 'unknown' },
+  inventoryV2: { id: 173, name: 'Micro-block inventory v2', support: 'unknown' },
+  largeObjects: { id: 180, name: 'Privacy large object', support: 'unknown' },
+} as const satisfies Readonly<Record<string, Feature>>;
+
+type FeatureIds = { readonly [Key in keyof typeof FEATURES]: (typeof FEATURES)[Key]['id'] };
+
+/** Ids by key: `feature.massTransfer` is 3. */
+// Keys and ids are those of the table.
+export const feature = Object.fromEntries(
+  Object.entries(FEATURES).map(([key, { id }]) => [key, id]),
+) as FeatureIds;
+
+const byId: ReadonlyMap<number, Feature> = new Map(
+  Object.values(FEATURES).map((each) => [each.id, each]),
+);
+
+const idsOf = (...supports: readonly Feature['support'][]): readonly number[] =>
+  Object.values(FEATURES)
+    .filter(({ support }) => supports.includes(support))
+    .map(({ id }) => id);
+
+/** Features that the default configuration activates from genesis. */
+export const presetFeatures = idsOf('preset');
+/** Features that this node votes for where the operator leaves the choice to it. */
+export const votedFeatures = idsOf('preset', 'vote');
+/** Features whose rules this node has. */
+export const implementedFeatures = idsOf('preset', 'vote', 'request');
+
+/** No more ids fit into a block's votes than this. */
+const FEATURES_MAX = 65_536;
+
+export const featureName = (id: number): string => byId.get(id)?.name ?? 'Unknown feature';
+
+/** Height from which a feature is active; undefined while it is neither given nor approved. */
+export function activationHeight(
+  view: LedgerView,
+  id: number,
+  network: NetworkSettings,
+): number | undefined {
+  const given = network.preActivatedFeatures.get(id);
+  if (given !== undefined) return given;
+  const vote = view.get(features, id);
+  return vote && vote.approvedAt + network.featureCheckBlocks;
+}
+
+/** The features that hold for a block at `height`; asked once for each block. */
+export function activeFeatures(
+  view: LedgerView,
+  height: number,
+  network: NetworkSettings,
+): ReadonlySet<number> {
+  const active = new Set<number>();
+  for (const [id, from] of network.preActivatedFeatures) if (height >= from) active.add(id);
+  for (const [id, vote] of view.range(features, START_OF_TABLE, END_OF_TABLE, FEATURES_MAX)) {
+    if (height >= vote.approvedAt + network.featureCheckBlocks) active.add(id);
+  }
+  return active;
+}
