@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openJournal } from '../src/adapters/journal.ts';
-import { openLmdbStore } from '../src/adapters/lmdb.ts';
+import { openLmdbStore } from '../src/adapters/lmdb/store.ts';
 import type { Store, StoreWrite } from '../src/base/ports.ts';
 import { Writer } from '../src/codec/codec.ts';
 import { createChain } from '../src/crypto/chain.ts';

@@ -1,5 +1,6 @@
 /**
- * A block: header and transactions in one signed byte string (protocol.md §2.1, §2.2).
+ * A block: header and transactions in one signed byte string (blocks.md#block-bytes,
+ * blocks.md#limits-of-a-block).
  *
  *   fields 1–6                 see header.ts
  *   i4  transactions length    bytes of the next two
@@ -13,16 +14,18 @@
  *
  * Invariant: encodeBlock(decodeBlock(bytes)) gives the same bytes (H-3).
  */
+
 import { apiError } from '../base/errors.ts';
+import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type Chain, CodecError, Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
+import { readTxBytes } from '../tx/bytes.ts';
 import {
   BLOCK_VERSION,
   GENESIS_VERSION,
   type Header,
   readHead,
   readTail,
-  SIGNATURE_BYTES,
   type UnsignedHeader,
   writeHead,
   writeTail,
@@ -32,8 +35,6 @@ import {
 export const GENESIS_TRANSACTIONS_MAX = 127;
 /** An index in a block is a u16 everywhere in the store. */
 export const TRANSACTIONS_MAX = 65_535;
-/** The largest transaction there is: an executed contract (105). */
-export const TRANSACTION_BYTES_MAX = 300 * 1024;
 
 export interface Block {
   readonly header: Header;
@@ -125,17 +126,16 @@ function readTransactions(src: Reader, small: boolean): Uint8Array[] {
   const max = small ? GENESIS_TRANSACTIONS_MAX : TRANSACTIONS_MAX;
   if (count < 0 || count > max) throw wrong(`${count} are more than ${max}`);
   const transactions: Uint8Array[] = [];
-  for (let i = 0; i < count; i++) {
-    const length = src.i32();
-    if (length < 1 || length > TRANSACTION_BYTES_MAX) throw wrong(`one of ${length} bytes`);
-    transactions.push(src.bytes(length));
-  }
+  for (let i = 0; i < count; i++) transactions.push(readTxBytes(src, src.i32()));
   return transactions;
 }
 
 const wrong = (why: string): CodecError => new CodecError('transactions', why);
 
-/** Constants of the network and the active features that bound a block (protocol.md §2.2). */
+/**
+ * Constants of the network and the active features that bound a block
+ * (blocks.md#limits-of-a-block).
+ */
 export interface BlockLimits {
   /** Most bytes of all transactions together: `miner.max-block-size-in-bytes`. */
   readonly transactionBytesMax: number;

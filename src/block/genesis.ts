@@ -1,5 +1,5 @@
 /**
- * The block at height 1, which follows from the configuration alone (protocol.md §1).
+ * The block at height 1, which follows from the configuration alone (blocks.md#genesis).
  *
  * Its transactions stand in this order, T being the time of the block and k = 1, 2, 3 … counting
  * the role grants of the whole block:
@@ -7,16 +7,18 @@
  *   110  for each participant            at T, then
  *   101  for each of its roles           at T − k
  *
- * Grants get earlier one by one because the miner queue is ordered by their time (§4.2): the miner
- * listed last is first in the queue.
+ * Grants get earlier one by one because the miner queue is ordered by their time
+ * (consensus.md#the-miner-queue): the miner listed last is first in the queue.
  */
+
 import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { SignatureCheck } from '../base/ports.ts';
+import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import type { Chain } from '../codec/codec.ts';
 import { buildTx } from '../tx/bytes.ts';
-import { ROLES } from '../tx/permission.ts';
+import { ROLES } from '../tx/fields/permission.ts';
 import type { Fields, Input, TxType } from '../tx/transaction.ts';
 import { genesis } from '../tx/types/001-genesis.ts';
 import { genesisPermit } from '../tx/types/101-genesis-permit.ts';
@@ -26,8 +28,7 @@ import {
   type ConsensusData,
   GENERATION_SIGNATURE_BYTES,
   GENESIS_VERSION,
-  type LARGE_GENESIS_VERSION,
-  SIGNATURE_BYTES,
+  LARGE_GENESIS_VERSION,
 } from './header.ts';
 
 /** No network is older than this. */
@@ -37,6 +38,8 @@ export interface GenesisSettings {
   /** T; at signing the present time. */
   readonly timestamp: number;
   readonly version: typeof GENESIS_VERSION | typeof LARGE_GENESIS_VERSION;
+  /** Told by a block of version 4; version 1 has no place for it. */
+  readonly senderRoleEnabled?: boolean;
   readonly consensus:
     | { readonly kind: 'poa' }
     | { readonly kind: 'pos'; readonly initialBaseTarget: bigint };
@@ -46,7 +49,7 @@ export interface GenesisSettings {
   }[];
   readonly networkParticipants: readonly {
     readonly publicKey: Uint8Array;
-    /** Role bytes of §1.2 in the listed order. */
+    /** Role bytes of blocks.md#genesis-transactions in the listed order. */
     readonly roles: readonly number[];
   }[];
 }
@@ -116,6 +119,9 @@ export function signGenesis(
       consensus: initialConsensus(settings.consensus),
       features: [],
       generator: key.publicKey,
+      ...(version === LARGE_GENESIS_VERSION && settings.senderRoleEnabled === true
+        ? { senderRoleEnabled: true }
+        : {}),
     },
     transactions,
     chain,

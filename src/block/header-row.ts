@@ -16,7 +16,7 @@ export interface HeaderRow {
   readonly blockSize: number;
   readonly transactionCount: number;
   readonly fee: bigint;
-  /** Score of the chain that ends with this block (protocol.md §4.7). */
+  /** Score of the chain that ends with this block (consensus.md#choice-between-forks). */
   readonly score: bigint;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a block says beside its transactions (protocol.md §2.1).
+ * What a block says beside its transactions (blocks.md#block-bytes).
  *
  *   u1  version                1 genesis, 3 every other block, 4 genesis with a 4-byte count
  *   i8  timestamp
@@ -16,6 +16,7 @@
  * Invariants: one header has one encoding (H-3): votes ascend strictly, flags are 0 or 1, lengths
  * are what they must be; decoding throws nothing but CodecError and copies nothing.
  */
+import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type Chain, CodecError, Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
 
@@ -26,7 +27,6 @@ export const LARGE_GENESIS_VERSION = 4;
 export type BlockVersion = 1 | 3 | 4;
 
 /** Also the size of a block id, which is its signature. */
-export const SIGNATURE_BYTES = 64;
 export const GENERATION_SIGNATURE_BYTES = 32;
 export const FEATURE_VOTES_MAX = 64;
 

@@ -1,5 +1,5 @@
 /**
- * Warnings and bans of one miner: the row of the table `bans` (protocol.md §4.5).
+ * Warnings and bans of one miner: the row of the table `bans` (consensus.md#warnings-and-bans).
  *
  *   u2 count, count × i8 timestamp              warnings since the last ban, newest first
  *   u2 count, count × (i8 timestamp, u4 height) bans, newest first

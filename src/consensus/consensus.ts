@@ -1,6 +1,6 @@
 /**
  * Who may make the next block and when, and which chain is better: one interface for both kinds of
- * consensus (protocol.md §3, §4; architecture.md §7).
+ * consensus (consensus.md#proof-of-stake, consensus.md#proof-of-authority).
  *
  * Everything here is a function of its arguments. All judgements about a block, `finish` included,
  * use the state at its parent: `view` must not yet contain effects of the block itself.
@@ -13,7 +13,7 @@ import type { BanHistory } from './ban-history.ts';
 
 /** What consensus may know of chain and state at the parent. Addresses are 26 bytes. */
 export interface ConsensusView {
-  /** Addresses with an active role `miner` at that time, in queue order (§4.2). */
+  /** Addresses with an active role `miner` at that time, in queue order (consensus.md#the-miner-queue). */
   minersAt(timestamp: number): readonly Uint8Array[];
   /** True if the address has an active role `miner` and is not banned by role at that time. */
   isMiner(address: Uint8Array, timestamp: number): boolean;
@@ -23,7 +23,7 @@ export interface ConsensusView {
   /** Height of the last block at or below `height` that the address made. */
   lastBlockBy(address: Uint8Array, height: number): number | undefined;
   headerAt(height: number): BlockFacts;
-  /** Generating balance (§3) at a height up to the parent's; used by PoS alone. */
+  /** Generating balance (consensus.md#generating-balance) at a height up to the parent's; used by PoS alone. */
   generatingBalance(address: Uint8Array, height: number): bigint;
 }
 
@@ -71,27 +71,35 @@ export interface Consensus {
   nextSlot(parent: Parent, forger: Forger, now: number, view: ConsensusView): Slot | undefined;
   /** Consensus data of a block that this account makes at `timestamp`. */
   fields(parent: Parent, forger: Forger, timestamp: number, view: ConsensusView): ConsensusData;
-  /** Refuses a block that breaks a rule. Throws ApiError with the texts of the specification. */
+  /**
+   * Refuses a block whose header contradicts the headers before it, whatever the state. Throws
+   * ApiError.
+   */
+  verifyHeader(header: JudgedHeader, parent: Parent, view: Pick<ConsensusView, 'headerAt'>): void;
+  /**
+   * Refuses a block that breaks a rule, those of `verifyHeader` included. Throws ApiError with the
+   * texts of the specification.
+   */
   verify(header: JudgedHeader, parent: Parent, view: ConsensusView): void;
   /** Marks on miners that a valid block leaves behind. */
   finish(header: JudgedHeader, parent: Parent, view: ConsensusView): BanChange[];
   /**
    * What a generator may use for one block only: two different blocks of one generator with equal
-   * text are an equivocation (§4.8).
+   * text are an equivocation (consensus.md#equivocation).
    */
   turnOf(header: Pick<UnsignedHeader, 'timestamp' | 'reference'>): string;
-  /** Score of one block; the score of a chain is their sum, genesis included (§4.7). */
+  /** Score of one block; the score of a chain is their sum, genesis included (consensus.md#choice-between-forks). */
   score(data: ConsensusData): bigint;
 }
 
 /** Blocks this far ahead of the clock, or more, are from the future. */
 export const MAX_TIME_DRIFT_MS = 100;
 
-/** Such a block is dropped, neither remembered as invalid nor punished (§2.3). */
+/** Such a block is dropped, neither remembered as invalid nor punished (blocks.md#checks-of-a-received-block). */
 export const isFromFuture = (timestamp: number, now: number): boolean =>
   timestamp - now >= MAX_TIME_DRIFT_MS;
 
-/** Only accounts with the role make blocks, under either consensus (§2.3). Throws ApiError. */
+/** Only accounts with the role make blocks, under either consensus (blocks.md#checks-of-a-received-block). Throws ApiError. */
 export function checkMiner(
   address: Uint8Array,
   timestamp: number,

@@ -1,5 +1,6 @@
 /**
- * Warnings and bans for missed turns, derived from the chain alone (protocol.md §4.5).
+ * Warnings and bans for missed turns, derived from the chain alone
+ * (consensus.md#warnings-and-bans).
  *
  * Miners whose turn passed without a block are marked by the next block, at most once per block: a
  * warning, or a ban in place of the last warnings. A block of its own clears a miner's warnings.

@@ -1,5 +1,5 @@
 /**
- * Whose turn it is under PoA (protocol.md §4.3).
+ * Whose turn it is under PoA (consensus.md#whose-turn-it-is).
  *
  * The queue goes on behind the miner of the last block by anyone still in the queue. Skipped rounds
  * move the turn on by one each, and banned miners are passed over.
@@ -65,14 +65,14 @@ export function determineMiner(turns: Turns, skipped: number): Uint8Array {
   return miner;
 }
 
-/** The same without a reason: undefined where it is nobody's turn. */
+/** The same without a reason: undefined where no miner has the turn. */
 export function minerAfter(
   { queue, last, banned }: Turns,
   skipped: number,
 ): Uint8Array | undefined {
   const size = queue.length;
   if (size === 0) return undefined;
-  // Before anybody of the queue has mined, bans do not count.
+  // Before a miner of the queue has mined, bans do not count.
   if (last === undefined) return queue[(1 + skipped) % size];
   // Candidates: the queue from the last generator on, then once more the whole queue.
   for (let at = last + 1 + (skipped % size); at < 2 * size; at++) {

@@ -1,6 +1,6 @@
 /**
  * Time under PoA: rounds of equal length counted from the genesis timestamp, each a working part in
- * which blocks are made and a sync part left for them to spread (protocol.md §4.1).
+ * which blocks are made and a sync part left for them to spread (consensus.md#rounds).
  */
 
 export interface RoundSettings {

@@ -1,5 +1,6 @@
 /**
- * Proof of authority: miners take turns in rounds of equal length (protocol.md §4).
+ * Proof of authority: miners take turns in rounds of equal length
+ * (consensus.md#proof-of-authority).
  */
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
@@ -41,6 +42,11 @@ export function createPoa(settings: PoaSettings, chain: Chain): Consensus {
       kind: 'poa',
       skippedRounds: skippedUpTo(parent.header) + skippedAt(parent, timestamp),
     }),
+    verifyHeader: (header, parent) => {
+      checkTime(rounds, header, parent);
+      const skipped = skippedAt(parent, header.timestamp);
+      checkSkipped(header, skippedUpTo(parent.header) + skipped);
+    },
     verify: (header, parent, view) => {
       const { timestamp } = header;
       const address = chain.addressOf(header.generator);
@@ -70,7 +76,7 @@ export function createPoa(settings: PoaSettings, chain: Chain): Consensus {
 
 /**
  * An integer form without the time term of other implementations: the score is never part of a
- * block (§4.7).
+ * block (consensus.md#choice-between-forks).
  */
 export function scorePoa(data: ConsensusData): bigint {
   return 2n ** 64n / (99n + BigInt(poaData(data).skippedRounds));

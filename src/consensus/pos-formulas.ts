@@ -1,6 +1,7 @@
 /**
- * The numbers of leased proof of stake (protocol.md §3). Integers are bigint where they may exceed
- * 2^53; doubles are combined in exactly the written order, so that every node gets the same bits.
+ * The numbers of leased proof of stake (consensus.md#proof-of-stake). Integers are bigint where
+ * they may exceed 2^53; doubles are combined in exactly the written order, so that every node gets
+ * the same bits.
  */
 import { I64_MAX } from '../base/int.ts';
 import { ln } from './ln.ts';

@@ -1,6 +1,7 @@
 /**
- * Leased proof of stake with fair delays (protocol.md §3): an account may make the next block once
- * a delay has passed that follows from its generating balance and a hash nobody can choose.
+ * Leased proof of stake with fair delays (consensus.md#proof-of-stake): an account may make the
+ * next block once a delay has passed that follows from its generating balance and a hash nobody can
+ * choose.
  */
 import { base58 } from '../base/base58.ts';
 import { concat, equal } from '../base/bytes.ts';
@@ -49,7 +50,7 @@ export function createPos(settings: PosSettings, chain: Chain): Consensus {
     parent: Parent,
     publicKey: Uint8Array,
     timestamp: number,
-    view: ConsensusView,
+    view: Pick<ConsensusView, 'headerAt'>,
   ): PosData => {
     const data = posData(parent.header.consensus);
     const ancestor = parent.height > 2 ? view.headerAt(parent.height - 2) : undefined;
@@ -78,6 +79,8 @@ export function createPos(settings: PosSettings, chain: Chain): Consensus {
       return view.isMiner(forger.address, from) ? { from, until: Infinity } : undefined;
     },
     fields: (parent, forger, timestamp, view) => fields(parent, forger.publicKey, timestamp, view),
+    verifyHeader: (header, parent, view) =>
+      checkData(header, fields(parent, header.generator, header.timestamp, view)),
     verify: (header, parent, view) => {
       const { generator: publicKey, timestamp } = header;
       const forger = { address: chain.addressOf(publicKey), publicKey };

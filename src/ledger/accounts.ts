@@ -1,8 +1,8 @@
 /**
- * Native balances of accounts (protocol.md §6.3): reading and moving.
+ * Native balances of accounts (state.md#balances): reading and moving.
  *
  * Invariants: an account that never had anything has no row; every addition is checked for overflow
- * (H-11). A move may leave a balance below zero for a moment; tx/diff-check.ts refuses transactions
+ * (H-11). A move may leave a balance below zero for a moment; tx/rules/balance-check.ts refuses transactions
  * after which one still is.
  */
 import { add } from '../base/int.ts';

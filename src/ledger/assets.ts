@@ -1,5 +1,5 @@
 /**
- * Assets and their balances (protocol.md §6.3, §6.4).
+ * Assets and their balances (state.md#balances, state.md#rules-of-each-type).
  *
  * Invariants: `assetBalances` and `assetHolders` say the same, and neither has a row for zero; the
  * balances of an asset sum up to its quantity.

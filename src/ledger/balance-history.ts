@@ -1,13 +1,13 @@
 /**
  * Accounts and asset balances as they were at past heights: what generating balances, balances
- * "with confirmations" and past distributions are made of (protocol.md §3).
+ * "with confirmations" and past distributions are made of (consensus.md#proof-of-stake).
  *
  * Invariants: one row for each block that changed an account or an asset balance, holding what it
  * was after that block; before its first row there was nothing. A question about n blocks of an
  * account reads at most n + 1 rows, one about n holders 2n, however long the chain is.
  */
 import { concat } from '../base/bytes.ts';
-import { noTurns, type Turns } from '../base/turns.ts';
+import { inOneGo, noTurns, type Turns } from '../base/turns.ts';
 import { type Account, EMPTY_ACCOUNT, effective } from './accounts.ts';
 import { prefixEnd } from './keys.ts';
 import type { LedgerView, Overlay } from './ledger.ts';
@@ -46,6 +46,9 @@ export function accountAt(view: LedgerView, address: Uint8Array, height: number)
   return EMPTY_ACCOUNT;
 }
 
+/** Rows between two chances for everything else. */
+const STEP_ROWS = 256;
+
 /** The minimum of `of` over the last `blocks` blocks up to `height`, fewer on a shorter chain. */
 export function minimumOver(
   view: LedgerView,
@@ -54,12 +57,25 @@ export function minimumOver(
   blocks: number,
   of: (account: Account) => bigint,
 ): bigint {
+  return inOneGo(minimumInSteps(view, address, height, blocks, of));
+}
+
+/** The same with pauses, for many blocks. */
+export function* minimumInSteps(
+  view: LedgerView,
+  address: Uint8Array,
+  height: number,
+  blocks: number,
+  of: (account: Account) => bigint,
+): Generator<undefined, bigint> {
   const first = Math.max(1, height - blocks + 1);
   let minimum: bigint | undefined;
+  let rows = 0;
   for (const [[, at], account] of newestFirst(view, address, height, height - first + 2)) {
     const value = of(account);
     if (minimum === undefined || value < minimum) minimum = value;
     if (at <= first) return minimum;
+    if (++rows % STEP_ROWS === 0) yield undefined;
   }
   // Nothing was in force at the lower bound, so the account was empty then.
   return of(EMPTY_ACCOUNT);

@@ -1,21 +1,23 @@
 /**
  * From overlays to one store write: rows, undo records and state hashes of consecutive blocks, and
- * what a reorganisation takes back before them (architecture.md §5.3).
+ * what a reorganisation takes back before them.
  *
  * Invariants: one `commit` is one store write, so that a crash leaves a block boundary; nothing is
  * read for before-images, they come with the overlays; a row whose bytes stay the same is neither
  * written nor hashed nor recorded; the order in which rows were set has no influence on any byte;
  * the cache of the head changes in the same step as the store, and only when the write has succeeded.
  */
+
 import { assert } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
 import type { Store, StoreWrite } from '../base/ports.ts';
+import { DIGEST_BYTES } from '../base/sizes.ts';
 import { noTurns, sortInTurns, type Turns } from '../base/turns.ts';
 import { Writer } from '../codec/codec.ts';
 import { decodeValue, type Head } from './head.ts';
 import { keyText, START_OF_TABLE, u32Key } from './keys.ts';
 import { createOverlay, type KeyedOverlay, type Row } from './overlay.ts';
-import { FIRST_STATE_HASH, HASH_BYTES, writeHashedRow } from './state-hash.ts';
+import { FIRST_STATE_HASH, writeHashedRow } from './state-hash.ts';
 import { type Table, untyped } from './table.ts';
 import { readUndo, writeUndoEntry } from './undo.ts';
 
@@ -56,8 +58,11 @@ export interface Step {
 }
 
 export interface Committer {
-  /** Reads the undo records of the blocks above `to`; throws ApiError when one is no longer kept. */
-  unwind(from: number, to: number): Unwound;
+  /**
+   * Reads the undo records of the blocks above `to`; throws ApiError when one is no longer kept.
+   * With `only` the other tables stay as they are: a view for questions, never a base for blocks.
+   */
+  unwind(from: number, to: number, only?: ReadonlySet<number>): Unwound;
   /**
    * Writes everything in one durable transaction; gives the state hash of each block. `landed` runs
    * in the step that moves the head. One at a time, and nothing may change the overlays meanwhile.
@@ -81,7 +86,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   const stateHash = (height: number): Uint8Array => {
     if (height === 0) return FIRST_STATE_HASH;
     const hash = store.get(options.stateHashes, u32Key.encode(height));
-    assert(hash?.length === HASH_BYTES, `the state hash of height ${height} is stored`);
+    assert(hash?.length === DIGEST_BYTES, `the state hash of height ${height} is stored`);
     return hash;
   };
 
@@ -153,7 +158,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   }
 
   return {
-    unwind: (from, to) => {
+    unwind: (from, to, only) => {
       const overlay = createOverlay(head);
       for (let height = from; height > to; height--) {
         const record = store.get(options.undo, u32Key.encode(height));
@@ -161,6 +166,7 @@ export function createCommitter(options: CommitterOptions): Committer {
           throw apiError('Invalid', `Block ${height} is too old to be rolled back`);
         }
         for (const { table, key, previous } of readUndo(record, chain)) {
+          if (only?.has(table) === false) continue;
           const of = byNumber.get(table);
           assert(of !== undefined, `table ${table} of an undo record is known`);
           const value = previous === undefined ? undefined : decodeValue(of, previous, chain);

@@ -1,4 +1,4 @@
-/** Container contracts and their state (protocol.md §8). Keys of a contract are never deleted. */
+/** Container contracts and their state (contracts.md). Keys of a contract are never deleted. */
 import type { DataValue } from './data-value.ts';
 import { END_OF_TABLE, prefixEnd, START_OF_TABLE } from './keys.ts';
 import type { Ledger, LedgerView } from './ledger.ts';

@@ -1,12 +1,13 @@
 /**
  * Committed state as typed tables: `createHead` with the values of hot tables kept decoded,
- * `viewOf` for a snapshot without a cache (architecture.md §5.2, §5.4).
+ * `viewOf` for a snapshot without a cache.
  *
  * Invariants: a cached value equals the stored one, because the committer reports every row it
  * writes; absence is cached too; a cached value never pins a larger buffer that it was cut from.
  */
 import { assert } from '../base/assert.ts';
 import type { Store, StoreView } from '../base/ports.ts';
+import { Recent } from '../base/recent.ts';
 import { type Chain, Reader } from '../codec/codec.ts';
 import { keyText } from './keys.ts';
 import type { LedgerView } from './ledger.ts';
@@ -83,12 +84,13 @@ export function viewOf(store: StoreView, chain: Chain): KeyedView {
 /** The committed state of the main thread. */
 export function createHead(store: Store, chain: Chain): Head {
   const plain = viewOf(store, chain);
-  const caches: (ValueCache | undefined)[] = [];
+  const caches: (Recent<string, unknown> | undefined)[] = [];
 
-  const cacheOf = (table: Table<unknown, unknown>): ValueCache => {
+  const cacheOf = (table: Table<unknown, unknown>): Recent<string, unknown> => {
     let cache = caches[table.id];
     if (cache === undefined) {
-      cache = new ValueCache(table.cached);
+      // It holds up to twice its number.
+      cache = new Recent(Math.max(1, table.cached >>> 1));
       caches[table.id] = cache;
     }
     return cache;
@@ -139,32 +141,3 @@ const isSelfContained = (value: unknown): boolean => {
   for (const field of Object.values(value)) if (typeof field === 'object') return false;
   return true;
 };
-
-/**
- * At most `limit` values, the least recently used half dropped at once: two generations cost one
- * map access a hit, where an exact order would cost three.
- */
-class ValueCache {
-  private young = new Map<string, unknown>();
-  private old = new Map<string, unknown>();
-  private readonly half: number;
-
-  constructor(limit: number) {
-    this.half = Math.max(1, limit >>> 1);
-  }
-
-  get(key: string): unknown {
-    const value = this.young.get(key);
-    if (value !== undefined) return value;
-    const aged = this.old.get(key);
-    if (aged !== undefined) this.set(key, aged);
-    return aged;
-  }
-
-  set(key: string, value: unknown): void {
-    this.young.set(key, value);
-    if (this.young.size <= this.half) return;
-    this.old = this.young;
-    this.young = new Map();
-  }
-}

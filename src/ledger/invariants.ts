@@ -1,5 +1,5 @@
 /**
- * What holds after every block whatever was in it (protocol.md §13, the end): nothing is made or
+ * What holds after every block whatever was in it (scenarios.md, the end): nothing is made or
  * lost, nothing is negative, and index tables say what the state says. All rows are read, so this
  * is for tests and for those who look for a mistake; chain/audit.ts has the check of one block.
  */

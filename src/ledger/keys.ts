@@ -1,5 +1,5 @@
 /**
- * Key codecs that preserve order, and the bounds of ranges over them (architecture.md §5.1).
+ * Key codecs that preserve order, and the bounds of ranges over them.
  *
  * Invariants: a < b as keys if and only if bytes(a) < bytes(b); integers are big-endian; only the
  * last part of a tuple may vary in length; an encoded key is never changed afterwards, so `fixed`
@@ -195,7 +195,7 @@ export const prefixEnd = (start: Uint8Array): Uint8Array => {
   let last = start.length - 1;
   while (last >= 0 && start[last] === 0xff) last--;
   if (last < 0) return END_OF_TABLE;
-  const end = start.slice(0, last + 1);
+  const end = new Uint8Array(start.subarray(0, last + 1));
   end[last] = end[last]! + 1;
   return end;
 };

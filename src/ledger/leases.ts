@@ -1,5 +1,5 @@
 /**
- * Leases (protocol.md §6.4, types 8 and 9).
+ * Leases (state.md#rules-of-each-type, types 8 and 9).
  *
  * Invariant: the sums of all leasedIn, of all leasedOut and of the amounts of active leases are the
  * same; `activeLeases` lists an active lease under both of its accounts and no other lease.

@@ -1,5 +1,5 @@
 /**
- * A private write set on top of a view (architecture.md §5.2): the unit that a block is checked in,
+ * A private write set on top of a view: the unit that a block is checked in,
  * and dropping it is the whole error recovery.
  *
  * Invariants: the view below never changes while an overlay on it is in use; `before` is what the

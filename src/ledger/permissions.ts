@@ -1,6 +1,7 @@
 /**
- * Roles of accounts over time (protocol.md §6.5, §4.2). Every operation on (address, role) is kept;
- * the latest of each role stands in one small row that is read for every sender.
+ * Roles of accounts over time (state.md#roles, consensus.md#the-miner-queue). Every operation on
+ * (address, role) is kept; the latest of each role stands in one small row that is read for every
+ * sender.
  *
  * Invariants: two operations on one address and role never have the same timestamp (H-7); the row
  * in `roles` holds the operation with the highest timestamp, which may lie in the future.

@@ -1,5 +1,6 @@
 /**
- * Access groups: who owns them, who receives their data, and which data there is (protocol.md §9.1).
+ * Access groups: who owns them, who receives their data, and which data there is
+ * (privacy.md#state-of-a-policy).
  *
  * Invariant: `policyHashOrder` lists the hashes of `policyHashes` in the order of their coming,
  * numbered from 0 without gaps.
@@ -77,7 +78,7 @@ export function membersOf(
     .map(([[, , address]]) => address);
 }
 
-/** True if nobody would be left without these members. */
+/** True if no member would be left without these. */
 export function areAllMembers(
   view: LedgerView,
   id: Uint8Array,

@@ -1,4 +1,7 @@
-/** Roles of accounts: names as in JSON, numbers as in bytes and keys (protocol.md §1.2). */
+/**
+ * Roles of accounts: names as in JSON, numbers as in bytes and keys
+ * (blocks.md#genesis-transactions).
+ */
 
 /** A role's number is its place in this list plus one. */
 export const ROLES = [

@@ -5,10 +5,10 @@
  * then table: table u8, key length u16, key, then 0 for a removal, or 1, length u32 and value. It
  * is no part of the protocol: nodes compare it to find out where they came apart.
  */
+import { DIGEST_BYTES } from '../base/sizes.ts';
 import type { Writer } from '../codec/codec.ts';
 
-export const HASH_BYTES = 32;
-export const FIRST_STATE_HASH: Uint8Array = new Uint8Array(HASH_BYTES);
+export const FIRST_STATE_HASH: Uint8Array = new Uint8Array(DIGEST_BYTES);
 
 export function writeHashedRow(
   out: Writer,

@@ -398,7 +398,7 @@ export const privatePending = table(
   'local',
   privateItem,
   present,
-  'Private data that this node is to fetch (privacy/wanted.ts).',
+  'Private data that this node is to fetch (privacy/fetch-queue.ts).',
 );
 
 export const privateLost = table(

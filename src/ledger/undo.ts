@@ -1,5 +1,5 @@
 /**
- * Undo record of one block: what every row it changed held before (architecture.md §5.3).
+ * Undo record of one block: what every row it changed held before.
  *
  * Bytes: for each row, in ascending order of key and then table: table u8, count of leading bytes
  * shared with the key before, count of the other bytes, those bytes, length of the previous value

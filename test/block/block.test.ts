@@ -80,7 +80,7 @@ t.test('noise throws nothing but CodecError', async () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => void decodes(bytes)));
 });
 
-t.test('the layout is that of §2.1', async (t) => {
+t.test('the layout is that of blocks.md#block-bytes', async (t) => {
   const { bytes } = seal({ features: [3, 100], consensus: { kind: 'poa', skippedRounds: 5 } }, [
     Uint8Array.of(1, 2, 3),
   ]);

@@ -102,6 +102,15 @@ t.test('scenario 4: an edited amount does not fit the signature', async (t) => {
   t.throws(() => buildGenesis(settings, { ...seal, publicKey: filled(31, 1) }, chain), text);
 });
 
+t.test('version 4 says that senders need a role', async (t) => {
+  const role = (version: 1 | 4, senderRoleEnabled: boolean) =>
+    decodeBlock(signGenesis({ ...settings, version, senderRoleEnabled }, key, chain).bytes, chain)
+      .header.senderRoleEnabled;
+  t.equal(role(4, true), true);
+  t.equal(role(4, false), undefined);
+  t.equal(role(1, true), undefined, 'version 1 has no place for it');
+});
+
 t.test('scenario 5: data of another network', async (t) => {
   const block = signGenesis(settings, key, chain);
   matchGenesis(block, block.header.signature);

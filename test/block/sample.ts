@@ -8,6 +8,7 @@ import type { Chain } from '../../src/codec/codec.ts';
 /** Addresses are 26 bytes cut out of the key, texts are hex: enough where no key is real. */
 export const chain: Chain = {
   chainId: 84,
+  nativeToken: 'WEST',
   publicKeySize: 32,
   addressOf: (publicKey) => publicKey.slice(0, 26),
   addressToText: (address) => Buffer.from(address).toString('hex'),

@@ -1,4 +1,4 @@
-// Warnings and bans, with the vector of §4.5.
+// Warnings and bans, with the vector of consensus.md#warnings-and-bans.
 import fc from 'fast-check';
 import t from 'tap';
 import { CodecError } from '../../src/codec/codec.ts';
@@ -32,14 +32,14 @@ const marks = (network: Network): number =>
     0,
   );
 
-t.test('vector of §4.5: nobody down', async (t) => {
+t.test('vector of consensus.md#warnings-and-bans: nobody down', async (t) => {
   const network = createNetwork([0, 1, 2, 3, 4]);
   network.run(1, 400);
   t.equal(network.height, 401);
   t.equal(marks(network), 0);
 });
 
-t.test('vector of §4.5: miner 1 down', async (t) => {
+t.test('vector of consensus.md#warnings-and-bans: miner 1 down', async (t) => {
   const network = createNetwork([0, 1, 2, 3, 4]);
   network.run(1, 400, (miner) => miner === 1);
   t.strictSame(bansOf(network), [
@@ -53,7 +53,7 @@ t.test('vector of §4.5: miner 1 down', async (t) => {
 });
 
 t.test(
-  'vector of §4.5 and scenario 15: miners 1, 2, 3 down, never more than 2 banned',
+  'vector of consensus.md#warnings-and-bans and scenario 15: miners 1, 2, 3 down, never more than 2 banned',
   async (t) => {
     const network = createNetwork([0, 1, 2, 3, 4]);
     network.run(1, 400, (miner) => miner >= 1 && miner <= 3);

@@ -1,7 +1,6 @@
 // Rounds, turns and the rules a block of proof of authority must keep.
 import fc from 'fast-check';
 import t from 'tap';
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { genesisTransactions } from '../../src/block/genesis.ts';
 import type { ConsensusView } from '../../src/consensus/consensus.ts';
 import { createPoa, scorePoa } from '../../src/consensus/poa.ts';
@@ -11,9 +10,10 @@ import { viewOf } from '../../src/ledger/head.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { currentMiners, recordRoleOp } from '../../src/ledger/permissions.ts';
 import { chain } from '../block/sample.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import { address, createNetwork, forger, G, poaSettings, publicKey, R } from './network.ts';
 
-t.test('the example of §4.1', async (t) => {
+t.test('the example of consensus.md#rounds', async (t) => {
   const rounds = createRounds(poaSettings);
   const round = rounds.numberAt(G + 45_000);
   t.equal(rounds.start(round), 1_573_472_618_702);
@@ -24,7 +24,7 @@ t.test('the example of §4.1', async (t) => {
   t.equal(skippedRounds(rounds, G, G + R), 0);
 });
 
-t.test('skipped rounds follow the formula of §4.1', async () => {
+t.test('skipped rounds follow the formula of consensus.md#rounds', async () => {
   const time = fc.integer({ min: 0, max: 2 ** 42 });
   const duration = fc.integer({ min: 1, max: 100_000 });
   fc.assert(
@@ -230,7 +230,7 @@ t.test('texts where it is nobody’s turn', async (t) => {
   t.strictSame(determineMiner({ ...turns, last: undefined }, 0), address(1), 'at start no bans');
 });
 
-t.test('determineMiner is the list of §4.3', async () => {
+t.test('determineMiner is the list of consensus.md#whose-turn-it-is', async () => {
   const queueSize = fc.integer({ min: 1, max: 8 });
   fc.assert(
     fc.property(

@@ -53,7 +53,7 @@ t.test('edges of the logarithm', async (t) => {
   t.equal(ln(Number.MAX_VALUE), 709.782712893384);
 });
 
-t.test('scenario 33: delay vectors of §3', async (t) => {
+t.test('scenario 33: delay vectors of consensus.md#proof-of-stake', async (t) => {
   t.equal(delayOf(1n, 100n, 10n ** 13n, 1), 705_491);
   t.equal(delayOf(2n, 200n, 2n * 10n ** 13n, 1), 607_358);
   t.equal(delayOf(3n, 300n, 3n * 10n ** 13n, 1), 549_956);
@@ -66,7 +66,7 @@ t.test('scenario 33: delay vectors of §3', async (t) => {
   t.equal(delayOf(2n ** 64n - 1n, 100n, 10n ** 13n, 1), 5_000);
 });
 
-t.test('scenario 33: base target vectors of §3', async (t) => {
+t.test('scenario 33: base target vectors of consensus.md#proof-of-stake', async (t) => {
   const next = (interval: number | undefined) =>
     nextBaseTarget(100n, G, interval === undefined ? undefined : G - interval, 100);
   t.equal(next(1_000), 99n);

@@ -1,10 +1,10 @@
 import t from 'tap';
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { I64_MAX } from '../../src/base/int.ts';
 import { accountOf, credit, debit, EMPTY_ACCOUNT } from '../../src/ledger/accounts.ts';
 import { assetBalance, assetsOf, creditAsset, holdersOf, move } from '../../src/ledger/assets.ts';
 import { createHead } from '../../src/ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import { chain } from './tables.ts';
 
 const alice = new Uint8Array(26).fill(1);

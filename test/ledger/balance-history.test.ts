@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { type Account, effective } from '../../src/ledger/accounts.ts';
 import {
   accountAt,
@@ -11,6 +10,7 @@ import {
 import { createHead } from '../../src/ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import { accountHistory } from '../../src/ledger/tables.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import { chain } from './tables.ts';
 
 const address = new Uint8Array(26).fill(1);

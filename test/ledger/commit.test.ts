@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { createMemoryStore, type MemoryStore } from '../../src/adapters/memory-store.ts';
 import type { StoreWrite } from '../../src/base/ports.ts';
 import { Writer } from '../../src/codec/codec.ts';
 import { type Committer, createCommitter } from '../../src/ledger/commit.ts';
@@ -9,6 +8,7 @@ import { END_OF_TABLE, START_OF_TABLE, u32Key } from '../../src/ledger/keys.ts';
 import type { LedgerView } from '../../src/ledger/ledger.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import { readUndo, type UndoEntry, writeUndoEntry } from '../../src/ledger/undo.ts';
+import { createMemoryStore, type MemoryStore } from '../simulated/memory-store.ts';
 import {
   accounts,
   chain,

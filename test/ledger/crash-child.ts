@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { openJournal } from '../../src/adapters/journal.ts';
-import { openLmdbStore } from '../../src/adapters/lmdb.ts';
+import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import type { StoreWrite } from '../../src/base/ports.ts';
 import { storeTables } from '../compliance/store.ts';
 

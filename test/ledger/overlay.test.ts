@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { createHead, viewOf } from '../../src/ledger/head.ts';
 import {
   bytesTail,
@@ -22,6 +21,7 @@ import {
 } from '../../src/ledger/keys.ts';
 import type { LedgerView } from '../../src/ledger/ledger.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import { accounts, chain, own, plain, texts } from './tables.ts';
 
 const compare = (a: Uint8Array, b: Uint8Array): number => Math.sign(Buffer.compare(a, b));

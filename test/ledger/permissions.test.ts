@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { compare } from '../../src/base/bytes.ts';
 import { createHead } from '../../src/ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
@@ -13,6 +12,7 @@ import {
   rolesAt,
 } from '../../src/ledger/permissions.ts';
 import { BANNED, MINER } from '../../src/ledger/roles.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import { chain } from './tables.ts';
 
 const addresses = [3, 1, 2].map((byte) => new Uint8Array(26).fill(byte));

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { StoreLockedError } from '../../src/adapters/folder-lock.ts';
 import { openJournal } from '../../src/adapters/journal.ts';
-import { openLmdbStore, StoreCorruptError } from '../../src/adapters/lmdb.ts';
+import { openLmdbStore, StoreCorruptError } from '../../src/adapters/lmdb/store.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/keys.ts';
+import { childEnvironment } from '../child-environment.ts';
 import { storeTables } from '../compliance/store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'crash-'));
@@ -27,7 +28,7 @@ async function start(what: string, folder: string): Promise<Child> {
   const child = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', script, what, folder],
-    { stdio: ['ignore', 'pipe', 'inherit'], env: {} },
+    { stdio: ['ignore', 'pipe', 'inherit'], env: childEnvironment() },
   );
   let text = '';
   const exit = new Promise((resolve) => child.once('close', resolve));

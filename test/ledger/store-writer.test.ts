@@ -5,9 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { type LmdbOptions, openLmdbStore, StoreWriteError } from '../../src/adapters/lmdb.ts';
-import { createRowPacker, eachRow } from '../../src/adapters/store-rows.ts';
+import { createRowPacker, eachRow } from '../../src/adapters/lmdb/rows.ts';
+import { type LmdbOptions, openLmdbStore, StoreWriteError } from '../../src/adapters/lmdb/store.ts';
+import { unseal } from '../../src/adapters/lmdb/sums.ts';
 import type { StoreWrite } from '../../src/base/ports.ts';
+import { childEnvironment } from '../child-environment.ts';
 import { storeTables } from '../compliance/store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'writer-'));
@@ -49,7 +51,10 @@ t.test('a full disk refuses a write and takes a smaller one', async (t) => {
   // The shell's limit counts blocks of 512 or 1024 bytes; the child's large write has 8 MB.
   const limited = ['-c', 'ulimit -f 4000 && exec "$0" "$@"', process.execPath];
   const args = [...limited, QUIET, CHILD, 'full', join(root, 'full')];
-  const child = spawn('sh', args, { stdio: ['ignore', 'pipe', 'inherit'], env: {} });
+  const child = spawn('sh', args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: childEnvironment(),
+  });
   let text = '';
   child.stdout.on('data', (chunk: Buffer) => {
     text += chunk.toString();
@@ -85,7 +90,7 @@ t.test('the process may end during a write', async (t) => {
     const args = [QUIET, CHILD, `exit-${round * 45}`, folder];
     const child = spawn(process.execPath, args, {
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: {},
+      env: childEnvironment(),
     });
     const [code, signal] = await once(child, 'exit');
     t.strictSame([code, signal], [0, null]);
@@ -111,7 +116,7 @@ t.test('rows of all sizes travel unchanged', async (t) => {
   const back: StoreWrite[] = [];
   for (const buffer of packer.take()) {
     eachRow(buffer, (table, k, value) =>
-      back.push({ table, key: k.slice(), value: value?.slice() }),
+      back.push({ table, key: k.slice(), value: value && unseal(table, k, value)?.slice() }),
     );
   }
   t.strictSame(back, writes);

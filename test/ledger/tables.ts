@@ -10,6 +10,7 @@ const unused = (): never => {
 
 export const chain: Chain = {
   chainId: 84,
+  nativeToken: 'WEST',
   publicKeySize: 32,
   addressOf: unused,
   addressToText: unused,
