@@ -7,15 +7,16 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { openLmdbStore } from '../../src/adapters/lmdb.ts';
+import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import { stderrLog } from '../../src/adapters/log.ts';
 import { systemClock } from '../../src/adapters/system.ts';
 import { readChainFile } from '../../src/cli/chain-file.ts';
 import { loadConfig } from '../../src/cli/config-file.ts';
-import { genesisBlock, networkOfConfig } from '../../src/cli/network.ts';
-import { createVerifyThreads } from '../../src/cli/verify-threads.ts';
+import { cryptographyOfConfig } from '../../src/cli/cryptography.ts';
+import { genesisBlock } from '../../src/cli/genesis-block.ts';
+import { createVerifyThreads } from '../../src/cli/signature-threads.ts';
 import { tables } from '../../src/ledger/tables.ts';
-import { openBlockchain } from '../../src/node/blockchain.ts';
+import { openBlockchain } from '../../src/node/open-blockchain.ts';
 
 export interface ApplyResult {
   readonly blocks: number;
@@ -35,7 +36,7 @@ const WARM_UP_BLOCKS = 4;
 
 const [configPath, file = '', data = ''] = process.argv.slice(2);
 const { config } = await loadConfig(configPath);
-const { chain, family } = networkOfConfig(config);
+const { chain, family } = cryptographyOfConfig(config);
 const folder = join(data, 'chain');
 mkdirSync(folder, { recursive: true });
 const store = await openLmdbStore({ folder, tables });

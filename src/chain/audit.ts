@@ -1,9 +1,10 @@
 /**
- * Checks after every commit that nothing was made and nothing lost (protocol.md §13, the end).
+ * Checks after every commit that nothing was made and nothing lost (scenarios.md, the end).
  *
- * What a block changed must sum up to zero: that costs as much as the block has rows. The full check
- * reads the whole state and is for those who look for a mistake.
+ * What a block changed must sum up to zero: that costs as much as the block has rows. The full
+ * check reads the whole state and is for those who look for a mistake.
  */
+import { ADDRESS_BYTES } from '../base/sizes.ts';
 import { brokenInvariants } from '../ledger/invariants.ts';
 import { keyText } from '../ledger/keys.ts';
 import type { Change } from '../ledger/ledger.ts';
@@ -20,8 +21,6 @@ type RowOf<T> = T extends Table<infer _, infer V> ? V : never;
 type Account = RowOf<typeof accounts>;
 type Lease = RowOf<typeof leases>;
 type Asset = RowOf<typeof assets>;
-
-const ADDRESS_BYTES = 26;
 
 /** Every sum that a block breaks, in a sentence; empty where all hold. */
 export function brokenByBlock(changes: Iterable<Change>): readonly string[] {

@@ -1,7 +1,7 @@
 /**
  * A block in the making: its transactions applied one after the other to an overlay. The miner
- * packs one and the appender repeats one; both end in the same `finish`, so that a block means the
- * same to whoever made it and to whoever checks it.
+ * packs one and the appender repeats one. Both end in the same `finish`, so that a block means the
+ * same to its generator and to the nodes that check it.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Turns } from '../base/turns.ts';
@@ -11,9 +11,9 @@ import { recordHistory } from '../ledger/balance-history.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { accountHistory, assetHistory, bans } from '../ledger/tables.ts';
-import { closeBlock, openBlock } from '../tx/block-fees.ts';
-import type { NetworkSettings } from '../tx/network-settings.ts';
 import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
+import { closeBlock, openBlock } from '../tx/rules/block-fees.ts';
+import type { NetworkSettings } from '../tx/rules/chain-rules.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
 import { consensusView } from './consensus-view.ts';
@@ -47,7 +47,7 @@ export interface BlockDraft {
   finish(header: JudgedHeader & { readonly features: readonly number[] }): Promise<bigint>;
 }
 
-/** Each block writes rows of its own height, so nobody need look for older ones. */
+/** Each block writes rows of its own height, so older ones are not looked for. */
 const NEVER_WRITTEN_BEFORE: ReadonlySet<number> = new Set([accountHistory.id, assetHistory.id]);
 
 export function openDraft(options: DraftOptions): BlockDraft {

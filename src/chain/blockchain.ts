@@ -1,5 +1,6 @@
 /**
- * The chain: one head, moved only by a durable commit (protocol.md §2.3, §4.7).
+ * The chain: one head, moved only by a durable commit (blocks.md#checks-of-a-received-block,
+ * consensus.md#choice-between-forks).
  *
  * Invariants: everything that changes the state runs in one lane, one job at a time; a job works on
  * private overlays, so readers see the old head or the new one and nothing between; listeners are
@@ -8,41 +9,42 @@
 import { AssertionError, assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import { ApiError, apiError } from '../base/errors.ts';
+import { tellAll } from '../base/listeners.ts';
 import type { Clock, Histogram, Log, Store, Verifier } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
-import {
-  type Block,
-  blockId,
-  checkLimits,
-  limitsOf,
-  sealBlock,
-  TRANSACTIONS_MAX,
-} from '../block/block.ts';
-import { BLOCK_VERSION, type Header } from '../block/header.ts';
+import { type Block, blockId, checkLimits, limitsOf } from '../block/block.ts';
+import type { Header } from '../block/header.ts';
 import type { HeaderRow } from '../block/header-row.ts';
 import type { Chain } from '../codec/codec.ts';
-import { type Consensus, type Forger, isFromFuture, type Slot } from '../consensus/consensus.ts';
+import {
+  type Consensus,
+  type ConsensusView,
+  type Forger,
+  isFromFuture,
+  type Slot,
+} from '../consensus/consensus.ts';
 import { createCommitter, type Step } from '../ledger/commit.ts';
 import { createHead, type KeyedView } from '../ledger/head.ts';
 import { u32Key } from '../ledger/keys.ts';
 import type { KeyedOverlay } from '../ledger/overlay.ts';
 import { scripts, stateHashes, tables, undo } from '../ledger/tables.ts';
-import type { NetworkSettings } from '../tx/network-settings.ts';
+import type { NetworkSettings } from '../tx/rules/chain-rules.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { Ahead } from './ahead.ts';
 import { type BlockDraft, openDraft } from './block-draft.ts';
 import { indexWrites } from './block-index.ts';
-import { consensusView } from './consensus-view.ts';
+import { CONSENSUS_TABLES, consensusView } from './consensus-view.ts';
 import {
   type FeatureSupport,
   requireKnownFeatures,
   type VotingSettings,
   votesFor,
 } from './features.ts';
+import { type Generator, headerInTurn, type Packer, packLimits, sealInTurn } from './forge.ts';
 import { Lane } from './lane.ts';
 import { foundingWrites } from './origin.ts';
 import { newestHeader } from './stored-blocks.ts';
-import { droppedBy, type Unwinding, unwindTo } from './unwinding.ts';
+import { droppedBy, requireReachable, type Unwinding, unwindTo } from './unwinding.ts';
 import { decodeTransactions, verifyBlock } from './verify-block.ts';
 
 export interface BlockchainOptions {
@@ -100,19 +102,6 @@ export interface ChainListener {
   rolledBack?(tip: Tip, txs: readonly Tx[]): void;
 }
 
-/** Fills a draft with transactions up to these limits. */
-export type Packer = (draft: BlockDraft, limits: PackLimits) => Promise<void>;
-
-export interface PackLimits {
-  /** Bytes of all transactions. */
-  readonly bytesMax: number;
-  readonly countMax: number;
-}
-
-export interface Generator extends Forger {
-  readonly sign: (message: Uint8Array) => Uint8Array;
-}
-
 export interface Blockchain {
   readonly view: KeyedView;
   /** True before `found`. */
@@ -148,6 +137,8 @@ export interface Inside {
     txs: readonly Tx[],
     ahead: Ahead,
   ): Promise<AppliedBlock>;
+  /** What consensus asks about the state at a lower height. Throws ApiError where it is too old. */
+  consensusAt(height: number): ConsensusView;
   /** The state at a lower height as a base for `apply`; nothing is changed yet. */
   unwind(to: number): Promise<Unwinding>;
   /**
@@ -272,16 +263,16 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       const last = blocks.at(-1);
       newest = last === undefined ? readTip() : tipOf(last.height, last.row);
       if (unwinding !== undefined) {
-        for (const listener of listeners) listener.rolledBack?.(tip(), dropped);
+        tellAll(listeners, log, (listener) => listener.rolledBack?.(tip(), dropped));
       }
       for (const block of blocks) {
         const at = tipOf(block.height, block.row);
-        for (const listener of listeners) listener.block?.({ tip: at, block });
+        tellAll(listeners, log, (listener) => listener.block?.({ tip: at, block }));
       }
     });
   }
 
-  /** `landed` runs in the step that moves the head. What the store refuses is nobody's input. */
+  /** `landed` runs in the step that moves the head. An input is not to blame for the store. */
   async function write(step: Step, landed: () => void): Promise<void> {
     const measured = metrics?.commit.start();
     try {
@@ -294,12 +285,15 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     measured?.();
   }
 
+  const consensusAt = (height: number): ConsensusView =>
+    consensusView(committer.unwind(tip().height, height, CONSENSUS_TABLES).overlay);
+
   const unwind = (to: number): Promise<Unwinding> =>
     unwindTo(to, tip().height, head, committer, clock);
 
   async function appendNow(block: Block, isVerified: (tx: Tx) => boolean): Promise<void> {
     if (isFromFuture(block.header.timestamp, clock.now())) {
-      throw apiError('Invalid', `BlockFromFuture(${block.header.timestamp})`);
+      throw apiError('BlockFromFuture', block.header.timestamp);
     }
     const txs = await decodeTransactions(block, chain, turns);
     await verifyBlock(block, txs, verifier, isVerified);
@@ -328,31 +322,14 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
 
   async function forgeNow(generator: Generator, timestamp: number, pack: Packer): Promise<Block> {
     const parent = tip();
+    const votes = votesFor(head, network, options.support);
     const view = consensusView(head);
-    const data = consensus.fields(parent, generator, timestamp, view);
-    const unsigned = { timestamp, generator: generator.publicKey };
-    const draft = draftOn(head, parent, unsigned, NOTHING_AHEAD);
-    const isActive = (id: number): boolean => draft.context.features.has(id);
-    const limits = limitsOf(options.transactionBytesMax, isActive);
+    const header = headerInTurn(parent, generator, timestamp, votes, consensus, view);
+    const draft = draftOn(head, parent, header, NOTHING_AHEAD);
     const measured = metrics?.apply.start();
-    await pack(draft, {
-      bytesMax: limits.transactionBytesMax,
-      countMax: limits.transactionsMax ?? TRANSACTIONS_MAX,
-    });
+    await pack(draft, packLimits(draft, options.transactionBytesMax));
     measured?.();
-    const block = sealBlock(
-      {
-        ...unsigned,
-        version: BLOCK_VERSION,
-        reference: parent.id,
-        consensus: data,
-        features: votesFor(head, network, options.support),
-      },
-      draft.txs.map((tx) => tx.bytes),
-      chain,
-      generator.sign,
-    );
-    consensus.verify(block.header, parent, view);
+    const block = await sealInTurn(header, draft, generator, consensus);
     await commit([applied(draft, parent, block, await draft.finish(block.header))]);
     const { height } = tip();
     log.info('block.forged', { height, txs: draft.txs.length, bytes: block.bytes.length });
@@ -361,13 +338,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
 
   async function rollbackNow(height: number): Promise<readonly Tx[]> {
     const from = tip().height;
-    if (height < 1 || height > from) {
-      throw apiError('Invalid', `There is no block to roll back to at height ${height}`);
-    }
-    if (from - height > options.undoDepth) {
-      const oldest = from - options.undoDepth;
-      throw apiError('Invalid', `Rollback is possible only to the block at a height: ${oldest}`);
-    }
+    requireReachable(height, from, options.undoDepth);
     if (height === from) return [];
     const unwinding = await unwind(height);
     await commit([], unwinding);
@@ -382,7 +353,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     stateHash: (height) => store.get(stateHashes.id, u32Key.encode(height)),
     found: (genesis) => lane.run(() => foundNow(genesis)),
     append: (block, isVerified = () => false) => lane.run(() => appendNow(block, isVerified)),
-    exclusive: (job) => lane.run(() => job({ tip, apply, unwind, commit })),
+    exclusive: (job) => lane.run(() => job({ tip, apply, consensusAt, unwind, commit })),
     nextSlot: (forger, now) => consensus.nextSlot(tip(), forger, now, consensusView(head)),
     forge: (generator, timestamp, pack) => lane.run(() => forgeNow(generator, timestamp, pack)),
     rollback: (height) => lane.run(() => rollbackNow(height)),

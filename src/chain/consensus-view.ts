@@ -7,7 +7,7 @@ import { generatingBalance } from '../ledger/balance-history.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { currentMiners, hasRole } from '../ledger/permissions.ts';
 import { BANNED, MINER } from '../ledger/roles.ts';
-import { bans, blocksByGenerator } from '../ledger/tables.ts';
+import { bans, blocksByGenerator, roleHistory, roleHolders, roles } from '../ledger/tables.ts';
 import { headerRowAt } from './stored-blocks.ts';
 
 /** Blocks that are applied but not committed yet, by height: a batch of imported blocks. */
@@ -15,6 +15,14 @@ export type Uncommitted = ReadonlyMap<
   number,
   { readonly generator: Uint8Array } & ReturnType<ConsensusView['headerAt']>
 >;
+
+/**
+ * What must be taken back to ask about the state at a lower height: headers and balances carry their
+ * height in the key.
+ */
+export const CONSENSUS_TABLES: ReadonlySet<number> = new Set(
+  [bans, roleHistory, roleHolders, roles].map(({ id }) => id),
+);
 
 export function consensusView(
   view: LedgerView,

@@ -1,6 +1,7 @@
 /**
- * Evidence of miners that make two blocks where one is allowed (protocol.md §4.8): the pair is
- * kept for a day, logged and counted. Nobody is punished by it; operators take the role away.
+ * Evidence of miners that make two blocks where one is allowed (consensus.md#equivocation): the
+ * pair is kept for a day, logged and counted. Nobody is punished by it; operators take the role
+ * away.
  *
  * Invariants: only headers with a good signature come in here; both memories are bounded.
  */
@@ -21,7 +22,7 @@ export interface Evidence {
 }
 
 export interface Equivocations {
-  /** Gives the evidence that this header completes, if it is new. */
+  /** Gives the evidence that this header completes, where the turn has none yet. */
   note(header: Header): Evidence | undefined;
   /** Of the last 24 hours, oldest first. */
   list(): readonly Evidence[];
@@ -29,15 +30,15 @@ export interface Equivocations {
 
 export function createEquivocations(
   consensus: Pick<Consensus, 'turnOf'>,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'monotonic'>,
   log: Log,
 ): Equivocations {
   const seen = new Map<string, Header>();
   let evidence: Evidence[] = [];
 
-  function isKnown(header: Header): boolean {
-    return evidence.some(({ second }) => equal(second.signature, header.signature));
-  }
+  /** One pair proves it, however many more blocks the miner signs in this turn. */
+  const isProved = (by: Header): boolean =>
+    evidence.some(({ first }) => equal(first.signature, by.signature));
 
   return {
     note(header) {
@@ -48,8 +49,8 @@ export function createEquivocations(
         seen.set(turn, copyOf(header));
         return undefined;
       }
-      if (equal(first.signature, header.signature) || isKnown(header)) return undefined;
-      const found = { first, second: copyOf(header), seenAt: clock.now() };
+      if (equal(first.signature, header.signature) || isProved(first)) return undefined;
+      const found = { first, second: copyOf(header), seenAt: clock.monotonic() };
       evidence = [...evidence, found].slice(-EVIDENCE_MAX);
       log.warn('block.equivocation', {
         generator: base58.encode(header.generator),
@@ -61,7 +62,7 @@ export function createEquivocations(
       return found;
     },
     list() {
-      evidence = evidence.filter(({ seenAt }) => clock.now() - seenAt <= DAY_MS);
+      evidence = evidence.filter(({ seenAt }) => clock.monotonic() - seenAt <= DAY_MS);
       return evidence;
     },
   };

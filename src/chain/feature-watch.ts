@@ -1,11 +1,11 @@
 /**
  * Tells the operator of features that the network wants and this node does not know, and stops the
- * node when one becomes active (protocol.md §6.1). Without the stop it only warns: the node goes on
- * by its own rules and may end up on a chain of its own.
+ * node when one becomes active (state.md#features). Without the stop it only warns: the node goes
+ * on by its own rules and may end up on a chain of its own.
  */
 import type { Log } from '../base/ports.ts';
-import { activeFeatures } from '../tx/features.ts';
-import type { NetworkSettings } from '../tx/network-settings.ts';
+import type { NetworkSettings } from '../tx/rules/chain-rules.ts';
+import { activeFeatures } from '../tx/rules/features.ts';
 import type { Blockchain } from './blockchain.ts';
 import { type FeatureSupport, unknownAhead, unknownFeatures, unknownText } from './features.ts';
 
@@ -26,15 +26,15 @@ export function watchFeatures(
   stop: (cause: UnsupportedFeatures) => void,
 ): () => void {
   const { view } = blockchain;
-  let told = '';
+  let reported = '';
 
   function look(): UnsupportedFeatures | undefined {
     const next = blockchain.tip().height + 1;
     const active = unknownFeatures(activeFeatures(view, next, network));
     const ahead = unknownAhead(view, next, network);
     const news = `${active} ${[...ahead]}`;
-    if (news === told) return undefined;
-    told = news;
+    if (news === reported) return undefined;
+    reported = news;
     for (const [feature, height] of ahead)
       log.warn('feature.unknown-approved', { feature, height });
     if (active.length === 0) return undefined;

@@ -1,6 +1,6 @@
 /**
- * How features become active by vote, and what is told about them (protocol.md §6.1, rest-api.md
- * §18, README decision 41).
+ * How features become active by vote, and what is told about them (state.md#features,
+ * decision 41).
  *
  * Heights are cut into windows of W blocks: 1..W, W+1..2W and so on. Each block votes for the
  * features its generator supports. At the last height of a window, features with enough votes in it
@@ -16,19 +16,16 @@ import { FEATURE_VOTES_MAX } from '../block/header.ts';
 import { END_OF_TABLE, prefix, prefixEnd, START_OF_TABLE, u32Key } from '../ledger/keys.ts';
 import type { Ledger, LedgerView } from '../ledger/ledger.ts';
 import { features, featureVotes } from '../ledger/tables.ts';
-import { activationHeight, featureName } from '../tx/features.ts';
-import type { NetworkSettings } from '../tx/network-settings.ts';
+import type { NetworkSettings } from '../tx/rules/chain-rules.ts';
+import {
+  activationHeight,
+  featureName,
+  implementedFeatures,
+  votedFeatures,
+} from '../tx/rules/features.ts';
 
 /** Ids are 15 bits, so no window has more counters. */
 const FEATURES_MAX = 0x8000;
-
-/**
- * Features whose rules this node has. 119 and 130 need no code of their own: their rules always
- * apply here.
- */
-export const implementedFeatures: readonly number[] = [
-  2, 3, 4, 5, 6, 7, 9, 10, 100, 101, 119, 120, 130,
-];
 
 /** Voting rules of the network. */
 export interface VotingSettings
@@ -39,9 +36,9 @@ export interface VotingSettings
 
 /** What this node's operator wants: `features.*` of the configuration. */
 export interface FeatureSupport {
-  /** Vote for every implemented feature. */
+  /** Vote for every implemented feature but those that an operator has to ask for. */
   readonly autoSupport: boolean;
-  /** Features to vote for otherwise. */
+  /** Features to vote for in any case. */
   readonly supported: readonly number[];
   /** No block is judged any more once a feature that this node does not know is active. */
   readonly stopAtUnknown?: boolean;
@@ -93,15 +90,15 @@ export function votesFor(
   settings: VotingSettings,
   { autoSupport, supported }: FeatureSupport,
 ): readonly number[] {
-  const wanted = autoSupport
-    ? implementedFeatures
-    : implementedFeatures.filter((id) => supported.includes(id));
+  const wanted = implementedFeatures.filter(
+    (id) => supported.includes(id) || (autoSupport && votedFeatures.includes(id)),
+  );
   return wanted.filter((id) => !isDecided(view, id, settings)).slice(0, FEATURE_VOTES_MAX);
 }
 
 /**
  * Features in force that this node does not know the rules of: it cannot judge blocks any more.
- * `active` is what tx/features.ts finds for the height of the next block.
+ * `active` is what tx/rules/features.ts finds for the height of the next block.
  */
 export function unknownFeatures(active: ReadonlySet<number>): readonly number[] {
   return [...active].filter((id) => !implementedFeatures.includes(id)).sort((a, b) => a - b);

@@ -1,6 +1,6 @@
 /**
- * Which chain to follow (protocol.md §2.3, §4.7): a branch with a better score replaces the blocks
- * above its ancestor, in one commit or not at all.
+ * Which chain to follow (blocks.md#checks-of-a-received-block, consensus.md#choice-between-forks):
+ * a branch with a better score replaces the blocks above its ancestor, in one commit or not at all.
  *
  * Invariants: signatures of the whole branch are checked before the state is looked at; a refused
  * branch has changed nothing; the block that broke a rule is remembered, one from the future never;
@@ -13,11 +13,12 @@ import type { Clock, Log, Verifier } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { Header } from '../block/header.ts';
-import { type Consensus, isBetter, isFromFuture } from '../consensus/consensus.ts';
+import { type Consensus, isBetter, isFromFuture, type Parent } from '../consensus/consensus.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { Ahead } from './ahead.ts';
 import { type AppliedBlock, type Blockchain, type Inside, type Tip, tipOf } from './blockchain.ts';
+import { consensusView } from './consensus-view.ts';
 import type { Equivocations } from './equivocation.ts';
 import type { InvalidBlocks } from './invalid-blocks.ts';
 import { headerRowAt, heightOf } from './stored-blocks.ts';
@@ -43,7 +44,13 @@ export interface ForkChoicePorts {
 /** What became of a branch; `invalid` and `future` say which block and why. */
 export type Verdict =
   | { readonly kind: 'adopted' | 'known' | 'not-better' | 'unknown-parent' | 'too-deep' }
-  | { readonly kind: 'invalid' | 'future'; readonly id: Uint8Array; readonly error: ApiError };
+  | {
+      readonly kind: 'invalid' | 'future';
+      readonly id: Uint8Array;
+      readonly error: ApiError;
+      /** The block does not bear the signature of its generator: the sender has made it up. */
+      readonly isForged: boolean;
+    };
 
 /** Blocks whose signatures are being checked, or are known to be good. */
 export interface CheckedBlock {
@@ -64,10 +71,26 @@ export interface ForkChoice {
   check(block: Block): Promise<CheckedBlock>;
   /** Consecutive blocks, the first on a block of this chain; replaces what is above that block. */
   adopt(branch: readonly CheckedBlock[]): Promise<Verdict>;
+  /**
+   * Why a block with this header would be refused without a look at its body: judged by the headers
+   * before it first, then by whose turn it was. Undefined: no reason, or its parent is not here.
+   */
+  examine(header: Header): Promise<ApiError | undefined>;
   /** `check` and `adopt` of one block. */
   offer(block: Block, known?: Known): Promise<Verdict>;
   readonly invalid: InvalidBlocks;
   readonly equivocations: Equivocations;
+}
+
+/** The refusal that the rule ends with, if any. */
+function refusalOf(rule: () => void): ApiError | undefined {
+  try {
+    rule();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
 }
 
 /** A block that broke a rule, with the rule. */
@@ -75,7 +98,7 @@ class BadBlock extends Error {
   readonly id: Uint8Array;
   readonly refusal: ApiError;
   /**
-   * False until its own signature was found good: before that anybody may have put a good block's
+   * False until its own signature was found good: before that a peer may have put a good block's
    * id on a bad block, and remembering it would shut out the good one.
    */
   readonly remembered: boolean;
@@ -94,7 +117,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
   const { blockchain, consensus, verifier, clock, log, invalid, equivocations } = ports;
   const { view } = blockchain;
   const turns = createTurns(clock);
-  // Blocks of this node, too: whoever runs it with the keys of another finds out.
+  // Blocks of this node are noted, too: two nodes with the same keys are found out.
   blockchain.listen({ block: ({ block }) => equivocations.note(block.row.header) });
 
   async function check(block: Block, known: Known = NOTHING_KNOWN): Promise<CheckedBlock> {
@@ -102,7 +125,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     const verdict = known.isSigned
       ? verifyTransactions(txs, verifier, ports.isVerified)
       : verifyBlock(block, txs, verifier, ports.isVerified);
-    // It is awaited when the block's turn comes; until then a rejection is nobody's surprise.
+    // `adopt` awaits the verdict later; an earlier rejection must not end the process.
     verdict.catch(() => undefined);
     return { block, txs, verdict };
   }
@@ -115,13 +138,14 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
       const id = blockId(block);
       const foreign = (why: string) => new BadBlock(id, apiError('Invalid', why), false);
       if (invalid.has(id)) throw foreign('The block is known to be invalid');
-      if (previous !== undefined && !equal(header.reference, previous.signature)) {
-        throw foreign('The blocks of the branch do not follow each other');
-      }
       await verdict.catch((error) => {
         if (!(error instanceof ApiError)) throw error;
         throw new BadBlock(id, error, error.entry !== 'InvalidSignature');
       });
+      // After the signature: a forged reference is the fault of the sender, not of the branch.
+      if (previous !== undefined && !equal(header.reference, previous.signature)) {
+        throw foreign('The blocks of the branch do not follow each other');
+      }
       equivocations.note(header);
       previous = header;
     }
@@ -131,7 +155,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     for (const { block } of branch) {
       const { timestamp } = block.header;
       if (!isFromFuture(timestamp, clock.now())) continue;
-      const future = apiError('Invalid', `BlockFromFuture(${timestamp})`);
+      const future = apiError('BlockFromFuture', timestamp);
       throw new BadBlock(blockId(block), future, false);
     }
   }
@@ -176,12 +200,60 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     return { score, id, reference };
   };
 
+  /**
+   * A false claim must not cost more than a look: unwinding a hundred blocks reads all that they
+   * have changed. Throws BadBlock.
+   */
+  function requireClaimed(inside: Inside, ancestor: Tip, branch: readonly CheckedBlock[]): void {
+    let parent: Parent = ancestor;
+    const earlier = new Map<number, Header>();
+    const claims = consensusView(view, earlier);
+    for (const { block } of branch) {
+      const { header } = block;
+      const broken = refusalOf(() => consensus.verifyHeader(header, parent, claims));
+      if (broken !== undefined) throw new BadBlock(blockId(block), broken, true);
+      parent = { height: parent.height + 1, header };
+      earlier.set(parent.height, header);
+    }
+    const [first] = branch;
+    const refusal = first && turnRefusal(inside, ancestor, first.block.header);
+    if (refusal !== undefined) throw new BadBlock(blockId(first!.block), refusal, true);
+  }
+
+  function turnRefusal(inside: Inside, ancestor: Tip, header: Header): ApiError | undefined {
+    const state = inside.consensusAt(ancestor.height);
+    return refusalOf(() => consensus.verify(header, ancestor, state));
+  }
+
+  async function examine(header: Header): Promise<ApiError | undefined> {
+    const ancestor = ancestorOf(header);
+    if (ancestor === undefined) return undefined;
+    const broken = refusalOf(() => consensus.verifyHeader(header, ancestor, consensusView(view)));
+    if (broken !== undefined) return broken;
+    if (ancestor.height === blockchain.tip().height) {
+      return refusalOf(() => consensus.verify(header, ancestor, consensusView(view)));
+    }
+    return blockchain.exclusive(async (inside) => {
+      const stillThere = ancestorOf(header);
+      return stillThere && turnRefusal(inside, stillThere, header);
+    });
+  }
+
+  /** Undefined where it is not in this chain, or deeper than anything may be taken back. */
+  function ancestorOf({ reference }: Header): Tip | undefined {
+    const height = heightOf(view, reference);
+    const row = height === undefined ? undefined : headerRowAt(view, height);
+    if (height === undefined || row === undefined) return undefined;
+    return blockchain.tip().height - height > options.rollbackMax ? undefined : tipOf(height, row);
+  }
+
   async function extend(
     inside: Inside,
     ancestor: Tip,
     depth: number,
     branch: readonly CheckedBlock[],
   ): Promise<void> {
+    if (depth > 0) requireClaimed(inside, ancestor, branch);
     const unwinding = depth === 0 ? undefined : await inside.unwind(ancestor.height);
     const ahead = new Ahead();
     const applied: AppliedBlock[] = [];
@@ -221,16 +293,18 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     if (!(error instanceof BadBlock)) throw error;
     const { id, refusal, remembered } = error;
     if (remembered) invalid.add(id);
-    const isFuture = refusal.message.startsWith('BlockFromFuture');
+    const isFuture = refusal.entry === 'BlockFromFuture';
     const fields = { id: base58.encode(id), why: refusal.message };
     if (isFuture) log.info('block.early', fields);
     else log.warn('block.refused', fields);
-    return { kind: isFuture ? 'future' : 'invalid', id, error: refusal };
+    const isForged = refusal.entry === 'InvalidSignature';
+    return { kind: isFuture ? 'future' : 'invalid', id, error: refusal, isForged };
   }
 
   return {
     check: (block) => check(block),
     adopt,
+    examine,
     async offer(block, known = NOTHING_KNOWN) {
       try {
         return await adopt([await check(block, known)]);

@@ -1,7 +1,7 @@
 /**
  * Appends a stream of blocks with every check: signatures of the next blocks are verified on other
  * threads while this thread applies the present one, many blocks share one commit, and the next ones
- * are applied while it is being written (architecture.md §5.3, §8.2).
+ * are applied while it is being written.
  *
  * Invariants: blocks are applied strictly in order; the first bad one ends the import with all
  * before it committed; one commit is in flight at most, and the next one waits for it, so that a
@@ -68,7 +68,7 @@ export async function importBlocks(
     const txs = await decodeTransactions(block, chain);
     const verdict =
       options.verify === false ? Promise.resolve() : verifyBlock(block, txs, verifier, () => false);
-    // It is awaited when the block's turn comes; until then a rejection is nobody's surprise.
+    // The block's turn awaits the verdict; an earlier rejection must not end the process.
     verdict.catch(() => undefined);
     checksAhead += txs.length + 1;
     return { height, block, txs, verdict };
@@ -92,7 +92,7 @@ export async function importBlocks(
       // What lay below the batch is part of the head now.
       batch[0]?.overlay.rebase(view);
       writing = write(batch, { height: tip.height, transactions: total });
-      // It is awaited before the next one; until then a rejection is nobody's surprise.
+      // The next batch awaits this one; an earlier rejection must not end the process.
       writing.catch(() => undefined);
       batch = [];
       rows = 0;

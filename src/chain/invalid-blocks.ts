@@ -1,6 +1,6 @@
 /**
  * Ids of blocks that broke a rule, so that the same block costs nothing the second time
- * (protocol.md §10.6). A block from the future never gets in: its time may come.
+ * (network.md#sync). A block from the future never gets in: its time may come.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
@@ -18,7 +18,7 @@ export interface InvalidBlocksOptions {
 
 export function createInvalidBlocks(
   options: InvalidBlocksOptions,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'monotonic'>,
 ): InvalidBlocks {
   const ids = createRecentSet(options.max, options.forgetMs, clock);
   return { add: (id) => ids.add(latin1(id)), has: (id) => ids.has(latin1(id)) };

@@ -1,10 +1,10 @@
 /**
- * Which network a store belongs to: written with the genesis block, compared at every start
- * (protocol.md §1.5).
+ * Which network a store belongs to, and under which settings its blocks were judged: written with the
+ * genesis block, compared at every start (blocks.md#check-at-start).
  */
-import { equal } from '../base/bytes.ts';
+import { equal, fromUtf8, utf8 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
-import type { StoreWrite } from '../base/ports.ts';
+import type { Store, StoreWrite } from '../base/ports.ts';
 import type { Chain } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { meta } from '../ledger/tables.ts';
@@ -15,13 +15,18 @@ export const SCHEMA_VERSION = 1;
 const VERSION = 'schema-version';
 const GENESIS = 'genesis-id';
 const NETWORK = 'chain-id';
+const SETTINGS = 'settings';
+
+/** What all nodes of a network have configured alike: canonical JSON of the value by key. */
+export type SharedSettings = Readonly<Record<string, string>>;
+
+const row = (name: string, value: Uint8Array): StoreWrite => ({
+  table: meta.id,
+  key: meta.key.encode(name),
+  value,
+});
 
 export function foundingWrites(genesisId: Uint8Array, chain: Chain): StoreWrite[] {
-  const row = (name: string, value: Uint8Array): StoreWrite => ({
-    table: meta.id,
-    key: meta.key.encode(name),
-    value,
-  });
   return [
     row(VERSION, Uint8Array.of(SCHEMA_VERSION)),
     row(GENESIS, genesisId),
@@ -42,4 +47,29 @@ export function requireSameOrigin(view: LedgerView, genesisId: Uint8Array): void
   if (stored === undefined || !equal(stored, genesisId)) {
     throw apiError('Invalid', 'Mismatched genesis blocks in configuration and blockchain');
   }
+}
+
+/**
+ * Refuses a store whose blocks were judged by other rules, naming the settings. A store that was made
+ * before a setting existed takes the present value as its own. Throws ApiError; changes nothing then.
+ */
+export async function requireSameSettings(
+  view: LedgerView,
+  settings: SharedSettings,
+  store: Pick<Store, 'write'>,
+): Promise<void> {
+  const bytes = view.get(meta, SETTINGS);
+  const stored: SharedSettings = JSON.parse(bytes === undefined ? '{}' : (fromUtf8(bytes) ?? '{}'));
+  const changed = Object.keys(settings).filter(
+    (key) => stored[key] !== undefined && stored[key] !== settings[key],
+  );
+  if (changed.length > 0) {
+    const list = changed.map((key) => `${key} = ${stored[key]} (now ${settings[key]})`).join(', ');
+    throw apiError(
+      'Invalid',
+      `The data directory was made with other settings of the network: ${list}`,
+    );
+  }
+  if (Object.keys(settings).every((key) => stored[key] !== undefined)) return;
+  await store.write([row(SETTINGS, utf8(JSON.stringify({ ...stored, ...settings })))]);
 }

@@ -1,6 +1,7 @@
 /** Blocks and transactions as the store has them: lookups by height, id and address. */
 import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
+import type { Turns } from '../base/turns.ts';
 import { type Block, encodeBlock, TRANSACTIONS_MAX } from '../block/block.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
 import { prefix, prefixEnd, u32Key } from '../ledger/keys.ts';
@@ -66,6 +67,42 @@ export function blockAt(view: LedgerView, height: number): Block | undefined {
     bytes: encodeBlock(row.header, parts, view.chain),
   };
 }
+
+/** Rows that are read in one piece. */
+const ROWS_AT_ONCE = 200;
+
+/**
+ * The same for whoever has time: a full block takes tens of milliseconds. The head may move
+ * meanwhile, so the caller looks whether the block is still the one at this height.
+ */
+export async function blockInTurns(
+  view: LedgerView,
+  height: number,
+  turns: Turns,
+): Promise<Block | undefined> {
+  const row = headerRowAt(view, height);
+  if (row === undefined) return undefined;
+  const end = prefixEnd(prefix([u32Key], height));
+  const parts: Uint8Array[] = [];
+  for (let more = true; more; ) {
+    const from = transactions.key.encode([height, parts.length]);
+    const before = parts.length;
+    for (const [, bytes] of view.range(transactions, from, end, ROWS_AT_ONCE)) parts.push(bytes);
+    more = parts.length === before + ROWS_AT_ONCE;
+    if (turns.due()) await turns.take();
+  }
+  return {
+    header: row.header,
+    transactions: parts,
+    bytes: encodeBlock(row.header, parts, view.chain),
+  };
+}
+
+/** One transaction in full bytes. */
+export const transactionBytes = (
+  view: LedgerView,
+  { height, index }: Position,
+): Uint8Array | undefined => view.get(transactions, [height, index]);
 
 /** The full bytes of a confirmed transaction. */
 export function findTransaction(view: LedgerView, id: Uint8Array): StoredTx | undefined {

@@ -1,12 +1,13 @@
 /**
  * Taking back blocks: the state below them and the removal of their index rows, in one overlay
- * (protocol.md §4.7).
+ * (consensus.md#choice-between-forks).
  *
  * Invariant: seen through the overlay the taken blocks do not exist, neither in the state nor in
  * the index, so that rules about known ids and former generators judge a fork rightly.
  */
 import { assert } from '../base/assert.ts';
 import { latin1 } from '../base/bytes.ts';
+import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Committer, Unwound } from '../ledger/commit.ts';
 import type { KeyedView } from '../ledger/head.ts';
@@ -23,6 +24,17 @@ export interface Unwinding {
 }
 
 const byNumber = new Map(tables.map((table) => [table.id, untyped(table)]));
+
+/** Throws ApiError where the chain cannot be taken back to this height. */
+export function requireReachable(to: number, from: number, undoDepth: number): void {
+  if (to < 1 || to > from) {
+    throw apiError('Invalid', `There is no block to roll back to at height ${to}`);
+  }
+  if (from - to > undoDepth) {
+    const oldest = from - undoDepth;
+    throw apiError('Invalid', `Rollback is possible only to the block at a height: ${oldest}`);
+  }
+}
 
 /** Changes nothing yet. Throws ApiError where an undo record is no longer kept. */
 export async function unwindTo(

@@ -1,13 +1,17 @@
 /**
  * Pool entries by the hash of their full bytes: the name under which peers speak of them, since a
- * transaction id does not cover the proofs (protocol.md §2.5, H-18). Entries that were mined a
- * moment ago are found too, for peers that are a block behind and for blocks of another branch.
+ * transaction id does not cover the proofs (blocks.md#compact-blocks, H-18). Entries that were
+ * mined a moment ago are found too, for peers that are a block behind and for blocks of another
+ * branch.
  */
 import { latin1 } from '../base/bytes.ts';
 import { Recent } from '../base/recent.ts';
-import type { Pool, PoolEntry } from './pool.ts';
+import type { PoolEntry } from './entry.ts';
+import type { Pool } from './pool.ts';
 
-/** Entries that have left the pool and can still be handed out: more than a block of 1 MiB holds. */
+/**
+ * Entries that have left the pool and can still be handed out: more than a block of 1 MiB holds.
+ */
 const LEFT_MAX = 7_000;
 
 export interface BytesIndex {

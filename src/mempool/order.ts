@@ -1,7 +1,7 @@
 /**
  * Pool entries in the order in which blocks take them: ascending timestamp, ties by id bytes
- * (protocol.md §7). New entries are mostly the newest, so they wait in a tail that is sorted only
- * when somebody asks for the order; removed ones are skipped and swept out with it.
+ * (mempool.md). New entries are mostly the newest, so they wait in a tail that is sorted only
+ * when the order is asked for; removed ones are skipped and swept out with it.
  */
 export interface Ordered {
   readonly timestamp: number;

@@ -1,44 +1,89 @@
-/** Fills a block from the pool, oldest first (protocol.md §7). */
-import { ApiError } from '../base/errors.ts';
+/** Fills a block from the pool, oldest first (mempool.md). */
+import { type ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
+import type { PackLimits } from '../chain/forge.ts';
+import { refusalFrom } from '../codec/refusal.ts';
 import type { Tx } from '../tx/transaction.ts';
+import type { PoolEntry } from './entry.ts';
 import type { Pool } from './pool.ts';
 
-export interface PackLimits {
-  /** Bytes of all transactions. */
-  readonly bytesMax: number;
-  readonly countMax: number;
-}
+/** What becomes of a transaction that the packer has taken from the pool. */
+export type Outcome =
+  /** The block has it; `bytes` is what it takes of the block, its results included. */
+  | { readonly kind: 'in'; readonly bytes: number }
+  /** It leaves the pool with this reason. */
+  | { readonly kind: 'out'; readonly error: ApiError }
+  /** It stays in the pool for a later block. */
+  | { readonly kind: 'stays' };
 
 /**
- * Hands entries to `add` in order; what it refuses leaves the pool with that reason, what does not
- * fit stays. Ends when nothing more would fit.
+ * The step between pool and draft. `room` is the number of bytes that are left in the block. The
+ * step may take its time, as an execution on another thread does: the chain waits meanwhile.
+ */
+export type PackStep = (tx: Tx, room: number) => Outcome | Promise<Outcome>;
+
+/** The step for transactions that go into the block as they are; a throw of `add` is a refusal. */
+export const applying =
+  (add: (tx: Tx) => void): PackStep =>
+  (tx) => {
+    add(tx);
+    return { kind: 'in', bytes: tx.bytes.length };
+  };
+
+/**
+ * Offers the entries of the pool to `step` in order, and drops those that the step refuses; the pool
+ * keeps such an entry only where a reorganisation has put it in doubt. Ends when nothing more would
+ * fit, or at the deadline.
  */
 export async function pack(
   pool: Pool,
   limits: PackLimits,
-  add: (tx: Tx) => void,
+  step: PackStep,
   clock: Clock,
 ): Promise<void> {
-  let bytes = 0;
+  const { bytesMax, countMax, deadline = Number.POSITIVE_INFINITY } = limits;
+  let room = bytesMax;
   let count = 0;
+  // Other transactions must not be judged without those that they build on.
+  await pool.readmitted();
   const turns = createTurns(clock);
   // The pool's order changes with every arrival during a turn, so the walk is over a copy.
   for (const entry of [...pool.inOrder()]) {
-    if (count >= limits.countMax || bytes + SMALLEST_BYTES > limits.bytesMax) return;
-    if (entry.removed || bytes + entry.bytes.length > limits.bytesMax) continue;
-    try {
-      add(pool.decode(entry));
-      bytes += entry.bytes.length;
-      count++;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      pool.drop(entry, error);
+    if (count >= countMax || room < SMALLEST_BYTES || clock.now() >= deadline) return;
+    if (entry.removed) continue;
+    const { length } = entry.bytes;
+    if (length > bytesMax) {
+      pool.drop(entry, apiError('Invalid', `${length} bytes fit into no block of this network`));
     }
+    if (length > room) continue;
+    const found = outcomeOf(pool, entry, step, room);
+    const outcome = found instanceof Promise ? await found : found;
+    if (outcome.kind === 'in') {
+      room -= outcome.bytes;
+      count++;
+    } else if (outcome.kind === 'out' && !entry.removed) pool.drop(entry, outcome.error);
     if (turns.due()) await turns.take();
   }
 }
+
+/** Waits only for steps that take their time: most do not, and a block has thousands of them. */
+function outcomeOf(
+  pool: Pool,
+  entry: PoolEntry,
+  step: PackStep,
+  room: number,
+): Outcome | Promise<Outcome> {
+  try {
+    const outcome = step(pool.decode(entry), room);
+    return outcome instanceof Promise ? outcome.catch(outOf) : outcome;
+  } catch (cause) {
+    return outOf(cause);
+  }
+}
+
+/** Throws what is a fault of this node. */
+const outOf = (cause: unknown): Outcome => ({ kind: 'out', error: refusalFrom(cause) });
 
 /** No transaction of any type is shorter. */
 const SMALLEST_BYTES = 100;

@@ -1,24 +1,29 @@
 /**
- * Unconfirmed transactions (protocol.md §7).
+ * Unconfirmed transactions (mempool.md).
  *
  * Invariants: an entry was valid on the head when it came in, together with what its sender has in
  * the pool already; it is on disk before `submit` resolves; it leaves only by being mined, by
- * expiry or with a recorded reason; nothing is evicted for a newcomer. Entries are kept as bytes,
- * since an object for each field would cost ten times the memory.
+ * expiry or with a recorded reason; nothing is evicted for a newcomer. Transactions of blocks that
+ * were taken back return whether the pool is full or not (unsettled.ts).
  */
 import { base58 } from '../base/base58.ts';
 import { equal, latin1 } from '../base/bytes.ts';
-import { ApiError, apiError, refused } from '../base/errors.ts';
+import { type ApiError, apiError, refused } from '../base/errors.ts';
+import { tellAll } from '../base/listeners.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
 import type { Chain } from '../codec/codec.ts';
+import { refusalFrom } from '../codec/refusal.ts';
 import { decodeTx } from '../tx/bytes.ts';
 import { invalidSignature } from '../tx/pipeline.ts';
 import { signaturesOf } from '../tx/signatures.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { type Ordered, TimeOrder } from './order.ts';
+import { entryOf, type PoolEntry } from './entry.ts';
+import { TimeOrder } from './order.ts';
+import { createReadmission } from './readmission.ts';
 import { type Funds, type SenderLimits, Senders } from './senders.ts';
-import type { Spending } from './spending.ts';
+import { NOTHING_SPENT, type Spending } from './spending.ts';
+import { createUnsettled } from './unsettled.ts';
 
 export interface PoolOptions extends SenderLimits {
   readonly expireMs: number;
@@ -32,6 +37,8 @@ export interface PoolChain extends Funds {
    * it takes from the sender. Throws ApiError.
    */
   tryApply(tx: Tx): Spending;
+  /** For several transactions, each on top of those before it. */
+  together(): { isCurrent(): boolean; tryApply(tx: Tx): Spending };
   /** True where a block of the chain has it. */
   isMined(id: Uint8Array): boolean;
 }
@@ -43,15 +50,6 @@ export interface PoolPorts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-export interface PoolEntry extends Ordered {
-  readonly bytes: Uint8Array;
-  readonly id: Uint8Array;
-  readonly sender: string;
-  readonly spending: Spending;
-  /** Hash of the bytes as Latin-1 text, once somebody has asked for it (bytes-index.ts). */
-  bytesHash: string | undefined;
 }
 
 export interface PoolListener {
@@ -71,12 +69,14 @@ export interface Pool {
   get(id: Uint8Array): Tx | undefined;
   /** True if exactly these bytes passed all checks already, signatures included (H-18). */
   holds(tx: Tx): boolean;
-  list(): readonly Tx[];
+  /** Decoded one by one; what comes or goes meanwhile may be among them or not. */
+  list(): Iterable<Tx>;
   size(): number;
   bytes(): number;
   /** Entries in block order; the array is valid until the next change. */
   inOrder(): readonly PoolEntry[];
   decode(entry: PoolEntry): Tx;
+  /** Takes it out with this reason; a later head decides where a reorganisation is the reason. */
   drop(entry: PoolEntry, error: ApiError): void;
   /** Why a transaction left the pool unmined, if that was recently. */
   dropped(id: Uint8Array): string | undefined;
@@ -86,8 +86,10 @@ export interface Pool {
    * lose it; a transaction that is still in the chain at the next start is skipped then.
    */
   keep(txs: Iterable<Tx>): Promise<void>;
-  /** Transactions of blocks that were rolled back come again, validated anew. */
+  /** Transactions of blocks that were rolled back come again, in their order. */
   readmit(txs: Iterable<Tx>): Promise<void>;
+  /** Resolves when all that has been rolled back is here again. */
+  readmitted(): Promise<void>;
   /** Re-admits what the journal held at the last stop. */
   recover(): Promise<void>;
   listen(listener: PoolListener): () => void;
@@ -102,6 +104,33 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const arriving = new Map<string, Promise<Tx>>();
   const dropped = new Recent<string, string>(DROPPED_MAX);
   const listeners = new Set<PoolListener>();
+  const unsettled = createUnsettled({
+    clock,
+    together() {
+      const { isCurrent, tryApply } = state.together();
+      return { isCurrent, tryApply: (entry) => tryApply(decode(entry)) };
+    },
+    isSound: (entry) => problemOf(entry) === undefined,
+    announce,
+    spends(entry, spending) {
+      senders.remove(entry);
+      entry.spending = spending;
+      senders.add(entry);
+    },
+    drop: leave,
+  });
+  const readmission = createReadmission({
+    journal,
+    clock,
+    log,
+    isKnown: (tx, key) => stopped || entries.has(key) || state.isMined(tx.id),
+    put(tx) {
+      const entry = put(tx, NOTHING_SPENT, true);
+      unsettled.shake([entry]);
+      return entry;
+    },
+    done: unsettled.putFirst,
+  });
   let journalBytes = 0;
   let stopped = false;
   let cancelCleanup = clock.after(options.cleanupMs, cleanup);
@@ -123,17 +152,18 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
 
   async function admit(tx: Tx, key: string, checkSignature: boolean): Promise<Tx> {
     if (tx.def.internal) {
-      throw apiError('Invalid', `Bad transaction type (${tx.type}) and version (${tx.version})`);
+      throw apiError('BadTransactionType', tx.type, tx.version);
     }
     const sender = latin1(tx.sender);
     const known = entries.get(key);
     if (known !== undefined) return earlier(known, sender);
     senders.requireRoom(tx.bytes.length, sender);
+    requireDecodable(tx);
     if (checkSignature && !(await areSignaturesValid(tx))) throw invalidSignature(tx);
     // One with other proofs may have come in meanwhile: the first one stays.
     const rival = entries.get(key);
     if (rival !== undefined) return earlier(rival, sender);
-    const entry = insert(tx, key, sender);
+    const entry = insert(tx, sender);
     try {
       await journal.append(tx.bytes);
     } catch (cause) {
@@ -141,8 +171,20 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       log.error('pool.journal-failed', { why: String(cause) });
       throw apiError('StatusCheckFailed', 'the pool cannot be written to disk');
     }
-    if (!entry.removed) tellAdded(entry);
+    if (!entry.removed) announce(entry);
     return tx;
+  }
+
+  /** What is kept are its bytes: they must mean the same to this node and to every other one. */
+  function requireDecodable(tx: Tx): void {
+    let again: Tx;
+    try {
+      again = decodeTx(tx.bytes, chain);
+    } catch (cause) {
+      throw refusalFrom(cause);
+    }
+    if (again.layout === tx.layout && equal(again.id, tx.id)) return;
+    throw apiError('Invalid', 'the bytes of the transaction mean another one');
   }
 
   /** The entry that has this id already. Ids of aliases do not tell senders apart. */
@@ -159,8 +201,9 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     return verdicts.every(Boolean);
   }
 
-  function tellAdded(entry: PoolEntry): void {
-    for (const listener of listeners) listener.added?.(entry);
+  function announce(entry: PoolEntry): void {
+    entry.announced = true;
+    tellAll(listeners, log, (listener) => listener.added?.(entry));
   }
 
   function check(tx: Tx, sender: string): Spending {
@@ -170,20 +213,14 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     return spending;
   }
 
-  function insert(tx: Tx, key: string, sender: string): PoolEntry {
+  function insert(tx: Tx, sender: string): PoolEntry {
     // Others may have filled the pool while the signature was being checked.
-    const spending = check(tx, sender);
-    const entry: PoolEntry = {
-      key,
-      id: tx.id,
-      bytes: tx.bytes.slice(),
-      timestamp: tx.timestamp,
-      sender,
-      spending,
-      bytesHash: undefined,
-      removed: false,
-    };
-    entries.set(key, entry);
+    return put(tx, check(tx, sender));
+  }
+
+  function put(tx: Tx, spending: Spending, returned = false): PoolEntry {
+    const entry = entryOf(tx, spending, returned);
+    entries.set(entry.key, entry);
     order.add(entry);
     senders.add(entry);
     return entry;
@@ -193,11 +230,16 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     if (!entries.delete(entry.key)) return;
     order.remove(entry);
     senders.remove(entry);
+    unsettled.forget(entry);
     journalBytes += entry.bytes.length;
-    for (const listener of listeners) listener.removed?.(entry);
+    tellAll(listeners, log, (listener) => listener.removed?.(entry));
   }
 
   function drop(entry: PoolEntry, error: ApiError): void {
+    if (!unsettled.retain(entry)) leave(entry, error);
+  }
+
+  function leave(entry: PoolEntry, error: ApiError): void {
     remove(entry);
     noteDropped(entry.id, error);
   }
@@ -211,6 +253,23 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     return decodeTx(entry.bytes, chain);
   }
 
+  /** Why the head alone refuses it. */
+  function problemOf(entry: PoolEntry): ApiError | undefined {
+    try {
+      state.tryApply(decode(entry));
+      return undefined;
+    } catch (error) {
+      return refusalFrom(error);
+    }
+  }
+
+  /** Those in doubt first. The array is valid until the next change. */
+  function inOrder(): readonly PoolEntry[] {
+    const ordered = order.inOrder();
+    if (unsettled.size === 0) return ordered;
+    return [...unsettled.entries(), ...ordered.filter((entry) => !unsettled.has(entry))];
+  }
+
   async function cleanup(): Promise<void> {
     const now = clock.now();
     let inTurn = 0;
@@ -218,15 +277,11 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       if (stopped) return;
       if (entry.removed) continue;
       if (now - entry.timestamp > options.expireMs) {
-        drop(entry, apiError('Mistiming', `Transaction ts ${entry.timestamp} is too old`));
+        leave(entry, apiError('Mistiming', `Transaction ts ${entry.timestamp} is too old`));
         continue;
       }
-      try {
-        state.tryApply(decode(entry));
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        drop(entry, error);
-      }
+      const problem = unsettled.has(entry) ? undefined : problemOf(entry);
+      if (problem !== undefined) drop(entry, problem);
       if (++inTurn % REVALIDATED_PER_TURN === 0) await clock.turn();
     }
     await trimJournal();
@@ -238,63 +293,62 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     if (journalBytes < JOURNAL_SLACK_BYTES || journalBytes < senders.bytes) return;
     journalBytes = 0;
     try {
-      await journal.rewrite([...order.inOrder()].map((entry) => entry.bytes));
+      const waiting = order.inOrder().map((entry) => entry.bytes);
+      await journal.rewrite([...waiting, ...readmission.underWay()]);
     } catch (cause) {
       // The old file still holds all that was promised, and the next block tries again.
       log.error('pool.journal-failed', { why: String(cause) });
     }
   }
 
-  async function keep(txs: Iterable<Tx>): Promise<void> {
-    try {
-      await Promise.all(Array.from(txs, (tx) => journal.append(waitingOf(tx).bytes)));
-    } catch (cause) {
-      log.error('pool.journal-failed', { why: String(cause) });
-    }
-  }
-
   async function readmit(txs: Iterable<Tx>): Promise<void> {
-    let running: Promise<void>[] = [];
-    for (const mined of txs) {
-      const tx = waitingOf(mined);
-      const key = latin1(tx.id);
-      if (tx.def.internal || entries.has(key)) continue;
-      running.push(readmitOne(tx, key));
-      if (running.length < REVALIDATED_PER_TURN) continue;
-      // They share a sync of the disk.
-      await Promise.all(running);
-      running = [];
-    }
-    await Promise.all(running);
+    unsettled.shake(entries.values());
+    await readmission.readmit(txs);
+    await unsettled.settle();
   }
 
-  async function readmitOne(tx: Tx, key: string): Promise<void> {
+  /** A record of another release, perhaps. Its transaction was acknowledged, so the log says so. */
+  function readRecord(record: Uint8Array): Tx | undefined {
     try {
-      await admit(tx, key, false);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      noteDropped(tx.id, error);
+      return decodeTx(record, chain);
+    } catch (cause) {
+      const why = refusalFrom(cause).message;
+      log.error('pool.record-skipped', { hash: base58.encode(chain.fastHash(record)), why });
+      return undefined;
     }
   }
 
   async function recover(): Promise<void> {
-    const kept: Uint8Array[] = [];
+    let kept = 0;
+    const refused: Tx[] = [];
     let inTurn = 0;
     for (const record of journal.recovered) {
-      const tx = decodeTx(record, chain);
+      const tx = readRecord(record);
+      if (tx === undefined) continue;
       const key = latin1(tx.id);
       if (++inTurn % REVALIDATED_PER_TURN === 0) await clock.turn();
       // Most of it, since the journal is trimmed now and then only.
       if (entries.has(key) || state.isMined(tx.id)) continue;
       try {
-        tellAdded(insert(tx, key, latin1(tx.sender)));
-        kept.push(record);
+        announce(insert(tx, latin1(tx.sender)));
+        kept++;
       } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        noteDropped(tx.id, error);
+        // Throws what is a fault of this node.
+        refusalFrom(error);
+        refused.push(tx);
       }
     }
-    if (kept.length !== journal.recovered.length) await journal.rewrite(kept);
+    // The end may have come in the middle of a reorganisation, and then they build on one another.
+    if (refused.length > 0) for (const entry of entries.values()) unsettled.putLast(entry);
+    for (const tx of refused) {
+      if (entries.has(latin1(tx.id))) continue;
+      unsettled.putLast(put(tx, NOTHING_SPENT));
+      kept++;
+    }
+    if (kept !== journal.recovered.length) {
+      await journal.rewrite(Array.from(entries.values(), ({ bytes }) => bytes));
+    }
+    await unsettled.settle();
   }
 
   return {
@@ -308,10 +362,12 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       const entry = entries.get(latin1(tx.id));
       return entry !== undefined && equal(entry.bytes, tx.bytes);
     },
-    list: () => order.inOrder().map(decode),
+    *list() {
+      for (const entry of inOrder()) yield decode(entry);
+    },
     size: () => entries.size,
     bytes: () => senders.bytes,
-    inOrder: () => order.inOrder(),
+    inOrder,
     decode,
     drop,
     dropped: (id) => dropped.get(latin1(id)),
@@ -321,9 +377,11 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
         if (entry !== undefined) remove(entry);
       }
       void trimJournal();
+      void unsettled.settle();
     },
-    keep,
+    keep: readmission.keep,
     readmit,
+    readmitted: readmission.idle,
     recover,
     listen(listener) {
       listeners.add(listener);
@@ -336,6 +394,3 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     },
   };
 }
-
-/** What a result of a contract was made for waits for another result. */
-const waitingOf = (mined: Tx): Tx => mined.def.inner?.(mined) ?? mined;

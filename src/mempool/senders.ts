@@ -1,10 +1,12 @@
 /**
  * What each sender has in the pool: how many entries and bytes, and what they take from it together
- * (protocol.md §7, H-17). The pool asks before it takes a newcomer in.
+ * (mempool.md, H-17). The pool asks before it takes a newcomer in.
  */
+
 import { base58 } from '../base/base58.ts';
 import { fromLatin1 } from '../base/bytes.ts';
-import { type ApiError, apiError, refused } from '../base/errors.ts';
+import { apiError } from '../base/errors.ts';
+import { unavailableFunds } from '../tx/rules/balance-check.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Spending } from './spending.ts';
 
@@ -68,14 +70,14 @@ export class Senders {
     const native = this.funds.availableBalance(tx.sender);
     const spends = own.native + spending.native;
     if (spending.native > 0n && spends > native) {
-      throw unavailable(this.limits.nativeToken, native, spends);
+      throw unavailableFunds(this.limits.nativeToken, native, spends);
     }
     for (const [asset, amount] of spending.assets ?? []) {
       const id = fromLatin1(asset);
       const balance = this.funds.assetBalance(tx.sender, id);
       const assetSpends = (own.assets.get(asset) ?? 0n) + amount;
       if (assetSpends > balance) {
-        throw unavailable(`asset '${base58.encode(id)}'`, balance, assetSpends);
+        throw unavailableFunds(`asset '${base58.encode(id)}'`, balance, assetSpends);
       }
     }
   }
@@ -108,10 +110,3 @@ export class Senders {
 }
 
 const newTotals = (): Totals => ({ entries: 0, bytes: 0, native: 0n, assets: new Map() });
-
-const unavailable = (what: string, balance: bigint, spends: bigint): ApiError =>
-  refused(
-    `Attempt to transfer unavailable funds: Transaction application leads to negative ${what} ` +
-      'balance to (at least) temporary negative state, ' +
-      `current balance equals ${balance}, spends equals -${spends}, result is ${balance - spends}`,
-  );

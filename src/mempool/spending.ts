@@ -1,7 +1,7 @@
 /**
  * What the entries of one sender would take from it together. The state alone lets a sender spend
  * the same funds in two entries, since each is checked against the head only; this sum refuses the
- * second at once instead of letting blocks find out (protocol.md §7, H-17).
+ * second at once instead of letting blocks find out (mempool.md, H-17).
  */
 
 import { equal, latin1 } from '../base/bytes.ts';
@@ -14,6 +14,8 @@ export interface Spending {
   /** Asset id as Latin-1 text → decrease; undefined where no asset leaves the sender. */
   readonly assets: ReadonlyMap<string, bigint> | undefined;
 }
+
+export const NOTHING_SPENT: Spending = { native: 0n, assets: undefined };
 
 interface Account {
   readonly balance: bigint;

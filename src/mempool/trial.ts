@@ -9,8 +9,8 @@ import { confirmedHeight } from '../chain/stored-blocks.ts';
 import { accountOf, available } from '../ledger/accounts.ts';
 import { assetBalance } from '../ledger/assets.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
-import type { NetworkSettings } from '../tx/network-settings.ts';
 import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
+import type { NetworkSettings } from '../tx/rules/chain-rules.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { PoolChain } from './pool.ts';
 import { spendingOf } from './spending.ts';
@@ -58,6 +58,19 @@ export function createTrial(
       const spending = spendingOf(tx.sender, overlay.since(mark));
       overlay.revert(mark);
       return spending;
+    },
+    together() {
+      const block = present();
+      const at = head;
+      const own = createOverlay(view);
+      return {
+        isCurrent: () => equal(blockchain.tip().id, at),
+        tryApply(tx: Tx) {
+          const mark = own.mark();
+          applyTransaction(tx, own, block, known);
+          return spendingOf(tx.sender, own.since(mark));
+        },
+      };
     },
     isMined: (id) => confirmedHeight(view, id) !== undefined,
     availableBalance: (address) => available(accountOf(view, address)),

@@ -1,12 +1,12 @@
 /**
- * Makes blocks when it is this node's turn (protocol.md §3 "Miner loop", §4.9).
+ * Makes blocks when it is this node's turn (consensus.md#proof-of-stake "Miner loop",
+ * consensus.md#making-a-block-under-proof-of-authority).
  *
  * The consensus names the next slot of the owner; one timer waits for it. A new tip cancels the
  * timer and asks again, so a slot is never used on a parent that is no longer the head.
  */
-import { ApiError } from '../base/errors.ts';
+import { isOurs } from '../base/assert.ts';
 import type { Clock, Log, LogFields } from '../base/ports.ts';
-import { Recent } from '../base/recent.ts';
 import type { Slot } from '../consensus/consensus.ts';
 
 export interface MinerOptions {
@@ -26,8 +26,12 @@ export interface MinerPorts {
     readonly tip: () => { readonly height: number; readonly timestamp: number };
     /** The first slot of the owner at or after `now` on the present head. */
     readonly nextSlot: (now: number) => Slot | undefined;
-    /** Packs, signs and commits a block; throws ApiError where the state refuses it. */
-    readonly forge: (timestamp: number) => Promise<void>;
+    /** True where this node has made a block in the turn of that slot. */
+    readonly isUsed: (slot: Slot) => boolean;
+    /**
+     * Packs until `deadline`, signs and commits a block; throws ApiError where the state refuses it.
+     */
+    readonly forge: (timestamp: number, deadline: number) => Promise<void>;
     readonly onHead: (listener: () => void) => () => void;
   };
   readonly connectedMiners: () => number;
@@ -39,8 +43,6 @@ const GRACE_SHARE = 20;
 /** Roles and bans change with time too, so the answer "never" is asked for again. */
 const IDLE_MS = 1000;
 const RETRY_MS = 100;
-/** More turns than one node has in a day of rounds of a minute. */
-const TAKEN_MAX = 1_500;
 
 export const MINER_STATES = [
   /** Switched off, or stopped. */
@@ -59,6 +61,7 @@ export type MinerState = (typeof MINER_STATES)[number];
 
 export interface Miner {
   state(): MinerState;
+  start(): void;
   stop(): Promise<void>;
 }
 
@@ -66,15 +69,9 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   const { clock, log, chain } = ports;
   let cancel = (): void => {};
   let forging: Promise<void> | undefined;
-  /**
-   * Turns in which a block was made, by their ends. Not only the last one: a clock that was ahead
-   * has used turns that are still to come, and those before them are good.
-   */
-  const taken = new Recent<number, true>(TAKEN_MAX);
   let stopped = !options.enabled;
   let state: MinerState = stopped ? 'off' : 'idle';
-  const forget = chain.onHead(plan);
-  plan();
+  let forget = (): void => {};
 
   function wait(ms: number, then: () => void = plan): void {
     cancel();
@@ -88,18 +85,22 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     wait(IDLE_MS);
   }
 
+  /** Looked at when a slot is armed, and again when it has come: both may lie far apart. */
+  function isHeld(now: number): boolean {
+    if (!clock.synchronized()) {
+      hold('no-time');
+      return true;
+    }
+    const tip = chain.tip();
+    if (tip.height === 1 || now - tip.timestamp <= options.staleTipMs) return false;
+    hold('stale-tip', { height: tip.height });
+    return true;
+  }
+
   function plan(): void {
     if (stopped || forging !== undefined) return;
     const now = clock.now();
-    if (!clock.synchronized()) {
-      hold('no-time');
-      return;
-    }
-    const tip = chain.tip();
-    if (tip.height > 1 && now - tip.timestamp > options.staleTipMs) {
-      hold('stale-tip', { height: tip.height });
-      return;
-    }
+    if (isHeld(now)) return;
     const slot = freeSlot(now);
     state = slot === undefined ? 'idle' : 'waiting';
     if (slot === undefined) {
@@ -108,29 +109,35 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     }
     const length = Number.isFinite(slot.until) ? slot.until - slot.from : 0;
     const start = slot.from + Math.min(GRACE_MS_MAX, Math.floor(length / GRACE_SHARE));
-    if (start > now) wait(start - now, () => forge(slot));
-    else forge(slot);
+    if (start > now) wait(start - now, () => fire(slot));
+    else forge(now, slot.until);
   }
 
-  /** A second block in a turn would be an equivocation, even where the first one lost (§4.9). */
+  /**
+   * A second block in a turn would be an equivocation, even where the first one lost
+   * (consensus.md#making-a-block-under-proof-of-authority).
+   */
   function freeSlot(now: number): Slot | undefined {
     let slot = chain.nextSlot(now);
-    while (slot !== undefined && taken.get(slot.until) === true) slot = chain.nextSlot(slot.until);
+    while (slot !== undefined && chain.isUsed(slot)) {
+      if (!Number.isFinite(slot.until)) return undefined;
+      slot = chain.nextSlot(slot.until);
+    }
     return slot;
   }
 
-  function forge(slot: Slot): void {
-    if (stopped) return;
+  /** The armed slot has come, if it is still there: the node may have fallen behind meanwhile. */
+  function fire(armed: Slot): void {
+    if (stopped || forging !== undefined) return;
     const now = clock.now();
-    // The time source may have gone silent during the wait.
-    if (!clock.synchronized()) {
-      plan();
-      return;
-    }
-    if (now < slot.from || now >= slot.until) {
-      wait(now < slot.from ? slot.from - now : 0);
-      return;
-    }
+    if (isHeld(now)) return;
+    const slot = freeSlot(now);
+    if (slot !== undefined && slot.until === armed.until && slot.from <= now)
+      forge(now, slot.until);
+    else plan();
+  }
+
+  function forge(now: number, deadline: number): void {
     const connected = ports.connectedMiners();
     if (connected < options.quorum) {
       state = 'no-quorum';
@@ -141,26 +148,28 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
       return;
     }
     state = 'forging';
-    forging = chain
-      .forge(now)
-      .then(() => {
-        if (Number.isFinite(slot.until)) taken.set(slot.until, true);
-      })
-      .catch((error: unknown) => {
-        // Anything but a refusal means that the node itself is wrong, and ends it.
-        if (!(error instanceof ApiError)) throw error;
-        log.warn('miner.failed', { why: error.message });
-      })
-      .then(() => {
-        forging = undefined;
-        // The new head has called `plan` already, while `forging` still held it back.
-        wait(RETRY_MS, plan);
-        plan();
-      });
+    forging = chain.forge(now, deadline).then(
+      () => ended(plan),
+      (error: unknown) => {
+        if (isOurs(error)) throw error;
+        log.warn('miner.failed', { why: String(error) });
+        ended(() => wait(RETRY_MS));
+      },
+    );
+  }
+
+  /** The new head has called `plan` already, while `forging` still held it back. */
+  function ended(then: () => void): void {
+    forging = undefined;
+    if (!stopped) then();
   }
 
   return {
     state: () => state,
+    start() {
+      forget = chain.onHead(plan);
+      plan();
+    },
     async stop() {
       stopped = true;
       state = 'off';

@@ -3,25 +3,27 @@
  * moves, and accounts with funds. Two chains of one network exchange blocks by hand. Every block
  * and every rollback must keep the invariants.
  */
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
+
 import { AssertionError } from '../../src/base/assert.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Clock, Log, Store, Verifier } from '../../src/base/ports.ts';
 import { type Block, sealBlock } from '../../src/block/block.ts';
 import { buildGenesis, signGenesis } from '../../src/block/genesis.ts';
 import { auditChain } from '../../src/chain/audit.ts';
-import { type Blockchain, createBlockchain, type Generator } from '../../src/chain/blockchain.ts';
+import { type Blockchain, createBlockchain } from '../../src/chain/blockchain.ts';
+import type { Generator } from '../../src/chain/forge.ts';
 import { createPoa } from '../../src/consensus/poa.ts';
 import { createChain } from '../../src/crypto/chain.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { KeyPair } from '../../src/crypto/family.ts';
 import { roleNumber } from '../../src/ledger/roles.ts';
 import { buildTx, signedBytes } from '../../src/tx/bytes.ts';
-import type { NetworkSettings } from '../../src/tx/network-settings.ts';
 import { allTypes } from '../../src/tx/registry.ts';
+import type { NetworkSettings } from '../../src/tx/rules/chain-rules.ts';
 import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { seededRandom } from '../crypto/random.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 
 export const family = createFamily('curve25519');
 export const chain = createChain(family, 'T'.charCodeAt(0));
@@ -65,6 +67,7 @@ export function testClock(time: number): TestClock {
     time,
     now: () => clock.time,
     system: () => clock.time,
+    monotonic: () => clock.time,
     after: () => () => undefined,
     turn: () => Promise.resolve(),
     synchronized: () => true,

@@ -1,11 +1,11 @@
 // A commit in flight: readers see the old head until it has landed, and nothing of it if it fails.
 import t, { type Test } from 'tap';
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import type { Block } from '../../src/block/block.ts';
 import { decodeBlock } from '../../src/block/block.ts';
 import { importBlocks, importLimits } from '../../src/chain/import-blocks.ts';
 import { findTransaction, newestHeader } from '../../src/chain/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import { chain, FUNDS, mine, newChain, payment, users, verifier } from './chain-harness.ts';
 
 const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];

@@ -1,7 +1,6 @@
 // A node that dies at any step of a commit, of one block or of a reorganisation, and starts again on
 // what the store has.
 import t from 'tap';
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { type Block, decodeBlock } from '../../src/block/block.ts';
@@ -10,6 +9,7 @@ import { createForkChoice } from '../../src/chain/fork-choice.ts';
 import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
 import { Rng } from '../generators/random.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import {
   chain,
   consensus,

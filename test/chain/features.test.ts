@@ -1,19 +1,18 @@
 // Votes for features: windows, approval, activation, and what clients are told.
 import fc from 'fast-check';
 import t from 'tap';
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import {
   activationStatus,
   countVotes,
-  implementedFeatures,
   unknownFeatures,
   votesFor,
 } from '../../src/chain/features.ts';
 import { viewOf } from '../../src/ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import { features, featureVotes } from '../../src/ledger/tables.ts';
-import { activeFeatures } from '../../src/tx/features.ts';
+import { activeFeatures, implementedFeatures } from '../../src/tx/rules/features.ts';
 import { chain } from '../block/sample.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 
 const PRE_ACTIVATED = [2, 3, 4, 5, 6, 7, 9, 10, 100, 101];
 
@@ -82,7 +81,7 @@ t.test('votes of two windows do not add up', async (t) => {
   t.equal(ledger.get(featureVotes, [11, 120]), undefined);
 });
 
-t.test('windows of §6.1', async () => {
+t.test('windows of state.md#features', async () => {
   const ledger = state();
   const length = fc.integer({ min: 2, max: 5000 });
   fc.assert(
@@ -155,6 +154,12 @@ t.test('a block votes for what is supported and undecided', async (t) => {
   const chosen = { autoSupport: false, supported: [130, 2, 120, 9999] };
   t.strictSame(votesFor(ledger, settings, chosen), [120, 130]);
   t.strictSame(votesFor(ledger, settings, { autoSupport: false, supported: [] }), []);
+  const fresh = { ...settings, preActivatedFeatures: new Map() };
+  t.notOk(votesFor(ledger, fresh, AUTO).includes(2), 'a new network does not vote for feature 2');
+  t.ok(
+    votesFor(ledger, fresh, { autoSupport: true, supported: [2] }).includes(2),
+    'unless asked to',
+  );
   blocks(ledger, 1, 10, [120]);
   t.strictSame(votesFor(ledger, settings, AUTO), [119, 130], 'approved already');
 });

@@ -5,7 +5,6 @@
  */
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { createMemoryStore, type MemoryStore } from '../../src/adapters/memory-store.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { type Block, decodeBlock } from '../../src/block/block.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
@@ -13,6 +12,7 @@ import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/keys.ts';
 import { features } from '../../src/ledger/tables.ts';
 import { actions, newScene, type Scene } from '../generators/actions.ts';
 import { Rng } from '../generators/random.ts';
+import { createMemoryStore, type MemoryStore } from '../simulated/memory-store.ts';
 import {
   type Account,
   chain,

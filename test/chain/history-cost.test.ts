@@ -3,7 +3,6 @@
  * must answer for the same price (docs/architecture.md, "Questions about the past").
  */
 import t from 'tap';
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import type { Store, StoreView } from '../../src/base/ports.ts';
 import { findTransaction, headerRowAt, transactionsOf } from '../../src/chain/stored-blocks.ts';
 import { Writer } from '../../src/codec/codec.ts';
@@ -22,6 +21,7 @@ import { accountHistory } from '../../src/ledger/tables.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import {
   chain,
   mine,

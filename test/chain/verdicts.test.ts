@@ -1,10 +1,10 @@
 /** Every verdict of the generator, by a chain that takes nothing but bytes. */
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { createMemoryStore, type MemoryStore } from '../../src/adapters/memory-store.ts';
 import { decodeBlock } from '../../src/block/block.ts';
 import { verdicts } from '../generators/blocks.ts';
 import { faults } from '../generators/faults.ts';
+import { createMemoryStore, type MemoryStore } from '../simulated/memory-store.ts';
 import { chain, newChain } from './chain-harness.ts';
 
 const BLOCKS = 40;

@@ -1,16 +1,22 @@
 import t from 'tap';
+import { concat, equal } from '../../src/base/bytes.ts';
+import { apiError } from '../../src/base/errors.ts';
 import type { Journal } from '../../src/base/ports.ts';
-import { pack } from '../../src/mempool/packer.ts';
+import { applying, type Outcome, pack } from '../../src/mempool/packer.ts';
 import { createPool, type Pool, type PoolOptions } from '../../src/mempool/pool.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
-import { decodeTx } from '../../src/tx/bytes.ts';
+import { buildTx, decodeTx } from '../../src/tx/bytes.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
 import { createAlias } from '../../src/tx/types/010-create-alias.ts';
+import { sponsorFee } from '../../src/tx/types/014-sponsor-fee.ts';
 import {
+  account,
   chain,
   FUNDS,
   mine,
   network,
   newChain,
+  nextTurn,
   payment,
   quiet,
   signed,
@@ -41,7 +47,12 @@ function memoryJournal(recovered: readonly Uint8Array[] = []) {
   return journal;
 }
 
-function poolOn(at: TestChain, journal: Journal, options: Partial<PoolOptions> = {}): Pool {
+function poolOn(
+  at: TestChain,
+  journal: Journal,
+  options: Partial<PoolOptions> = {},
+  checks = verifier,
+): Pool {
   const pool = createPool(
     {
       bytesMax: 1_000_000,
@@ -54,7 +65,7 @@ function poolOn(at: TestChain, journal: Journal, options: Partial<PoolOptions> =
     {
       chain,
       state: createTrial(at.blockchain, network, at.clock),
-      verifier,
+      verifier: checks,
       journal,
       clock: at.clock,
       log: quiet,
@@ -79,7 +90,12 @@ t.test(
     t.equal(journal.records.length, 2);
     t.equal(pool.bytes(), later.bytes.length + earlier.bytes.length);
     const order: Uint8Array[] = [];
-    await pack(pool, { bytesMax: 10_000, countMax: 10 }, (tx) => order.push(tx.id), at.clock);
+    await pack(
+      pool,
+      { bytesMax: 10_000, countMax: 10 },
+      applying((tx) => order.push(tx.id)),
+      at.clock,
+    );
     t.same(order, [earlier.id, later.id]);
     await mine(at, [earlier]);
     t.equal(pool.get(earlier.id), undefined);
@@ -87,6 +103,60 @@ t.test(
     t.ok(pool.holds(later));
   },
 );
+
+t.test(
+  'a step between pool and block lets in, throws out or keeps, and may take its time',
+  async (t) => {
+    const at = await newChain();
+    const pool = poolOn(at, memoryJournal());
+    const txs = [1n, 2n, 3n, 4n].map((amount) => payment(alice, bob, amount, at.clock.time));
+    for (const tx of txs) await pool.submit(tx);
+    const [first, second, third, fourth] = [...pool.list()] as [Tx, Tx, Tx, Tx];
+    const size = first.bytes.length;
+    const limits = { bytesMax: size * 4, countMax: 10 };
+    const rooms: number[] = [];
+    await pack(
+      pool,
+      limits,
+      async (tx, room): Promise<Outcome> => {
+        rooms.push(room);
+        await turn();
+        if (equal(tx.id, second.id)) return { kind: 'stays' };
+        if (equal(tx.id, third.id)) return { kind: 'out', error: apiError('Overflow') };
+        if (equal(tx.id, fourth.id)) throw apiError('InvalidName');
+        // The result of an execution takes more of the block than the transaction itself.
+        return { kind: 'in', bytes: size + 10 };
+      },
+      at.clock,
+    );
+    t.same(
+      rooms,
+      [4, 3, 3, 3].map((count) => count * size - (count === 4 ? 0 : 10)),
+    );
+    t.same(
+      [...pool.list()].map(({ id }) => id),
+      [first.id, second.id],
+    );
+    t.equal(pool.dropped(second.id), undefined);
+    t.match(pool.dropped(third.id), /overflow/);
+    t.match(pool.dropped(fourth.id), /invalid name/);
+  },
+);
+
+t.test('packing ends at its deadline, and what is left waits', async (t) => {
+  const at = await newChain();
+  const pool = poolOn(at, memoryJournal());
+  for (const amount of [1n, 2n, 3n]) await pool.submit(payment(alice, bob, amount, at.clock.time));
+  const deadline = at.clock.time + 2;
+  const packed: Tx[] = [];
+  const add = applying((tx) => {
+    packed.push(tx);
+    at.clock.time += 1;
+  });
+  await pack(pool, { bytesMax: 10_000, countMax: 10, deadline }, add, at.clock);
+  t.equal(packed.length, 2);
+  t.equal(pool.size(), 3);
+});
 
 t.test('what a sender spends in the pool counts together', async (t) => {
   const at = await newChain();
@@ -153,7 +223,7 @@ t.test(
     const draft = {
       add: (tx: typeof pooled) => void createTrial(blockchain, network, clock).tryApply(tx),
     };
-    await pack(pool, { bytesMax: 10_000, countMax: 10 }, draft.add, clock);
+    await pack(pool, { bytesMax: 10_000, countMax: 10 }, applying(draft.add), clock);
     t.equal(pool.size(), 0);
     t.match(pool.dropped(pooled.id), /unavailable funds/);
   },
@@ -200,6 +270,73 @@ t.test('transactions of removed blocks come back', async (t) => {
   t.equal(pool.size(), 1);
 });
 
+t.test('transactions that build on one another come back in a full pool', async (t) => {
+  const at = await newChain();
+  const dave = account('dave');
+  const first = payment(alice, dave, 5n * FEE, at.clock.time + 9);
+  // By a clock that is behind, so that it looks older than what it builds on.
+  const second = payment(dave, bob, 4n * FEE, at.clock.time - 60_000);
+  const others = users.map((from) => payment(from, carol, 1n, at.clock.time));
+  const pool = poolOn(at, memoryJournal(), { bytesMax: first.bytes.length * 10 + 5 });
+  await mine(at, [first]);
+  await mine(at, [second]);
+  for (const tx of others) await pool.submit(tx);
+  await pool.readmit(await at.blockchain.rollback(1));
+  t.equal(pool.size(), 5);
+  const room = pool.bytes();
+  await t.rejects(pool.submit(payment(alice, bob, 1n, at.clock.time)), { code: 199 });
+  const told: Uint8Array[] = [];
+  pool.listen({ added: ({ id }) => told.push(id) });
+  const { miner, time } = nextTurn(at);
+  at.clock.time = time;
+  await at.blockchain.forge(miner, time, (draft) =>
+    pack(pool, { bytesMax: room, countMax: 1 }, applying(draft.add), at.clock),
+  );
+  await turn();
+  t.same(told, [second.id], 'peers hear of it when it can stand alone');
+  await mine(at, [...pool.list()]);
+  t.equal(pool.size(), 0);
+});
+
+t.test('what a branch has made impossible leaves with its reason after some blocks', async (t) => {
+  const at = await newChain();
+  const pool = poolOn(at, memoryJournal());
+  const lost = payment(alice, bob, FUNDS - FEE, at.clock.time);
+  await mine(at, [lost]);
+  const taken = await at.blockchain.rollback(1);
+  await mine(at, [payment(alice, carol, FUNDS / 2n, at.clock.time)]);
+  await pool.readmit(taken);
+  t.equal(pool.size(), 1);
+  for (let i = 0; i < 6; i++) {
+    await mine(at);
+    await turn();
+  }
+  t.equal(pool.size(), 0);
+  t.match(pool.dropped(lost.id), /unavailable funds/);
+});
+
+t.test('a crash in the middle of a reorganisation loses nothing', async (t) => {
+  const at = await newChain();
+  const dave = account('dave');
+  const first = payment(alice, dave, 5n * FEE, at.clock.time);
+  const second = payment(dave, bob, 4n * FEE, at.clock.time);
+  const journal = memoryJournal();
+  const before = poolOn(at, journal);
+  // A client's, so that the journal has it before what it builds on.
+  await mine(at, [first]);
+  await before.submit(second);
+  await mine(at, [second]);
+  at.blockchain.listen({ rollingBack: (txs) => before.keep(txs) });
+  await at.blockchain.rollback(1);
+  const after = poolOn(at, memoryJournal(journal.records));
+  await after.recover();
+  t.equal(after.size(), 2);
+  await mine(at, [...after.list()]);
+  t.equal(after.size(), 0);
+});
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 t.test('an alias that two accounts ask for goes to the first', async (t) => {
   const at = await newChain();
   const pool = poolOn(at, memoryJournal());
@@ -229,4 +366,31 @@ t.test('a copy with a wrong proof does not decide about the good one', async (t)
   t.match(refusal, { status: 'rejected' });
   t.match(accepted, { status: 'fulfilled' });
   t.same(pool.get(good.id)?.bytes, good.bytes);
+});
+
+t.test('a type 14 whose bytes fit both of its layouts is refused', async (t) => {
+  const at = await newChain();
+  const journal = memoryJournal();
+  const pool = poolOn(at, journal, {}, { ...verifier, verifyOne: async () => true });
+  const bySwitch = sponsorFee.layouts.find(({ variant }) => variant === 'switch')!;
+  // From its third byte on it looks like the list of proofs of the other layout, whose time ends
+  // with the two bytes before.
+  const proof = concat(Uint8Array.of(0, 0, 1, 0, 1, 0, 57), new Uint8Array(57));
+  const tx = buildTx(
+    sponsorFee,
+    bySwitch,
+    {
+      senderPublicKey: alice.publicKey,
+      assetId: new Uint8Array(32),
+      isEnabled: true,
+      fee: 100_000_000n,
+      timestamp: Math.floor(at.clock.time / 256) * 256,
+    },
+    [proof],
+    chain,
+  );
+  t.throws(() => decodeTx(tx.bytes, chain), { message: /more than one layout/ });
+  await t.rejects(pool.submit(tx as never), { code: 199, message: /more than one layout/ });
+  t.equal(pool.size(), 0);
+  t.strictSame(journal.records, []);
 });

@@ -1,0 +1,34 @@
+/**
+ * A transaction that waits in the pool. It is kept as bytes, since an object for each field would
+ * cost ten times the memory.
+ */
+import { latin1 } from '../base/bytes.ts';
+import type { Tx } from '../tx/transaction.ts';
+import type { Ordered } from './order.ts';
+import type { Spending } from './spending.ts';
+
+export interface PoolEntry extends Ordered {
+  readonly bytes: Uint8Array;
+  readonly id: Uint8Array;
+  readonly sender: string;
+  spending: Spending;
+  /** True once the listeners of the pool have heard of it. */
+  announced: boolean;
+  /** True of a transaction of a block that was taken back. */
+  readonly returned: boolean;
+  /** Hash of the bytes as Latin-1 text, once it was asked for (bytes-index.ts). */
+  bytesHash: string | undefined;
+}
+
+export const entryOf = (tx: Tx, spending: Spending, returned: boolean): PoolEntry => ({
+  key: latin1(tx.id),
+  id: tx.id,
+  bytes: tx.bytes.slice(),
+  timestamp: tx.timestamp,
+  sender: latin1(tx.sender),
+  spending,
+  announced: false,
+  returned,
+  bytesHash: undefined,
+  removed: false,
+});

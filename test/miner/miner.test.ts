@@ -1,0 +1,93 @@
+// A slot that was armed is looked at again when it comes: both may lie far apart.
+import t from 'tap';
+import type { Slot } from '../../src/consensus/consensus.ts';
+import { createMiner, type MinerPorts } from '../../src/miner/miner.ts';
+import { quiet } from '../chain/chain-harness.ts';
+import { fakeClock } from '../node/fake-clock.ts';
+
+const START = 1_700_000_000_000;
+const STALE_MS = 30_000;
+const SLOT: Slot = { from: START + 20_000, until: START + 25_000 };
+
+/** A miner that waits for its slot; its world can be changed meanwhile. */
+function armed(tipAgeMs: number) {
+  const clock = fakeClock(START);
+  const forged: number[] = [];
+  const world = {
+    slot: SLOT as Slot | undefined,
+    used: false,
+    tip: { height: 5, timestamp: START - tipAgeMs },
+    forge: async (timestamp: number): Promise<void> => void forged.push(timestamp),
+  };
+  const chain: MinerPorts['chain'] = {
+    tip: () => world.tip,
+    nextSlot: (now) => {
+      const { slot } = world;
+      if (slot === undefined || now >= slot.until) return undefined;
+      return { ...slot, from: Math.max(now, slot.from) };
+    },
+    isUsed: () => world.used,
+    async forge(timestamp) {
+      await world.forge(timestamp);
+      world.used = true;
+    },
+    onHead: () => () => {},
+  };
+  const miner = createMiner(
+    { enabled: true, quorum: 0, noQuorumDelayMs: 1000, staleTipMs: STALE_MS },
+    { clock, log: quiet, chain, connectedMiners: () => 0 },
+  );
+  miner.start();
+  return { clock, forged, world, miner };
+}
+
+t.test('an armed slot is used when it comes, once', async (t) => {
+  const { clock, forged, miner } = armed(0);
+  t.equal(miner.state(), 'waiting');
+  await clock.advance(24_000);
+  t.equal(forged.length, 1);
+  t.ok(forged[0]! >= SLOT.from && forged[0]! < SLOT.until);
+  await miner.stop();
+});
+
+t.test('a tip that has become too old meanwhile', async (t) => {
+  const { clock, forged, miner } = armed(STALE_MS - 1000);
+  t.equal(miner.state(), 'waiting', 'it was young enough when the slot was armed');
+  await clock.advance(24_000);
+  t.equal(miner.state(), 'stale-tip');
+  t.strictSame(forged, []);
+  await miner.stop();
+});
+
+t.test('a node that has fallen behind meanwhile', async (t) => {
+  const { clock, forged, world, miner } = armed(0);
+  world.slot = undefined;
+  await clock.advance(24_000);
+  t.strictSame(forged, []);
+  t.equal(miner.state(), 'idle');
+  await miner.stop();
+});
+
+t.test('a turn that an earlier life has used', async (t) => {
+  const { clock, forged, world, miner } = armed(0);
+  world.used = true;
+  await clock.advance(24_000);
+  t.strictSame(forged, []);
+  await miner.stop();
+});
+
+t.test('a failure is tried again after a pause, and not at once', async (t) => {
+  const { clock, forged, world, miner } = armed(0);
+  let failures = 0;
+  const { forge } = world;
+  world.forge = async (timestamp) => {
+    if (++failures < 3) throw new Error('the store is busy');
+    await forge(timestamp);
+  };
+  await clock.advanceTo(SLOT.from + 200);
+  t.equal(failures, 1);
+  await clock.advance(4_000);
+  t.equal(failures, 3);
+  t.equal(forged.length, 1);
+  await miner.stop();
+});

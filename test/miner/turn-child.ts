@@ -1,0 +1,9 @@
+/** Claims a turn as the miner does, says so, and waits to be killed before anything is broadcast. */
+import { openJournal } from '../../src/adapters/journal.ts';
+import { createUsedTurns } from '../../src/miner/used-turns.ts';
+import { quiet } from '../chain/chain-harness.ts';
+
+const [path = '', turn = ''] = process.argv.slice(2);
+await createUsedTurns(openJournal({ path }), quiet).claim(turn);
+process.stdout.write('noted\n');
+setInterval(() => {}, 1000);
