@@ -9,7 +9,6 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -18,8 +17,9 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Files } from '../base/ports.ts';
+import { makeFolder, syncFolder } from './folders.ts';
 
 const OWNER_ONLY = 0o600;
 const PUBLIC = 0o644;
@@ -43,7 +43,7 @@ export const files: Files & {
   replace(path, bytes, options) {
     const folder = dirname(path);
     const secret = options?.secret === true;
-    mkdirSync(folder, { recursive: true, ...(secret ? { mode: 0o700 } : {}) });
+    makeFolder(folder, secret ? 0o700 : undefined);
     const mode = secret ? OWNER_ONLY : existsSync(path) ? statSync(path).mode & 0o777 : PUBLIC;
     const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
     try {
@@ -70,14 +70,3 @@ export const files: Files & {
     syncFolder(dirname(path));
   },
 };
-
-// Makes the rename itself durable. Windows cannot open folders; there the rename is all we get.
-function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return;
-  const handle = openSync(join(folder, '.'), 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}

@@ -1,5 +1,5 @@
 /**
- * One process for each data folder (protocol.md test 10), enforced by the operating system.
+ * One process for each data folder (scenario 10), enforced by the operating system.
  *
  * The lock is a listening socket in the folder. Only a live process answers on it, so kill -9
  * releases it, a process id that was given away again cannot be mistaken for its holder, and it
@@ -7,12 +7,13 @@
  *
  * Every process listens under a name of its own that is never used again, and only then looks for
  * others: of two that start together at least one sees the other, and a socket without a listener
- * can be deleted without deleting somebody's lock.
+ * can be deleted without deleting the lock of another process.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { makeFolder } from './folders.ts';
 
 export class StoreLockedError extends Error {
   override name = 'StoreLockedError';
@@ -32,7 +33,7 @@ const STARTING = 'locking-';
 
 /** Throws StoreLockedError while another process holds the folder. */
 export async function lockFolder(folder: string): Promise<FolderLock> {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   // Socket paths end at 107 bytes; through the open folder every path is short.
   const descriptor = process.platform === 'linux' ? openSync(folder, 'r') : undefined;
   const place = descriptor === undefined ? folder : `/proc/self/fd/${descriptor}`;

@@ -6,12 +6,12 @@
  * neither a torn write nor the zeros that a crash can leave behind pass for a record.
  *
  * Invariants: `append` resolves after the fdatasync that covers it; records appended while one runs
- * go out together with the next, in order; what stands before the first bad frame at open is kept,
- * the rest is cut off; `rewrite` replaces what was durable when it was called, but carries over every
- * append whose caller cannot have seen it resolve (so that a record may stand twice), and a crash
- * shows either the old file or the new one. What a failed write has left is cut off, and the next
- * one may succeed: a full disk is not full for ever. After a failed fdatasync every call is refused,
- * because nobody knows what is on disk.
+ * go out together with the next, in order; whole records are kept at open, a damaged one among them
+ * is left out, and a torn end is cut off; `rewrite` replaces what was durable when it was called,
+ * but carries over every append whose caller cannot have seen it resolve (so that a record may
+ * stand twice), and a crash shows either the old file or the new one. What a failed write has left
+ * is cut off, and the next write may succeed: a full disk may get space again. After a failed
+ * fdatasync every call is refused, because what is on disk is unknown.
  */
 import {
   closeSync,
@@ -19,7 +19,6 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readFileSync,
   rmSync,
@@ -28,17 +27,14 @@ import {
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { JournalFullError } from '../base/journal-full.ts';
 import type { Journal } from '../base/ports.ts';
+import { makeFolder, syncFolder } from './folders.ts';
 
 export interface JournalOptions {
   readonly path: string;
   /** Bytes that may wait for the disk; an append beyond that is refused. */
   readonly pendingBytesMax?: number;
-}
-
-/** More is waiting for the disk than may: the caller answers that the node is overloaded. */
-export class JournalFullError extends Error {
-  override name = 'JournalFullError';
 }
 
 export const PENDING_BYTES_MAX = 16 * 1024 * 1024;
@@ -56,17 +52,22 @@ interface Rewrite extends Waiter {
   readonly bytes: Uint8Array;
 }
 
-export function openJournal(options: JournalOptions): Journal {
+export interface DiskJournal extends Journal {
+  /** Records, among those before the last whole one, that were not what was written. */
+  readonly damaged: number;
+}
+
+export function openJournal(options: JournalOptions): DiskJournal {
   const { path } = options;
   const pendingMax = options.pendingBytesMax ?? PENDING_BYTES_MAX;
   const temporary = `${path}.tmp`;
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   rmSync(temporary, { force: true });
   let file = openSync(path, 'a+', 0o600);
-  const recovered = recover(file);
+  const { records: recovered, damaged } = recover(file);
   /** Length of the file up to the last record that was synced. */
   let durable = fstatSync(file).size;
-  syncFolder(path);
+  syncFolder(dirname(path));
 
   /** Collects while `flying` is on its way to the disk. */
   let group = new Group();
@@ -77,6 +78,7 @@ export function openJournal(options: JournalOptions): Journal {
   let busy = false;
   /** Why no call is taken any more. */
   let ended: Error | undefined;
+  let closed = false;
   let whenIdle: () => void = () => {};
 
   /** One turn of the event loop is collected before the first write, then one fdatasync. */
@@ -176,6 +178,7 @@ export function openJournal(options: JournalOptions): Journal {
 
   return {
     recovered,
+    damaged,
     append: (record) =>
       new Promise((resolve, reject) => {
         if (ended !== undefined) return reject(ended);
@@ -196,8 +199,9 @@ export function openJournal(options: JournalOptions): Journal {
         wake();
       }),
     close: async () => {
-      if (ended?.message === CLOSED) return;
-      ended = new Error(CLOSED);
+      if (closed) return;
+      closed = true;
+      ended = new Error('the journal is closed');
       if (busy) {
         await new Promise<void>((resolve) => {
           whenIdle = resolve;
@@ -207,8 +211,6 @@ export function openJournal(options: JournalOptions): Journal {
     },
   };
 }
-
-const CLOSED = 'the journal is closed';
 
 /** Frames that go to the disk with one write, and who waits for them. */
 class Group {
@@ -266,30 +268,58 @@ const checksum = (bytes: Buffer, at: number, length: number): number =>
     crc32(bytes.subarray(at, at + 4)),
   );
 
-/** The whole records at the beginning of the file; cuts off the rest. */
-function recover(file: number): Uint8Array[] {
+/**
+ * The whole records; cuts off what a crash has left at the end. A frame in which a bit was flipped
+ * is told from such a rest by the good one that follows: where the bit is in the length, another
+ * length gives a good frame.
+ */
+function recover(file: number): { records: Uint8Array[]; damaged: number } {
   const bytes = readFileSync(file);
   const records: Uint8Array[] = [];
+  let damaged = 0;
   let at = 0;
   while (bytes.length - at >= FRAME_BYTES) {
-    const length = bytes.readUInt32BE(at);
-    const end = at + FRAME_BYTES + length;
-    if (end > bytes.length || bytes.readUInt32BE(at + 4) !== checksum(bytes, at, length)) break;
-    records.push(new Uint8Array(bytes.subarray(at + FRAME_BYTES, end)));
-    at = end;
+    const stored = bytes.readUInt32BE(at);
+    const length = isGood(bytes, at, stored) ? stored : rightLength(bytes, at, stored);
+    if (length !== stored) damaged++;
+    if (length !== undefined) {
+      const end = at + FRAME_BYTES + length;
+      records.push(new Uint8Array(bytes.subarray(at + FRAME_BYTES, end)));
+      at = end;
+    } else if (isFollowed(bytes, at + FRAME_BYTES + stored)) {
+      at += FRAME_BYTES + stored;
+    } else {
+      damaged--;
+      break;
+    }
   }
   if (at < bytes.length) {
     ftruncateSync(file, at);
     fsyncSync(file);
   }
-  return records;
+  return { records, damaged };
 }
 
-function syncFolder(path: string): void {
-  const folder = openSync(dirname(path), 'r');
-  fsyncSync(folder);
-  closeSync(folder);
+/** Whether the frame at this place, with this length in it, has its checksum. */
+function isGood(bytes: Buffer, at: number, length: number): boolean {
+  if (at + FRAME_BYTES + length > bytes.length) return false;
+  const header = Buffer.alloc(4);
+  header.writeUInt32BE(length);
+  const record = bytes.subarray(at + FRAME_BYTES, at + FRAME_BYTES + length);
+  return bytes.readUInt32BE(at + 4) === crc32(record, crc32(header));
 }
+
+/** The length of which one bit was flipped, if that makes a good frame. */
+function rightLength(bytes: Buffer, at: number, stored: number): number | undefined {
+  for (let bit = 0; bit < 32; bit++) {
+    const length = (stored ^ (1 << bit)) >>> 0;
+    if (isGood(bytes, at, length)) return length;
+  }
+  return undefined;
+}
+
+const isFollowed = (bytes: Buffer, at: number): boolean =>
+  bytes.length - at >= FRAME_BYTES && isGood(bytes, at, bytes.readUInt32BE(at));
 
 /** Writes all bytes at the end of the file, however many calls that takes. */
 function writeAll(file: number, bytes: Uint8Array, done: (error: Error | null) => void): void {

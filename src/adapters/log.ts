@@ -2,8 +2,8 @@
  * Log lines on standard error: JSON for machines, one aligned line for a person on a terminal.
  * Results of commands own standard output, so nothing here ever writes there.
  *
- * A line is `level`, `time`, `event` and then the fields of the event (architecture.md §14).
- * Invariant: a field whose name says that it holds a secret is never printed, whoever logs it.
+ * A line is `level`, `time`, `event` and then the fields of the event.
+ * Invariant: a field whose name says that it holds a secret is never printed.
  */
 import pino from 'pino';
 import { integer } from '../base/json.ts';

@@ -1,16 +1,23 @@
 /**
- * Simple NTP (RFC 4330): asks the configured servers in turn and keeps the offset of the answer
- * with the shortest round trip of the last round.
+ * The time of day, from time servers of whom some may lie.
+ *
+ *   a round   asks all servers at once and takes the median of their answers, provided that more than
+ *             half of the answers are close to it
+ *   a step    beyond `maxStepMs` is taken only if it leads to what the machine's own clock shows, or if
+ *             three servers agree on it in three rounds running; else the time stays as it is
+ *
+ * Between rounds the time advances with the monotonic clock, so that a jump of the machine's clock does
+ * not move it. Without a usable round it stops being fresh after the fatal timeout.
  */
-import { createSocket } from 'node:dgram';
 import type { Log } from '../base/ports.ts';
+import { askTime } from './ntp-question.ts';
 
 export interface TimeSource {
-  /** Milliseconds to add to the system time. */
-  offsetMs(): number;
-  /** True while the last answer is younger than the fatal timeout. */
+  /** Milliseconds since 1970; the machine's clock until the first usable round. */
+  now(): number;
+  /** True while the last usable round is younger than the fatal timeout. */
   fresh(): boolean;
-  /** Resolves at the first answer, or with false after `ms`. */
+  /** Resolves at the first usable round, or with false after `ms` or a stop. */
   ready(ms: number): Promise<boolean>;
   stop(): void;
 }
@@ -21,46 +28,77 @@ export interface NtpOptions {
   readonly requestTimeoutMs: number;
   readonly expirationMs: number;
   readonly fatalMs: number;
+  readonly maxStepMs: number;
 }
 
-interface Answer {
-  readonly offsetMs: number;
-  readonly roundTripMs: number;
-}
-
-const PACKET_BYTES = 48;
-const SECONDS_1900_TO_1970 = 2_208_988_800;
-const CLIENT_VERSION_4 = 0x23;
+/** Answers that differ by no more agree. */
+const AGREE_MS = 1000;
+const WITNESSES = 3;
+const ROUNDS = 3;
 
 export function ntpSource(options: NtpOptions, log: Log): TimeSource {
-  let offset = 0;
+  const { servers, maxStepMs } = options;
+  /** Time of day at the moment 0 of the monotonic clock; undefined: no server has answered yet. */
+  let origin: number | undefined;
   let answeredAt = Number.NEGATIVE_INFINITY;
+  /** A large step that the last rounds agreed on, and how many of them. */
+  let claimed = { origin: 0, rounds: 0 };
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   const waiting = new Set<(ok: boolean) => void>();
 
+  const now = (): number =>
+    origin === undefined ? Date.now() : Math.round(origin + performance.now());
+
   async function round(): Promise<void> {
-    const answers = await Promise.all(
-      options.servers.map((server) => ask(server, options.requestTimeoutMs)),
-    );
+    const asked = servers.map((server) => askTime(server, options.requestTimeoutMs, now));
+    const offsets = (await Promise.all(asked)).flatMap((answer) => answer?.offsetMs ?? []);
     if (stopped) return;
-    const best = answers
-      .filter((answer) => answer !== undefined)
-      .sort((a, b) => a.roundTripMs - b.roundTripMs)[0];
-    if (best === undefined) log.warn('ntp.silent', { servers: options.servers });
-    else {
-      offset = best.offsetMs;
+    const isUsable = judge(offsets);
+    if (isUsable) {
       answeredAt = performance.now();
       for (const resolve of waiting) resolve(true);
       waiting.clear();
     }
-    timer = setTimeout(round, best === undefined ? options.requestTimeoutMs : options.expirationMs);
+    timer = setTimeout(round, isUsable ? options.expirationMs : options.requestTimeoutMs);
     timer.unref();
   }
+
+  /** Sets the time by the answers of a round; false: they cannot be used. */
+  function judge(offsets: readonly number[]): boolean {
+    if (offsets.length === 0) {
+      log.warn('ntp.silent', { servers });
+      return false;
+    }
+    const { offset, agreeing } = medianOf(offsets);
+    if (agreeing * 2 <= offsets.length) {
+      log.warn('ntp.disagreement', { offsets });
+      return false;
+    }
+    const next = now() + offset - performance.now();
+    if (Math.abs(offset) > maxStepMs && !isConfirmed(next, agreeing)) {
+      log.warn('ntp.step-refused', { offset, maxStep: maxStepMs, servers: agreeing });
+      return false;
+    }
+    claimed = { origin: 0, rounds: 0 };
+    origin = next;
+    return true;
+  }
+
+  function isConfirmed(next: number, agreeing: number): boolean {
+    if (origin !== undefined && Math.abs(next + performance.now() - Date.now()) <= maxStepMs) {
+      return true;
+    }
+    const isSame = claimed.rounds > 0 && Math.abs(next - claimed.origin) <= AGREE_MS;
+    const rounds = agreeing < WITNESSES ? 0 : isSame ? claimed.rounds + 1 : 1;
+    claimed = { origin: next, rounds };
+    return rounds >= ROUNDS;
+  }
+
   void round();
 
   return {
-    offsetMs: () => offset,
+    now,
     fresh: () => performance.now() - answeredAt <= options.fatalMs,
     ready(ms) {
       if (answeredAt > 0) return Promise.resolve(true);
@@ -70,52 +108,17 @@ export function ntpSource(options: NtpOptions, log: Log): TimeSource {
       });
     },
     stop() {
+      for (const resolve of waiting) resolve(false);
       stopped = true;
       clearTimeout(timer);
     },
   };
 }
 
-function ask(server: string, timeoutMs: number): Promise<Answer | undefined> {
-  const [host = server, port] = server.split(':');
-  return new Promise((resolve) => {
-    const socket = createSocket('udp4');
-    let done = false;
-    const finish = (answer?: Answer): void => {
-      if (done) return;
-      done = true;
-      clearTimeout(timer);
-      socket.close();
-      resolve(answer);
-    };
-    const timer = setTimeout(finish, timeoutMs);
-    const request = Buffer.alloc(PACKET_BYTES);
-    request[0] = CLIENT_VERSION_4;
-    const sentAt = Date.now();
-    // The server echoes this stamp, so a stray or forged packet is told from the answer.
-    request.writeBigUInt64BE(toNtp(sentAt), 40);
-    socket.on('error', () => finish());
-    socket.on('message', (packet) => {
-      const receivedAt = Date.now();
-      if (packet.length < PACKET_BYTES || packet.readBigUInt64BE(24) !== toNtp(sentAt)) return;
-      const theirReceive = fromNtp(packet.readBigUInt64BE(32));
-      const theirSend = fromNtp(packet.readBigUInt64BE(40));
-      finish({
-        offsetMs: Math.round((theirReceive - sentAt + (theirSend - receivedAt)) / 2),
-        roundTripMs: receivedAt - sentAt - (theirSend - theirReceive),
-      });
-    });
-    socket.send(request, Number(port ?? 123), host, (error) => error && finish());
-  });
-}
-
-function toNtp(ms: number): bigint {
-  const seconds = Math.floor(ms / 1000);
-  const fraction = Math.floor(((ms % 1000) / 1000) * 2 ** 32);
-  return (BigInt(seconds + SECONDS_1900_TO_1970) << 32n) | BigInt(fraction);
-}
-
-function fromNtp(stamp: bigint): number {
-  const seconds = Number(stamp >> 32n) - SECONDS_1900_TO_1970;
-  return seconds * 1000 + Number(((stamp & 0xffff_ffffn) * 1000n) >> 32n);
+/** The median, the lower one of two, and how many answers are close to it. */
+function medianOf(offsets: readonly number[]): { offset: number; agreeing: number } {
+  const sorted = offsets.toSorted((a, b) => a - b);
+  const offset = sorted[(sorted.length - 1) >> 1]!;
+  const agreeing = sorted.filter((other) => Math.abs(other - offset) <= AGREE_MS).length;
+  return { offset, agreeing };
 }

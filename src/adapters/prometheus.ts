@@ -1,6 +1,6 @@
 /**
  * The Metrics port on prom-client, served as Prometheus text at `/metrics` on a listener of its own:
- * whoever may read the metrics need not reach the interface, and the other way round.
+ * a reader of the metrics need not reach the interface, and the other way round.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -5,11 +5,12 @@ import type { TimeSource } from './ntp.ts';
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** Wall clock corrected by `source`; without one the system time is trusted as it is. */
+/** Without a source the system time is trusted as it is. */
 export function systemClock(source?: TimeSource): Clock {
   return {
-    now: () => Date.now() + (source?.offsetMs() ?? 0),
+    now: () => source?.now() ?? Date.now(),
     system: () => Date.now(),
+    monotonic: () => performance.now(),
     after(ms, action) {
       const timer = setTimeout(action, Math.min(Math.max(ms, 0), TIMER_MS_MAX));
       return () => clearTimeout(timer);

@@ -15,10 +15,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { filesShelf } from '../../src/adapters/private-files.ts';
-import { verifiedStore } from '../../src/adapters/private-verified.ts';
+import { filesShelf } from '../../src/adapters/private-store/files.ts';
+import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { PrivateItem } from '../../src/base/private-store.ts';
+import { childEnvironment } from '../child-environment.ts';
 import {
   contentOf,
   holds,
@@ -121,7 +122,10 @@ async function child(what: string, folder: string, lines: number): Promise<strin
   const limit = what === 'full' ? 'ulimit -f 4000 && ' : '';
   const quiet = '--disable-warning=ExperimentalWarning';
   const args = ['-c', `${limit}exec "$0" "$@"`, process.execPath, quiet, CHILD, what, folder];
-  const running = spawn('sh', args, { stdio: ['ignore', 'pipe', 'inherit'], env: {} });
+  const running = spawn('sh', args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: childEnvironment(),
+  });
   let text = '';
   running.stdout.on('data', (chunk: Buffer) => {
     text += chunk.toString();

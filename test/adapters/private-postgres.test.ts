@@ -7,8 +7,8 @@ import {
   startPostgresServer,
 } from '../../bench/denominators/postgres-server.ts';
 import { NotInstalledError } from '../../bench/measure/contender.ts';
-import { postgresShelf } from '../../src/adapters/private-postgres.ts';
-import { verifiedStore } from '../../src/adapters/private-verified.ts';
+import { postgresShelf } from '../../src/adapters/private-store/postgres.ts';
+import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
 import {
   contentOf,
@@ -17,6 +17,7 @@ import {
   itemOf,
   privateStoreCompliance,
 } from '../compliance/private-store.ts';
+import { leftOut } from '../left-out.ts';
 import { memoryLog } from '../node/memory-ports.ts';
 
 const PASSWORD = 'slonik';
@@ -32,7 +33,7 @@ async function start(): Promise<PostgresServer | string> {
 }
 
 const server = await start();
-const skip = typeof server === 'string' ? server : false;
+const skip = typeof server === 'string' && leftOut(server);
 const { folder, stop } = typeof server === 'string' ? ({} as PostgresServer) : server;
 const url = `jdbc:postgresql:///postgres?host=${folder}`;
 const options = { url, user: SUPERUSER, password: PASSWORD };

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import t from 'tap';
-import { recordHead } from '../../src/adapters/private-record.ts';
-import { s3Shelf } from '../../src/adapters/private-s3.ts';
-import { verifiedStore } from '../../src/adapters/private-verified.ts';
+import { recordHead } from '../../src/adapters/private-store/record.ts';
+import { s3Shelf } from '../../src/adapters/private-store/s3.ts';
+import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { PrivateItem } from '../../src/base/private-store.ts';
 import {

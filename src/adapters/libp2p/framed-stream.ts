@@ -13,7 +13,7 @@ export type RawStream = Awaited<ReturnType<Libp2p['dialProtocol']>>;
 const LENGTH_BYTES = 4;
 /** With the header of the multiplexer it just fits into one message of noise. */
 const SLICE_BYTES = 65_535 - 16 - 12;
-/** With more than this unread and nobody reading, the other side is told to wait. */
+/** With more unread bytes than this, the other side has to wait. */
 const READ_AHEAD_BYTES = 64 * 1024;
 
 export class FramedStream implements PeerStream {

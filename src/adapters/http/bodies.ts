@@ -1,0 +1,157 @@
+/**
+ * Bodies on their way in: their number per host and in all, their sum in memory and their time are
+ * bounded. Where one more is too many, the one that has been on its way for longest loses its
+ * connection, from the host that has most of them; bodies that have only just begun are spared, so
+ * that a crowd of honest clients hears of the overload instead.
+ */
+const SWEEP_MS = 1_000;
+const SLOW_MS = 1_000;
+const FIRST_BYTES = 1024 * 1024;
+
+export class PendingBody {
+  readonly startedAt: number;
+  readonly expire: () => void;
+  private readonly hostOf: () => string;
+  private knownHost: string | undefined;
+  ended = false;
+  /** Bytes received and held. */
+  size = 0;
+  /** Bytes that the request has announced; 0 where it has not. */
+  private readonly announced: number;
+  private buffer: Buffer | undefined;
+  private filled = 0;
+
+  constructor(announced: number, hostOf: () => string, expire: () => void) {
+    this.startedAt = performance.now();
+    this.announced = announced;
+    this.hostOf = hostOf;
+    this.expire = expire;
+  }
+
+  /** Looked up where it matters only: most bodies end before that. */
+  get host(): string {
+    this.knownHost ??= this.hostOf();
+    return this.knownHost;
+  }
+
+  /** The whole body once it is complete; a body in one piece is not copied. */
+  add(chunk: ArrayBuffer, last: boolean): Uint8Array | undefined {
+    const view = new Uint8Array(chunk);
+    if (last && this.filled === 0) return view;
+    // The parser takes its buffer back after this call.
+    const buffer = this.roomFor(view.length);
+    buffer.set(view, this.filled);
+    this.filled += view.length;
+    return last ? buffer.subarray(0, this.filled) : undefined;
+  }
+
+  /** Twice as much at a time, and no more than is announced: who announces has not sent yet. */
+  private roomFor(bytes: number): Buffer {
+    const needed = this.filled + bytes;
+    const { buffer, announced } = this;
+    if (buffer !== undefined && buffer.length >= needed) return buffer;
+    const ample = Math.max(needed, 2 * (buffer?.length ?? 0), FIRST_BYTES);
+    const grown = Buffer.allocUnsafeSlow(Math.min(ample, Math.max(announced, needed)));
+    if (buffer !== undefined) buffer.copy(grown, 0, 0, this.filled);
+    this.buffer = grown;
+    return grown;
+  }
+
+  drop(): void {
+    this.buffer = undefined;
+  }
+}
+
+export interface BodyBounds {
+  readonly maxBodyBytes: number;
+  readonly maxBodies: number;
+  readonly maxBodiesPerHost: number;
+  readonly bodyTimeoutMs: number;
+}
+
+export class Bodies {
+  private readonly bounds: BodyBounds;
+  private readonly pending = new Set<PendingBody>();
+  private readonly sweeper: NodeJS.Timeout;
+  private bytes = 0;
+
+  constructor(bounds: BodyBounds) {
+    this.bounds = bounds;
+    this.sweeper = setInterval(() => this.sweep(), Math.min(SWEEP_MS, bounds.bodyTimeoutMs));
+    this.sweeper.unref();
+  }
+
+  /**
+   * `announced` is the length that the request names, and within the limit; 0 where it names none.
+   * Undefined where there is no room for one more.
+   */
+  begin(announced: number, hostOf: () => string, expire: () => void): PendingBody | undefined {
+    const body = new PendingBody(announced, hostOf, expire);
+    const { maxBodies, maxBodiesPerHost } = this.bounds;
+    if (this.pending.size >= maxBodiesPerHost) {
+      const ofHost = [...this.pending].filter(({ host }) => host === body.host);
+      if (ofHost.length >= maxBodiesPerHost && !this.endSlowest(ofHost)) return undefined;
+      if (this.pending.size >= maxBodies && !this.endSlowest(this.ofBusiestHost(count)))
+        return undefined;
+    }
+    this.pending.add(body);
+    return body;
+  }
+
+  /** False when all bodies together would need too much memory. */
+  reserve(body: PendingBody, bytes: number): boolean {
+    while (this.bytes + bytes > this.bounds.maxBodyBytes) {
+      const others = this.ofBusiestHost(({ size }) => size).filter((other) => other !== body);
+      if (!this.endSlowest(others)) return false;
+    }
+    this.bytes += bytes;
+    body.size += bytes;
+    return true;
+  }
+
+  /** False if it had ended before. */
+  end(body: PendingBody): boolean {
+    if (body.ended) return false;
+    body.ended = true;
+    body.drop();
+    this.bytes -= body.size;
+    this.pending.delete(body);
+    return true;
+  }
+
+  close(): void {
+    clearInterval(this.sweeper);
+  }
+
+  /** Ends the oldest of them, unless even that one has only just begun. */
+  private endSlowest([oldest]: readonly PendingBody[]): boolean {
+    if (oldest === undefined || performance.now() - oldest.startedAt < SLOW_MS) return false;
+    this.end(oldest);
+    oldest.expire();
+    return true;
+  }
+
+  /** The bodies of the host that has most by this measure, oldest first. */
+  private ofBusiestHost(measure: (body: PendingBody) => number): PendingBody[] {
+    const hosts = new Map<string, { sum: number; bodies: PendingBody[] }>();
+    for (const body of this.pending) {
+      const of = hosts.get(body.host) ?? { sum: 0, bodies: [] };
+      of.sum += measure(body);
+      of.bodies.push(body);
+      hosts.set(body.host, of);
+    }
+    const [busiest] = [...hosts.values()].sort((a, b) => b.sum - a.sum);
+    return busiest?.bodies ?? [];
+  }
+
+  /** Oldest first, so the walk stops at the first one in time. */
+  private sweep(): void {
+    const deadline = performance.now() - this.bounds.bodyTimeoutMs;
+    for (const body of this.pending) {
+      if (body.startedAt > deadline) return;
+      body.expire();
+    }
+  }
+}
+
+const count = (): number => 1;

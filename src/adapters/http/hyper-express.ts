@@ -1,0 +1,383 @@
+/**
+ * The Http port on hyper-express, whose server brings uWebSockets.js and TLS (decision 2).
+ *
+ * Routes are bound to the native handlers below hyper-express: its request and response objects
+ * cost a tenth of a GET and a third of a POST (docs/dependencies.md), and it never hands on the
+ * body of a GET, which GET /addresses/balance/details needs. All limits of connections stand here:
+ * bodies on their way in, answers on their way out, answers pending, work in one turn, connections.
+ * Idle connections, slow headers and bodies that trickle are ended by the native parser after 10 s.
+ *
+ * Invariants: a reply is written once and never after an abort; no input throws out of a handler; a
+ * complete request to a route that answers at once is never refused, whatever other clients do.
+ */
+
+import uws from 'uWebSockets.js';
+import { createServer } from 'node:net';
+import HyperExpress from 'hyper-express';
+import { apiError } from '../../base/errors.ts';
+import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
+import { Bodies, type BodyBounds, type PendingBody } from './bodies.ts';
+import { IncomingRequest } from './incoming.ts';
+import { type Cors, errorReply, preflight, send } from './reply.ts';
+import { Serving } from './serving.ts';
+import { checkTlsFiles } from './tls-files.ts';
+import { Unsent } from './unsent.ts';
+
+const CLOSE_MS = 2_000;
+const POLL_MS = 20;
+const NOT_FOUND = errorReply(apiError('NotFound'));
+const OVERLOADED = errorReply(apiError('Overloaded'), [['retry-after', '1']]);
+const FAILED = errorReply(apiError('Unknown'));
+
+interface Bounds extends BodyBounds {
+  readonly maxInFlight: number;
+  readonly maxConnections: number;
+  readonly maxUnsentBytes: number;
+}
+
+const MIB = 1024 * 1024;
+
+const defaults: Bounds = {
+  maxInFlight: 512,
+  maxConnections: 10_000,
+  maxBodyBytes: 64 * MIB,
+  maxBodies: 1024,
+  maxBodiesPerHost: 256,
+  bodyTimeoutMs: 120_000,
+  maxUnsentBytes: 32 * MIB,
+};
+
+type App = ReturnType<typeof uws.App>;
+type Response = Parameters<Parameters<App['get']>[1]>[0];
+type Request = Parameters<Parameters<App['get']>[1]>[1];
+
+export const hyperExpress: Http = {
+  async listen(routes, options) {
+    const port = await freePort(options.host, options.port);
+    const server = new Server(routes, { ...defaults, ...options, port });
+    server.open();
+    return server;
+  },
+};
+
+type Options = HttpServerOptions & Bounds;
+
+class Server implements HttpServer {
+  readonly port: number;
+  private readonly routes: readonly HttpRoute[];
+  private readonly options: Options;
+  private readonly cors: Cors;
+  private readonly bodies: Bodies;
+  private readonly unsent: Unsent;
+  private readonly serving = new Serving();
+  private readonly apps: App[] = [];
+  private listening: unknown;
+  private inFlight = 0;
+  /** Whole requests with a body that wait for their turn. */
+  private deferred = 0;
+  private connections = 0;
+  private closing = false;
+
+  constructor(routes: readonly HttpRoute[], options: Options) {
+    this.routes = routes;
+    this.options = options;
+    this.port = options.port;
+    this.cors = options.cors;
+    this.bodies = new Bodies(options);
+    this.unsent = new Unsent(options.maxUnsentBytes);
+  }
+
+  /** Binds the port; throws where it is taken or a TLS file is unusable. */
+  open(): void {
+    if (this.options.tls !== undefined) checkTlsFiles(this.options.tls);
+    const app = this.build();
+    this.stopListening();
+    const { host, port } = this.options;
+    app.listen(host, port, (socket) => {
+      this.listening = socket;
+    });
+    if (!this.listening) throw new Error(`HTTP: cannot listen on ${host}:${port}`);
+    this.apps.push(app);
+  }
+
+  async reload(): Promise<void> {
+    this.open();
+  }
+
+  async close(): Promise<void> {
+    if (this.closing) return;
+    this.closing = true;
+    this.stopListening();
+    for (let waited = 0; this.inFlight > 0 && waited < CLOSE_MS; waited += POLL_MS) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    this.bodies.close();
+    this.unsent.close();
+    for (const app of this.apps) app.close();
+  }
+
+  private stopListening(): void {
+    if (this.listening) uws.us_listen_socket_close(this.listening as never);
+    this.listening = undefined;
+  }
+
+  private build(): App {
+    const { tls } = this.options;
+    const files = tls === undefined ? {} : { cert_file_name: tls.cert, key_file_name: tls.key };
+    const app = new HyperExpress.Server({ ...files, auto_close: false }).uws_instance as App;
+    app.filter((response: unknown, change: unknown) =>
+      this.countConnection(response as Response, Number(change)),
+    );
+    for (const route of this.routes) this.bind(app, route);
+    if (this.cors) app.options('/*', (response, request) => this.preflight(response, request));
+    app.any('/*', (response, request) => this.refuseUnknown(response, request));
+    return app;
+  }
+
+  private countConnection(response: Response, change: number): void {
+    this.connections += change;
+    if (change > 0 && this.connections > this.options.maxConnections) response.close();
+  }
+
+  private refuseUnknown(response: Response, request: Request): void {
+    const head = request.getMethod() === 'head';
+    this.refuse(response, NOT_FOUND, this.originOf(request), this.closing, head);
+  }
+
+  /** At once while the turn has time for it: a connection may send thousands to refuse in one piece. */
+  private refuse(
+    response: Response,
+    reply: HttpReply,
+    origin: string | undefined,
+    close: boolean,
+    withoutBody = false,
+  ): void {
+    const answer = (): void => send(response, reply, this.unsent, origin, close, withoutBody);
+    if (this.serving.openToRefuse()) answer();
+    else this.serving.deferRefusal(unlessAborted(response, () => response.cork(answer)));
+  }
+
+  private preflight(response: Response, request: Request): void {
+    this.refuse(response, preflight(request.getHeader('origin')), undefined, this.closing);
+  }
+
+  private originOf(request: Request): string | undefined {
+    return this.cors ? request.getHeader('origin') : undefined;
+  }
+
+  private bind(app: App, route: HttpRoute): void {
+    const handler = route.maxBody === 0 ? this.bare(route) : this.withBody(route);
+    if (route.method === 'GET') app.get(route.pattern, handler);
+    else app.post(route.pattern, handler);
+  }
+
+  private bare(route: HttpRoute): (response: Response, request: Request) => void {
+    return (response, request) => {
+      this.serve(route, new IncomingRequest(route, response, request), response, request);
+    };
+  }
+
+  /** Serves a request without body: a synchronous handler is answered in this very call. */
+  private serve(
+    route: HttpRoute,
+    incoming: IncomingRequest,
+    response: Response,
+    request: Request,
+  ): void {
+    const origin = this.originOf(request);
+    const refusal = this.refused(route, incoming);
+    if (refusal !== undefined) {
+      incoming.release();
+      this.refuse(response, refusal, origin, this.closing);
+      return;
+    }
+    if (!this.serving.open(0)) {
+      incoming.detach();
+      this.serveLater(route, incoming, response, origin);
+      return;
+    }
+    const reply = call(route, incoming, undefined);
+    incoming.release();
+    if (reply instanceof Promise) this.answerLater(response, origin, reply);
+    else send(response, reply, this.unsent, origin, this.closing);
+  }
+
+  private serveLater(
+    route: HttpRoute,
+    incoming: IncomingRequest,
+    response: Response,
+    origin: string | undefined,
+  ): void {
+    const answer = (): void => {
+      const reply = call(route, incoming, undefined);
+      if (reply instanceof Promise) this.answerLater(response, origin, reply);
+      else response.cork(() => send(response, reply, this.unsent, origin, this.closing));
+    };
+    this.serving.defer(0, unlessAborted(response, answer));
+  }
+
+  /** What ends a request before its body: overload, or the route's own judgement. */
+  private refused(route: HttpRoute, incoming: IncomingRequest): HttpReply | undefined {
+    return (this.isBusy(route) ? OVERLOADED : undefined) ?? route.admit?.(incoming);
+  }
+
+  private isBusy(route: HttpRoute): boolean {
+    return route.mayWait === true && this.inFlight + this.deferred >= this.options.maxInFlight;
+  }
+
+  private answerLater(
+    response: Response,
+    origin: string | undefined,
+    reply: Promise<HttpReply>,
+  ): void {
+    let aborted = false;
+    this.inFlight++;
+    response.onAborted(() => {
+      aborted = true;
+    });
+    const finish = (result: HttpReply): void => {
+      this.inFlight--;
+      if (aborted) result.sent?.();
+      else response.cork(() => send(response, result, this.unsent, origin, this.closing));
+    };
+    reply.then(finish, () => finish(FAILED));
+  }
+
+  private withBody(route: HttpRoute): (response: Response, request: Request) => void {
+    return (response, request) => {
+      const origin = this.originOf(request);
+      const incoming = new IncomingRequest(route, response, request);
+      const length = request.getHeader('content-length');
+      if (length === '' && request.getHeader('transfer-encoding') === '') {
+        this.serve(route, incoming, response, request);
+        return;
+      }
+      const reply = this.refused(route, incoming) ?? tooBig(Number(length), route.maxBody);
+      if (reply !== undefined) {
+        // The rest of the body is skipped by the parser, unless it is absurdly long.
+        const close = this.closing || Number(length) > 4 * route.maxBody;
+        this.refuse(response, reply, origin, close);
+        return;
+      }
+      incoming.detach();
+      this.receive(route, incoming, response, origin, Number(length));
+    };
+  }
+
+  private receive(
+    route: HttpRoute,
+    incoming: IncomingRequest,
+    response: Response,
+    origin: string | undefined,
+    length: number,
+  ): void {
+    const body = this.bodies.begin(
+      length,
+      () => incoming.remoteAddress(),
+      () => response.close(),
+    );
+    if (body === undefined) {
+      send(response, OVERLOADED, this.unsent, origin, true);
+      return;
+    }
+    let aborted = false;
+    response.onAborted(() => {
+      aborted = true;
+      this.bodies.end(body);
+    });
+    const finish = (reply: HttpReply, close: boolean): void => {
+      if (aborted) reply.sent?.();
+      else response.cork(() => send(response, reply, this.unsent, origin, close));
+    };
+    const answer = (bytes: Uint8Array): void => {
+      const reply = call(route, incoming, bytes);
+      if (!(reply instanceof Promise)) {
+        finish(reply, this.closing);
+        return;
+      }
+      this.inFlight++;
+      const later = (result: HttpReply): void => {
+        this.inFlight--;
+        finish(result, this.closing);
+      };
+      reply.then(later, () => later(FAILED));
+    };
+    response.onData((chunk, last) => {
+      if (body.ended) return;
+      const refusal = this.judge(body, chunk.byteLength, route.maxBody);
+      if (refusal !== undefined) {
+        this.bodies.end(body);
+        finish(refusal, true);
+        return;
+      }
+      const bytes = body.add(chunk, last);
+      if (bytes === undefined) return;
+      this.bodies.end(body);
+      if (this.isBusy(route)) {
+        finish(OVERLOADED, this.closing);
+        return;
+      }
+      if (this.serving.open(bytes.length)) {
+        answer(bytes);
+        return;
+      }
+      // The parser takes its buffer back after this call.
+      const own = Uint8Array.from(bytes);
+      this.deferred++;
+      this.serving.defer(own.length, () => {
+        this.deferred--;
+        if (!aborted) answer(own);
+      });
+    });
+  }
+
+  private judge(body: PendingBody, more: number, max: number): HttpReply | undefined {
+    if (body.size + more > max) return tooBig(body.size + more, max);
+    return this.bodies.reserve(body, more) ? undefined : OVERLOADED;
+  }
+}
+
+/**
+ * The port to listen on; rejects where another process does. The native server shares a fixed port
+ * with any process that asks, so that two nodes would each get half of the requests; its exclusive
+ * mode, on the other hand, refuses for a minute to come back after a restart.
+ */
+async function freePort(host: string, port: number): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', (cause) =>
+      reject(new Error(`HTTP: cannot listen on ${host}:${port}`, { cause })),
+    );
+    probe.listen({ host, port, exclusive: true }, resolve);
+  });
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+/** The work, for a later turn: nothing where the connection is gone by then. */
+function unlessAborted(response: Response, work: () => void): () => void {
+  let aborted = false;
+  response.onAborted(() => {
+    aborted = true;
+  });
+  return () => {
+    if (!aborted) work();
+  };
+}
+
+function tooBig(actual: number, max: number): HttpReply | undefined {
+  return actual > max ? errorReply(apiError('BodyTooBig', actual, max)) : undefined;
+}
+
+function call(
+  route: HttpRoute,
+  incoming: IncomingRequest,
+  body: Uint8Array | undefined,
+): HttpReply | Promise<HttpReply> {
+  try {
+    return route.handle(incoming, body);
+  } catch {
+    return FAILED;
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * How long one turn of the event loop serves requests. A connection may send hundreds of requests
+ * in one piece, and a thousand connections may be readable at once: what comes after the time of a
+ * turn waits for the next one, so that blocks, peers and timers have theirs in between. Requests with
+ * long bodies, which take long to read, wait behind all others, but one of them is served each turn.
+ *
+ * The native server ends a connection that sends another request while one waits, so a client that
+ * pipelines more than a turn serves loses its own connection and nothing else.
+ */
+const TURN_MS = 3;
+/** After that for refusals, which cost little and shall come at once. */
+const REFUSALS_MS = 8;
+/** A longer body takes milliseconds to read. */
+const QUICK_BYTES = 16 * 1024;
+
+type Work = () => void;
+
+export class Serving {
+  /** At most one request for each connection in all lines, hence bounded as connections are. */
+  private readonly refusals: Work[] = [];
+  private readonly quick: Work[] = [];
+  private readonly slow: Work[] = [];
+  private scheduled = false;
+  private ends = 0;
+
+  /**
+   * True while this turn has time for a request with such a body and none like it waits; otherwise
+   * the caller defers its work.
+   */
+  open(bodyBytes: number): boolean {
+    const now = performance.now();
+    if (!this.scheduled) this.begin(now);
+    if (now >= this.ends || this.quick.length > 0) return false;
+    return bodyBytes <= QUICK_BYTES || this.slow.length === 0;
+  }
+
+  /** True while this turn has time for a refusal and none waits, whatever else does. */
+  openToRefuse(): boolean {
+    const now = performance.now();
+    if (!this.scheduled) this.begin(now);
+    return now < this.ends + REFUSALS_MS && this.refusals.length === 0;
+  }
+
+  defer(bodyBytes: number, work: Work): void {
+    (bodyBytes <= QUICK_BYTES ? this.quick : this.slow).push(work);
+  }
+
+  /** Before all that is served, which takes long where there is much to refuse. */
+  deferRefusal(work: Work): void {
+    this.refusals.push(work);
+  }
+
+  private begin(now: number): void {
+    this.scheduled = true;
+    this.ends = now + TURN_MS;
+    setImmediate(() => this.proceed());
+  }
+
+  private proceed(): void {
+    this.scheduled = false;
+    if (this.refusals.length + this.quick.length + this.slow.length === 0) return;
+    const now = performance.now();
+    this.begin(now);
+    this.ends = now + REFUSALS_MS;
+    this.run(this.refusals, 0);
+    // However much there is to refuse, the others have their time.
+    this.ends = performance.now() + TURN_MS;
+    this.run(this.quick, 0);
+    this.run(this.slow, 1);
+  }
+
+  /** While the turn has time, and at least so many. */
+  private run(line: Work[], least: number): void {
+    let done = 0;
+    while (done < line.length && (done < least || performance.now() < this.ends)) line[done++]!();
+    line.splice(0, done);
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Answers that their clients have not taken yet. The body stays here instead of in the native
+ * buffers, where it could not be counted, and its connection is busy meanwhile: a second request on
+ * it ends the connection. A client that takes too little, or has taken nothing for longest while
+ * too much is held for all, loses its connection.
+ */
+import type uws from 'uWebSockets.js';
+
+type Response = Parameters<Parameters<ReturnType<typeof uws.App>['get']>[1]>[0];
+
+const SWEEP_MS = 1_000;
+/** A client takes so much in so long, or the rest. */
+const PACE_MS = 10_000;
+const PACE_BYTES = 128 * 1024;
+
+class Pending {
+  readonly response: Response;
+  readonly total: number;
+  readonly sent: (() => void) | undefined;
+  /** What was taken of the body, and when that was looked at. */
+  offset: number;
+  mark: number;
+  markedAt = performance.now();
+
+  constructor(response: Response, total: number, sent: (() => void) | undefined) {
+    this.response = response;
+    this.total = total;
+    this.sent = sent;
+    this.offset = response.getWriteOffset();
+    this.mark = this.offset;
+  }
+}
+
+export class Unsent {
+  /** The one that has taken nothing for longest comes first. */
+  private readonly pending = new Set<Pending>();
+  private readonly maxBytes: number;
+  private readonly sweeper: NodeJS.Timeout;
+  private bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+    this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
+    this.sweeper.unref();
+  }
+
+  /** Ends the response with this body; `sent` is called once nothing of it is needed any more. */
+  end(response: Response, body: string | Uint8Array, sent: (() => void) | undefined): void {
+    const total = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    const [, done] = response.tryEnd(body as string, total);
+    if (done) sent?.();
+    else this.hold(response, typeof body === 'string' ? Buffer.from(body) : body, sent);
+  }
+
+  private hold(response: Response, body: Uint8Array, sent: (() => void) | undefined): void {
+    const one = new Pending(response, body.length, sent);
+    this.pending.add(one);
+    this.bytes += one.total - one.offset;
+    response.onAborted(() => this.drop(one));
+    response.onWritable((offset) => {
+      const [ok, done] = response.tryEnd(body.subarray(offset) as unknown as string, one.total);
+      if (done) this.drop(one);
+      else this.moved(one, response.getWriteOffset());
+      return ok;
+    });
+    this.makeRoom(one);
+  }
+
+  private moved(one: Pending, offset: number): void {
+    this.bytes -= offset - one.offset;
+    one.offset = offset;
+    this.pending.delete(one);
+    this.pending.add(one);
+  }
+
+  private drop(one: Pending): void {
+    if (!this.pending.delete(one)) return;
+    this.bytes -= one.total - one.offset;
+    one.sent?.();
+  }
+
+  private makeRoom(newest: Pending): void {
+    for (const one of this.pending) {
+      if (this.bytes <= this.maxBytes) return;
+      if (one !== newest) one.response.close();
+    }
+  }
+
+  private sweep(): void {
+    const now = performance.now();
+    for (const one of this.pending) {
+      if (now - one.markedAt < PACE_MS) continue;
+      if (one.offset - one.mark < PACE_BYTES) one.response.close();
+      one.mark = one.offset;
+      one.markedAt = now;
+    }
+  }
+
+  close(): void {
+    clearInterval(this.sweeper);
+  }
+}

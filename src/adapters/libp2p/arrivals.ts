@@ -1,0 +1,64 @@
+/**
+ * Connections that others open, until they are encrypted. One host cannot take the places of the
+ * others, and who says nothing makes room for who comes after it.
+ */
+import type { Libp2pOptions } from 'libp2p';
+import { createStrangers } from '../../base/strangers.ts';
+
+type Gater = NonNullable<Libp2pOptions['connectionGater']>;
+type Socket = Parameters<NonNullable<Gater['denyInboundConnection']>>[0];
+
+/** Unfinished connections. */
+export const PENDING_MAX = 128;
+const PENDING_OF_ONE_HOST = 32;
+/** New connections of one host in a second, and of one that the configuration names. */
+const ARRIVALS_MAX = 20;
+const KEPT_ARRIVALS_MAX = 100;
+const SECOND_MS = 1_000;
+/** Hosts whose arrivals are counted in a second; the rest of it is closed to more of them. */
+const HOSTS_MAX = 10_000;
+
+export interface Arrivals {
+  /** False: it may go on, for as long as there is room. */
+  isRefused(socket: Socket): boolean;
+  /** It is encrypted. */
+  settled(socket: Socket): void;
+}
+
+export function createArrivals(isKept: (host: string) => boolean): Arrivals {
+  const pending = createStrangers<Socket>({
+    ofOneHost: PENDING_OF_ONE_HOST,
+    inAll: PENDING_MAX,
+    isKept,
+  });
+  let counts = new Map<string, number>();
+  let since = performance.now();
+
+  function isTooFast(host: string): boolean {
+    if (performance.now() - since > SECOND_MS) {
+      counts = new Map();
+      since = performance.now();
+    }
+    const count = 1 + (counts.get(host) ?? 0);
+    if (count === 1 && counts.size >= HOSTS_MAX) return true;
+    counts.set(host, count);
+    return count > (isKept(host) ? KEPT_ARRIVALS_MAX : ARRIVALS_MAX);
+  }
+
+  return {
+    isRefused(socket) {
+      const { host } = placeOf(socket.remoteAddr);
+      if (isTooFast(host)) return true;
+      pending.add(socket, host, () => socket.abort(new Error('others are waiting')));
+      socket.addEventListener('close', () => pending.remove(socket), { once: true });
+      return false;
+    },
+    settled: (socket) => pending.remove(socket),
+  };
+}
+
+/** Of "/ip4/10.0.0.1/tcp/6864/p2p/…". */
+export function placeOf(address: { toString(): string }): { host: string; port: number } {
+  const [, , host = '', , port] = address.toString().split('/');
+  return { host: host.replace(/^::ffff:/, ''), port: Number(port) };
+}

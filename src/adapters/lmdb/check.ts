@@ -1,0 +1,159 @@
+/**
+ * Is the file of a store what was written to it? Read in full, without LMDB, before LMDB maps it.
+ *
+ * A changed bit is found wherever it matters: rows have checksums (sums.ts), keys an order,
+ * pages a number and one use each, trees a count of all they consist of, the two metas numbers that
+ * follow each other. What is not found is never read: free pages, unused bytes of pages, and the
+ * older meta as long as its number is right.
+ */
+import { existsSync, statSync } from 'node:fs';
+import { type Meta, NODE, PageFile, readTree, TREE_BYTES, type Tree } from './pages.ts';
+import { unseal } from './sums.ts';
+import { type Fault, type Node, viewOf, Walk } from './trees.ts';
+
+export interface NamedTable {
+  readonly id: number;
+  readonly name: string;
+}
+
+export type FileState =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'intact'; readonly pages: number }
+  /** Made before rows had checksums. */
+  | { readonly kind: 'old' }
+  | { readonly kind: 'damaged'; readonly why: string };
+
+/** Name of an empty sub-database that says how rows are stored. */
+export const FORMAT = 'format-2';
+
+const FORMAT_TABLE = -1;
+const VERSION = 2;
+const TURN_PAGES = 512;
+
+class Damage extends Error {}
+
+/** Makes an intact file as long as LMDB believes it to be; changes nothing else. */
+export async function checkFile(path: string, tables: readonly NamedTable[]): Promise<FileState> {
+  if (!existsSync(path) || statSync(path).size === 0) return { kind: 'new' };
+  const file = new PageFile(path, 'r+');
+  try {
+    return await checkPages(file, tables);
+  } catch (cause) {
+    if (!(cause instanceof Damage)) throw cause;
+    return { kind: 'damaged', why: cause.message };
+  } finally {
+    file.close();
+  }
+}
+
+async function checkPages(file: PageFile, tables: readonly NamedTable[]): Promise<FileState> {
+  const fault: Fault = (why) => {
+    throw new Damage(why);
+  };
+  const meta = newestOf(file, fault);
+  if (meta === undefined) return { kind: 'damaged', why: 'it has no beginning' };
+  if (meta.transaction === 0) return { kind: 'new' };
+  const walk = new Walk(file, meta, fault);
+  const trees = tablesIn(walk, meta, tables, fault);
+  if (!trees.has(FORMAT_TABLE)) return { kind: 'old' };
+  for (const { id, name } of tables) {
+    const tree = trees.get(id);
+    if (tree === undefined) continue;
+    let turn = walk.pages + TURN_PAGES;
+    for (const nodes of walk.leaves(tree, name)) {
+      for (const node of nodes) {
+        if (rowIn(node, id) === undefined) fault(`${name}: a row is not what was written`);
+      }
+      if (walk.pages < turn) continue;
+      turn = walk.pages + TURN_PAGES;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  walk.checkFree();
+  file.extendTo(meta.lastPage + 1);
+  return { kind: 'intact', pages: walk.pages };
+}
+
+/** The newer of the two metas. */
+function newestOf({ metas }: PageFile, fault: Fault): Meta | undefined {
+  const [even, odd] = metas;
+  if (even === undefined || odd === undefined) fault('one of its two beginnings is damaged');
+  const known = [even, odd].flatMap((meta, slot) => {
+    if (meta === undefined) return [];
+    // Before the first write both have the number 0.
+    const isOwn = meta.transaction % 2 === slot || meta.transaction === 0;
+    if (!isOwn) fault('the number of its last write is wrong');
+    return isOwn ? [meta] : [];
+  });
+  const [newest, older] = known.sort((a, b) => b.transaction - a.transaction);
+  if (newest === undefined || older === undefined) return newest;
+  const isNext = newest.transaction === older.transaction + 1 || newest.transaction === 0;
+  const isSame =
+    newest.version === VERSION &&
+    older.version === VERSION &&
+    newest.address === 0 &&
+    newest.free.flags === older.free.flags &&
+    newest.main.flags === 0;
+  if (!isNext || !isSame) fault('its two beginnings do not belong together');
+  return newest;
+}
+
+/** The tree of each table by its number; FORMAT_TABLE for the one that tells the format. */
+function tablesIn(
+  walk: Walk,
+  meta: Meta,
+  tables: readonly NamedTable[],
+  fault: Fault,
+): Map<number, Tree> {
+  const numbers = new Map(tables.map(({ id, name }) => [name, id]));
+  numbers.set(FORMAT, FORMAT_TABLE);
+  const trees = new Map<number, Tree>();
+  for (const nodes of walk.leaves(meta.main, 'the list of tables')) {
+    for (const { flags, key, value } of nodes) {
+      // Names end with a zero byte.
+      const number = numbers.get(Buffer.from(key.subarray(0, -1)).toString('latin1'));
+      if (number === undefined || flags !== NODE.tree || value.length !== TREE_BYTES) {
+        fault('the list of tables has a wrong entry');
+        continue;
+      }
+      const tree = readTree(viewOf(value), 0);
+      if (tree.flags !== 0) fault('a table has unknown properties');
+      trees.set(number, tree);
+    }
+  }
+  return trees;
+}
+
+const rowIn = ({ flags, key, value }: Node, table: number): Uint8Array | undefined =>
+  flags === 0 ? unseal(table, key, value) : undefined;
+
+/** What can still be read of a file that was set aside. */
+export interface Remains {
+  /** Rows of a table in the order of their keys, without those that are damaged. */
+  rows(table: number): Iterable<readonly [Uint8Array, Uint8Array]>;
+  close(): void;
+}
+
+export function openRemains(path: string, tables: readonly NamedTable[]): Remains {
+  const file = new PageFile(path);
+  const goOn: Fault = () => undefined;
+  const meta = newestOf(file, goOn);
+  const trees =
+    meta === undefined
+      ? new Map<number, Tree>()
+      : tablesIn(new Walk(file, meta, goOn), meta, tables, goOn);
+  const hasSums = trees.has(FORMAT_TABLE);
+  return {
+    *rows(table) {
+      const tree = trees.get(table);
+      if (meta === undefined || tree === undefined) return;
+      for (const nodes of new Walk(file, meta, goOn).leaves(tree, '')) {
+        for (const node of nodes) {
+          const value = rowIn(node, table) ?? (hasSums ? undefined : node.value);
+          if (value !== undefined) yield [node.key.slice(), value.slice()];
+        }
+      }
+    },
+    close: () => file.close(),
+  };
+}

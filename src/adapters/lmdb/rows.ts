@@ -1,0 +1,94 @@
+/**
+ * How rows travel to the thread that writes them: in buffers that change hands and are used again.
+ *
+ * A buffer: bytes in use (u32) ‖ rows. A row: table (u8) ‖ key length (u16) ‖ value length + 1, or 0
+ * for a removal (u32) ‖ key ‖ value ‖ room for its checksum, which the writing thread computes.
+ * Numbers are little-endian; no row is cut in two.
+ */
+import { assert } from '../../base/assert.ts';
+import type { StoreWrite } from '../../base/ports.ts';
+import { SUM_BYTES, seal } from './sums.ts';
+
+export const BUFFER_BYTES = 1024 * 1024;
+
+const START = 4;
+const HEAD_BYTES = 7;
+const TABLES_MAX = 0xff;
+const KEY_BYTES_MAX = 0xffff;
+
+export interface RowPacker {
+  add(write: StoreWrite): void;
+  /** Everything added; begins anew. */
+  take(): ArrayBuffer[];
+}
+
+/** `allocate` gives buffers of at least that size, whatever they contain. */
+export function createRowPacker(allocate: (bytes: number) => ArrayBuffer): RowPacker {
+  let full: ArrayBuffer[] = [];
+  let bytes = new Uint8Array(0);
+  let at = 0;
+
+  function finish(): void {
+    if (at === 0) return;
+    new DataView(bytes.buffer).setUint32(0, at, true);
+    full.push(bytes.buffer);
+    bytes = new Uint8Array(0);
+    at = 0;
+  }
+
+  return {
+    add({ table, key, value }) {
+      assert(table <= TABLES_MAX && key.length <= KEY_BYTES_MAX, 'table and key fit their fields');
+      const size = HEAD_BYTES + key.length + (value === undefined ? 0 : value.length + SUM_BYTES);
+      if (at + size > bytes.length) {
+        finish();
+        bytes = new Uint8Array(allocate(START + size));
+        at = START;
+      }
+      const length = value === undefined ? 0 : value.length + 1;
+      bytes[at] = table;
+      bytes[at + 1] = key.length;
+      bytes[at + 2] = key.length >>> 8;
+      bytes[at + 3] = length;
+      bytes[at + 4] = length >>> 8;
+      bytes[at + 5] = length >>> 16;
+      bytes[at + 6] = length >>> 24;
+      at += HEAD_BYTES;
+      bytes.set(key, at);
+      at += key.length;
+      if (value === undefined) return;
+      bytes.set(value, at);
+      at += value.length + SUM_BYTES;
+    },
+    take() {
+      finish();
+      const taken = full;
+      full = [];
+      return taken;
+    },
+  };
+}
+
+/** The rows as views into the buffer; values with their checksums. */
+export function eachRow(
+  buffer: ArrayBuffer,
+  visit: (table: number, key: Uint8Array, value: Uint8Array | undefined) => void,
+): void {
+  const numbers = new DataView(buffer);
+  const end = numbers.getUint32(0, true);
+  for (let at = START; at < end; ) {
+    const table = numbers.getUint8(at);
+    const keyEnd = at + HEAD_BYTES + numbers.getUint16(at + 1, true);
+    const key = new Uint8Array(buffer, at + HEAD_BYTES, keyEnd - at - HEAD_BYTES);
+    const length = numbers.getUint32(at + 3, true);
+    at = keyEnd;
+    if (length === 0) {
+      visit(table, key, undefined);
+    } else {
+      const sealed = new Uint8Array(buffer, at, length - 1 + SUM_BYTES);
+      seal(table, key, sealed);
+      visit(table, key, sealed);
+      at += sealed.length;
+    }
+  }
+}

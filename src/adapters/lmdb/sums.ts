@@ -1,0 +1,41 @@
+/**
+ * A checksum for each row, because LMDB has none: four bytes behind the value, over table, key and
+ * value. A row that was changed on the disk, or that stands under another key, is found when it is
+ * read (store.ts) or when the file is checked (check.ts).
+ *
+ * The key goes into the checksum first, as its starting value. Each step maps different states to
+ * different states, so one changed byte in key or value always changes the sum.
+ */
+import { crc32 } from 'node:zlib';
+
+export const SUM_BYTES = 4;
+
+const FNV_START = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** `sealed` is the value and room for the sum, which is written there. */
+export function seal(table: number, key: Uint8Array, sealed: Uint8Array): void {
+  const end = sealed.length - SUM_BYTES;
+  const sum = sumOf(table, key, sealed.subarray(0, end));
+  sealed[end] = sum;
+  sealed[end + 1] = sum >>> 8;
+  sealed[end + 2] = sum >>> 16;
+  sealed[end + 3] = sum >>> 24;
+}
+
+/** The value before the sum, as a view; undefined where the sum is not that of the row. */
+export function unseal(table: number, key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
+  const end = sealed.length - SUM_BYTES;
+  if (end < 0) return undefined;
+  const value = sealed.subarray(0, end);
+  const sum = sumOf(table, key, value);
+  const stored =
+    sealed[end]! | (sealed[end + 1]! << 8) | (sealed[end + 2]! << 16) | (sealed[end + 3]! << 24);
+  return stored >>> 0 === sum ? value : undefined;
+}
+
+function sumOf(table: number, key: Uint8Array, value: Uint8Array): number {
+  let start = Math.imul(FNV_START ^ table, FNV_PRIME);
+  for (let i = 0; i < key.length; i++) start = Math.imul(start ^ key[i]!, FNV_PRIME);
+  return crc32(value, start >>> 0);
+}

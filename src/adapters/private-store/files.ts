@@ -1,0 +1,183 @@
+/**
+ * Confidential data as files: `<directory>/<policy>/<hash>`, both in Base58, each a record of item
+ * and data (record.ts).
+ *
+ * Invariants: a file under its name is complete and on disk; what is being written has another name
+ * in a folder of its own, which is emptied at start; folders and files are their owner's alone.
+ */
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import {
+  access,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  statfs,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { base58 } from '../../base/base58.ts';
+import { makeFolder } from '../folders.ts';
+import { DamagedRecord, dataStart, itemIn, RECORD_PREFIX_BYTES, recordHead } from './record.ts';
+import type { Shelf } from './shelf.ts';
+
+const OWNER_ONLY = { folder: 0o700, file: 0o600 };
+const PIECE_BYTES = 256 * 1024;
+const POLICY_ID_BYTES = 32;
+const UNFINISHED = '.unfinished';
+
+/** Throws the error of the file system where the folder cannot be made or changed. */
+export function filesShelf(directory: string): Shelf {
+  const unfinished = join(directory, UNFINISHED);
+  rmSync(unfinished, { recursive: true, force: true });
+  makeFolder(unfinished, OWNER_ONLY.folder);
+
+  const folderOf = (policyId: Uint8Array): string => join(directory, base58.encode(policyId));
+  const pathOf = (policyId: Uint8Array, hash: Uint8Array): string =>
+    join(folderOf(policyId), base58.encode(hash));
+
+  return {
+    async info(policyId, hash) {
+      const file = await openIfAny(pathOf(policyId, hash));
+      if (file === undefined) return undefined;
+      try {
+        return itemIn(await headOf(file));
+      } finally {
+        await file.close();
+      }
+    },
+
+    async policiesOf(hash) {
+      const name = base58.encode(hash);
+      const found: Uint8Array[] = [];
+      for (const folder of await readdir(directory)) {
+        const policyId = policyIdOf(folder);
+        if (policyId !== undefined && (await exists(join(directory, folder, name)))) {
+          found.push(policyId);
+        }
+      }
+      return found;
+    },
+
+    async open(policyId, hash) {
+      const path = pathOf(policyId, hash);
+      return (await exists(path)) ? () => dataOf(path) : undefined;
+    },
+
+    async put(item, pieces) {
+      const folder = folderOf(item.policyId);
+      const temporary = join(unfinished, randomBytes(12).toString('hex'));
+      try {
+        await writeRecord(temporary, recordHead(item), pieces);
+        await mkdir(folder, { recursive: true, mode: OWNER_ONLY.folder });
+        await syncFolder(directory);
+        await rename(temporary, pathOf(item.policyId, item.hash));
+      } catch (cause) {
+        await rm(temporary, { force: true });
+        throw cause;
+      }
+      await syncFolder(folder);
+    },
+
+    async freeBytes() {
+      const { bavail, bsize } = await statfs(directory);
+      return bavail * bsize;
+    },
+
+    stop: async () => {},
+  };
+}
+
+async function writeRecord(
+  path: string,
+  head: Uint8Array,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const file = await open(path, 'wx', OWNER_ONLY.file);
+  try {
+    await file.writeFile(head);
+    for await (const piece of pieces) await file.writeFile(piece);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** All that stands before the data. Rejects with DamagedRecord. */
+async function headOf(file: FileHandle): Promise<Uint8Array> {
+  const start = dataStart(await bytesAt(file, 0, RECORD_PREFIX_BYTES));
+  return bytesAt(file, 0, start);
+}
+
+async function* dataOf(path: string): AsyncIterable<Uint8Array> {
+  const file = await open(path, 'r');
+  try {
+    let at = dataStart(await bytesAt(file, 0, RECORD_PREFIX_BYTES));
+    while (true) {
+      // A buffer for each piece: the consumer may keep it.
+      const buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
+      const { bytesRead } = await file.read(buffer, 0, PIECE_BYTES, at);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+      at += bytesRead;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Rejects with DamagedRecord where the file ends before. */
+async function bytesAt(file: FileHandle, at: number, length: number): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafe(length);
+  let done = 0;
+  while (done < length) {
+    const { bytesRead } = await file.read(bytes, done, length - done, at + done);
+    if (bytesRead === 0) throw new DamagedRecord('the file is cut off');
+    done += bytesRead;
+  }
+  return bytes;
+}
+
+async function openIfAny(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r');
+  } catch (cause) {
+    if (isAbsence(cause)) return undefined;
+    throw cause;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch (cause) {
+    if (isAbsence(cause)) return false;
+    throw cause;
+  }
+}
+
+const isAbsence = (cause: unknown): boolean => (cause as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** Undefined for what else may lie in the directory. */
+function policyIdOf(name: string): Uint8Array | undefined {
+  try {
+    const bytes = base58.decode(name);
+    return bytes.length === POLICY_ID_BYTES ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes new names in a folder durable. Windows cannot open folders. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

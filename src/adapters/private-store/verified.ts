@@ -1,0 +1,161 @@
+/**
+ * A PrivateStore on a vendor's shelf. Here, once for all vendors: data are held to their hash and
+ * to their limit on the way in and on the way out, damage counts as absence, and whatever goes
+ * wrong in a storage becomes one kind of error whose reason only the log hears.
+ */
+import { createHash } from 'node:crypto';
+import { base58 } from '../../base/base58.ts';
+import { equal, latin1 } from '../../base/bytes.ts';
+import type { Log } from '../../base/ports.ts';
+import {
+  PRIVATE_DATA_BYTES_MAX,
+  type PrivateItem,
+  type PrivateStore,
+  PrivateStoreError,
+  storageFailed,
+  tooLong,
+  wrongHash,
+} from '../../base/private-store.ts';
+import { DamagedRecord } from './record.ts';
+import type { Shelf } from './shelf.ts';
+
+/** Damaged items that are remembered; of more than that the oldest are found out again. */
+const DAMAGED_MAX = 10_000;
+
+export function verifiedStore(shelf: Shelf, log: Log): PrivateStore {
+  const damaged = new Set<string>();
+  const keyOf = (policyId: Uint8Array, hash: Uint8Array): string => latin1(policyId) + latin1(hash);
+
+  function markDamaged(policyId: Uint8Array, hash: Uint8Array, why: string): void {
+    log.error('privacy.damaged', {
+      policy: base58.encode(policyId),
+      hash: base58.encode(hash),
+      why,
+    });
+    damaged.add(keyOf(policyId, hash));
+    if (damaged.size > DAMAGED_MAX) damaged.delete(damaged.values().next().value ?? '');
+  }
+
+  /** Calls the shelf; logs a failure of the storage and throws it as PrivateStoreError. */
+  async function asked<T>(call: string, result: Promise<T>): Promise<T> {
+    try {
+      return await result;
+    } catch (cause) {
+      throw storageFailure(call, cause);
+    }
+  }
+
+  function storageFailure(call: string, cause: unknown): unknown {
+    if (cause instanceof PrivateStoreError || cause instanceof DamagedRecord) return cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    log.error('privacy.storage-failed', { call, why });
+    return storageFailed(`${call}: ${why}`, cause);
+  }
+
+  async function* tellingFailures(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    try {
+      yield* pieces;
+    } catch (cause) {
+      throw storageFailure('read', cause);
+    }
+  }
+
+  return {
+    async info(policyId, hash) {
+      if (damaged.has(keyOf(policyId, hash))) return undefined;
+      try {
+        return itself(await asked('info', shelf.info(policyId, hash)), policyId, hash);
+      } catch (cause) {
+        if (!(cause instanceof DamagedRecord)) throw cause;
+        markDamaged(policyId, hash, cause.message);
+        return undefined;
+      }
+    },
+
+    async policiesOf(hash) {
+      const all = await asked('policiesOf', shelf.policiesOf(hash));
+      return all.filter((policyId) => !damaged.has(keyOf(policyId, hash)));
+    },
+
+    async read(policyId, hash) {
+      const open = await asked('read', shelf.open(policyId, hash));
+      if (open === undefined) return undefined;
+      const pieces = () => verified(tellingFailures(open()), hash);
+      let length = 0;
+      try {
+        for await (const piece of pieces()) length += piece.length;
+      } catch (cause) {
+        const isDamage = cause instanceof DamagedRecord || isWrongContent(cause);
+        if (!isDamage) throw cause;
+        markDamaged(policyId, hash, cause.message);
+        return undefined;
+      }
+      damaged.delete(keyOf(policyId, hash));
+      return { length, pieces: pieces() };
+    },
+
+    async write(item, pieces) {
+      const source = new Source(pieces);
+      try {
+        await shelf.put(item, verified(source, item.hash));
+      } catch (cause) {
+        throw cause === source.failure ? cause : storageFailure('write', cause);
+      }
+      damaged.delete(keyOf(item.policyId, item.hash));
+    },
+
+    ...(shelf.freeBytes && { freeBytes: () => asked('freeBytes', shelf.freeBytes!()) }),
+    stop: () => shelf.stop(),
+  };
+}
+
+/** What the caller gives, with a note of how it failed: that is no fault of the storage. */
+class Source implements AsyncIterable<Uint8Array> {
+  failure: unknown;
+  readonly #pieces: AsyncIterable<Uint8Array>;
+
+  constructor(pieces: AsyncIterable<Uint8Array>) {
+    this.#pieces = pieces;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    try {
+      yield* this.#pieces;
+    } catch (cause) {
+      this.failure = cause;
+      throw cause;
+    }
+  }
+}
+
+/** The same pieces; throws PrivateStoreError after the last where they are not those of `hash`. */
+async function* verified(
+  pieces: AsyncIterable<Uint8Array>,
+  hash: Uint8Array,
+): AsyncIterable<Uint8Array> {
+  const digest = createHash('sha256');
+  let length = 0;
+  for await (const piece of pieces) {
+    length += piece.length;
+    if (length > PRIVATE_DATA_BYTES_MAX) throw tooLong(length);
+    digest.update(piece);
+    yield piece;
+  }
+  const actual = digest.digest();
+  if (!equal(actual, hash)) throw wrongHash(actual, hash);
+}
+
+const isWrongContent = (cause: unknown): cause is PrivateStoreError =>
+  cause instanceof PrivateStoreError && cause.kind !== 'storage';
+
+/** An item that names another policy or hash stands in a wrong place. Throws DamagedRecord. */
+function itself(
+  item: PrivateItem | undefined,
+  policyId: Uint8Array,
+  hash: Uint8Array,
+): PrivateItem | undefined {
+  if (item !== undefined && !(equal(item.policyId, policyId) && equal(item.hash, hash))) {
+    throw new DamagedRecord('this is the item of other data');
+  }
+  return item;
+}
