@@ -1,27 +1,31 @@
 /**
- * Everything below block sync and gossip in one: transport, identity, handshake, sessions, addresses,
- * penalties. Others register their protocols with `sessions` before `start`.
+ * Wires everything below gossip and sync together: transport, identity, handshake, sessions,
+ * addresses, penalties. Services register their protocols with `sessions` before `start`.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Network } from '../base/network.ts';
 import type { Clock, Files, Log, Random } from '../base/ports.ts';
 import type { Chain } from '../codec/codec.ts';
-import { addressText, type PeerAddress } from './address.ts';
-import { type AddressBook, createAddressBook } from './address-book.ts';
-import { createDialler } from './dialler.ts';
-import { createExchange } from './exchange.ts';
-import { createHandshake, type HandshakePorts } from './handshake.ts';
-import { serveIdentity } from './identity.ts';
-import { initialSync } from './initial-sync.ts';
-import { createPenalties, type Penalties } from './penalties.ts';
-import { createSessions, type SessionRegistry } from './sessions.ts';
+import { addressText, type PeerAddress } from './messages/peer-address.ts';
+import { type AddressBook, createAddressBook } from './peers/address-book.ts';
+import { createDialler } from './peers/dialler.ts';
+import { serveIdentity } from './peers/identity-query.ts';
+import { initialSync } from './peers/initial-sync.ts';
+import { createExchange } from './peers/peer-exchange.ts';
+import { createHandshake, type HandshakePorts } from './sessions/handshake.ts';
+import { createPenalties, type Penalties } from './sessions/penalties.ts';
+import {
+  createSessions,
+  type SessionRegistry,
+  STRANGERS_MAX,
+} from './sessions/session-registry.ts';
 
 export interface PeeringOptions {
-  /** What this node tells of itself. */
+  /** What this node says about itself in the handshake. */
   readonly hello: HandshakePorts['own'];
   readonly minimumVersion: HandshakePorts['minimumVersion'];
   readonly host: string;
-  /** Undefined: nobody can connect. */
+  /** Undefined: the node accepts no connections. */
   readonly port: number | undefined;
   readonly knownPeers: readonly PeerAddress[];
   /** False: peers need no registered key. */
@@ -63,7 +67,7 @@ export interface Peering {
   readonly sessions: SessionRegistry;
   readonly book: AddressBook;
   readonly penalties: Penalties;
-  /** Undefined while nobody can connect. */
+  /** Undefined while the node accepts no connections. */
   port(): number | undefined;
   /** Rejects with InitialSyncError where the node cannot join its network. */
   start(): Promise<void>;
@@ -75,8 +79,6 @@ export interface Peering {
 }
 
 const SAVE_MS = 300_000;
-/** Connections that have not become sessions yet. */
-const STRANGERS_MAX = 50;
 
 export function createPeering(options: PeeringOptions, ports: PeeringPorts): Peering {
   const { network, chain, clock, log, owner, registeredKey } = ports;
@@ -86,7 +88,7 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
     ports,
   );
   const penalties = createPenalties(options, clock);
-  /** Keys that listed peers have told, until the state has them. */
+  /** Keys that configured peers have sent, until the state holds them. */
   const learned = new Map<string, Uint8Array>();
 
   function memberKey(address: Uint8Array): Uint8Array | undefined {
@@ -115,7 +117,6 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
       connectionsMax,
       delayMs: options.dialDelayMs,
       connectionMs: options.connectionMs,
-      ownAddress: chain.addressToText(owner.address),
     },
     { ...ports, book, sessions, penalties, isMember },
   );
@@ -134,6 +135,16 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
   function saveAndAgain(): void {
     cancelSave = clock.after(SAVE_MS, saveAndAgain);
     save();
+    for (const { host } of options.knownPeers) void locate(host);
+  }
+
+  /** A configured host is known again by its address in digits, which may change. */
+  async function locate(host: string): Promise<void> {
+    try {
+      book.locate(host, await network.resolve(host));
+    } catch (cause) {
+      log.debug('peer.unknown-host', { host, why: (cause as Error).message });
+    }
   }
 
   function save(): void {
@@ -168,7 +179,9 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
       port = await network.listen({
         host: options.host,
         port: options.port,
-        connectionsMax: connectionsMax + STRANGERS_MAX,
+        // A replaced session may still be closing when its successor connects.
+        connectionsMax: connectionsMax + 2 * STRANGERS_MAX,
+        isKept: (host) => isConfigured(undefined, host),
       });
       if (port !== undefined) {
         book.listensOn(port);
@@ -178,6 +191,7 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
       if (handshakeCheck && registeredKey(owner.address) === undefined) {
         await learnKeys();
       }
+      for (const { host } of options.knownPeers) void locate(host);
       dialler.start();
       cancelSave = clock.after(SAVE_MS, saveAndAgain);
     },

@@ -4,8 +4,6 @@
  * so blocks and transactions of any kind can be made by hand.
  */
 import { parseHoconText } from '../../src/adapters/hocon.ts';
-import { createMemoryNet, type Delivery, type Fate } from '../../src/adapters/memory-net.ts';
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
 import type { Network } from '../../src/base/network.ts';
@@ -15,7 +13,7 @@ import { type Block, blockId } from '../../src/block/block.ts';
 import { signGenesis } from '../../src/block/genesis.ts';
 import { settingsHash } from '../../src/consensus/settings-hash.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
-import type { OwnHello } from '../../src/network/handshake.ts';
+import type { OwnHello } from '../../src/network/sessions/handshake.ts';
 import { genesisSettings, networkSettings } from '../../src/node/config/genesis.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
@@ -26,6 +24,7 @@ import type { Scope } from '../e2e/process.ts';
 import { CHEAP, memoryFiles } from '../keystore/sample.ts';
 import { type FakeClock, fakeClock } from '../node/fake-clock.ts';
 import {
+  emptyRecords,
   inlineVerifier,
   type MemoryLog,
   memoryJournal,
@@ -33,6 +32,8 @@ import {
   noHttp,
   type Records,
 } from '../node/memory-ports.ts';
+import { createMemoryNet, type Delivery, type Fate } from '../simulated/memory-net.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 
 export const ROUND_MS = 5_000;
 export const SYNC_MS = 500;
@@ -53,6 +54,8 @@ export interface ClusterNode extends Member {
   readonly node: Node;
   readonly config: Config;
   readonly log: MemoryLog;
+  /** Of single transactions and blocks, so far. */
+  signatureChecks(): number;
   /** Of this node alone; the time that it believes. */
   readonly clock: Clock;
   /** How far its clock is ahead. */
@@ -77,6 +80,8 @@ export interface StartOptions {
   readonly metrics?: Metrics;
   /** Whom it knows; all miners of the network if absent. */
   readonly knows?: readonly string[];
+  /** Name of the member that it is to its peers, where it has a privacy owner of its own. */
+  readonly identity?: string;
   /** Where it keeps confidential data; it has the key of its owner then. */
   readonly privateStore?: (log: Log) => Promise<PrivateStore>;
 }
@@ -157,13 +162,22 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
     );
     const privateStore = await start.privateStore?.(log);
     if (privateStore !== undefined) await keystore.add([self.keys]);
+    const verifier = inlineVerifier(family);
+    let signatureChecks = 0;
     const node = await createNode(config, genesis, {
       chain,
       family,
       // Closing a store in memory would lose it; the next node goes on with it.
       store: { ...disk.store, close: async () => {} },
       journal: memoryJournal(disk.records),
-      verifier: inlineVerifier(family),
+      turns: memoryJournal(disk.turns),
+      verifier: {
+        ...verifier,
+        verifyOne(...check) {
+          signatureChecks += 1;
+          return verifier.verifyOne(...check);
+        },
+      },
       clock: own,
       random,
       log,
@@ -172,6 +186,8 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
       keystore,
       privateStore,
       ownerKey: self.keys.privateKey,
+      identityKey:
+        start.identity === undefined ? undefined : member(start.identity).keys.privateKey,
       version: VERSION,
       audit: 'state',
       telemetry: start.metrics && { metrics: start.metrics, process: noReadings },
@@ -192,6 +208,7 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
       config,
       log,
       clock: own,
+      signatureChecks: () => signatureChecks,
       setSkew(ms) {
         skewMs = ms;
       },
@@ -219,11 +236,12 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
       ownerPublicKey: publicKey,
       mode: 'default',
       features: [],
+      miner: undefined,
     }),
     member,
     host: (address) => net.host(address),
     start(name, start = {}) {
-      const disk = { store: createMemoryStore(), records: { list: [], disk: Promise.resolve() } };
+      const disk = { store: createMemoryStore(), records: emptyRecords(), turns: emptyRecords() };
       return open(member(name), start, disk);
     },
     seconds: (count) => clock.advance(count * 1000),
@@ -250,6 +268,7 @@ const noReadings: ProcessReadings = {
 interface Disk {
   readonly store: ReturnType<typeof createMemoryStore>;
   readonly records: Records;
+  readonly turns: Records;
 }
 
 function configText(

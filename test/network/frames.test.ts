@@ -4,12 +4,12 @@
  */
 import { generateKeyPair } from '@libp2p/crypto/keys';
 import t from 'tap';
-import { libp2pNetwork } from '../../src/adapters/libp2p.ts';
+import { libp2pNetwork } from '../../src/adapters/libp2p/transport.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { CodecError } from '../../src/codec/codec.ts';
-import { decodeHandshake } from '../../src/network/messages-handshake.ts';
-import { decodeQuestion, encodeQuestion } from '../../src/network/messages-identity.ts';
-import { decodePeers, encodeTell } from '../../src/network/messages-peers.ts';
+import { decodeHandshake } from '../../src/network/messages/handshake-messages.ts';
+import { decodeQuestion, encodeQuestion } from '../../src/network/messages/identity-messages.ts';
+import { decodePeers, encodePeers } from '../../src/network/messages/peer-messages.ts';
 import { Rng } from '../generators/random.ts';
 import { cluster, tipOf } from './cluster.ts';
 import { type Format, formats, frame, hello, places, question } from './frames.ts';
@@ -46,7 +46,7 @@ t.test('codecs', { timeout: LONG_MS }, async (t) => {
 });
 
 t.test('samples are read as they were written', async (t) => {
-  t.strictSame(decodePeers(encodeTell(places, chain), chain), { kind: 'tell', addresses: places });
+  t.strictSame(decodePeers(encodePeers(places, chain), chain), { kind: 'tell', addresses: places });
   t.match(decodeHandshake(hello, chain), { kind: 'hello', hello: { nonce: -5n, mode: 'watcher' } });
   t.match(decodeQuestion(encodeQuestion(question, chain), chain), { timestamp: 1 });
 });

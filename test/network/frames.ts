@@ -1,11 +1,11 @@
 /** Valid messages of every protocol between nodes, and what becomes of them in wrong hands. */
 import { decodeBlock } from '../../src/block/block.ts';
 import type { Chain } from '../../src/codec/codec.ts';
-import * as blocks from '../../src/network/messages-blocks.ts';
-import * as handshake from '../../src/network/messages-handshake.ts';
-import * as identity from '../../src/network/messages-identity.ts';
-import { ASK_PEERS, decodePeers, encodeTell } from '../../src/network/messages-peers.ts';
-import * as txs from '../../src/network/messages-transactions.ts';
+import * as blocks from '../../src/network/messages/block-messages.ts';
+import * as handshake from '../../src/network/messages/handshake-messages.ts';
+import * as identity from '../../src/network/messages/identity-messages.ts';
+import { ASK_PEERS, decodePeers, encodePeers } from '../../src/network/messages/peer-messages.ts';
+import * as txs from '../../src/network/messages/transaction-messages.ts';
 import { decodeTx } from '../../src/tx/bytes.ts';
 import { chain, genesis, payment, users } from '../chain/chain-harness.ts';
 import { Rng } from '../generators/random.ts';
@@ -32,6 +32,7 @@ export const hello = handshake.encodeHello(
     challenge: new Uint8Array(32).fill(5),
     mode: 'watcher',
     features: ['one', 'two'],
+    miner: { publicKey: new Uint8Array(32).fill(6), signature: new Uint8Array(64).fill(7) },
   },
   chain,
 );
@@ -75,7 +76,7 @@ export const formats = {
   peers: {
     name: 'peers',
     decode: decodePeers,
-    samples: [ASK_PEERS, encodeTell(places, chain)],
+    samples: [ASK_PEERS, encodePeers(places, chain)],
   },
   head: {
     name: 'head',

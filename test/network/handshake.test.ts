@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { PeerStream } from '../../src/base/network.ts';
-import { decodeHandshake } from '../../src/network/messages-handshake.ts';
+import { decodeHandshake } from '../../src/network/messages/handshake-messages.ts';
 import { chain, createParties, type Party, type PartyOptions, until } from './parties.ts';
 
 async function two(t: Test, one: PartyOptions = {}, other: PartyOptions = {}) {

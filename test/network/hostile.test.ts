@@ -7,10 +7,12 @@ import { yamux } from '@libp2p/yamux';
 import { multiaddr } from '@multiformats/multiaddr';
 import { createLibp2p } from 'libp2p';
 import t, { type Test } from 'tap';
-import { libp2pNetwork } from '../../src/adapters/libp2p.ts';
+import { libp2pNetwork } from '../../src/adapters/libp2p/transport.ts';
 import { eventually } from '../e2e/process.ts';
 import { Rng } from '../generators/random.ts';
 import { createParties, type Party, type PartyOptions, until } from './parties.ts';
+
+t.setTimeout(60_000);
 
 const MIB = 1024 * 1024;
 const HOST = '127.0.0.1';
@@ -25,9 +27,13 @@ async function victim(t: Test, options: PartyOptions = {}): Promise<Party> {
   return party;
 }
 
-function stranger(t: Test, party: Party): { socket: Socket; closed: Promise<number> } {
+function stranger(
+  t: Test,
+  party: Party,
+  localAddress = HOST,
+): { socket: Socket; closed: Promise<number> } {
   const since = Date.now();
-  const socket = tcpConnect(party.port, HOST);
+  const socket = tcpConnect({ port: party.port, host: HOST, localAddress });
   socket.on('error', () => {});
   socket.resume();
   t.teardown(() => socket.destroy());
@@ -41,7 +47,7 @@ type Muxers = ReturnType<ReturnType<typeof yamux>>;
 type Raw = Parameters<Muxers['createStreamMuxer']>[0];
 
 /** A node of libp2p that is mad above the encryption, if `mad` is given. */
-async function attacker(t: Test, party: Party, mad?: (raw: Raw) => void) {
+async function plainNode(t: Test, mad?: (raw: Raw) => void) {
   const make = yamux();
   const node = await createLibp2p({
     transports: [tcp()],
@@ -62,6 +68,11 @@ async function attacker(t: Test, party: Party, mad?: (raw: Raw) => void) {
     ],
   });
   t.teardown(() => node.stop());
+  return node;
+}
+
+async function attacker(t: Test, party: Party, mad?: (raw: Raw) => void) {
+  const node = await plainNode(t, mad);
   // A host may open 20 connections in a second, and all of these tests are one host.
   const connection = await eventually('a connection', () =>
     node.dial(multiaddr(`/ip4/${HOST}/tcp/${party.port}`)).catch(() => undefined),
@@ -173,4 +184,37 @@ t.test('many connections of one host', async (t) => {
     all.map(({ closed }) => Promise.race([closed, new Promise((r) => setTimeout(r, 3000, -1))])),
   );
   t.ok(early.filter((ms) => ms !== -1).length >= 130, 'most are refused at once');
+});
+
+t.test('silent connections of one host do not keep others out', async (t) => {
+  for (const host of [HOST, '127.0.0.2']) {
+    const party = await victim(t);
+    const silent = setInterval(() => stranger(t, party, host), 1000 / 14);
+    t.teardown(() => clearInterval(silent));
+    // Until there are more of them than places.
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    for (let i = 0; i < 4; i++) {
+      const node = await plainNode(t);
+      const connection = await node.dial(multiaddr(`/ip4/${HOST}/tcp/${party.port}`));
+      t.equal((await connection.newStream(HANDSHAKE)).status, 'open', `${i + 1}, beside ${host}`);
+      await node.stop();
+    }
+    clearInterval(silent);
+  }
+});
+
+t.test('streams before the handshake hold nothing', async (t) => {
+  const party = await victim(t, {
+    prepare: (sessions) =>
+      sessions.handleRequests('r/1', {
+        messageBytesMax: MIB,
+        answerBytesMax: 1,
+        concurrent: 100,
+        answer: async () => new Uint8Array(0),
+      }),
+  });
+  const { connection } = await attacker(t, party);
+  const stream = await connection.newStream('/permchain/T/r/1');
+  await eventually('the reset', () => (stream.status === 'open' ? undefined : true));
+  await isAlive(t, party);
 });

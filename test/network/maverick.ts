@@ -3,21 +3,25 @@
  * above them does what the test says. Whatever it is asked stays without an answer by default.
  */
 import type { Network } from '../../src/base/network.ts';
-import { type Block, sealBlock } from '../../src/block/block.ts';
+import { type Block, blockId, sealBlock } from '../../src/block/block.ts';
 import type { UnsignedHeader } from '../../src/block/header.ts';
-import { createHandshake, type OwnHello } from '../../src/network/handshake.ts';
 import {
   blockProtocols,
   type CompactTx,
   encodeCompact,
-} from '../../src/network/messages-blocks.ts';
-import { PEERS } from '../../src/network/messages-peers.ts';
-import { txProtocols } from '../../src/network/messages-transactions.ts';
-import type { PeerSession, StreamHandler } from '../../src/network/peer-session.ts';
-import { createPenalties } from '../../src/network/penalties.ts';
-import type { RequestHandler, Session } from '../../src/network/session.ts';
-import { createSessions } from '../../src/network/sessions.ts';
-import { DATA } from '../../src/privacy/messages.ts';
+} from '../../src/network/messages/block-messages.ts';
+import { signedByMiner } from '../../src/network/messages/handshake-messages.ts';
+import { PEERS } from '../../src/network/messages/peer-messages.ts';
+import { txProtocols } from '../../src/network/messages/transaction-messages.ts';
+import type {
+  ConnectedSession,
+  StreamHandler,
+} from '../../src/network/sessions/connected-session.ts';
+import { createHandshake, type OwnHello } from '../../src/network/sessions/handshake.ts';
+import { createPenalties } from '../../src/network/sessions/penalties.ts';
+import type { RequestHandler, Session } from '../../src/network/sessions/session.ts';
+import { createSessions } from '../../src/network/sessions/session-registry.ts';
+import { DATA } from '../../src/privacy/privacy-messages.ts';
 import { chain, family, quiet } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
@@ -33,18 +37,33 @@ import {
 type Answer = (message: Uint8Array, session: Session) => ReturnType<RequestHandler['answer']>;
 
 export interface Maverick extends Member {
+  /** Address of the account that it is to its peers. */
+  readonly owner: string;
   readonly network: Network;
   /** By protocol; what is not here is never answered. */
   readonly answers: Map<string, Answer>;
   /** By protocol; what is not here stays open without a word. */
   readonly streams: Map<string, StreamHandler['serve']>;
   sessions(): readonly Session[];
-  session(node: Member): PeerSession | undefined;
+  session(node: Member): ConnectedSession | undefined;
   /** Dials, and again whenever it was thrown out. */
   pester(nodes: readonly Member[]): void;
   notifyAll(protocol: string, message: Uint8Array): void;
 }
 
+export interface Claims {
+  /** What it says in its handshake, beside the truth. */
+  readonly hello?: Partial<OwnHello> | undefined;
+  /** Name of the member that it is to its peers; it makes its own blocks and proves that. */
+  readonly identity?: string | undefined;
+}
+
+const minerOf = (at: Cluster, miner: Member, owner: Member): Pick<OwnHello, 'miner'> => {
+  const signature = miner.sign(signedByMiner(blockId(at.genesis), owner.address));
+  return { miner: { publicKey: miner.publicKey, signature } };
+};
+
+export const HANDSHAKE = '/permchain/T/hs/1.0.0';
 const AGAIN_MS = 5_000;
 const LARGE = 100_000_000;
 
@@ -52,9 +71,10 @@ export async function maverick(
   scope: Scope,
   at: Cluster,
   name: string,
-  hello: Partial<OwnHello> = {},
+  { hello = {}, identity }: Claims = {},
 ): Promise<Maverick> {
   const member = at.member(name);
+  const owner = identity === undefined ? member : at.member(identity);
   const { clock } = at;
   const network = at.host(member.host);
   const random = seededRandom('a maverick');
@@ -63,9 +83,9 @@ export async function maverick(
   const handshake = createHandshake({
     chain,
     random,
-    own: { ...at.hello(member), ...hello },
+    own: { ...at.hello(owner), ...(owner === member ? {} : minerOf(at, member, owner)), ...hello },
     minimumVersion: { major: 0, minor: 0, patch: 0 },
-    sign: member.sign,
+    sign: owner.sign,
     verify: async (key, message, signature) => family.verify(key, message, signature),
     ephemeralKey: () => random.bytes(32),
     keyOf: (_owner, claimed) => claimed,
@@ -79,7 +99,7 @@ export async function maverick(
       chain,
       handshake,
       penalties: createPenalties({ suspensionMs: 1, blacklistMs: 1, blacklisting: false }, clock),
-      ownAddress: member.address,
+      ownAddress: owner.address,
       isConfigured: () => false,
     },
   );
@@ -117,7 +137,7 @@ export async function maverick(
     const controller = new AbortController();
     const cancel = clock.after(AGAIN_MS, () => controller.abort(new Error('too late')));
     try {
-      await sessions.greet(await network.dial(node.host, PORT, controller.signal));
+      await sessions.establish(await network.dial(node.host, PORT, controller.signal));
     } catch {
       // It is refused, as it should be, and comes again.
     } finally {
@@ -127,6 +147,7 @@ export async function maverick(
 
   return {
     ...member,
+    owner: owner.text,
     network,
     answers,
     streams,

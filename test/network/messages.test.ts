@@ -2,8 +2,8 @@
 // whatever make a decoder throw anything but CodecError.
 import t from 'tap';
 import { CodecError } from '../../src/codec/codec.ts';
-import * as blocks from '../../src/network/messages-blocks.ts';
-import * as txs from '../../src/network/messages-transactions.ts';
+import * as blocks from '../../src/network/messages/block-messages.ts';
+import * as txs from '../../src/network/messages/transaction-messages.ts';
 import { chain, genesis } from '../chain/chain-harness.ts';
 import { Rng } from '../generators/random.ts';
 

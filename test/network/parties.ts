@@ -1,5 +1,5 @@
 /** Nodes that are nothing but their sessions: a set of registered keys stands for the chain. */
-import { createMemoryNet, type MemoryNetOptions } from '../../src/adapters/memory-net.ts';
+
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Network } from '../../src/base/network.ts';
 import type { Clock } from '../../src/base/ports.ts';
@@ -11,16 +11,17 @@ import {
   type Handshake,
   type HandshakePorts,
   type OwnHello,
-} from '../../src/network/handshake.ts';
-import { createPenalties, type Penalties } from '../../src/network/penalties.ts';
-import type { Session } from '../../src/network/session.ts';
+} from '../../src/network/sessions/handshake.ts';
+import { createPenalties, type Penalties } from '../../src/network/sessions/penalties.ts';
+import type { Session } from '../../src/network/sessions/session.ts';
 import {
   createSessions,
   type SessionRegistry,
   type SessionsOptions,
-} from '../../src/network/sessions.ts';
+} from '../../src/network/sessions/session-registry.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
+import { createMemoryNet, type MemoryNetOptions } from '../simulated/memory-net.ts';
 
 export const family = createFamily('curve25519');
 export const chain = createChain(family, 'T'.charCodeAt(0));
@@ -29,6 +30,7 @@ const random = seededRandom('parties');
 export const realClock: Clock = {
   now: () => Date.now(),
   system: () => Date.now(),
+  monotonic: () => performance.now(),
   after(ms, action) {
     const timer = setTimeout(action, ms);
     return () => clearTimeout(timer);
@@ -61,7 +63,10 @@ export interface PartyOptions {
   readonly sessions?: Partial<SessionsOptions>;
   readonly network?: Network;
   readonly host?: string;
-  readonly configured?: boolean;
+  /** Hosts that its configuration names; `true`: all. */
+  readonly configured?: boolean | readonly string[];
+  /** Registers protocols. */
+  readonly prepare?: (sessions: SessionRegistry) => void;
   /** Signs for this owner with a key that is not its own. */
   readonly forged?: boolean;
 }
@@ -109,6 +114,7 @@ export function createParties(
         ownerPublicKey: keys.publicKey,
         mode: 'default',
         features: [],
+        miner: undefined,
         ...options.hello,
       },
       minimumVersion: { major: 1, minor: 0, patch: 0 },
@@ -128,9 +134,13 @@ export function createParties(
         handshake,
         penalties,
         ownAddress: owner,
-        isConfigured: () => options.configured === true,
+        isConfigured: (_owner, at) =>
+          Array.isArray(options.configured)
+            ? options.configured.includes(at)
+            : options.configured === true,
       },
     );
+    options.prepare?.(sessions);
     const events: string[] = [];
     sessions.onOpen((session) => void events.push(`+${session.nodeName}`));
     sessions.onClose((session, reason) => void events.push(`-${session.nodeName}: ${reason}`));
@@ -152,7 +162,7 @@ export function createParties(
       },
       async dial(other) {
         const signal = AbortSignal.timeout(10_000);
-        return sessions.greet(await network.dial(other.host, other.port, signal));
+        return sessions.establish(await network.dial(other.host, other.port, signal));
       },
       async stop() {
         await sessions.stop();

@@ -59,6 +59,41 @@ t.test('scenario 40: two halves for ten blocks', async (t) => {
   }
 });
 
+t.test('what was sent on the losing side of a partition builds on one another', async (t) => {
+  const { at, nodes, one, four: other } = await four(t);
+  at.part(['one', 'two'], ['three', 'four']);
+  const sent = [];
+  for (const [side, name] of [
+    [one, 'left'],
+    [other, 'right'],
+  ] as const) {
+    const purses = [1, 2, 3].map((i) => account(`${name} ${i}`));
+    let [from, funds]: [Account, bigint] = [side, 10n * FEE];
+    for (const purse of purses) {
+      const tx = payment(from, purse, funds, at.clock.now());
+      await side.node.pool.submit(tx);
+      for (let i = 0; i < 8 && !has(side, tx.id); i++) await at.rounds(1);
+      t.ok(has(side, tx.id), 'in a block of its side');
+      [from, funds] = [purse, funds - FEE];
+      sent.push(tx);
+    }
+    // The last one waits in the pool while the partition ends.
+    if (side === other) sent.push(payment(from, bob, funds, at.clock.now()));
+  }
+  await other.node.pool.submit(sent.at(-1)!);
+  at.heal();
+  await at.seconds(RECONNECT_SECONDS);
+  t.ok(agree(nodes), 'one chain after');
+  for (const node of nodes) {
+    t.ok(
+      sent.every(({ id }) => has(node, id)),
+      'with all of it',
+    );
+    t.strictSame(node.log.of('pool.dropped'), []);
+    t.strictSame(node.log.of('peer.offence'), [], 'nobody is to blame');
+  }
+});
+
 t.test('scenario 41: the same funds on both sides', async (t) => {
   const { at, nodes, one, four: other } = await four(t);
   at.part(['one', 'two'], ['three', 'four']);

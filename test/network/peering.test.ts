@@ -1,13 +1,13 @@
 import t, { type Test } from 'tap';
-import { createMemoryNet } from '../../src/adapters/memory-net.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Files } from '../../src/base/ports.ts';
-import { encodeTell, PEERS } from '../../src/network/messages-peers.ts';
+import { encodePeers, PEERS } from '../../src/network/messages/peer-messages.ts';
 import { createPeering, type Peering, type PeeringOptions } from '../../src/network/peering.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { memoryFiles } from '../keystore/sample.ts';
 import { type FakeClock, fakeClock } from '../node/fake-clock.ts';
 import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
+import { createMemoryNet } from '../simulated/memory-net.ts';
 import { chain, family, immediately } from './parties.ts';
 
 interface Node {
@@ -63,6 +63,7 @@ function world(t: Test): World {
           ownerPublicKey: keys.publicKey,
           mode: 'default',
           features: [],
+          miner: undefined,
         },
         minimumVersion: { major: 1, minor: 0, patch: 0 },
         host: name,
@@ -167,16 +168,17 @@ t.test('a declared address that is not the real one is not believed', async (t) 
   t.strictSame(one.peering.book.known(), []);
 });
 
-t.test('a place that fails is left alone for a minute', async (t) => {
+t.test('a configured place that fails is soon dialled again', async (t) => {
   const { node, seconds } = world(t);
   const one = node('one', ['two']);
   await one.peering.start();
-  await seconds(30);
-  t.equal(one.log.of('peer.unreachable').length, 1);
+  await seconds(1);
   t.match(one.peering.penalties.suspended(), [{ place: 'two:6864' }]);
+  await seconds(29);
+  t.ok(one.log.of('peer.unreachable').length > 2);
   const two = node('two', []);
   await two.peering.start();
-  await seconds(36);
+  await seconds(10);
   t.strictSame(one.connected(), ['two']);
 });
 
@@ -237,13 +239,13 @@ t.test('scenario 104: a flood of addresses', async (t) => {
     places[0] = { host: 'one', port: PORT };
     places[1] = { host: '127.0.0.1', port: PORT };
     places[2] = { host: '0.0.0.0', port: PORT };
-    session.notify(PEERS, encodeTell(places, chain));
+    session.notify(PEERS, encodePeers(places, chain));
   }
   await seconds(30);
   const candidates = one.peering.book.candidates();
   t.ok(candidates.length <= 100 && candidates.length > 80, `${candidates.length}`);
   t.notOk(candidates.some(({ host }) => ['one', '127.0.0.1', '0.0.0.0'].includes(host)));
-  for (let i = 0; i < 200; i++) session.notify(PEERS, encodeTell([], chain));
+  for (let i = 0; i < 200; i++) session.notify(PEERS, encodePeers([], chain));
   await seconds(3);
   t.match(one.peering.penalties.blacklisted(), [{ reason: /^flood/ }]);
 });
@@ -268,6 +270,52 @@ t.test('known places survive a restart and expire', async (t) => {
   const broken = node('one', ['two'], { files, file });
   t.match(broken.peering.book.known(), [{ configured: true }]);
   t.equal(broken.log.of('peers.file-unreadable').length, 1);
+});
+
+t.test('news without end do not keep the node from its configured peers', async (t) => {
+  const { node, seconds } = world(t);
+  const one = node('one', ['two']);
+  const liar = node('liar', ['one']);
+  await one.peering.start();
+  await liar.peering.start();
+  await seconds(6);
+  t.strictSame(one.connected(), ['liar']);
+  const two = node('two', []);
+  await two.peering.start();
+  for (let i = 0; i < 40; i++) {
+    const news = Array.from({ length: 4 }, (_, k) => ({ host: `10.1.${i}.${k}`, port: PORT }));
+    liar.peering.sessions.of(one.owner)?.notify(PEERS, encodePeers(news, chain));
+    await seconds(3);
+  }
+  t.strictSame(one.connected(), ['liar', 'two']);
+});
+
+t.test('places of the file where no member is', async (t) => {
+  const files = memoryFiles();
+  const file = '/data/peers.dat';
+  const list = ['gone:6864', 'nobody:6864', 'two:6864'];
+  files.replace(file, new TextEncoder().encode(JSON.stringify(list)));
+  const { node, seconds, state } = world(t);
+  const one = node('one', [], { files, file });
+  const two = node('two', []);
+  const sees = new Map<string, Uint8Array>();
+  const gone = node('gone', [], { sees });
+  for (const [owner, key] of state) sees.set(owner, key);
+  state.delete(latin1(gone.owner));
+  await two.peering.start();
+  await gone.peering.start();
+  await one.peering.start();
+  await seconds(30);
+  t.strictSame(one.connected(), ['two']);
+  const hosts = (): string[] => one.peering.book.known().map(({ address }) => address.host);
+  t.strictSame(hosts(), ['nobody', 'two'], 'who was removed is forgotten at once');
+  await seconds(900);
+  t.strictSame(hosts(), ['two'], 'and who was never met, after some dials');
+  const before = one.log.of('peer.unreachable').length;
+  await seconds(120);
+  t.equal(one.log.of('peer.unreachable').length, before, 'nobody is dialled any more');
+  await one.peering.stop();
+  t.strictSame(JSON.parse(new TextDecoder().decode(files.read(file))), ['two:6864']);
 });
 
 t.test('initial sync', async (t) => {

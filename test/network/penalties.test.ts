@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Culprit, createPenalties } from '../../src/network/penalties.ts';
+import { type Culprit, createPenalties } from '../../src/network/sessions/penalties.ts';
 import { fakeClock } from '../node/fake-clock.ts';
 
 const MINUTE = 60_000;
@@ -75,7 +75,7 @@ t.test('without blacklisting a session still ends', async (t) => {
 
 t.test('places are suspended for a minute', async (t) => {
   const { clock, penalties } = setUp();
-  penalties.suspend('10.0.0.1:6864');
+  penalties.suspend('10.0.0.1:6864', false);
   t.ok(penalties.isSuspended('10.0.0.1:6864'));
   t.match(penalties.suspended(), [{ place: '10.0.0.1:6864', since: clock.now() }]);
   await clock.advance(MINUTE);
@@ -83,11 +83,51 @@ t.test('places are suspended for a minute', async (t) => {
   t.strictSame(penalties.suspended(), []);
 });
 
+t.test('a configured node that is slow is let in again after some seconds', async (t) => {
+  const { clock, penalties } = setUp();
+  const slow = culprit({ configured: true });
+  for (let i = 0; i < 2; i++) t.equal(penalties.offend(slow, 'unanswered-request', ''), 'close');
+  t.equal(penalties.offend(slow, 'unanswered-request', ''), 'blacklisted');
+  await clock.advance(5_000);
+  t.strictSame(penalties.blacklisted(), []);
+  t.equal(penalties.offend(slow, 'invalid-block', ''), 'blacklisted');
+  await clock.advance(59_000);
+  t.equal(penalties.blacklisted().length, 1, 'for anything else after a minute');
+});
+
+t.test('places of the configuration are dialled again after some seconds', async (t) => {
+  const { clock, penalties } = setUp();
+  penalties.suspend('10.0.0.1:6864', true);
+  t.ok(penalties.isSuspended('10.0.0.1:6864'));
+  await clock.advance(5_000);
+  t.notOk(penalties.isSuspended('10.0.0.1:6864'));
+});
+
+t.test('a time of day that jumps neither ends nor prolongs anything', async (t) => {
+  const year = 365 * 24 * 60 * MINUTE;
+  for (const jump of [-year, year]) {
+    const { clock, penalties } = setUp();
+    penalties.suspend('10.0.0.1:6864', false);
+    penalties.offend(culprit(), 'invalid-block', '');
+    for (let i = 0; i < 3; i++)
+      penalties.offend(culprit({ owner: other }), 'invalid-transactions', '');
+    clock.jump(jump);
+    t.ok(penalties.isSuspended('10.0.0.1:6864'));
+    t.ok(penalties.blacklistReason(culprit().owner, ''));
+    const again = penalties.offend(culprit({ owner: other }), 'invalid-transactions', '');
+    t.equal(again, 'blacklisted', 'offences of the same hour still count together');
+    await clock.advance(MINUTE);
+    t.notOk(penalties.isSuspended('10.0.0.1:6864'));
+    await clock.advance(14 * MINUTE);
+    t.notOk(penalties.blacklistReason(culprit().owner, ''));
+  }
+});
+
 t.test('everything is bounded', async (t) => {
   const { penalties } = setUp();
   for (let i = 0; i < 5000; i++) {
     const host = `10.1.${i >> 8}.${i & 255}`;
-    penalties.suspend(host);
+    penalties.suspend(host, false);
     penalties.offend(culprit({ owner: undefined, host }), 'malformed-message', '');
   }
   t.equal(penalties.suspended().length, 1000);

@@ -1,9 +1,11 @@
 import t, { type Test } from 'tap';
-import type { Delivery, Fate } from '../../src/adapters/memory-net.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { fakeClock } from '../node/fake-clock.ts';
+import type { Delivery, Fate } from '../simulated/memory-net.ts';
 import { createParties, immediately, type Party, type PartyOptions, until } from './parties.ts';
+
+const YEAR_MS = 365 * 86_400_000;
 
 type Prepare = (party: Party) => void;
 
@@ -179,6 +181,38 @@ t.test('a peer that is silent for a minute is dropped, one that lives is not', a
   t.match(b.events, ['+a', '-a: no message for too long']);
 });
 
+t.test('a time of day that jumps by a year ends no session and no request', async (t) => {
+  const clock = fakeClock(1_700_000_000_000);
+  const parties = createParties(clock);
+  const [a, b] = [parties.party('a'), parties.party('b')];
+  for (const { sessions } of [a, b]) {
+    sessions.handleRequests('echo/1', {
+      messageBytesMax: 10,
+      answerBytesMax: 10,
+      concurrent: 1,
+      async answer(_session, message) {
+        // While the second request waits in line for the first.
+        if (message[0] === 1) clock.jump(YEAR_MS);
+        return message;
+      },
+    });
+  }
+  await a.listen();
+  await b.listen();
+  t.teardown(() => Promise.all([a.stop(), b.stop()]));
+  const near = await a.dial(b);
+  const answers = [1, 2].map((value) => near.request('echo/1', Uint8Array.of(value), 10_000));
+  t.strictSame(await Promise.all(answers), [Uint8Array.of(1), Uint8Array.of(2)]);
+  for (const jump of [YEAR_MS, -YEAR_MS]) {
+    clock.jump(jump);
+    for (let i = 0; i < 20; i++) {
+      await clock.advance(6000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  t.strictSame([a.events, b.events], [['+b'], ['+a']]);
+});
+
 t.test('who withholds an answer is told from a dead line', async (t) => {
   const clock = fakeClock(1_700_000_000_000);
   let partition = false;
@@ -271,4 +305,68 @@ t.test('notices are read no faster than 500 in a second', async (t) => {
     await turns(20);
   }
   t.match(b.events[1], /^-a: flood/, 'a minute of that is a flood');
+});
+
+t.test('a peer of the configuration finds a place in a full node', async (t) => {
+  const parties = createParties();
+  const full = parties.party('full', { sessions: { connectionsMax: 2 }, configured: ['10.0.0.4'] });
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => parties.party(name)) as [
+    Party,
+    Party,
+    Party,
+    Party,
+  ];
+  await full.listen();
+  t.teardown(() => Promise.all([full, a, b, c, d].map((one) => one.stop())));
+  await a.dial(full);
+  await b.dial(full);
+  await t.rejects(d.dial(full), { message: /reached maximum number/ });
+  t.equal(c.host, '10.0.0.4');
+  await c.dial(full);
+  t.strictSame(
+    full.sessions.all().map(({ nodeName }) => nodeName),
+    ['a', 'c'],
+    'the newest of the others makes room',
+  );
+});
+
+t.test('streams before the handshake', async (t) => {
+  const served: string[] = [];
+  const parties = createParties(undefined, { after: immediately });
+  const [a, b] = [parties.party('a'), parties.party('b')];
+  b.sessions.handleRequests('r/1', {
+    messageBytesMax: 10,
+    answerBytesMax: 10,
+    concurrent: 100,
+    async answer() {
+      served.push('one');
+      return new Uint8Array(0);
+    },
+  });
+  await b.listen();
+  t.teardown(() => Promise.all([a.stop(), b.stop()]));
+  const connection = await a.network.dial(b.host, b.port, AbortSignal.timeout(5_000));
+  let isClosed = false;
+  connection.onClose(() => {
+    isClosed = true;
+  });
+  const stream = await connection.open('/permchain/T/r/1', 10);
+  await t.rejects(stream.receive(), /reset/, 'nothing waits for the end of the handshake');
+  for (let i = 0; i < 20; i++) await connection.open('/permchain/T/r/1', 10).catch(() => {});
+  await until('the end', () => isClosed);
+  t.strictSame(served, []);
+});
+
+t.test('connections of one host without a session', async (t) => {
+  const parties = createParties(undefined, { after: immediately });
+  const [a, b, c] = [parties.party('a'), parties.party('b'), parties.party('c')];
+  await b.listen();
+  t.teardown(() => Promise.all([a, b, c].map((one) => one.stop())));
+  let closed = 0;
+  for (let i = 0; i < 60; i++) {
+    const connection = await a.network.dial(b.host, b.port, AbortSignal.timeout(5_000));
+    connection.onClose(() => void closed++);
+  }
+  await until('the oldest make room', () => closed === 60 - 16);
+  t.equal((await c.dial(b)).nodeName, 'b', 'others find a place');
 });

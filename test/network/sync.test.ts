@@ -9,8 +9,12 @@ import {
   encodeBlocks,
   encodeHead,
   encodeIds,
-} from '../../src/network/messages-blocks.ts';
-import { encodeTxHashes, encodeTxs, txProtocols } from '../../src/network/messages-transactions.ts';
+} from '../../src/network/messages/block-messages.ts';
+import {
+  encodeTxHashes,
+  encodeTxs,
+  txProtocols,
+} from '../../src/network/messages/transaction-messages.ts';
 import { account, chain, payment } from '../chain/chain-harness.ts';
 import {
   agree,
@@ -112,6 +116,99 @@ async function grow(on: ClusterNode, members: readonly Member[], rounds: readonl
     await on.node.blockchain.forge(miner, time, async () => {});
   }
 }
+
+/** The maverick has these blocks and no others. */
+function serve(mav: Maverick, blocks: readonly Block[], delay: () => Promise<void>): void {
+  mav.answers.set(blockProtocols.blocks, async (message) => {
+    const asked = decodeIdList(message, chain);
+    await delay();
+    return encodeBlocks(
+      asked.map((id) => blocks.find(({ header }) => equal(header.signature, id))?.bytes),
+      chain,
+    );
+  });
+}
+
+t.test('a helper that forges blocks is blamed, and not the peer that is followed', async (t) => {
+  const { at, one, two } = await longChain(t);
+  const mav = await maverick(t, at, 'maverick');
+  // Another time, under the old signature.
+  const forged = blocksOf(one).map((block) => {
+    const bytes = block.bytes.slice();
+    const time = new DataView(bytes.buffer).getBigInt64(1);
+    new DataView(bytes.buffer).setBigInt64(1, time + 1n);
+    return { ...block, bytes };
+  });
+  serve(mav, forged, async () => {});
+  // A good peer is followed already when the helper comes.
+  at.faults = ({ from, protocol, message }) => {
+    const isAnswer = protocol.endsWith(blockProtocols.ids) && message.length > 0;
+    return { delayMs: isAnswer && from === one.host ? 3_000 : 0 };
+  };
+  const late = await at.start('late', { knows: ['one'] });
+  await at.seconds(1);
+  mav.pester([late]);
+  for (let i = 0; i < 30; i++) {
+    claim(mav, one);
+    await at.seconds(1);
+  }
+  t.ok(agree([one, two, late]), `${tipOf(late).height} of ${tipOf(one).height} blocks`);
+  const offences = late.log.of('peer.offence').map(({ owner, offence }) => ({ owner, offence }));
+  t.strictSame(offences, [{ owner: mav.text, offence: 'invalid-block' }]);
+});
+
+t.test('correct but useless blocks, one in a few seconds', async (t) => {
+  const { at, one, two } = await longChain(t);
+  const mav = await maverick(t, at, 'maverick');
+  // A fork without end whose blocks are signed and follow each other.
+  const useless: Block[] = [];
+  for (let i = 0; i < 300; i++) {
+    const reference = useless.at(-1)?.header.signature ?? at.genesis.header.signature;
+    useless.push(blockOn(one, mav, GENESIS_TIME + i + 1, { reference }));
+  }
+  const ids = useless.map(({ header }) => header.signature);
+  mav.answers.set(blockProtocols.ids, async (message) => {
+    const known = decodeIdList(message, chain);
+    const from = 1 + ids.findIndex((id) => equal(id, known[0]!));
+    return encodeIds(
+      { common: known.at(from === 0 ? -1 : 0)!, next: ids.slice(from, from + 100) },
+      chain,
+    );
+  });
+  let asked = 0;
+  mav.answers.set(blockProtocols.blocks, async (message) => {
+    asked++;
+    const [first] = decodeIdList(message, chain);
+    await new Promise<void>((resolve) => void at.clock.after(3_900, resolve));
+    return encodeBlocks(
+      useless.filter(({ header }) => equal(header.signature, first!)).map(({ bytes }) => bytes),
+      chain,
+    );
+  });
+  mav.pester([one]);
+  const lie = async (): Promise<void> => {
+    const score = tipOf(one).score + 10n ** 20n;
+    mav.notifyAll(blockProtocols.head, encodeHead({ height: 900, id: ids.at(-1)!, score }, chain));
+    await at.seconds(1);
+  };
+  const { height } = tipOf(one);
+  for (let i = 0; i < 60; i++) await lie();
+  t.ok(asked > 5, 'it is followed');
+  const own = blocksOf(one)
+    .slice(height - 1)
+    .filter(({ header }) => equal(header.generator, one.publicKey));
+  t.ok(own.length >= 5, `the miner goes on: ${own.length} blocks in 12 rounds`);
+  for (let i = 0; i < 40; i++) await lie();
+  t.match(
+    one.log.of('sync.given-up').map(({ why }) => why),
+    [/^no block that could be adopted/],
+  );
+  const before = asked;
+  for (let i = 0; i < 60; i++) await lie();
+  t.equal(asked, before, 'it is ignored for a while');
+  t.ok(tipOf(one).height >= height + 30, 'the chain has grown meanwhile');
+  t.ok(agree([one, two]));
+});
 
 t.test('scenario 43: a branch of twenty blocks whose fifteenth is invalid', async (t) => {
   const miners = ['one', 'two', 'three'];

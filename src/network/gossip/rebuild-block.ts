@@ -1,0 +1,133 @@
+/**
+ * Makes a whole block out of its announcement: from the pool, from the peer for what the pool lacks,
+ * and as a whole from the peer where that fails (blocks.md#compact-blocks).
+ *
+ * Invariants: the result has exactly the header that was announced, which its generator has signed;
+ * its transactions are within the limit of bytes, and their lengths are summed up before they are
+ * put together; a peer is penalised only for what it has sent.
+ */
+import { equal, latin1 } from '../../base/bytes.ts';
+import type { Verifier } from '../../base/ports.ts';
+import {
+  type Block,
+  blockBytesMax,
+  decodeBlock,
+  encodeBlock,
+  signedBytes,
+} from '../../block/block.ts';
+import { encodeHeader, type Header } from '../../block/header.ts';
+import type { Chain } from '../../codec/codec.ts';
+import type { BytesIndex } from '../../mempool/bytes-index.ts';
+import {
+  blockProtocols,
+  type CompactBlock,
+  type CompactTx,
+  decodeBlocks,
+  decodeTxList,
+  encodeBlockTxsRequest,
+  encodeIdList,
+} from '../messages/block-messages.ts';
+import type { Session } from '../sessions/session.ts';
+
+export interface RebuildOptions {
+  readonly transactionBytesMax: number;
+}
+
+export interface RebuildPorts {
+  readonly chain: Chain;
+  readonly index: BytesIndex;
+  readonly verifier: Verifier;
+}
+
+export interface Rebuilt {
+  readonly block: Block;
+  /** True where the announcement lists the transactions of this block. */
+  readonly isAsListed: boolean;
+  /** Transactions that the peer had to send. */
+  readonly missing: number;
+}
+
+export interface Rebuild {
+  /** True where what is listed and at hand is more than a block may hold. */
+  isTooMuch(compact: CompactBlock): boolean;
+  /**
+   * Rejects with CodecError or ApiError where the peer has sent something wrong, otherwise where it
+   * did not answer. Undefined: it has not got the block.
+   */
+  from(compact: CompactBlock, session: Session): Promise<Rebuilt | undefined>;
+}
+
+const FETCH_TIMEOUT_MS = 5_000;
+
+export function createRebuild(
+  { transactionBytesMax }: RebuildOptions,
+  { chain, index, verifier }: RebuildPorts,
+): Rebuild {
+  const atHand = ({ hash, bytes }: CompactTx): Uint8Array | undefined =>
+    hash === undefined ? bytes : index.get(latin1(hash))?.bytes;
+
+  function isOverLimit(parts: Iterable<Uint8Array | undefined>): boolean {
+    let sum = 0;
+    for (const part of parts) sum += part?.length ?? 0;
+    return sum > transactionBytesMax;
+  }
+
+  /** Undefined where this is not what the generator has signed. */
+  async function fromParts(compact: CompactBlock, session: Session): Promise<Rebuilt | undefined> {
+    const { header, txs } = compact;
+    const parts = txs.map(atHand);
+    const missing = [...parts.keys()].filter((i) => parts[i] === undefined);
+    if (missing.length > 0) {
+      const request = encodeBlockTxsRequest({ id: header.signature, indexes: missing }, chain);
+      const answer = await session.request(blockProtocols.blockTxs, request, FETCH_TIMEOUT_MS);
+      const fetched = decodeTxList(answer, chain);
+      if (fetched.length !== missing.length) return undefined;
+      for (const [at, i] of missing.entries()) parts[i] = fetched[at];
+    }
+    if (isOverLimit(parts)) return undefined;
+    const block = decodeBlock(encodeBlock(header, parts as Uint8Array[], chain), chain);
+    if (!(await isSigned(block))) return undefined;
+    const isAsListed = missing.every((i) => isHashOf(txs[i]!, parts[i]!));
+    return { block, isAsListed, missing: missing.length };
+  }
+
+  async function whole(compact: CompactBlock, session: Session): Promise<Rebuilt | undefined> {
+    const { header, txs } = compact;
+    const request = encodeIdList([header.signature], chain);
+    const answer = await session.request(blockProtocols.blocks, request, FETCH_TIMEOUT_MS);
+    const [bytes] = decodeBlocks(answer, chain, blockBytesMax(transactionBytesMax));
+    if (bytes === undefined) return undefined;
+    const block = decodeBlock(bytes, chain);
+    const why = await refusalOf(block, header);
+    if (why === undefined) {
+      const { transactions } = block;
+      const isAsListed =
+        transactions.length === txs.length && txs.every((tx, i) => isHashOf(tx, transactions[i]!));
+      return { block, isAsListed, missing: transactions.length };
+    }
+    session.offend('invalid-block', why);
+    return undefined;
+  }
+
+  /** Checks that every honest peer makes before it relays. */
+  async function refusalOf(block: Block, announced: Header): Promise<string | undefined> {
+    if (!equal(encodeHeader(block.header, chain), encodeHeader(announced, chain))) {
+      return 'a block with another header than was announced';
+    }
+    if (isOverLimit(block.transactions)) return 'a block with more bytes than are allowed';
+    return (await isSigned(block)) ? undefined : 'a block with a wrong signature';
+  }
+
+  const isHashOf = ({ hash, bytes }: CompactTx, full: Uint8Array): boolean =>
+    equal(hash ?? bytes, hash === undefined ? full : chain.fastHash(full));
+
+  /** Until this check the generator is not responsible for the block. */
+  const isSigned = ({ header, bytes }: Block): Promise<boolean> =>
+    verifier.verifyOne(header.generator, signedBytes({ bytes }), header.signature);
+
+  return {
+    isTooMuch: ({ txs }) => isOverLimit(txs.map(atHand)),
+    from: async (compact, session) =>
+      (await fromParts(compact, session)) ?? (await whole(compact, session)),
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * What every message between nodes may cost (docs/limits.md). Sessions enforce it: no longer message
+ * is read, no more requests of a peer are answered at a time, and what comes faster waits.
+ */
+import { KIB, MIB, type PeerBudget, peerBudget } from '../../base/budget.ts';
+import { blockBytesMax } from '../../block/block.ts';
+import { blockLimits, blockProtocols } from './block-messages.ts';
+import { PEERS, PEERS_BYTES_MAX, PEERS_MAX } from './peer-messages.ts';
+import { txLimits, txProtocols } from './transaction-messages.ts';
+
+/** Of a node that catches up, which asks all its peers at once. */
+const SYNC_BYTES = 32 * MIB;
+
+export const budgets = {
+  head: peerBudget({
+    bytesIn: blockLimits.headBytesMax,
+    rows: 0,
+    bytesOut: 0,
+    concurrent: 0,
+    pace: { messages: 50, bytes: 16 * KIB },
+  }),
+  ids: peerBudget({
+    bytesIn: blockLimits.getIdsBytesMax,
+    elements: blockLimits.ownIdsMax,
+    rows: blockLimits.ownIdsMax + blockLimits.idsMax,
+    bytesOut: blockLimits.idsBytesMax,
+    concurrent: 2,
+    pace: { messages: 100, bytes: 2 * MIB },
+  }),
+  hashes: peerBudget({
+    bytesIn: txLimits.hashesBytesMax,
+    elements: txLimits.countMax,
+    rows: txLimits.countMax,
+    bytesOut: 0,
+    concurrent: 0,
+    pace: { messages: 200, bytes: 2 * MIB },
+  }),
+  txs: peerBudget({
+    bytesIn: txLimits.hashesBytesMax,
+    elements: txLimits.countMax,
+    rows: txLimits.countMax,
+    bytesOut: txLimits.answerBytesMax,
+    concurrent: 4,
+    pace: { messages: 200, bytes: 8 * MIB },
+  }),
+  peers: peerBudget({
+    bytesIn: PEERS_BYTES_MAX,
+    elements: PEERS_MAX,
+    rows: 0,
+    bytesOut: PEERS_BYTES_MAX,
+    concurrent: 0,
+    pace: { messages: 20, bytes: MIB },
+  }),
+} as const satisfies Record<string, PeerBudget>;
+
+/** Those of messages that carry blocks, which the network allows so many bytes of transactions. */
+export function blockBudgets(transactionBytesMax: number) {
+  // With room for the lengths around it.
+  const blockBytes = blockBytesMax(transactionBytesMax) + KIB;
+  return {
+    blocks: peerBudget({
+      bytesIn: blockLimits.getBlocksBytesMax,
+      elements: blockLimits.blocksMax,
+      rows: blockLimits.blocksMax + 65_535,
+      bytesOut: blockLimits.answerBytes + blockBytes,
+      inTurns: true,
+      concurrent: 4,
+      pace: { messages: 200, bytes: SYNC_BYTES },
+    }),
+    blockTxs: peerBudget({
+      bytesIn: blockLimits.getBlockTxsBytesMax,
+      elements: 65_535,
+      rows: 65_535,
+      bytesOut: blockBytes,
+      inTurns: true,
+      concurrent: 2,
+      pace: { messages: 50, bytes: 8 * MIB },
+    }),
+    newBlock: peerBudget({
+      bytesIn: blockBytesMax(transactionBytesMax) + 33 * 65_535,
+      elements: 65_535,
+      rows: 65_535,
+      bytesOut: 0,
+      concurrent: 0,
+      pace: { messages: 100, bytes: 8 * MIB },
+    }),
+  } as const satisfies Record<string, PeerBudget>;
+}
+
+/** By protocol. */
+export function networkBudgets(transactionBytesMax: number): ReadonlyMap<string, PeerBudget> {
+  const { blocks, blockTxs, newBlock } = blockBudgets(transactionBytesMax);
+  return new Map<string, PeerBudget>([
+    [blockProtocols.head, budgets.head],
+    [blockProtocols.ids, budgets.ids],
+    [blockProtocols.blocks, blocks],
+    [blockProtocols.newBlock, newBlock],
+    [blockProtocols.blockTxs, blockTxs],
+    [txProtocols.hashes, budgets.hashes],
+    [txProtocols.txs, budgets.txs],
+    [PEERS, budgets.peers],
+  ]);
+}

@@ -1,0 +1,50 @@
+/**
+ * Messages about unconfirmed transactions (mempool.md, network.md#messages): hashes are announced,
+ * and a peer asks for those it lacks.
+ *
+ *   TxHashes  u2 count 1…500 | count × b32 hash of full bytes                 notice
+ *   GetTxs    the same                                                        request
+ *   Txs       u2 count ≤ 500 | count × (i4 length | full bytes)               answer: those still
+ *             held, in the order of the request, up to 4 MiB
+ *
+ * Invariants: those of block-messages.ts.
+ */
+
+import { latin1 } from '../../base/bytes.ts';
+import { ID_BYTES } from '../../base/sizes.ts';
+import { type Chain, CodecError, Reader } from '../../codec/codec.ts';
+import { scratch } from '../../codec/scratch.ts';
+import { decodeTxList } from './block-messages.ts';
+
+export { encodeTxList as encodeTxs } from './block-messages.ts';
+
+export const txProtocols = { hashes: 'tx-hashes/1', txs: 'txs/1' } as const;
+
+export const txLimits = {
+  countMax: 500,
+  hashesBytesMax: 2 + 500 * ID_BYTES,
+  /** Transactions of one answer; what does not fit is asked for again. */
+  answerBytes: 4 * 1024 * 1024,
+  answerBytesMax: 4 * 1024 * 1024 + 2 + 4 * 500,
+} as const;
+
+export function encodeTxHashes(hashes: readonly Uint8Array[], chain: Chain): Uint8Array {
+  const out = scratch(chain);
+  out.u16(hashes.length);
+  for (const hash of hashes) out.bytes(hash);
+  return out.take();
+}
+
+export function decodeTxHashes(bytes: Uint8Array, chain: Chain): Uint8Array[] {
+  const src = new Reader(bytes, chain);
+  const count = src.u16();
+  if (count < 1 || count > txLimits.countMax) throw new CodecError('message', `${count} hashes`);
+  const hashes: Uint8Array[] = [];
+  for (let i = 0; i < count; i++) hashes.push(src.bytes(ID_BYTES));
+  src.finish();
+  if (new Set(hashes.map(latin1)).size < count) throw new CodecError('message', 'a hash twice');
+  return hashes;
+}
+
+export const decodeTxs = (bytes: Uint8Array, chain: Chain): Uint8Array[] =>
+  decodeTxList(bytes, chain, txLimits.countMax);

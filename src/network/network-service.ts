@@ -1,0 +1,98 @@
+/**
+ * Wires gossip and sync together and offers the rest of the node what it needs of them.
+ */
+import { latin1 } from '../base/bytes.ts';
+import type { Clock, Log, Verifier } from '../base/ports.ts';
+import type { Blockchain } from '../chain/blockchain.ts';
+import { consensusView } from '../chain/consensus-view.ts';
+import type { ForkChoice } from '../chain/fork-choice.ts';
+import type { Chain } from '../codec/codec.ts';
+import type { Consensus } from '../consensus/consensus.ts';
+import { createBytesIndex } from '../mempool/bytes-index.ts';
+import type { Pool } from '../mempool/pool.ts';
+import { createGossipBlocks } from './gossip/gossip-blocks.ts';
+import {
+  createGossipTransactions,
+  type GossipTransactionsOptions,
+} from './gossip/gossip-transactions.ts';
+import type { NodeMode } from './messages/handshake-messages.ts';
+import type { Sessions } from './sessions/session.ts';
+import { createPeerHeads } from './sync/peer-heads.ts';
+import { rollBackFutureBlocks } from './sync/rollback-future.ts';
+import { serveBlocks } from './sync/serve-blocks.ts';
+import { createSync, type Sync, type SyncOptions } from './sync/sync.ts';
+
+export interface NetworkServiceOptions {
+  readonly mode: NodeMode;
+  readonly ownPublicKey: Uint8Array;
+  readonly scoreTtlMs: number;
+  readonly sync: SyncOptions;
+  readonly transactions: GossipTransactionsOptions;
+}
+
+export interface NetworkServicePorts {
+  readonly chain: Chain;
+  readonly blockchain: Blockchain;
+  readonly consensus: Consensus;
+  readonly forkChoice: ForkChoice;
+  readonly pool: Pool;
+  readonly sessions: Sessions;
+  readonly verifier: Verifier;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface NetworkService {
+  /** True while more than one batch of blocks is missing: no block is made then. */
+  isFarBehind(): boolean;
+  readonly sync: Pick<Sync, 'state' | 'missing'>;
+  /** Connected nodes that may make blocks at present, for the quorum. */
+  connectedMiners(): number;
+  stop(): Promise<void>;
+}
+
+/** Registers the protocols of gossip and sync; sessions start afterwards. */
+export function createNetworkService(
+  options: NetworkServiceOptions,
+  ports: NetworkServicePorts,
+): NetworkService {
+  const { chain, blockchain, pool, sessions, clock } = ports;
+  const index = createBytesIndex(pool, chain.fastHash);
+  const serve = serveBlocks(options.sync.transactionBytesMax, ports);
+  const heads = createPeerHeads({ scoreTtlMs: options.scoreTtlMs }, ports);
+  rollBackFutureBlocks(options.ownPublicKey, { ...ports, heads });
+  const sync = createSync(options.sync, { ...ports, heads });
+  const { isFarBehind } = sync;
+  const blocks = createGossipBlocks(
+    {
+      transactionBytesMax: options.sync.transactionBytesMax,
+      ownPublicKey: options.ownPublicKey,
+    },
+    { ...ports, index, serve, isFarBehind, onOrphan: sync.wake },
+  );
+  const transactions =
+    options.mode === 'watcher'
+      ? undefined
+      : createGossipTransactions(options.transactions, { ...ports, index, isFarBehind });
+
+  return {
+    isFarBehind,
+    sync,
+    connectedMiners() {
+      const view = consensusView(blockchain.view);
+      const now = clock.now();
+      const miners = sessions
+        .all()
+        .filter(({ mode, miner }) => mode !== 'watcher' && view.isMiner(miner, now));
+      // Two nodes of one account make the blocks of one.
+      return new Set(miners.map(({ miner }) => latin1(miner))).size;
+    },
+    async stop() {
+      transactions?.stop();
+      blocks.stop();
+      heads.stop();
+      await sync.stop();
+      index.stop();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * Opens connections (network.md#addresses-of-nodes): all configured nodes at the start, then one
+ * place, chosen by chance, every `attempt-connection-delay`. A place that failed is left alone for
+ * a while.
+ */
+import { latin1 } from '../../base/bytes.ts';
+import { within } from '../../base/deadline.ts';
+import type { Network } from '../../base/network.ts';
+import type { Clock, Log } from '../../base/ports.ts';
+import { addressText, type PeerAddress } from '../messages/peer-address.ts';
+import { HandshakeRefused } from '../sessions/handshake.ts';
+import type { Penalties } from '../sessions/penalties.ts';
+import type { SessionRegistry } from '../sessions/session-registry.ts';
+import type { AddressBook, Place } from './address-book.ts';
+
+export interface DiallerOptions {
+  readonly connectionsMax: number;
+  readonly delayMs: number;
+  readonly connectionMs: number;
+  /** Address of the owner of this node, as text. */
+}
+
+export interface DiallerPorts {
+  readonly network: Network;
+  readonly book: AddressBook;
+  readonly sessions: SessionRegistry;
+  readonly penalties: Penalties;
+  readonly isMember: (owner: Uint8Array) => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Dialler {
+  start(): void;
+  /** Dials at once, whatever is known of the place. Never rejects. */
+  attempt(address: PeerAddress): Promise<void>;
+  stop(): void;
+}
+
+/** Dials at the same time. */
+const DIALS_MAX = 8;
+
+export function createDialler(options: DiallerOptions, ports: DiallerPorts): Dialler {
+  const { network, book, sessions, penalties, isMember, clock, log } = ports;
+  const dialling = new Set<string>();
+  /** Places of open sessions that this node has dialled, by owner. */
+  const places = new Map<string, PeerAddress>();
+  let stopped = false;
+  let cancel = (): void => {};
+
+  sessions.onClose(({ owner }) => {
+    const key = latin1(owner);
+    const place = places.get(key);
+    if (place === undefined) return;
+    places.delete(key);
+    penalties.suspend(addressText(place), book.isConfigured(undefined, place.host));
+  });
+
+  const isWorth = ({ text, owner }: Place): boolean =>
+    !dialling.has(text) &&
+    !penalties.isSuspended(text) &&
+    (owner === undefined || (isMember(owner) && sessions.of(owner) === undefined));
+
+  function next(): boolean {
+    if (stopped || dialling.size >= DIALS_MAX) return false;
+    const all = sessions.all();
+    const isFull = all.length >= options.connectionsMax;
+    // A session with a node that the configuration does not name makes room for one that it names.
+    if (isFull && all.every((one) => book.isConfigured(one.owner, one.remoteHost))) return false;
+    const address = book.pick((place) => isWorth(place) && (!isFull || place.configured));
+    if (address === undefined) return false;
+    void attempt(address);
+    return true;
+  }
+
+  function tick(): void {
+    cancel = clock.after(options.delayMs, tick);
+    for (const { owner } of sessions.all()) book.touch(owner);
+    next();
+  }
+
+  async function attempt(address: PeerAddress): Promise<void> {
+    const text = addressText(address);
+    if (stopped || dialling.has(text)) return;
+    dialling.add(text);
+    try {
+      const { host, port } = address;
+      const connection = await within(
+        clock,
+        options.connectionMs,
+        'no connection in time',
+        (signal) => network.dial(host, port, signal),
+      );
+      const { owner } = await sessions.establish(connection);
+      places.set(latin1(owner), address);
+      book.confirm(address, owner);
+    } catch (cause) {
+      log.info('peer.unreachable', { place: text, why: (cause as Error).message });
+      book.fail(address);
+      if (cause instanceof HandshakeRefused && cause.isSameOwner) book.exclude(address);
+      else penalties.suspend(text, book.isConfigured(undefined, address.host));
+      if (cause instanceof HandshakeRefused && cause.owner !== undefined) {
+        book.suspect(address, cause.owner);
+        book.forget(isMember);
+      }
+    } finally {
+      dialling.delete(text);
+    }
+  }
+
+  return {
+    start() {
+      while (next());
+      cancel = clock.after(options.delayMs, tick);
+    },
+    attempt,
+    stop() {
+      stopped = true;
+      cancel();
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * Answers the question of a node that does not know its peers' keys yet
+ * (network.md#first-start-of-a-node).
+ */
+
+import { unlessOurs } from '../../base/assert.ts';
+import { within } from '../../base/deadline.ts';
+import type { Network, PeerConnection, PeerStream } from '../../base/network.ts';
+import type { Clock, Random } from '../../base/ports.ts';
+import type { Chain } from '../../codec/codec.ts';
+import {
+  type Answer,
+  CHALLENGE_BYTES,
+  decodeAnswer,
+  decodeQuestion,
+  encodeAnswer,
+  encodeQuestion,
+  IDENTITY,
+  IDENTITY_BYTES_MAX,
+  type IdentityRefusal,
+  signedForIdentity,
+} from '../messages/identity-messages.ts';
+import { wireNameOn } from '../sessions/session-registry.ts';
+
+export interface IdentityPorts {
+  readonly network: Network;
+  readonly chain: Chain;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly owner: {
+    readonly address: Uint8Array;
+    readonly publicKey: Uint8Array;
+    readonly sign: (message: Uint8Array) => Uint8Array;
+  };
+  readonly verify: (
+    publicKey: Uint8Array,
+    message: Uint8Array,
+    signature: Uint8Array,
+  ) => Promise<boolean>;
+  /** Key of an address that the state of this node has registered. */
+  readonly registeredKey: (address: Uint8Array) => Uint8Array | undefined;
+}
+
+const EXCHANGE_MS_MAX = 10_000;
+/** How far the clock of the one who asks may be off. */
+const SKEW_MS_MAX = 120_000;
+
+/** Tells the network about the protocol; before it listens. */
+export function serveIdentity(ports: IdentityPorts): void {
+  const { network, chain, clock, random } = ports;
+  const limits = { messageBytesMax: IDENTITY_BYTES_MAX, inboundStreamsMax: 1 };
+  network.handle(wireNameOn(chain)(IDENTITY), limits, (stream, connection) => {
+    within(clock, EXCHANGE_MS_MAX, 'the question did not come in time', async () => {
+      const challenge = random.bytes(CHALLENGE_BYTES);
+      await stream.send(challenge);
+      const message = await stream.receive();
+      if (message === undefined) return stream.abort();
+      await stream.send(encodeAnswer(await answer(message, challenge, connection, ports), chain));
+      await stream.end();
+    }).catch(unlessOurs(() => connection.abort()));
+  });
+}
+
+async function answer(
+  message: Uint8Array,
+  challenge: Uint8Array,
+  connection: PeerConnection,
+  { chain, clock, owner, verify, registeredKey }: IdentityPorts,
+): Promise<Answer> {
+  const { address, timestamp, signature } = decodeQuestion(message, chain);
+  if (registeredKey(owner.address) === undefined) {
+    return { refusal: 'no-state', why: 'Invalid server state' };
+  }
+  const key = registeredKey(address);
+  if (key === undefined) {
+    const why = `ParticipantNotRegistered(${chain.addressToText(address)})`;
+    return { refusal: 'not-registered', why };
+  }
+  const asked = {
+    address,
+    challenge,
+    timestamp,
+    askerId: connection.remoteId,
+    askedId: connection.localId,
+  };
+  const isTimely = Math.abs(clock.now() - timestamp) <= SKEW_MS_MAX;
+  if (!isTimely || !(await verify(key, signedForIdentity(asked, chain), signature))) {
+    return { refusal: 'wrong-signature', why: 'InvalidRequestSignature' };
+  }
+  return { key: owner.publicKey };
+}
+
+/** The other node does not tell its key. */
+export class IdentityRefused extends Error {
+  override name = 'IdentityRefused';
+  readonly refusal: IdentityRefusal;
+
+  constructor(refusal: IdentityRefusal, why: string) {
+    super(why);
+    this.refusal = refusal;
+  }
+}
+
+/** The owner key of the node at the other end. Rejects with IdentityRefused, or any error. */
+export async function askIdentity(
+  connection: PeerConnection,
+  { chain, clock, owner }: IdentityPorts,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const name = wireNameOn(chain)(IDENTITY);
+  const stream = await connection.open(name, IDENTITY_BYTES_MAX, signal);
+  const challenge = await expected(stream);
+  const timestamp = clock.now();
+  const asked = {
+    address: owner.address,
+    challenge,
+    timestamp,
+    askerId: connection.localId,
+    askedId: connection.remoteId,
+  };
+  const signature = owner.sign(signedForIdentity(asked, chain));
+  await stream.send(encodeQuestion({ address: owner.address, timestamp, signature }, chain));
+  const reply = decodeAnswer(await expected(stream), chain);
+  if ('refusal' in reply) throw new IdentityRefused(reply.refusal, reply.why);
+  return reply.key;
+}
+
+async function expected(stream: PeerStream): Promise<Uint8Array> {
+  const message = await stream.receive();
+  if (message === undefined) throw new Error('the other side ended early');
+  return message;
+}

@@ -1,0 +1,72 @@
+/**
+ * Keys for a node that is not in its own state yet (network.md#first-start-of-a-node): it asks only
+ * the nodes that its operator has configured, and trusts their answers until the state confirms
+ * them.
+ */
+
+import { within } from '../../base/deadline.ts';
+import type { Log } from '../../base/ports.ts';
+import { addressText, type PeerAddress } from '../messages/peer-address.ts';
+import { askIdentity, type IdentityPorts, IdentityRefused } from './identity-query.ts';
+
+/** The node cannot start. */
+export class InitialSyncError extends Error {
+  override name = 'InitialSyncError';
+}
+
+const TOTAL_MS = 120_000;
+const AGAIN_MS = 5000;
+const ONE_MS_MAX = 30_000;
+
+export const NO_PEERS =
+  "Can't execute InitialSync: 'node.network.known-peers' is empty in the configuration and " +
+  'owner-address is not found in the state';
+const FAILED = 'InitialSync failed with errors, could not resume application startup';
+const NOT_REGISTERED =
+  'Your node is probably not registered in the network. To register your node please contact ' +
+  'your connection-manager.';
+
+/** Keys of the peers that answered, at least one. Rejects with InitialSyncError. */
+export async function initialSync(
+  peers: readonly PeerAddress[],
+  ports: IdentityPorts & { readonly log: Log },
+): Promise<readonly Uint8Array[]> {
+  const { clock, log } = ports;
+  if (peers.length === 0) throw new InitialSyncError(NO_PEERS);
+  const until = clock.monotonic() + TOTAL_MS;
+  const strangers = new Set<string>();
+  for (;;) {
+    const open = peers.filter((peer) => !strangers.has(addressText(peer)));
+    const keys: Uint8Array[] = [];
+    await Promise.all(
+      open.map(async (peer) => {
+        const place = addressText(peer);
+        try {
+          keys.push(await ask(peer, ports, Math.min(ONE_MS_MAX, until - clock.monotonic())));
+        } catch (cause) {
+          log.warn('identity.failed', { place, why: (cause as Error).message });
+          if (cause instanceof IdentityRefused && cause.refusal === 'not-registered') {
+            strangers.add(place);
+          }
+        }
+      }),
+    );
+    if (keys.length > 0) return keys;
+    if (strangers.size === peers.length) throw new InitialSyncError(NOT_REGISTERED);
+    if (clock.monotonic() + AGAIN_MS >= until) throw new InitialSyncError(FAILED);
+    await new Promise<void>((resolve) => void clock.after(AGAIN_MS, resolve));
+  }
+}
+
+function ask(peer: PeerAddress, ports: IdentityPorts, ms: number): Promise<Uint8Array> {
+  const { network, clock } = ports;
+  return within(clock, ms, 'no answer in time', async (signal) => {
+    const connection = await network.dial(peer.host, peer.port, signal);
+    signal.addEventListener('abort', () => connection.abort());
+    try {
+      return await askIdentity(connection, ports, signal);
+    } finally {
+      void connection.close();
+    }
+  });
+}

@@ -1,0 +1,165 @@
+/**
+ * Penalties of nodes that fail or misbehave (network.md#penalties).
+ *
+ *   suspended     a place that could not be dialled, or whose connection ended: left alone a while
+ *   blacklisted   an owner and its host: refused in both directions, for a quarter of an hour
+ *
+ * A configured node is blacklisted for at most a minute. It is suspended, or blacklisted for being
+ * slow, for at most some seconds. So an operator's own network heals. Nodes share the hosts of the
+ * loopback, so there only the owner is refused. Honest lateness (a block that is no child of the
+ * tip, or a little ahead of the clock) is no offence.
+ */
+import { latin1 } from '../../base/bytes.ts';
+import type { Clock } from '../../base/ports.ts';
+import { isLoopback } from '../messages/peer-address.ts';
+import type { Offence } from './session.ts';
+
+export interface PenaltyOptions {
+  readonly suspensionMs: number;
+  readonly blacklistMs: number;
+  /** False: offences close sessions and leave no mark. */
+  readonly blacklisting: boolean;
+}
+
+export interface Culprit {
+  /** Undefined until it is proved. */
+  readonly owner: Uint8Array | undefined;
+  readonly host: string;
+  /** True for a node that the configuration names. */
+  readonly configured: boolean;
+}
+
+export type Verdict = 'noted' | 'close' | 'blacklisted';
+
+export interface Penalties {
+  offend(culprit: Culprit, offence: Offence, detail: string): Verdict;
+  /** Hears of every offence. */
+  onOffence(action: (offence: Offence, verdict: Verdict) => void): void;
+  suspend(place: string, configured: boolean): void;
+  isSuspended(place: string): boolean;
+  /** Reason for which the owner, or its host, is refused. */
+  blacklistReason(owner: Uint8Array | undefined, host: string): string | undefined;
+  suspended(): readonly { readonly place: string; readonly since: number }[];
+  blacklisted(): readonly BlacklistEntry[];
+  clearBlacklist(): void;
+}
+
+export interface BlacklistEntry {
+  readonly host: string;
+  readonly owner: Uint8Array | undefined;
+  /** Time of day. */
+  readonly since: number;
+  /** On the monotonic clock, so that no time server ends or prolongs it. */
+  readonly until: number;
+  readonly reason: string;
+}
+
+interface Weight {
+  readonly times: number;
+  readonly closes: boolean;
+  /** A line that passes in one direction only looks the same. */
+  readonly slow?: true;
+}
+
+/** Offences within an hour that make an entry in the blacklist, and whether each ends a session. */
+const WEIGHTS: Readonly<Record<Offence, Weight>> = {
+  'malformed-message': { times: 1, closes: true },
+  'invalid-block': { times: 1, closes: true },
+  'wrong-private-data': { times: 1, closes: true },
+  'forged-handshake': { times: 1, closes: true },
+  flood: { times: 1, closes: true },
+  'unanswered-request': { times: 3, closes: true, slow: true },
+  'invalid-transactions': { times: 4, closes: false },
+  // The limits on time are short, so a busy peer may miss some.
+  withheld: { times: 10, closes: false, slow: true },
+};
+const HOUR_MS = 3_600_000;
+const CONFIGURED_MS_MAX = 60_000;
+/** A network that was divided is one again soon after its lines are whole. */
+const CONFIGURED_PAUSE_MS_MAX = 5_000;
+/** Rows of each kind; the oldest make room. */
+const ROWS_MAX = 1000;
+
+export function createPenalties(options: PenaltyOptions, clock: Clock): Penalties {
+  const suspensions = new Map<string, { readonly since: number; readonly until: number }>();
+  const offences = new Map<string, number[]>();
+  const entries = new Map<string, BlacklistEntry>();
+  const listeners: ((offence: Offence, verdict: Verdict) => void)[] = [];
+
+  /** Counts this offence together with those of the last hour. */
+  function count(culprit: Culprit, offence: Offence): number {
+    const key = `${offence} ${culprit.owner === undefined ? culprit.host : latin1(culprit.owner)}`;
+    const now = clock.monotonic();
+    const recent = (offences.get(key) ?? []).filter((time) => now - time < HOUR_MS);
+    recent.push(now);
+    put(offences, key, recent);
+    return recent.length;
+  }
+
+  function blacklist(culprit: Culprit, reason: string, isSlow: boolean): boolean {
+    const { owner, host, configured } = culprit;
+    // A node without a proved owner cannot be recognised on the loopback.
+    if (!options.blacklisting || (owner === undefined && isLoopback(host))) return false;
+    const since = clock.now();
+    const most = isSlow ? CONFIGURED_PAUSE_MS_MAX : CONFIGURED_MS_MAX;
+    const ms = configured ? Math.min(options.blacklistMs, most) : options.blacklistMs;
+    const key = owner === undefined ? host : latin1(owner);
+    put(entries, key, { host, owner, since, until: clock.monotonic() + ms, reason });
+    return true;
+  }
+
+  function current(): BlacklistEntry[] {
+    const now = clock.monotonic();
+    for (const [key, entry] of entries) if (entry.until <= now) entries.delete(key);
+    return [...entries.values()];
+  }
+
+  function judge(culprit: Culprit, offence: Offence, detail: string): Verdict {
+    const { times, closes, slow } = WEIGHTS[offence];
+    if (count(culprit, offence) < times) return closes ? 'close' : 'noted';
+    return blacklist(culprit, `${offence}: ${detail}`, slow === true) ? 'blacklisted' : 'close';
+  }
+
+  return {
+    offend(culprit, offence, detail) {
+      const verdict = judge(culprit, offence, detail);
+      for (const listener of listeners) listener(offence, verdict);
+      return verdict;
+    },
+    onOffence: (action) => void listeners.push(action),
+
+    suspend(place, configured) {
+      const { suspensionMs } = options;
+      const ms = configured ? Math.min(suspensionMs, CONFIGURED_PAUSE_MS_MAX) : suspensionMs;
+      const until = clock.monotonic() + ms;
+      put(suspensions, place, { since: clock.now(), until });
+    },
+    isSuspended(place) {
+      const suspension = suspensions.get(place);
+      return suspension !== undefined && clock.monotonic() < suspension.until;
+    },
+
+    blacklistReason(owner, host) {
+      const key = owner === undefined ? undefined : latin1(owner);
+      return current().find(
+        (entry) =>
+          (entry.owner !== undefined && latin1(entry.owner) === key) ||
+          (entry.host === host && !isLoopback(host)),
+      )?.reason;
+    },
+
+    suspended() {
+      const now = clock.monotonic();
+      for (const [place, { until }] of suspensions) if (until <= now) suspensions.delete(place);
+      return Array.from(suspensions, ([place, { since }]) => ({ place, since }));
+    },
+    blacklisted: current,
+    clearBlacklist: () => entries.clear(),
+  };
+}
+
+function put<V>(rows: Map<string, V>, key: string, value: V): void {
+  rows.delete(key);
+  rows.set(key, value);
+  if (rows.size > ROWS_MAX) rows.delete(rows.keys().next().value!);
+}

@@ -1,0 +1,54 @@
+/**
+ * Rolls back blocks that this node has made while its clock was ahead. Every node refuses a block
+ * from the future (blocks.md#checks-of-a-received-block step 7). Under proof of stake a node with a
+ * wrong clock makes a chain of such blocks, which scores higher than the chain of the network until
+ * their time has come.
+ *
+ * Only own blocks at the end of the chain are rolled back: blocks of other generators were accepted
+ * in time, so a clock that jumps back does not disprove them.
+ */
+import { unlessOurs } from '../../base/assert.ts';
+import { equal } from '../../base/bytes.ts';
+import type { Clock, Log } from '../../base/ports.ts';
+import type { Blockchain, Tip } from '../../chain/blockchain.ts';
+import { headerRowAt } from '../../chain/stored-blocks.ts';
+import { isFromFuture } from '../../consensus/consensus.ts';
+import type { PeerHeads } from './peer-heads.ts';
+
+export interface RollbackPorts {
+  readonly blockchain: Blockchain;
+  readonly heads: PeerHeads;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Checks the end of the chain whenever a peer announces its head. */
+export function rollBackFutureBlocks(ownPublicKey: Uint8Array, ports: RollbackPorts): void {
+  const { blockchain, heads, clock, log } = ports;
+
+  const isEarly = ({ header }: Pick<Tip, 'header'>): boolean =>
+    isFromFuture(header.timestamp, clock.now()) && equal(header.generator, ownPublicKey);
+
+  function newestInTime(from: number): number {
+    let height = from;
+    for (let row = headerRowAt(blockchain.view, height); row !== undefined && isEarly(row); ) {
+      row = headerRowAt(blockchain.view, --height);
+    }
+    return height;
+  }
+
+  async function rollBack(): Promise<void> {
+    await blockchain.exclusive(async ({ tip, unwind, commit }) => {
+      const from = tip().height;
+      const to = newestInTime(from);
+      if (to === from) return;
+      await commit([], await unwind(to));
+      log.warn('chain.rolled-back', { from, to, why: 'own blocks from the future' });
+    });
+  }
+
+  heads.onHead(() => {
+    if (!isEarly(blockchain.tip())) return;
+    rollBack().catch(unlessOurs((error) => log.error('sync.failed', { why: String(error) })));
+  });
+}

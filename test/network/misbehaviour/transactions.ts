@@ -1,0 +1,87 @@
+/** Misbehaviours with transactions that are not in a block yet. */
+import { concat } from '../../../src/base/bytes.ts';
+import { encodeTxList } from '../../../src/network/messages/block-messages.ts';
+import { encodeTxHashes, txProtocols } from '../../../src/network/messages/transaction-messages.ts';
+import { chain, payment } from '../../chain/chain-harness.ts';
+import { nobody, offence, type Row, spread, stranger } from './row.ts';
+
+const emptyPools: Row['after'] = (t, { nodes }) => {
+  for (const { node } of nodes) t.equal(node.pool.size(), 0);
+};
+
+const PER_SECOND = 20;
+
+export const aboutTransactions: readonly Row[] = [
+  {
+    name: 'transactions of accounts without funds',
+    act({ mav, now, second }) {
+      const txs = Array.from({ length: PER_SECOND }, (_, i) =>
+        payment(stranger, mav, BigInt(second * PER_SECOND + i), now - 1000),
+      );
+      spread(
+        mav,
+        txs.map(({ bytes }) => bytes),
+      );
+    },
+    blame: nobody,
+    after(t, { nodes, second }) {
+      for (const { node, name, signatureChecks } of nodes) {
+        t.equal(node.pool.size(), 0);
+        t.ok(signatureChecks() < second * 10, `${signatureChecks()} signatures checked by ${name}`);
+      }
+    },
+  },
+
+  {
+    name: 'bytes that are no transactions',
+    act({ mav, rng }) {
+      const junk = Array.from({ length: 20 }, () => rng.bytes(1 + rng.below(300)));
+      spread(mav, junk);
+    },
+    blame: offence('invalid-transactions', 'blacklisted'),
+    after: emptyPools,
+  },
+
+  {
+    name: 'transactions other than those that were announced',
+    act({ mav, now, rng, second }) {
+      const other = payment(mav, stranger, BigInt(second), now - 1000);
+      mav.answers.set(txProtocols.txs, async () => encodeTxList([other.bytes], chain));
+      mav.notifyAll(txProtocols.hashes, encodeTxHashes([rng.bytes(32)], chain));
+    },
+    blame: nobody,
+    after: emptyPools,
+  },
+
+  {
+    name: 'transactions with wrong signatures',
+    act(scene) {
+      const { mav, now } = scene;
+      const txs = Array.from({ length: 50 }, (_, i) => {
+        const { bytes } = payment(mav, stranger, BigInt(i + 1), now);
+        return concat(bytes.subarray(0, -64), scene.rng.bytes(64));
+      });
+      spread(mav, txs);
+    },
+    blame: offence('invalid-transactions', 'blacklisted'),
+    after: emptyPools,
+  },
+
+  {
+    name: 'scenario 77: transactions of a type that only blocks carry',
+    act({ mav, at }) {
+      spread(mav, at.genesis.transactions.slice(0, 1));
+    },
+    blame: offence('invalid-transactions', 'blacklisted'),
+    after: emptyPools,
+  },
+
+  {
+    name: 'hashes of transactions that never come',
+    act({ mav, rng }) {
+      const hashes = Array.from({ length: 500 }, () => rng.bytes(32));
+      mav.notifyAll(txProtocols.hashes, encodeTxHashes(hashes, chain));
+    },
+    blame: offence('withheld', 'blacklisted'),
+  },
+];

@@ -1,0 +1,53 @@
+// Whom a node counts as a connected miner.
+import t from 'tap';
+import { signedByMiner } from '../../src/network/messages/handshake-messages.ts';
+import { HandshakeRefused } from '../../src/network/sessions/handshake.ts';
+import { seededRandom } from '../crypto/random.ts';
+import { cluster } from './cluster.ts';
+import { createParties, family } from './parties.ts';
+
+const set = (name: string) => [`privacy.owner-address=${name}`];
+
+t.test('a miner counts whose privacy owner is another account', async (t) => {
+  const network = await cluster(t, { miners: ['a', 'b', 'c'], others: ['c to its peers'] });
+  const a = await network.start('a', { set: ['miner.quorum=2'] });
+  await network.start('b', { set: ['miner.enable=no'] });
+  await network.rounds(6);
+  t.ok(a.log.of('miner.no-quorum').length > 0, 'one is not enough');
+  t.strictSame(a.log.of('block.forged'), []);
+  const identity = 'c to its peers';
+  const c = await network.start('c', {
+    identity,
+    set: [...set(network.member(identity).text), 'miner.enable=no'],
+  });
+  await network.rounds(6);
+  t.match(a.node.services.peers?.connected(), [
+    {},
+    { nodeOwnerAddress: network.member(identity).text },
+  ]);
+  t.ok(a.log.of('block.forged').length > 0, 'two are');
+  await c.stop();
+});
+
+t.test('nobody can claim the miner of another', async (t) => {
+  const random = seededRandom('miners');
+  const keys = family.keyPairFromPhrase('the miner');
+  const genesisId = new Uint8Array(64).fill(1);
+  const parties = createParties();
+  const honest = parties.party('honest');
+  const signed = family.sign(keys.privateKey, signedByMiner(genesisId, honest.owner), random);
+  const miner = { publicKey: keys.publicKey, signature: signed };
+  const proven = parties.party('honest', { phrase: 'honest', hello: { miner } });
+  const thief = parties.party('thief', { hello: { miner } });
+  const listener = parties.party('listener');
+  t.teardown(honest.stop);
+  for (const one of [proven, thief, listener]) {
+    await one.listen();
+    t.teardown(one.stop);
+  }
+  await proven.dial(listener);
+  t.not(listener.sessions.of(proven.owner)?.miner, proven.owner);
+  await t.rejects(thief.dial(listener), HandshakeRefused);
+  t.equal(listener.sessions.of(thief.owner), undefined);
+  t.match(listener.penalties.blacklisted(), [{ reason: /Invalid signature of the miner/ }]);
+});
