@@ -4,7 +4,7 @@
  */
 import type { PeerStream } from '../base/network.ts';
 import { CHUNK_OVERHEAD_BYTES, type Chunk } from '../crypto/stream-cipher.ts';
-import { HEADER_BYTES_MAX, LENGTH_BYTES, MESSAGE_BYTES_MAX } from './messages.ts';
+import { HEADER_BYTES_MAX, LENGTH_BYTES, MESSAGE_BYTES_MAX } from './privacy-messages.ts';
 
 const PLAIN_BYTES = MESSAGE_BYTES_MAX - CHUNK_OVERHEAD_BYTES;
 

@@ -1,4 +1,4 @@
-/** The key of one transfer, known to the two nodes alone and forgotten with it (messages.ts). */
+/** The key of one transfer, known to the two nodes alone and forgotten with it (privacy-messages.ts). */
 import { concat } from '../base/bytes.ts';
 import type { Clock, Random, Verifier } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
@@ -6,7 +6,7 @@ import type { Chain } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { streamKey } from '../crypto/stream-cipher.ts';
 import type { KeyedView } from '../ledger/head.ts';
-import { PURPOSE } from './messages.ts';
+import { PURPOSE } from './privacy-messages.ts';
 
 /** What both sides of a transfer need. */
 export interface TransferPorts {

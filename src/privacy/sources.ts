@@ -1,14 +1,14 @@
 /**
- * Whom to ask for an item (protocol.md §9.5): members of its policy that are connected, before all
- * those that said they have it; not those that failed a short while ago.
+ * The peers to ask for an item (privacy.md#exchange-between-nodes): members of its policy that are
+ * connected, before all those that said they have it; not those that failed a short while ago.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock, Random } from '../base/ports.ts';
 import { createRecentSet } from '../base/recent-set.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { isMember, RECIPIENT } from '../ledger/policies.ts';
-import { type ItemId, itemKey } from './item.ts';
-import type { Peer, Peers } from './peers.ts';
+import { type ItemId, itemKey } from './item-id.ts';
+import type { Peer, Peers } from './peer-ports.ts';
 
 export interface SourcesOptions {
   readonly failedMax: number;
@@ -18,12 +18,12 @@ export interface SourcesOptions {
 export interface Sources {
   /** The best first. */
   of(item: ItemId): readonly Peer[];
-  /** True if somebody said to have it. */
+  /** True if a peer has announced it. */
   isAnnounced(item: ItemId): boolean;
   announced(item: ItemId, owner: Uint8Array): void;
   failed(owner: Uint8Array): void;
-  /** Who has come back gets another chance. */
-  forgive(owner: Uint8Array): void;
+  /** A peer that has reconnected is asked again. */
+  clearFailure(owner: Uint8Array): void;
 }
 
 /** Items whose holders are remembered, and holders of one item; the oldest make room. */
@@ -70,7 +70,7 @@ export function createSources(
       if (holders.size > ITEMS_MAX) holders.delete(holders.keys().next().value ?? '');
     },
     failed: (owner) => failures.add(latin1(owner)),
-    forgive: (owner) => failures.remove(latin1(owner)),
+    clearFailure: (owner) => failures.remove(latin1(owner)),
   };
 }
 

@@ -1,8 +1,10 @@
-/** Confidential data among whole nodes (protocol.md §9.4): when they are fetched, and when again. */
+/**
+ * Confidential data among whole nodes (privacy.md#fetching): when they are fetched, and when again.
+ */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import { DATA } from '../../src/privacy/messages.ts';
+import { DATA } from '../../src/privacy/privacy-messages.ts';
 import { dataOf, held, members, sha256 } from './members.ts';
 
 const HOUR_SECONDS = 3600;

@@ -7,9 +7,9 @@ import { readdirSync } from 'node:fs';
 import t from 'tap';
 import type { PeerStream } from '../../src/base/network.ts';
 import { chunkSealer } from '../../src/crypto/stream-cipher.ts';
-import type { PeerSession } from '../../src/network/peer-session.ts';
-import type { ItemId } from '../../src/privacy/item.ts';
-import { itemBytes } from '../../src/privacy/item.ts';
+import type { ConnectedSession } from '../../src/network/sessions/connected-session.ts';
+import type { ItemId } from '../../src/privacy/item-id.ts';
+import { itemBytes } from '../../src/privacy/item-id.ts';
 import {
   DATA,
   decodeRequest,
@@ -20,7 +20,7 @@ import {
   ITEMS,
   signedByAsker,
   signedByReplier,
-} from '../../src/privacy/messages.ts';
+} from '../../src/privacy/privacy-messages.ts';
 import { transferKey } from '../../src/privacy/session-key.ts';
 import { chain, family } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
@@ -61,7 +61,7 @@ const lies: Readonly<Record<string, Lie>> = {
 /** Answers a request as the protocol says, but for the lie. */
 async function answer(
   self: Maverick,
-  session: PeerSession,
+  session: ConnectedSession,
   stream: PeerStream,
   genuine: Buffer,
   { data = (bytes) => bytes, chunks = (sealed) => sealed, offer = (bytes) => bytes, signer }: Lie,
@@ -118,6 +118,31 @@ for (const [name, lie] of Object.entries(lies)) {
     t.equal(entries.filter((entry) => entry.isFile()).length, 1, 'nothing half stored');
   });
 }
+
+t.test('genuine data with another sender', async (t) => {
+  const network = await members(t, { miners: ['a'], others: ['b', 'liar'] });
+  network.faults = ({ protocol, from, message }) => ({
+    lost: protocol.endsWith(ITEMS) && from === network.member('a').host && message.length > 0,
+  });
+  const [a, b] = [await network.keep('a'), await network.keep('b')];
+  const liar = await maverick(t, network, 'liar');
+  liar.pester([b]);
+  await network.until('a session with the liar', () => liar.session(b) !== undefined);
+  const policyId = await network.policy([a, b, liar], [a, b]);
+  const bytes = randomBytes(1000);
+  let asked = 0;
+  liar.streams.set(DATA, (session, stream) => {
+    asked++;
+    return answer(liar, session, stream, bytes, {});
+  });
+  liar.notifyAll(ITEMS, encodeItems([{ policyId, hash: sha256(bytes) }], chain));
+  await network.seconds(1);
+  await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
+  await network.until('the data', async () => (await held(b, policyId, bytes)) !== undefined);
+  t.equal(asked, 1, 'they came from the liar');
+  const info = await b.node.services.privacy!.info(sha256(bytes), policyId);
+  t.strictSame(info.sender, a.address, 'the sender is the one that the chain names');
+});
 
 t.test('what a stranger to the policy asks for', async (t) => {
   const network = await members(t, { miners: ['a'], others: ['b', 'spy'] });

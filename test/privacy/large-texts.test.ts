@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { decodeBase64, decodedLength, encodeBase64 } from '../../src/base/base64.ts';
 import { utf8 } from '../../src/base/bytes.ts';
-import { cutText } from '../../src/base/json-cut.ts';
+import { cutText, RestTooLong } from '../../src/base/json-cut.ts';
 
 const RUNS = { numRuns: 200 };
 const MIB = 1024 * 1024;
@@ -50,7 +50,7 @@ t.test('JSON around a text that was cut out says the same as the whole', async (
     fc.property(members, space, (list, gap) => {
       const inside = list.map(([key, json]) => `${JSON.stringify(key)}${gap}:${gap}${json}`);
       const text = `{${gap}${inside.join(`,${gap}`)}}`;
-      const cut = cutText(utf8(text), 'data');
+      const cut = cutText(utf8(text), 'data', 10_000);
       const whole = JSON.parse(text) as Record<string, unknown>;
       if (cut === undefined) return typeof whole['data'] !== 'string' || /["\\]/.test(text);
       const rest = JSON.parse(cut.rest) as Record<string, unknown>;
@@ -72,7 +72,7 @@ t.test('what is no JSON stays so', async (t) => {
     '{"data":"a"}}',
     '[{"data":"a"}]',
   ]) {
-    const cut = cutText(utf8(text), 'data');
+    const cut = cutText(utf8(text), 'data', 10_000);
     const rest = cut === undefined ? text : cut.rest;
     const parses = (json: string): boolean => {
       try {
@@ -83,5 +83,20 @@ t.test('what is no JSON stays so', async (t) => {
       }
     };
     t.equal(parses(rest), parses(text), text);
+  }
+});
+
+t.test('only one text may be long', async (t) => {
+  const long = 'A'.repeat(5000);
+  const cut = (text: string) => cutText(utf8(text), 'data', 1000);
+  t.equal(cut(`{"data":"${long}","info":1}`)?.text.length, 5000);
+  for (const text of [
+    `{"info":"${long}","data":"x"}`,
+    `{"data":"x","info":[${'1,'.repeat(1000)}1]}`,
+    `{"data":"${long}","data":"${long}"}`,
+    `{"a":{"data":"${long}"}}`,
+    '['.repeat(5000),
+  ]) {
+    t.throws(() => cut(text), RestTooLong, text.slice(0, 20));
   }
 });

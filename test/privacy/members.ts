@@ -4,11 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { filesShelf } from '../../src/adapters/private-files.ts';
-import { verifiedStore } from '../../src/adapters/private-verified.ts';
+import { filesShelf } from '../../src/adapters/private-store/files.ts';
+import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
-import type { DataToSend } from '../../src/privacy/send.ts';
-import { txFromJson } from '../../src/tx/json.ts';
+import type { DataToSend } from '../../src/privacy/accept-item.ts';
+import { txFromJson } from '../../src/tx/json/encode.ts';
 import { signedBytes } from '../../src/tx/seal.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { chain } from '../chain/chain-harness.ts';
@@ -119,7 +119,11 @@ export async function members(scope: Scope, options: ClusterOptions): Promise<Me
 }
 
 /** A signed transaction of version 1. */
-export function make(from: Member, timestamp: number, fields: Record<string, unknown>): Tx {
+export function make(
+  from: Pick<Member, 'publicKey' | 'sign'>,
+  timestamp: number,
+  fields: Record<string, unknown>,
+): Tx {
   const json = { version: 1, timestamp, senderPublicKey: base58.encode(from.publicKey), ...fields };
   const proven = (signature: Uint8Array): Tx =>
     txFromJson({ ...json, proofs: [base58.encode(signature)] }, chain);

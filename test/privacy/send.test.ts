@@ -1,11 +1,11 @@
-/** What becomes of data that a client hands to a node (protocol.md §9.2), on a whole node. */
+/** What becomes of data that a client hands to a node (privacy.md#sending), on a whole node. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import type { ApiError } from '../../src/base/errors.ts';
-import type { DataToSend } from '../../src/privacy/send.ts';
+import type { DataToSend } from '../../src/privacy/accept-item.ts';
 import { account } from '../chain/chain-harness.ts';
 import { dataOf, held, type Keeper, type Members, members, sha256 } from './members.ts';
 

@@ -1,10 +1,11 @@
 /**
- * POST /privacy/sendData: takes data of a policy from a client (protocol.md §9.2).
+ * POST /privacy/sendData: takes data of a policy from a client (privacy.md#sending).
  *
- * Invariants: the checks come in the order of §9.2; no data on disk without a transaction that the
- * pool would take, no transaction without data that are durable; the same request again is harmless,
- * whatever became of the first one.
+ * Invariants: the checks come in the order of privacy.md#sending; no data on disk without a
+ * transaction that the pool would take, no transaction without data that are durable; the same
+ * request again is harmless, whatever became of the first one.
  */
+
 import { base58 } from '../base/base58.ts';
 import { decodeBase64, decodedLength } from '../base/base64.ts';
 import { equal } from '../base/bytes.ts';
@@ -12,14 +13,16 @@ import { apiError, refused } from '../base/errors.ts';
 import { decodeHex } from '../base/hex.ts';
 import type { Clock } from '../base/ports.ts';
 import { PRIVATE_DATA_BYTES_MAX, type PrivateStore, wrongHash } from '../base/private-store.ts';
+import { ID_BYTES } from '../base/sizes.ts';
 import type { Chain } from '../codec/codec.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
-import { unsignedFromJson } from '../tx/json.ts';
+import { unsignedFromJson } from '../tx/json/encode.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { ID_BYTES, type ItemId, itemKey } from './item.ts';
-import { TEXT_CHARS_MAX } from './messages.ts';
+import { policyDataHash } from '../tx/types/114-policy-data-hash.ts';
+import { type ItemId, itemKey } from './item-id.ts';
+import { TEXT_CHARS_MAX } from './privacy-messages.ts';
 
 /** What a client sends; texts are still to be decoded. */
 export interface DataToSend {
@@ -75,7 +78,6 @@ export interface SendPorts {
 const TEXT_BYTES_MAX = 128 * 1024 * 1024;
 /** Transactions on their way into a block that are remembered by what they bind. */
 const SENT_MAX = 10_000;
-const POLICY_DATA_HASH = 114;
 
 /** Resolves with the transaction. Rejects with ApiError and PrivateStoreError. */
 export type SendData = (request: DataToSend, broadcast: boolean) => Promise<Tx>;
@@ -125,7 +127,7 @@ export function createSendData(ports: SendPorts): SendData {
     const { version = 1, fee, feeAssetId, timestamp, password } = request;
     const draft = unsignedFromJson(
       {
-        type: POLICY_DATA_HASH,
+        type: policyDataHash.type,
         version,
         sender: request.sender,
         policyId: base58.encode(policyId),
@@ -136,11 +138,7 @@ export function createSendData(ports: SendPorts): SendData {
       },
       chain,
       {
-        publicKeyOf(address) {
-          const key = keystore.publicKey(address);
-          if (key === undefined) throw apiError('MissingSenderPrivateKey');
-          return key;
-        },
+        publicKeyOf: (address) => keystore.publicKey(address),
         timestamp: clock.now(),
         feeOf: ports.feeOf,
       },

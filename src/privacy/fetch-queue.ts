@@ -1,18 +1,20 @@
 /**
- * Items that this node is to fetch, and when (protocol.md §9.4, §9.5).
+ * Items that this node is to fetch, and when (privacy.md#fetching,
+ * privacy.md#exchange-between-nodes).
  *
- *   new        just bound by a block: tried at once, or as soon as somebody says to have it
+ *   new        just bound by a block: tried at once, or as soon as a peer announces it
  *   pending    tried before: again after a while, each time a third longer
- *   lost       tried too often: again every ten minutes, in any order, and whenever somebody asks
+ *   lost       tried too often: again every ten minutes, in any order, and when a client asks for it
  *
  * Invariants: an item is fetched once at a time; of a long list the rest waits on disk; what was
  * dropped or is stopped leaves no timer.
  */
-import type { Clock, Random } from '../base/ports.ts';
-import { type Backlog, FIRST_ROW } from './backlog.ts';
-import { type ItemId, itemKey, itemOfKey } from './item.ts';
+import { isOurs } from '../base/assert.ts';
+import type { Clock, Log, Random } from '../base/ports.ts';
+import { type Backlog, FIRST_ROW } from './fetch-backlog.ts';
+import { type ItemId, itemKey, itemOfKey } from './item-id.ts';
 
-export interface WantedOptions {
+export interface FetchQueueOptions {
   /** Transfers at once; those of pending items take half of them, those of lost ones a quarter. */
   readonly parallelism: number;
   readonly attemptsMax: number;
@@ -20,27 +22,33 @@ export interface WantedOptions {
   readonly lostEveryMs: number;
 }
 
-/** `missing`: nobody could give it. */
-export type Outcome = 'settled' | 'missing';
+/** `missing`: no peer delivered it; `no-room`: this node cannot keep it now. */
+export type Outcome = 'settled' | 'missing' | 'no-room';
 
-export interface WantedPorts {
+export interface FetchQueuePorts {
   readonly backlog: Backlog;
   readonly clock: Clock;
   readonly random: Random;
-  /** Never rejects. */
+  readonly log: Log;
   readonly fetch: (item: ItemId) => Promise<Outcome>;
   /** It has been tried so often that it is lost now. */
   readonly onLost: (item: ItemId) => void;
 }
 
-export interface Wanted {
+/** Items in memory by kind; those of a long list wait on disk. */
+export interface QueueSizes extends Readonly<Record<Kind, number>> {
+  readonly transfers: number;
+}
+
+export interface FetchQueue {
+  sizes(): QueueSizes;
   /** A new one, to be tried after `delayMs`. */
   add(item: ItemId, delayMs: number): void;
-  /** One that somebody misses: tried at once, lost or not. */
+  /** A client asks for it: tried at once, lost or not. */
   want(item: ItemId): void;
-  /** There is new hope: those that wait for a better time are tried at once. */
-  hope(item: ItemId): void;
-  hopeWhere(isNearer: (item: ItemId) => boolean): void;
+  /** Tries an item that waits for its next attempt at once. */
+  retryNow(item: ItemId): void;
+  retryAllNow(isNearer: (item: ItemId) => boolean): void;
   drop(item: ItemId): void;
   /** Tries what was left to do at the last stop. */
   resume(): Promise<void>;
@@ -68,8 +76,8 @@ const GROWTH = 4 / 3;
 const SHARES: Readonly<Record<Kind, number>> = { new: 1, pending: 0.5, lost: 0.25 };
 const ROW_BYTES = 64;
 
-export function createWanted(options: WantedOptions, ports: WantedPorts): Wanted {
-  const { backlog, clock, random } = ports;
+export function createFetchQueue(options: FetchQueueOptions, ports: FetchQueuePorts): FetchQueue {
+  const { backlog, clock, log, random } = ports;
   const jobs = new Map<string, Job>();
   const lines: Readonly<Record<Kind, Set<Job>>> = {
     new: new Set(),
@@ -137,16 +145,25 @@ export function createWanted(options: WantedOptions, ports: WantedPorts): Wanted
     const { kind } = job;
     job.running = true;
     running[kind]++;
-    const outcome = await ports.fetch(job.item);
+    const outcome = await ports.fetch(job.item).catch(failed);
     running[kind]--;
     job.running = false;
     if (!job.dropped && !stopped) settle(job, outcome, kind);
     pump();
   }
 
+  function failed(cause: unknown): Outcome {
+    if (isOurs(cause)) throw cause;
+    log.error('privacy.fetch-failed', { why: String(cause) });
+    return 'missing';
+  }
+
   function settle(job: Job, outcome: Outcome, kind: Kind): void {
     if (outcome === 'settled') {
       forget(job, undefined);
+    } else if (outcome === 'no-room') {
+      // It waits among the lost ones, where it keeps no other item from its turn.
+      forget(job, 'lost');
     } else if (++job.failures >= options.attemptsMax) {
       if (kind !== 'lost') ports.onLost(job.item);
       forget(job, 'lost');
@@ -185,6 +202,11 @@ export function createWanted(options: WantedOptions, ports: WantedPorts): Wanted
   }
 
   return {
+    sizes() {
+      const counts = { new: 0, pending: 0, lost: 0 };
+      for (const { kind } of jobs.values()) counts[kind]++;
+      return { ...counts, transfers: running.new + running.pending + running.lost };
+    },
     add(item, delayMs) {
       backlog.set(item, 'pending');
       enlist(item, 'new', delayMs);
@@ -196,11 +218,11 @@ export function createWanted(options: WantedOptions, ports: WantedPorts): Wanted
       if (job.failures >= options.attemptsMax - 1) job.failures = 0;
       if (job.cancelWait !== undefined) lineUp(job);
     },
-    hope(item) {
+    retryNow(item) {
       const job = jobs.get(itemKey(item));
       if (job?.cancelWait !== undefined) lineUp(job);
     },
-    hopeWhere(isNearer) {
+    retryAllNow(isNearer) {
       for (const job of jobs.values()) {
         if (job.cancelWait !== undefined && isNearer(job.item)) lineUp(job);
       }

@@ -2,10 +2,12 @@
  * Answers peers that ask for items.
  *
  * Invariants: data go to members of the policy and registered participants as of the present head,
- * and only if the chain knows their hash; everybody else hears the same byte, before anything
- * is looked up or computed for them; requests in progress, their time and the number of vain ones
- * are bounded.
+ * and only if the chain knows their hash; every other peer gets the same byte, before anything is
+ * looked up or computed for it; requests in progress, their time and the number of refused ones are
+ * bounded.
  */
+
+import { limitsOf } from '../base/budget.ts';
 import { latin1 } from '../base/bytes.ts';
 import { within } from '../base/deadline.ts';
 import type { PeerStream } from '../base/network.ts';
@@ -15,22 +17,22 @@ import { chunkSealer } from '../crypto/stream-cipher.ts';
 import { isParticipant } from '../ledger/participants.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
 import { inChunks, preceded } from './chunks.ts';
-import { itemBytes } from './item.ts';
+import { itemBytes } from './item-id.ts';
+import type { Peer, Peers } from './peer-ports.ts';
+import { dataBudget } from './privacy-budgets.ts';
 import {
   DATA,
   type DataRequest,
   decodeRequest,
   encodeHeader,
   encodeOffer,
-  MESSAGE_BYTES_MAX,
   NO_DATA,
   signedByAsker,
   signedByReplier,
-} from './messages.ts';
-import type { Peer, Peers } from './peers.ts';
+} from './privacy-messages.ts';
 import { type TransferPorts, transferKey } from './session-key.ts';
 
-export interface ReplyOptions {
+export interface ServeItemsOptions {
   /** Requests answered at once, of all peers. */
   readonly parallelism: number;
   readonly timeoutMs: number;
@@ -41,24 +43,22 @@ const RECEIVE_MS_MAX = 20_000;
 const BLOCK_MS_MAX = 2_000;
 const BLOCK_POLL_MS = 50;
 const MINUTE_MS = 60_000;
-/** Requests of one who is no member in a minute; more are not answered at all. */
-const VAIN_MAX = 100;
-/** Owners whose vain requests are counted; the oldest make room. */
+/** Refused requests of one owner in a minute; more are not answered at all. */
+const REFUSALS_MAX = 100;
+/** Owners whose refused requests are counted; the oldest are dropped. */
 const COUNTED_MAX = 1000;
 
 /** Registers the protocol; streams come in once the network has started. */
-export function replyToPeers(
-  options: ReplyOptions,
+export function serveItems(
+  options: ServeItemsOptions,
   ports: TransferPorts & { readonly peers: Pick<Peers, 'handleStreams'> },
 ): void {
   const { view, store, chain, family, verifier, clock, random, owner } = ports;
   const slots = createSlots(options.parallelism);
-  const vain = new Map<string, { since: number; count: number }>();
+  const refusals = new Map<string, { since: number; count: number }>();
 
   ports.peers.handleStreams(DATA, {
-    messageBytesMax: MESSAGE_BYTES_MAX,
-    // No single peer keeps the others out.
-    concurrent: Math.ceil(options.parallelism / 2),
+    ...limitsOf(dataBudget(options.parallelism)),
     serve: (peer, stream) => serve(peer, stream),
   });
 
@@ -100,15 +100,15 @@ export function replyToPeers(
   }
 
   function isTooMuch(asker: string): boolean {
-    const now = clock.now();
-    let counted = vain.get(asker);
+    const now = clock.monotonic();
+    let counted = refusals.get(asker);
     if (counted === undefined || now - counted.since > MINUTE_MS) {
       counted = { since: now, count: 0 };
-      vain.delete(asker);
-      vain.set(asker, counted);
-      if (vain.size > COUNTED_MAX) vain.delete(vain.keys().next().value ?? '');
+      refusals.delete(asker);
+      refusals.set(asker, counted);
+      if (refusals.size > COUNTED_MAX) refusals.delete(refusals.keys().next().value ?? '');
     }
-    return ++counted.count > VAIN_MAX;
+    return ++counted.count > REFUSALS_MAX;
   }
 
   async function nothing(stream: PeerStream): Promise<void> {

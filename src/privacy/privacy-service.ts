@@ -1,26 +1,29 @@
 /**
- * Confidential data between the members of a policy (protocol.md §9): what clients send and ask, and
+ * Confidential data between the members of a policy (privacy.md): what clients send and ask, and
  * the exchange with other nodes.
  *
- * Chain and clients say what is wanted; `wanted` says when it is fetched, `sources` from whom, `pull`
- * fetches it; `reply` serves others. The store is the only place where data stay.
+ * Chain and clients say what is wanted; `queue` says when it is fetched, `sources` from whom,
+ * `receiveItem` fetches it; `serveItems` serves others. The store is the only place where data stay.
  */
+import { limitsOf } from '../base/budget.ts';
 import type { Log, Store } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { findTransaction } from '../chain/stored-blocks.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
-import { type Access, answering, createAccess } from './access.ts';
-import { createBacklog } from './backlog.ts';
-import { createFetch } from './fetch.ts';
-import { type Follow, followChain } from './follow.ts';
-import { type ItemId, namesOf } from './item.ts';
-import { decodeItems, encodeItems, ITEMS, ITEMS_BYTES_MAX } from './messages.ts';
-import type { Peers } from './peers.ts';
-import { replyToPeers } from './reply.ts';
-import { createSendData, type SendData, type SendPorts } from './send.ts';
+import { createSendData, type SendData, type SendPorts } from './accept-item.ts';
+import { type Access, answering, createAccess } from './client-access.ts';
+import { createBacklog } from './fetch-backlog.ts';
+import { createFetch } from './fetch-item.ts';
+import { createFetchQueue, type FetchQueue, type QueueSizes } from './fetch-queue.ts';
+import { type Follow, followChain } from './follow-chain.ts';
+import { type ItemId, namesOf } from './item-id.ts';
+import type { Peers } from './peer-ports.ts';
+import { itemsBudget } from './privacy-budgets.ts';
+import { decodeItems, encodeItems, ITEMS } from './privacy-messages.ts';
+import { createQuota, type Quota, type QuotaLimit, type QuotaOptions } from './quota.ts';
+import { serveItems } from './serve-items.ts';
 import type { TransferPorts } from './session-key.ts';
 import { createSources } from './sources.ts';
-import { createWanted, type Wanted } from './wanted.ts';
 
 export interface PrivacyOptions {
   /** Transfers served at once. */
@@ -38,6 +41,7 @@ export interface PrivacyOptions {
   readonly newsMs: number;
   readonly failedMax: number;
   readonly failedMs: number;
+  readonly quota: QuotaOptions;
 }
 
 export interface PrivacyPorts extends TransferPorts, Omit<SendPorts, 'onSent'> {
@@ -47,10 +51,15 @@ export interface PrivacyPorts extends TransferPorts, Omit<SendPorts, 'onSent'> {
   readonly log: Log;
   /** Undefined: the node takes no part in the exchange. */
   readonly peers: Peers | undefined;
+  readonly onNoRoom?: (limit: QuotaLimit) => void;
 }
 
 export interface Privacy extends Access {
   readonly send: SendData;
+  /** Bytes of confidential data taken in. */
+  bytes(): number;
+  /** Items that wait to be fetched, by kind, and transfers under way. */
+  queue(): QueueSizes;
   /** Begins to fetch. */
   start(): Promise<void>;
   /** Resolves when nothing is being fetched or stored. The network has to be closed before. */
@@ -59,12 +68,17 @@ export interface Privacy extends Access {
 
 /** Its protocols are registered here, so the network starts after it. */
 export function createPrivacy(options: PrivacyOptions, ports: PrivacyPorts): Privacy {
-  const { peers, store, view, ownerAddress, chain } = ports;
-  const exchange = peers === undefined ? undefined : createExchange(options, { ...ports, peers });
+  const { peers, view, ownerAddress, chain } = ports;
+  const quota = createQuota(options.quota, { ...ports, onRefused: ports.onNoRoom ?? (() => {}) });
+  const { store } = quota;
+  const exchange =
+    peers === undefined ? undefined : createExchange(options, { ...ports, store, peers, quota });
   const access = createAccess({ chain, view, store, ownerAddress, exchange });
-  const send = createSendData({ ...ports, onSent: (item) => exchange?.announce(item) });
+  const send = createSendData({ ...ports, store, onSent: (item) => exchange?.announce(item) });
   return {
     ...access,
+    bytes: quota.bytes,
+    queue: () => exchange?.queue.sizes() ?? { new: 0, pending: 0, lost: 0, transfers: 0 },
     send: (request, broadcast) => answering(() => send(request, broadcast)),
     start: async () => exchange?.start(),
     async stop() {
@@ -76,7 +90,7 @@ export function createPrivacy(options: PrivacyOptions, ports: PrivacyPorts): Pri
 
 interface ExchangeService {
   readonly follow: Follow;
-  readonly wanted: Wanted;
+  readonly queue: FetchQueue;
   announce(item: ItemId): void;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -84,13 +98,19 @@ interface ExchangeService {
 
 function createExchange(
   options: PrivacyOptions,
-  ports: PrivacyPorts & { readonly peers: Peers },
+  ports: PrivacyPorts & { readonly peers: Peers; readonly quota: Quota },
 ): ExchangeService {
   const { peers, view, chain, clock, owner, log } = ports;
   const backlog = createBacklog({ ...ports, store: ports.rows });
   const sources = createSources(options, ports);
-  const fetch = createFetch(options.transferMs, { ...ports, sources, onStored });
-  const wanted = createWanted(
+  const fetch = createFetch(options.transferMs, {
+    ...ports,
+    sources,
+    onStored,
+    // A storage that does not answer is logged where it is called.
+    hasRoom: (policyId) => ports.quota.has(policyId).catch(() => false),
+  });
+  const queue = createFetchQueue(
     { ...options, parallelism: options.fetchParallelism },
     { ...ports, backlog, fetch, onLost: (item) => log.warn('privacy.lost', namesOf(item)) },
   );
@@ -98,31 +118,31 @@ function createExchange(
     ...ports,
     backlog,
     ownAddress: owner.address,
-    onNew: (item) => wanted.add(item, sources.isAnnounced(item) ? 0 : options.announcementMs),
-    onMissed: (item) => wanted.add(item, 0),
-    onGone: wanted.drop,
+    onNew: (item) => queue.add(item, sources.isAnnounced(item) ? 0 : options.announcementMs),
+    onMissed: (item) => queue.add(item, 0),
+    onGone: queue.drop,
   });
-  replyToPeers({ parallelism: options.replyParallelism, timeoutMs: options.transferMs }, ports);
+  serveItems({ parallelism: options.replyParallelism, timeoutMs: options.transferMs }, ports);
 
   const isRecipient = ({ policyId }: ItemId, address: Uint8Array): boolean =>
     isMember(view, policyId, RECIPIENT, address);
 
   peers.handleNotices(ITEMS, {
-    messageBytesMax: ITEMS_BYTES_MAX,
+    ...limitsOf(itemsBudget),
     take({ owner: holder }, message) {
-      const told = decodeItems(message, chain).filter(
+      const announced = decodeItems(message, chain).filter(
         (item) => isRecipient(item, holder) && isRecipient(item, owner.address),
       );
-      for (const item of told) {
+      for (const item of announced) {
         sources.announced(item, holder);
-        wanted.hope(item);
+        queue.retryNow(item);
       }
     },
   });
 
   peers.onOpen(({ owner: back }) => {
-    sources.forgive(back);
-    wanted.hopeWhere((item) => isRecipient(item, back));
+    sources.clearFailure(back);
+    queue.retryAllNow((item) => isRecipient(item, back));
   });
 
   function announce(item: ItemId): void {
@@ -140,15 +160,15 @@ function createExchange(
 
   return {
     follow,
-    wanted,
+    queue,
     announce,
     async start() {
       await follow.catchUp();
-      await wanted.resume();
+      await queue.resume();
     },
     async stop() {
       await follow.stop();
-      await wanted.stop();
+      await queue.stop();
       await backlog.stop();
     },
   };

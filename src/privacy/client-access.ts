@@ -1,4 +1,5 @@
-/** What clients of this node ask about data of policies (rest-api.md §9.3–9.5). */
+/** What clients of this node ask about data of policies. */
+
 import { base58 } from '../base/base58.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
 import {
@@ -7,12 +8,13 @@ import {
   type PrivateStore,
   PrivateStoreError,
 } from '../base/private-store.ts';
+import { ID_BYTES } from '../base/sizes.ts';
 import type { Chain } from '../codec/codec.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
-import type { Follow } from './follow.ts';
-import { ID_BYTES, type ItemId } from './item.ts';
-import type { Wanted } from './wanted.ts';
+import type { FetchQueue } from './fetch-queue.ts';
+import type { Follow } from './follow-chain.ts';
+import type { ItemId } from './item-id.ts';
 
 export interface AccessPorts {
   readonly chain: Chain;
@@ -21,7 +23,7 @@ export interface AccessPorts {
   /** `privacy.owner-address`. */
   readonly ownerAddress: Uint8Array;
   /** Undefined where the node takes no part in the exchange. */
-  readonly exchange: { readonly follow: Follow; readonly wanted: Wanted } | undefined;
+  readonly exchange: { readonly follow: Follow; readonly queue: FetchQueue } | undefined;
 }
 
 export interface Synced {
@@ -59,14 +61,16 @@ export function createAccess(ports: AccessPorts): Access {
     const policies = policyId === undefined ? await store.policiesOf(hash) : [known(policyId)];
     for (const id of policies) {
       const item = await store.info(id, hash);
-      if (item !== undefined) return item;
+      // What others sent with the data may be untrue; the chain knows who bound the hash.
+      if (item !== undefined)
+        return { ...item, sender: boundHash(view, id, hash)?.sender ?? item.sender };
     }
     throw await missing(hash, policyId);
   }
 
   async function missing(hash: Uint8Array, policyId: Uint8Array | undefined): Promise<ApiError> {
     await exchange?.follow.visitPolicies(policyId, (id) => {
-      if (boundHash(view, id, hash) !== undefined) exchange.wanted.want({ policyId: id, hash });
+      if (boundHash(view, id, hash) !== undefined) exchange.queue.want({ policyId: id, hash });
     });
     return apiError('PolicyDataMissing', base58.encode(hash));
   }
@@ -80,7 +84,7 @@ export function createAccess(ports: AccessPorts): Access {
     let restarted = 0;
     await exchange?.follow.visit(policyId, async (item) => {
       if ((await store.info(item.policyId, item.hash)) !== undefined) return;
-      exchange.wanted.want(item);
+      exchange.queue.want(item);
       restarted++;
     });
     return { restarted };

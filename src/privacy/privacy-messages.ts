@@ -1,5 +1,5 @@
 /**
- * Messages about private data (protocol.md §9.5).
+ * Messages about private data (privacy.md#exchange-between-nodes).
  *
  * One item, on a stream of its own:
  *
@@ -26,30 +26,30 @@
  *
  *   count 2 | count × (policyId 32 | hash 32)
  *
- * They carry no signature: they are told on the session of the one who has the data and handed on by
- * nobody, and its owner has signed the handshake of that very connection.
+ * They carry no signature: the holder announces them on its own session, whose handshake its owner
+ * has signed, and no other node relays them.
  */
+
 import { concat, utf8 } from '../base/bytes.ts';
 import type { PrivateItem } from '../base/private-store.ts';
+import { ADDRESS_BYTES, ID_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type Chain, CodecError, Reader } from '../codec/codec.ts';
 import { bytes, i64, text32 } from '../codec/primitives.ts';
 import { scratch } from '../codec/scratch.ts';
 import { list16, struct } from '../codec/struct.ts';
 import { hex } from '../codec/text.ts';
-import { ID_BYTES, type ItemId } from './item.ts';
+import type { ItemId } from './item-id.ts';
 
 export const DATA = 'private-data/1';
 export const ITEMS = 'private-items/1';
 export const PURPOSE = 'permchain-private-v1';
 
 export const MESSAGE_BYTES_MAX = 64 * 1024;
-/** UTF-16 units of each text of an item (protocol.md §9.2). */
+/** UTF-16 units of each text of an item (privacy.md#sending). */
 export const TEXT_CHARS_MAX = 32_768;
 /** A unit takes at most three bytes of UTF-8. */
 const TEXT_BYTES_MAX = 3 * TEXT_CHARS_MAX;
 export const LENGTH_BYTES = 4;
-const ADDRESS_BYTES = 26;
-const SIGNATURE_BYTES = 64;
 export const HEADER_BYTES_MAX = ADDRESS_BYTES + 8 + 5 * (LENGTH_BYTES + TEXT_BYTES_MAX);
 export const ITEMS_MAX = 100;
 export const ITEMS_BYTES_MAX = 2 + ITEMS_MAX * 2 * ID_BYTES;

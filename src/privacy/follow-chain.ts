@@ -1,23 +1,25 @@
 /**
- * Follows the chain for what this node has to fetch (protocol.md §9.4): data bound to a policy of
- * which it is a recipient, and all data of a policy that it joins.
+ * Follows the chain for what this node has to fetch (privacy.md#fetching): data bound to a policy
+ * of which it is a recipient, and all data of a policy that it joins.
  *
  * Invariant: what is wanted is on disk together with the place up to which the chain was followed,
  * so nothing is missed, whenever the node stops. Being wanted twice does no harm: what is stored,
  * or none of this node's business any more, is settled when its turn comes.
  */
+
+import { unlessOurs } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
-import type { Clock } from '../base/ports.ts';
+import type { Clock, Log } from '../base/ports.ts';
 import { createTurns, type Turns } from '../base/turns.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { headerRowAt, transactionsAt } from '../chain/stored-blocks.ts';
 import { allPolicies, hashesOf, isMember, RECIPIENT } from '../ledger/policies.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { Backlog } from './backlog.ts';
-import type { ItemId } from './item.ts';
+import { updatePolicy } from '../tx/types/113-update-policy.ts';
+import { policyDataHash } from '../tx/types/114-policy-data-hash.ts';
+import type { Backlog } from './fetch-backlog.ts';
+import type { ItemId } from './item-id.ts';
 
-const UPDATE_POLICY = 113;
-const POLICY_DATA_HASH = 114;
 const PAGE = 1_000;
 
 export type Visit = (item: ItemId) => Promise<void>;
@@ -26,18 +28,19 @@ export interface FollowPorts {
   readonly blockchain: Blockchain;
   readonly backlog: Backlog;
   readonly clock: Clock;
-  /** Whom the network knows this node as. */
+  readonly log: Log;
+  /** Address of the owner of this node. */
   readonly ownAddress: Uint8Array;
   /** Bound by a new block. */
   readonly onNew: (item: ItemId) => void;
-  /** Bound earlier; nobody knows whether it is stored. */
+  /** Bound earlier; the item may be stored already. */
   readonly onMissed: (item: ItemId) => void;
   /** Not to be fetched any more. */
   readonly onGone: (item: ItemId) => void;
 }
 
 export interface Follow {
-  /** What the chain has brought while nobody listened. */
+  /** Looks at blocks that were added while this service did not run. */
   catchUp(): Promise<void>;
   /** Names every item of a policy, or of all of which this node is a recipient. */
   visit(policyId: Uint8Array | undefined, visit: Visit): Promise<void>;
@@ -51,7 +54,7 @@ export interface Follow {
 }
 
 export function followChain(ports: FollowPorts): Follow {
-  const { blockchain, backlog, clock, ownAddress } = ports;
+  const { blockchain, backlog, clock, log, ownAddress } = ports;
   const { view } = blockchain;
   const readers = new Set<Promise<void>>();
   let stopped = false;
@@ -64,9 +67,9 @@ export function followChain(ports: FollowPorts): Follow {
   function take(tx: Tx): void {
     const { type, fields } = tx;
     const policyId = fields['policyId'] as Uint8Array;
-    if (type === POLICY_DATA_HASH && isMine(policyId)) {
+    if (type === policyDataHash.type && isMine(policyId)) {
       ports.onNew({ policyId, hash: fields['dataHash'] as Uint8Array });
-    } else if (type === UPDATE_POLICY && concernsMe(tx)) {
+    } else if (type === updatePolicy.type && concernsMe(tx)) {
       review(policyId);
     }
   }
@@ -74,7 +77,9 @@ export function followChain(ports: FollowPorts): Follow {
   /** This node has joined the policy or left it. */
   function review(policyId: Uint8Array): void {
     const act = isMine(policyId) ? ports.onMissed : ports.onGone;
-    void reading(visit(policyId.slice(), async (item) => act(item)));
+    reading(visit(policyId.slice(), async (item) => act(item))).catch(
+      unlessOurs((cause) => log.error('privacy.follow-failed', { why: String(cause) })),
+    );
   }
 
   const forget = blockchain.listen({
@@ -85,9 +90,9 @@ export function followChain(ports: FollowPorts): Follow {
     rolledBack(tip, txs) {
       for (const tx of txs) {
         const policyId = tx.fields['policyId'] as Uint8Array;
-        if (tx.type === POLICY_DATA_HASH) {
+        if (tx.type === policyDataHash.type) {
           ports.onGone({ policyId, hash: tx.fields['dataHash'] as Uint8Array });
-        } else if (tx.type === UPDATE_POLICY && concernsMe(tx)) {
+        } else if (tx.type === updatePolicy.type && concernsMe(tx)) {
           review(policyId);
         }
       }

@@ -4,13 +4,16 @@
  * Invariant: nothing is stored unless the peer's owner has signed for the key, every chunk is
  * genuine, and the bytes have the hash that the chain knows.
  */
+import { isOurs } from '../base/assert.ts';
 import { TooLate } from '../base/deadline.ts';
 import { PrivateStoreError } from '../base/private-store.ts';
 import { CodecError } from '../codec/codec.ts';
 import { CryptoError } from '../crypto/family.ts';
 import { chunkOpener } from '../crypto/stream-cipher.ts';
+import { boundHash } from '../ledger/policies.ts';
 import { received, splitHeader, WrongData } from './chunks.ts';
-import { type ItemId, itemBytes } from './item.ts';
+import { type ItemId, itemBytes } from './item-id.ts';
+import type { Peer } from './peer-ports.ts';
 import {
   DATA,
   decodeHeader,
@@ -19,26 +22,25 @@ import {
   encodeRequest,
   signedByAsker,
   signedByReplier,
-} from './messages.ts';
-import type { Peer } from './peers.ts';
+} from './privacy-messages.ts';
 import { type TransferPorts, transferKey } from './session-key.ts';
 
 /**
  * `nothing`: the peer does not have it, or does not say so; `failed`: it did not deliver, or
  * delivered what it should not; `unstored`: this node cannot keep it.
  */
-export type Pulled = 'stored' | 'nothing' | 'failed' | 'unstored';
+export type Received = 'stored' | 'nothing' | 'failed' | 'unstored';
 
-export async function pull(
+export async function receiveItem(
   peer: Peer,
   item: ItemId,
   timeoutMs: number,
   ports: TransferPorts,
-): Promise<Pulled> {
-  const { store, chain, family, verifier, random, owner } = ports;
+): Promise<Received> {
+  const { view, store, chain, family, verifier, random, owner } = ports;
   const about: Exchange = { ...item, asker: owner.address, replier: peer.owner };
 
-  const transfer = (): Promise<Pulled> =>
+  const transfer = (): Promise<Received> =>
     peer.converse(DATA, timeoutMs, async (stream) => {
       const own = family.generateKeyPair(random);
       const signature = owner.sign(signedByAsker(about, own.publicKey));
@@ -56,13 +58,17 @@ export async function pull(
       const key = transferKey(family, own.privateKey, offer.ephemeralKey, keys);
       const plain = received(stream, chunkOpener(key, itemBytes(item)));
       const { header, data } = await splitHeader(plain);
-      await store.write({ ...decodeHeader(header, chain), ...item }, data);
+      // Who sent the data is what the chain says, not what the peer says.
+      const bound = boundHash(view, item.policyId, item.hash);
+      if (bound === undefined) return 'nothing';
+      await store.write({ ...decodeHeader(header, chain), ...item, sender: bound.sender }, data);
       return 'stored';
     });
 
   try {
     return await transfer();
   } catch (cause) {
+    if (isOurs(cause)) throw cause;
     if (cause instanceof PrivateStoreError && cause.kind === 'storage') return 'unstored';
     if (isWrong(cause)) peer.offend('wrong-private-data', (cause as Error).message);
     else if (cause instanceof TooLate) peer.offend('unanswered-request', cause.message);

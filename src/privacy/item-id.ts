@@ -1,6 +1,8 @@
 /** Data of a policy by name: which policy, and the SHA-256 of the bytes. */
+
 import { base58 } from '../base/base58.ts';
 import { concat, fromLatin1, latin1 } from '../base/bytes.ts';
+import { ID_BYTES } from '../base/sizes.ts';
 
 export interface ItemId {
   /** 32 bytes. */
@@ -8,8 +10,6 @@ export interface ItemId {
   /** 32 bytes. */
   readonly hash: Uint8Array;
 }
-
-export const ID_BYTES = 32;
 
 /** The same for the same item: a key of maps and rows. */
 export const itemKey = ({ policyId, hash }: ItemId): string =>

@@ -1,15 +1,17 @@
 /** One attempt at an item: its possible sources one after the other, until one delivers. */
 import type { Log } from '../base/ports.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
-import { type ItemId, namesOf } from './item.ts';
-import { pull } from './pull.ts';
+import type { Outcome } from './fetch-queue.ts';
+import { type ItemId, namesOf } from './item-id.ts';
+import { receiveItem } from './receive-item.ts';
 import type { TransferPorts } from './session-key.ts';
 import type { Sources } from './sources.ts';
-import type { Outcome } from './wanted.ts';
 
 export interface FetchPorts extends TransferPorts {
   readonly sources: Sources;
   readonly log: Log;
+  /** Whether another item of this policy may be stored. Never rejects. */
+  readonly hasRoom: (policyId: Uint8Array) => Promise<boolean>;
   /** It is here, for others to have. */
   readonly onStored: (item: ItemId) => void;
 }
@@ -35,16 +37,17 @@ export function createFetch(
     if (!isWanted(item)) return 'settled';
     const stored = await isStored(item);
     if (stored !== false) return stored === true ? 'settled' : 'missing';
+    if (!(await ports.hasRoom(item.policyId))) return 'no-room';
     for (const peer of sources.of(item)) {
       if (!isWanted(item)) return 'settled';
-      const pulled = await pull(peer, item, timeoutMs, ports);
-      if (pulled === 'stored') {
+      const received = await receiveItem(peer, item, timeoutMs, ports);
+      if (received === 'stored') {
         log.info('privacy.fetched', { ...namesOf(item), from: chain.addressToText(peer.owner) });
         ports.onStored(item);
         return 'settled';
       }
-      if (pulled === 'unstored') return 'missing';
-      if (pulled === 'failed') sources.failed(peer.owner);
+      if (received === 'unstored') return 'missing';
+      if (received === 'failed') sources.failed(peer.owner);
     }
     return 'missing';
   };

@@ -1,7 +1,8 @@
 /**
  * What the exchange of private data needs of the network: sessions whose owners have proved their
- * keys. network/sessions.ts offers it.
+ * keys. network/sessions/session-registry.ts offers it.
  */
+import type { PaceLimits } from '../base/budget.ts';
 import type { PeerStream } from '../base/network.ts';
 
 /** Another node. */
@@ -29,6 +30,7 @@ export interface Peers {
     handler: {
       readonly messageBytesMax: number;
       readonly concurrent: number;
+      readonly pace?: PaceLimits;
       serve(peer: Peer, stream: PeerStream): Promise<void>;
     },
   ): void;
@@ -36,6 +38,7 @@ export interface Peers {
     protocol: string,
     handler: {
       readonly messageBytesMax: number;
+      readonly pace?: PaceLimits;
       take(peer: Pick<Peer, 'owner'>, message: Uint8Array): void;
     },
   ): void;

@@ -9,7 +9,7 @@ import { concat, fromLatin1 } from '../base/bytes.ts';
 import type { Clock, Log, Store, StoreWrite } from '../base/ports.ts';
 import { u32Key } from '../ledger/keys.ts';
 import { meta, privateLost, privatePending } from '../ledger/tables.ts';
-import { type ItemId, itemKey, itemOfBytes } from './item.ts';
+import { type ItemId, itemKey, itemOfBytes } from './item-id.ts';
 
 export type State = 'pending' | 'lost';
 

@@ -1,0 +1,142 @@
+/**
+ * How much confidential data this node takes in: a quota for each policy and for all, and disk
+ * space that stays free. Otherwise anyone that may name a node as recipient could fill its disk, 20
+ * MiB with every transaction.
+ *
+ * Invariant: room for the longest item is set aside before a transfer begins, so that no number of
+ * transfers at once goes beyond a quota. What was taken in is counted in rows of its own.
+ */
+import { base58 } from '../base/base58.ts';
+import { latin1 } from '../base/bytes.ts';
+import type { Log, Store } from '../base/ports.ts';
+import { PRIVATE_DATA_BYTES_MAX, type PrivateStore, storageFailed } from '../base/private-store.ts';
+import { u64Key } from '../ledger/keys.ts';
+import { meta } from '../ledger/tables.ts';
+
+export interface QuotaOptions {
+  readonly policyBytesMax: number;
+  readonly totalBytesMax: number;
+  readonly freeBytesMin: number;
+}
+
+export type QuotaLimit = 'policy-quota' | 'quota' | 'free-space';
+
+export interface QuotaPorts {
+  readonly store: PrivateStore;
+  /** Where the node keeps its own rows. */
+  readonly rows: Pick<Store, 'get' | 'write'>;
+  readonly log: Log;
+  readonly onRefused: (limit: QuotaLimit) => void;
+}
+
+export interface Quota {
+  /** The same store; a write beyond a limit rejects with PrivateStoreError of kind `storage`. */
+  readonly store: PrivateStore;
+  /** True while an item of the longest kind may be taken in for this policy. */
+  has(policyId: Uint8Array): Promise<boolean>;
+  /** Bytes taken in for all policies. */
+  bytes(): number;
+}
+
+/** Policies whose refusal was logged; the oldest make room. */
+const WARNED_MAX = 1000;
+const TOTAL = 'privacy-bytes';
+
+export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
+  const { store, rows, log } = ports;
+  const reserved = new Map<string, number>();
+  const warned = new Set<string>();
+  let reservedInAll = 0;
+  let counting: Promise<void> = Promise.resolve();
+
+  const nameOf = (policyId: Uint8Array): string => `${TOTAL}/${base58.encode(policyId)}`;
+  const keyOf = (name: string): Uint8Array => meta.key.encode(name);
+  function usedBy(name: string): number {
+    const row = rows.get(meta.id, keyOf(name));
+    return row === undefined ? 0 : u64Key.decode(row);
+  }
+
+  /** `needed`: bytes beside those that are set aside. */
+  async function limitOf(policyId: Uint8Array, needed: number): Promise<QuotaLimit | undefined> {
+    const free = await store.freeBytes?.();
+    if (free !== undefined && free - reservedInAll - needed < options.freeBytesMin) {
+      return 'free-space';
+    }
+    if (usedBy(TOTAL) + reservedInAll + needed > options.totalBytesMax) return 'quota';
+    const ofPolicy = usedBy(nameOf(policyId)) + (reserved.get(latin1(policyId)) ?? 0);
+    return ofPolicy + needed > options.policyBytesMax ? 'policy-quota' : undefined;
+  }
+
+  /** Logged once for a policy, until there is room again. */
+  async function refusedBy(policyId: Uint8Array, needed: number): Promise<QuotaLimit | undefined> {
+    const limit = await limitOf(policyId, needed);
+    const key = latin1(policyId);
+    if (limit === undefined) {
+      warned.delete(key);
+      return undefined;
+    }
+    ports.onRefused(limit);
+    if (!warned.has(key)) log.warn('privacy.no-room', { policy: base58.encode(policyId), limit });
+    warned.add(key);
+    if (warned.size > WARNED_MAX) warned.delete(warned.values().next().value ?? '');
+    return limit;
+  }
+
+  function reserve(policyId: Uint8Array, bytes: number): void {
+    const key = latin1(policyId);
+    const left = (reserved.get(key) ?? 0) + bytes;
+    reservedInAll += bytes;
+    if (left === 0) reserved.delete(key);
+    else reserved.set(key, left);
+  }
+
+  /** One count after the other, since each goes on from the former. */
+  function count(policyId: Uint8Array, bytes: number): Promise<void> {
+    counting = counting.then(() =>
+      rows
+        .write(
+          [TOTAL, nameOf(policyId)].map((name) => ({
+            table: meta.id,
+            key: keyOf(name),
+            value: u64Key.encode(usedBy(name) + bytes),
+          })),
+        )
+        .catch((cause: unknown) => log.error('privacy.backlog-failed', { why: String(cause) })),
+    );
+    return counting;
+  }
+
+  return {
+    has: async (policyId) => (await refusedBy(policyId, PRIVATE_DATA_BYTES_MAX)) === undefined,
+    bytes: () => usedBy(TOTAL),
+    store: {
+      ...store,
+      async write(item, pieces) {
+        reserve(item.policyId, PRIVATE_DATA_BYTES_MAX);
+        try {
+          const limit = await refusedBy(item.policyId, 0);
+          if (limit !== undefined) throw storageFailed(`no room: ${limit}`);
+          const isNew = (await store.info(item.policyId, item.hash)) === undefined;
+          let bytes = 0;
+          await store.write(
+            item,
+            counted(pieces, (length) => (bytes += length)),
+          );
+          if (isNew) await count(item.policyId, bytes);
+        } finally {
+          reserve(item.policyId, -PRIVATE_DATA_BYTES_MAX);
+        }
+      },
+    },
+  };
+}
+
+async function* counted(
+  pieces: AsyncIterable<Uint8Array>,
+  add: (bytes: number) => void,
+): AsyncIterable<Uint8Array> {
+  for await (const piece of pieces) {
+    add(piece.length);
+    yield piece;
+  }
+}
