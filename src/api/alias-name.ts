@@ -1,7 +1,10 @@
-/** Alias names as clients write them in paths: bare or `alias:<chain character>:<name>` (§1.3). */
+/**
+ * Alias names as clients write them in paths: bare or `alias:<chain character>:<name>`
+ * (rest.md#parameters).
+ */
 import { apiError } from '../base/errors.ts';
 import type { Chain } from '../codec/codec.ts';
-import { aliasFromText, aliasProblem } from '../tx/recipient.ts';
+import { aliasFromText, aliasProblem } from '../tx/fields/recipient.ts';
 
 /** The bare name. Throws CodecError or ApiError Invalid. */
 export function readAlias(text: string, codec: Chain): string {

@@ -2,10 +2,12 @@
  * What a handler may return besides the value of its reply schema: another status, a text, or JSON
  * that is already printed. A plain value is printed by the server with status 200.
  */
-import { ApiError } from '../base/errors.ts';
+import { isOurs } from '../base/assert.ts';
+import { ApiError, apiError } from '../base/errors.ts';
 import type { HttpReply } from '../base/http.ts';
 import { stringify } from '../base/json.ts';
 import type { Log } from '../base/ports.ts';
+import { StoreCorruptError } from '../base/store-damage.ts';
 import { CodecError } from '../codec/codec.ts';
 import { refusalOf } from '../codec/refusal.ts';
 
@@ -17,17 +19,20 @@ export class Answer implements HttpReply {
   readonly type: string;
   readonly body: string | Uint8Array;
   readonly headers: readonly (readonly [string, string])[];
+  readonly sent: (() => void) | undefined;
 
   constructor(
     status: number,
     type: string,
     body: string | Uint8Array,
     headers: readonly (readonly [string, string])[] = NONE,
+    sent?: () => void,
   ) {
     this.status = status;
     this.type = type;
     this.body = body;
     this.headers = headers;
+    this.sent = sent;
   }
 }
 
@@ -52,14 +57,25 @@ export const printed = (json: string): Answer => new Answer(200, JSON_TYPE, json
 export const answer = (status: number, value: unknown): Answer =>
   new Answer(status, JSON_TYPE, print(value));
 
-/** The bodies without a code that clients know: `{"status":"error","details":"…"}` (§2.1). */
+/**
+ * The bodies without a code that clients know: `{"status":"error","details":"…"}` (rest.md#errors).
+ */
 export const details = (status: number, text: string): Answer =>
   answer(status, { status: 'error', details: text });
+
+/** A state that may pass: the client may come back in so many seconds. */
+const UNAVAILABLE = 503;
+const RETRY = [['retry-after', '1']] as const;
 
 /** Turns whatever a handler threw into an answer; only the log learns of the unexpected. */
 export function refusal(error: unknown, log: Log, where: string): Answer {
   const known = toApiError(error);
-  if (known !== undefined) return answer(known.status, known.body);
+  if (known !== undefined) {
+    const headers = known.status === UNAVAILABLE ? RETRY : NONE;
+    return new Answer(known.status, JSON_TYPE, print(known.body), headers);
+  }
+  // The client gets its answer, and the node stops.
+  if (isOurs(error)) void Promise.reject(error);
   log.error('http.failed', { where, error: error instanceof Error ? error.stack : String(error) });
   return answer(500, { error: 0, message: 'Error is unknown' });
 }
@@ -68,9 +84,10 @@ function toApiError(error: unknown): ApiError | undefined {
   if (error instanceof CodecError) {
     return refusalOf(error);
   }
+  if (error instanceof StoreCorruptError) return apiError('StoreDamaged');
   if (!(error instanceof ApiError)) return undefined;
-  // Code 1 always carries both fields, whoever threw it.
-  if (error.code === 1 && !('validationErrors' in error.extra)) {
+  // This refusal always has both fields, whatever part of the node made it.
+  if (error.entry === 'MalformedJson' && !('validationErrors' in error.extra)) {
     return error.with({ cause: null, validationErrors: {} });
   }
   return error;

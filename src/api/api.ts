@@ -1,8 +1,9 @@
 /** The whole REST API as routes for the HTTP port. */
 import type { HttpRoute } from '../base/http.ts';
-import { docsRoutes } from './docs/routes.ts';
-import { type ExplorerFiles, explorerRoutes } from './explorer/routes.ts';
+import { descriptionRoutes, docsRoutes } from './docs/routes.ts';
+import { explorerRoutes } from './explorer/routes.ts';
 import type { Description } from './openapi.ts';
+import type { Pages } from './pages.ts';
 import { routes } from './routes/index.ts';
 import { mount } from './server.ts';
 import type { Services } from './services.ts';
@@ -10,12 +11,13 @@ import type { Services } from './services.ts';
 export function createApi(
   services: Services,
   description: Omit<Description, 'version'> = {},
-  explorer: ExplorerFiles = new Map(),
+  { docs, explorer }: Pages = {},
 ): HttpRoute[] {
   const version = services.node.version;
   return [
     ...mount(routes, services),
-    ...docsRoutes(routes, { ...description, version }),
-    ...explorerRoutes(explorer),
+    ...descriptionRoutes(routes, { ...description, version }),
+    ...(docs === undefined ? [] : docsRoutes(docs)),
+    ...(explorer === undefined ? [] : explorerRoutes(explorer)),
   ];
 }

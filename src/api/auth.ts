@@ -1,8 +1,8 @@
 /**
- * Who may call a protected endpoint (rest-api.md §3.1; README decisions 12, 18, 38).
+ * Who may call a protected endpoint (rest.md#api-keys-in-requests; decisions 12, 18, 38).
  *
  * Invariants: the secret is judged by the hash of what was sent, compared without early exit, and
- * before a byte of the body is looked at; without a configured hash nobody passes.
+ * before a byte of the body is looked at; without a configured hash no request passes.
  */
 import { base58 } from '../base/base58.ts';
 import { utf8 } from '../base/bytes.ts';

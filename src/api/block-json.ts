@@ -1,9 +1,11 @@
-/** Blocks and headers as JSON (rest-api.md §12.1; README decision 31). */
+/** Blocks and headers as JSON (decision 31). */
 import Type from 'typebox';
 import { base58 } from '../base/base58.ts';
 import { integer } from '../base/json.ts';
 import { Int32, Int64 } from './body.ts';
-import type { BlockView, HeaderView, Services } from './services.ts';
+import { endingWith, listOf, type Pieces } from './pieces.ts';
+import type { HeaderView } from './reads.ts';
+import type { Services } from './services.ts';
 import { confirmedJson, extendedJson, Transaction } from './shapes.ts';
 
 const header = {
@@ -61,13 +63,11 @@ function consensusJson(view: HeaderView, sdkCompatible: boolean): Record<string,
   };
 }
 
-export function blockJson(
-  view: BlockView,
-  services: Needs,
-  extended: boolean,
-): Record<string, unknown> {
+export function blockPieces(view: HeaderView, services: Needs, extended: boolean): Pieces {
   const show = extended ? extendedJson : confirmedJson;
-  const json = headerJson(view, services);
-  json['transactions'] = view.transactions.map((tx) => show({ tx, height: view.height }, services));
-  return json;
+  const { height } = view;
+  const transactions = listOf(services.chain.transactionsAt(height), (tx) =>
+    show({ tx, height }, services),
+  );
+  return endingWith(headerJson(view, services), 'transactions', transactions);
 }

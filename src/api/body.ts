@@ -1,17 +1,19 @@
 /**
- * Request bodies: text to JSON to the value a route's schema describes (rest-api.md §1.1, §2.3).
+ * Request bodies: text to JSON to the value a route's schema describes (rest.md#numbers,
+ * rest.md#errors).
  *
  * The schema is read directly rather than compiled: the answers name each bad field the way
  * clients of the reference know it, 64-bit integers keep every digit and may come as strings, and
- * all bad fields are reported at once.
+ * the bad fields are reported together, up to 20 of them: reading ends there.
  */
 import Type, { type Static, type TSchema } from 'typebox';
-import type { ApiError } from '../base/errors.ts';
+import { type ApiError, apiError } from '../base/errors.ts';
 import { isObject, type JsonObject, parse } from '../base/json.ts';
-import { cutText } from '../base/json-cut.ts';
+import { type Cut, cutText, RestTooLong } from '../base/json-cut.ts';
 import { CodecError, type JsonSchema } from '../codec/codec.ts';
 import { integerFromJson } from '../codec/primitives.ts';
 import { malformed } from '../codec/refusal.ts';
+import { limits } from './limits.ts';
 import type { Body } from './route.ts';
 
 /** A signed 64-bit integer: exact in both directions. */
@@ -37,12 +39,22 @@ export function jsonAround<T extends TSchema>(name: string, schema: T): Body<Sta
   return {
     ...json(schema),
     parse(bytes) {
-      const cut = cutText(bytes, name);
+      const cut = cutOut(bytes, name);
       if (cut === undefined) return read(readJson(textOf(bytes)));
       const value = read(readJson(cut.rest));
       return { ...(value as object), [name]: cut.text } as Static<T>;
     },
   };
+}
+
+function cutOut(bytes: Uint8Array, name: string): Cut | undefined {
+  const most = limits.body.json;
+  try {
+    return cutText(bytes, name, most);
+  } catch (error) {
+    if (!(error instanceof RestTooLong)) throw error;
+    throw apiError('Invalid', `The body has more than ${most} bytes besides '${name}'`);
+  }
 }
 
 /** The same where no body at all is legal. */
@@ -81,23 +93,42 @@ function readObject(text: string): JsonObject {
   return value;
 }
 
+/** A list of at most `most` elements; a longer one is refused before its elements are read. */
+export const list = <T extends TSchema>(item: T, most: number): Type.TArray<T> =>
+  Type.Array(item, { maxItems: most });
+
 interface Node {
   readonly type?: string;
   readonly format?: string;
   readonly properties?: Readonly<Record<string, Node>>;
   readonly required?: readonly string[];
   readonly items?: Node;
+  readonly maxItems?: number;
+  readonly maxLength?: number;
   readonly anyOf?: readonly Node[];
 }
 
-type Problems = CodecError[];
+/** What is wrong with a body: so many problems tell a client enough. */
+const PROBLEMS_MAX = 20;
+
+class Problems {
+  readonly found: CodecError[] = [];
+
+  get full(): boolean {
+    return this.found.length >= PROBLEMS_MAX;
+  }
+
+  add(problem: CodecError): void {
+    if (!this.full) this.found.push(problem);
+  }
+}
 
 function reader<T extends TSchema>(schema: T): (json: unknown) => Static<T> {
   const node = schema as Node;
   return (json) => {
-    const problems: Problems = [];
+    const problems = new Problems();
     const value = read(node, json, 'obj', problems);
-    if (problems.length > 0) throw malformed(problems);
+    if (problems.found.length > 0) throw malformed(problems.found);
     // `read` follows the schema that the type was derived from.
     return value as Static<T>;
   };
@@ -105,7 +136,7 @@ function reader<T extends TSchema>(schema: T): (json: unknown) => Static<T> {
 
 function read(node: Node, value: unknown, path: string, problems: Problems): unknown {
   const refuse = (why: string): undefined => {
-    problems.push(new CodecError(path, why));
+    problems.add(new CodecError(path, why));
     return undefined;
   };
   if (node.anyOf !== undefined) return readAny(node.anyOf, value, path, problems);
@@ -115,9 +146,10 @@ function read(node: Node, value: unknown, path: string, problems: Problems): unk
       return readFields(node, value, path, problems);
     case 'array':
       if (!Array.isArray(value)) return refuse('error.expected.jsarray');
-      return value.map((item, i) => read(node.items ?? {}, item, `${path}[${i}]`, problems));
+      return readElements(node, value, path, problems);
     case 'string':
-      return typeof value === 'string' ? value : refuse('error.expected.jsstring');
+      if (typeof value !== 'string') return refuse('error.expected.jsstring');
+      return value.length > (node.maxLength ?? Infinity) ? refuse('error.maxLength') : value;
     case 'boolean':
       return typeof value === 'boolean' ? value : refuse('error.expected.jsboolean');
     case 'integer':
@@ -127,6 +159,25 @@ function read(node: Node, value: unknown, path: string, problems: Problems): unk
   }
 }
 
+/** Throws ApiError TooBigSequence before the first element is looked at. */
+function readElements(
+  { items = {}, maxItems = 0 }: Node,
+  values: readonly unknown[],
+  path: string,
+  problems: Problems,
+): unknown[] {
+  if (values.length > maxItems) {
+    const name = path.slice(path.lastIndexOf('.') + 1);
+    throw apiError('TooBigSequence', `${name} has ${values.length}, at most ${maxItems} are taken`);
+  }
+  const out: unknown[] = [];
+  for (const [i, value] of values.entries()) {
+    out.push(read(items, value, `${path}[${i}]`, problems));
+    if (problems.full) break;
+  }
+  return out;
+}
+
 function readFields(node: Node, value: JsonObject, path: string, problems: Problems): JsonObject {
   const out: JsonObject = {};
   for (const [name, field] of Object.entries(node.properties ?? {})) {
@@ -134,7 +185,7 @@ function readFields(node: Node, value: JsonObject, path: string, problems: Probl
     if (given !== undefined && given !== null) {
       out[name] = read(field, given, `${path}.${name}`, problems);
     } else if (node.required?.includes(name) === true) {
-      problems.push(new CodecError(`${path}.${name}`, 'error.path.missing'));
+      problems.add(new CodecError(`${path}.${name}`, 'error.path.missing'));
     }
   }
   return out;
@@ -145,10 +196,10 @@ function readInteger(format: string, value: unknown, path: string, problems: Pro
     const exact = integerFromJson(value, path);
     if (format === 'int64') return exact;
     if (BigInt.asIntN(32, exact) === exact) return Number(exact);
-    problems.push(new CodecError(path, 'error.expected.int'));
+    problems.add(new CodecError(path, 'error.expected.int'));
   } catch (error) {
     if (!(error instanceof CodecError)) throw error;
-    problems.push(error);
+    problems.add(error);
   }
   return undefined;
 }
@@ -160,13 +211,13 @@ function readAny(
   path: string,
   problems: Problems,
 ): unknown {
-  let last: Problems = [];
+  let last = new Problems();
   for (const node of nodes) {
-    last = [];
+    last = new Problems();
     const result = read(node, value, path, last);
-    if (last.length === 0) return result;
+    if (last.found.length === 0) return result;
   }
-  problems.push(...last);
+  for (const problem of last.found) problems.add(problem);
   return undefined;
 }
 

@@ -1,17 +1,26 @@
-/** Every bound of the REST API in one place (rest-api.md §21; architecture.md §9). */
-const KIB = 1024;
-const MIB = 1024 * KIB;
+/** Every bound of the REST API in one place (rest.md#limits-of-requests). */
+import { KIB, MIB } from '../base/budget.ts';
 
 export const limits = {
   /** Bytes of a request body, by kind of endpoint; over it: 400/611. */
   body: {
-    json: 8 * MIB,
+    json: MIB,
     sendData: 28 * MIB,
     encrypt: 165 * KIB,
     /** Takes whatever `encrypt` may have given, which is a third longer. */
     decrypt: 256 * KIB,
     script: 64 * KIB,
   },
+  /** Bytes of an answer. */
+  answer: 16 * MIB,
+  /** That of confidential data as Base64. */
+  dataAnswer: 28 * MIB,
+  /** Rows of the store that an ordinary route reads. */
+  rows: 1000,
+  /** Those that a list may read, and pass over. */
+  listRows: 100_000,
+  /** Entries of an account or a contract that one call may pass over or list. */
+  entryRows: 1_000_000,
   /** Blocks or headers of one call. */
   blockRange: 100,
   /** Blocks over which a lowest balance is looked for: each may cost one row. */

@@ -1,8 +1,10 @@
 /**
- * The interface description: OpenAPI 3.1 from the declarations of the routes (rest-api.md §3.4;
- * README decision 26). Their schemas are JSON Schema already, so nothing is converted.
+ * The interface description: OpenAPI 3.1 from the declarations of the routes
+ * (rest.md#interface-description; decision 26). Their schemas are JSON Schema already, so
+ * nothing is converted.
  */
 import type { JsonSchema } from '../codec/codec.ts';
+import { budgetOf, mayWait } from './budget.ts';
 import type { Params } from './params.ts';
 import { type AnyRoute, pathNames } from './route.ts';
 
@@ -23,6 +25,25 @@ const KEYED: Readonly<Record<AnyRoute['access'], string>> = {
   cryptoKey: 'Needs the API key if `rest-api.crypto-api-key` is on.',
 };
 
+const GROUPS: Readonly<Record<string, string>> = {
+  activation: 'Features of the protocol.',
+  addresses: 'Accounts, their balances and data.',
+  alias: 'Names of accounts.',
+  assets: 'Tokens that accounts have issued.',
+  blocks: 'Blocks and headers.',
+  consensus: 'Whose turn it is to make blocks.',
+  contracts: 'Contracts and their state.',
+  crypto: 'Texts encrypted between accounts.',
+  health: 'Whether the node works well.',
+  leasing: 'Leases in force.',
+  node: 'The node itself.',
+  peers: 'Other nodes.',
+  permissions: 'Roles of accounts.',
+  privacy: 'Confidential data of policies.',
+  transactions: 'Transactions, signed, sent and found.',
+  utils: 'Hashes, time and other tools.',
+};
+
 export function openApi(routes: readonly AnyRoute[], { version, schemas }: Description): Document {
   return {
     openapi: '3.1.0',
@@ -33,7 +54,10 @@ export function openApi(routes: readonly AnyRoute[], { version, schemas }: Descr
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(routes.map((route) => route.group))].map((name) => ({ name })),
+    tags: [...new Set(routes.map((route) => route.group))].map((name) => ({
+      name,
+      description: GROUPS[name] ?? name,
+    })),
     paths: pathsOf(routes),
     components: {
       securitySchemes: { 'API-Key': { type: 'apiKey', name: 'X-API-Key', in: 'header' } },
@@ -41,12 +65,25 @@ export function openApi(routes: readonly AnyRoute[], { version, schemas }: Descr
       responses: {
         Refused: {
           description: 'Refused: the body says why.',
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+          content: errorContent,
+        },
+        TooMuch: {
+          description: 'The answer would be over the budget of this operation: ask for less.',
+          content: errorContent,
+        },
+        Overloaded: {
+          description: 'Too much work waits: ask again after the seconds of `Retry-After`.',
+          headers: { 'Retry-After': { schema: { type: 'integer', minimum: 1 } } },
+          content: errorContent,
         },
       },
     },
   };
 }
+
+const errorContent = {
+  'application/json': { schema: { $ref: '#/components/schemas/Error' } },
+};
 
 /** What stands for the transactions where no schemas are given. */
 const OPEN: Readonly<Record<string, JsonSchema>> = {
@@ -107,6 +144,7 @@ function operationId(route: AnyRoute, path: string): string {
 
 function operation(route: AnyRoute, path: string): Document {
   const { access, body } = route;
+  const budget = budgetOf(route);
   const alias = path === route.path ? '' : `The same as \`${route.path}\`.`;
   const parameters = [
     ...describe(route.params ?? {}, 'path', pathNames(path)),
@@ -117,14 +155,15 @@ function operation(route: AnyRoute, path: string): Document {
     tags: [route.group],
     summary: route.doc,
     description: [alias, KEYED[access]].filter((text) => text !== '').join(' '),
-    ...(access === 'public' ? {} : { security: securityOf(access) }),
+    security: access === 'public' ? [] : securityOf(access),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
       : {
           requestBody: {
             required: body.optional !== true,
-            content: { [body.type]: { schema: body.schema } },
+            description: `At most ${budget.bytesIn} bytes.`,
+            content: { [body.type]: { schema: bodySchema(body, budget.bytesIn) } },
           },
         }),
     responses: {
@@ -132,6 +171,8 @@ function operation(route: AnyRoute, path: string): Document {
         description: 'Done.',
         content: { [route.replyType ?? 'application/json']: { schema: route.reply } },
       },
+      ...(budget.inTurns ? { 413: { $ref: '#/components/responses/TooMuch' } } : {}),
+      ...(mayWait(route) ? { 503: { $ref: '#/components/responses/Overloaded' } } : {}),
       ...(route.unavailable === undefined
         ? {}
         : {
@@ -140,10 +181,15 @@ function operation(route: AnyRoute, path: string): Document {
               content: { 'application/json': { schema: route.unavailable } },
             },
           }),
+      '4XX': { $ref: '#/components/responses/Refused' },
       default: { $ref: '#/components/responses/Refused' },
     },
   };
 }
+
+/** A text is bounded as the whole body is. */
+const bodySchema = ({ type, schema }: NonNullable<AnyRoute['body']>, maxLength: number) =>
+  type === 'text/plain' ? { ...schema, maxLength } : schema;
 
 /** An empty requirement beside the key says that the key may not be needed. */
 function securityOf(access: AnyRoute['access']): readonly Document[] {

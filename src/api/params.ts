@@ -1,6 +1,6 @@
 /**
  * The kinds of path and query parameters, each with its check, its error and its JSON Schema
- * (rest-api.md §1.2, §1.3). A parameter is text that was percent-decoded once.
+ * (rest.md#parameters). A parameter is text that was percent-decoded once.
  *
  * Invariant: what a kind throws is the documented answer; `BadNumber` alone is collected, because
  * an answer lists every bad number of the request.
@@ -109,6 +109,13 @@ export const positiveLong = (doc: string): Param<bigint> => ({
 
 export const height = positive('Height of a block; the genesis block has 1.');
 export const timestamp = positiveLong('Milliseconds since 1970-01-01 UTC.');
+
+/**
+ * A time that the state can be asked about. Times beyond 2^53 ms see what that one sees, and times
+ * before 1970 see what was at its beginning.
+ */
+export const timeOf = (timestamp: bigint | number): number =>
+  Math.min(Math.max(0, Number(timestamp)), Number.MAX_SAFE_INTEGER);
 
 export const address: Param<Address> = {
   doc: 'An address of this network, with or without the prefix `address:`.',

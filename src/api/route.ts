@@ -1,18 +1,20 @@
 /**
  * How an endpoint is declared. One declaration gives the server its parsing and checks, the client
- * its types, and OpenAPI its text (architecture.md §13).
+ * its types, and OpenAPI its text.
  *
  * Invariant: what a handler receives has passed access, parameters and body, in this order.
  */
 import type { Static, TSchema } from 'typebox';
 import { assert } from '../base/assert.ts';
+import type { Budget } from '../base/budget.ts';
 import type { HttpRequest } from '../base/http.ts';
 import type { JsonSchema } from '../codec/codec.ts';
 import type { Answer } from './answer.ts';
 import type { Params, ParamValues } from './params.ts';
+import type { LongAnswer } from './pieces.ts';
 import type { Services } from './services.ts';
 
-/** Who may call (rest-api.md §3.1). */
+/** Who may call (rest.md#api-keys-in-requests). */
 export type Access =
   | 'public'
   | 'apiKey'
@@ -57,7 +59,7 @@ export interface RouteRequest<P, Q, B> {
   readonly http: HttpRequest;
 }
 
-type Value<R extends TSchema> = Static<R> | Answer;
+type Value<R extends TSchema> = Static<R> | Answer | LongAnswer;
 
 export interface RouteDef<P extends Params, Q extends Params, B, R extends TSchema> {
   readonly method: 'GET' | 'POST';
@@ -76,8 +78,8 @@ export interface RouteDef<P extends Params, Q extends Params, B, R extends TSche
   readonly unavailable?: TSchema;
   /** Content type of the 200 answer where it is not JSON. */
   readonly replyType?: string;
-  /** Bytes of body that are accepted; default 8 MiB. */
-  readonly maxBody?: number;
+  /** Where it differs from an ordinary route's (`budgetOf`). */
+  readonly cost?: Partial<Budget>;
   /** Lower-case names of the headers that `handle` reads. */
   readonly keep?: readonly string[];
   handle(

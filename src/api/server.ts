@@ -11,21 +11,24 @@ import type { Chain } from '../codec/codec.ts';
 import { malformed } from '../codec/refusal.ts';
 import { Answer, answer, JSON_TYPE, print, refusal } from './answer.ts';
 import { createGuards, type Guard } from './auth.ts';
-import { limits } from './limits.ts';
+import { budgetOf, mayWait } from './budget.ts';
+import { createLongAnswers, type LongAnswers } from './long-answers.ts';
 import { BadNumber, type Param, type Params } from './params.ts';
+import { LongAnswer } from './pieces.ts';
 import { type AnyRoute, pathNames, pathPattern } from './route.ts';
 import type { Services } from './services.ts';
 
-/** Headers that a handler may read after a body without naming them. */
+/** Headers that a handler may read without naming them. */
 const KEPT = ['accept'] as const;
 
 /** Every path of every route, with and without a trailing slash. */
 export function mount(routes: readonly AnyRoute[], services: Services): HttpRoute[] {
   const guards = createGuards(services.settings, services.hashes);
+  const long = createLongAnswers(services);
   const mounted = new Map<string, HttpRoute>();
   const add = (route: AnyRoute, path: string, pattern: string, guard: Guard | undefined): void => {
     const key = `${route.method} ${pattern}`;
-    if (!mounted.has(key)) mounted.set(key, endpoint(route, path, pattern, guard, services));
+    if (!mounted.has(key)) mounted.set(key, endpoint(route, path, pattern, guard, services, long));
   };
   const paths = routes.flatMap((route) =>
     [route.path, ...(route.also ?? [])].map((path) => [route, path] as const),
@@ -44,19 +47,27 @@ function endpoint(
   pattern: string,
   guard: Guard | undefined,
   services: Services,
+  long: LongAnswers,
 ): HttpRoute {
   const where = `${route.method} ${route.path}`;
   const { codec, log } = services;
   const inPath = pathParser(route.params ?? {}, path);
   const inQuery = queryParser(route.query ?? {});
   const { body } = route;
+  const budget = budgetOf(route);
   const handle = route.handle as (request: unknown, services: Services) => unknown;
   const failed = (error: unknown): HttpReply => refusal(error, log, where);
+  const finish = (result: unknown): HttpReply | Promise<HttpReply> => {
+    if (!(result instanceof LongAnswer)) return bounded(result, budget.bytesOut);
+    const reply = long.reply(result, budget);
+    return reply instanceof Promise ? reply.catch(failed) : reply;
+  };
 
   return {
     method: route.method,
     pattern,
-    maxBody: body === undefined ? 0 : (route.maxBody ?? limits.body.json),
+    maxBody: budget.bytesIn,
+    mayWait: mayWait(route),
     keep: [...KEPT, ...(route.keep ?? [])],
     admit: guard === undefined ? undefined : admission(guard),
     handle(http, bytes) {
@@ -70,7 +81,8 @@ function endpoint(
         }
         const value = body === undefined ? undefined : readBody(body, bytes);
         const result = handle({ params, query, body: value, http }, services);
-        return result instanceof Promise ? result.then(finish, failed) : finish(result);
+        if (!(result instanceof Promise)) return finish(result);
+        return result.then(finish).catch(failed);
       } catch (error) {
         return failed(error);
       }
@@ -78,8 +90,15 @@ function endpoint(
   };
 }
 
-function finish(result: unknown): HttpReply {
-  return result instanceof Answer ? result : new Answer(200, JSON_TYPE, print(result));
+/** Throws ApiError where the answer is longer than the route may give. */
+function bounded(result: unknown, bytesMax: number): HttpReply {
+  const reply = result instanceof Answer ? result : new Answer(200, JSON_TYPE, print(result));
+  const { body } = reply;
+  // No character has more than three bytes.
+  if (body.length * 3 <= bytesMax) return reply;
+  const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+  if (bytes <= bytesMax) return reply;
+  throw apiError('AnswerTooBig', `it has ${bytes} bytes, at most ${bytesMax} are given`);
 }
 
 function admission(guard: Guard): (request: HttpRequest) => HttpReply | undefined {
@@ -100,7 +119,10 @@ function readBody(body: NonNullable<AnyRoute['body']>, bytes: Uint8Array | undef
 
 const NO_BYTES = new Uint8Array(0);
 
-/** One line per bad number; a request with a single number has it in the singular (§1.2). */
+/**
+ * One line per bad number; a request with a single number has it in the singular
+ * (rest.md#parameters).
+ */
 function badNumbers(problems: readonly string[], declared: number): ApiError {
   return declared === 1
     ? apiError('Invalid', `Invalid parameter: ${problems[0]}`)

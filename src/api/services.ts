@@ -1,145 +1,14 @@
 /**
- * What the routes need of the node, resource by resource. The node implements these against chain,
- * pool and keystore; tests implement them over plain maps.
- *
- * Everything here reads the committed head and answers at once, unless it says Promise. Byte
- * values are shared and must be treated as immutable. Refusals are thrown as ApiError.
+ * What the routes need of the node. The node implements these against chain, pool, keystore and
+ * network; tests implement them over plain maps. Refusals are thrown as ApiError.
  */
 import type { Clock, Log, Random, Verifier } from '../base/ports.ts';
+import type { PrivateData, PrivateItem } from '../base/private-store.ts';
 import type { Chain } from '../codec/codec.ts';
 import type { Envelope, GroupEnvelope } from '../crypto/envelope.ts';
-import type { Entry } from '../tx/entries.ts';
+import type { DataToSend } from '../privacy/accept-item.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { Contracts, Peers, Policies, Privacy } from './services-network.ts';
-import type { ConfirmedTx, EntriesQuery } from './views.ts';
-
-export type { ConfirmedTx, EntriesQuery } from './views.ts';
-
-export interface HeaderView {
-  readonly height: number;
-  readonly version: number;
-  readonly timestamp: number;
-  readonly reference: Uint8Array;
-  readonly signature: Uint8Array;
-  /** Address of the generator. */
-  readonly generator: Uint8Array;
-  readonly features: readonly number[];
-  /** Bytes of the whole block. */
-  readonly size: number;
-  readonly transactionCount: number;
-  /** Sum of the native fees. */
-  readonly fee: bigint;
-  readonly consensus:
-    | {
-        readonly kind: 'pos';
-        readonly baseTarget: bigint;
-        readonly generationSignature: Uint8Array;
-      }
-    | { readonly kind: 'poa'; readonly skippedRounds: number };
-}
-
-export interface BlockView extends HeaderView {
-  readonly transactions: readonly Tx[];
-}
-
-export interface ChainReads {
-  height(): number;
-  /** undefined above the tip and below 1. */
-  headerAt(height: number): HeaderView | undefined;
-  blockAt(height: number): BlockView | undefined;
-  /** Height of the block with this signature. */
-  heightOf(signature: Uint8Array): number | undefined;
-  /** Undefined where the transaction is unknown or only in the pool. */
-  transaction(id: Uint8Array): ConfirmedTx | undefined;
-  /**
-   * Newest first, at most `limit`, starting below the transaction `after`, which the caller has
-   * found in the chain.
-   */
-  transactionsOf(address: Uint8Array, limit: number, after?: Uint8Array): readonly ConfirmedTx[];
-  /** The score of the chain up to this block. */
-  scoreAt(height: number): bigint;
-}
-
-export interface Balances {
-  readonly regular: bigint;
-  readonly available: bigint;
-  readonly effective: bigint;
-  readonly generating: bigint;
-}
-
-export interface ScriptView {
-  readonly script: Uint8Array;
-  readonly text: string;
-  readonly complexity: number;
-  readonly extraFee: bigint;
-}
-
-export interface Accounts {
-  /** Regular balance: the hot path. */
-  balance(address: Uint8Array): bigint;
-  balances(address: Uint8Array): Balances;
-  /** Minimum regular balance over the last `confirmations` ≥ 1 blocks. */
-  lowestBalance(address: Uint8Array, confirmations: number): bigint;
-  /** Minimum effective balance over the last `confirmations` ≥ 1 blocks. */
-  lowestEffective(address: Uint8Array, confirmations: number): bigint;
-  generatingAt(address: Uint8Array, height: number): bigint;
-  /** Entries in code-point order of their keys. */
-  data(address: Uint8Array, query: EntriesQuery): Iterable<Entry>;
-  dataEntry(address: Uint8Array, key: string): Entry | undefined;
-  script(address: Uint8Array): ScriptView | undefined;
-  /** Bare names. */
-  aliasesOf(address: Uint8Array): readonly string[];
-  /** The address behind a bare name. */
-  aliasOwner(name: string): Uint8Array | undefined;
-}
-
-export interface Leases {
-  /** Leases in force that the address gave or received, newest first. */
-  active(address: Uint8Array): readonly ConfirmedTx[];
-  isActive(leaseId: Uint8Array): boolean;
-}
-
-export interface AssetView {
-  readonly issueHeight: number;
-  readonly issueTimestamp: number;
-  readonly issuer: Uint8Array;
-  readonly issuerPublicKey: Uint8Array;
-  readonly name: string;
-  readonly description: string;
-  readonly decimals: number;
-  readonly reissuable: boolean;
-  /** Units that exist now. */
-  readonly quantity: bigint;
-  readonly script: ScriptView | undefined;
-  /** Undefined while the asset is not sponsored. */
-  readonly minSponsoredAssetFee: bigint | undefined;
-  /** Spendable native balance of the issuer. */
-  readonly sponsorBalance: bigint;
-  readonly issueTransaction: Tx;
-}
-
-export interface AssetReads {
-  details(assetId: Uint8Array): AssetView | undefined;
-  balance(address: Uint8Array, assetId: Uint8Array): bigint;
-  /** Assets of which the address has more than 0. */
-  balancesOf(address: Uint8Array): Iterable<readonly [assetId: Uint8Array, balance: bigint]>;
-  /** Addresses that have more than 0. */
-  distribution(assetId: Uint8Array): Iterable<readonly [address: Uint8Array, balance: bigint]>;
-  /**
-   * The same at a past height in the order of addresses, beyond `after`; at most `limit`. The next
-   * page begins beyond `last`, which need not be among the items.
-   */
-  distributionAt(
-    assetId: Uint8Array,
-    height: number,
-    limit: number,
-    after?: Uint8Array,
-  ): {
-    readonly items: Iterable<readonly [Uint8Array, bigint]>;
-    readonly hasNext: boolean;
-    readonly last: Uint8Array | undefined;
-  };
-}
+import type { ActivationReads, ConsensusReads, Snapshot, StateReads } from './reads.ts';
 
 export interface Pool {
   /**
@@ -149,7 +18,7 @@ export interface Pool {
   submit(tx: Tx): Promise<Tx>;
   /** Throws ApiError where this node takes and signs no transactions at all. */
   admit?(): void;
-  list(): readonly Tx[];
+  list(): Iterable<Tx>;
   size(): number;
   /** Bytes of all its transactions. */
   bytes(): number;
@@ -187,9 +56,9 @@ export interface KeyOwner {
 }
 
 /**
- * Encryption between accounts (transactions.md §1.2). Rejects with MissingSenderPrivateKey where
- * the own key is absent or the password wrong, with InvalidPublicKey for a key that nobody can have
- * a secret with.
+ * Encryption between accounts (accounts.md#encryption-between-accounts). Rejects with
+ * MissingSenderPrivateKey where the own key is absent or the password wrong, with InvalidPublicKey
+ * for a key with which no shared secret exists.
  */
 export interface Encryption {
   /** An envelope for each recipient, in their order. */
@@ -212,59 +81,51 @@ export interface Encryption {
   ): Promise<Uint8Array | undefined>;
 }
 
-export type ConsensusSettings =
-  | { readonly kind: 'pos' }
-  | {
-      readonly kind: 'poa';
-      /** As configured, e.g. `25 seconds`. */
-      readonly roundDuration: string;
-      readonly syncDuration: string;
-      readonly banDurationBlocks: number;
-      readonly warningsForBan: number;
-      readonly maxBansPercentage: number;
-    };
-
-export interface ConsensusReads {
-  readonly settings: ConsensusSettings;
-  /** Addresses with an active role miner at that time, in queue order under PoA. */
-  miners(timestamp: number): readonly Uint8Array[];
-  /** The queue of the miners at the time of this block (PoA). */
-  minersAtHeight(height: number): readonly Uint8Array[];
-  bannedMiners(height: number): readonly Uint8Array[];
+/** Data of policies that this node keeps (privacy.md). */
+export interface Privacy {
+  /** Stores the data and registers their hash; resolves with the 114, which `broadcast` sends. */
+  send(request: DataToSend, broadcast: boolean): Promise<Tx>;
+  /**
+   * Of the named policy, or of any with data of this hash. Rejects with PolicyDataMissing, and has
+   * them fetched then; with PolicyNotFound.
+   */
+  info(hash: Uint8Array, policyId?: Uint8Array): Promise<PrivateItem>;
+  data(hash: Uint8Array, policyId?: Uint8Array): Promise<PrivateData>;
+  holds(item: { readonly policyId: Uint8Array; readonly hash: Uint8Array }): Promise<boolean>;
+  /** Fetches what is missing of one policy or of all, on behalf of this address. */
+  sync(
+    policyId?: Uint8Array,
+    address?: Uint8Array,
+  ): Promise<{ readonly problem?: string; readonly restarted: number }>;
 }
 
-export interface RoleView {
-  readonly role: string;
-  readonly dueTimestamp?: number | undefined;
+export interface ConnectedPeer {
+  readonly address: string;
+  readonly declaredAddress: string;
+  readonly peerName: string;
+  readonly peerNonce: bigint;
+  readonly applicationName: string;
+  readonly applicationVersion: string;
+  readonly applicationConsensus: string;
+  readonly nodeOwnerAddress: string;
 }
 
-export interface PermissionsReads {
-  /** Roles in force at that time, in the order of their numbers. */
-  roles(address: Uint8Array, timestamp: number): readonly RoleView[];
-  /** Registered nodes, from the state. */
-  participants(): Iterable<{ readonly address: Uint8Array; readonly publicKey: Uint8Array }>;
-}
-
-export interface FeatureView {
-  readonly id: number;
-  readonly description: string;
-  readonly blockchainStatus: 'VOTING' | 'APPROVED' | 'ACTIVATED';
-  readonly nodeStatus: 'NOT_IMPLEMENTED' | 'IMPLEMENTED' | 'VOTED';
-  /** For APPROVED and ACTIVATED. */
-  readonly activationHeight?: number | undefined;
-  /** For VOTING. */
-  readonly supportingBlocks?: number | undefined;
-}
-
-export interface ActivationReads {
-  status(): {
-    readonly height: number;
-    readonly votingInterval: number;
-    readonly votingThreshold: number;
-    readonly nextCheck: number;
-    /** Ids ascending. */
-    readonly features: readonly FeatureView[];
-  };
+export interface Peers {
+  connected(): readonly ConnectedPeer[];
+  all(): readonly { readonly address: string; readonly lastSeen: number }[];
+  suspended(): readonly { readonly hostname: string; readonly timestamp: number }[];
+  blacklisted(): readonly {
+    readonly hostname: string;
+    readonly timestamp: number;
+    readonly reason: string;
+  }[];
+  /** Resolves with the name of the host once it is resolved; rejects where it cannot be. */
+  connect(host: string, port: number): Promise<string>;
+  clearBlacklist(): void;
+  /** Where the node of this owner is connected from. */
+  hostname(owner: Uint8Array): { readonly hostname: string; readonly ip: string } | undefined;
+  /** False where `network.handshake-check` is off. */
+  readonly handshakeCheck: boolean;
 }
 
 export interface KeyHolder {
@@ -309,7 +170,7 @@ export interface Hashes {
   secure(bytes: Uint8Array): Uint8Array;
 }
 
-export interface Services {
+export interface Services extends StateReads {
   readonly settings: ApiSettings;
   readonly codec: Chain;
   readonly hashes: Hashes;
@@ -317,20 +178,15 @@ export interface Services {
   readonly random: Random;
   readonly log: Log;
   readonly verifier: Verifier;
-  readonly chain: ChainReads;
-  readonly accounts: Accounts;
-  readonly leases: Leases;
-  readonly assets: AssetReads;
+  /** The present state, frozen; its reads throw ApiError AnswerTooBig beyond so many rows. */
+  snapshot(rowsMax: number): Snapshot;
   readonly pool: Pool;
   readonly fees: Fees;
   readonly keystore: Keystore;
   readonly encryption: Encryption;
   readonly consensus: ConsensusReads;
-  readonly permissions: PermissionsReads;
   readonly activation: ActivationReads;
   readonly node: NodeInfo;
-  readonly contracts: Contracts;
-  readonly policies: Policies;
   /** Undefined where the node keeps no private data. */
   readonly privacy: Privacy | undefined;
   /** Absent while the node has no network. */

@@ -1,12 +1,17 @@
-/** JSON-only shapes that several resources share, and their schemas (rest-api.md §5, §8, §12). */
+/** JSON-only shapes that several resources share, and their schemas (transactions.md#json). */
+
 import Type, { type Static } from 'typebox';
 import { base58 } from '../base/base58.ts';
 import { integer } from '../base/json.ts';
 import { base64 } from '../codec/text.ts';
-import type { Entry } from '../tx/entries.ts';
-import { txToJson } from '../tx/json.ts';
-import { Int32, Int64 } from './body.ts';
-import type { ConfirmedTx, ScriptView, Services } from './services.ts';
+import type { Entry } from '../tx/fields/entries.ts';
+import { txToJson } from '../tx/json/encode.ts';
+import { lease } from '../tx/types/008-lease.ts';
+import { leaseCancel } from '../tx/types/009-lease-cancel.ts';
+import { Int32, Int64, list } from './body.ts';
+import { limits } from './limits.ts';
+import type { ConfirmedTx, ScriptView } from './reads.ts';
+import type { Services } from './services.ts';
 
 /** The JSON of a transaction; its schema is made from the transaction types. */
 export const Transaction = Type.Unsafe<Record<string, unknown>>({
@@ -25,7 +30,7 @@ export const EntryShape = Type.Object({
 });
 type EntryJson = Static<typeof EntryShape>;
 
-export const AddressList = Type.Object({ addresses: Type.Array(Type.String()) });
+export const AddressList = Type.Object({ addresses: list(Type.String(), limits.addresses) });
 
 export const Balance = Type.Object({
   address: Type.String(),
@@ -51,9 +56,6 @@ export function scriptJson(script: ScriptView): Record<string, unknown> {
   };
 }
 
-const LEASE = 8;
-const LEASE_CANCEL = 9;
-
 /** A transaction of the chain; `height` last, as clients of the reference show it. */
 export function confirmedJson(
   { tx, height }: ConfirmedTx,
@@ -71,12 +73,12 @@ export function extendedJson(
 ): Record<string, unknown> {
   const json = confirmedJson(confirmed, services);
   const { tx } = confirmed;
-  if (tx.type === LEASE) {
+  if (tx.type === lease.type) {
     json['status'] = services.leases.isActive(tx.id) ? 'active' : 'canceled';
-  } else if (tx.type === LEASE_CANCEL) {
+  } else if (tx.type === leaseCancel.type) {
     const id = base58.decode(String(json['leaseId']));
-    const lease = services.chain.transaction(id);
-    json['lease'] = lease === undefined ? null : txToJson(lease.tx, services.codec);
+    const leased = services.chain.transaction(id);
+    json['lease'] = leased === undefined ? null : confirmedJson(leased, services);
   }
   return json;
 }

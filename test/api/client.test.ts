@@ -1,6 +1,6 @@
 // The typed client against the server made from the same declarations.
 import t from 'tap';
-import { undiciClient } from '../../src/adapters/undici.ts';
+import { undiciClient } from '../../src/adapters/http/undici.ts';
 import { client, RefusedError } from '../../src/api/client.ts';
 import { addresses } from '../../src/api/routes/addresses.ts';
 import { blocks } from '../../src/api/routes/blocks.ts';

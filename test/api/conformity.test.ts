@@ -4,7 +4,7 @@
 // CONFORMITY_CASES sets how many calls of each kind an operation gets.
 import fc from 'fast-check';
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/hyper-express.ts';
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { catalogue } from '../../src/base/errors.ts';
 import { isObject, type JsonObject, stringify } from '../../src/base/json.ts';
 import { populated } from '../node/populated.ts';

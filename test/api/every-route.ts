@@ -1,7 +1,7 @@
 /** Calls of every route with arguments that a populated node knows. */
 import { createHash } from 'node:crypto';
 import { base58 } from '../../src/base/base58.ts';
-import { txToJson } from '../../src/tx/json.ts';
+import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Populated } from '../node/populated.ts';
 
 export interface Call {

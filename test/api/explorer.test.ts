@@ -4,11 +4,12 @@ import t from 'tap';
 import type { Answer } from '../../src/api/answer.ts';
 import { createApi } from '../../src/api/api.ts';
 import { parse, stringify } from '../../src/base/json.ts';
-import { explorerFiles } from '../../src/cli/explorer-files.ts';
+import { readPages } from '../../src/cli/pages.ts';
 import { stubServices } from './stub-node.ts';
 
 const BYTES_MAX = 60 * 1024;
-const files = explorerFiles();
+const pages = readPages();
+const files = pages.explorer;
 const textOf = (name: string): string => new TextDecoder().decode(files.get(name));
 const folder = new URL('../../src/api/explorer/page/', import.meta.url);
 const json = await import(new URL('json.js', folder).href);
@@ -27,7 +28,7 @@ t.test('files', async (t) => {
 });
 
 t.test('routes', async (t) => {
-  const routes = createApi(stubServices(), {}, files);
+  const routes = createApi(stubServices(), {}, pages);
   const get = (path: string): Answer =>
     routes.find(({ pattern }) => pattern === path)?.handle(undefined as never, undefined) as Answer;
   t.equal(get('/').headers[0]?.[1], '/api-docs/index.html', 'the root stays as it was');
@@ -45,7 +46,7 @@ t.test('routes', async (t) => {
     t.match(get(`/explorer/${name}`), { type: 'text/javascript; charset=utf-8' }, String(name));
   }
   t.match(get('/explorer/'), { status: 308 });
-  const docs = String(get('/api-docs/index.html').body);
+  const docs = new TextDecoder().decode(get('/api-docs/index.html').body as Uint8Array);
   t.match(docs, 'href="../explorer"', 'the description leads here');
 });
 

@@ -1,6 +1,7 @@
 // Health and status as supervisors and load balancers see them, reason by reason.
 import t, { type Test } from 'tap';
 import type { Services } from '../../src/api/services.ts';
+import { JournalFullError } from '../../src/base/journal-full.ts';
 import type { Journal } from '../../src/base/ports.ts';
 import { watchJournal } from '../../src/node/health.ts';
 import { call } from '../rest-cases/runner.ts';
@@ -73,7 +74,7 @@ t.test('the journal of the pool is watched', async (t) => {
   const record = new Uint8Array(1);
   await journal.append(record);
   t.equal(problem(), undefined);
-  fault = Object.assign(new Error('too much waits'), { name: 'JournalFullError' });
+  fault = new JournalFullError('too much waits');
   await t.rejects(journal.append(record));
   t.equal(problem(), undefined, 'overload is no fault');
   fault = new Error('the disk is full');

@@ -1,18 +1,18 @@
 // The HTTP port on hyper-express: what arrives, what is refused, what ends a connection.
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/hyper-express.ts';
-import { undiciClient } from '../../src/adapters/undici.ts';
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { undiciClient } from '../../src/adapters/http/undici.ts';
 import type { HttpReply, HttpRoute, HttpServerOptions } from '../../src/base/http.ts';
 import { ask, eventually, exchange } from './raw-socket.ts';
 
 const ok = (value: unknown): HttpReply => ({
   status: 200,
   type: 'application/json',
-  body: JSON.stringify(value),
+  body: JSON.stringify(value) ?? '',
 });
 
 const get = (pattern: string, handle: HttpRoute['handle'], maxBody = 0): HttpRoute => ({
@@ -41,6 +41,15 @@ const slow: HttpRoute['handle'] = async () => {
   return ok('late');
 };
 
+/** Takes more than one turn of the event loop has for requests. */
+const heavy: HttpRoute['handle'] = () => {
+  for (const end = performance.now() + 20; performance.now() < end; );
+  return ok('done');
+};
+
+/** More than the kernel takes for a client that reads nothing. */
+const LONG = Buffer.alloc(16 * 1024 * 1024, 'x');
+
 const routes: readonly HttpRoute[] = [
   get('/key/:a/:key', (request) => ok([request.param(0), request.param(1), request.query])),
   get('/who', (request) => ok([request.remoteAddress(), request.hasHeader('x-forwarded-')])),
@@ -48,8 +57,10 @@ const routes: readonly HttpRoute[] = [
   get('/throws', () => {
     throw new Error('not meant to happen');
   }),
-  get('/slow', slow),
+  { ...get('/slow', slow), mayWait: true },
+  get('/long', () => ({ status: 200, type: 'text/plain', body: LONG })),
   post('/size', size),
+  { ...post('/heavy', heavy), mayWait: true },
   post('/large', size, 28 * 1024 * 1024),
   post('/kept/:a', (request, body) =>
     ok([request.param(0), request.header('x-kept'), request.header('x-other'), body?.length]),
@@ -160,10 +171,12 @@ t.test('overload', async (t) => {
   const { port } = await listen({ maxInFlight: 1, maxBodyBytes: 500 });
   const waiting = ask(port, 'GET /slow HTTP/1.1\nHost: h');
   await sleep(50);
-  const refused = await ask(port, 'GET /who HTTP/1.1\nHost: h');
+  const refused = await ask(port, 'GET /slow HTTP/1.1\nHost: h');
   t.equal(refused.status, 503);
   t.match(refused.head, /retry-after: 1/);
   t.strictSame(JSON.parse(refused.body), { error: 503, message: 'Server is overloaded' });
+  const quick = await ask(port, 'GET /who HTTP/1.1\nHost: h');
+  t.equal(quick.status, 200, 'what is answered at once is never refused');
   release();
   t.equal((await waiting).status, 200);
   t.equal((await ask(port, 'GET /who HTTP/1.1\nHost: h')).status, 200);
@@ -173,15 +186,119 @@ t.test('overload', async (t) => {
   t.equal((await ask(port, small, Buffer.alloc(400))).status, 200, 'the memory is given back');
 });
 
+t.test(
+  'requests that wait for their turn count, and the rest is refused before it waits',
+  async (t) => {
+    const { port } = await listen({ maxInFlight: 4 });
+    const request = 'POST /heavy HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na';
+    const sockets = Array.from({ length: 40 }, () => open(port, ''));
+    await Promise.all(sockets.map((socket) => new Promise((done) => socket.once('connect', done))));
+    const answers = sockets.map((socket) => new Promise((done) => socket.once('data', done)));
+    for (const socket of sockets) socket.write(request);
+    const statuses = (await Promise.all(answers)).map((one) => String(one).slice(9, 12));
+    t.ok(statuses.filter((one) => one === '503').length > 20, 'most are refused');
+    t.ok(statuses.filter((one) => one === '200').length >= 4, 'as many as may wait are served');
+  },
+);
+
+/** An open connection that sends this and is closed with the test. */
+function open(port: number, text: string): Socket {
+  const socket = connect(port, '127.0.0.1', () => socket.write(text));
+  socket.on('error', () => {});
+  t.teardown(() => socket.destroy());
+  return socket;
+}
+
+const ended = (socket: Socket): Promise<unknown> =>
+  new Promise((resolve) => socket.once('close', resolve));
+
+const unfinished = 'POST /size HTTP/1.1\r\nHost: h\r\nContent-Length: 900\r\n\r\na';
+
+t.test('bodies that do not arrive take nothing from others', async (t) => {
+  const { port } = await listen({ maxInFlight: 8, maxBodies: 20, maxBodiesPerHost: 16 });
+  const slow = Array.from({ length: 16 }, () => open(port, unfinished));
+  await sleep(1100);
+  t.equal((await ask(port, 'GET /who HTTP/1.1\nHost: h')).status, 200);
+  const head = 'POST /size HTTP/1.1\nHost: h\nContent-Length: 400';
+  t.equal((await ask(port, head, Buffer.alloc(400))).status, 200, 'no answer is pending yet');
+  open(port, unfinished);
+  await ended(slow[0]!);
+  const crowd = Array.from({ length: 40 }, () => open(port, unfinished));
+  const refused = await Promise.race(
+    crowd.map((socket) => new Promise((resolve) => socket.once('data', resolve))),
+  );
+  t.match(String(refused), /^HTTP\/1\.1 503/, 'of bodies that have only begun none is ended');
+  t.equal((await ask(port, 'GET /who HTTP/1.1\nHost: h')).status, 200);
+});
+
+t.test('the oldest of too many bytes is ended', async (t) => {
+  const { port } = await listen({ maxBodyBytes: 1200 });
+  const slow = open(port, unfinished + 'a'.repeat(700));
+  await sleep(1100);
+  const head = 'POST /size HTTP/1.1\nHost: h\nContent-Length: 900';
+  const [answer] = await Promise.all([ask(port, head, Buffer.alloc(900)), ended(slow)]);
+  t.equal(answer.status, 200);
+});
+
+t.test('a client that reads nothing', async (t) => {
+  const { port } = await listen({ maxUnsentBytes: 20 * 1024 * 1024 });
+  const request = 'GET /long HTTP/1.1\r\nHost: h\r\n\r\n';
+  const idle = (text: string) => open(port, text).pause();
+  t.test('is ended by its next request', async () => {
+    const socket = idle(request.repeat(300));
+    // Only a client that reads learns that its connection has ended.
+    setTimeout(() => socket.resume(), 300);
+    await ended(socket);
+  });
+  t.test('keeps one answer, and loses it when others need the room', async (t) => {
+    const first = idle(request);
+    await sleep(100);
+    idle(request);
+    await sleep(100);
+    let bytes = 0;
+    first.on('data', (chunk) => {
+      bytes += chunk.length;
+    });
+    first.resume();
+    await ended(first);
+    t.ok(bytes < LONG.length, `only ${bytes} bytes had left`);
+  });
+  t.test('and one that reads gets all of it', async (t) => {
+    const whole = (text: string) => text.length > LONG.length;
+    const { text } = await exchange(port, [request], whole, 10_000);
+    t.equal(text.length - text.indexOf('\r\n\r\n') - 4, LONG.length);
+  });
+});
+
+t.test('a body is given back once it has left, or never will', async (t) => {
+  let given = 0;
+  const route = get('/given', () => ({
+    status: 200,
+    type: 'text/plain',
+    body: LONG,
+    sent: () => void given++,
+  }));
+  const server = await hyperExpress.listen([route], { host: '127.0.0.1', port: 0, cors: false });
+  t.teardown(() => server.close());
+  const request = 'GET /given HTTP/1.1\r\nHost: h\r\n\r\n';
+  await exchange(server.port, [request], (text) => text.length > LONG.length, 10_000);
+  t.ok(await eventually(async () => given === 1));
+  const gone = open(server.port, request).pause();
+  await sleep(100);
+  t.equal(given, 1);
+  gone.destroy();
+  t.ok(await eventually(async () => given === 2));
+});
+
 t.test('connections are counted', async (t) => {
   const { port } = await listen({ maxConnections: 3 });
-  const open = Array.from({ length: 3 }, () => connect(port, '127.0.0.1'));
-  await Promise.all(open.map((socket) => new Promise((resolve) => socket.on('connect', resolve))));
+  const three = Array.from({ length: 3 }, () => connect(port, '127.0.0.1'));
+  await Promise.all(three.map((socket) => new Promise((resolve) => socket.on('connect', resolve))));
   await sleep(50);
   const request = ['GET /who HTTP/1.1\r\nHost: h\r\n\r\n'];
   const refused = await exchange(port, request);
   t.strictSame([refused.closed, refused.text], [true, '']);
-  for (const socket of open) socket.destroy();
+  for (const socket of three) socket.destroy();
   await sleep(50);
   t.match((await exchange(port, request, (text) => text.includes('false]'))).text, '200 OK');
 });

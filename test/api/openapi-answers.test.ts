@@ -3,7 +3,7 @@
  * whose chain has something of everything, and each answer is held to the schema of the document.
  */
 import t, { type Test } from 'tap';
-import { hyperExpress } from '../../src/adapters/hyper-express.ts';
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { routes } from '../../src/api/routes/index.ts';
 import { stringify } from '../../src/base/json.ts';
 import { type Populated, populated } from '../node/populated.ts';

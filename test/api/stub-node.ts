@@ -3,18 +3,20 @@
  * keystore of two accounts, a pool that takes what is signed. It applies no rules of the state.
  */
 import { randomBytes } from 'node:crypto';
-import { hyperExpress } from '../../src/adapters/hyper-express.ts';
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { createApi } from '../../src/api/api.ts';
-import type { Accounts, BlockView, Keystore, Pool, Services } from '../../src/api/services.ts';
+import type { AccountReads, BlockView } from '../../src/api/reads.ts';
+import type { Keystore, Pool, Services } from '../../src/api/services.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { latin1, utf8 } from '../../src/base/bytes.ts';
-import { apiError, refused } from '../../src/base/errors.ts';
+import { apiError } from '../../src/base/errors.ts';
 import type { HttpServer, HttpServerOptions } from '../../src/base/http.ts';
 import type { Random, Verifier } from '../../src/base/ports.ts';
+import { readPages } from '../../src/cli/pages.ts';
 import { createChain } from '../../src/crypto/chain.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import { encryptionWith } from '../../src/node/encryption.ts';
-import { txFromJson } from '../../src/tx/json.ts';
+import { txFromJson } from '../../src/tx/json/encode.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import { signedBytes } from '../../src/tx/seal.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -46,6 +48,7 @@ const verifier: Verifier = {
 const clock = {
   now: () => Date.now(),
   system: () => Date.now(),
+  monotonic: () => performance.now(),
   after(ms: number, action: () => void) {
     const timer = setTimeout(action, ms);
     return () => clearTimeout(timer);
@@ -96,7 +99,7 @@ function memoryPool(): Pool {
     async submit(tx) {
       const proof = tx.proofs[0];
       if (proof === undefined || !family.verify(tx.senderPublicKey, signedBytes(tx), proof)) {
-        throw refused("proof doesn't validate as signature");
+        throw apiError('WrongProof', "proof doesn't validate as signature");
       }
       if (Math.abs(tx.timestamp - Date.now()) > 1.5 * HOUR) {
         throw apiError('Mistiming', `Transaction ts ${tx.timestamp} is from far future`);
@@ -112,7 +115,12 @@ function memoryPool(): Pool {
   };
 }
 
-function accountReads(): Accounts {
+function* at<T>(value: T): Generator<undefined, T> {
+  yield undefined;
+  return value;
+}
+
+function accountReads(): AccountReads {
   const regular = (address: Uint8Array) =>
     chain.addressToText(address) === first.text ? SUPPLY : 0n;
   return {
@@ -121,8 +129,8 @@ function accountReads(): Accounts {
       const value = regular(address);
       return { regular: value, available: value, effective: value, generating: value };
     },
-    lowestBalance: regular,
-    lowestEffective: regular,
+    lowestBalance: (address) => at(regular(address)),
+    lowestEffective: (address) => at(regular(address)),
     generatingAt: regular,
     data: () => [],
     dataEntry: () => undefined,
@@ -147,6 +155,14 @@ export const settings: Services['settings'] = {
 };
 
 export function stubServices(changes: Partial<Services> = {}): Services {
+  const services: Services = {
+    ...presentServices(changes),
+    snapshot: () => ({ reads: services, release: () => {} }),
+  };
+  return services;
+}
+
+function presentServices(changes: Partial<Services>): Omit<Services, 'snapshot'> {
   const block = genesisBlock();
   const [genesisTx] = block.transactions as [Tx];
   const fees = Object.fromEntries(allTypes.map((def) => [def.type, def.fee ?? 0n]));
@@ -168,6 +184,7 @@ export function stubServices(changes: Partial<Services> = {}): Services {
       height: () => 1,
       headerAt: (height) => (height === 1 ? block : undefined),
       blockAt: (height) => (height === 1 ? block : undefined),
+      transactionsAt: () => block.transactions,
       heightOf: (signature) => (latin1(signature) === latin1(block.signature) ? 1 : undefined),
       transaction: (id) =>
         latin1(id) === latin1(genesisTx.id) ? { tx: genesisTx, height: 1 } : undefined,
@@ -182,7 +199,7 @@ export function stubServices(changes: Partial<Services> = {}): Services {
       balance: () => 0n,
       balancesOf: () => [],
       distribution: () => [],
-      distributionAt: () => ({ items: [], hasNext: false, last: undefined }),
+      distributionAt: () => at({ items: [], hasNext: false, last: undefined }),
     },
     pool: memoryPool(),
     fees: {
@@ -268,7 +285,7 @@ export async function serve(
   services: Services = stubServices(),
   options: Partial<HttpServerOptions> = {},
 ): Promise<Running> {
-  const server = await hyperExpress.listen(createApi(services), {
+  const server = await hyperExpress.listen(createApi(services, {}, readPages()), {
     host: '127.0.0.1',
     port: 0,
     cors: true,

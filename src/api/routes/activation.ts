@@ -1,8 +1,10 @@
-/** Features and leases (rest-api.md §18). */
+/** Features and leases. */
 import Type from 'typebox';
 import { print, printed } from '../answer.ts';
 import { Int32 } from '../body.ts';
+import { limits } from '../limits.ts';
 import * as params from '../params.ts';
+import { inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 
@@ -39,9 +41,10 @@ const active = route({
   doc: 'Leases in force that an address gave or received, newest first.',
   params: { address: params.address },
   reply: Type.Array(Transaction),
-  handle: ({ params: { address } }, services) =>
-    printed(
-      print(services.leases.active(address.bytes).map((item) => confirmedJson(item, services))),
+  cost: { inTurns: true, rows: limits.listRows },
+  handle: ({ params: { address } }) =>
+    inTurns((services) =>
+      listOf(services.leases.active(address.bytes), (item) => confirmedJson(item, services)),
     ),
 });
 

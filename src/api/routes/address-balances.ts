@@ -1,4 +1,4 @@
-/** Balances of addresses (rest-api.md §6.3–6.6; README decisions 10 and 34). */
+/** Balances of addresses (rest.md#balances; decisions 10 and 34). */
 import Type from 'typebox';
 import { ApiError, apiError } from '../../base/errors.ts';
 import { integer } from '../../base/json.ts';
@@ -6,6 +6,8 @@ import { printed } from '../answer.ts';
 import { Int64, json, optionalJson } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
+import { inTurns, listOf } from '../pieces.ts';
+import type { Steps } from '../reads.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { AddressList, Balance } from '../shapes.ts';
@@ -14,7 +16,12 @@ const group = 'addresses';
 
 /** The text of an address holds nothing that JSON escapes. */
 const balanceText = (address: string, confirmations: number, balance: bigint) =>
-  printed(`{"address":"${address}","confirmations":${confirmations},"balance":${balance}}`);
+  `{"address":"${address}","confirmations":${confirmations},"balance":${balance}}`;
+
+const lowest = (address: string, confirmations: number, find: (of: Services) => Steps<bigint>) =>
+  inTurns(function* (services) {
+    yield balanceText(address, confirmations, yield* find(services));
+  });
 
 const someBlocks = params.nonNegative('Blocks that the balance lasted; 0 means now.');
 
@@ -37,7 +44,7 @@ const balance = route({
   params: { address: params.address },
   reply: Balance,
   handle: ({ params: { address } }, { accounts }) =>
-    balanceText(address.text, 0, accounts.balance(address.bytes)),
+    printed(balanceText(address.text, 0, accounts.balance(address.bytes))),
 });
 
 const balanceConfirmed = route({
@@ -46,14 +53,16 @@ const balanceConfirmed = route({
   access: 'public',
   group,
   doc: 'The lowest balance over the last blocks.',
+  cost: { inTurns: true, rows: limits.confirmations + 1 },
   params: { address: params.address, confirmations },
   reply: Balance,
   handle({ params: { address, confirmations } }, { accounts }) {
-    const value =
-      confirmations === 0
-        ? accounts.balance(address.bytes)
-        : accounts.lowestBalance(address.bytes, confirmations);
-    return balanceText(address.text, confirmations, value);
+    if (confirmations === 0) {
+      return printed(balanceText(address.text, 0, accounts.balance(address.bytes)));
+    }
+    return lowest(address.text, confirmations, (of) =>
+      of.accounts.lowestBalance(address.bytes, confirmations),
+    );
   },
 });
 
@@ -66,7 +75,7 @@ const effective = route({
   params: { address: params.address },
   reply: Balance,
   handle: ({ params: { address } }, { accounts }) =>
-    balanceText(address.text, 0, accounts.balances(address.bytes).effective),
+    printed(balanceText(address.text, 0, accounts.balances(address.bytes).effective)),
 });
 
 const effectiveConfirmed = route({
@@ -75,14 +84,16 @@ const effectiveConfirmed = route({
   access: 'public',
   group,
   doc: 'The lowest effective balance over the last blocks.',
+  cost: { inTurns: true, rows: limits.confirmations + 1 },
   params: { address: params.address, confirmations },
   reply: Balance,
   handle({ params: { address, confirmations } }, { accounts }) {
-    const value =
-      confirmations === 0
-        ? accounts.balances(address.bytes).effective
-        : accounts.lowestEffective(address.bytes, confirmations);
-    return balanceText(address.text, confirmations, value);
+    if (confirmations === 0) {
+      return printed(balanceText(address.text, 0, accounts.balances(address.bytes).effective));
+    }
+    return lowest(address.text, confirmations, (of) =>
+      of.accounts.lowestEffective(address.bytes, confirmations),
+    );
   },
 });
 
@@ -106,20 +117,27 @@ function detailsOf(address: params.Address, { accounts }: Services): Record<stri
 }
 
 /** Details of the valid addresses in their order, then a refusal for each other one. */
-function detailsOfMany(texts: readonly string[], services: Services): Record<string, unknown>[] {
-  if (texts.length > limits.addresses) throw apiError('TooBigSequence');
-  const good: Record<string, unknown>[] = [];
+function detailsOfMany(texts: readonly string[], { codec }: Services) {
+  const good: params.Address[] = [];
   const bad: Record<string, unknown>[] = [];
   for (const text of texts) {
     try {
-      good.push(detailsOf(params.readAddress(text, services.codec), services));
+      good.push(params.readAddress(text, codec));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       bad.push({ address: text, ...error.body });
     }
   }
-  return [...good, ...bad];
+  return inTurns((services) =>
+    listOf<params.Address | Record<string, unknown>>([...good, ...bad], (one) =>
+      'bytes' in one ? detailsOf(one as params.Address, services) : one,
+    ),
+  );
 }
+
+/** What is read of an account for its balance and that of the last thousand blocks. */
+const ACCOUNT_ROWS = 1010;
+const detailsCost = { inTurns: true, rows: limits.addresses * ACCOUNT_ROWS };
 
 // Where the kind of a reply depends on a setting, its schema lists both.
 const AnyDetails = Type.Unsafe<unknown>({ anyOf: [Type.Array(Details), Details] });
@@ -134,8 +152,9 @@ const balanceDetails = route({
   doc:
     'All kinds of balance: an array with one object, or the bare object with ' +
     '`rest-api.sdk-compatible`. A JSON body with `addresses` selects those instead.',
+  cost: detailsCost,
   params: { address: params.text('An address.') },
-  body: optionalJson(Type.Object({ addresses: Type.Optional(Type.Array(Type.String())) })),
+  body: optionalJson(Type.Partial(AddressList)),
   reply: AnyDetails,
   handle({ params: { address }, body }, services) {
     if (body?.addresses !== undefined) return detailsOfMany(body.addresses, services);
@@ -150,6 +169,7 @@ const balanceDetailsOfMany = route({
   access: 'public',
   group,
   doc: 'All kinds of balance of up to 1000 addresses; invalid ones come last with their error.',
+  cost: detailsCost,
   body: json(AddressList),
   reply: DetailsOfMany,
   handle: ({ body }, services) => detailsOfMany(body.addresses, services),

@@ -1,7 +1,9 @@
-/** Signing and verifying messages with account keys (rest-api.md §6.8–6.11). */
+/** Signing and verifying messages with account keys. */
+
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
+import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { badField, json } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
@@ -9,7 +11,6 @@ import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 
 const group = 'addresses';
-const SIGNATURE_BYTES = 64;
 
 const ToSign = Type.Object({ message: Type.String(), password: Type.Optional(Type.String()) });
 const Signed = Type.Object({

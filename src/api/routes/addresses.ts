@@ -1,13 +1,16 @@
-/** Addresses: the keystore's, validation, scripts and data entries (rest-api.md §6). */
+/** Addresses: the keystore's, validation, scripts and data entries. */
+
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
+import { ADDRESS_BYTES } from '../../base/sizes.ts';
 import { CodecError } from '../../codec/codec.ts';
-import { aliasToText } from '../../tx/recipient.ts';
+import { aliasToText } from '../../tx/fields/recipient.ts';
 import { readAlias } from '../alias-name.ts';
-import { Int32, Int64, json } from '../body.ts';
+import { Int32, Int64, json, list } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
+import { endingWith, inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { EntryShape, entryJson, scriptJson } from '../shapes.ts';
@@ -15,9 +18,8 @@ import { addressBalances } from './address-balances.ts';
 import { addressMessages } from './address-messages.ts';
 
 const group = 'addresses';
-const ADDRESS_BYTES = 26;
 
-const list = route({
+const all = route({
   method: 'GET',
   path: '/addresses',
   access: 'public',
@@ -117,11 +119,17 @@ const validateMany = route({
   access: 'public',
   group,
   doc: 'The same for a list.',
-  body: json(Type.Object({ addressesOrAliases: Type.Array(Type.String()) })),
+  cost: { inTurns: true, rows: limits.addresses },
+  body: json(Type.Object({ addressesOrAliases: list(Type.String(), limits.addresses) })),
   reply: Type.Object({ validations: Type.Array(Validity) }),
-  handle({ body: { addressesOrAliases } }, services) {
-    return { validations: addressesOrAliases.map((text) => validity(text, services)) };
-  },
+  handle: ({ body: { addressesOrAliases } }) =>
+    inTurns((services) =>
+      endingWith(
+        {},
+        'validations',
+        listOf(addressesOrAliases, (text) => validity(text, services)),
+      ),
+    ),
 });
 
 const ofPublicKey = route({
@@ -158,14 +166,15 @@ const data = route({
   access: 'public',
   group,
   doc: 'Data entries of an account in the order of their keys.',
+  cost: { inTurns: true, rows: limits.entryRows },
   params: { address: params.address },
   query: {
     offset: params.optional(params.nonNegative('Entries to skip.'), 0),
     limit: params.optional(params.positive('The most entries to list.'), Infinity),
   },
   reply: Type.Array(EntryShape),
-  handle: ({ params: { address }, query }, { accounts }) =>
-    Array.from(accounts.data(address.bytes, query), entryJson),
+  handle: ({ params: { address }, query }) =>
+    inTurns(({ accounts }) => listOf(accounts.data(address.bytes, query), entryJson)),
 });
 
 const dataEntry = route({
@@ -186,7 +195,7 @@ const dataEntry = route({
 });
 
 export const addresses = {
-  list,
+  list: all,
   seq,
   ...addressBalances,
   scriptInfo,

@@ -1,7 +1,7 @@
-/** Aliases (rest-api.md §7). */
+/** Aliases. */
 import Type from 'typebox';
 import { apiError } from '../../base/errors.ts';
-import { aliasToText } from '../../tx/recipient.ts';
+import { aliasToText } from '../../tx/fields/recipient.ts';
 import { readAlias } from '../alias-name.ts';
 import * as params from '../params.ts';
 import { route } from '../route.ts';

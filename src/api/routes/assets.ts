@@ -1,15 +1,16 @@
-/** Assets: balances, details, distribution (rest-api.md §11). */
+/** Assets: balances, details, distribution. */
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { integer } from '../../base/json.ts';
-import { txToJson } from '../../tx/json.ts';
 import { Int32, Int64, json } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
+import { endingWith, inTurns, listOf, mapped, objectOf } from '../pieces.ts';
+import type { AssetView } from '../reads.ts';
 import { route } from '../route.ts';
-import type { AssetView, Services } from '../services.ts';
-import { AddressList, scriptJson, Transaction } from '../shapes.ts';
+import type { Services } from '../services.ts';
+import { AddressList, confirmedJson, scriptJson, Transaction } from '../shapes.ts';
 
 const group = 'assets';
 const MAX_ID_CHARS = 44;
@@ -45,26 +46,27 @@ const Holding = Type.Object({
   issueTransaction: Transaction,
 });
 
-function holdings(owner: Uint8Array, { assets, codec }: Services) {
+function* holdings(owner: Uint8Array, { assets, codec }: Services) {
   const ownerText = codec.addressToText(owner);
-  const out = [];
   for (const [id, balance] of assets.balancesOf(owner)) {
     const view = assets.details(id);
     if (view === undefined) continue;
     const sponsored = view.minSponsoredAssetFee !== undefined;
     const own = codec.addressToText(view.issuer) === ownerText;
-    out.push({
+    yield {
       assetId: base58.encode(id),
       balance,
       quantity: view.quantity,
       reissuable: view.reissuable,
       minSponsoredAssetFee: view.minSponsoredAssetFee ?? null,
       sponsorBalance: sponsored && own ? view.sponsorBalance : null,
-      issueTransaction: txToJson(view.issueTransaction, codec),
-    });
+      issueTransaction: confirmedJson(view.issueTransaction, { codec }),
+    };
   }
-  return out;
 }
+
+const holdingsOf = (owner: Uint8Array, services: Services) =>
+  listOf(holdings(owner, services), (holding) => holding);
 
 const balances = route({
   method: 'GET',
@@ -74,10 +76,11 @@ const balances = route({
   doc: 'All assets of an address.',
   params: { address: params.address },
   reply: Type.Object({ address: Type.String(), balances: Type.Array(Holding) }),
-  handle: ({ params: { address } }, services) => ({
-    address: address.text,
-    balances: holdings(address.bytes, services),
-  }),
+  cost: { inTurns: true, rows: limits.listRows },
+  handle: ({ params: { address } }) =>
+    inTurns((services) =>
+      endingWith({ address: address.text }, 'balances', holdingsOf(address.bytes, services)),
+    ),
 });
 
 const balance = route({
@@ -101,12 +104,20 @@ const balancesOfMany = route({
   access: 'public',
   group,
   doc: 'All assets of up to 1000 addresses, by address.',
+  cost: { inTurns: true, rows: limits.listRows },
   body: json(AddressList),
   reply: Type.Record(Type.String(), Type.Array(Holding)),
   handle({ body: { addresses } }, services) {
-    if (addresses.length > limits.addresses) throw apiError('TooBigSequence');
-    const read = addresses.map((text) => params.readAddress(text, services.codec));
-    return Object.fromEntries(read.map(({ text, bytes }) => [text, holdings(bytes, services)]));
+    // By address, so that one that comes twice is read once.
+    const read = new Map(
+      addresses.map((given) => {
+        const { text, bytes } = params.readAddress(given, services.codec);
+        return [text, bytes];
+      }),
+    );
+    return inTurns((of) =>
+      objectOf(mapped(read, ([text, bytes]) => [text, holdingsOf(bytes, of)] as const)),
+    );
   },
 });
 
@@ -169,8 +180,8 @@ const details = route({
 const Amounts = Type.Record(Type.String(), Int64);
 
 const byAddress = (items: Iterable<readonly [Uint8Array, bigint]>, { codec }: Services) =>
-  Object.fromEntries(
-    Array.from(items, ([address, amount]) => [codec.addressToText(address), amount]),
+  objectOf(
+    mapped(items, ([address, amount]) => [codec.addressToText(address), [`${amount}`]] as const),
   );
 
 const distribution = route({
@@ -179,10 +190,11 @@ const distribution = route({
   access: 'public',
   group,
   doc: 'Who has how much of an asset.',
+  cost: { inTurns: true, rows: limits.entryRows },
   params: { assetId: assetOfDistribution },
   reply: Amounts,
-  handle: ({ params: { assetId } }, services) =>
-    byAddress(services.assets.distribution(assetId), services),
+  handle: ({ params: { assetId } }) =>
+    inTurns((services) => byAddress(services.assets.distribution(assetId), services)),
 });
 
 /** A number of the paged distribution, whose errors are texts of their own. */
@@ -203,6 +215,7 @@ const distributionAt = route({
   access: 'public',
   group,
   doc: 'Who had how much of an asset at a past height, page by page.',
+  cost: { inTurns: true, rows: limits.listRows },
   params: {
     assetId: assetOfDistribution,
     height: counted('A height below the present one.', (value) =>
@@ -225,14 +238,12 @@ const distributionAt = route({
     if (height >= top) {
       throw apiError('Invalid', `Height should be less than current height ${top}`);
     }
-    const { hasNext, last, items } = services.assets.distributionAt(
-      assetId,
-      height,
-      limit,
-      after?.bytes,
-    );
-    const lastItem = last === undefined ? null : services.codec.addressToText(last);
-    return { hasNext, lastItem, items: byAddress(items, services) };
+    return inTurns(function* (of) {
+      const page = of.assets.distributionAt(assetId, height, limit, after?.bytes);
+      const { hasNext, last, items } = yield* page;
+      const lastItem = last === undefined ? null : of.codec.addressToText(last);
+      yield* endingWith({ hasNext, lastItem }, 'items', byAddress(items, of));
+    });
   },
 });
 

@@ -1,18 +1,24 @@
-/** Blocks and headers (rest-api.md §12). */
+/** Blocks and headers. */
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
-import { details, print, printed } from '../answer.ts';
-import { Block, blockJson, Header, headerJson } from '../block-json.ts';
+import { print, printed } from '../answer.ts';
+import { Block, blockPieces, Header, headerJson } from '../block-json.ts';
 import { Int32 } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
+import { inTurns, joined, type LongAnswer, mapped } from '../pieces.ts';
+import type { HeaderView } from '../reads.ts';
 import { route } from '../route.ts';
-import type { BlockView, HeaderView, Services } from '../services.ts';
+import type { Services } from '../services.ts';
 
 const group = 'blocks';
-const NO_BLOCK = details(200, 'No block for this height');
-const NO_CHILD = details(200, 'No child blocks');
+const NO_BLOCK = JSON.stringify({ status: 'error', details: 'No block for this height' });
+const NO_CHILD = JSON.stringify({ status: 'error', details: 'No child blocks' });
+
+/** Rows of one block: its transactions, and for each the state of a lease. */
+const blockCost = { inTurns: true, rows: limits.listRows };
+const blocksCost = { inTurns: true, rows: limits.entryRows };
 
 const from = params.positive('First height.');
 const to = params.positive('Last height, at most 99 above the first.');
@@ -25,11 +31,18 @@ export function heightOf(signature: Uint8Array, { chain }: Pick<Services, 'chain
   return height;
 }
 
-const block = (view: BlockView | undefined, services: Services, extended = false) =>
-  view === undefined ? NO_BLOCK : printed(print(blockJson(view, services, extended)));
+/** The whole block at the height that `find` gives, shown from one state of the chain. */
+const block = (
+  find: (services: Services) => number,
+  { extended = false, absent = NO_BLOCK } = {},
+): LongAnswer =>
+  inTurns((services) => {
+    const view = services.chain.headerAt(find(services));
+    return view === undefined ? [absent] : blockPieces(view, services, extended);
+  });
 
 const header = (view: HeaderView | undefined, services: Services) =>
-  view === undefined ? NO_BLOCK : printed(print(headerJson(view, services)));
+  printed(view === undefined ? NO_BLOCK : print(headerJson(view, services)));
 
 const height = route({
   method: 'GET',
@@ -59,7 +72,8 @@ const first = route({
   group,
   doc: 'The genesis block.',
   reply: Block,
-  handle: (_request, services) => block(services.chain.blockAt(1), services),
+  cost: blockCost,
+  handle: () => block(() => 1),
 });
 
 const last = route({
@@ -69,7 +83,8 @@ const last = route({
   group,
   doc: 'The last block.',
   reply: Block,
-  handle: (_request, services) => block(services.chain.blockAt(services.chain.height()), services),
+  cost: blockCost,
+  handle: () => block(({ chain }) => chain.height()),
 });
 
 const at = route({
@@ -80,8 +95,8 @@ const at = route({
   doc: 'The block at a height; above the last one a status object.',
   params: { height: params.height },
   reply: Block,
-  handle: ({ params: { height } }, services) =>
-    block(services.chain.blockAt(height), services, true),
+  cost: blockCost,
+  handle: ({ params: { height } }) => block(() => height, { extended: true }),
 });
 
 const headerAt = route({
@@ -106,23 +121,24 @@ const headerLast = route({
     header(services.chain.headerAt(services.chain.height()), services),
 });
 
-/** Calls `show` for each existing height; refuses a range that is empty or too long. */
-function range<T>(from: number, to: number, chainHeight: number, show: (height: number) => T): T[] {
+/** Refuses a range that is empty or too long. */
+function checkRange(from: number, to: number): void {
   if (to < from) {
     throw apiError('Invalid', `Invalid interval: end '${to}' less than start '${from}'`);
   }
   if (to - from >= limits.blockRange) throw apiError('TooBigSequence');
-  const top = Math.min(to, chainHeight);
-  const out: T[] = [];
-  for (let h = from; h <= top; h++) out.push(show(h));
-  return out;
 }
 
-function manyBlocks(from: number, to: number, services: Services, extended: boolean) {
-  const { chain } = services;
-  // The tip may not fall below `height` while this runs: everything here is synchronous.
-  return printed(
-    print(range(from, to, chain.height(), (h) => blockJson(chain.blockAt(h)!, services, extended))),
+/** The headers of the existing heights of a range. */
+function* headersOf(from: number, to: number, { chain }: Services): Generator<HeaderView> {
+  const top = Math.min(to, chain.height());
+  for (let height = from; height <= top; height++) yield chain.headerAt(height)!;
+}
+
+function manyBlocks(from: number, to: number, extended: boolean): LongAnswer {
+  checkRange(from, to);
+  return inTurns((services) =>
+    joined(mapped(headersOf(from, to, services), (view) => blockPieces(view, services, extended))),
   );
 }
 
@@ -134,7 +150,8 @@ const seq = route({
   doc: 'Up to 100 blocks.',
   params: { from, to },
   reply: Type.Array(Block),
-  handle: ({ params: { from, to } }, services) => manyBlocks(from, to, services, false),
+  cost: blocksCost,
+  handle: ({ params: { from, to } }) => manyBlocks(from, to, false),
 });
 
 const seqext = route({
@@ -145,7 +162,8 @@ const seqext = route({
   doc: 'Up to 100 blocks with the state of leases in their transactions.',
   params: { from, to },
   reply: Type.Array(Block),
-  handle: ({ params: { from, to } }, services) => manyBlocks(from, to, services, true),
+  cost: blocksCost,
+  handle: ({ params: { from, to } }) => manyBlocks(from, to, true),
 });
 
 const headersSeq = route({
@@ -157,9 +175,9 @@ const headersSeq = route({
   params: { from, to },
   reply: Type.Array(Header),
   handle({ params: { from, to } }, services) {
-    const { chain } = services;
-    const shown = range(from, to, chain.height(), (h) => headerJson(chain.headerAt(h)!, services));
-    return printed(print(shown));
+    checkRange(from, to);
+    const found = headersOf(from, to, services);
+    return printed(print(Array.from(found, (view) => headerJson(view, services))));
   },
 });
 
@@ -171,8 +189,8 @@ const bySignature = route({
   doc: 'A block by its signature.',
   params: { signature: params.blockSignature },
   reply: Block,
-  handle: ({ params: { signature } }, services) =>
-    block(services.chain.blockAt(heightOf(signature, services)), services),
+  cost: blockCost,
+  handle: ({ params: { signature } }) => block((services) => heightOf(signature, services)),
 });
 
 const ofGenerator = route({
@@ -183,16 +201,19 @@ const ofGenerator = route({
   doc: 'The blocks of one generator among up to 100 heights.',
   params: { address: params.text('Address of the generator; a malformed one has none.'), from, to },
   reply: Type.Array(Block),
-  handle({ params: { address, from, to } }, services) {
+  cost: blocksCost,
+  handle({ params: { address, from, to } }, { codec }) {
     if (to < from) throw apiError('TooBigSequence');
-    const { chain, codec } = services;
+    checkRange(from, to);
     const bare = address.replace(/^address:/, '');
-    const shown = range(from, to, chain.height(), (h) =>
-      codec.addressToText(chain.headerAt(h)!.generator) === bare
-        ? blockJson(chain.blockAt(h)!, services, false)
-        : undefined,
+    const isTheirs = ({ generator }: HeaderView) => codec.addressToText(generator) === bare;
+    return inTurns((services) =>
+      joined(
+        mapped(headersOf(from, to, services), (view) =>
+          isTheirs(view) ? blockPieces(view, services, false) : undefined,
+        ),
+      ),
     );
-    return printed(print(shown.filter((json) => json !== undefined)));
   },
 });
 
@@ -204,10 +225,9 @@ const child = route({
   doc: 'The block after this one; after the last one a status object.',
   params: { signature: params.blockSignature },
   reply: Block,
-  handle({ params: { signature } }, services) {
-    const view = services.chain.blockAt(heightOf(signature, services) + 1);
-    return view === undefined ? NO_CHILD : block(view, services);
-  },
+  cost: blockCost,
+  handle: ({ params: { signature } }) =>
+    block((services) => heightOf(signature, services) + 1, { absent: NO_CHILD }),
 });
 
 export const blocks = {

@@ -1,11 +1,12 @@
-/** Consensus (rest-api.md §14). */
+/** Consensus. */
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { Int32, Int64 } from '../body.ts';
 import * as params from '../params.ts';
+import type { HeaderView } from '../reads.ts';
 import { route } from '../route.ts';
-import type { HeaderView, Services } from '../services.ts';
+import type { Services } from '../services.ts';
 import { heightOf } from './blocks.ts';
 
 const group = 'consensus';
@@ -84,7 +85,7 @@ const miners = route({
   params: { timestamp: params.timestamp },
   reply: Type.Object({ miners: Type.Array(Type.String()), timestamp: Int64 }),
   handle: ({ params: { timestamp } }, services) => ({
-    miners: texts(services.consensus.miners(Number(timestamp)), services),
+    miners: texts(services.consensus.miners(params.timeOf(timestamp)), services),
     timestamp,
   }),
 });

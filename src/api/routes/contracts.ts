@@ -1,14 +1,15 @@
-/** Contracts: their records and states (rest-api.md §8). */
+/** Contracts: their records and states. */
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
-import { Int32, Int64, json } from '../body.ts';
+import { Int32, Int64, json, list } from '../body.ts';
 import { keyFilter } from '../key-filter.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
+import { inTurns, listOf, mapped, objectOf } from '../pieces.ts';
+import type { ContractView, EntriesQuery, ExecutionStatus } from '../reads.ts';
 import { route } from '../route.ts';
-import type { EntriesQuery, Services } from '../services.ts';
-import type { ContractView, ExecutionStatus } from '../services-network.ts';
+import type { Services } from '../services.ts';
 import { confirmedJson, EntryShape, entryJson, Transaction } from '../shapes.ts';
 
 const group = 'contracts';
@@ -39,16 +40,17 @@ function found(id: Uint8Array, { contracts }: Services): ContractView {
 const ALL: EntriesQuery = { offset: 0, limit: Infinity };
 
 const entriesOf = (id: Uint8Array, query: EntriesQuery, { contracts }: Services) =>
-  Array.from(contracts.entries(id, query), entryJson);
+  listOf(contracts.entries(id, query), entryJson);
 
-const list = route({
+const all = route({
   method: 'GET',
   path: '/contracts',
   access: 'public',
   group,
   doc: 'All contracts.',
   reply: Type.Array(Contract),
-  handle: (_request, { contracts }) => Array.from(contracts.list(), recordJson),
+  cost: { inTurns: true, rows: limits.listRows },
+  handle: () => inTurns(({ contracts }) => listOf(contracts.list(), recordJson)),
 });
 
 const statesOfMany = route({
@@ -57,16 +59,18 @@ const statesOfMany = route({
   access: 'public',
   group,
   doc: 'States of up to 100 contracts, by id.',
-  body: json(Type.Object({ contracts: Type.Array(Type.String()) })),
+  cost: { inTurns: true, rows: limits.entryRows },
+  body: json(Type.Object({ contracts: list(Type.String(), limits.contractIds) })),
   reply: Type.Record(Type.String(), Type.Array(EntryShape)),
   handle({ body }, services) {
-    if (body.contracts.length > limits.contractIds) throw apiError('TooBigSequence');
-    const states = [...new Set(body.contracts)].map((text) => {
+    const ids = [...new Set(body.contracts)].map((text) => {
       const id = params.contractId.parse(text, services.codec);
       found(id, services);
-      return [text, entriesOf(id, ALL, services)] as const;
+      return [text, id] as const;
     });
-    return Object.fromEntries(states);
+    return inTurns((of) =>
+      objectOf(mapped(ids, ([text, id]) => [text, entriesOf(id, ALL, of)] as const)),
+    );
   },
 });
 
@@ -142,6 +146,7 @@ const state = route({
   access: 'public',
   group,
   doc: 'State of a contract in the order of its keys.',
+  cost: { inTurns: true, rows: limits.entryRows },
   params: { contractId: params.contractId },
   query: {
     offset: params.optional(params.nonNegative('Entries to skip.'), 0),
@@ -149,11 +154,12 @@ const state = route({
     matches: params.optional(params.text('Regular expression for the whole key.'), undefined),
   },
   reply: Type.Array(EntryShape),
-  handle({ params: { contractId }, query: { offset, limit, matches } }, services) {
+  async handle({ params: { contractId }, query: { offset, limit, matches } }, services) {
     found(contractId, services);
     const query = { offset, limit };
-    const filtered = matches === undefined ? query : { ...query, accepts: keyFilter(matches) };
-    return entriesOf(contractId, filtered, services);
+    const filtered =
+      matches === undefined ? query : { ...query, accepts: await keyFilter(matches) };
+    return inTurns((of) => entriesOf(contractId, filtered, of));
   },
 });
 
@@ -164,10 +170,9 @@ const stateOfKeys = route({
   group,
   doc: 'Entries of up to 100 keys; those that do not exist are left out.',
   params: { contractId: params.contractId },
-  body: json(Type.Object({ keys: Type.Array(Type.String()) })),
+  body: json(Type.Object({ keys: list(Type.String(), limits.contractKeys) })),
   reply: Type.Array(EntryShape),
   handle({ params: { contractId }, body: { keys } }, services) {
-    if (keys.length > limits.contractKeys) throw apiError('TooBigSequence');
     found(contractId, services);
     return keys
       .map((key) => services.contracts.entry(contractId, key))
@@ -193,7 +198,7 @@ const entry = route({
 });
 
 export const contracts = {
-  list,
+  list: all,
   statesOfMany,
   status,
   executedFor,

@@ -1,9 +1,9 @@
-/** Encryption between accounts, with keys of the keystore (rest-api.md §16). */
+/** Encryption between accounts, with keys of the keystore. */
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { fromUtf8, utf8 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
-import { badField, json } from '../body.ts';
+import { badField, json, list } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { route } from '../route.ts';
@@ -19,7 +19,7 @@ const ToEncrypt = Type.Object({
   sender: Type.String(),
   password: Type.Optional(Type.String()),
   encryptionText: Type.String(),
-  recipientsPublicKeys: Type.Array(Type.String()),
+  recipientsPublicKeys: list(Type.String(), limits.encryption.recipients),
   ...algorithm,
 });
 
@@ -41,9 +41,6 @@ function readRequest(
   if (keystore.publicKey(sender) === undefined) throw apiError('MissingSenderPrivateKey');
   const keys = body.recipientsPublicKeys;
   const plain = utf8(body.encryptionText);
-  if (keys.length > limits.encryption.recipients) {
-    throw apiError('TooBigSequence', `${keys.length} recipients`);
-  }
   if (copies && keys.length * plain.length > limits.encryption.separateBytes) {
     throw apiError('TooBigSequence', 'the same text for so many; use encryptCommon');
   }
@@ -57,7 +54,7 @@ const encryptSeparate = route({
   access: 'cryptoKey',
   group,
   doc: 'Encrypts a text for each recipient with a key of its own.',
-  maxBody: limits.body.encrypt,
+  cost: { bytesIn: limits.body.encrypt },
   body: json(ToEncrypt),
   reply: Type.Array(
     Type.Object({
@@ -83,7 +80,7 @@ const encryptCommon = route({
   access: 'cryptoKey',
   group,
   doc: 'Encrypts a text once, with its key wrapped for each recipient.',
-  maxBody: limits.body.encrypt,
+  cost: { bytesIn: limits.body.encrypt },
   body: json(ToEncrypt),
   reply: Type.Object({
     encryptedText: Type.String(),
@@ -109,7 +106,7 @@ const decrypt = route({
   access: 'cryptoKey',
   group,
   doc: 'Decrypts a text for a key of the keystore; the text may be Base64 or, of old, Base58.',
-  maxBody: limits.body.decrypt,
+  cost: { bytesIn: limits.body.decrypt },
   body: json(
     Type.Object({
       recipient: Type.String(),

@@ -1,5 +1,5 @@
 /**
- * Health for supervisors and load balancers (ecosystem.md §1.1): alive means that a restart would
+ * Health for supervisors and load balancers: alive means that a restart would
  * not help, ready means that clients are served well. 200 or 503, each with its reasons.
  */
 import Type from 'typebox';

@@ -1,4 +1,4 @@
-/** The node itself (rest-api.md §15). */
+/** The node itself. */
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';

@@ -1,13 +1,14 @@
-/** Peers and registered nodes (rest-api.md §10). A node without network has no peers. */
+/** Peers and registered nodes. A node without network has no peers. */
+
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
+import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { badField, Int64, json } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { route } from '../route.ts';
-import type { Services } from '../services.ts';
-import type { Peers } from '../services-network.ts';
+import type { Peers, Services } from '../services.ts';
 
 const group = 'peers';
 const MAX_PORT = 65_535;
@@ -128,7 +129,7 @@ const identity = route({
     if (caller === undefined) throw apiError('NotInNetwork', text);
     const message = Buffer.from(services.codec.addressToText(bytes));
     const valid =
-      signature.length === 64 &&
+      signature.length === SIGNATURE_BYTES &&
       (await services.verifier.verifyOne(caller.publicKey, message, signature));
     if (!valid) throw apiError('InvalidSignature');
     return { publicKey: base58.encode(services.node.identity.publicKey) };

@@ -1,9 +1,12 @@
-/** Permissions (rest-api.md §17). */
+/** Permissions. */
 import Type from 'typebox';
 import { Int64, json } from '../body.ts';
+import { limits } from '../limits.ts';
 import * as params from '../params.ts';
+import { inTurns, listOf, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
+import { AddressList } from '../shapes.ts';
 
 const group = 'permissions';
 
@@ -41,7 +44,7 @@ const at = route({
   params: { address: params.address, timestamp: params.timestamp },
   reply: Roles,
   handle: ({ params: { address, timestamp } }, services) => ({
-    roles: rolesAt(address.bytes, Number(timestamp), services),
+    roles: rolesAt(address.bytes, params.timeOf(timestamp), services),
     timestamp,
   }),
 });
@@ -52,18 +55,24 @@ const ofMany = route({
   access: 'public',
   group,
   doc: 'Roles of several addresses in force at a time, in the order of the request.',
-  body: json(Type.Object({ addresses: Type.Array(Type.String()), timestamp: Int64 })),
+  cost: { inTurns: true, rows: limits.listRows },
+  body: json(Type.Object({ ...AddressList.properties, timestamp: Int64 })),
   reply: Type.Object({
     addressToRoles: Type.Array(Type.Object({ address: Type.String(), roles: Type.Array(Role) })),
     timestamp: Int64,
   }),
   handle({ body: { addresses, timestamp } }, services) {
     const read = addresses.map((text) => params.readAddress(text, services.codec));
-    const addressToRoles = read.map(({ text, bytes }) => ({
-      address: text,
-      roles: rolesAt(bytes, Number(timestamp), services),
-    }));
-    return { addressToRoles, timestamp };
+    return inTurns((of) => {
+      const show = ({ text, bytes }: params.Address) => ({
+        address: text,
+        roles: rolesAt(bytes, params.timeOf(timestamp), of),
+      });
+      return objectOf([
+        ['addressToRoles', listOf(read, show)],
+        ['timestamp', [`${timestamp}`]],
+      ]);
+    });
   },
 });
 

@@ -1,5 +1,5 @@
 /**
- * Policies, and the doors to private data (rest-api.md §9). The lists are state of the chain;
+ * Policies, and the doors to private data. The lists are state of the chain;
  * without a storage the methods on data answer 613 once the key is right.
  */
 import Type from 'typebox';
@@ -7,15 +7,16 @@ import { base58 } from '../../base/base58.ts';
 import { encodeBase64 } from '../../base/base64.ts';
 import { apiError } from '../../base/errors.ts';
 import type { HttpRequest } from '../../base/http.ts';
-import { hashOf, policyIdOf } from '../../privacy/send.ts';
-import { txToJson } from '../../tx/json.ts';
+import { hashOf, policyIdOf } from '../../privacy/accept-item.ts';
+import { txToJson } from '../../tx/json/encode.ts';
 import { Answer, JSON_TYPE } from '../answer.ts';
 import { Int32, Int64, jsonAround, optionalJson } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
+import { inTurns, listOf } from '../pieces.ts';
+import type { PolicyView } from '../reads.ts';
 import { route } from '../route.ts';
-import type { Services } from '../services.ts';
-import type { PolicyView, Privacy } from '../services-network.ts';
+import type { Privacy, Services } from '../services.ts';
 import { Transaction } from '../shapes.ts';
 
 const group = 'privacy';
@@ -56,8 +57,11 @@ const list = route({
   group,
   doc: 'All policies.',
   reply: Type.Array(Policy),
-  handle: (_request, services) =>
-    Array.from(services.policies.list(), (policy) => policyJson(policy, services)),
+  cost: { inTurns: true, rows: limits.listRows },
+  handle: () =>
+    inTurns((services) =>
+      listOf(services.policies.list(), (policy) => policyJson(policy, services)),
+    ),
 });
 
 const one = route({
@@ -101,11 +105,12 @@ const hashes = route({
   access: 'public',
   group,
   doc: 'Hashes of the data that the chain knows of a policy.',
+  cost: { inTurns: true, rows: limits.entryRows },
   params: { policyId: params.policyId },
   reply: Strings,
   handle({ params: { policyId } }, services) {
     found(policyId, services);
-    return Array.from(services.policies.hashes(policyId), (hash) => base58.encode(hash));
+    return inTurns(({ policies }) => listOf(policies.hashes(policyId), base58.encode));
   },
 });
 
@@ -135,7 +140,7 @@ const sendData = route({
   access: 'privacyKey',
   group,
   doc: 'Stores private data of a policy and registers their hash on the chain.',
-  maxBody: limits.body.sendData,
+  cost: { bytesIn: limits.body.sendData },
   query: { broadcast: params.optional(params.flag('false: only store and sign.'), true) },
   body: jsonAround(
     'data',
@@ -164,7 +169,7 @@ interface Place {
   readonly policyId?: Uint8Array;
 }
 
-/** A JSON text, or the bare Base64 for whoever reads that (decision 36). */
+/** A JSON text, or the bare Base64 for clients that read that (decision 36). */
 async function dataAt({ hash, policyId }: Place, http: HttpRequest, services: Services) {
   const isBare = services.settings.sdkCompatible || /^\s*text\/plain/.test(http.header('accept'));
   const { pieces, length } = await storage(services).data(hash, policyId);
@@ -179,6 +184,7 @@ const getData = route({
   access: 'privacyKey',
   group,
   doc: 'Private data as Base64.',
+  cost: { inTurns: true, bytesOut: limits.dataAnswer },
   params: { hash: dataHash },
   reply: Type.String(),
   handle: ({ params: at, http }, services) => dataAt(at, http, services),
@@ -191,6 +197,7 @@ const getDataOf = route({
   access: 'privacyKey',
   group,
   doc: 'Private data of one policy as Base64.',
+  cost: { inTurns: true, bytesOut: limits.dataAnswer },
   params: { policyId: params.policyId, hash: dataHash },
   reply: Type.String(),
   handle: ({ params: at, http }, services) => dataAt(at, http, services),

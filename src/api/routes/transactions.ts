@@ -1,25 +1,34 @@
-/** Transactions: reading, the pool, fees, signing, broadcasting (rest-api.md §4). */
+/** Transactions: reading, the pool, fees, signing, broadcasting. */
+
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
-import { ApiError, apiError } from '../../base/errors.ts';
+import { ApiError, apiError, type ErrorName } from '../../base/errors.ts';
 import { integer, type JsonObject } from '../../base/json.ts';
-import { broadcastFromJson, forFeeFromJson, txToJson, unsignedFromJson } from '../../tx/json.ts';
-import { aliasToText } from '../../tx/recipient.ts';
+import { SIGNATURE_BYTES } from '../../base/sizes.ts';
+import { aliasToText } from '../../tx/fields/recipient.ts';
+import {
+  broadcastFromJson,
+  forFeeFromJson,
+  txToJson,
+  unsignedFromJson,
+} from '../../tx/json/encode.ts';
 import { signedBytes } from '../../tx/seal.ts';
 import type { Tx } from '../../tx/transaction.ts';
+import { massTransfer } from '../../tx/types/011-mass-transfer.ts';
+import { policyDataHash } from '../../tx/types/114-policy-data-hash.ts';
 import { type Answer, details, print, printed } from '../answer.ts';
 import { badField, Int32, Int64, jsonObject } from '../body.ts';
+import { limits } from '../limits.ts';
 import * as params from '../params.ts';
+import { inTurns, listOf } from '../pieces.ts';
+import type { ConfirmedTx } from '../reads.ts';
 import { route } from '../route.ts';
-import type { ConfirmedTx, Services } from '../services.ts';
+import type { Services } from '../services.ts';
 import { confirmedJson, extendedJson, Transaction } from '../shapes.ts';
 
 const group = 'transactions';
 const UNKNOWN = details(404, 'Transaction is not in blockchain');
 const NOT_IN_POOL = details(404, 'Transaction is not in UTX');
-const MASS_TRANSFER = 11;
-const POLICY_DATA_HASH = 114;
-const SIGNATURE_BYTES = 64;
 
 const info = route({
   method: 'GET',
@@ -55,6 +64,7 @@ const ofAddress = route({
   access: 'public',
   group,
   doc: 'Transactions that involve an address, newest first: an array that holds one array.',
+  cost: { inTurns: true, rows: limits.listRows },
   params: { address: params.address, limit: listLimit },
   query: {
     after: params.optional(
@@ -69,8 +79,12 @@ const ofAddress = route({
     const most = services.settings.transactionsByAddressLimit;
     if (limit > most) throw apiError('TooBigSequence', `limit ${limit} is over ${most}`);
     if (after !== undefined && services.chain.transaction(after) === undefined) return UNKNOWN;
-    const found = limit === 0 ? [] : services.chain.transactionsOf(address.bytes, limit, after);
-    return printed(print([found.map((item) => listed(item, address, services))]));
+    return inTurns(function* (of) {
+      const found = limit === 0 ? [] : of.chain.transactionsOf(address.bytes, limit, after);
+      yield '[';
+      yield* listOf(found, (item) => listed(item, address, of));
+      yield ']';
+    });
   },
 });
 
@@ -78,7 +92,7 @@ const ofAddress = route({
 function listed(item: ConfirmedTx, address: params.Address, services: Services): unknown {
   const json = confirmedJson(item, services);
   const transfers = json['transfers'];
-  if (item.tx.type !== MASS_TRANSFER || !Array.isArray(transfers)) return json;
+  if (item.tx.type !== massTransfer.type || !Array.isArray(transfers)) return json;
   if (json['sender'] === address.text) return json;
   const aliases = services.accounts.aliasesOf(address.bytes);
   const mine = new Set([address.text, ...aliases.map((name) => aliasToText(name, services.codec))]);
@@ -95,8 +109,8 @@ const unconfirmed = route({
   group,
   doc: 'All transactions of the pool.',
   reply: Type.Array(Transaction),
-  handle: (_request, { pool, codec }) =>
-    printed(print(pool.list().map((tx) => txToJson(tx, codec)))),
+  cost: { inTurns: true },
+  handle: () => inTurns(({ pool, codec }) => listOf(pool.list(), (tx) => txToJson(tx, codec))),
 });
 
 const unconfirmedSize = route({
@@ -162,17 +176,14 @@ const calculateFee = route({
 
 /** Signs with a key of the keystore what the request leaves unsigned. */
 async function signed(body: JsonObject, services: Services): Promise<Tx> {
-  const { codec, keystore, clock, fees, pool } = services;
+  const { codec, keystore, clock, fees, pool, contracts } = services;
   pool.admit?.();
   const { password } = body;
   const draft = unsignedFromJson(body, codec, {
-    publicKeyOf(address) {
-      const key = keystore.publicKey(address);
-      if (key === undefined) throw apiError('MissingSenderPrivateKey');
-      return key;
-    },
+    publicKeyOf: (address) => keystore.publicKey(address),
     timestamp: clock.now(),
     feeOf: (tx) => fees.calculate(tx).feeAmount,
+    contractVersionOf: (id) => contracts.get(id)?.version,
   });
   if (password !== undefined && password !== null && typeof password !== 'string') {
     throw badField('password', 'error.expected.jsstring');
@@ -192,12 +203,18 @@ async function meant(candidates: readonly [Tx, ...Tx[]], { verifier }: Services)
   return candidates[0];
 }
 
+/** Refusals by the state show the transaction they are about (rest.md#errors). */
+const STATE_REFUSALS: ReadonlySet<ErrorName> = new Set([
+  'StateCheckFailed',
+  'WrongProof',
+  'LastOfRole',
+]);
+
 async function submit(tx: Tx, { pool, codec }: Services): Promise<Answer> {
   try {
     return printed(print(txToJson(await pool.submit(tx), codec)));
   } catch (error) {
-    // Refusals by the state show the transaction they are about (§2.1).
-    if (error instanceof ApiError && (error.code === 112 || error.code === 117)) {
+    if (error instanceof ApiError && STATE_REFUSALS.has(error.entry)) {
       throw error.with({ tx: txToJson(tx, codec) });
     }
     throw error;
@@ -250,7 +267,7 @@ const broadcast = route({
 
 /** Throws ApiError unless this node has what the hash of a type 114 stands for (decision 30). */
 async function requireData({ type, version, fields }: Tx, { privacy }: Services): Promise<void> {
-  if (type !== POLICY_DATA_HASH) return;
+  if (type !== policyDataHash.type) return;
   const item = { policyId: fields['policyId'], hash: fields['dataHash'] };
   if ((await privacy?.holds(item)) === true) return;
   const name = `PolicyDataHash V${version}`;

@@ -1,4 +1,4 @@
-/** Utilities: hashes, seeds, time, scripts, the keystore's reload (rest-api.md §13). */
+/** Utilities: hashes, seeds, time, scripts, the keystore's reload. */
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
@@ -74,7 +74,7 @@ const compile = route({
   access: 'public',
   group,
   doc: 'Compiles the source of a script.',
-  maxBody: limits.body.script,
+  cost: { bytesIn: limits.body.script },
   query: {
     assetScript: params.optional(params.flag('Compile the script of an asset.'), false),
   },
@@ -91,7 +91,7 @@ const estimate = route({
   access: 'public',
   group,
   doc: 'The cost of a compiled script.',
-  maxBody: limits.body.script,
+  cost: { bytesIn: limits.body.script },
   body: plainText,
   reply: Type.Object({ ...Compiled.properties, scriptText: Type.String() }),
   handle: () => {

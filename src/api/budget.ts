@@ -1,0 +1,29 @@
+/** What a route may cost, put together from its declarations: schema of the body, costs of its own. */
+import type { Budget } from '../base/budget.ts';
+import type { JsonSchema } from '../codec/codec.ts';
+import { limits } from './limits.ts';
+import type { AnyRoute } from './route.ts';
+
+export function budgetOf({ body, cost = {} }: Pick<AnyRoute, 'body' | 'cost'>): Budget {
+  return {
+    bytesIn: body === undefined ? 0 : limits.body.json,
+    elements: body === undefined ? 0 : elementsOf(body.schema),
+    rows: limits.rows,
+    bytesOut: limits.answer,
+    inTurns: false,
+    ...cost,
+  };
+}
+
+/** Whether its requests may have to wait for others, and are refused while too many do. */
+export const mayWait = (route: Pick<AnyRoute, 'method' | 'body' | 'cost'>): boolean =>
+  route.method === 'POST' || budgetOf(route).inTurns;
+
+/** The most elements that all lists of a value have together. */
+function elementsOf(schema: JsonSchema): number {
+  const { items, properties, maxItems } = schema;
+  if (items !== undefined) return Number(maxItems) * (1 + elementsOf(items as JsonSchema));
+  if (Array.isArray(schema['anyOf'])) return Math.max(...schema['anyOf'].map(elementsOf));
+  const fields = Object.values((properties ?? {}) as Record<string, JsonSchema>);
+  return fields.reduce((sum, field) => sum + elementsOf(field), 0);
+}

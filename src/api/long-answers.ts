@@ -1,0 +1,171 @@
+/**
+ * Makes long answers: a few at a time, the others in a line; each for two milliseconds, then the
+ * rest of the event loop has its turn.
+ *
+ * Invariants: an answer shows one state of the chain; it ends with a refusal as soon as it has more
+ * rows or bytes than its budget allows; all answers in the making together hold a bounded number of
+ * bytes, and those of a finished one are freed when it has left.
+ */
+import type { Budget } from '../base/budget.ts';
+import { MIB } from '../base/budget.ts';
+import { apiError } from '../base/errors.ts';
+import type { HttpReply } from '../base/http.ts';
+import { createTurns, type Turns } from '../base/turns.ts';
+import { Answer, JSON_TYPE } from './answer.ts';
+import type { LongAnswer } from './pieces.ts';
+import type { Services } from './services.ts';
+
+const AT_ONCE = 4;
+const WAITING_MAX = 256;
+/** Bytes of all answers in the making: one of the longest while it grows, and several ordinary ones. */
+const BYTES_MAX = 28 * MIB;
+/** Shorter answers stay texts. */
+const TEXT_CHARS_MAX = 32 * 1024;
+
+export interface LongAnswers {
+  /** At once where it is short and nothing waits. Throws, or rejects with, ApiError. */
+  reply(answer: LongAnswer, budget: Budget): HttpReply | Promise<HttpReply>;
+}
+
+export function createLongAnswers(services: Services): LongAnswers {
+  const memory = { bytes: 0 };
+  const line: (() => void)[] = [];
+  let active = 0;
+
+  function release(): void {
+    const next = line.shift();
+    if (next === undefined) active--;
+    else next();
+  }
+
+  /** Runs while this answer has one of the places. */
+  function begin(answer: LongAnswer, budget: Budget): HttpReply | Promise<HttpReply> {
+    const frozen = services.snapshot(budget.rows);
+    const output = new Output(budget.bytesOut, memory);
+    const end = (): void => {
+      frozen.release();
+      output.settle();
+      release();
+    };
+    let pieces: Iterator<string | undefined> | undefined;
+    try {
+      pieces = answer.make({ ...services, ...frozen.reads })[Symbol.iterator]();
+      const turns = createTurns(services.clock);
+      if (!write(pieces, output, turns)) return proceed(pieces, output, turns).finally(end);
+      const reply = output.reply();
+      end();
+      return reply;
+    } catch (error) {
+      pieces?.return?.();
+      end();
+      throw error;
+    }
+  }
+
+  return {
+    reply(answer, budget) {
+      if (active < AT_ONCE) {
+        active++;
+        return begin(answer, budget);
+      }
+      if (line.length >= WAITING_MAX) throw apiError('Overloaded');
+      return new Promise<void>((resolve) => line.push(resolve)).then(() => begin(answer, budget));
+    },
+  };
+}
+
+/** Writes until the turn is over; true if nothing is left. */
+function write(pieces: Iterator<string | undefined>, output: Output, turns: Turns): boolean {
+  do {
+    const { done, value } = pieces.next();
+    if (done === true) return true;
+    if (value !== undefined) output.add(value);
+  } while (!turns.due());
+  return false;
+}
+
+async function proceed(
+  pieces: Iterator<string | undefined>,
+  output: Output,
+  turns: Turns,
+): Promise<HttpReply> {
+  try {
+    do await turns.take();
+    while (!write(pieces, output, turns));
+    return output.reply();
+  } finally {
+    // Whatever the generator still holds, a cursor of the store above all.
+    pieces.return?.();
+  }
+}
+
+/** The text so far; beyond a few kilobytes its bytes, outside the heap and freed when they have left. */
+class Output {
+  private readonly bytesMax: number;
+  /** Bytes held by all outputs. */
+  private readonly memory: { bytes: number };
+  private texts: string[] = [];
+  private chars = 0;
+  private buffer: Buffer<ArrayBuffer> | undefined;
+  private filled = 0;
+  private held = 0;
+
+  constructor(bytesMax: number, memory: { bytes: number }) {
+    this.bytesMax = bytesMax;
+    this.memory = memory;
+  }
+
+  add(text: string): void {
+    this.texts.push(text);
+    this.chars += text.length;
+    if (this.chars > TEXT_CHARS_MAX) this.spill();
+  }
+
+  private spill(): void {
+    const text = this.texts.join('');
+    this.texts = [];
+    this.chars = 0;
+    const bytes = Buffer.byteLength(text);
+    this.roomFor(this.filled + bytes).write(text, this.filled);
+    this.filled += bytes;
+  }
+
+  private roomFor(needed: number): Buffer<ArrayBuffer> {
+    if (needed > this.bytesMax) {
+      throw apiError('AnswerTooBig', `it would have more than ${this.bytesMax} bytes`);
+    }
+    const { buffer } = this;
+    if (buffer !== undefined && buffer.length >= needed) return buffer;
+    const size = Math.min(Math.max(needed, 2 * (buffer?.length ?? 0)), this.bytesMax);
+    if (this.memory.bytes + size > BYTES_MAX) throw apiError('Overloaded');
+    const grown = Buffer.allocUnsafeSlow(size);
+    if (buffer !== undefined) {
+      buffer.copy(grown, 0, 0, this.filled);
+      free(buffer);
+    }
+    this.memory.bytes += size - this.held;
+    this.held = size;
+    this.buffer = grown;
+    return grown;
+  }
+
+  /** Nothing may be added any more. */
+  reply(): HttpReply {
+    if (this.buffer === undefined) return new Answer(200, JSON_TYPE, this.texts.join(''));
+    this.spill();
+    const { buffer } = this;
+    this.buffer = undefined;
+    const sent = (): void => free(buffer);
+    return new Answer(200, JSON_TYPE, buffer.subarray(0, this.filled), undefined, sent);
+  }
+
+  /** From here on its bytes belong to the reply, or to nothing. */
+  settle(): void {
+    if (this.buffer !== undefined) free(this.buffer);
+    this.memory.bytes -= this.held;
+    this.held = 0;
+  }
+}
+
+/** At once, where the collector would come for it after many megabytes more. */
+const free = (buffer: Buffer<ArrayBuffer>): void => void buffer.buffer.transfer(0);

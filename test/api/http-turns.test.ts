@@ -1,0 +1,60 @@
+/** How much one connection gets of a turn of the event loop, whether it is served or refused. */
+import t from 'tap';
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import type { HttpReply, HttpRoute } from '../../src/base/http.ts';
+import { ask, exchange } from './raw-socket.ts';
+
+const ok = (body: unknown): HttpReply => ({
+  status: 200,
+  type: 'application/json',
+  body: JSON.stringify(body),
+});
+
+const get = (pattern: string, handle: HttpRoute['handle']): HttpRoute => ({
+  method: 'GET',
+  pattern,
+  maxBody: 0,
+  keep: [],
+  handle,
+});
+
+function work(): HttpReply {
+  const until = performance.now() + 2;
+  while (performance.now() < until);
+  return ok(1);
+}
+
+t.test('one connection does not hold a turn', async (t) => {
+  const busy = get('/busy', work);
+  const server = await hyperExpress.listen([busy], { host: '127.0.0.1', port: 0, cors: false });
+  t.teardown(() => server.close());
+  const request = 'GET /busy HTTP/1.1\r\nHost: h\r\n\r\n';
+  const { text, closed } = await exchange(server.port, [request.repeat(500)], undefined, 5000);
+  t.ok(closed, 'it pipelines more than a turn serves');
+  t.ok(text.split('200 OK').length < 100);
+  const polite = await Promise.all(
+    Array.from({ length: 50 }, () => ask(server.port, 'GET /busy HTTP/1.1\nHost: h')),
+  );
+  t.ok(
+    polite.every(({ status }) => status === 200),
+    'others are served in the next turns',
+  );
+});
+
+t.test('nor does one whose requests are all refused', async (t) => {
+  const refused = { ...get('/refused', () => ok(1)), admit: () => ({ ...work(), status: 403 }) };
+  const server = await hyperExpress.listen([refused], { host: '127.0.0.1', port: 0, cors: false });
+  t.teardown(() => server.close());
+  const request = 'GET /refused HTTP/1.1\r\nHost: h\r\n\r\n';
+  const { text, closed } = await exchange(server.port, [request.repeat(500)], undefined, 5000);
+  t.ok(closed, 'it pipelines more than a turn refuses');
+  t.ok(text.split('403 Forbidden').length < 100);
+  const polite = await Promise.all(
+    Array.from({ length: 50 }, () => ask(server.port, 'GET /refused HTTP/1.1\nHost: h')),
+  );
+  t.ok(polite.every(({ status }) => status === 403));
+  const unknown = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => ask(server.port, `GET /unknown/${i} HTTP/1.1\nHost: h`)),
+  );
+  t.ok(unknown.every(({ status }) => status === 404));
+});

@@ -1,0 +1,178 @@
+// Long answers: in turns, within their budgets, from one state, a few at a time.
+import t from 'tap';
+import { createLongAnswers } from '../../src/api/long-answers.ts';
+import { endingWith, inTurns, joined, listOf, objectOf } from '../../src/api/pieces.ts';
+import type { Services } from '../../src/api/services.ts';
+import { budget, KIB, MIB } from '../../src/base/budget.ts';
+import { ApiError } from '../../src/base/errors.ts';
+import type { HttpReply } from '../../src/base/http.ts';
+import { stubServices } from './stub-node.ts';
+
+const roomy = budget({ bytesOut: 16 * MIB, inTurns: true });
+
+/** A clock on which every look takes so long, and a record of the turns that were taken. */
+function slowClock(ms: number) {
+  let now = 0;
+  const clock = {
+    ...stubServices().clock,
+    monotonic: () => {
+      now += ms;
+      return now;
+    },
+    turns: 0,
+    turn: async () => {
+      clock.turns++;
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+  return clock;
+}
+
+function setUp(msPerLook = 1) {
+  const clock = slowClock(msPerLook);
+  let released = 0;
+  let taken = 0;
+  const services: Services = {
+    ...stubServices({ clock }),
+    snapshot: () => {
+      taken++;
+      return { reads: services, release: () => void released++ };
+    },
+  };
+  const open = () => taken - released;
+  return { clock, open, taken: () => taken, long: createLongAnswers(services) };
+}
+
+const textOf = ({ body }: HttpReply): string => Buffer.from(body as Uint8Array).toString();
+
+const code = async (reply: () => HttpReply | Promise<HttpReply>): Promise<number> => {
+  try {
+    await reply();
+  } catch (error) {
+    if (error instanceof ApiError) return error.code;
+    throw error;
+  }
+  return 200;
+};
+
+const numbers = (count: number) => listOf(Array(count).keys(), (n) => n);
+
+t.test('a short one comes at once', async (t) => {
+  const { long, open } = setUp(0);
+  const reply = long.reply(
+    inTurns(() => endingWith({ a: 1 }, 'b', ['2'])),
+    roomy,
+  );
+  t.notOk(reply instanceof Promise);
+  t.equal((reply as HttpReply).body, '{"a":1,"b":2}');
+  t.equal(open(), 0);
+});
+
+t.test('the pieces make JSON', async (t) => {
+  const shapes = [
+    [listOf([], String), '[]'],
+    [listOf([undefined, 1, undefined, 2], (n) => n), '[1,2]'],
+    [joined([undefined, ['1'], undefined, ['2', '3']]), '[1,23]'],
+    [joined([undefined]), '[]'],
+    [objectOf([]), '{}'],
+    [
+      objectOf([
+        ['a"', ['1']],
+        ['b', ['[', ']']],
+      ]),
+      '{"a\\"":1,"b":[]}',
+    ],
+    [endingWith({}, 'a', ['1']), '{"a":1}'],
+  ] as const;
+  for (const [pieces, text] of shapes) {
+    t.equal(Array.from(pieces, (piece) => piece ?? '').join(''), text);
+  }
+});
+
+t.test('a long one gives way to everything else', async (t) => {
+  const { long, open, clock } = setUp();
+  const reply = await long.reply(
+    inTurns(() => numbers(20_000)),
+    roomy,
+  );
+  t.strictSame(JSON.parse(textOf(reply)), [...Array(20_000).keys()]);
+  t.ok(clock.turns > 1000, `${clock.turns} turns`);
+  t.equal(open(), 0, 'the snapshot is released');
+  const bytes = reply.body as Uint8Array;
+  reply.sent?.();
+  t.equal(bytes.length, 0, 'its memory is given back');
+});
+
+t.test('characters of several bytes', async (t) => {
+  const { long } = setUp();
+  const texts = Array.from({ length: 5000 }, (_, i) => `фу 😀 ${i}`);
+  const reply = await long.reply(
+    inTurns(() => listOf(texts, (text) => text)),
+    roomy,
+  );
+  t.strictSame(JSON.parse(textOf(reply)), texts);
+});
+
+t.test('it stops at its budget', async (t) => {
+  const { long, open } = setUp();
+  let made = 0;
+  let ended = false;
+  function* endless() {
+    try {
+      for (;;) yield `"${'x'.repeat(1000 + 0 * made++)}",`;
+    } finally {
+      ended = true;
+    }
+  }
+  const small = budget({ bytesOut: 100 * KIB });
+  t.equal(await code(() => long.reply(inTurns(endless), small)), 413);
+  t.ok(made < 200, `${made} pieces`);
+  t.ok(ended, 'what it holds is given back');
+  t.equal(open(), 0);
+});
+
+t.test('a few at a time, the others in a line that ends', async (t) => {
+  const { long, open, taken } = setUp();
+  const one = () =>
+    long.reply(
+      inTurns(() => numbers(100)),
+      roomy,
+    );
+  const replies = Array.from({ length: 4 + 256 }, one);
+  t.equal(taken(), 4);
+  t.equal(await code(one), 503);
+  for (const reply of await Promise.all(replies)) t.equal(JSON.parse(textOf(reply)).length, 100);
+  t.equal(open(), 0);
+  t.equal(await code(one), 200);
+});
+
+t.test('together they hold a bounded number of bytes', async (t) => {
+  const { long, open } = setUp();
+  const big = 'x'.repeat(MIB - 2);
+  const one = () =>
+    code(() =>
+      long.reply(
+        inTurns(() => listOf(Array(9).fill(big), String)),
+        roomy,
+      ),
+    );
+  const codes = await Promise.all([one(), one(), one(), one()]);
+  t.ok(codes.includes(200));
+  t.ok(codes.includes(503));
+  t.equal(open(), 0);
+  t.equal(await one(), 200, 'all of it is given back');
+});
+
+t.test('a refusal in the middle is an answer like any other', async (t) => {
+  const { long, open } = setUp();
+  const reply = () =>
+    long.reply(
+      inTurns(function* () {
+        for (let i = 0; i < 100; i++) yield `${i},`;
+        throw new ApiError('BlockNotFound', 'x');
+      }),
+      roomy,
+    );
+  t.equal(await code(reply), 301);
+  t.equal(open(), 0);
+});
