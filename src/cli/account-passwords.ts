@@ -15,7 +15,7 @@ export interface PasswordFlags {
 }
 
 export interface PasswordSource {
-  /** A new password, confirmed; empty for none. */
+  /** A new password, asked for twice with the same text; empty for none. */
   choose(prompt: string): Promise<string>;
   /** An existing password. */
   ask(prompt: string): Promise<string>;
@@ -40,7 +40,7 @@ export function passwordSource(flags: PasswordFlags): PasswordSource {
     async choose(prompt) {
       for (;;) {
         const first = await line(prompt);
-        if (first === (await line('Repeat it: '))) return first;
+        if (first === (await line(prompt))) return first;
         if (pipe !== undefined) throw new CliError('The two passwords differ');
         warn('The two passwords differ, once more');
       }

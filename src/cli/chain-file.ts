@@ -10,13 +10,13 @@
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { equal } from '../base/bytes.ts';
+import { BLOCK_ID_BYTES } from '../base/sizes.ts';
 import { type Block, decodeBlock } from '../block/block.ts';
 import type { Chain } from '../codec/codec.ts';
 import { CliError } from './exit.ts';
 
 const MAGIC = Buffer.from('platform-node chain 1\n');
-const ID_BYTES = 64;
-const HEAD_BYTES = MAGIC.length + ID_BYTES + 4;
+const HEAD_BYTES = MAGIC.length + BLOCK_ID_BYTES + 4;
 const READ_BYTES = 1024 * 1024;
 const BLOCK_BYTES_MAX = 256 * 1024 * 1024;
 
@@ -50,7 +50,9 @@ export interface ChainFile {
 
 /** Throws CliError where the file is something else or ends in the middle of a block. */
 export async function readChainFile(path: string, chain: Chain): Promise<ChainFile> {
-  const pieces = createReadStream(path, { highWaterMark: READ_BYTES })[Symbol.asyncIterator]();
+  const input =
+    path === '-' ? process.stdin : createReadStream(path, { highWaterMark: READ_BYTES });
+  const pieces = input[Symbol.asyncIterator]();
   let rest: Buffer = Buffer.alloc(0);
 
   /** The next `count` bytes; undefined at the end of the file. */
@@ -88,8 +90,8 @@ export async function readChainFile(path: string, chain: Chain): Promise<ChainFi
     }
   }
   return {
-    genesisId: head.subarray(MAGIC.length, MAGIC.length + ID_BYTES),
-    from: head.readInt32BE(MAGIC.length + ID_BYTES),
+    genesisId: head.subarray(MAGIC.length, MAGIC.length + BLOCK_ID_BYTES),
+    from: head.readInt32BE(MAGIC.length + BLOCK_ID_BYTES),
     blocks: blocks(),
   };
 }

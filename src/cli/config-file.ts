@@ -1,11 +1,11 @@
 /**
  * Loads the configuration of a node from the outside world: file, environment, flags
- * (protocol.md §11.1 steps 1 and 2). Throws CliError with the texts of §11.1.
+ * (node.md#start steps 1 and 2). Throws CliError with the texts of node.md#start.
  */
 import { randomInt } from 'node:crypto';
 import { homedir } from 'node:os';
 import { files } from '../adapters/files.ts';
-import { parseHoconFile } from '../adapters/hocon.ts';
+import { parseHoconFile, parseHoconText } from '../adapters/hocon.ts';
 import { type ConfigResult, readConfig } from '../node/config/read.ts';
 import { CliError } from './exit.ts';
 
@@ -40,14 +40,31 @@ export interface ConfigFile {
   readonly tree: unknown;
 }
 
-/** The parsed file, not yet typed: also for the sections of the tools. */
+/** The parsed file, not yet typed: also for the sections of the tools. `-` is stdin. */
 export async function readConfigFile(path: string | undefined): Promise<ConfigFile> {
   if (path === undefined) throw new CliError('NO CONFIGURATION FILE WAS PROVIDED, ABORTING');
+  if (path === '-') {
+    fromStdin ??= readStdin();
+    return fromStdin;
+  }
   const where = files.isDirectory(path) ? 'appeared to be a directory' : "doesn't exist";
   const text = files.isDirectory(path) ? undefined : readText(path);
   if (text === undefined) throw new CliError(`Provided configuration file ${where}: ${path}`);
+  return { file: path, text, tree: await parsed(path, parseHoconFile(path)) };
+}
+
+/** Stdin can be read once, and a command may look at its configuration twice. */
+let fromStdin: Promise<ConfigFile> | undefined;
+
+async function readStdin(): Promise<ConfigFile> {
+  const { readAll } = await import('./lines.ts');
+  const text = await readAll('-');
+  return { file: 'stdin', text, tree: await parsed('stdin', parseHoconText(text)) };
+}
+
+async function parsed(path: string, tree: Promise<unknown>): Promise<unknown> {
   try {
-    return { file: path, text, tree: await parseHoconFile(path) };
+    return await tree;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CliError(`Failed to parse config: ${path}: ${reason}`);

@@ -6,19 +6,27 @@ import type { CryptoFamily } from '../crypto/family.ts';
 import type { Config } from '../node/config/settings.ts';
 import { CliError } from './exit.ts';
 
-export interface Network {
+export interface Cryptography {
   readonly family: CryptoFamily;
   readonly chain: Chain;
 }
 
 /** `chainId` is the one letter of the network. */
-export function networkOf(platformCrypto: boolean, chainId: string): Network {
+export function cryptographyOf(
+  platformCrypto: boolean,
+  chainId: string,
+  nativeToken?: string,
+): Cryptography {
   if (!/^[\x21-\x7e]$/.test(chainId)) {
     throw new CliError(`The chain id '${chainId}' must be one ASCII character`);
   }
   const family = createFamily(platformCrypto ? 'curve25519' : 'gost');
-  return { family, chain: createChain(family, chainId.charCodeAt(0)) };
+  return { family, chain: createChain(family, chainId.charCodeAt(0), nativeToken) };
 }
 
-export const networkOfConfig = (config: Config): Network =>
-  networkOf(config.platformCrypto, config.blockchain.custom.addressSchemeCharacter);
+export const cryptographyOfConfig = (config: Config): Cryptography =>
+  cryptographyOf(
+    config.platformCrypto,
+    config.blockchain.custom.addressSchemeCharacter,
+    config.nativeTicker,
+  );

@@ -85,7 +85,7 @@ node {
 }
 
 function poaSection(roundMs: number): string {
-  // A tenth of the round is left for a block to spread, as protocol.md §4.1 advises.
+  // A tenth of the round is left for a block to spread, as consensus.md#rounds advises.
   const syncMs = Math.max(1, Math.floor(roundMs / 10));
   return `{
       type = poa

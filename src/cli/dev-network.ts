@@ -1,6 +1,6 @@
 /**
  * Makes the folders of a private network: accounts, keystores, signed genesis, configurations.
- * Nothing here is secret: every seed phrase is printed for whoever wants to try things out.
+ * Nothing here is secret: every seed phrase is printed, so that users can try things out.
  *
  *   DIR/dev-network.json     accounts and API keys
  *   DIR/node.conf …          of a network of one node

@@ -70,7 +70,7 @@ export function startProcesses(nodes: readonly DevProcess[]): DevProcesses {
     for (const signal of SIGNALS) process.removeListener(signal, onSignal);
     if (failure !== undefined) throw failure;
   });
-  // Whoever waits for it later still hears of the cause.
+  // A caller that waits for it later still gets the cause.
   ended.catch(() => undefined);
   const connected = allConnected(nodes, () => stopping).catch((cause: Error) => {
     fail(cause.message);

@@ -61,7 +61,7 @@ export async function convertAll(
   };
   for await (const document of documents) {
     const result = guarded(async () => convert(document()));
-    // Whoever awaits it first gets the failure; those behind it end unheard.
+    // The first caller that awaits gets the failure; later failures are dropped.
     result.catch(() => undefined);
     running.push(result);
     if (running.length >= concurrency) await printNext();

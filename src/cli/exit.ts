@@ -1,5 +1,5 @@
 /**
- * Exit codes and the one error that ends a command with a message (protocol.md §11.1).
+ * Exit codes and the one error that ends a command with a message (node.md#start).
  */
 export const EXIT = {
   ok: 0,
@@ -29,3 +29,7 @@ export class CliError extends Error {
     this.code = code;
   }
 }
+
+/** Another process holds the data directory. */
+export const lockedBy = ({ message }: Error): CliError =>
+  new CliError(`${message} (data-directory); stop it or choose another folder`, EXIT.locked);

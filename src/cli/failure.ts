@@ -1,4 +1,4 @@
-/** Turns what a command threw into a message on stderr and an exit code (protocol.md §11.1). */
+/** Turns what a command threw into a message on stderr and an exit code (node.md#start). */
 import { CommanderError } from 'commander';
 import { AssertionError } from '../base/assert.ts';
 import { CliError, EXIT } from './exit.ts';

@@ -1,4 +1,4 @@
-/** TCP ports of this machine that nobody uses. */
+/** TCP ports of this machine that no process uses. */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 

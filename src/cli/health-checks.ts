@@ -7,8 +7,9 @@ import { publicKeyFrom } from '../node/config/genesis.ts';
 import { ConfigError, problemText } from '../node/config/problems.ts';
 import type { Config } from '../node/config/settings.ts';
 import { loadConfig } from './config-file.ts';
+import { cryptographyOfConfig } from './cryptography.ts';
 import { CliError, EXIT } from './exit.ts';
-import { genesisFindings, networkOfConfig } from './network.ts';
+import { genesisFindings } from './genesis-block.ts';
 import { openWallet } from './wallet.ts';
 
 export type Verdict = 'ok' | 'warning' | 'error';
@@ -23,6 +24,8 @@ const DISK_BYTES_MIN = 2 * 2 ** 30;
 const OPEN_FILES_MIN = 4096;
 const CLOCK_OFFSET_MS_MAX = 100;
 const CONNECT_MS = 2000;
+/** Silent time servers end their round after the former; this much later it is judged. */
+const ROUND_MS = 200;
 
 const finding = (check: string, status: Verdict, detail: string): Finding => ({
   check,
@@ -63,7 +66,7 @@ function* genesis(config: Config): Generator<Finding> {
   }
 
   const { transactions, networkParticipants } = config.blockchain.custom.genesis;
-  const { chain } = networkOfConfig(config);
+  const { chain } = cryptographyOfConfig(config);
   const owner = config.ownerAddress;
   if (!transactions.some(({ recipient }) => recipient === owner)) {
     const detail = `${owner} has no balance in the genesis block; it needs one to work`;
@@ -112,7 +115,7 @@ async function* keystore(config: Config): AsyncGenerator<Finding> {
   if ((statSync(path).mode & 0o077) !== 0) {
     yield finding('keystore', 'warning', `${path} can be read by others: chmod go= ${path}`);
   }
-  const network = networkOfConfig(config);
+  const network = cryptographyOfConfig(config);
   try {
     const opened = await openWallet({ path, password, network });
     const count = opened.accounts().length;
@@ -190,10 +193,16 @@ async function* clock(config: Config): AsyncGenerator<Finding> {
     return;
   }
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const limits = { requestTimeoutMs: CONNECT_MS, expirationMs: CONNECT_MS, fatalMs: CONNECT_MS };
+  const limits = {
+    requestTimeoutMs: CONNECT_MS,
+    expirationMs: CONNECT_MS,
+    fatalMs: CONNECT_MS,
+    // The step is the finding.
+    maxStepMs: Number.POSITIVE_INFINITY,
+  };
   const source = ntpSource({ servers, ...limits }, silent);
-  const answered = await source.ready(CONNECT_MS);
-  const offset = source.offsetMs();
+  const answered = await source.ready(CONNECT_MS + ROUND_MS);
+  const offset = Math.round(source.now() - Date.now());
   source.stop();
   if (!answered) {
     const status = config.blockchain.consensus.type === 'poa' ? 'error' : 'warning';

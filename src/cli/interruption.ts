@@ -22,7 +22,7 @@ export function onInterruption(): Interruption {
   return { isAsked: () => isAsked, release };
 }
 
-/** The items up to the moment when somebody asks to stop. */
+/** The items up to the moment of a request to stop. */
 export async function* untilAsked<T>(
   items: AsyncIterable<T>,
   { isAsked }: Pick<Interruption, 'isAsked'>,

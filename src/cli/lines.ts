@@ -22,7 +22,10 @@ export async function* readLines(source: string): AsyncGenerator<string> {
 }
 
 /** The whole input, for what is one document. */
-export async function readAll(source: string): Promise<string> {
+export const readAll = async (source: string): Promise<string> =>
+  (await readBytes(source)).toString('utf8');
+
+export async function readBytes(source: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const input = source === '-' ? process.stdin : createReadStream(source);
   try {
@@ -30,5 +33,5 @@ export async function readAll(source: string): Promise<string> {
   } catch (cause) {
     throw new CliError(`Cannot read '${source}': ${(cause as Error).message}`);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }

@@ -5,7 +5,7 @@
 import type { Command, Option } from 'commander';
 import { defaultText, otherSpellings } from '../node/config/document.ts';
 import { allSettings } from '../node/config/settings.ts';
-import { version } from './version.ts';
+import { version } from './commands/version.ts';
 
 const EXIT_CODES: readonly [code: string, meaning: string][] = [
   ['0', 'The command did what was asked.'],
@@ -31,7 +31,7 @@ const VARIABLES: readonly [name: string, meaning: string][] = [
   ],
   ['LOG_LEVEL', 'DEBUG, INFO, WARN or ERROR; wins over logging-level.'],
   [
-    'PLATFORM_NODE_URL, PLATFORM_NODE_API_KEY',
+    'PLATFORM_NODE_URL, PLATFORM_NODE_API_KEY, PLATFORM_NODE_PRIVACY_API_KEY',
     'The node that tx and node commands call, and its key.',
   ],
   ['PLATFORM_NODE_CHAIN_ID', 'Network id for offline commands.'],
@@ -146,9 +146,10 @@ function settingsPage(): string {
     const spellings = otherSpellings(setting);
     const also = spellings.length === 0 ? '' : ` Also spelled ${spellings.join(', ')}.`;
     const shared = setting.network === true ? ' Equal on all nodes.' : '';
+    const effect = setting.ignored === true ? ' Without effect.' : '';
     return (
       `.TP\n${bold(key)} (${roff(setting.kind.name)}; ${roff(defaultText(setting))})\n` +
-      `${roff(setting.doc + shared + also)}\n.br\n${roff(env)}\n`
+      `${roff(setting.doc + effect + shared + also)}\n.br\n${roff(env)}\n`
     );
   });
   return (

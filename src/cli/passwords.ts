@@ -1,6 +1,6 @@
 /**
  * Passwords of wallet and owner: from configuration and environment, else from the console
- * (protocol.md §11.1, §11.3, decision 46).
+ * (node.md#start, node.md#key-files, decision 46).
  */
 import { CliError, EXIT } from './exit.ts';
 import { askHidden } from './prompt.ts';

@@ -1,4 +1,5 @@
 /** What `platform-node policy` asks of a running node. */
+
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -7,6 +8,8 @@ import { privacy } from '../api/routes/privacy.ts';
 import { transactions } from '../api/routes/transactions.ts';
 import { base58 } from '../base/base58.ts';
 import type { JsonObject } from '../base/json.ts';
+import { createPolicy } from '../tx/types/112-create-policy.ts';
+import { updatePolicy } from '../tx/types/113-update-policy.ts';
 import { fromVariable } from './account-passwords.ts';
 import { positive } from './documents.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -49,14 +52,20 @@ export interface ReadFlags extends NodeFlags {
 
 export function create(flags: CreateFlags): Promise<void> {
   const { name, description = '', recipients, sender, owners = [sender] } = flags;
-  return send(flags, { type: 112, policyName: name, description, recipients, owners });
+  return send(flags, {
+    type: createPolicy.type,
+    policyName: name,
+    description,
+    recipients,
+    owners,
+  });
 }
 
 export function update(policyId: string, flags: ChangeFlags): Promise<void> {
   const { add, remove, recipients = [], owners = [] } = flags;
   if (add !== true && remove !== true) throw new CliError('Say --add or --remove', EXIT.usage);
   const opType = add === true ? 'add' : 'remove';
-  return send(flags, { type: 113, policyId, opType, recipients, owners });
+  return send(flags, { type: updatePolicy.type, policyId, opType, recipients, owners });
 }
 
 export const list = (flags: NodeFlags): Promise<void> =>
@@ -152,7 +161,7 @@ async function settled(
   const sent = await ask();
   if (seconds === undefined) return sent;
   const id = String((sent as JsonObject)['id']);
-  return confirmed(id, seconds, () => call(transactions.info, { params: { id } }));
+  return confirmed(sent, id, seconds, () => call(transactions.info, { params: { id } }));
 }
 
 function read(file: string): Buffer {

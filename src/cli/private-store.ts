@@ -1,42 +1,47 @@
-/** The storage of confidential data that a configuration asks for (protocol.md §9.3). */
-import type { Shelf } from '../adapters/private-shelf.ts';
+/** The storage of confidential data that a configuration asks for (privacy.md#storage). */
+import type { Shelf } from '../adapters/private-store/shelf.ts';
 import type { Log } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
+import { StartError } from '../base/start-error.ts';
 import type { Config } from '../node/config/settings.ts';
-import { CliError } from './exit.ts';
 
 type StorageSettings = Config['privacy']['storage'];
 
 /**
- * Undefined with vendor none. Throws CliError where the storage is not there: whoever keeps data
- * for others should hear of it at the start and not with the first item.
+ * Undefined with vendor none. Throws StartError where the storage is not there: an operator
+ * who keeps data for others should hear of it at the start and not with the first item.
  */
 export async function openPrivateStore(
   { privacy: { storage } }: Config,
   log: Log,
 ): Promise<PrivateStore | undefined> {
   if (storage.vendor === 'none') return undefined;
-  const { verifiedStore } = await import('../adapters/private-verified.ts');
+  const { verifiedStore } = await import('../adapters/private-store/verified.ts');
   try {
     return verifiedStore(await shelfOf(storage), log);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError(`privacy.storage (vendor ${storage.vendor}) cannot be used: ${why}`);
+    const where = storage.vendor === 'file' ? 'directory' : 'url';
+    throw new StartError(
+      `storage of confidential data (vendor ${storage.vendor})`,
+      `privacy.storage.${where}`,
+      cause,
+      'make it available, or choose another privacy.storage.vendor',
+    );
   }
 }
 
 /** Loads the vendor's own libraries and no others; its settings are complete (config/checks.ts). */
 async function shelfOf(storage: StorageSettings): Promise<Shelf> {
   if (storage.vendor === 'postgres') {
-    const { postgresShelf } = await import('../adapters/private-postgres.ts');
+    const { postgresShelf } = await import('../adapters/private-store/postgres.ts');
     return postgresShelf({ ...storage, url: storage.url! });
   }
   if (storage.vendor === 's3') {
-    const { s3Shelf } = await import('../adapters/private-s3.ts');
+    const { s3Shelf } = await import('../adapters/private-store/s3.ts');
     const { url, bucket, accessKeyId, secretAccessKey, region } = storage;
     const keys = { accessKeyId: accessKeyId!, secretAccessKey: secretAccessKey! };
     return s3Shelf({ url: url!, bucket: bucket!, region, ...keys });
   }
-  const { filesShelf } = await import('../adapters/private-files.ts');
+  const { filesShelf } = await import('../adapters/private-store/files.ts');
   return filesShelf(storage.directory);
 }

@@ -1,5 +1,5 @@
 /**
- * The command line: one verb per file of this folder (ecosystem.md §1.1).
+ * The command line: one verb per file of this folder.
  *
  * Convention: `<verb>.ts` exports `register(command)`. It receives the verb's command, already named
  * and described by the table below, and adds arguments, options, sub-commands and actions. Only the file of the verb in use is loaded, and whatever is heavy is
@@ -31,92 +31,92 @@ export const verbs: readonly Verb[] = [
   {
     name: 'start',
     summary: 'run a node',
-    load: () => import('./start.ts'),
+    load: () => import('./commands/start.ts'),
   },
   {
     name: 'dev',
     summary: 'run a private network on this machine',
-    load: () => import('./dev.ts'),
+    load: () => import('./commands/dev.ts'),
   },
   {
     name: 'keystore',
     summary: 'create, list and move accounts',
-    load: () => import('./keystore.ts'),
+    load: () => import('./commands/keystore.ts'),
   },
   {
     name: 'genesis',
     summary: 'sign, show and verify the genesis block of a configuration',
-    load: () => import('./genesis.ts'),
+    load: () => import('./commands/genesis.ts'),
   },
   {
     name: 'config',
     summary: 'check and explain a configuration',
-    load: () => import('./config.ts'),
+    load: () => import('./commands/config.ts'),
   },
   {
     name: 'api-key',
     summary: 'make the hash of an API key',
-    load: () => import('./api-key.ts'),
+    load: () => import('./commands/api-key.ts'),
   },
   {
     name: 'tx',
     summary: 'encode, decode, verify, sign and send transactions',
-    load: () => import('./tx.ts'),
+    load: () => import('./commands/tx.ts'),
   },
   {
     name: 'chain',
     summary: 'export, import and roll back the chain of a stopped node',
-    load: () => import('./chain.ts'),
+    load: () => import('./commands/chain.ts'),
   },
   {
     name: 'block',
     summary: 'print a block of a running node',
-    load: () => import('./block.ts'),
+    load: () => import('./commands/block.ts'),
   },
   {
     name: 'account',
     summary: 'print balances, roles, aliases and leases of an account',
-    load: () => import('./account.ts'),
+    load: () => import('./commands/account.ts'),
   },
   {
     name: 'asset',
     summary: 'print an asset',
-    load: () => import('./asset.ts'),
+    load: () => import('./commands/asset.ts'),
   },
   {
     name: 'permissions',
     summary: 'print the roles of an account',
-    load: () => import('./permissions.ts'),
+    load: () => import('./commands/permissions.ts'),
   },
   {
     name: 'policy',
     summary: 'make policies, and exchange confidential data of their members',
-    load: () => import('./policy.ts'),
+    load: () => import('./commands/policy.ts'),
   },
   {
     name: 'crypto',
     summary: 'encrypt and decrypt texts between accounts',
-    load: () => import('./crypto.ts'),
+    load: () => import('./commands/crypto.ts'),
   },
   {
     name: 'node',
     summary: 'ask or stop a running node',
-    load: () => import('./node.ts'),
+    load: () => import('./commands/node.ts'),
   },
   {
     name: 'doctor',
     summary: 'look for what keeps a node from working well',
-    load: () => import('./doctor.ts'),
+    load: () => import('./commands/doctor.ts'),
   },
   {
     name: 'completion',
     summary: 'print a completion script for a shell',
-    load: () => import('./completion.ts'),
+    load: () => import('./commands/completion.ts'),
   },
   {
     name: 'version',
     summary: 'print the version',
-    load: () => import('./version.ts'),
+    load: () => import('./commands/version.ts'),
   },
 ];
 

@@ -1,4 +1,4 @@
-/** Tells a running node that its wallet has new accounts (protocol.md §11.5, decision 38). */
+/** Tells a running node that its wallet has new accounts (node.md#tools, decision 38). */
 import { EXIT } from './exit.ts';
 import { say } from './output.ts';
 import type { ToolSection } from './tool-section.ts';

@@ -3,7 +3,7 @@
  * of the routes. A command imports the one file of routes that it needs: all of them cost three
  * times as much to load, which each call in a pipeline would pay.
  */
-import { undiciClient } from '../adapters/undici.ts';
+import { undiciClient } from '../adapters/http/undici.ts';
 import { type Client, client, RefusedError } from '../api/client.ts';
 import { isObject } from '../base/json.ts';
 import { CliError } from './exit.ts';
@@ -59,7 +59,7 @@ export async function answerOf<T>(flags: NodeFlags, ask: (node: Client) => Promi
   }
 }
 
-/** Where there is no such block, the answer has status 200 and says so (rest-api.md §2.1). */
+/** Where there is no such block, the answer has status 200 and says so (rest.md#errors). */
 function isStatusError(value: unknown): value is { readonly details: string } {
   return isObject(value) && value['status'] === 'error' && typeof value['details'] === 'string';
 }

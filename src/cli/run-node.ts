@@ -1,126 +1,112 @@
 /**
  * Runs a node in this process: opens the outside world for a configuration, in the order of
- * protocol.md §11.1, and closes it again when asked to stop (§11.2).
+ * node.md#start, and ends it again (node.md#stop) when asked to, when it fails while it runs, and when
+ * something does not start. All three undo one stack (base/disposal.ts).
  */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { files } from '../adapters/files.ts';
-import { StoreLockedError } from '../adapters/folder-lock.ts';
-import { hyperExpress } from '../adapters/hyper-express.ts';
-import { openJournal } from '../adapters/journal.ts';
-import { openLmdbStore } from '../adapters/lmdb.ts';
 import { LOG_LEVELS, type LogControl, stderrLog } from '../adapters/log.ts';
-import { ntpSource, type TimeSource } from '../adapters/ntp.ts';
-import { systemClock, systemRandom } from '../adapters/system.ts';
+import { Disposal } from '../base/disposal.ts';
 import { ApiError } from '../base/errors.ts';
-import type { Network } from '../base/network.ts';
+import type { HttpServer } from '../base/http.ts';
 import type { LogLevel } from '../base/ports.ts';
-import type { PrivateStore } from '../base/private-store.ts';
 import type { Block } from '../block/block.ts';
 import type { Audit } from '../chain/audit.ts';
 import { UnsupportedFeatures } from '../chain/feature-watch.ts';
-import { tables } from '../ledger/tables.ts';
-import { InitialSyncError } from '../network/initial-sync.ts';
+import { InitialSyncError } from '../network/peers/initial-sync.ts';
+import { effectiveSettings } from '../node/config/document.ts';
 import type { Config } from '../node/config/settings.ts';
 import { createNode, type Node } from '../node/node.ts';
+import { version } from './commands/version.ts';
 import { CliError, EXIT } from './exit.ts';
-import { explorerFiles } from './explorer-files.ts';
-import { genesisBlock, networkOfConfig } from './network.ts';
-import { openPrivateStore } from './private-store.ts';
+import { genesisBlock } from './genesis-block.ts';
+import { openPorts } from './node-ports.ts';
 import { type StartFacts, startFacts } from './start-screen.ts';
-import { openTelemetry, type Telemetry } from './telemetry.ts';
-import { createVerifyThreads } from './verify-threads.ts';
-import { version } from './version.ts';
-import { openNodeWallet, unlockOwner } from './wallet.ts';
+import { type StopRequests, stopRequests } from './stop-requests.ts';
 
 export interface RunningNode extends Node {
-  /** Resolves when the node has stopped, whoever asked for it. */
+  /** Resolves when the node has stopped, whatever asked for it; rejects with a cause that failed. */
   readonly ended: Promise<void>;
   readonly log: LogControl;
   readonly facts: StartFacts;
 }
-
-/** A stop that takes longer ends the process anyway. */
-const STOP_MS_MAX = 10_000;
-const FIRST_TIME_MS_MAX = 30_000;
 
 export interface RunOptions {
   /** What is checked after every block. */
   readonly audit?: Audit | undefined;
 }
 
+/** Rejects with an error whose message is the one line for the operator; nothing runs then. */
 export async function runNode(config: Config, { audit }: RunOptions = {}): Promise<RunningNode> {
   const log = stderrLog(levelOf(config), process.stderr.isTTY === true);
+  const stops = stopRequests(log);
+  // A person on a terminal sees them on a screen of their own.
+  if (process.stderr.isTTY !== true) log.info('node.settings', effectiveSettings(config));
   process.on('SIGUSR1', () => changeLevel(log));
-  const { family, chain } = networkOfConfig(config);
   const genesis = genesisOf(config, log);
-  const time = timeSource(config, log);
-  const clock = systemClock(time);
-  if (time !== undefined && !(await time.ready(FIRST_TIME_MS_MAX))) {
-    log.error('ntp.silent', {
-      why: 'no time server has answered: no blocks are made until one does',
-    });
-  }
-
-  const folder = join(config.dataDirectory, 'chain');
-  mkdirSync(folder, { recursive: true });
-  const store = await openLmdbStore({ folder, tables }).catch((cause: unknown) => {
-    throw cause instanceof StoreLockedError ? new CliError(cause.message, EXIT.locked) : cause;
-  });
-  let telemetry: Telemetry | undefined;
-  let privateStore: PrivateStore | undefined;
+  const started = new Disposal();
+  const starting = start(config, genesis, { log, started, stops, audit });
   try {
-    telemetry = await openTelemetry(config, log);
-    privateStore = await openPrivateStore(config, log);
-    const keystore = await openNodeWallet(config, log);
-    const keys = await unlockOwner(config, keystore);
-    const verifier = createVerifyThreads(family, { log });
-    const journal = openJournal({ path: join(config.dataDirectory, 'pool.journal') });
-    const stopping = Promise.withResolvers<Error | undefined>();
-    const node = await createNode(config, genesis, {
-      chain,
-      family,
-      store,
-      journal,
-      verifier,
-      clock,
-      random: systemRandom,
-      log,
-      http: hyperExpress,
-      network: await networkAdapter(config),
-      files,
-      keystore,
-      privateStore,
-      ...keys,
-      version,
-      explorer: explorerFiles(),
-      telemetry: telemetry.ports,
-      audit,
-      requestStop: stopping.resolve,
-    });
-    const { height } = node.blockchain.tip();
-    const { rest } = node;
-    const facts = startFacts(config, genesis, { version, height, rest, metrics: telemetry.url });
-    const ended = stopOnRequest(node, stopping, log, time, telemetry);
-    // Whoever waits for it later still hears of the cause.
+    const running = await Promise.race([starting, stoppedEarly(stops)]);
+    if (running.rest !== undefined) reloadOnHangup(running.rest, log);
+    const ended = stops.requested.then((cause) => end(cause, { log, started, stops }));
+    // Who waits for it later still hears of the cause.
     ended.catch(() => undefined);
-    return { ...node, log, facts, ended };
+    return { ...running, log, ended };
   } catch (cause) {
-    await store.close();
-    await privateStore?.stop();
-    await telemetry?.close();
-    time?.stop();
+    stops.expectEnd(EXIT.failure);
+    await started.dispose().catch(() => undefined);
+    // A start that was interrupted ends at the next thing that it opens, which is closed, too.
+    await starting.catch(() => undefined);
+    await started.dispose().catch(() => undefined);
+    stops.release();
+    log.flush();
     // What createNode refuses is data that do not fit the genesis block.
     throw cause instanceof ApiError ? incorrectGenesis(log, cause) : exitOf(cause);
   }
 }
 
-/** Loading it takes most of a second, which a node without peers need not spend. */
-async function networkAdapter({ network, dataDirectory }: Config): Promise<Network | undefined> {
-  if (!network.listen && network.knownPeers.length === 0) return undefined;
-  const { libp2pNetwork } = await import('../adapters/libp2p.ts');
-  const { nodeKey } = await import('../adapters/libp2p/node-key.ts');
-  return libp2pNetwork(await nodeKey(join(dataDirectory, 'node.key'), files));
+interface Run {
+  readonly log: LogControl;
+  readonly started: Disposal;
+  readonly stops: StopRequests;
+}
+
+async function start(
+  config: Config,
+  genesis: Block,
+  { log, started, stops, audit }: Run & RunOptions,
+): Promise<Node & { readonly facts: StartFacts }> {
+  const ports = await openPorts(config, genesis, { log, started, requestStop: stops.request });
+  const node = await createNode(config, genesis, { ...ports, audit, requestStop: stops.request });
+  const { height } = node.blockchain.tip();
+  const { rest } = node;
+  const { metricsUrl: metrics } = ports;
+  return { ...node, facts: startFacts(config, genesis, { version, height, rest, metrics }) };
+}
+
+async function stoppedEarly({ requested }: StopRequests): Promise<never> {
+  // Without a cause it was asked to, which is no failure.
+  throw (await requested) ?? new CliError('', EXIT.ok);
+}
+
+async function end(cause: Error | undefined, { log, started, stops }: Run): Promise<void> {
+  stops.expectEnd(cause instanceof CliError ? cause.code : EXIT.failure);
+  const failure = await started.dispose().then(
+    () => undefined,
+    (failed: Error) => failed,
+  );
+  stops.release();
+  if (failure === undefined) log.info('node.stopped');
+  else log.error('node.stop-failed', { why: failure.message });
+  log.flush();
+  if (cause !== undefined) throw exitOf(cause);
+  if (failure !== undefined) throw new CliError(`not all has stopped in order: ${failure.message}`);
+}
+
+/** A certificate that cannot be used is reported, and the former one stays in use. */
+function reloadOnHangup(rest: HttpServer, log: LogControl): void {
+  process.on('SIGHUP', () => {
+    rest.reload().catch((cause: Error) => log.error('tls.reload-failed', { why: cause.message }));
+  });
 }
 
 function levelOf(config: Config): LogLevel {
@@ -149,53 +135,6 @@ function incorrectGenesis(log: LogControl, cause: unknown): CliError {
   return new CliError(
     `INCORRECT GENESIS BLOCK CONFIGURATION!!! NODE STOPPED BECAUSE OF THE FOLLOWING ERROR: ${why}`,
   );
-}
-
-/** Without servers the operator keeps the machine's clock right by other means. */
-function timeSource(config: Config, log: LogControl): TimeSource | undefined {
-  const { servers, requestTimeout, expirationTimeout, fatalTimeout } = config.ntp;
-  if (servers.length === 0) return undefined;
-  return ntpSource(
-    {
-      servers,
-      requestTimeoutMs: requestTimeout.ms,
-      expirationMs: expirationTimeout.ms,
-      fatalMs: fatalTimeout?.ms ?? Number.POSITIVE_INFINITY,
-    },
-    log,
-  );
-}
-
-async function stopOnRequest(
-  node: Node,
-  stopping: PromiseWithResolvers<Error | undefined>,
-  log: LogControl,
-  time: TimeSource | undefined,
-  telemetry: Telemetry,
-): Promise<void> {
-  let signals = 0;
-  const onSignal = (signal: NodeJS.Signals): void => {
-    log.info('node.stopping', { signal });
-    // The second signal means now; the store loses nothing that was acknowledged.
-    if (++signals > 1) process.exit(1);
-    stopping.resolve(undefined);
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
-  process.on('SIGHUP', () => void node.rest?.reload());
-  const cause = await stopping.promise;
-  const deadline = setTimeout(() => {
-    log.error('node.stop-timeout');
-    log.flush();
-    process.exit(1);
-  }, STOP_MS_MAX);
-  await node.stop();
-  await telemetry.close();
-  time?.stop();
-  clearTimeout(deadline);
-  log.info('node.stopped');
-  log.flush();
-  if (cause !== undefined) throw exitOf(cause);
 }
 
 /** A cause that has an exit code of its own as the error that carries it. */

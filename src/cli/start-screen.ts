@@ -1,8 +1,10 @@
 /** What a node says of itself when it starts: one screen for a person, one event for a machine. */
 import { base58 } from '../base/base58.ts';
 import type { HttpServer } from '../base/http.ts';
+import { stringify } from '../base/json.ts';
 import type { Log } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
+import { effectiveSettings } from '../node/config/document.ts';
 import type { Config } from '../node/config/settings.ts';
 import { colour } from './output.ts';
 import { hostInUrl } from './telemetry.ts';
@@ -61,6 +63,13 @@ export function startFacts(
 export function sayStarted(facts: StartFacts, log: Log, terminal: boolean): void {
   if (terminal) process.stderr.write(startScreen(facts));
   else log.info('node.started', { ...facts });
+}
+
+/** The settings that were given, secrets masked; all others have their default. */
+export function settingsScreen(config: Config, given: { has(key: string): boolean }): string {
+  const rows = Object.entries(effectiveSettings(config)).filter(([key]) => given.has(key));
+  const lines = rows.map(([key, value]) => `  ${key} = ${stringify(value)}\n`);
+  return `\n  ${colour('bold', 'Settings')}\n\n${lines.join('')}\n`;
 }
 
 const LABEL_WIDTH = 13;

@@ -1,5 +1,6 @@
-/** The metrics of a node in this process, where its configuration wants them (ecosystem.md §1.1). */
+/** The metrics of a node in this process, where its configuration wants them. */
 import type { Log } from '../base/ports.ts';
+import { StartError } from '../base/start-error.ts';
 import type { Config } from '../node/config/settings.ts';
 import type { NodePorts } from '../node/node.ts';
 
@@ -19,8 +20,13 @@ export async function openTelemetry({ metrics }: Config, log: Log): Promise<Tele
   // The library is not loaded by nodes that do not need it.
   const { servePrometheus } = await import('../adapters/prometheus.ts');
   const { processReadings } = await import('../adapters/process-readings.ts');
-  const server = await servePrometheus({ host: metrics.bindAddress, port: metrics.port });
-  const url = `http://${hostInUrl(metrics.bindAddress)}:${server.port}/metrics`;
+  const { bindAddress: host, port } = metrics;
+  const server = await servePrometheus({ host, port }).catch((cause: Error) => {
+    const remedy = 'stop that process or choose another address or port';
+    const settings = 'metrics.bind-address, metrics.port';
+    throw new StartError(`metrics on ${host}:${port}`, settings, cause.cause ?? cause, remedy);
+  });
+  const url = `http://${hostInUrl(host)}:${server.port}/metrics`;
   log.info('metrics.listening', { url });
   return {
     ports: { metrics: server.metrics, process: processReadings() },

@@ -1,6 +1,6 @@
 /**
- * The sections `accounts-generator` and `apikeyhash-generator` of a configuration file (protocol.md
- * §11.5). They are few and belong to one tool each, so they are read by hand.
+ * The sections `accounts-generator` and `apikeyhash-generator` of a configuration file
+ * (node.md#tools). They are few and belong to one tool each, so they are read by hand.
  */
 import { isObject } from '../base/json.ts';
 import { CliError } from './exit.ts';

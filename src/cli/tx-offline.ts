@@ -3,9 +3,10 @@ import { Base58Error, base58 } from '../base/base58.ts';
 import { apiError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { decodeTx, signedBytes } from '../tx/bytes.ts';
-import { txFromJson, txToJson } from '../tx/json.ts';
+import { txFromJson, txToJson } from '../tx/json/encode.ts';
+import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { type Network, networkOf } from './cryptography.ts';
+import { type Cryptography, cryptographyOf } from './cryptography.ts';
 import { convertAll, documentsOf, fieldOf, jsonDocuments, parseJson } from './documents.ts';
 import { EXIT } from './exit.ts';
 import { readAll, readLines } from './lines.ts';
@@ -16,15 +17,14 @@ interface Flags {
   nationalCrypto?: true;
 }
 
-const TX_BYTES_MAX = 300 * 1024;
-const BASE58_TEXT_MAX = Math.ceil(TX_BYTES_MAX * 1.3658) + 1;
+const BASE58_TEXT_MAX = Math.ceil(EXECUTED_TX_BYTES_MAX * 1.3658) + 1;
 
 export async function convert(
   verb: 'encode' | 'decode' | 'verify',
   source: string,
   flags: Flags,
 ): Promise<void> {
-  const network = networkOf(flags.nationalCrypto !== true, flags.chainId);
+  const network = cryptographyOf(flags.nationalCrypto !== true, flags.chainId);
   const { chain } = network;
   switch (verb) {
     case 'encode':
@@ -79,7 +79,7 @@ async function* mixedDocuments(source: string, ndjson: boolean): AsyncGenerator<
   }
 }
 
-function verified(document: unknown, { family, chain }: Network): Record<string, unknown> {
+function verified(document: unknown, { family, chain }: Cryptography): Record<string, unknown> {
   const isJson = isObject(document) && document['bytes'] === undefined;
   const tx = isJson
     ? txFromJson(document, chain)
@@ -90,7 +90,7 @@ function verified(document: unknown, { family, chain }: Network): Record<string,
 }
 
 /** One proof by the sender; genesis types carry none, their signature is computed. */
-function isValid(tx: Tx, verify: Network['family']['verify']): boolean {
+function isValid(tx: Tx, verify: Cryptography['family']['verify']): boolean {
   if (tx.layout.frame === 'genesis') return true;
   const [proof, ...more] = tx.proofs;
   return (

@@ -5,6 +5,7 @@ import { apiError } from '../base/errors.ts';
 import { isObject, type JsonObject } from '../base/json.ts';
 import { fromVariable } from './account-passwords.ts';
 import { convertAll, jsonDocuments, positive } from './documents.ts';
+import { EXIT } from './exit.ts';
 import type { NodeFlags } from './node-options.ts';
 import { restNode } from './rest.ts';
 
@@ -28,6 +29,10 @@ export function sign(source: string, flags: OnlineFlags): Promise<void> {
   });
 }
 
+/** What the command before in the pipe has refused: its reason stays in its place. */
+const isFailureLine = (json: JsonObject): boolean =>
+  json['error'] !== undefined && json['type'] === undefined;
+
 async function pipe(
   source: string,
   flags: OnlineFlags,
@@ -40,6 +45,10 @@ async function pipe(
       jsonDocuments(source, flags.ndjson === true),
       (json) => {
         if (!isObject(json)) throw apiError('MalformedJson');
+        if (isFailureLine(json)) {
+          process.exitCode = EXIT.failure;
+          return json;
+        }
         return convert(node, json);
       },
       concurrency,

@@ -2,8 +2,8 @@
 import { systemRandom } from '../adapters/system.ts';
 import { apiError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
-import { txToJson, unsignedFromJson } from '../tx/json.ts';
-import { networkOf } from './cryptography.ts';
+import { txToJson, unsignedFromJson } from '../tx/json/encode.ts';
+import { cryptographyOf } from './cryptography.ts';
 import { convertAll, jsonDocuments } from './documents.ts';
 import { CliError, EXIT } from './exit.ts';
 import { keyOfSeedFile } from './seed-phrase.ts';
@@ -19,17 +19,14 @@ export async function signWithSeed(source: string, flags: SeedFlags): Promise<vo
   if (flags.chainId === undefined) {
     throw new CliError('--seed-file needs --chain-id, since no node is asked', EXIT.usage);
   }
-  const { family, chain } = networkOf(flags.nationalCrypto !== true, flags.chainId);
+  const { family, chain } = cryptographyOf(flags.nationalCrypto !== true, flags.chainId);
   const { privateKey, publicKey } = await keyOfSeedFile(flags.seedFile, source, family);
   const sender = chain.addressToText(chain.addressOf(publicKey));
 
   await convertAll(jsonDocuments(source, flags.ndjson === true), (json) => {
     if (!isObject(json)) throw apiError('MalformedJson');
     const draft = unsignedFromJson({ sender, ...json }, chain, {
-      publicKeyOf(address) {
-        if (chain.addressToText(address) !== sender) throw apiError('MissingSenderPrivateKey');
-        return publicKey;
-      },
+      publicKeyOf: (address) => (chain.addressToText(address) === sender ? publicKey : undefined),
       timestamp: Date.now(),
       feeOf() {
         throw apiError('Invalid', "'fee' is missing: no node is asked for it");

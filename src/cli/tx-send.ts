@@ -64,7 +64,7 @@ async function sendOne(
     const sent = await call(transactions.signAndBroadcast, { body });
     if (seconds === undefined) return sent;
     const id = String(sent['id']);
-    return confirmed(id, seconds, () => call(transactions.info, { params: { id } }));
+    return confirmed(sent, id, seconds, () => call(transactions.info, { params: { id } }));
   });
 }
 
@@ -102,8 +102,12 @@ function wordValue(type: SendType, name: string, text: string): unknown {
   }
 }
 
-/** What `look` finds once the transaction is in a block. Throws CliError when it takes too long. */
+/**
+ * What `look` finds once the transaction is in a block. When it takes too long, the transaction is
+ * printed as it was sent, since it may still get into a block, and CliError says so.
+ */
 export async function confirmed<T>(
+  sent: unknown,
   id: string,
   seconds: number,
   look: () => Promise<T>,
@@ -117,6 +121,8 @@ export async function confirmed<T>(
       if (!(cause instanceof RefusedError)) throw cause;
     }
     if (Date.now() > deadline) {
+      const { printJson } = await import('./output.ts');
+      printJson(sent);
       throw new CliError(`The transaction ${id} is in no block after ${seconds} s`);
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

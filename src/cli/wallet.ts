@@ -1,6 +1,6 @@
 /**
  * Opens the keystore that a configuration names, and the key of the node's owner in it
- * (protocol.md §11.1 step 9, §11.3).
+ * (node.md#start step 9, node.md#key-files).
  */
 import { files } from '../adapters/files.ts';
 import { systemRandom } from '../adapters/system.ts';
@@ -10,7 +10,7 @@ import type { Log } from '../base/ports.ts';
 import { type Account, type Keystore, openKeystore } from '../keystore/keystore.ts';
 import type { Config } from '../node/config/settings.ts';
 import { readConfigFile } from './config-file.ts';
-import { type Network, networkOf, networkOfConfig } from './cryptography.ts';
+import { type Cryptography, cryptographyOf, cryptographyOfConfig } from './cryptography.ts';
 import { CliError } from './exit.ts';
 import { warn } from './output.ts';
 import { ownerPassword, walletPassword } from './passwords.ts';
@@ -19,7 +19,7 @@ import { type ToolSection, toolSection } from './tool-section.ts';
 export interface WalletPlace {
   readonly path: string;
   readonly password: string | undefined;
-  readonly network: Network;
+  readonly network: Cryptography;
 }
 
 /** Opens the keystore; the password is asked for where the configuration has none. */
@@ -36,7 +36,7 @@ export async function openWallet(place: WalletPlace, log?: Log): Promise<Keystor
 export async function openNodeWallet(config: Config, log?: Log): Promise<Keystore> {
   const { file: path, password } = config.wallet;
   if (!files.exists(path)) warn(`wallet.file '${path}' does not exist`);
-  const keystore = await openWallet({ path, password, network: networkOfConfig(config) }, log);
+  const keystore = await openWallet({ path, password, network: cryptographyOfConfig(config) }, log);
   if (keystore.accounts().length === 0) {
     throw new CliError(
       `Wallet can't be empty: '${path}' has no accounts, make one with: platform-node keystore generate`,
@@ -56,7 +56,7 @@ export interface NodeKeys {
  * both accounts have one, it is the same.
  */
 export async function unlockOwner(config: Config, keystore: Keystore): Promise<NodeKeys> {
-  const { chain } = networkOfConfig(config);
+  const { chain } = cryptographyOfConfig(config);
   const held = (what: string, text: string): Account => {
     const address = chain.addressFromText(text);
     const account = keystore.accounts().find((one) => equal(one.address, address));
@@ -89,7 +89,7 @@ export async function placeFromFile(
   return {
     path: config.wallet.file,
     password: config.wallet.password,
-    network: networkOfConfig(config),
+    network: cryptographyOfConfig(config),
   };
 }
 
@@ -97,6 +97,6 @@ export function placeFromSection(section: ToolSection): WalletPlace {
   return {
     path: section.text('wallet') ?? 'keystore.dat',
     password: section.text('wallet-password'),
-    network: networkOf(section.platformCrypto(), section.text('chain-id') ?? 'V'),
+    network: cryptographyOf(section.platformCrypto(), section.text('chain-id') ?? 'V'),
   };
 }

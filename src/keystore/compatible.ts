@@ -1,5 +1,5 @@
 /**
- * The key file of other nodes of the first family (protocol.md §11.3), for import and export:
+ * The key file of other nodes of the first family (node.md#key-files), for import and export:
  * Base64 of AES-128-ECB of {"entries":[{"publicKey","privateKey"}]} in Base58, where a key with a
  * password of its own is iv ‖ AES-128-GCM ‖ tag, 64 bytes. An empty file has no accounts.
  */

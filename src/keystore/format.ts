@@ -1,5 +1,5 @@
 /**
- * The native key file, version 2 (protocol.md §11.3):
+ * The native key file, version 2 (node.md#key-files):
  *
  *   {"version": 2,
  *    "kdf": {"name": "scrypt", "N": 131072, "r": 8, "p": 1, "salt": "<Base64, 32 bytes>"},

@@ -1,5 +1,5 @@
 /**
- * The keys of a node's accounts (protocol.md §11.3, rest-api.md §3.2, decision 16).
+ * The keys of a node's accounts (node.md#key-files, rest.md#api-keys-in-requests, decision 16).
  *
  * Invariants: private keys are on disk only encrypted; a reload takes effect as a whole or not at
  * all; towards REST a missing key, a missing password and a wrong one are the same refusal.
@@ -20,7 +20,7 @@ import {
 import { type Entry, isGenuine, parseKeyFile, printKeyFile, SALT_BYTES } from './format.ts';
 import { type KeystoreFiles, type Layout, readKeyFiles, splitByLayout } from './location.ts';
 import { KeyError, KeystoreError } from './problems.ts';
-import { createUnlockedKeys } from './unlock.ts';
+import { createUnlockedKeys, type Purpose } from './unlock.ts';
 
 export interface KeystoreOptions {
   /** `wallet.file`: a file, or a folder with layout `directory`. */
@@ -151,7 +151,11 @@ export async function openKeystore(
   }
 
   /** At once where no scrypt is needed. Throws or rejects with KeyError. */
-  function keyOf(address: Uint8Array, given: string | undefined): Uint8Array | Promise<Uint8Array> {
+  function keyOf(
+    address: Uint8Array,
+    given: string | undefined,
+    purpose: Purpose,
+  ): Uint8Array | Promise<Uint8Array> {
     const account = find(address, given);
     const { entry, wallet } = account;
     const wrong = new KeyError(chain.addressToText(address), 'Wrong password');
@@ -167,7 +171,7 @@ export async function openKeystore(
       const own = await deriveKey(given!, entry.kdfSalt, wallet.cost);
       return open256(accountKey(wallet, entry, own), entry.sealed, entry.publicKey);
     };
-    return unlocked.unlock(id, given!, derive).then((key) => {
+    return unlocked.unlock(id, given!, derive, purpose).then((key) => {
       if (key === undefined) throw wrong;
       return key;
     });
@@ -177,9 +181,13 @@ export async function openKeystore(
     throw cause instanceof KeyError ? apiError('MissingSenderPrivateKey') : cause;
   };
 
-  function requestKey(address: Uint8Array, given?: string): Uint8Array | Promise<Uint8Array> {
+  function requested(
+    address: Uint8Array,
+    given: string | undefined,
+    purpose: Purpose,
+  ): Uint8Array | Promise<Uint8Array> {
     try {
-      const key = keyOf(address, given);
+      const key = keyOf(address, given, purpose);
       return key instanceof Promise ? key.catch(missing) : key;
     } catch (cause) {
       return missing(cause);
@@ -200,11 +208,11 @@ export async function openKeystore(
     accounts: () => [...held.values()],
     addresses: () => [...held.values()].map(({ address }) => chain.addressToText(address)),
     publicKey: (address) => held.get(hex(address))?.publicKey,
-    privateKey: async (address, given) => keyOf(address, given),
-    requestKey,
+    privateKey: async (address, given) => keyOf(address, given, 'signing'),
+    requestKey: (address, given) => requested(address, given, 'encryption'),
 
     sign(address, given, message) {
-      const key = requestKey(address, given);
+      const key = requested(address, given, 'signing');
       if (!(key instanceof Promise)) return signAndWipe(key, message);
       return key.then((privateKey) => signAndWipe(privateKey, message));
     },

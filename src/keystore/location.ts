@@ -1,6 +1,6 @@
 /**
  * Where key files lie: one file with all accounts for the first cryptography family, a folder with
- * one file per account for the second (requirements.md `wallet.file`).
+ * one file per account for the second (`wallet.file`).
  */
 import { base58 } from '../base/base58.ts';
 import type { Files } from '../base/ports.ts';

@@ -1,6 +1,7 @@
 /**
- * What can be wrong with a keystore. The texts are for the console of the operator (protocol.md
- * §11.3); over REST every missing key and every wrong password is MissingSenderPrivateKey.
+ * What can be wrong with a keystore. The texts are for the console of the operator
+ * (node.md#key-files); over REST every missing key and every wrong password is
+ * MissingSenderPrivateKey.
  */
 export class KeystoreError extends Error {
   override name = 'KeystoreError';

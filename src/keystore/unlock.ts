@@ -6,13 +6,17 @@
  * The trade-off: keys of accounts in use can be read from the memory of a running node. Against
  * that, nothing but the process itself may read it, the cache is bounded, and reload and close
  * overwrite it. A wrong password is never answered from the cache but always pays for its scrypt,
- * at most two at a time, so guessing over REST stays as slow as guessing on the file.
+ * one at a time for signing and one for everything else, each with a line of its own: guessing over
+ * REST stays as slow as guessing on the file, and guessing on /crypto takes no turn from signing.
  */
 import { apiError } from '../base/errors.ts';
 import { mac, sameBytes } from '../crypto/keystore-cipher.ts';
 
 const UNLOCKED_MAX = 256;
-const DERIVATIONS_AT_ONCE = 2;
+/** What a key is wanted for. */
+export type Purpose = 'signing' | 'encryption';
+
+const DERIVATIONS_AT_ONCE = 1;
 const DERIVATIONS_WAITING = 32;
 
 interface Unlocked {
@@ -28,6 +32,7 @@ export interface UnlockedKeys {
     account: string,
     password: string,
     derive: () => Promise<Uint8Array | undefined>,
+    purpose: Purpose,
   ): Promise<Uint8Array | undefined>;
   /** Overwrites and forgets every key. */
   wipe(): void;
@@ -37,7 +42,7 @@ export interface UnlockedKeys {
 export function createUnlockedKeys(secret: Uint8Array): UnlockedKeys {
   const unlocked = new Map<string, Unlocked>();
   const running = new Map<string, Promise<Uint8Array | undefined>>();
-  const turns = createTurns();
+  const lines = { signing: createLine(), encryption: createLine() };
   let generation = 0;
   const tagOf = (password: string): Uint8Array => mac(secret, new TextEncoder().encode(password));
 
@@ -59,13 +64,13 @@ export function createUnlockedKeys(secret: Uint8Array): UnlockedKeys {
       return copyOf(found.privateKey);
     },
 
-    unlock(account, password, derive) {
+    unlock(account, password, derive, purpose) {
       const tag = tagOf(password);
-      const job = `${account} ${Buffer.from(tag).toString('hex')}`;
+      const job = `${purpose} ${account} ${Buffer.from(tag).toString('hex')}`;
       const same = running.get(job);
       if (same !== undefined) return same.then(copyOf);
       const started = generation;
-      const result = turns(derive)
+      const result = lines[purpose](derive)
         .then((privateKey) => {
           // A key that was unlocked before a reload belongs to the old file.
           if (privateKey !== undefined && started === generation) {
@@ -91,8 +96,8 @@ export function createUnlockedKeys(secret: Uint8Array): UnlockedKeys {
 const copyOf = <K extends Uint8Array | undefined>(key: K): K =>
   (key === undefined ? key : Uint8Array.from(key)) as K;
 
-/** Lets a few jobs run at once and a bounded number wait. */
-function createTurns(): <T>(job: () => Promise<T>) => Promise<T> {
+/** Lets one job run at a time and a bounded number wait. */
+function createLine(): <T>(job: () => Promise<T>) => Promise<T> {
   let active = 0;
   const waiting: (() => void)[] = [];
   return async (job) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { untilAsked } from '../../src/cli/interruption.ts';
+import { childEnvironment } from '../child-environment.ts';
 import { startDevNode } from '../e2e/dev-node.ts';
 import { run } from './run.ts';
 
@@ -52,8 +53,8 @@ t.test('a chain as a file', async (t) => {
     // Through a pipe, so that the test and not the speed of the machine says when the file goes on.
     const pipe = join(node.dir, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    const args = ['-u', 'NODE_OPTIONS', BINARY, 'chain', 'import', config, pipe];
-    const child = spawn('env', [...args, ...fresh('third')]);
+    const args = ['chain', 'import', config, pipe, ...fresh('third')];
+    const child = spawn(BINARY, args, { env: childEnvironment() });
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', (text) => {
       stdout += text;

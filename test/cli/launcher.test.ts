@@ -17,17 +17,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import packageJson from '../../package.json' with { type: 'json' };
+import { childEnvironment } from '../child-environment.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BINARY = join(ROOT, 'bin/platform-node');
 const execute = promisify(execFile);
 
-// The hooks that the test runner has in every process are not part of the picture.
-const CLEAN = ['-u', 'NODE_OPTIONS'];
-
 async function versionFrom(command: string, cwd: string, path: string): Promise<unknown> {
-  const args = [...CLEAN, command, 'version', '--json'];
-  const { stdout } = await execute('env', args, { cwd, env: { PATH: path } });
+  const env = childEnvironment({ PATH: path });
+  const { stdout } = await execute(command, ['version', '--json'], { cwd, env });
   const { version, node } = JSON.parse(stdout) as Record<string, unknown>;
   return { version, node };
 }
@@ -85,7 +83,7 @@ t.test('stripped sources are kept, used again, and not needed', async (t) => {
   const checkout = copyOf(t, ['commander', 'node']);
   const binary = join(checkout, 'bin/platform-node');
   t.match(await versionFrom(binary, checkout, TOOLS), expected);
-  const source = join(checkout, 'src/cli/version.ts');
+  const source = join(checkout, 'src/cli/commands/version.ts');
   const folder = join(checkout, 'node_modules/.cache/platform-node');
   t.ok(readdirSync(folder).length > 3);
   writeFileSync(
@@ -103,11 +101,13 @@ t.test('stripped sources are kept, used again, and not needed', async (t) => {
 });
 
 t.test('signals and exit codes are those of the program', async (t) => {
-  const child = spawn('env', [...CLEAN, BINARY, 'tx', 'encode', '--chain-id', 'T', '--ndjson']);
+  const child = spawn(BINARY, ['tx', 'encode', '--chain-id', 'T', '--ndjson'], {
+    env: childEnvironment(),
+  });
   child.stdin.write('{}\n');
   await once(child.stdout, 'data');
   child.kill('SIGTERM');
   t.same(await once(child, 'close'), [null, 'SIGTERM']);
-  const usage = spawn('env', [...CLEAN, BINARY, 'nonsense'], { stdio: 'ignore' });
+  const usage = spawn(BINARY, ['nonsense'], { stdio: 'ignore', env: childEnvironment() });
   t.same(await once(usage, 'close'), [2, null]);
 });

@@ -74,7 +74,7 @@ t.test('the key of the owner', async (t) => {
   writeFileSync(file, signed.replace('password = "wallet"', 'password = "other"'));
   const locked = await start();
   t.equal(locked.code, 1);
-  t.match(locked.message, /^Wrong password of the wallet/m);
+  t.match(locked.message, /^keystore .*: Wrong password of the wallet/m);
   writeFileSync(file, signed.replace(', password = "wallet"', ''));
   const silent = await start();
   t.equal(silent.code, 61);

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { CliError } from '../../src/cli/exit.ts';
+import { StartError } from '../../src/base/start-error.ts';
 import { openPrivateStore } from '../../src/cli/private-store.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { memoryLog } from '../node/memory-ports.ts';
@@ -32,10 +32,13 @@ t.test('a storage that cannot be used ends the start, with a reason and no secre
   const file = join(folder, 'occupied');
   writeFileSync(file, '');
   const cases: readonly (readonly [object, RegExp])[] = [
-    [{ vendor: 'file', directory: join(file, 'data') }, /vendor file\) cannot be used: ENOTDIR/],
+    [
+      { vendor: 'file', directory: join(file, 'data') },
+      /vendor file\) \(privacy\.storage\.directory\): a part of the path is a file/,
+    ],
     [
       { vendor: 'postgres', url: 'postgres://127.0.0.1:1/x', user: 'u', password: 'hunter2' },
-      /vendor postgres\) cannot be used: .*ECONNREFUSED/,
+      /vendor postgres\) \(privacy\.storage\.url\): .*ECONNREFUSED/,
     ],
     [
       {
@@ -45,7 +48,7 @@ t.test('a storage that cannot be used ends the start, with a reason and no secre
         accessKeyId: 'hunter1',
         secretAccessKey: 'hunter2',
       },
-      /vendor s3\) cannot be used: .*ECONNREFUSED/,
+      /vendor s3\) \(privacy\.storage\.url\): .*ECONNREFUSED/,
     ],
   ];
   for (const [storage, reason] of cases) {
@@ -53,7 +56,7 @@ t.test('a storage that cannot be used ends the start, with a reason and no secre
       () => undefined,
       (cause: unknown) => cause,
     );
-    t.ok(cause instanceof CliError);
+    t.ok(cause instanceof StartError);
     t.match((cause as Error).message, reason);
     t.notMatch((cause as Error).message, /hunter/);
   }

@@ -1,6 +1,7 @@
 // Runs the real command, as a shell would.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { childEnvironment } from '../child-environment.ts';
 
 const BINARY = join(import.meta.dirname, '../../bin/platform-node');
 
@@ -16,12 +17,9 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
-/** Without the hooks that the test runner would have in every process. */
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Run> {
-  const { PATH = '', HOME = '/tmp' } = process.env;
-  // Without the hooks that the test runner gives every process: this one runs as for a user.
-  const child = spawn('env', ['-u', 'NODE_OPTIONS', BINARY, ...args], {
-    env: { PATH, HOME, ...options.env },
+  const child = spawn(BINARY, args, {
+    env: childEnvironment(options.env),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   });
   let stdout = '';

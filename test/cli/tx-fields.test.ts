@@ -7,7 +7,7 @@ import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { encodeHex } from '../../src/base/hex.ts';
 import { type JsonObject, parse, stringify } from '../../src/base/json.ts';
-import { networkOf } from '../../src/cli/cryptography.ts';
+import { cryptographyOf } from '../../src/cli/cryptography.ts';
 import {
   fieldOption,
   flagOf,
@@ -17,7 +17,7 @@ import {
   versionFor,
 } from '../../src/cli/tx-fields.ts';
 import { requestOf } from '../../src/cli/tx-send.ts';
-import { unsignedFromJson } from '../../src/tx/json.ts';
+import { unsignedFromJson } from '../../src/tx/json/encode.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 
 interface Vector {
@@ -31,7 +31,7 @@ const { vectors } = parse(
   readFileSync(join(import.meta.dirname, '../vectors/transactions.json'), 'utf8'),
 ) as { vectors: Vector[] };
 
-const { chain } = networkOf(true, 'T');
+const { chain } = cryptographyOf(true, 'T');
 const kinds = sendTypes();
 
 t.test('there is a sub-command for every type that a client may submit', async (t) => {

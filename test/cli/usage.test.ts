@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import packageJson from '../../package.json' with { type: 'json' };
 import { staleFiles } from '../../scripts/reference.ts';
 import { buildProgram } from '../../src/cli/program.ts';
+import { childEnvironment } from '../child-environment.ts';
 import { jsonLines, run } from './run.ts';
 
 const BINARY = join(import.meta.dirname, '../../bin/platform-node');
@@ -14,9 +15,8 @@ const BINARY = join(import.meta.dirname, '../../bin/platform-node');
 /** Packages of which a command loads anything, as the runtime's record of executed code tells. */
 async function packagesOf(t: Test, ...args: string[]): Promise<string[]> {
   const folder = t.testdir({});
-  const env = { ...process.env, NODE_V8_COVERAGE: folder };
-  // Without the hooks that the test runner would have in every process.
-  await promisify(execFile)('env', ['-u', 'NODE_OPTIONS', BINARY, ...args], { env });
+  const env = childEnvironment({ NODE_V8_COVERAGE: folder });
+  await promisify(execFile)(BINARY, args, { env });
   const records = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
   const names = records
     .flatMap((text) => (JSON.parse(text) as { result: { url: string }[] }).result)

@@ -7,16 +7,15 @@ export function register(command: Command): void {
     .argument('[config]', 'configuration file (HOCON)')
     .addOption(setOption())
     .action(async (path: string | undefined, options: { set?: string[] }) => {
-      const { loadConfig } = await import('./config-file.ts');
-      const { warn } = await import('./output.ts');
-      const { config, warnings } = await loadConfig(path, options);
+      const { loadConfig } = await import('../config-file.ts');
+      const { warn } = await import('../output.ts');
+      const { config, warnings, origins } = await loadConfig(path, options);
       for (const warning of warnings) warn(warning);
-      const { runNode } = await import('./run-node.ts');
-      const { endOnFailure } = await import('./fatal.ts');
-      const { sayStarted } = await import('./start-screen.ts');
-      const node = await runNode(config);
+      const { runNode } = await import('../run-node.ts');
+      const { sayStarted, settingsScreen } = await import('../start-screen.ts');
+      if (process.stderr.isTTY === true) process.stderr.write(settingsScreen(config, origins));
       endWithParent();
-      endOnFailure(node.log);
+      const node = await runNode(config);
       sayStarted(node.facts, node.log, process.stderr.isTTY === true);
       await node.ended;
     });

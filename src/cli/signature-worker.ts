@@ -1,6 +1,6 @@
-/** A verification thread: answers every batch in the order of arrival (adapters/workers.ts). */
+/** A verification thread: answers every batch in the order of arrival (adapters/signature-pool.ts). */
 import { parentPort, workerData } from 'node:worker_threads';
-import { readBatch, type VerifyThreadData, verdictsOf } from '../adapters/verify-batch.ts';
+import { readBatch, type VerifyThreadData, verdictsOf } from '../adapters/signature-batch.ts';
 import { createFamily } from '../crypto/families.ts';
 import type { FamilyName } from '../crypto/family.ts';
 

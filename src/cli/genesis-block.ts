@@ -1,4 +1,4 @@
-/** Cryptography and genesis block of a configured network, for the commands that need them. */
+/** The genesis block of a configuration: its findings, and the block itself. */
 import type { Block } from '../block/block.ts';
 import { buildGenesis, verifyGenesis } from '../block/genesis.ts';
 import {
@@ -8,14 +8,12 @@ import {
   validateGenesis,
 } from '../node/config/genesis.ts';
 import type { Config } from '../node/config/settings.ts';
-import { networkOf, networkOfConfig } from './cryptography.ts';
+import { cryptographyOfConfig } from './cryptography.ts';
 import { CliError } from './exit.ts';
-
-export { networkOf, networkOfConfig };
 
 /** The rules of the genesis section, and its signature if there is one. */
 export function genesisFindings(config: Config): GenesisFindings {
-  const { chain } = networkOfConfig(config);
+  const { chain } = cryptographyOfConfig(config);
   const { genesis } = config.blockchain.custom;
   const findings = validateGenesis(genesis, chain);
   if (findings.errors.length > 0) return findings;
@@ -33,7 +31,7 @@ export function genesisFindings(config: Config): GenesisFindings {
 
 /** The genesis block of a signed configuration, its signature verified. Throws ApiError. */
 export function genesisBlock(config: Config): Block {
-  const { family, chain } = networkOfConfig(config);
+  const { family, chain } = cryptographyOfConfig(config);
   const seal = genesisSeal(config.blockchain.custom.genesis);
   if (seal === undefined) {
     throw new CliError('The genesis block is not signed: platform-node genesis sign <file>');

@@ -1,7 +1,7 @@
-/** `platform-node api-key hash` (protocol.md §11.5, ApiKeyHash). */
+/** `platform-node api-key hash` (node.md#tools, ApiKeyHash). */
 import type { Command } from 'commander';
-import { CliError } from './exit.ts';
-import { printJson } from './output.ts';
+import { CliError } from '../exit.ts';
+import { printJson } from '../output.ts';
 
 interface Flags {
   json?: true;
@@ -25,15 +25,15 @@ export function register(command: Command): void {
 async function hash(source: string | undefined, flags: Flags): Promise<void> {
   if (source === undefined) throw new CliError("Give a configuration file, a key, or '-'");
   const { key, platformCrypto, out } = await keyFrom(source, flags);
-  const { createFamily } = await import('../crypto/families.ts');
-  const { base58 } = await import('../base/base58.ts');
+  const { createFamily } = await import('../../crypto/families.ts');
+  const { base58 } = await import('../../base/base58.ts');
   const family = createFamily(platformCrypto ? 'curve25519' : 'gost');
   const apiKeyHash = base58.encode(family.secureHash(new TextEncoder().encode(key)));
   const text = `Api key: ${key}\nApi key hash: ${apiKeyHash}\n`;
   if (flags.json === true) printJson({ apiKey: key, apiKeyHash });
   else process.stdout.write(text);
   if (out !== undefined) {
-    const { files } = await import('../adapters/files.ts');
+    const { files } = await import('../../adapters/files.ts');
     files.replace(out, new TextEncoder().encode(text), { secret: true });
   }
 }
@@ -47,15 +47,15 @@ interface KeySource {
 async function keyFrom(source: string, flags: Flags): Promise<KeySource> {
   const platformCrypto = flags.nationalCrypto !== true;
   if (source === '-') {
-    const { readLines } = await import('./lines.ts');
+    const { readLines } = await import('../lines.ts');
     for await (const line of readLines('-')) return { key: line, platformCrypto, out: flags.out };
     throw new CliError('No API key on stdin');
   }
-  const { files } = await import('../adapters/files.ts');
+  const { files } = await import('../../adapters/files.ts');
   if (!files.exists(source)) return { key: source, platformCrypto, out: flags.out };
 
-  const { readConfigFile } = await import('./config-file.ts');
-  const { toolSection } = await import('./tool-section.ts');
+  const { readConfigFile } = await import('../config-file.ts');
+  const { toolSection } = await import('../tool-section.ts');
   const section = toolSection((await readConfigFile(source)).tree, 'apikeyhash-generator');
   const key = section.text('api-key');
   if (key === undefined) {

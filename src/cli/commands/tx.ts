@@ -3,7 +3,7 @@
  * (sign, broadcast, send).
  */
 import { type Command, Option } from 'commander';
-import { nodeOptions } from './node-options.ts';
+import { nodeOptions } from '../node-options.ts';
 
 const chainId = () =>
   new Option('-c, --chain-id <character>', 'network id').env('PLATFORM_NODE_CHAIN_ID');
@@ -48,9 +48,9 @@ export async function register(
     .addHelpText('after', FAILED_LINES)
     .action(async (file: string | undefined, flags) => {
       if (flags.seedFile === undefined) {
-        return (await import('./tx-online.ts')).sign(file ?? '-', flags);
+        return (await import('../tx-online.ts')).sign(file ?? '-', flags);
       }
-      return (await import('./tx-seed.ts')).signWithSeed(file ?? '-', flags);
+      return (await import('../tx-seed.ts')).signWithSeed(file ?? '-', flags);
     });
   nodeOptions(
     command.command('broadcast [file]').description('Send signed transactions to a node.'),
@@ -59,7 +59,7 @@ export async function register(
     .addOption(concurrency())
     .addHelpText('after', FAILED_LINES)
     .action(async (file: string | undefined, flags) =>
-      (await import('./tx-online.ts')).broadcast(file ?? '-', flags),
+      (await import('../tx-online.ts')).broadcast(file ?? '-', flags),
     );
   const send = command
     .command('send')
@@ -71,7 +71,7 @@ export async function register(
     .addHelpText('after', "\n'platform-node tx send <type> --help' lists the fields of a type.");
   // The types are a hundred files, of which the other commands need none.
   if (words === undefined || words.includes(send.name())) {
-    (await import('./tx-send.ts')).registerTypes(send);
+    (await import('../tx-send.ts')).registerTypes(send);
   }
 }
 
@@ -84,6 +84,6 @@ function offline(command: Command, name: 'encode' | 'decode' | 'verify', doc: st
     .addOption(national())
     .addHelpText('after', FAILED_LINES)
     .action(async (file: string | undefined, flags) =>
-      (await import('./tx-offline.ts')).convert(name, file ?? '-', flags),
+      (await import('../tx-offline.ts')).convert(name, file ?? '-', flags),
     );
 }

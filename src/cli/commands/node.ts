@@ -1,7 +1,7 @@
 /** `platform-node node status|config|peers|stop`: a running node. */
 import type { Command } from 'commander';
-import type { Client } from '../api/client.ts';
-import { type NodeFlags, nodeOptions } from './node-options.ts';
+import type { Client } from '../../api/client.ts';
+import { type NodeFlags, nodeOptions } from '../node-options.ts';
 
 type Ask = (node: Client) => Promise<unknown>;
 
@@ -9,25 +9,25 @@ export function register(command: Command): void {
   const sub = (name: string, description: string, prepare: () => Promise<Ask>): void => {
     nodeOptions(command.command(name).description(description)).action(async (flags: NodeFlags) => {
       const ask = await prepare();
-      await (await import('./rest.ts')).printAnswer(flags, ask);
+      await (await import('../rest.ts')).printAnswer(flags, ask);
     });
   };
   sub('status', 'Print version, height, time of the last block, transactions that wait.', status);
   sub('config', 'Print network id, consensus and fees.', async () => {
-    const { node } = await import('../api/routes/node.ts');
+    const { node } = await import('../../api/routes/node.ts');
     return ({ call }) => call(node.config);
   });
   sub('peers', 'Print the nodes it is connected with, and all whose address it knows.', peers);
   sub('stop', 'Stop a node; needs the API key.', async () => {
-    const { node } = await import('../api/routes/node.ts');
+    const { node } = await import('../../api/routes/node.ts');
     return ({ call }) => call(node.stop);
   });
 }
 
 async function status(): Promise<Ask> {
-  const { node } = await import('../api/routes/node.ts');
-  const { consensus } = await import('../api/routes/consensus.ts');
-  const { transactions } = await import('../api/routes/transactions.ts');
+  const { node } = await import('../../api/routes/node.ts');
+  const { consensus } = await import('../../api/routes/consensus.ts');
+  const { transactions } = await import('../../api/routes/transactions.ts');
   return async ({ call }) => {
     const [version, state, algorithm, pool] = await Promise.all([
       call(node.version),
@@ -40,7 +40,7 @@ async function status(): Promise<Ask> {
 }
 
 async function peers(): Promise<Ask> {
-  const { peers: routes } = await import('../api/routes/peers.ts');
+  const { peers: routes } = await import('../../api/routes/peers.ts');
   return async ({ call }) => {
     const [connected, all] = await Promise.all([call(routes.connected), call(routes.all)]);
     return { connected: connected.peers, known: all.peers };

@@ -1,6 +1,6 @@
 /** `platform-node asset <id>`: what a running node knows of an asset. */
 import type { Command } from 'commander';
-import { type NodeFlags, nodeOptions } from './node-options.ts';
+import { type NodeFlags, nodeOptions } from '../node-options.ts';
 
 interface Flags extends NodeFlags {
   holders?: true;
@@ -11,8 +11,8 @@ export function register(command: Command): void {
     .argument('<id>', 'id of the asset')
     .option('--holders', 'print who has how much of it instead')
     .action(async (assetId: string, flags: Flags) => {
-      const { assets } = await import('../api/routes/assets.ts');
-      const { printAnswer } = await import('./rest.ts');
+      const { assets } = await import('../../api/routes/assets.ts');
+      const { printAnswer } = await import('../rest.ts');
       const params = { assetId };
       await printAnswer(flags, ({ call }) =>
         flags.holders === true

@@ -1,8 +1,8 @@
 /** `platform-node chain export|import|rollback|hash`: the chain of a node that is not running. */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Blockchain } from '../chain/blockchain.ts';
+import type { Blockchain } from '../../chain/blockchain.ts';
+import { CliError, EXIT } from '../exit.ts';
 import { setOption } from './config.ts';
-import { CliError, EXIT } from './exit.ts';
 
 interface Flags {
   readonly set?: string[];
@@ -37,28 +37,21 @@ function heightFrom(text: string): number {
 async function withChain<T>(
   path: string,
   flags: Flags,
-  job: (blockchain: Blockchain, verifier: import('../base/ports.ts').Verifier) => Promise<T>,
+  job: (blockchain: Blockchain, verifier: import('../../base/ports.ts').Verifier) => Promise<T>,
 ): Promise<T> {
-  const { join } = await import('node:path');
-  const { mkdirSync } = await import('node:fs');
-  const { loadConfig } = await import('./config-file.ts');
-  const { genesisBlock, networkOfConfig } = await import('./network.ts');
-  const { StoreLockedError } = await import('../adapters/folder-lock.ts');
-  const { openLmdbStore } = await import('../adapters/lmdb.ts');
-  const { stderrLog } = await import('../adapters/log.ts');
-  const { systemClock } = await import('../adapters/system.ts');
-  const { tables } = await import('../ledger/tables.ts');
-  const { openBlockchain } = await import('../node/blockchain.ts');
-  const { createVerifyThreads } = await import('./verify-threads.ts');
+  const { loadConfig } = await import('../config-file.ts');
+  const { cryptographyOfConfig } = await import('../cryptography.ts');
+  const { genesisBlock } = await import('../genesis-block.ts');
+  const { openChainStore } = await import('../chain-store.ts');
+  const { stderrLog } = await import('../../adapters/log.ts');
+  const { systemClock } = await import('../../adapters/system.ts');
+  const { openBlockchain } = await import('../../node/open-blockchain.ts');
+  const { createVerifyThreads } = await import('../signature-threads.ts');
   const { config } = await loadConfig(path, flags);
-  const { family, chain } = networkOfConfig(config);
+  const { family, chain } = cryptographyOfConfig(config);
   const genesis = genesisBlock(config);
-  const folder = join(config.dataDirectory, 'chain');
-  mkdirSync(folder, { recursive: true });
-  const store = await openLmdbStore({ folder, tables }).catch((cause: unknown) => {
-    throw cause instanceof StoreLockedError ? new CliError(cause.message, EXIT.locked) : cause;
-  });
   const log = stderrLog('warn', process.stderr.isTTY === true);
+  const store = await openChainStore(config, genesis, log);
   const verifier = createVerifyThreads(family, { log });
   try {
     const ports = { chain, store, verifier, clock: systemClock(), log };
@@ -71,9 +64,9 @@ async function withChain<T>(
 }
 
 async function exportChain(path: string, file: string, flags: Flags & { from: number }) {
-  const { writeChainFile } = await import('./chain-file.ts');
-  const { headerRowAt, blockAt } = await import('../chain/stored-blocks.ts');
-  const { printJson } = await import('./output.ts');
+  const { writeChainFile } = await import('../chain-file.ts');
+  const { headerRowAt, blockAt } = await import('../../chain/stored-blocks.ts');
+  const { printJson } = await import('../output.ts');
   await withChain(path, flags, async (blockchain) => {
     const { view } = blockchain;
     const genesisId = headerRowAt(view, 1)?.header.signature ?? new Uint8Array(0);
@@ -94,13 +87,13 @@ async function exportChain(path: string, file: string, flags: Flags & { from: nu
 }
 
 async function importChain(path: string, file: string, flags: Flags) {
-  const { readChainFile } = await import('./chain-file.ts');
-  const { importBlocks } = await import('../chain/import-blocks.ts');
-  const { headerRowAt } = await import('../chain/stored-blocks.ts');
-  const { encodeHex } = await import('../base/hex.ts');
-  const { equal } = await import('../base/bytes.ts');
-  const { onInterruption, untilAsked } = await import('./interruption.ts');
-  const { printJson, say } = await import('./output.ts');
+  const { readChainFile } = await import('../chain-file.ts');
+  const { importBlocks } = await import('../../chain/import-blocks.ts');
+  const { headerRowAt } = await import('../../chain/stored-blocks.ts');
+  const { encodeHex } = await import('../../base/hex.ts');
+  const { equal } = await import('../../base/bytes.ts');
+  const { onInterruption, untilAsked } = await import('../interruption.ts');
+  const { printJson, say } = await import('../output.ts');
   await withChain(path, flags, async (blockchain, verifier) => {
     const source = await readChainFile(file, blockchain.view.chain);
     const genesis = headerRowAt(blockchain.view, 1)?.header.signature;
@@ -130,7 +123,7 @@ async function importChain(path: string, file: string, flags: Flags) {
 }
 
 async function rollback(path: string, target: number, flags: Flags) {
-  const { printJson } = await import('./output.ts');
+  const { printJson } = await import('../output.ts');
   await withChain(path, flags, async (blockchain) => {
     const removed = await blockchain.rollback(target);
     printJson({ height: blockchain.tip().height, removedTransactions: removed.length });
@@ -138,8 +131,8 @@ async function rollback(path: string, target: number, flags: Flags) {
 }
 
 async function stateHash(path: string, asked: number | undefined, flags: Flags) {
-  const { encodeHex } = await import('../base/hex.ts');
-  const { printJson } = await import('./output.ts');
+  const { encodeHex } = await import('../../base/hex.ts');
+  const { printJson } = await import('../output.ts');
   await withChain(path, flags, async (blockchain) => {
     const height = asked ?? blockchain.tip().height;
     const hash = blockchain.stateHash(height);
@@ -149,7 +142,7 @@ async function stateHash(path: string, asked: number | undefined, flags: Flags) 
 
 /** One redrawn line on a terminal, a line every ten seconds elsewhere. */
 async function progressLine(target: number | undefined) {
-  const { say } = await import('./output.ts');
+  const { say } = await import('../output.ts');
   const terminal = process.stderr.isTTY === true;
   let last = performance.now();
   return {

@@ -1,7 +1,7 @@
 /** `platform-node config check|show|explain|schema|example`. */
 import { type Command, Option } from 'commander';
-import { CliError, EXIT } from './exit.ts';
-import { printJson, say, warn } from './output.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { printJson, say, warn } from '../output.ts';
 
 interface Flags {
   set?: string[];
@@ -25,8 +25,8 @@ export function register(command: Command): void {
     .description('Print the effective settings, defaults included, without secrets.')
     .addOption(setOption())
     .action(async (file: string, flags: Flags) => {
-      const { loadConfig } = await import('./config-file.ts');
-      const { effectiveSettings } = await import('../node/config/document.ts');
+      const { loadConfig } = await import('../config-file.ts');
+      const { effectiveSettings } = await import('../../node/config/document.ts');
       const { config, warnings } = await loadConfig(file, flags);
       warnings.forEach(warn);
       printJson(effectiveSettings(config));
@@ -41,22 +41,22 @@ export function register(command: Command): void {
     .command('schema')
     .description('Print the JSON Schema of the section node.')
     .action(async () => {
-      printJson((await import('../node/config/document.ts')).configSchema());
+      printJson((await import('../../node/config/document.ts')).configSchema());
     });
   command
     .command('example')
     .description('Print a configuration file with every setting, commented out.')
     .action(async () => {
-      process.stdout.write((await import('../node/config/document.ts')).exampleConfig());
+      process.stdout.write((await import('../../node/config/document.ts')).exampleConfig());
     });
 }
 
 async function check(file: string, flags: Flags): Promise<void> {
-  const { loadConfig } = await import('./config-file.ts');
-  const { ConfigError, problemText } = await import('../node/config/problems.ts');
+  const { loadConfig } = await import('../config-file.ts');
+  const { ConfigError, problemText } = await import('../../node/config/problems.ts');
   try {
     const { config, warnings } = await loadConfig(file, flags);
-    const { genesisFindings } = await import('./network.ts');
+    const { genesisFindings } = await import('../genesis-block.ts');
     const findings = genesisFindings(config);
     const all = [...warnings, ...findings.warnings];
     all.forEach(warn);
@@ -75,16 +75,16 @@ async function check(file: string, flags: Flags): Promise<void> {
 }
 
 async function explain(asked: string, flags: Flags): Promise<void> {
-  const { allSettings } = await import('../node/config/settings.ts');
+  const { allSettings } = await import('../../node/config/settings.ts');
   const { defaultText, effectiveSettings, otherSpellings } = await import(
-    '../node/config/document.ts'
+    '../../node/config/document.ts'
   );
   const key = asked.replace(/^node\./, '');
   const found = allSettings.find(
     (one) => one.key === key || one.env === asked || otherSpellings(one.setting).includes(key),
   );
   if (found === undefined) {
-    const { unknownKey } = await import('../node/config/sources.ts');
+    const { unknownKey } = await import('../../node/config/sources.ts');
     throw new CliError(unknownKey(key));
   }
   const { setting, env } = found;
@@ -96,9 +96,10 @@ async function explain(asked: string, flags: Flags): Promise<void> {
     variable: env,
     otherSpellings: otherSpellings(setting),
     equalOnAllNodes: setting.network === true,
+    hasEffect: setting.ignored !== true,
   };
   if (flags.config !== undefined) {
-    const { loadConfig } = await import('./config-file.ts');
+    const { loadConfig } = await import('../config-file.ts');
     const { config, origins } = await loadConfig(flags.config, flags);
     explanation['now'] = effectiveSettings(config)[found.key] ?? null;
     const origin = origins.get(found.key);

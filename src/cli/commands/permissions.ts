@@ -1,6 +1,6 @@
 /** `platform-node permissions <address>`: the roles of an account, now or at a time. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { type NodeFlags, nodeOptions } from './node-options.ts';
+import { type NodeFlags, nodeOptions } from '../node-options.ts';
 
 interface Flags extends NodeFlags {
   at?: number;
@@ -11,8 +11,8 @@ export function register(command: Command): void {
     .argument('<address>', 'address of the account')
     .option('--at <time>', 'ms since 1970 UTC, or a date such as 2026-01-31T12:00Z', time)
     .action(async (address: string, flags: Flags) => {
-      const { permissions } = await import('../api/routes/permissions.ts');
-      const { printAnswer } = await import('./rest.ts');
+      const { permissions } = await import('../../api/routes/permissions.ts');
+      const { printAnswer } = await import('../rest.ts');
       const { at: timestamp } = flags;
       await printAnswer(flags, ({ call }) =>
         timestamp === undefined

@@ -1,5 +1,5 @@
 /** The verification pool with the thread of this program. */
-import { createVerifyPool, type VerifyPool } from '../adapters/workers.ts';
+import { createVerifyPool, type VerifyPool } from '../adapters/signature-pool.ts';
 import type { Log } from '../base/ports.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 
@@ -17,7 +17,7 @@ export function createVerifyThreads(
   options: VerifyThreadsOptions = {},
 ): VerifyPool {
   return createVerifyPool({
-    workerUrl: new URL(`./verify-worker${extension}`, import.meta.url),
+    workerUrl: new URL(`./signature-worker${extension}`, import.meta.url),
     family: family.name,
     publicKeySize: family.publicKeySize,
     signatureSize: family.signatureSize,

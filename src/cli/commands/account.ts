@@ -1,7 +1,7 @@
 /** `platform-node account <address|alias>`: what a running node knows of an account. */
 import type { Command } from 'commander';
-import type { Client } from '../api/client.ts';
-import { type NodeFlags, nodeOptions } from './node-options.ts';
+import type { Client } from '../../api/client.ts';
+import { type NodeFlags, nodeOptions } from '../node-options.ts';
 
 export function register(command: Command): void {
   nodeOptions(command)
@@ -12,7 +12,7 @@ export function register(command: Command): void {
         'entries. Leases are those it gave and those it received.',
     )
     .action(async (account: string, flags: NodeFlags) => {
-      const { printAnswer } = await import('./rest.ts');
+      const { printAnswer } = await import('../rest.ts');
       const name = aliasIn(account);
       await printAnswer(flags, async (node) =>
         accountOf(node, name === undefined ? account : await addressOf(node, name)),
@@ -29,16 +29,16 @@ function aliasIn(text: string): string | undefined {
 }
 
 async function addressOf({ call }: Client, name: string): Promise<string> {
-  const { alias } = await import('../api/routes/alias.ts');
+  const { alias } = await import('../../api/routes/alias.ts');
   return (await call(alias.byAlias, { params: { alias: name } })).address;
 }
 
 async function accountOf({ call }: Client, address: string): Promise<unknown> {
-  const { addresses } = await import('../api/routes/addresses.ts');
-  const { alias } = await import('../api/routes/alias.ts');
-  const { assets } = await import('../api/routes/assets.ts');
-  const { leasing } = await import('../api/routes/activation.ts');
-  const { permissions } = await import('../api/routes/permissions.ts');
+  const { addresses } = await import('../../api/routes/addresses.ts');
+  const { alias } = await import('../../api/routes/alias.ts');
+  const { assets } = await import('../../api/routes/assets.ts');
+  const { leasing } = await import('../../api/routes/activation.ts');
+  const { permissions } = await import('../../api/routes/permissions.ts');
   const params = { address };
   const [details, holdings, { roles }, aliases, leases, dataEntries] = await Promise.all([
     call(addresses.balanceDetails, { params }),

@@ -6,9 +6,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { durationOf } from '../node/config/kinds.ts';
-import type { DevNetwork } from './dev-network.ts';
-import { CliError } from './exit.ts';
+import { durationOf } from '../../node/config/kinds.ts';
+import type { DevNetwork } from '../dev-network.ts';
+import { CliError } from '../exit.ts';
 
 interface Options {
   readonly dir?: string;
@@ -88,9 +88,9 @@ async function run(options: Options): Promise<void> {
 
 /** The network of an earlier run in this folder, else a new one. */
 async function prepare(dir: string, options: Options): Promise<DevNetwork> {
-  const { createDevNetwork, readDevNetwork } = await import('./dev-network.ts');
-  const { files } = await import('../adapters/files.ts');
-  const { systemRandom } = await import('../adapters/system.ts');
+  const { createDevNetwork, readDevNetwork } = await import('../dev-network.ts');
+  const { files } = await import('../../adapters/files.ts');
+  const { systemRandom } = await import('../../adapters/system.ts');
   const earlier = readDevNetwork(dir, files);
   if (earlier !== undefined) {
     const { nodes = earlier.nodes, consensus = earlier.consensus } = options;
@@ -98,11 +98,11 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
     const is = `${earlier.nodes} nodes and consensus ${earlier.consensus}`;
     throw new CliError(`The network in ${dir} has ${is}, which cannot be changed`);
   }
-  const { createFamily } = await import('../crypto/families.ts');
-  const { createChain } = await import('../crypto/chain.ts');
-  const { openKeystore } = await import('../keystore/keystore.ts');
-  const { freePorts } = await import('./free-ports.ts');
-  const { DEV_CHAIN_ID } = await import('./dev-network.ts');
+  const { createFamily } = await import('../../crypto/families.ts');
+  const { createChain } = await import('../../crypto/chain.ts');
+  const { openKeystore } = await import('../../keystore/keystore.ts');
+  const { freePorts } = await import('../free-ports.ts');
+  const { DEV_CHAIN_ID } = await import('../dev-network.ts');
   const { nodes = 1, consensus = 'poa' } = options;
   const family = createFamily('curve25519');
   const chain = createChain(family, DEV_CHAIN_ID.charCodeAt(0));
@@ -135,18 +135,16 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
 async function runHere(dir: string, network: DevNetwork, options: Options): Promise<void> {
   // The owner of a development network has no password.
   process.env['PLATFORM_NODE_OWNER_PASSWORD_EMPTY'] ??= 'true';
-  const { configPath } = await import('./dev-network.ts');
-  const { loadConfig } = await import('./config-file.ts');
-  const { runNode } = await import('./run-node.ts');
-  const { endOnFailure } = await import('./fatal.ts');
+  const { configPath } = await import('../dev-network.ts');
+  const { loadConfig } = await import('../config-file.ts');
+  const { runNode } = await import('../run-node.ts');
   const { config } = await loadConfig(configPath(dir), {
     set: [`rest-api.port=${options.restPort}`],
   });
   const audit = options.checkState === true ? 'state' : 'blocks';
   const node = await runNode(config, { audit });
-  endOnFailure(node.log);
   // A person gets the screen below, which says more.
-  const { sayStarted } = await import('./start-screen.ts');
+  const { sayStarted } = await import('../start-screen.ts');
   if (process.stderr.isTTY !== true) sayStarted(node.facts, node.log, false);
   await announce(network, [node.rest?.port ?? options.restPort], options);
   await node.ended;
@@ -157,9 +155,9 @@ async function runProcesses(dir: string, network: DevNetwork, options: Options):
   const { nodes } = network;
   const { restPort: first } = options;
   if (first + nodes - 1 > PORT_MAX) throw new CliError(`There are no ${nodes} ports from ${first}`);
-  const { configPath, nodeFolder } = await import('./dev-network.ts');
-  const { freePorts } = await import('./free-ports.ts');
-  const { startProcesses } = await import('./dev-processes.ts');
+  const { configPath, nodeFolder } = await import('../dev-network.ts');
+  const { freePorts } = await import('../free-ports.ts');
+  const { startProcesses } = await import('../dev-processes.ts');
   const indexes = Array.from({ length: nodes }, (_, index) => index);
   const restPorts = first === 0 ? await freePorts(nodes) : indexes.map((index) => first + index);
   const logs = indexes.map((index) => join(nodeFolder(dir, nodes, index), 'node.log'));
@@ -186,9 +184,13 @@ async function announce(
     apiKey,
     privacyApiKey,
     owner: accounts[i]?.address,
+    // Its keystore has the key of its owner and those of the accounts that own no node.
+    accounts: accounts
+      .filter((_, k) => k === i || k >= restPorts.length)
+      .map(({ address }) => address),
   }));
   if (json === true) {
-    const { stringify } = await import('../base/json.ts');
+    const { stringify } = await import('../../base/json.ts');
     console.log(stringify({ ready: true, chainId, nodes, accounts }));
     return;
   }
@@ -209,6 +211,15 @@ async function announce(
     console.log('');
   }
   console.log('  Accounts (the first one has every role):');
-  for (const { address, seed } of accounts) console.log(`    ${address}   seed: ${seed}`);
+  for (const [i, { address, seed }] of accounts.entries()) {
+    console.log(`    ${address}   seed: ${seed}${keyPlace(i, nodes)}`);
+  }
   console.log('\n  Ctrl-C stops it.\n');
+}
+
+/** Which node signs for an account: that of its owner, or any for accounts that own none. */
+function keyPlace(index: number, nodes: readonly { readonly rest: string }[]): string {
+  if (nodes.length === 1) return '';
+  const own = nodes[index];
+  return `   key: ${own === undefined ? 'every node' : own.rest}`;
 }

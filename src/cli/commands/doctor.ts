@@ -1,9 +1,9 @@
 /** `platform-node doctor`: looks for what keeps a node from working well. */
 import type { Command } from 'commander';
+import { EXIT } from '../exit.ts';
+import type { Finding } from '../health-checks.ts';
+import { colour, printJson } from '../output.ts';
 import { setOption } from './config.ts';
-import { EXIT } from './exit.ts';
-import type { Finding } from './health-checks.ts';
-import { colour, printJson } from './output.ts';
 
 export function register(command: Command): void {
   command
@@ -16,7 +16,7 @@ export function register(command: Command): void {
         'container engine. Exit code 1 if one of them is an error.',
     )
     .action(async (file: string, flags: { set?: string[]; json?: true }) => {
-      const { examine } = await import('./health-checks.ts');
+      const { examine } = await import('../health-checks.ts');
       for await (const finding of examine(file, flags.set)) {
         report(finding, flags.json === true || !process.stdout.isTTY);
       }

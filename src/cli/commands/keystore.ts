@@ -1,9 +1,11 @@
-/** `platform-node keystore generate|list|import|export|derive` (protocol.md §11.3, §11.5). */
+/**
+ * `platform-node keystore generate|list|import|export|derive` (node.md#key-files, node.md#tools).
+ */
 import { type Command, Option } from 'commander';
-import type { PasswordFlags } from './account-passwords.ts';
+import type { PasswordFlags } from '../account-passwords.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { printJson, say } from '../output.ts';
 import { setOption } from './config.ts';
-import { CliError, EXIT } from './exit.ts';
-import { printJson, say } from './output.ts';
 
 interface WalletFlags extends PasswordFlags {
   set?: string[];
@@ -30,6 +32,7 @@ export function register(command: Command): void {
     .addOption(passwordEnv('every account'))
     .addOption(emptyPasswords())
     .option('-y, --yes', 'ask nothing: accounts without a password unless --password-env is given')
+    .option('--json', 'print one JSON object for each account')
     .addOption(setOption())
     .action(generate);
   command
@@ -70,12 +73,12 @@ export function register(command: Command): void {
 
 async function generate(
   file: string | undefined,
-  flags: WalletFlags & { amount?: string; yes?: true },
+  flags: WalletFlags & { amount?: string; yes?: true; json?: true },
 ): Promise<void> {
-  const { openWallet, placeFromFile, placeFromSection } = await import('./wallet.ts');
-  const { readConfigFile } = await import('./config-file.ts');
-  const { toolSection } = await import('./tool-section.ts');
-  const { isObject } = await import('../base/json.ts');
+  const { openWallet, placeFromFile, placeFromSection } = await import('../wallet.ts');
+  const { readConfigFile } = await import('../config-file.ts');
+  const { toolSection } = await import('../tool-section.ts');
+  const { isObject } = await import('../../base/json.ts');
   const { tree } = await readConfigFile(file);
   const hasSection = isObject(tree) && isObject(tree['accounts-generator']);
   const section = hasSection ? toolSection(tree, 'accounts-generator') : undefined;
@@ -84,9 +87,9 @@ async function generate(
   const amount =
     flags.amount === undefined ? (section?.count('amount', 1) ?? 1) : count(flags.amount);
 
-  const { base58 } = await import('../base/base58.ts');
-  const { systemRandom } = await import('../adapters/system.ts');
-  const { passwordSource } = await import('./account-passwords.ts');
+  const { base58 } = await import('../../base/base58.ts');
+  const { systemRandom } = await import('../../adapters/system.ts');
+  const { passwordSource } = await import('../account-passwords.ts');
   const isQuiet = flags.yes === true && flags.passwordEnv === undefined;
   const passwords = passwordSource(isQuiet ? { emptyPasswords: true } : flags);
   const { family, chain } = place.network;
@@ -100,17 +103,19 @@ async function generate(
       await keystore.add([{ privateKey, password }]);
       privateKey.fill(0);
       const address = chain.addressToText(chain.addressOf(publicKey));
-      console.log(`${i} Address: ${address}; public key: ${base58.encode(publicKey)}`);
+      const key = base58.encode(publicKey);
+      if (flags.json === true) printJson({ number: i, address, publicKey: key });
+      else console.log(`${i} Address: ${address}; public key: ${key}`);
     }
   } finally {
     passwords.close();
     keystore.close();
   }
   if (section?.bool('reload-node-wallet.enabled', false) === true) {
-    const { reloadNodeWallet } = await import('./reload-wallet.ts');
+    const { reloadNodeWallet } = await import('../reload-wallet.ts');
     await reloadNodeWallet(section);
   }
-  console.log('Generator done');
+  (flags.json === true ? say : console.log)('Generator done');
 }
 
 function count(text: string): number {
@@ -121,8 +126,8 @@ function count(text: string): number {
 }
 
 async function list(file: string, flags: WalletFlags): Promise<void> {
-  const { openWallet, placeFromFile } = await import('./wallet.ts');
-  const { base58 } = await import('../base/base58.ts');
+  const { openWallet, placeFromFile } = await import('../wallet.ts');
+  const { base58 } = await import('../../base/base58.ts');
   const place = await placeFromFile(file, flags.set);
   const keystore = await openWallet(place);
   for (const { address, publicKey, password } of keystore.accounts()) {
@@ -136,8 +141,8 @@ async function list(file: string, flags: WalletFlags): Promise<void> {
 }
 
 async function importKeys(file: string, source: string, flags: ImportFlags): Promise<void> {
-  const { openWallet, placeFromFile } = await import('./wallet.ts');
-  const { passwordSource } = await import('./account-passwords.ts');
+  const { openWallet, placeFromFile } = await import('../wallet.ts');
+  const { passwordSource } = await import('../account-passwords.ts');
   const place = await placeFromFile(file, flags.set);
   const keystore = await openWallet(place);
   const keys = flags.phrases === true ? phraseKeys : compatibleKeys;
@@ -161,12 +166,12 @@ async function importKeys(file: string, source: string, flags: ImportFlags): Pro
 type KeyReader = (
   source: string,
   flags: ImportFlags,
-  passwords: import('./account-passwords.ts').PasswordSource,
-  network: import('./cryptography.ts').Network,
+  passwords: import('../account-passwords.ts').PasswordSource,
+  network: import('../cryptography.ts').Cryptography,
 ) => Promise<{ privateKey: Uint8Array; password?: string }[]>;
 
 const phraseKeys: KeyReader = async (source, _flags, passwords, { family }) => {
-  const { readLines } = await import('./lines.ts');
+  const { readLines } = await import('../lines.ts');
   const keys = [];
   for await (const phrase of readLines(source)) {
     const { privateKey } = family.keyPairFromPhrase(phrase);
@@ -176,10 +181,11 @@ const phraseKeys: KeyReader = async (source, _flags, passwords, { family }) => {
 };
 
 const compatibleKeys: KeyReader = async (source, flags, passwords, { family, chain }) => {
-  const { files } = await import('../adapters/files.ts');
-  const { hasPassword, openEntry, readCompatible } = await import('../keystore/compatible.ts');
-  const { equal } = await import('../base/bytes.ts');
-  const bytes = files.read(source);
+  const { files } = await import('../../adapters/files.ts');
+  const { hasPassword, openEntry, readCompatible } = await import('../../keystore/compatible.ts');
+  const { equal } = await import('../../base/bytes.ts');
+  const { readBytes } = await import('../lines.ts');
+  const bytes = source === '-' ? await readBytes(source) : files.read(source);
   if (bytes === undefined) throw new CliError(`The key file '${source}' does not exist`);
   const keys = [];
   for (const entry of await readCompatible(bytes, await filePassword(flags))) {
@@ -195,8 +201,8 @@ const compatibleKeys: KeyReader = async (source, flags, passwords, { family, cha
 };
 
 async function filePassword(flags: ImportFlags): Promise<string> {
-  const { fromVariable } = await import('./account-passwords.ts');
-  const { askHidden } = await import('./prompt.ts');
+  const { fromVariable } = await import('../account-passwords.ts');
+  const { askHidden } = await import('../prompt.ts');
   const password =
     fromVariable(flags.filePasswordEnv) ?? (await askHidden('Password of the file > '));
   if (password !== undefined) return password;
@@ -204,11 +210,11 @@ async function filePassword(flags: ImportFlags): Promise<string> {
 }
 
 async function exportKeys(file: string, target: string, flags: ImportFlags): Promise<void> {
-  const { openWallet, placeFromFile } = await import('./wallet.ts');
-  const { passwordSource } = await import('./account-passwords.ts');
-  const { files } = await import('../adapters/files.ts');
-  const { systemRandom } = await import('../adapters/system.ts');
-  const { writeCompatible } = await import('../keystore/compatible.ts');
+  const { openWallet, placeFromFile } = await import('../wallet.ts');
+  const { passwordSource } = await import('../account-passwords.ts');
+  const { files } = await import('../../adapters/files.ts');
+  const { systemRandom } = await import('../../adapters/system.ts');
+  const { writeCompatible } = await import('../../keystore/compatible.ts');
   if (files.exists(target)) throw new CliError(`'${target}' exists already`);
   const place = await placeFromFile(file, flags.set);
   const { family, chain } = place.network;
@@ -240,10 +246,10 @@ async function derive(flags: {
   nonce: string;
   nationalCrypto?: true;
 }): Promise<void> {
-  const { networkOf } = await import('./cryptography.ts');
-  const { base58 } = await import('../base/base58.ts');
-  const { readLines } = await import('./lines.ts');
-  const { family, chain } = networkOf(flags.nationalCrypto !== true, flags.chainId);
+  const { cryptographyOf } = await import('../cryptography.ts');
+  const { base58 } = await import('../../base/base58.ts');
+  const { readLines } = await import('../lines.ts');
+  const { family, chain } = cryptographyOf(flags.nationalCrypto !== true, flags.chainId);
   if (!/^\d{1,9}$/.test(flags.nonce)) {
     throw new CliError(`'${flags.nonce}' is no account number`, EXIT.usage);
   }

@@ -1,9 +1,9 @@
 /**
- * `platform-node crypto …`: texts encrypted for other accounts (rest-api.md §16), by a running node
+ * `platform-node crypto …`: texts encrypted for other accounts, by a running node
  * or here with a seed phrase.
  */
 import { type Command, Option } from 'commander';
-import { nodeOptions } from './node-options.ts';
+import { nodeOptions } from '../node-options.ts';
 
 const PIPE = `
 What encrypt prints is what decrypt reads, and convert in between.`;
@@ -26,7 +26,7 @@ export function register(crypto: Command): void {
   )
     .addHelpText('after', PIPE)
     .action(async (file: string | undefined, flags) =>
-      (await import('./crypto-calls.ts')).encrypt(file ?? '-', flags),
+      (await import('../crypto-calls.ts')).encrypt(file ?? '-', flags),
     );
   keyed(
     crypto
@@ -39,7 +39,7 @@ export function register(crypto: Command): void {
   )
     .addHelpText('after', PIPE + FAILED_LINES)
     .action(async (file: string | undefined, flags) =>
-      (await import('./crypto-calls.ts')).decrypt(file ?? '-', flags),
+      (await import('../crypto-calls.ts')).decrypt(file ?? '-', flags),
     );
   crypto
     .command('convert [file]')
@@ -54,7 +54,7 @@ export function register(crypto: Command): void {
     )
     .addHelpText('after', FAILED_LINES)
     .action(async (file: string | undefined, flags) =>
-      (await import('./crypto-calls.ts')).convert(file ?? '-', flags),
+      (await import('../crypto-calls.ts')).convert(file ?? '-', flags),
     );
 }
 

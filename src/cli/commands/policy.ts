@@ -1,19 +1,29 @@
 /** `platform-node policy …`: policies, and the confidential data of their members. */
 import { type Command, Option } from 'commander';
-import { type NodeFlags, nodeOptions } from './node-options.ts';
-import type { ChangeFlags, CreateFlags, ReadFlags, SendFlags } from './policy-calls.ts';
+import { type NodeFlags, nodeOptions, privacyOptions } from '../node-options.ts';
+import type { ChangeFlags, CreateFlags, ReadFlags, SendFlags } from '../policy-calls.ts';
 
-const KEY = 'The API key is that of the privacy methods (rest-api.privacy-api-key-hash).';
+const KEY =
+  'The API key is that of the privacy methods (rest-api.privacy-api-key-hash); without one the ' +
+  'variable PLATFORM_NODE_API_KEY is used, which nodes accept that have no key for privacy.';
 
 const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`;
 const addresses = (text: string): string[] => text.split(',').filter((part) => part !== '');
 
 export function register(policy: Command): void {
-  const verb = (usage: string, summary: string): Command =>
-    nodeOptions(policy.command(usage).summary(summary).description(sentence(summary)));
+  const named = (usage: string, summary: string): Command =>
+    policy.command(usage).summary(summary).description(sentence(summary));
+  const verb = (usage: string, summary: string): Command => nodeOptions(named(usage, summary));
   const dataVerb = (usage: string, summary: string): Command =>
-    verb(usage, summary).addHelpText('after', `\n${KEY}`);
-  const calls = () => import('./policy-calls.ts');
+    privacyOptions(named(usage, summary))
+      .addHelpText('after', `\n${KEY}`)
+      .hook('preAction', (_, command) => {
+        const general = process.env['PLATFORM_NODE_API_KEY'];
+        if (command.opts()['apiKey'] === undefined && general !== undefined) {
+          command.setOptionValueWithSource('apiKey', general, 'env');
+        }
+      });
+  const calls = () => import('../policy-calls.ts');
 
   signed(verb('create', 'create a policy'))
     .requiredOption('--name <text>', 'name of the policy')

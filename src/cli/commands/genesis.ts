@@ -1,8 +1,9 @@
-/** `platform-node genesis sign|show|verify` (protocol.md §1.4). */
+/** `platform-node genesis sign|show|verify` (blocks.md#signing). */
 import type { Command } from 'commander';
+import type { Config } from '../../node/config/settings.ts';
+import { CliError } from '../exit.ts';
+import { printJson, say, warn } from '../output.ts';
 import { setOption } from './config.ts';
-import { CliError } from './exit.ts';
-import { printJson, say, warn } from './output.ts';
 
 interface Flags {
   set?: string[];
@@ -15,6 +16,7 @@ export function register(command: Command): void {
       'Sign the genesis block: checks the section, signs with a key that is thrown away, and ' +
         'writes signature, key and time into the file. The former file is kept beside it.',
     )
+    .option('--json', 'print the answer as JSON')
     .addOption(setOption())
     .action(sign);
   command
@@ -29,31 +31,31 @@ export function register(command: Command): void {
     .addOption(setOption())
     .action(async (file: string, flags: Flags) => {
       const { block } = await load(file, flags);
-      const { base58 } = await import('../base/base58.ts');
+      const { base58 } = await import('../../base/base58.ts');
       printJson({ valid: true, signature: base58.encode(block.header.signature) });
     });
 }
 
-async function sign(file: string | undefined, flags: Flags): Promise<void> {
+async function sign(file: string | undefined, flags: Flags & { json?: true }): Promise<void> {
   if (file === undefined) throw new CliError('Specify path to the node configuration file');
-  const { files } = await import('../adapters/files.ts');
+  const { files } = await import('../../adapters/files.ts');
   if (!files.exists(file)) throw new CliError(`Configuration file '${file}' does not exist!`);
-  const { loadConfig } = await import('./config-file.ts');
+  const { loadConfig } = await import('../config-file.ts');
   const { config, warnings } = await loadConfig(file, flags);
   warnings.forEach(warn);
 
-  const { networkOfConfig } = await import('./network.ts');
+  const { cryptographyOfConfig } = await import('../cryptography.ts');
   const { genesisSettings, joinErrors, validateGenesis } = await import(
-    '../node/config/genesis.ts'
+    '../../node/config/genesis.ts'
   );
-  const { family, chain } = networkOfConfig(config);
+  const { family, chain } = cryptographyOfConfig(config);
   const findings = validateGenesis(config.blockchain.custom.genesis, chain);
   findings.warnings.forEach(warn);
   if (findings.errors.length > 0) throw new CliError(joinErrors(findings.errors));
 
-  const now = await networkTime(config.ntp.servers, config.ntp.requestTimeout.ms);
-  const { signGenesis } = await import('../block/genesis.ts');
-  const { systemRandom } = await import('../adapters/system.ts');
+  const now = await networkTime(config.ntp);
+  const { signGenesis } = await import('../../block/genesis.ts');
+  const { systemRandom } = await import('../../adapters/system.ts');
   const key = family.generateKeyPair(systemRandom);
   const block = signGenesis(
     genesisSettings(config, now, chain),
@@ -65,8 +67,8 @@ async function sign(file: string | undefined, flags: Flags): Promise<void> {
   );
   key.privateKey.fill(0);
 
-  const { editGenesis } = await import('../node/config/edit-genesis.ts');
-  const { base58 } = await import('../base/base58.ts');
+  const { editGenesis } = await import('../../node/config/edit-genesis.ts');
+  const { base58 } = await import('../../base/base58.ts');
   const before = files.read(file)!;
   const edited = editGenesis(new TextDecoder('utf-8', { ignoreBOM: true }).decode(before), {
     signature: base58.encode(block.header.signature),
@@ -84,25 +86,44 @@ async function sign(file: string | undefined, flags: Flags): Promise<void> {
   // A copy first, then the atomic replacement: at no moment is there no configuration.
   files.replace(old, before, { secret: true });
   files.replace(file, new TextEncoder().encode(edited));
+  if (flags.json === true) {
+    printJson({
+      file: resolve(file),
+      old: resolve(old),
+      signature: base58.encode(block.header.signature),
+      publicKey: base58.encode(key.publicKey),
+      timestamp: now,
+    });
+    return;
+  }
   console.log('Genesis signed successfully!');
   console.log(`New configuration file: ${resolve(file)}`);
   console.log(`Old configuration saved to: ${resolve(old)}`);
 }
 
+/** Silent servers end their round at the same moment; this much later it is judged. */
+const ROUND_MS = 200;
+
 /** NTP time; the clock of this machine where there are no servers, or none answers. */
-async function networkTime(servers: readonly string[], timeoutMs: number): Promise<number> {
+async function networkTime({ servers, requestTimeout, maxStep }: Config['ntp']): Promise<number> {
   if (servers.length === 0) return Date.now();
-  const { ntpSource } = await import('../adapters/ntp.ts');
+  const { ntpSource } = await import('../../adapters/ntp.ts');
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const patience = Math.min(timeoutMs, 3000);
+  const patience = Math.min(requestTimeout.ms, 3000);
   const source = ntpSource(
-    { servers, requestTimeoutMs: patience, expirationMs: patience, fatalMs: patience },
+    {
+      servers,
+      requestTimeoutMs: patience,
+      expirationMs: patience,
+      fatalMs: patience,
+      maxStepMs: maxStep.ms,
+    },
     silent,
   );
-  const answered = await source.ready(patience);
+  const answered = await source.ready(patience + ROUND_MS);
   source.stop();
-  if (!answered) warn('no time server answered, the clock of this machine is used');
-  return Date.now() + source.offsetMs();
+  if (!answered) warn('no time server gave a usable answer, the clock of this machine is used');
+  return source.now();
 }
 
 /** dd-MM-yyyy.HH-mm-ss, local time */
@@ -113,12 +134,13 @@ function stamp(date: Date): string {
 }
 
 async function load(file: string, flags: Flags) {
-  const { loadConfig } = await import('./config-file.ts');
+  const { loadConfig } = await import('../config-file.ts');
   const { config, warnings } = await loadConfig(file, flags);
   warnings.forEach(warn);
-  const { genesisBlock, networkOfConfig } = await import('./network.ts');
-  const { joinErrors, validateGenesis } = await import('../node/config/genesis.ts');
-  const { chain } = networkOfConfig(config);
+  const { cryptographyOfConfig } = await import('../cryptography.ts');
+  const { genesisBlock } = await import('../genesis-block.ts');
+  const { joinErrors, validateGenesis } = await import('../../node/config/genesis.ts');
+  const { chain } = cryptographyOfConfig(config);
   const findings = validateGenesis(config.blockchain.custom.genesis, chain);
   findings.warnings.forEach(warn);
   if (findings.errors.length > 0) throw new CliError(joinErrors(findings.errors));
@@ -131,9 +153,9 @@ async function show(file: string, flags: Flags & { bytes?: true }): Promise<void
     console.log(Buffer.from(block.bytes).toString('hex'));
     return;
   }
-  const { base58 } = await import('../base/base58.ts');
-  const { decodeTx } = await import('../tx/bytes.ts');
-  const { txToJson } = await import('../tx/json.ts');
+  const { base58 } = await import('../../base/base58.ts');
+  const { decodeTx } = await import('../../tx/bytes.ts');
+  const { txToJson } = await import('../../tx/json/encode.ts');
   const { header } = block;
   say(`${block.transactions.length} transactions, ${block.bytes.length} bytes`);
   printJson({

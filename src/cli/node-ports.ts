@@ -1,0 +1,190 @@
+/**
+ * Opens the outside world for a node: everything that it reaches through ports. Each part puts its
+ * end on the stack of the node as soon as it is open; one that cannot be opened throws StartError.
+ */
+import { join } from 'node:path';
+import { files } from '../adapters/files.ts';
+import { makeFolder } from '../adapters/folders.ts';
+import { hyperExpress } from '../adapters/http/hyper-express.ts';
+import { openJournal } from '../adapters/journal.ts';
+import { ntpSource, type TimeSource } from '../adapters/ntp.ts';
+import { systemClock, systemRandom } from '../adapters/system.ts';
+import type { Disposal } from '../base/disposal.ts';
+import { ApiError } from '../base/errors.ts';
+import type { Network } from '../base/network.ts';
+import type { Clock, Journal, Log, Store } from '../base/ports.ts';
+import { StartError } from '../base/start-error.ts';
+import type { StoreCorruptError } from '../base/store-damage.ts';
+import type { Block } from '../block/block.ts';
+import type { Config } from '../node/config/settings.ts';
+import type { NodePorts } from '../node/node.ts';
+import { openChainStore } from './chain-store.ts';
+import { version } from './commands/version.ts';
+import { cryptographyOfConfig } from './cryptography.ts';
+import { CliError } from './exit.ts';
+import { readPages } from './pages.ts';
+import { openPrivateStore } from './private-store.ts';
+import { createVerifyThreads } from './signature-threads.ts';
+import { openTelemetry } from './telemetry.ts';
+import { openNodeWallet, unlockOwner } from './wallet.ts';
+
+const FIRST_TIME_MS_MAX = 30_000;
+
+export interface OpenPorts extends Omit<NodePorts, 'requestStop' | 'audit'> {
+  /** Where the metrics are served. */
+  readonly metricsUrl: string | undefined;
+}
+
+export interface Opening {
+  readonly log: Log;
+  readonly started: Disposal;
+  readonly requestStop: (cause: Error) => void;
+}
+
+export async function openPorts(
+  config: Config,
+  genesis: Block,
+  { log, started, requestStop }: Opening,
+): Promise<OpenPorts> {
+  const { family, chain } = cryptographyOfConfig(config);
+  const clock = await openClock(config, log, started);
+  const store = await openStore(config, genesis, log, (damage) => {
+    log.error('store.damaged', { why: damage.message });
+    requestStop(new CliError(`${damage.message}; the next start rebuilds it`));
+  });
+  started.add('store', () => store.close());
+  const telemetry = await openTelemetry(config, log);
+  started.add('metrics', () => telemetry.close());
+  const privateStore = await openPrivateStore(config, log);
+  if (privateStore !== undefined) started.add('privacy.storage', () => privateStore.stop());
+  const keystore = await openKeys(config, log);
+  started.add('keystore', () => keystore.close());
+  const keys = await unlockOwner(config, keystore);
+  const verifier = createVerifyThreads(family, { log });
+  started.add('verification threads', () => verifier.close());
+  const journal = poolJournal(config, log);
+  started.add('journal', () => journal.close());
+  const turns = turnsJournal(config);
+  started.add('turns', () => turns.close());
+  return {
+    chain,
+    family,
+    store,
+    journal,
+    turns,
+    verifier,
+    clock,
+    random: systemRandom,
+    log,
+    http: hyperExpress,
+    network: await networkAdapter(config),
+    files,
+    keystore,
+    privateStore,
+    ...keys,
+    version,
+    pages: readPages(),
+    telemetry: telemetry.ports,
+    metricsUrl: telemetry.url,
+    started,
+  };
+}
+
+async function openClock(config: Config, log: Log, started: Disposal): Promise<Clock> {
+  const time = timeSource(config, log);
+  if (time !== undefined) {
+    started.add('clock', () => time.stop());
+    if (!(await time.ready(FIRST_TIME_MS_MAX))) {
+      log.error('ntp.silent', {
+        why: 'no time server has answered: no blocks are made until one does',
+      });
+    }
+  }
+  return systemClock(time);
+}
+
+/** Without servers the operator keeps the machine's clock right by other means. */
+function timeSource({ ntp }: Config, log: Log): TimeSource | undefined {
+  const { servers, requestTimeout, expirationTimeout, fatalTimeout, maxStep } = ntp;
+  if (servers.length === 0) return undefined;
+  return ntpSource(
+    {
+      servers,
+      requestTimeoutMs: requestTimeout.ms,
+      expirationMs: expirationTimeout.ms,
+      fatalMs: fatalTimeout?.ms ?? Number.POSITIVE_INFINITY,
+      maxStepMs: maxStep.ms,
+    },
+    log,
+  );
+}
+
+async function openStore(
+  config: Config,
+  genesis: Block,
+  log: Log,
+  onDamage: (damage: StoreCorruptError) => void,
+): Promise<Store> {
+  const { dataDirectory } = config;
+  const folder = join(dataDirectory, 'chain');
+  try {
+    makeFolder(folder);
+  } catch (cause) {
+    const remedy = 'make that folder writable for this user or choose another one';
+    throw new StartError(`folder ${dataDirectory}`, 'data-directory', cause, remedy);
+  }
+  try {
+    return await openChainStore(config, genesis, log, onDamage);
+  } catch (cause) {
+    // What fits neither genesis nor settings has an error of its own.
+    if (cause instanceof CliError || cause instanceof ApiError) throw cause;
+    const remedy = 'restore a backup, or choose another folder to fetch the chain anew';
+    throw new StartError(`chain in ${folder}`, 'data-directory', cause, remedy);
+  }
+}
+
+async function openKeys(config: Config, log: Log): ReturnType<typeof openNodeWallet> {
+  try {
+    return await openNodeWallet(config, log);
+  } catch (cause) {
+    if (cause instanceof CliError) throw cause;
+    const remedy = 'restore the file from its backup, or give the password that it was made with';
+    throw new StartError('keystore', 'wallet.file, wallet.password', cause, remedy);
+  }
+}
+
+function poolJournal({ dataDirectory }: Config, log: Log): Journal {
+  const path = join(dataDirectory, 'pool.journal');
+  try {
+    const journal = openJournal({ path });
+    if (journal.damaged > 0) log.error('pool.journal-damaged', { records: journal.damaged });
+    return journal;
+  } catch (cause) {
+    const remedy = 'move it away to start without the unconfirmed transactions in it';
+    throw new StartError(`journal of the pool ${path}`, 'data-directory', cause, remedy);
+  }
+}
+
+function turnsJournal({ dataDirectory }: Config): Journal {
+  const path = join(dataDirectory, 'turns.journal');
+  try {
+    return openJournal({ path });
+  } catch (cause) {
+    const remedy = 'move it away, and start when the round is over in which the node was stopped';
+    throw new StartError(`journal of the miner ${path}`, 'data-directory', cause, remedy);
+  }
+}
+
+/** Loading it takes most of a second, which a node without peers need not spend. */
+async function networkAdapter({ network, dataDirectory }: Config): Promise<Network | undefined> {
+  if (!network.listen && network.knownPeers.length === 0) return undefined;
+  const { libp2pNetwork } = await import('../adapters/libp2p/transport.ts');
+  const { nodeKey } = await import('../adapters/libp2p/node-key.ts');
+  const path = join(dataDirectory, 'node.key');
+  try {
+    return libp2pNetwork(await nodeKey(path, files));
+  } catch (cause) {
+    const remedy = 'move it away: the node makes a new one';
+    throw new StartError(`transport key ${path}`, 'data-directory', cause, remedy);
+  }
+}

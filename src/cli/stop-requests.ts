@@ -1,0 +1,58 @@
+/**
+ * Who may end a running node: signals, the node itself, and errors that no code has caught. An error
+ * ends it in order, too, with its cause: the store loses nothing that was acknowledged.
+ */
+import type { LogControl } from '../adapters/log.ts';
+import { AssertionError } from '../base/assert.ts';
+import { CliError, EXIT } from './exit.ts';
+
+/** A stop that takes longer ends the process anyway. */
+const STOP_MS_MAX = 10_000;
+
+export interface StopRequests {
+  /** The first request; a cause where a failure is the reason. */
+  readonly requested: Promise<Error | undefined>;
+  request(cause?: Error): void;
+  /** From here on the time of the stop runs; `exitCode` is that of a stop that does not end. */
+  expectEnd(exitCode: number): void;
+  /** The end has come: signals are again what they are to every process. */
+  release(): void;
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+export function stopRequests(log: LogControl): StopRequests {
+  const { promise: requested, resolve: request } = Promise.withResolvers<Error | undefined>();
+  let signals = 0;
+  let deadline: NodeJS.Timeout | undefined;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    log.info('node.stopping', { signal });
+    // The second signal means now; the store loses nothing that was acknowledged.
+    if (++signals > 1) process.exit(EXIT.failure);
+    request(undefined);
+  };
+  const onError = (cause: Error): void => {
+    log.error('node.failed', { why: cause.stack ?? cause.message });
+    const [line] = cause.message.split('\n');
+    const text = `the node itself has failed: ${line}; please report what its log says`;
+    request(cause instanceof AssertionError ? cause : new CliError(text, EXIT.assertion));
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  process.on('uncaughtException', onError);
+  return {
+    requested,
+    request,
+    expectEnd(exitCode) {
+      deadline ??= setTimeout(() => {
+        log.error('node.stop-timeout');
+        log.flush();
+        process.exit(exitCode || EXIT.failure);
+      }, STOP_MS_MAX);
+    },
+    release() {
+      clearTimeout(deadline);
+      for (const signal of SIGNALS) process.removeListener(signal, onSignal);
+      process.removeListener('uncaughtException', onError);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// What a node says at its start: its settings, and what its owner lacks.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { settingsScreen } from '../../src/cli/start-screen.ts';
+import { warnOfOwner } from '../../src/node/owner.ts';
+import { read } from '../config/sample.ts';
+import { wholeNode } from '../node/in-process.ts';
+import { jsonLines, run } from './run.ts';
+
+const OWNER = '3MuZtp1u3EXWo228F211XHSu4Jv8Nr9keKz';
+const TEXT = `owner-address = ${OWNER}
+address-scheme-character = T
+network.port = 7000
+network.known-peers = ["10.0.0.1:6864"]
+wallet.password = "hunter2"
+privacy.storage { vendor = postgres, url = "postgres://db:5432/node", password = "hunter3" }
+`;
+
+t.test('the settings in force are logged before anything is opened, without secrets', async (t) => {
+  const file = join(t.testdir({}), 'node.conf');
+  writeFileSync(file, TEXT);
+  const { code, stderr } = await run(['start', file]);
+  t.equal(code, 1, 'it has no genesis block');
+  const line = stderr.split('\n').find((one) => one.includes('"node.settings"')) ?? '';
+  t.match(jsonLines(line)[0], {
+    level: 'info',
+    'network.port': 7000,
+    'network.known-peers': ['10.0.0.1:6864'],
+
+    'miner.quorum': 1,
+    'wallet.password': '***',
+  });
+  t.notMatch(stderr, /hunter[23]/);
+});
+
+t.test('a person sees those that were given', async (t) => {
+  const { config, origins } = await read(TEXT);
+  const screen = settingsScreen(config, origins);
+  t.match(screen, 'network.port = 7000\n');
+  t.match(screen, 'wallet.password = "***"');
+  t.notMatch(screen, /hunter[23]|miner\.quorum/);
+});
+
+t.test('an owner without balance or roles is warned of', async (t) => {
+  const whole = await wholeNode(t);
+  t.strictSame(whole.log.of('owner.no-balance'), []);
+  t.strictSame(whole.log.of('owner.no-roles'), []);
+  const { address, text } = whole.newAccount('a stranger');
+  const ports = { view: whole.node.blockchain.view, clock: whole.clock, log: whole.log };
+  warnOfOwner({ address, text }, ports);
+  t.strictSame(whole.log.of('owner.no-balance'), [{ owner: text }]);
+  t.strictSame(whole.log.of('owner.no-roles'), [{ owner: text }]);
+});
