@@ -1,4 +1,5 @@
 /** Remembers whether the journal of the pool works, for /health and the metrics. */
+import { JournalFullError } from '../base/journal-full.ts';
 import type { Journal } from '../base/ports.ts';
 
 export interface WatchedJournal {
@@ -7,9 +8,6 @@ export interface WatchedJournal {
   problem(): string | undefined;
 }
 
-/** Too much work at once is no fault of the disk. */
-const OVERLOAD = 'JournalFullError';
-
 export function watchJournal(inner: Journal): WatchedJournal {
   let problem: string | undefined;
   async function watched(write: Promise<void>): Promise<void> {
@@ -17,8 +15,9 @@ export function watchJournal(inner: Journal): WatchedJournal {
       await write;
       problem = undefined;
     } catch (cause) {
-      const overloaded = cause instanceof Error && cause.name === OVERLOAD;
-      if (!overloaded) problem = `the pool cannot be written to disk: ${String(cause)}`;
+      // Too much work at once is no fault of the disk.
+      const isOverload = cause instanceof JournalFullError;
+      if (!isOverload) problem = `the pool cannot be written to disk: ${String(cause)}`;
       throw cause;
     }
   }

@@ -1,6 +1,6 @@
 /**
  * Where the metrics of observability.ts get their values. Parts that do not know of metrics are
- * wrapped here, only when somebody wants the metrics; the rest is looked up when they are read.
+ * wrapped here, only when the metrics are switched on; the rest is looked up when they are read.
  */
 
 import { ApiError } from '../base/errors.ts';
@@ -9,9 +9,10 @@ import type { Clock, ProcessReadings, Store, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { MINER_STATES, type Miner } from '../miner/miner.ts';
-import { SYNC_STATES } from '../network/sync.ts';
-import type { NetworkReadings } from './network.ts';
+import { SYNC_STATES } from '../network/sync/sync.ts';
+import type { Privacy } from '../privacy/privacy-service.ts';
 import type { NodeMetrics } from './observability.ts';
+import type { NetworkReadings } from './open-network.ts';
 
 /** The pool with its submissions counted. */
 export function measuredPool(pool: Pool, metrics: NodeMetrics): Pool {
@@ -129,6 +130,16 @@ export function readOnDemand(of: Watched, metrics: NodeMetrics): void {
     metrics.residentBytes.set(of.process.residentBytes());
     metrics.heapBytes.set(of.process.heapBytes());
     metrics.cpuSeconds.set(of.process.cpuSeconds());
+  });
+}
+
+/** Confidential data: what is here and what is still to be fetched. */
+export function watchPrivacy(of: Pick<Privacy, 'bytes' | 'queue'>, metrics: NodeMetrics): void {
+  metrics.onRead(() => {
+    metrics.privateBytes.set(of.bytes());
+    for (const [state, count] of Object.entries(of.queue())) {
+      metrics.privateQueue.set(count, { state });
+    }
   });
 }
 

@@ -1,15 +1,17 @@
 /**
- * The node as a list of services, wired by hand: whoever wants to know what depends on what reads
- * this file. It gets its configuration and its ports and touches nothing else of the world.
+ * The node as a list of services, wired by hand: this file says what depends on what. It gets its
+ * configuration and its ports and touches nothing else of the world.
  *
- * Services start in the order of their lines and stop in the reverse order. The REST listener comes
- * last, so that an open port means a working node.
+ * Services start in the order of their lines. Each puts its end on one stack as soon as it runs, and
+ * whatever ends the node (a stop, a failure, a service that cannot start) undoes that stack. The
+ * miner comes last: no block is made before every other service has started.
  */
 
 import { createApi } from '../api/api.ts';
-import type { ExplorerFiles } from '../api/explorer/routes.ts';
+import type { Pages } from '../api/pages.ts';
 import type { Services } from '../api/services.ts';
 import { AssertionError } from '../base/assert.ts';
+import { Disposal } from '../base/disposal.ts';
 import { apiError } from '../base/errors.ts';
 import type { Http, HttpServer } from '../base/http.ts';
 import type { Network } from '../base/network.ts';
@@ -32,34 +34,44 @@ import { watchFeatures } from '../chain/feature-watch.ts';
 import type { Chain } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { Keystore } from '../keystore/keystore.ts';
-import { pack } from '../mempool/packer.ts';
+import { applying, pack } from '../mempool/packer.ts';
 import { createPool, type Pool } from '../mempool/pool.ts';
 import { createTrial } from '../mempool/trial.ts';
 import { createMiner } from '../miner/miner.ts';
-import { calculateFee } from '../tx/fees.ts';
-import { transactionSchemas } from '../tx/openapi.ts';
+import { createUsedTurns } from '../miner/used-turns.ts';
+import type { Privacy } from '../privacy/privacy-service.ts';
+import { transactionSchemas } from '../tx/json/openapi.ts';
+import { calculateFee } from '../tx/rules/fees.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { openBlockchain } from './blockchain.ts';
 import type { Config } from './config/settings.ts';
 import { encryptionWith } from './encryption.ts';
 import { watchJournal } from './health.ts';
-import { measuredPool, measuredRoutes, readOnDemand, watchChain, watchNetwork } from './measure.ts';
+import {
+  measuredPool,
+  measuredRoutes,
+  readOnDemand,
+  watchChain,
+  watchNetwork,
+  watchPrivacy,
+} from './measure.ts';
 import { measuredNetwork } from './measure-network.ts';
-import { openNetwork } from './network.ts';
 import { nodeMetrics } from './observability.ts';
-import { openPrivacy } from './privacy.ts';
-import { accountReads, leaseReads } from './reads/accounts.ts';
-import { assetReads } from './reads/assets.ts';
-import { chainReads } from './reads/chain.ts';
+import { openBlockchain } from './open-blockchain.ts';
+import { openNetwork } from './open-network.ts';
+import { openPrivacy } from './open-privacy.ts';
+import { warnOfOwner } from './owner.ts';
 import { nodeInfo } from './reads/node-info.ts';
-import { activationReads, consensusReads, permissionReads } from './reads/rules.ts';
-import { contractReads, policyReads } from './reads/state-only.ts';
+import { activationReads, consensusReads } from './reads/rules.ts';
+import { snapshotOf, stateReads } from './reads/state.ts';
+import { listenRest } from './rest.ts';
 
 export interface NodePorts {
   readonly chain: Chain;
   readonly family: CryptoFamily;
   readonly store: Store;
   readonly journal: Journal;
+  /** Keeps the turns that the miner has used. */
+  readonly turns: Journal;
   readonly verifier: Verifier;
   readonly clock: Clock;
   readonly random: Random;
@@ -67,7 +79,7 @@ export interface NodePorts {
   readonly http: Http;
   /** Absent: the node has no peers. */
   readonly network?: Network | undefined;
-  /** Keeps the known peers; absent: nobody does. */
+  /** Keeps the known peers; absent: they are forgotten at the end. */
   readonly files?: Files | undefined;
   readonly keystore: Keystore;
   /** Keeps the confidential data of policies; absent: this node has no part in them. */
@@ -78,14 +90,16 @@ export interface NodePorts {
   readonly identityKey?: Uint8Array | undefined;
   /** The bare number of this release. */
   readonly version: string;
-  /** Absent: no explorer is served. */
-  readonly explorer?: ExplorerFiles | undefined;
-  /** Absent where nobody wants metrics. */
+  /** Absent: no pages are served. */
+  readonly pages?: Pages | undefined;
+  /** Absent where metrics are switched off. */
   readonly telemetry?: { readonly metrics: Metrics; readonly process: ProcessReadings } | undefined;
   /** What is checked after every commit; absent: nothing. */
   readonly audit?: Audit | undefined;
-  /** Asks for an orderly exit, with a cause if that is no wish of anybody; returns at once. */
+  /** Asks for an orderly exit, with a cause if a failure is the reason; returns at once. */
   readonly requestStop: (cause?: Error) => void;
+  /** Ends the ports themselves, below the services; absent: their owner ends them. */
+  readonly started?: Disposal | undefined;
 }
 
 export interface Node {
@@ -103,17 +117,34 @@ export interface Node {
  * not know the owner.
  */
 export async function createNode(config: Config, genesis: Block, ports: NodePorts): Promise<Node> {
-  const { chain, family, store, verifier, clock, random, log, http, keystore, telemetry } = ports;
+  const { started = new Disposal() } = ports;
+  try {
+    return await startNode(config, genesis, ports, started);
+  } catch (cause) {
+    // The first failure tells more than what follows from it.
+    await started.dispose().catch(() => undefined);
+    throw cause;
+  }
+}
+
+async function startNode(
+  config: Config,
+  genesis: Block,
+  ports: NodePorts,
+  started: Disposal,
+): Promise<Node> {
+  const { chain, family, store, verifier, clock, random, log, keystore, telemetry } = ports;
   const metrics = nodeMetrics(telemetry?.metrics);
   const opened = await openBlockchain(config, genesis, { ...ports, metrics });
-  const { blockchain, network, support } = opened;
-  const unwatchFeatures = watchFeatures(blockchain, network, support, log, ports.requestStop);
-  const endAudit =
-    ports.audit &&
-    auditChain(blockchain, ports.audit, (broken) => {
+  const { blockchain, consensus, network, support } = opened;
+  started.add('features', watchFeatures(blockchain, network, support, log, ports.requestStop));
+  if (ports.audit !== undefined) {
+    const endAudit = auditChain(blockchain, ports.audit, (broken) => {
       log.error('ledger.broken', { why: broken.join('; ') });
       ports.requestStop(new AssertionError(`the ledger is broken: ${broken.join('; ')}`));
     });
+    started.add('audit', endAudit);
+  }
 
   const { journal, problem: poolProblem } = watchJournal(ports.journal);
   const trial = createTrial(blockchain, network, clock);
@@ -128,12 +159,15 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     { chain, state: trial, verifier, journal, clock, log },
   );
   const pool = telemetry === undefined ? unmeasured : measuredPool(unmeasured, metrics);
+  started.add('pool', pool.stop);
   await pool.recover();
   const forget = blockchain.listen({
     block: ({ block }) => pool.removeMined(block.txs.map((tx) => tx.id)),
     rollingBack: (txs) => pool.keep(txs),
     rolledBack: (_tip, txs) => void pool.readmit(txs),
   });
+  started.add('pool', forget);
+  started.add('chain', () => blockchain.idle());
 
   const signer = (privateKey: Uint8Array) => {
     const publicKey = family.publicKeyOf(privateKey);
@@ -142,6 +176,13 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
   };
   const owner = signer(ports.ownerKey);
   const identity = ports.identityKey === undefined ? owner : signer(ports.identityKey);
+  warnOfOwner(
+    { address: owner.address, text: config.ownerAddress },
+    { view: blockchain.view, clock, log },
+  );
+  // Confidential data are on the stack below the network, which has to be closed before.
+  let privacy: Privacy | undefined;
+  started.add('confidential data', () => privacy?.stop());
   const peering = openNetwork(config, genesis, {
     ...ports,
     ...opened,
@@ -149,32 +190,26 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     files: ports.files,
     pool,
     owner: identity,
-    minerPublicKey: owner.publicKey,
+    miner: owner,
   });
+  started.add('network', peering.stop);
   const calculate = (tx: Tx) =>
     calculateFee(tx, blockchain.view, trial.context(), (why) => apiError('Invalid', why));
   const isWatcher = config.network.mode === 'watcher';
-  const privacy = openPrivacy(config, {
+  privacy = openPrivacy(config, {
     ...ports,
     blockchain,
     owner: identity,
     pool: isWatcher ? { ...pool, check: refuseAsWatcher } : pool,
     feeOf: (tx) => calculate(tx).feeAmount,
     sessions: peering.sessions,
+    onNoRoom: (limit) => metrics.privateRefused.add(1, { limit }),
   });
-  await peering.start().catch(async (cause: unknown) => {
-    // Their timers and threads would keep the process alive.
-    await peering.stop();
-    await privacy?.stop();
-    forget();
-    unwatchFeatures();
-    endAudit?.();
-    await pool.stop();
-    await verifier.close();
-    throw cause;
-  });
+  await peering.start();
   // Whatever is still to be fetched need not be here before clients are served.
   void privacy?.start();
+  const usedTurns = createUsedTurns(ports.turns, log);
+  const generator = { ...owner, claim: usedTurns.claim };
   const miner = createMiner(
     {
       enabled: config.miner.enable && config.network.mode !== 'watcher',
@@ -192,9 +227,11 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
           return { height, timestamp: header.timestamp };
         },
         nextSlot: (now) => (peering.isFarBehind() ? undefined : blockchain.nextSlot(owner, now)),
-        forge: async (timestamp) => {
-          await blockchain.forge(owner, timestamp, (draft, limits) =>
-            pack(pool, limits, draft.add, clock),
+        isUsed: ({ from: timestamp }) =>
+          usedTurns.has(consensus.turnOf({ timestamp, reference: blockchain.tip().id })),
+        forge: async (timestamp, deadline) => {
+          await blockchain.forge(generator, timestamp, (draft, limits) =>
+            pack(pool, { ...limits, deadline }, applying(draft.add), clock),
           );
         },
         onHead: (listener) => blockchain.listen({ block: listener, rolledBack: listener }),
@@ -210,10 +247,8 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     random,
     log,
     verifier,
-    chain: chainReads(blockchain),
-    accounts: accountReads(blockchain),
-    leases: leaseReads(blockchain),
-    assets: assetReads(blockchain),
+    ...stateReads(blockchain),
+    snapshot: (rowsMax) => snapshotOf(blockchain, store, rowsMax),
     pool: {
       ...pool,
       problem: poolProblem,
@@ -223,16 +258,12 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     keystore,
     encryption: encryptionWith({ keystore, family, random, clock }),
     consensus: consensusReads(blockchain, config.blockchain.consensus),
-    permissions: permissionReads(blockchain),
     activation: activationReads(blockchain, network, support),
     node: nodeInfo(config, network, { owner, identity }, ports),
-    contracts: contractReads(blockchain),
-    policies: policyReads(blockchain),
     privacy,
     peers: peering.peers,
   };
 
-  let unwatch = (): void => {};
   if (telemetry !== undefined) {
     const { version } = ports;
     const { process } = telemetry;
@@ -242,48 +273,23 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
     const parts = { blockchain, pool, poolBytesMax, verifier, miner, store, clock, process };
     readOnDemand({ ...parts, version, chainId, healthy }, metrics);
     if (peering.readings !== undefined) watchNetwork(peering.readings, metrics);
-    unwatch = watchChain(blockchain, owner.address, metrics);
+    if (privacy !== undefined) watchPrivacy(privacy, metrics);
+    started.add('metrics', watchChain(blockchain, owner.address, metrics));
   }
 
-  const routes = createApi(services, { schemas: transactionSchemas() }, ports.explorer);
-  const rest = config.restApi.enable
-    ? await http.listen(telemetry === undefined ? routes : measuredRoutes(routes, metrics), {
-        host: config.restApi.bindAddress,
-        port: config.restApi.port,
-        tls: tlsOf(config.restApi.tls),
-        cors: config.restApi.cors,
-      })
-    : undefined;
-
-  return {
-    blockchain,
-    pool,
-    services,
-    rest,
-    async stop() {
-      await rest?.close();
-      await miner.stop();
-      await peering.stop();
-      await privacy?.stop();
-      await blockchain.idle();
-      forget();
-      unwatchFeatures();
-      endAudit?.();
-      unwatch();
-      await pool.stop();
-      await ports.privateStore?.stop();
-      await verifier.close();
-      await store.close();
-      keystore.close();
-    },
-  };
+  const routes = createApi(services, { schemas: transactionSchemas() }, ports.pages);
+  const measured = telemetry === undefined ? routes : measuredRoutes(routes, metrics);
+  const rest = await listenRest(config.restApi, ports.http, measured);
+  if (rest !== undefined) started.add('REST interface', () => rest.close());
+  started.add('miner', miner.stop);
+  miner.start();
+  return { blockchain, pool, services, rest, stop: () => started.dispose() };
 }
 
-function tlsOf({ cert, key }: Config['restApi']['tls']): { cert: string; key: string } | undefined {
-  return cert === undefined || key === undefined ? undefined : { cert, key };
-}
-
-/** A watcher has no part in spreading transactions: it signs and takes none (protocol.md §10.8). */
+/**
+ * A watcher has no part in spreading transactions: it signs and takes none
+ * (network.md#gossip-of-blocks).
+ */
 function refuseAsWatcher(): never {
   throw apiError('NotAvailable', 'Sending transactions, since it is a watcher,');
 }

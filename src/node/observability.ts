@@ -1,11 +1,11 @@
 /**
  * What can be seen of a running node: every event of the log and every metric, by name
- * (architecture.md §14). Tests hold the sources, the dashboard and the alert rules to these lists,
+ *. Tests hold the sources, the dashboard and the alert rules to these lists,
  * and docs/reference/observability.md is printed from them.
  */
 import type { Counter, Gauge, Histogram, Metrics } from '../base/ports.ts';
 
-/** Event → what it means and, where somebody should act, what to do. */
+/** Event → what it means and, where the operator should act, what to do. */
 export const events = {
   'block.appended': 'A block of another node was checked and is part of the chain.',
   'block.early': 'A block is ahead of the clock of this node and waits until it is not.',
@@ -17,6 +17,8 @@ export const events = {
   'block.rebuilt':
     'An announced block was put together; `missing` counts what the pool lacked and a peer sent.',
   'block.refused': 'A block of another node broke the rules; `why` is the rule.',
+  'chain.rebuild-ended': 'A block of the damaged store cannot be used; peers have the rest.',
+  'chain.rebuilding': 'The chain is being read from a damaged store, with every check.',
   'chain.reorganised': 'A better branch took the place of the last blocks.',
   'chain.rolled-back': 'Blocks were taken back; their transactions wait in the pool again.',
   'chain.write-failed': 'The disk refused a commit; the head stays where it is.',
@@ -31,42 +33,70 @@ export const events = {
   'identity.failed': 'A listed peer did not tell its key; the others are asked as well.',
   'keystore.reload.failed': 'The keystore on disk cannot be read; the former one stays in use.',
   'ledger.broken': 'The sums of the ledger are wrong: the node ends with code 70; report it.',
+  'listener.failed':
+    'A part of the node failed at a change of the chain; the others were told of it: report it.',
   'log.level': 'SIGUSR1 changed the level of the log.',
   'metrics.listening': 'The metrics are served at this address.',
   'miner.failed': 'A block could not be made; the next slot will be tried.',
   'miner.no-quorum': 'Too few miners are connected, so this node makes no block.',
   'miner.no-time': 'The time source is silent, so this node makes no block: check ntp.servers.',
+  'miner.note-failed':
+    'The turn of the miner cannot be noted on disk, so no block was signed: check its space and health.',
   'miner.stale-tip': 'The last block is too old, so this node makes no block: is it connected?',
   'network.listening': 'Other nodes can connect at this address.',
-  'node.failed': 'An error that nobody expected: the node ends with code 70; report it.',
+  'node.failed': 'An unexpected error: the node ends with code 70; report it.',
+  'node.settings': 'The settings in force at the start, secrets masked.',
   'node.started': 'The node works; the fields say what it is doing.',
+  'node.stop-failed': 'Something did not end in order; the rest did, and the process ends.',
   'node.stop-timeout': 'The orderly stop took too long; the process ends anyway.',
   'node.stopped': 'The node has stopped in order.',
   'node.stopping': 'The node was told to stop.',
+  'ntp.disagreement':
+    'The time servers contradict each other; the clock stays as it is: check ntp.servers.',
   'ntp.silent': 'No time server has answered: check the network and ntp.servers.',
+  'ntp.step-refused':
+    'Time servers ask for a step beyond ntp.max-step; the clock stays as it is: check ntp.servers and the clock of the machine.',
+  'owner.no-balance':
+    'The owner of the node has no tokens in the chain as far as it is here: its transactions are refused.',
+  'owner.no-roles':
+    'The owner of the node has no roles in the chain as far as it is here: it makes no blocks.',
   'peer.asked-for': 'An operator asked for a connection to this place.',
   'peer.closed': 'A session with another node has ended.',
   'peer.connected': 'A session with another node has begun.',
   'peer.offence': 'A peer broke a rule; `verdict` is what that led to.',
   'peer.refused':
     'A connection did not become a session; `why` is the reason, of one side or the other.',
+  'peer.unknown-host': 'The name of a configured peer has no address at present.',
   'peer.unreachable': 'A node could not be connected to; it is left alone for a while.',
   'peers.file-unreadable': 'The file of known peers is damaged and ignored.',
   'peers.not-saved': 'The known peers cannot be written to disk: check its space and health.',
   'pool.dropped': 'A transaction left the pool without a block; `why` is the reason.',
+  'pool.journal-damaged': 'Records of the pool were not what was written; peers may have them.',
   'pool.journal-failed': 'The pool cannot be written to disk: check its space and health.',
+  'pool.record-skipped':
+    'A transaction in the journal of the pool cannot be read and is left out; `hash` names it.',
   'privacy.damaged':
     'Stored confidential data are not what was written; they count as missing until a member sends them again.',
   'privacy.backlog-failed':
     'What is to be fetched of confidential data cannot be written to disk: check its space and health.',
+  'privacy.fetch-failed':
+    'An item of confidential data could not be fetched; it stays among the missing ones.',
   'privacy.fetched': 'Confidential data came from another member of their policy.',
+  'privacy.follow-failed':
+    'Confidential data of a policy could not be looked up after a change of its members.',
   'privacy.lost':
     'No member could give confidential data for hours; it is tried again now and then, and when somebody asks.',
+  'privacy.no-room':
+    'A quota for confidential data or the free space of the disk is used up; items wait until there is room: see privacy.storage.',
   'privacy.storage-failed':
     'The storage of confidential data refused a call: check its space, health and settings.',
+  'store.damaged': 'The chain on disk is not what was written: it is rebuilt at the next start.',
+  'store.rebuilt':
+    'A damaged store was replaced: up to `height`, of `of` blocks; peers have the rest.',
   'sync.failed': 'Blocks could not be fetched from a peer; another one is asked.',
   'sync.given-up': 'No peer gave the better chain that was announced.',
   'sync.helper-failed': 'One of several peers did not deliver; the others take over.',
+  'tls.reload-failed': 'The certificate on disk cannot be used; the former one stays in use.',
   'tx.fetch-failed': 'Announced transactions did not come.',
   'tx.refused': 'A transaction of a peer was refused by the pool; `why` is the reason.',
   'verify.thread-died': 'A thread that checks signatures died; another one took over its work.',
@@ -156,6 +186,17 @@ export const metricTable = {
   syncState: gauge('node_sync_state', '1 for what fetching blocks from peers is doing.', ['state']),
   missing: gauge('node_sync_missing_blocks', 'Blocks that a peer has told of and not sent yet.'),
   synchronized: gauge('node_time_synchronized', '1 while the time source can be trusted.'),
+  privateBytes: gauge('node_private_bytes', 'Bytes of confidential data taken in.'),
+  privateRefused: counter(
+    'node_private_refused_total',
+    'Confidential data not taken in for want of room, by the limit.',
+    ['limit'],
+  ),
+  privateQueue: gauge(
+    'node_private_queue',
+    'Confidential data to be fetched, in memory, by state; `transfers` are under way.',
+    ['state'],
+  ),
   storeBytes: gauge('node_store_bytes', 'Bytes of the chain on disk.'),
   healthy: gauge('node_healthy', '0 while store or pool journal cannot be trusted.'),
   requests: counter('node_rest_requests_total', 'Answered REST requests.', [
@@ -187,7 +228,7 @@ export type NodeMetrics = {
   readonly [K in keyof typeof metricTable]: Instrument<(typeof metricTable)[K]>;
 } & { onRead(action: () => void): void };
 
-/** Declares all metrics. Without a sink they do nothing, so whoever measures need not ask. */
+/** Declares all metrics. Without a sink they do nothing, so code that measures need not ask. */
 export function nodeMetrics(sink: Metrics = nowhere): NodeMetrics {
   const made = Object.entries(metricTable).map(([key, one]) => {
     const { kind, name, help, labels, bounds } = one;

@@ -39,7 +39,7 @@ t.test('a sound genesis', async (t) => {
   t.same(settings.consensus, { kind: 'pos', initialBaseTarget: 153_722_867n });
 });
 
-t.test('rules of §1.4, reported together', async (t) => {
+t.test('rules of blocks.md#signing, reported together', async (t) => {
   const { errors } = await findings(
     listed('7', to(OWNER, 5), `${who(OWNER_KEY, '[]')}, ${who(OWNER_KEY, '[]')}`),
   );

@@ -39,7 +39,7 @@ t.test('a transaction that arrives while its block is being written leaves with 
   release();
   await appended;
   t.strictSame(
-    pool.list().map(({ id }) => id),
+    Array.from(pool.list(), ({ id }) => id),
     [other.id],
   );
   t.match(await second.refusal(mined), { code: 112, message: /already in the state/ });

@@ -1,10 +1,10 @@
 /**
  * Trades on a whole node: orders of both versions, made and signed by traders, sent by an exchange
- * (protocol.md §6.8). Rules of the state alone are in test/rules/exchange.test.ts.
+ * (state.md#exchange). Rules of the state alone are in test/rules/exchange.test.ts.
  */
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import type { Order } from '../../src/tx/order.ts';
+import type { Order } from '../../src/tx/fields/order.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';

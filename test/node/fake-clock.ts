@@ -10,6 +10,10 @@ export interface FakeClock extends Clock {
   advance(ms: number): Promise<void>;
   /** Whether the time source is trusted; true at first. */
   setSynchronized(synchronized: boolean): void;
+  /** How many timers wait. */
+  timers(): number;
+  /** Sets the time of day forward or back, as a time server may; no timer notices. */
+  jump(ms: number): void;
 }
 
 interface Timer {
@@ -18,7 +22,8 @@ interface Timer {
 }
 
 export function fakeClock(start: number): FakeClock {
-  let now = start;
+  let elapsed = 0;
+  let jumped = 0;
   let synchronized = true;
   const timers = new Set<Timer>();
 
@@ -30,30 +35,38 @@ export function fakeClock(start: number): FakeClock {
     return found;
   }
 
-  async function advanceTo(time: number): Promise<void> {
+  const now = (): number => start + elapsed + jumped;
+
+  async function advance(ms: number): Promise<void> {
+    const until = elapsed + ms;
     await settled();
-    for (let timer = nextDue(time); timer !== undefined; timer = nextDue(time)) {
+    for (let timer = nextDue(until); timer !== undefined; timer = nextDue(until)) {
       timers.delete(timer);
-      now = Math.max(now, timer.at);
+      elapsed = Math.max(elapsed, timer.at);
       timer.action();
       await settled();
     }
-    now = Math.max(now, time);
+    elapsed = Math.max(elapsed, until);
   }
 
   return {
-    now: () => now,
-    system: () => now,
+    now,
+    system: now,
+    monotonic: () => elapsed,
     after(ms, action) {
       // A timer of 0 ms still lets time pass, or two that set each other would never end.
-      const timer = { at: now + Math.max(1, Math.ceil(ms)), action };
+      const timer = { at: elapsed + Math.max(1, Math.ceil(ms)), action };
       timers.add(timer);
       return () => void timers.delete(timer);
     },
     turn: () => Promise.resolve(),
     synchronized: () => synchronized,
-    advanceTo,
-    advance: (ms) => advanceTo(now + ms),
+    timers: () => timers.size,
+    advanceTo: (time) => advance(time - now()),
+    advance,
+    jump(ms) {
+      jumped += ms;
+    },
     setSynchronized(value) {
       synchronized = value;
     },

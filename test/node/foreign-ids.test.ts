@@ -1,6 +1,6 @@
 // Ids in paths that have not the length of an id: the answer is that there is nothing.
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/hyper-express.ts';
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { restOf } from '../e2e/rest.ts';
 import { wholeNode } from './in-process.ts';

@@ -4,13 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { parseHoconText } from '../../src/adapters/hocon.ts';
-import {
-  createMemoryStore,
-  type MemoryStore,
-  type MemoryStoreOptions,
-} from '../../src/adapters/memory-store.ts';
-import { filesShelf } from '../../src/adapters/private-files.ts';
-import { verifiedStore } from '../../src/adapters/private-verified.ts';
+import { filesShelf } from '../../src/adapters/private-store/files.ts';
+import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { Http } from '../../src/base/http.ts';
@@ -22,20 +17,26 @@ import { createChain } from '../../src/crypto/chain.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { CryptoFamily, KeyPair } from '../../src/crypto/family.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
-import { pack } from '../../src/mempool/packer.ts';
+import { applying, pack } from '../../src/mempool/packer.ts';
 import { genesisSettings } from '../../src/node/config/genesis.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
-import { createNode, type Node } from '../../src/node/node.ts';
-import { txFromJson } from '../../src/tx/json.ts';
+import { createNode, type Node, type NodePorts } from '../../src/node/node.ts';
+import { txFromJson } from '../../src/tx/json/encode.ts';
 import { signedBytes } from '../../src/tx/seal.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { temporaryFolder } from '../e2e/dev-node.ts';
 import type { Scope } from '../e2e/process.ts';
 import { CHEAP, memoryFiles } from '../keystore/sample.ts';
+import {
+  createMemoryStore,
+  type MemoryStore,
+  type MemoryStoreOptions,
+} from '../simulated/memory-store.ts';
 import { type FakeClock, fakeClock } from './fake-clock.ts';
 import {
+  emptyRecords,
   inlineVerifier,
   type MemoryLog,
   memoryJournal,
@@ -83,8 +84,8 @@ export interface WholeNode {
   stop(): Promise<void>;
   /** Causes for which the node asked to be stopped. */
   readonly stops: readonly (Error | undefined)[];
-  /** Stops the node and starts it anew on what it has stored. */
-  restart(): Promise<WholeNode>;
+  /** Stops the node and starts it anew on what it has stored, with further settings. */
+  restart(set?: readonly string[]): Promise<WholeNode>;
 }
 
 export interface TxFields {
@@ -108,6 +109,8 @@ export interface WholeOptions {
   readonly store?: MemoryStoreOptions;
   /** What the node says to be, to clients and peers. */
   readonly version?: string;
+  /** Stands between the node and its ports. */
+  readonly around?: (ports: NodePorts) => NodePorts;
 }
 
 export const ROUND_MS = 10_000;
@@ -143,16 +146,19 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
     },
   );
   const text = new TextDecoder().decode(files.read(configPath(DIR)));
-  const { config } = readConfig({
-    file: configPath(DIR),
-    text,
-    tree: await parseHoconText(text),
-    env: {},
-    sets: options.set ?? [],
-    home: DIR,
-    nonce: 1,
-    readSecret: () => undefined,
-  });
+  const tree = await parseHoconText(text);
+  const configWith = (set: readonly string[]): Config =>
+    readConfig({
+      file: configPath(DIR),
+      text,
+      tree,
+      env: {},
+      sets: [...(options.set ?? []), ...set],
+      home: DIR,
+      nonce: 1,
+      readSecret: () => undefined,
+    }).config;
+  const config = configWith([]);
   function newAccount(phrase: string): Account {
     const keys = family.keyPairFromPhrase(phrase);
     const address = chain.addressOf(keys.publicKey);
@@ -172,6 +178,7 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
   );
   return open(scope, {
     config,
+    configWith,
     genesis,
     clock,
     chain,
@@ -182,10 +189,12 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
     privacyApiKey,
     files,
     store: createMemoryStore(options.store),
-    records: { list: [], disk: Promise.resolve() },
+    records: emptyRecords(),
+    turns: emptyRecords(),
     http: options.http ?? noHttp,
     version: options.version ?? '1.1.0',
     passwords: options.passwords ?? [],
+    around: options.around ?? ((ports) => ports),
     privateFolder: options.privateData === true ? temporaryFolder(scope) : undefined,
   });
 }
@@ -206,15 +215,19 @@ interface Ground
     | 'records'
   > {
   readonly genesis: Block;
+  readonly turns: Records;
+  configWith(set: readonly string[]): Config;
   readonly files: ReturnType<typeof memoryFiles>;
   readonly http: Http;
   readonly version: string;
   readonly passwords: readonly (string | undefined)[];
   readonly privateFolder: string | undefined;
+  readonly around: (ports: NodePorts) => NodePorts;
 }
 
 async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
-  const { config, clock, chain, family, accounts, store, files, records, privateFolder } = ground;
+  const { config, clock, chain, family, accounts, store, files, records, turns, privateFolder } =
+    ground;
   const random = seededRandom(`a node at ${clock.now()}`);
   const log = memoryLog();
   const stops: (Error | undefined)[] = [];
@@ -224,11 +237,12 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
   );
   // Closing a store in memory would lose it; the next node goes on with it.
   const lasting = { ...store, close: async () => {} };
-  const node = await createNode(config, ground.genesis, {
+  const ports: NodePorts = {
     chain,
     family,
     store: lasting,
     journal: memoryJournal(records),
+    turns: memoryJournal(turns),
     verifier: inlineVerifier(family),
     clock,
     random,
@@ -241,7 +255,8 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
     version: ground.version,
     audit: 'state',
     requestStop: (cause) => void stops.push(cause),
-  });
+  };
+  const node = await createNode(config, ground.genesis, ground.around(ports));
   let stopped = false;
   async function stop(): Promise<void> {
     if (stopped) return;
@@ -306,15 +321,15 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
         sign: (message: Uint8Array) => family.sign(owner.privateKey, message, random),
       };
       return node.blockchain.forge(generator, clock.now(), (draft, limits) =>
-        pack(node.pool, limits, draft.add, clock),
+        pack(node.pool, limits, applying(draft.add), clock),
       );
     },
     heightOf: (tx) => node.services.chain.transaction(tx.id)?.height,
     balance: ({ address }) => node.services.accounts.balance(address),
     stop,
-    async restart() {
+    async restart(set = []) {
       await stop();
-      return open(scope, ground);
+      return open(scope, { ...ground, config: ground.configWith(set) });
     },
   };
 }

@@ -31,6 +31,8 @@ export interface Records {
   disk: Promise<void>;
 }
 
+export const emptyRecords = (): Records => ({ list: [], disk: Promise.resolve() });
+
 export function memoryJournal(records: Records): Journal {
   const recovered = records.list;
   return {

@@ -1,6 +1,6 @@
-/** Orders of traders of a whole node, signed by them (protocol.md §6.8). */
+/** Orders of traders of a whole node, signed by them (state.md#exchange). */
 import { base58 } from '../../src/base/base58.ts';
-import { type Order, orderFromJson } from '../../src/tx/order.ts';
+import { type Order, orderFromJson } from '../../src/tx/fields/order.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Account, WholeNode } from './in-process.ts';
 

@@ -1,7 +1,7 @@
 // The pool of a whole node: limits, conflicts, age, restart.
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import { txFromJson } from '../../src/tx/json.ts';
+import { txFromJson } from '../../src/tx/json/encode.ts';
 import { ROUND_MS, wholeNode } from './in-process.ts';
 
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
 /** A whole node whose chain has something of everything: what read endpoints are asked about. */
 import { createHash } from 'node:crypto';
 import { base58 } from '../../src/base/base58.ts';
-import { pack } from '../../src/mempool/packer.ts';
-import { txToJson } from '../../src/tx/json.ts';
+import { applying, pack } from '../../src/mempool/packer.ts';
+import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
@@ -43,7 +43,7 @@ export async function populated(scope: Scope, options: WholeOptions = {}): Promi
   async function mine(...more: readonly Tx[]): Promise<void> {
     await clock.advance(ROUND_MS);
     await node.blockchain.forge(generator, clock.now(), async (draft, limits) => {
-      await pack(node.pool, limits, draft.add, clock);
+      await pack(node.pool, limits, applying(draft.add), clock);
       for (const tx of more) draft.add(tx);
     });
     const { height } = node.blockchain.tip();

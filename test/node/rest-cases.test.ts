@@ -3,7 +3,7 @@
  * block empties, both kinds of consensus. What waits for later work is listed with its issue.
  */
 import t, { type Test } from 'tap';
-import { hyperExpress } from '../../src/adapters/hyper-express.ts';
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { later } from '../e2e/later.ts';
 import { loadCases } from '../rest-cases/cases.ts';
 import { bindBasics, type Made, prepare, type Target } from '../rest-cases/prepare.ts';

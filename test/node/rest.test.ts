@@ -1,10 +1,10 @@
 // Transactions that reach a whole node over HTTP, good ones and bad ones.
 import t, { type Test } from 'tap';
-import { hyperExpress } from '../../src/adapters/hyper-express.ts';
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { isObject, type JsonObject } from '../../src/base/json.ts';
 import { createChain } from '../../src/crypto/chain.ts';
-import { txToJson } from '../../src/tx/json.ts';
+import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Scope } from '../e2e/process.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';
 import { type WholeNode, type WholeOptions, wholeNode } from './in-process.ts';

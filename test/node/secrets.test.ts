@@ -3,7 +3,7 @@
 // SIGN_CALLS sets how many calls there are.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/hyper-express.ts';
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { encodeHex } from '../../src/base/hex.ts';
 import { stringify } from '../../src/base/json.ts';

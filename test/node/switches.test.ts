@@ -1,10 +1,10 @@
-/** Settings that change answers, each with both values (README decision 10; docs/guide/clients.md). */
+/** Settings that change answers, each with both values (decision 10; docs/guide/clients.md). */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/hyper-express.ts';
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { createApi } from '../../src/api/api.ts';
-import type { ExecutionStatus } from '../../src/api/services-network.ts';
+import type { ExecutionStatus } from '../../src/api/reads.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { Scope } from '../e2e/process.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';

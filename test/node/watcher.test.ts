@@ -1,6 +1,6 @@
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/hyper-express.ts';
-import { txToJson } from '../../src/tx/json.ts';
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { txToJson } from '../../src/tx/json/encode.ts';
 import { restOf } from '../e2e/rest.ts';
 import { wholeNode } from './in-process.ts';
 

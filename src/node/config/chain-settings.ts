@@ -1,10 +1,15 @@
 /**
- * Settings that define a network: consensus, features, genesis, fees (protocol.md §1.1, §4, §6.7,
- * §11.4). All nodes of a network share them; those marked `network` enter the settings hash.
+ * Settings that define a network: consensus, features, genesis, fees
+ * (blocks.md#configuration-of-a-network, consensus.md#proof-of-authority, state.md#fees,
+ * node.md#configuration). All nodes of a network share them; those marked `network` enter the
+ * settings hash.
  */
-import { ROLES, type Role } from '../../tx/permission.ts';
+import { ROLES, type Role } from '../../tx/fields/permission.ts';
+import { allTypes } from '../../tx/registry.ts';
+import { presetFeatures } from '../../tx/rules/features.ts';
+import type { TxType } from '../../tx/transaction.ts';
 import { amount, bool, duration, int, type Kind, Wrong } from './kinds.ts';
-import { optional, required, setting } from './setting.ts';
+import { optional, required, type Setting, setting } from './setting.ts';
 import { address, base58, choice, intMap, list, record, text, textLike } from './text-kinds.ts';
 
 const NETWORK = { network: true } as const;
@@ -81,7 +86,7 @@ const functionality = {
   ),
   'pre-activated-features': setting<ReadonlyMap<number, number>>(
     intMap(HEIGHT),
-    { 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 9: 0, 10: 0, 100: 0, 101: 0 },
+    Object.fromEntries(presetFeatures.map((id) => [id, 0])),
     'Feature id = height at which it is active without a vote (0: from genesis).',
     NETWORK,
   ),
@@ -146,39 +151,32 @@ const genesis = {
   ),
 };
 
-const fee = (units: number, name: string) =>
-  setting(amount, units, `Minimum fee of ${name} transactions.`, NETWORK);
+/** A setting for each type that `amountOf` gives an amount for, named by the key of the type. */
+const perType = (
+  amountOf: (def: TxType) => bigint | undefined,
+  doc: (def: TxType) => string,
+): Readonly<Record<string, Setting<bigint>>> =>
+  Object.fromEntries(
+    allTypes.flatMap((def) => {
+      const units = amountOf(def);
+      return units === undefined
+        ? []
+        : [[def.key, setting<bigint>(amount, Number(units), doc(def), NETWORK)]];
+    }),
+  );
+
+const named = ({ key, type }: TxType): string => `${key.replaceAll('-', ' ')} (${type})`;
 
 const fees = {
   enabled: setting(bool, 'yes', 'No: every minimum fee is 0.', NETWORK),
-  base: {
-    issue: fee(100000000, 'issue (3)'),
-    transfer: fee(1000000, 'transfer (4)'),
-    reissue: fee(100000000, 'reissue (5)'),
-    burn: fee(5000000, 'burn (6)'),
-    exchange: fee(500000, 'exchange (7)'),
-    lease: fee(1000000, 'lease (8)'),
-    'lease-cancel': fee(1000000, 'lease cancel (9)'),
-    'create-alias': fee(100000000, 'create alias (10)'),
-    'mass-transfer': fee(5000000, 'mass transfer (11)'),
-    data: fee(5000000, 'data (12)'),
-    'set-script': fee(50000000, 'set script (13)'),
-    'sponsor-fee': fee(100000000, 'sponsorship (14)'),
-    'set-asset-script': fee(100000000, 'set asset script (15)'),
-    permit: fee(1000000, 'permission (102)'),
-    'create-contract': fee(100000000, 'create contract (103)'),
-    'call-contract': fee(10000000, 'call contract (104)'),
-    'disable-contract': fee(1000000, 'disable contract (106)'),
-    'update-contract': fee(100000000, 'update contract (107)'),
-    'register-node': fee(1000000, 'register node (111)'),
-    'create-policy': fee(100000000, 'create policy (112)'),
-    'update-policy': fee(50000000, 'update policy (113)'),
-    'policy-data-hash': fee(5000000, 'policy data hash (114)'),
-  },
-  additional: {
-    'mass-transfer': setting(amount, 1000000, 'Added per two transfers of type 11.', NETWORK),
-    data: setting(amount, 1000000, 'Added per KiB of a data transaction (12).', NETWORK),
-  },
+  base: perType(
+    (def) => def.fee,
+    (def) => `Minimum fee of ${named(def)} transactions.`,
+  ),
+  additional: perType(
+    (def) => def.additionalFee?.perUnit,
+    (def) => `Added per ${def.additionalFee?.unit} of ${named(def)} transactions.`,
+  ),
   'script-extra': setting(
     amount,
     400000,

@@ -1,5 +1,5 @@
 /**
- * What several settings say together (protocol.md §11.4, decision 46): errors, and warnings for
+ * What several settings say together (node.md#configuration, decision 46): errors, and warnings for
  * what is legal but seldom meant.
  */
 import type { Problem } from './problems.ts';

@@ -14,11 +14,13 @@ import { allSettings, type Config, settings } from './settings.ts';
 
 const HIDDEN = '***';
 const WIDTH = 96;
+const WITHOUT_EFFECT = 'without effect';
 
 /** Kind, variable, and the default where the line below does not show it. */
 function factsOf({ setting, env }: PlacedSetting): string {
   const facts = [setting.kind.name, env];
   if (setting.presence !== 'default') facts.splice(1, 0, defaultText(setting));
+  if (setting.ignored === true) facts.push(WITHOUT_EFFECT);
   return facts.join('; ');
 }
 
@@ -87,7 +89,7 @@ export function referencePage(): string {
     const marks = [
       setting.network === true ? 'equal on all nodes' : '',
       setting.secret === true ? 'secret' : '',
-      setting.ignored === true ? 'without effect' : '',
+      setting.ignored === true ? WITHOUT_EFFECT : '',
       ...otherSpellings(setting).map((spelling) => `also \`${spelling}\``),
     ].filter((mark) => mark !== '');
     const note = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
@@ -130,6 +132,7 @@ function treeSchema(tree: SettingTree): Record<string, unknown> {
               description: node.doc,
               ...node.kind.schema,
               ...(node.presence === 'default' ? { default: node.fallback } : {}),
+              ...(node.ignored === true ? { deprecated: true } : {}),
             }
           : treeSchema(node),
       ]),

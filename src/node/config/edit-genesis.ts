@@ -1,5 +1,5 @@
 /**
- * Writes the three signed values into the text of a configuration file (protocol.md §1.4 step 3).
+ * Writes the three signed values into the text of a configuration file (blocks.md#signing step 3).
  *
  * Invariants: outside these three values not one byte changes; comments, indentation, line ends
  * and the delimiter style stay; a missing key is added beside its siblings in their style.

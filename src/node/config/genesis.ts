@@ -1,15 +1,16 @@
 /**
- * The genesis section: its rules (protocol.md §1.4 step 1, H-1, H-2) and the canonical form of the
- * settings all nodes of a network share (§10.2, H-4).
+ * The genesis section: its rules (blocks.md#signing step 1, H-1, H-2) and the canonical form of the
+ * settings all nodes of a network share (network.md#handshake, H-4).
  */
 import { Base58Error, base58 } from '../../base/base58.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import { isI64 } from '../../base/int.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { GenesisSettings } from '../../block/genesis.ts';
+import type { SharedSettings } from '../../chain/origin.ts';
 import type { Chain } from '../../codec/codec.ts';
-import type { NetworkSettings } from '../../consensus/settings-hash.ts';
-import { ROLES } from '../../tx/permission.ts';
+import { canonicalJson, type NetworkSettings } from '../../consensus/settings-hash.ts';
+import { ROLES } from '../../tx/fields/permission.ts';
 import { camel } from './setting.ts';
 import { allSettings, type Config, type GenesisConfig } from './settings.ts';
 
@@ -101,6 +102,7 @@ export function genesisSettings(config: Config, timestamp: number, chain: Chain)
   return {
     timestamp,
     version: genesis.blockVersion,
+    senderRoleEnabled: genesis.senderRoleEnabled,
     consensus:
       consensus.type === 'poa'
         ? { kind: 'poa' }
@@ -141,7 +143,18 @@ export function genesisSeal(genesis: GenesisConfig):
 /** `[e1,e2]`, the form in which the errors are reported together. */
 export const joinErrors = (errors: readonly string[]): string => `[${errors.join(',')}]`;
 
-/** What must be configured alike on all nodes: the input of the settings hash (§10.2, H-4). */
+/** Every setting that all nodes of a network must have alike, as canonical JSON by its key. */
+export const sharedSettings = (config: Config): SharedSettings =>
+  Object.fromEntries(
+    allSettings
+      .filter(({ setting }) => setting.network === true)
+      .map(({ key }) => [key, canonicalJson(canonical(valueAt(config, key)))]),
+  );
+
+/**
+ * What must be configured alike on all nodes: the input of the settings hash (network.md#handshake,
+ * H-4).
+ */
 export function networkSettings(config: Config): NetworkSettings {
   const under = (prefix: string): JsonObject =>
     Object.fromEntries(

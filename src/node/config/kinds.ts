@@ -1,11 +1,13 @@
 /**
  * The kinds of values a setting can have: how the text of a file, a variable or a flag becomes a
- * value, and what to tell the operator when it does not (protocol.md §11.4).
+ * value, and what to tell the operator when it does not (node.md#configuration).
  *
  * Invariants: a kind never throws, it answers `Wrong` with what was expected; text and HOCON's own
  * numbers and booleans are equally welcome; an integer that HOCON already rounded is refused.
  */
+
 import type { JsonSchema } from '../../codec/codec.ts';
+import { NATIVE_TOKEN } from '../../crypto/chain.ts';
 
 /** What a kind may know besides the raw value. */
 export interface KindContext {
@@ -98,7 +100,7 @@ export const amount: Kind<bigint> = {
     if (plain instanceof Wrong) return plain;
     if (plain !== undefined) return plain >= 0n && plain <= I64_MAX ? plain : wrong;
     const match = typeof raw === 'string' ? /^(\d{1,19})(?:\.(\d{1,8}))? +(\S+)$/.exec(raw) : null;
-    if (match === null || (match[3] !== ticker && match[3] !== 'WEST')) return wrong;
+    if (match === null || (match[3] !== ticker && match[3] !== NATIVE_TOKEN)) return wrong;
     const units = BigInt(match[1] + (match[2] ?? '').padEnd(8, '0'));
     return units <= I64_MAX ? units : wrong;
   },

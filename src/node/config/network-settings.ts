@@ -1,5 +1,5 @@
 /**
- * Settings of peer connections, clock, block making and synchronisation (protocol.md §11.4).
+ * Settings of peer connections, clock, block making and synchronisation (node.md#configuration).
  */
 import { bool, duration, int, size } from './kinds.ts';
 import { derived, optional, setting } from './setting.ts';
@@ -51,7 +51,11 @@ export const network = {
   'peers-data-residence-time': setting(time, '1d', 'How long an unseen peer is remembered.'),
   'black-list-residence-time': setting(time, '15m', 'How long a misbehaving peer is refused.'),
   'enable-blacklisting': setting(bool, 'yes', 'Refuse misbehaving peers for a while.'),
-  'suspension-residence-time': setting(time, '1m', 'How long a failing peer is left alone.'),
+  'suspension-residence-time': setting(
+    time,
+    '1m',
+    'How long a failing peer is left alone; one of known-peers 5s at most.',
+  ),
   'break-idle-connections-timeout': setting(time, '1m', 'Silence after which a session is closed.'),
   'max-simultaneous-connections': setting(COUNT, 30, 'Sessions at once.'),
   'max-inbound-connections': optional(COUNT, 'Older spelling of a limit.', IGNORED),
@@ -61,8 +65,13 @@ export const network = {
   'handshake-timeout': setting(time, '30s', 'Limit for the handshake.'),
   'enable-peers-exchange': setting(bool, 'yes', 'Learn addresses from peers and tell them.'),
   'peers-request-interval': setting(time, '2m', 'How often peers are asked for addresses.'),
-  'tx-buffer-size': setting(COUNT, 10000, 'Received transactions that may wait.'),
-  'received-txs-cache-timeout': setting(time, '3m', 'How long received bytes are remembered.'),
+  'tx-buffer-size': setting(COUNT, 10000, 'Received transactions that may wait.', IGNORED),
+  'received-txs-cache-timeout': setting(
+    time,
+    '3m',
+    'How long received bytes are remembered.',
+    IGNORED,
+  ),
   upnp: {
     enable: setting(bool, 'no', 'Accepted for older files.', IGNORED),
     'gateway-timeout': setting(time, '7s', 'Accepted for older files.', IGNORED),
@@ -83,6 +92,12 @@ export const ntp = {
     time,
     'Without an answer for so long the node stops making blocks. Required for PoA.',
   ),
+  'max-step': setting(
+    time,
+    '10s',
+    "Largest step of the clock that is taken at once. A larger one needs the machine's own clock, or " +
+      'three servers that agree on it three times running; else it is refused with a warning.',
+  ),
 };
 
 export const miner = {
@@ -94,28 +109,35 @@ export const miner = {
     'A chain older than this is taken for out of date, and not extended.',
   ),
   'no-quorum-mining-delay': setting(time, '5s', 'Pause when the quorum is missing.'),
-  'minimal-block-generation-offset': setting(time, '200ms', 'PoS: shortest wait for a block.'),
-  'micro-block-interval': setting(time, '5s', 'Tip extension: time between versions.'),
-  'min-micro-block-age': setting(time, '6s', 'Tip extension: age a version needs.'),
+  'minimal-block-generation-offset': setting(
+    time,
+    '200ms',
+    'PoS: shortest wait for a block.',
+    IGNORED,
+  ),
+  'micro-block-interval': setting(time, '5s', 'Tip extension: time between versions.', IGNORED),
+  'min-micro-block-age': setting(time, '6s', 'Tip extension: age a version needs.', IGNORED),
   'max-transactions-in-micro-block': setting(
     int(1, 6000),
     255,
     'Tip extension: transactions added per version.',
+    IGNORED,
   ),
   'max-block-size-in-bytes': setting(size, 1048576, 'Transaction bytes in a block.', {
     network: true,
   }),
-  'pulling-buffer-size': setting(COUNT, 100, 'Transactions taken from the pool at once.'),
+  'pulling-buffer-size': setting(COUNT, 100, 'Transactions taken from the pool at once.', IGNORED),
   'utx-check-delay': setting(
     duration(100, 3_600_000, 'from 100 ms to 1 hour'),
     '1000ms',
     'Pause before an empty pool is looked at again.',
+    IGNORED,
   ),
 };
 
 export const synchronization = {
   'max-rollback': setting(COUNT, 100, 'Deepest reorganisation in blocks.'),
-  'max-chain-length': setting(COUNT, 101, 'Block ids asked for at once.'),
+  'max-chain-length': setting(COUNT, 101, 'Block ids asked for at once.', IGNORED),
   'extension-batch-size': setting(COUNT, 10, 'Blocks asked for at once.'),
   'synchronization-timeout': setting(time, '40s', 'Limit for an answer with blocks.'),
   'score-ttl': setting(time, '90s', 'How long the score told by a peer counts.'),
@@ -124,8 +146,8 @@ export const synchronization = {
     timeout: setting(time, '5m', 'How long they are remembered.'),
   },
   'utx-synchronizer': {
-    'max-buffer-size': setting(COUNT, 500, 'Transactions in one batch to peers.'),
-    'max-buffer-time': setting(time, '500ms', 'Longest wait for a batch to fill.'),
+    'max-buffer-size': setting(COUNT, 500, 'Transactions in one batch to peers.', IGNORED),
+    'max-buffer-time': setting(time, '500ms', 'Longest wait for a batch to fill.', IGNORED),
   },
   'transaction-broadcaster': {
     'min-broadcast-count': setting(COUNT, 2, 'Peers that must have a new transaction.'),
@@ -141,7 +163,7 @@ export const synchronization = {
 export const utx = {
   'memory-limit': setting(size, '100MiB', 'Bytes of transactions the pool holds.'),
   'cleanup-interval': setting(time, '5m', 'How often expired transactions are removed.'),
-  'allow-transactions-from-smart-accounts': setting(bool, 'yes', 'Take scripted senders.'),
+  'allow-transactions-from-smart-accounts': setting(bool, 'yes', 'Take scripted senders.', IGNORED),
   'tx-expire-timeout': setting(
     duration(300_000, 96 * 3_600_000, 'from 5 minutes to 96 hours'),
     '2h',

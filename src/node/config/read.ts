@@ -1,12 +1,14 @@
 /**
  * Reads a configuration: collects raw values, applies defaults, types them, and checks what
- * several settings say together. All errors come at once (protocol.md §11.1 step 2).
+ * several settings say together. All errors come at once (node.md#start step 2).
  *
  * Invariants: the answer is complete and typed, or ConfigError is thrown; nothing here touches
  * the outside world, so file, environment and flags are arguments.
  */
+
 import { assert } from '../../base/assert.ts';
 import { isObject, stringify } from '../../base/json.ts';
+import { NATIVE_TOKEN } from '../../crypto/chain.ts';
 import { crossChecks } from './checks.ts';
 import { type KindContext, QUOTE_IT, Wrong } from './kinds.ts';
 import { ConfigError, type Problem } from './problems.ts';
@@ -81,6 +83,12 @@ export function readConfig(input: ConfigInput): ConfigResult {
   const problems = layers.flatMap((layer) => layer.problems);
   const warnings = layers.flatMap((layer) => layer.warnings);
   const raw = merge(layers);
+  for (const { key, setting } of allSettings) {
+    const given = setting.ignored === true ? raw.get(key) : undefined;
+    if (given !== undefined) {
+      warnings.push(`${given.source}: ${given.spelling} has no effect in this node`);
+    }
+  }
   resolveSecretFiles(raw, input.readSecret, problems);
 
   const digits = (spelling: string): string | undefined => {
@@ -145,7 +153,7 @@ function typeAll(
   const ticker = raw.get('native-ticker')?.value;
   const context: KindContext = {
     home: input.home,
-    ticker: typeof ticker === 'string' ? ticker : 'WEST',
+    ticker: typeof ticker === 'string' ? ticker : NATIVE_TOKEN,
   };
   const late: PlacedSetting[] = [];
   const type = (placed: PlacedSetting, given: Raw | undefined, fallback: unknown): void => {
@@ -186,10 +194,14 @@ function typeAll(
     }
   }
   for (const placed of late) {
-    const fallback = placed.setting.derive?.((key) => values.get(key));
-    // Its basis is missing or wrong, which has been said already.
-    if (fallback === undefined || String(fallback).startsWith('undefined/')) continue;
-    type(placed, undefined, fallback);
+    let hasBasis = true;
+    const fallback = placed.setting.derive?.((key) => {
+      const value = values.get(key);
+      hasBasis &&= value !== undefined;
+      return value;
+    });
+    // A basis that is missing or wrong is a problem of its own already.
+    if (hasBasis) type(placed, undefined, fallback);
   }
   return values;
 }

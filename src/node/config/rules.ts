@@ -1,5 +1,5 @@
 /** The settings that transaction rules depend on, in the form in which they take them. */
-import type { NetworkSettings } from '../../tx/network-settings.ts';
+import type { NetworkSettings } from '../../tx/rules/chain-rules.ts';
 import type { TxType } from '../../tx/transaction.ts';
 import { camel } from './setting.ts';
 import type { Config } from './settings.ts';

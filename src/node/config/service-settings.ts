@@ -1,9 +1,9 @@
 /**
  * Settings of the interfaces and services around the chain: REST, gRPC, privacy, containers,
- * metrics (protocol.md §11.4, contracts.md §8).
+ * metrics (node.md#configuration).
  */
-import { bool, duration, int } from './kinds.ts';
-import { derived, optional, setting } from './setting.ts';
+import { bool, duration, int, size } from './kinds.ts';
+import { derived, optional, setting, withoutEffect } from './setting.ts';
 import {
   address,
   choice,
@@ -62,11 +62,11 @@ export const restApi = {
 };
 
 export const api = {
-  grpc: {
+  grpc: withoutEffect({
     enable: setting(bool, 'no', 'Serve the contract interface over TCP.'),
     'bind-address': setting(hostName, '0.0.0.0', 'Address the gRPC listener binds to.'),
     port: setting(PORT, 6865, 'TCP port of the gRPC listener.'),
-  },
+  }),
   auth: {
     type: optional(text, 'Accepted for files of other nodes.', IGNORED),
   },
@@ -94,6 +94,17 @@ export const privacy = {
     url: optional(
       text,
       'Vendor postgres: postgres://host:port/database; vendor s3: https://host:port.',
+    ),
+    'policy-quota': setting(
+      size,
+      '10GiB',
+      'Bytes taken in for one policy; items beyond are fetched once there is room.',
+    ),
+    quota: setting(size, '100GiB', 'The same for all policies together.'),
+    'free-space-min': setting(
+      size,
+      '1GiB',
+      'Vendor file: disk space that stays free; nothing is taken in below it.',
     ),
     user: optional(text, 'Vendor postgres: user.'),
     password: optional(secretText, 'Vendor postgres: password.', SECRET),
@@ -123,7 +134,8 @@ export const privacy = {
   },
 };
 
-export const dockerEngine = {
+/** This release runs no container contracts. */
+export const dockerEngine = withoutEffect({
   enable: setting(bool, 'no', 'Execute container contracts.'),
   'docker-host': setting(text, 'unix:///var/run/docker.sock', 'The container engine.'),
   'node-rest-api': optional(text, 'Address under which a container reaches this node.'),
@@ -175,7 +187,7 @@ export const dockerEngine = {
     'utx-cleanup-interval': setting(time, '1m', 'How often failed calls leave the pool.'),
     'contract-error-quorum': setting(COUNT, 2, 'Miners whose error makes a call fail for good.'),
   },
-};
+});
 
 export const metrics = {
   enable: setting(bool, 'no', 'Serve Prometheus metrics.'),

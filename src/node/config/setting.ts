@@ -1,6 +1,6 @@
 /**
  * How a setting is declared. One line per setting gives the typed value, its checks, the example
- * file, the man page, the reference page and the environment variable (style.md §4 rule 2).
+ * file, the man page, the reference page and the environment variable.
  */
 import type { Kind } from './kinds.ts';
 
@@ -18,7 +18,7 @@ export interface Extras {
   readonly secret?: boolean;
   /** Must be equal on all nodes: part of the hash compared at the handshake [H-4]. */
   readonly network?: boolean;
-  /** Accepted so that files of other nodes load; without effect here. */
+  /** Accepted so that files of other nodes load; nothing reads it, and setting it draws a warning. */
   readonly ignored?: boolean;
 }
 
@@ -75,6 +75,16 @@ export function derived<V>(
   extras: Extras = {},
 ): Setting<V> {
   return { setting: true, kind, doc, presence: 'derived', fallback: shown, derive, ...extras };
+}
+
+/** The same settings, each marked as `ignored`. */
+export function withoutEffect<T extends SettingTree>(tree: T): T {
+  const marked = Object.entries(tree).map(([name, node]) => [
+    name,
+    isSetting(node) ? { ...node, ignored: true } : withoutEffect(node),
+  ]);
+  // Nothing but the mark has changed.
+  return Object.fromEntries(marked) as T;
 }
 
 export const isSetting = (node: AnySetting | SettingTree): node is AnySetting =>

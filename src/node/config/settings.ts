@@ -1,8 +1,8 @@
 /**
- * The tree of all settings of a node, and the types that follow from it (protocol.md §11.4,
- * requirements.md "Node configuration parameters"). A new setting is one line in one of the
- * tables; keys are relative to the section `node`.
+ * The tree of all settings of a node, and the types that follow from it (node.md#configuration).
+ * A new setting is one line in one of the tables; keys are relative to the section `node`.
  */
+import { NATIVE_TOKEN } from '../../crypto/chain.ts';
 import { blockchain } from './chain-settings.ts';
 import { bool, int } from './kinds.ts';
 import { miner, network, ntp, synchronization, utx } from './network-settings.ts';
@@ -43,7 +43,7 @@ export const settings = {
   ),
   'native-ticker': setting<string>(
     textLike({ name: 'ticker', expected: '2 to 10 capital letters', pattern: /^[A-Z]{2,10}$/ }),
-    'WEST',
+    NATIVE_TOKEN,
     'Name of the native token in messages and in amounts such as "1.5 WEST".',
   ),
   wallet: {
@@ -66,7 +66,11 @@ export const settings = {
   synchronization,
   utx,
   features: {
-    'auto-support-implemented-features': setting(bool, 'yes', 'Vote for every known feature.'),
+    'auto-support-implemented-features': setting(
+      bool,
+      'yes',
+      'Vote for every known feature but 2, which shares fees with the next miner.',
+    ),
     'auto-shutdown-on-unsupported-feature': setting(
       bool,
       'yes',
@@ -75,7 +79,7 @@ export const settings = {
     supported: setting<readonly number[]>(
       list(int(1, 32767)),
       [],
-      'Features to vote for when auto-support-implemented-features is off.',
+      'Features to vote for besides, or alone with auto-support-implemented-features off.',
     ),
   },
   privacy,

@@ -1,21 +1,21 @@
 /** Balances, data, aliases and leases of accounts for the API, from the committed head. */
-import type { Accounts, Leases } from '../../api/services.ts';
-import type { Blockchain } from '../../chain/blockchain.ts';
+import type { AccountReads, LeaseReads } from '../../api/reads.ts';
 import { findTransaction } from '../../chain/stored-blocks.ts';
 import { type Account, accountOf, available, effective } from '../../ledger/accounts.ts';
 import { aliasesOf, aliasOwner } from '../../ledger/aliases.ts';
-import { generatingBalance, minimumOver } from '../../ledger/balance-history.ts';
+import { generatingBalance, minimumInSteps } from '../../ledger/balance-history.ts';
 import { dataEntries, dataEntry } from '../../ledger/data.ts';
 import { activeLeasesOf, leaseOf } from '../../ledger/leases.ts';
-import type { Entry } from '../../tx/entries.ts';
+import type { Entry } from '../../tx/fields/entries.ts';
+import type { ChainState } from './chain-state.ts';
 import { listMax, page } from './page.ts';
 
 const regular = (account: Account): bigint => account.balance;
 
-export function accountReads(blockchain: Blockchain): Accounts {
-  const { view } = blockchain;
+export function accountReads(state: ChainState): AccountReads {
+  const { view } = state;
   const lowest = (address: Uint8Array, blocks: number, of: (account: Account) => bigint) =>
-    minimumOver(view, address, blockchain.tip().height, blocks, of);
+    minimumInSteps(view, address, state.tip().height, blocks, of);
   function* entriesOf(address: Uint8Array): Generator<Entry> {
     for (const [key, value] of dataEntries(view, address, listMax)) yield { key, ...value };
   }
@@ -27,7 +27,7 @@ export function accountReads(blockchain: Blockchain): Accounts {
         regular: account.balance,
         available: available(account),
         effective: effective(account),
-        generating: generatingBalance(view, address, blockchain.tip().height),
+        generating: generatingBalance(view, address, state.tip().height),
       };
     },
     lowestBalance: (address, confirmations) => lowest(address, confirmations, regular),
@@ -45,13 +45,15 @@ export function accountReads(blockchain: Blockchain): Accounts {
   };
 }
 
-export function leaseReads(blockchain: Blockchain): Leases {
-  const { view } = blockchain;
+export function leaseReads(state: ChainState): LeaseReads {
+  const { view } = state;
   return {
-    active: (address) =>
-      Array.from(activeLeasesOf(view, address, listMax), (id) => findTransaction(view, id)).filter(
-        (found) => found !== undefined,
-      ),
+    *active(address) {
+      for (const id of activeLeasesOf(view, address, listMax)) {
+        const found = findTransaction(view, id);
+        if (found !== undefined) yield found;
+      }
+    },
     isActive: (leaseId) => leaseOf(view, leaseId)?.active ?? false,
   };
 }

@@ -1,19 +1,21 @@
 /** Blocks and transactions for the API, from the committed head. */
-import type { BlockView, ChainReads, ConfirmedTx, HeaderView } from '../../api/services.ts';
+import type { BlockView, ChainReads, ConfirmedTx, HeaderView } from '../../api/reads.ts';
 import type { HeaderRow } from '../../block/header-row.ts';
-import type { Blockchain } from '../../chain/blockchain.ts';
 import {
   findTransaction,
   headerRowAt,
   heightOf,
   type StoredTx,
+  transactionBytesAt,
   transactionsAt,
   transactionsOf,
 } from '../../chain/stored-blocks.ts';
+import { decodeTx } from '../../tx/bytes.ts';
+import type { ChainState } from './chain-state.ts';
 import { isBlockId, isTransactionId } from './ids.ts';
 
-export function chainReads(blockchain: Blockchain): ChainReads {
-  const { view } = blockchain;
+export function chainReads(state: ChainState): ChainReads {
+  const { view } = state;
   const { chain } = view;
 
   const headerView = (height: number, row: HeaderRow): HeaderView => ({
@@ -36,7 +38,7 @@ export function chainReads(blockchain: Blockchain): ChainReads {
   const confirmed = ({ tx, height }: StoredTx): ConfirmedTx => ({ tx, height });
 
   return {
-    height: () => blockchain.tip().height,
+    height: () => state.tip().height,
     headerAt(height) {
       const row = headerRowAt(view, height);
       return row && headerView(height, row);
@@ -45,14 +47,17 @@ export function chainReads(blockchain: Blockchain): ChainReads {
       const row = headerRowAt(view, height);
       return row && { ...headerView(height, row), transactions: transactionsAt(view, height) };
     },
+    *transactionsAt(height) {
+      for (const bytes of transactionBytesAt(view, height)) yield decodeTx(bytes, chain);
+    },
     heightOf: (signature) => (isBlockId(signature) ? heightOf(view, signature) : undefined),
     transaction(id) {
       const found = find(id);
       return found && confirmed(found);
     },
-    transactionsOf(address, limit, after) {
+    *transactionsOf(address, limit, after) {
       const below = after && find(after);
-      return Array.from(transactionsOf(view, address, limit, below), confirmed);
+      for (const stored of transactionsOf(view, address, limit, below)) yield confirmed(stored);
     },
     scoreAt: (height) => headerRowAt(view, height)?.score ?? 0n,
   };

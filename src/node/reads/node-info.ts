@@ -2,8 +2,8 @@
 import type { NodeInfo } from '../../api/services.ts';
 import type { Store } from '../../base/ports.ts';
 import type { FamilyName } from '../../crypto/family.ts';
-import type { NetworkSettings } from '../../tx/network-settings.ts';
 import { allTypes } from '../../tx/registry.ts';
+import type { NetworkSettings } from '../../tx/rules/chain-rules.ts';
 import type { Config } from '../config/settings.ts';
 
 export function nodeInfo(

@@ -1,13 +1,22 @@
-/** Peers for the API, in the text forms of rest-api.md §10: `<host name>/<address in digits>:<port>`. */
-import type { Peers } from '../../api/services-network.ts';
+/** Peers for the API, in text forms: `<host name>/<address in digits>:<port>`. */
+import type { Peers } from '../../api/services.ts';
 import { apiError } from '../../base/errors.ts';
-import { isDigits, type PeerAddress } from '../../network/address.ts';
+import { isDigits, type PeerAddress, parseAddress } from '../../network/messages/peer-address.ts';
 import type { Peering } from '../../network/peering.ts';
-import type { Session } from '../../network/session.ts';
+import type { Session } from '../../network/sessions/session.ts';
 import type { Config } from '../config/settings.ts';
 
 const place = ({ host, port }: PeerAddress, digits = host): string =>
   isDigits(host) ? `/${host}:${port}` : `${host}/${digits}:${port}`;
+
+/** In place of the digits of a name that this node has no session with; the JDK prints it so. */
+const UNRESOLVED = '<unresolved>';
+
+/** Without the port: `/1.2.3.4`, or the name before the stroke. */
+function hostOf(text: string): string {
+  const host = parseAddress(text)?.host ?? text;
+  return isDigits(host) ? `/${host}` : `${host}/${UNRESOLVED}`;
+}
 
 export function peerReads(peering: Peering, config: Config): Peers {
   const { sessions, book, penalties } = peering;
@@ -26,15 +35,19 @@ export function peerReads(peering: Peering, config: Config): Peers {
         peerNonce: session.nonce,
         applicationName: session.agent,
         applicationVersion: session.version,
-        // The handshake lets in nobody with another one.
+        // The handshake refuses a peer with another one.
         applicationConsensus: config.blockchain.consensus.type,
         nodeOwnerAddress: addressToText(session.owner),
       })),
-    all: () => book.known().map(({ address, lastSeen }) => ({ address: place(address), lastSeen })),
+    all: () =>
+      book.known().map(({ address, owner, lastSeen }) => {
+        const digits = owner && sessions.of(owner)?.remoteHost;
+        return { address: place(address, digits ?? UNRESOLVED), lastSeen };
+      }),
     suspended: () =>
       penalties
         .suspended()
-        .map(({ place, since }) => ({ hostname: `/${place}`, timestamp: since })),
+        .map(({ place, since }) => ({ hostname: hostOf(place), timestamp: since })),
     blacklisted: () =>
       penalties.blacklisted().map(({ host, since, reason }) => ({
         hostname: `/${host}`,

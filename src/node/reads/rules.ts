@@ -1,5 +1,5 @@
 /** Consensus, roles and features for the API, from the committed head. */
-import type { ActivationReads, ConsensusReads, PermissionsReads } from '../../api/services.ts';
+import type { ActivationReads, ConsensusReads, PermissionReads } from '../../api/reads.ts';
 import { assert } from '../../base/assert.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import {
@@ -14,8 +14,9 @@ import { participantsInOrder } from '../../ledger/participants.ts';
 import { currentMiners, rolesAt } from '../../ledger/permissions.ts';
 import { roleName } from '../../ledger/roles.ts';
 import { bans } from '../../ledger/tables.ts';
-import type { NetworkSettings } from '../../tx/network-settings.ts';
+import type { NetworkSettings } from '../../tx/rules/chain-rules.ts';
 import type { ConsensusConfig } from '../config/settings.ts';
+import type { ChainState } from './chain-state.ts';
 
 /** More miners than any network of this kind has. */
 const MINERS_MAX = 100_000;
@@ -51,8 +52,7 @@ export function consensusReads(blockchain: Blockchain, config: ConsensusConfig):
   };
 }
 
-export function permissionReads(blockchain: Blockchain): PermissionsReads {
-  const { view } = blockchain;
+export function permissionReads({ view }: ChainState): PermissionReads {
   return {
     roles: (address, timestamp) =>
       rolesAt(view, address, timestamp).map(({ role, due }) => {

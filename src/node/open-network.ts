@@ -1,7 +1,8 @@
 /**
  * A configured node among its peers: connections (peering.ts) and what is exchanged over them.
  */
-import type { Peers } from '../api/services-network.ts';
+import type { Peers } from '../api/services.ts';
+import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { createEquivocations } from '../chain/equivocation.ts';
 import { createForkChoice } from '../chain/fork-choice.ts';
@@ -9,21 +10,19 @@ import { createInvalidBlocks } from '../chain/invalid-blocks.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { isParticipant } from '../ledger/participants.ts';
 import type { Pool } from '../mempool/pool.ts';
-import type { AddressBook } from '../network/address-book.ts';
-import { InitialSyncError, NO_PEERS } from '../network/initial-sync.ts';
-import type { Penalties } from '../network/penalties.ts';
-import { createNetworkService } from '../network/service.ts';
-import type { SessionRegistry } from '../network/sessions.ts';
-import type { Sync } from '../network/sync.ts';
+import { createNetworkService } from '../network/network-service.ts';
+import type { AddressBook } from '../network/peers/address-book.ts';
+import { InitialSyncError, NO_PEERS } from '../network/peers/initial-sync.ts';
+import type { Penalties } from '../network/sessions/penalties.ts';
+import type { SessionRegistry } from '../network/sessions/session-registry.ts';
+import type { Sync } from '../network/sync/sync.ts';
 import type { Config } from './config/settings.ts';
-import { openPeering, type PeeringPortsOfNode } from './peering.ts';
+import { openPeering, type PeeringPortsOfNode } from './open-peering.ts';
 import { peerReads } from './reads/peers.ts';
 
 export interface NetworkPorts extends PeeringPortsOfNode {
   readonly consensus: Consensus;
   readonly pool: Pool;
-  /** Key of the blocks that this node makes; `owner` is who it is to its peers. */
-  readonly minerPublicKey: Uint8Array;
 }
 
 /** What there is to be seen of the network, for the metrics. */
@@ -77,7 +76,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
   const service = createNetworkService(
     {
       mode: config.network.mode,
-      ownPublicKey: ports.minerPublicKey,
+      ownPublicKey: (ports.miner ?? ports.owner).publicKey,
       scoreTtlMs: synchronization.scoreTtl.ms,
       sync: {
         rollbackMax: synchronization.maxRollback,
@@ -105,7 +104,17 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     sessions: peering.sessions,
     connectedMiners: service.connectedMiners,
     isFarBehind: service.isFarBehind,
-    start: peering.start,
+    async start() {
+      try {
+        await peering.start();
+      } catch (cause) {
+        if (cause instanceof InitialSyncError) throw cause;
+        const { bindAddress, port } = config.network;
+        const part = `network of nodes on ${bindAddress}:${port}`;
+        const remedy = 'stop that process or choose another address or port';
+        throw new StartError(part, 'network.bind-address, network.port', cause, remedy);
+      }
+    },
     async stop() {
       await service.stop();
       await peering.stop();
@@ -113,7 +122,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
   };
 }
 
-/** A node without peers has nobody to ask who its network is. */
+/** A node without peers cannot ask any other node about its network. */
 function alone({ network }: Config, { blockchain, owner }: NetworkPorts): NodeNetwork {
   return {
     readings: undefined,

@@ -1,4 +1,6 @@
-/** Confidential data of policies on a configured node: what it keeps, and its part in the exchange. */
+/**
+ * Confidential data of policies on a configured node: what it keeps, and its part in the exchange.
+ */
 import type { Clock, Log, Random, Store, Verifier } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
@@ -6,8 +8,9 @@ import type { Chain } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { Keystore } from '../keystore/keystore.ts';
 import type { Pool } from '../mempool/pool.ts';
-import type { SessionRegistry } from '../network/sessions.ts';
-import { createPrivacy, type Privacy } from '../privacy/service.ts';
+import type { SessionRegistry } from '../network/sessions/session-registry.ts';
+import { createPrivacy, type Privacy } from '../privacy/privacy-service.ts';
+import type { QuotaLimit } from '../privacy/quota.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Config } from './config/settings.ts';
 
@@ -27,6 +30,7 @@ export interface PrivacyPortsOfNode {
   readonly feeOf: (tx: Tx) => bigint;
   /** Undefined for a node without peers. */
   readonly sessions: SessionRegistry | undefined;
+  readonly onNoRoom: (limit: QuotaLimit) => void;
   readonly owner: {
     readonly address: Uint8Array;
     readonly sign: (message: Uint8Array) => Uint8Array;
@@ -40,7 +44,7 @@ export function openPrivacy(
 ): Privacy | undefined {
   const { privateStore, chain, blockchain } = ports;
   if (privateStore === undefined) return undefined;
-  const { synchronizer, replier } = privacy;
+  const { synchronizer, replier, storage } = privacy;
   return createPrivacy(
     {
       replyParallelism: replier.parallelism,
@@ -53,14 +57,20 @@ export function openPrivacy(
       newsMs: synchronizer.inventoryTimestampThreshold.ms,
       failedMax: synchronizer.failedPeersCacheSize,
       failedMs: synchronizer.failedPeersCacheExpireTimeout.ms,
+      quota: {
+        policyBytesMax: storage.policyQuota,
+        totalBytesMax: storage.quota,
+        freeBytesMin: storage.freeSpaceMin,
+      },
     },
     {
       ...ports,
       store: privateStore,
       rows: ports.store,
+      onNoRoom: ports.onNoRoom,
       view: blockchain.view,
       ownerAddress: chain.addressFromText(privacy.ownerAddress),
-      // A watcher exchanges no private data (protocol.md §10.8).
+      // A watcher exchanges no private data (network.md#gossip-of-blocks).
       peers: network.mode === 'watcher' ? undefined : ports.sessions,
     },
   );

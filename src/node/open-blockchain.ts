@@ -3,14 +3,15 @@ import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
 import { type Blockchain, type ChainMetrics, createBlockchain } from '../chain/blockchain.ts';
 import type { FeatureSupport, VotingSettings } from '../chain/features.ts';
-import { requireSameOrigin } from '../chain/origin.ts';
+import { requireSameOrigin, requireSameSettings } from '../chain/origin.ts';
 import type { Chain } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
-import type { NetworkSettings } from '../tx/network-settings.ts';
 import { allTypes } from '../tx/registry.ts';
+import type { NetworkSettings } from '../tx/rules/chain-rules.ts';
+import { sharedSettings } from './config/genesis.ts';
 import { ruleSettings } from './config/rules.ts';
 import type { Config } from './config/settings.ts';
-import { consensusOf } from './consensus.ts';
+import { consensusOf } from './open-consensus.ts';
 
 export interface ChainPorts {
   readonly chain: Chain;
@@ -29,8 +30,8 @@ export interface OpenedChain {
 }
 
 /**
- * Founds the chain in an empty store. Throws ApiError where the store belongs to another network,
- * and leaves it untouched then.
+ * Founds the chain in an empty store. Throws ApiError where the store belongs to another network or was
+ * made under other settings of the network, and leaves it untouched then.
  */
 export async function openBlockchain(
   config: Config,
@@ -60,5 +61,6 @@ export async function openBlockchain(
   );
   if (blockchain.isEmpty()) await blockchain.found(genesis);
   else requireSameOrigin(blockchain.view, blockId(genesis));
+  await requireSameSettings(blockchain.view, sharedSettings(config), ports.store);
   return { blockchain, consensus, network, support };
 }

@@ -1,4 +1,6 @@
 /** The connections of a configured node to other nodes. */
+
+import { equal } from '../base/bytes.ts';
 import type { Network } from '../base/network.ts';
 import type { Clock, Files, Log, Random, Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
@@ -7,9 +9,11 @@ import type { Chain } from '../codec/codec.ts';
 import { settingsHash } from '../consensus/settings-hash.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { participantOf } from '../ledger/participants.ts';
-import { type PeerAddress, parseAddress } from '../network/address.ts';
-import { versionOf } from '../network/handshake.ts';
+import { signedByMiner } from '../network/messages/handshake-messages.ts';
+import { type PeerAddress, parseAddress } from '../network/messages/peer-address.ts';
 import { createPeering, type Peering } from '../network/peering.ts';
+import { type OwnHello, versionOf } from '../network/sessions/handshake.ts';
+import { registerNode } from '../tx/types/111-register-node.ts';
 import { networkSettings } from './config/genesis.ts';
 import type { Config } from './config/settings.ts';
 
@@ -30,12 +34,16 @@ export interface PeeringPortsOfNode {
     readonly publicKey: Uint8Array;
     readonly sign: (message: Uint8Array) => Uint8Array;
   };
+  /** The account that makes the blocks of this node; absent: the owner, who it is to its peers. */
+  readonly miner?: {
+    readonly publicKey: Uint8Array;
+    readonly sign: (message: Uint8Array) => Uint8Array;
+  };
 }
 
 const AGENT = 'platform-node';
 /** Older nodes speak other protocols. */
 const OLDEST_VERSION = versionOf('1.0.0');
-const REGISTER_NODE = 111;
 
 /**
  * Listens to the chain at once and to the network after `start`. Undefined for a node without a
@@ -65,6 +73,7 @@ export function openPeering(
         ownerPublicKey: owner.publicKey,
         mode: settings.mode,
         features: [],
+        miner: minerProof(ports, blockId(genesis)),
       },
       minimumVersion: OLDEST_VERSION,
       host: settings.bindAddress,
@@ -93,7 +102,8 @@ export function openPeering(
     },
   );
   const forget = blockchain.listen({
-    block: ({ block }) => peering.review(block.txs.some(({ def }) => def.type === REGISTER_NODE)),
+    block: ({ block }) =>
+      peering.review(block.txs.some(({ def }) => def.type === registerNode.type)),
     rolledBack: () => peering.review(true),
   });
   return {
@@ -103,6 +113,16 @@ export function openPeering(
       await peering.stop();
     },
   };
+}
+
+/** For peers to count this node among the miners, whose privacy owner may be another account. */
+function minerProof(
+  { owner, miner }: PeeringPortsOfNode,
+  genesisId: Uint8Array,
+): OwnHello['miner'] {
+  if (miner === undefined || equal(owner.publicKey, miner.publicKey)) return undefined;
+  const signature = miner.sign(signedByMiner(genesisId, owner.address));
+  return { publicKey: miner.publicKey, signature };
 }
 
 const isPlace = (place: PeerAddress | undefined): place is PeerAddress => place !== undefined;

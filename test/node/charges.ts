@@ -1,0 +1,108 @@
+/** Parts of a node of which one throws, once, when a test says so. */
+
+import type { Verifier } from '../../src/base/ports.ts';
+import type { Chain } from '../../src/codec/codec.ts';
+import { createPool, type Pool, type PoolChain } from '../../src/mempool/pool.ts';
+import { createTrial } from '../../src/mempool/trial.ts';
+import {
+  chain,
+  network,
+  newChain,
+  quiet,
+  type TestChain,
+  verifier,
+} from '../chain/chain-harness.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
+
+/** Throws once, as soon as it is armed. */
+export class Charge {
+  private make: (() => Error) | undefined;
+  fired = 0;
+
+  arm(make: () => Error): void {
+    this.make = make;
+    this.fired = 0;
+  }
+
+  pass(): void {
+    const { make } = this;
+    this.make = undefined;
+    if (make === undefined) return;
+    this.fired++;
+    throw make();
+  }
+}
+
+/** The same object, except that this method passes the charge first. */
+export function mined<T extends object, K extends keyof T>(part: T, name: K, charge: Charge): T {
+  const method = part[name] as (...args: unknown[]) => unknown;
+  return {
+    ...part,
+    [name]: (...args: unknown[]) => {
+      charge.pass();
+      return method.apply(part, args);
+    },
+  };
+}
+
+/** What nobody catches while this runs: each would stop a node. */
+export async function unhandled(action: () => Promise<unknown>): Promise<unknown[]> {
+  const found: unknown[] = [];
+  const note = (cause: unknown): void => void found.push(cause);
+  process.on('unhandledRejection', note);
+  try {
+    await action();
+    for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    process.off('unhandledRejection', note);
+  }
+  return found;
+}
+
+export interface Bench {
+  readonly at: TestChain;
+  readonly pool: Pool;
+  readonly records: Uint8Array[];
+}
+
+export interface Parts {
+  readonly codec?: Chain;
+  readonly state?: (state: PoolChain) => PoolChain;
+  readonly verifier?: Verifier;
+  readonly charge?: Charge;
+  readonly recovered?: readonly Uint8Array[];
+}
+
+export async function bench(parts: Parts = {}): Promise<Bench> {
+  const at = await newChain(createMemoryStore());
+  const records: Uint8Array[] = [];
+  const trial = createTrial(at.blockchain, network, at.clock);
+  const pool = createPool(
+    {
+      bytesMax: 1_000_000,
+      senderEntriesMax: 100,
+      expireMs: 7_200_000,
+      cleanupMs: 3_600_000,
+      nativeToken: 'WEST',
+    },
+    {
+      chain: parts.codec ?? chain,
+      state: parts.state?.(trial) ?? trial,
+      verifier: parts.verifier ?? verifier,
+      journal: {
+        recovered: parts.recovered ?? [],
+        async append(record) {
+          parts.charge?.pass();
+          records.push(record);
+        },
+        async rewrite(next) {
+          records.splice(0, records.length, ...next);
+        },
+        close: async () => {},
+      },
+      clock: at.clock,
+      log: quiet,
+    },
+  );
+  return { at, pool, records };
+}
