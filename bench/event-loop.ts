@@ -11,7 +11,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { systemClock } from '../src/adapters/system.ts';
 import { loadConfig } from '../src/cli/config-file.ts';
 import { runNode } from '../src/cli/run-node.ts';
-import { pack } from '../src/mempool/packer.ts';
+import { applying, pack } from '../src/mempool/packer.ts';
 import type { Tx } from '../src/tx/transaction.ts';
 import { makeDevFolder } from './node/dev-folder.ts';
 import { createSenders } from './transfers/senders.ts';
@@ -61,7 +61,7 @@ async function forge(): Promise<number> {
     if (slot === undefined || now < slot.from || now >= slot.until) continue;
     const start = performance.now();
     await blockchain.forge(folder.owner, now, (draft, limits) =>
-      pack(pool, limits, draft.add, clock),
+      pack(pool, limits, applying(draft.add), clock),
     );
     return performance.now() - start;
   }

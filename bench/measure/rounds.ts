@@ -1,5 +1,5 @@
 /**
- * Interleaved measuring (goals.md, rules of measuring): every round runs all contenders once, one
+ * Interleaved measuring (performance.md#measuring): every round runs all contenders once, one
  * after the other, so that what slows the machine for a while slows both sides of a ratio. A run
  * on a machine that others keep busy does not count.
  */

@@ -1,5 +1,5 @@
 /** Bytes of whole pages that each table of a store occupies. */
-import { openEnvironment } from '../../src/adapters/lmdb-environment.ts';
+import { openEnvironment } from '../../src/adapters/lmdb/environment.ts';
 import { tables } from '../../src/ledger/tables.ts';
 
 export interface TableBytes {

@@ -2,8 +2,8 @@
 import { mkdirSync } from 'node:fs';
 import { files } from '../../src/adapters/files.ts';
 import { systemRandom } from '../../src/adapters/system.ts';
+import { cryptographyOf } from '../../src/cli/cryptography.ts';
 import { configPath, createDevNetwork, DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
-import { networkOf } from '../../src/cli/network.ts';
 import type { Chain } from '../../src/codec/codec.ts';
 import type { CryptoFamily } from '../../src/crypto/family.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
@@ -35,7 +35,7 @@ export interface DevFolderOptions {
 
 export async function makeDevFolder(options: DevFolderOptions): Promise<DevFolder> {
   const { dir, roundMs, genesisTimestamp } = options;
-  const { family, chain } = networkOf(true, DEV_CHAIN_ID);
+  const { family, chain } = cryptographyOf(true, DEV_CHAIN_ID);
   const random = systemRandom;
   mkdirSync(dir, { recursive: true });
   const network = await createDevNetwork(

@@ -1,8 +1,8 @@
-/** What a row of the benchmark found, and how it compares with its goals (goals.md §1). */
+/** What a row of the benchmark found, and how it compares with its goals. */
 import type { Spread } from '../measure/rounds.ts';
 
 export interface RowResult {
-  /** Letter of the row in goals.md, or a short word for a figure that stands elsewhere. */
+  /** Letter of the row in performance.md, or a short word for a figure that stands elsewhere. */
   readonly row: string;
   readonly title: string;
   readonly figures: readonly Figure[];

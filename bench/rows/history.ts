@@ -3,8 +3,8 @@
  * beside the same page of an address that has no more than the page.
  */
 
+import { cryptographyOf } from '../../src/cli/cryptography.ts';
 import { DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
-import { networkOf } from '../../src/cli/network.ts';
 import type { Bench } from '../bench.ts';
 import { generateChain } from '../chain/generate.ts';
 import { batch, get } from '../load/requests.ts';
@@ -22,7 +22,7 @@ const CONNECTIONS = 32;
 export async function history(bench: Bench): Promise<RowResult> {
   const notes: string[] = [];
   const transfers = TRANSFERS[bench.quick ? 'quick' : 'full'];
-  const { chain } = networkOf(true, DEV_CHAIN_ID);
+  const { chain } = cryptographyOf(true, DEV_CHAIN_ID);
   const [few, many] = createSenders(2, chain, 'bench reader').map(({ address }) => address);
   bench.say(`  making a chain of ${transfers} transfers`);
   const { folder } = await generateChain(bench.folder('history'), transfers, {

@@ -1,7 +1,7 @@
 /** Signed transfers of version 2, and the mass transfers that fund who sends them. */
 import { stringify } from '../../src/base/json.ts';
 import type { Chain } from '../../src/codec/codec.ts';
-import { txToJson } from '../../src/tx/json.ts';
+import { txToJson } from '../../src/tx/json/encode.ts';
 import { planOf } from '../../src/tx/plan.ts';
 import { messageOf, seal } from '../../src/tx/seal.ts';
 import type { Fields, Tx, Values } from '../../src/tx/transaction.ts';

@@ -11,8 +11,9 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { generateChain, openChain } from '../../bench/chain/generate.ts';
 import type { DevFolder } from '../../bench/node/dev-folder.ts';
-import { latestTransaction } from '../../src/adapters/lmdb-environment.ts';
+import { latestTransaction } from '../../src/adapters/lmdb/environment.ts';
 import { encodeHex } from '../../src/base/hex.ts';
+import { childEnvironment } from '../child-environment.ts';
 
 const TRANSACTIONS = Number(process.env['IMPORT_TXS'] ?? 20_000);
 const KILLS = Number(process.env['IMPORT_KILLS'] ?? 2);
@@ -25,8 +26,7 @@ const LOOK_MS = 2;
 const MS_PER_TRANSACTION_MAX = 5;
 const SETTLE_MS_MAX = 120_000;
 const BIN = fileURLToPath(new URL('../../bin/platform-node', import.meta.url));
-/** Without the hooks that the test runner gives its children. */
-const env = { ...process.env, NODE_OPTIONS: '' };
+const env = childEnvironment();
 const run = promisify(execFile);
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

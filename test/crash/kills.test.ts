@@ -12,6 +12,7 @@ import { type DevFolder, makeDevFolder } from '../../bench/node/dev-folder.ts';
 import { type NodeProcess, startNode } from '../../bench/node/node-process.ts';
 import { createSenders } from '../../bench/transfers/senders.ts';
 import { broadcastBody, fundingTransfers } from '../../bench/transfers/transfers.ts';
+import { childEnvironment } from '../child-environment.ts';
 import { createPromises } from './witness/promises.ts';
 import { startSteadyLoad } from './witness/steady-load.ts';
 
@@ -117,7 +118,7 @@ interface StateAt {
 
 /** Runs the command without the hooks that the test runner gives its children. */
 const platformNode = async (...args: readonly string[]): Promise<unknown> =>
-  JSON.parse((await run(BIN, args, { env: { ...process.env, NODE_OPTIONS: '' } })).stdout);
+  JSON.parse((await run(BIN, args, { env: childEnvironment() })).stdout);
 
 const hashOf = async (config: string): Promise<StateAt> =>
   (await platformNode('chain', 'hash', config)) as StateAt;

@@ -44,6 +44,14 @@ t.test('four nodes by proof of authority', async (t) => {
   for (const { get } of network.rests) {
     t.equal(((await get('/peers/connected')).body as { peers: [] }).peers.length, 3);
   }
+  await t.test('the list says which node signs for an account', async (t) => {
+    const { nodes } = JSON.parse(network.command.stdout()) as { nodes: { accounts: string[] }[] };
+    for (const [i, { accounts }] of nodes.entries()) {
+      const held = (await network.rests[i]!.get('/addresses')).body as string[];
+      t.strictSame([...held].sort(), [...accounts].sort(), `node ${i + 1}`);
+      t.equal(accounts.length, 5, 'its owner and the four accounts that own no node');
+    }
+  });
   await send(network, 1, 3);
   await eventually('blocks of all nodes', async () =>
     (await generators(network)).size === 4 ? true : undefined,

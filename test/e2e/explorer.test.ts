@@ -1,9 +1,10 @@
 // The explorer in a real browser, on a real node: what a reader sees, presses and is told.
 import t, { type Test } from 'tap';
+import { leftOut } from '../left-out.ts';
 import { chromium, openPage, type Page, type PageOptions } from './browser.ts';
 import { startDevNode } from './dev-node.ts';
 
-const skip = chromium === undefined && 'this machine has no Chromium';
+const skip = chromium === undefined && leftOut('this machine has no Chromium');
 const MOST = 9_223_372_036_854_775_807n;
 /** With the fee on top it must not exceed 64 bits. */
 const SENT = MOST - 2_000_000_000n;

@@ -1,9 +1,9 @@
 /** Real processes and a member that lies to them: a branch that looks better and is not valid. */
 import { generateKeyPair } from '@libp2p/crypto/keys';
 import t from 'tap';
-import { libp2pNetwork } from '../../src/adapters/libp2p.ts';
+import { libp2pNetwork } from '../../src/adapters/libp2p/transport.ts';
+import { inlineVerifier } from '../../src/adapters/signature-pool.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
-import { inlineVerifier } from '../../src/adapters/workers.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
 import { type Block, blockId, sealBlock } from '../../src/block/block.ts';
@@ -14,10 +14,10 @@ import {
   encodeBlocks,
   encodeHead,
   encodeIds,
-} from '../../src/network/messages-blocks.ts';
-import { txProtocols } from '../../src/network/messages-transactions.ts';
+} from '../../src/network/messages/block-messages.ts';
+import { txProtocols } from '../../src/network/messages/transaction-messages.ts';
 import type { Peering } from '../../src/network/peering.ts';
-import { openPeering } from '../../src/node/peering.ts';
+import { openPeering } from '../../src/node/open-peering.ts';
 import { account, payment, quiet } from '../chain/chain-harness.ts';
 import { type MadeChain, madeChain } from './made-chain.ts';
 import { family } from './network-folder.ts';

@@ -1,20 +1,21 @@
 /** Blocks of a network of processes that the test makes itself, since it has the keys of all. */
 import { cpSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { openLmdbStore } from '../../src/adapters/lmdb.ts';
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
+import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
+import { inlineVerifier } from '../../src/adapters/signature-pool.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
-import { inlineVerifier } from '../../src/adapters/workers.ts';
 import type { Store } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
-import type { Blockchain, Generator } from '../../src/chain/blockchain.ts';
+import type { Blockchain } from '../../src/chain/blockchain.ts';
+import type { Generator } from '../../src/chain/forge.ts';
 import { importBlocks } from '../../src/chain/import-blocks.ts';
 import { loadConfig } from '../../src/cli/config-file.ts';
-import { genesisBlock } from '../../src/cli/network.ts';
+import { genesisBlock } from '../../src/cli/genesis-block.ts';
 import { tables } from '../../src/ledger/tables.ts';
-import { openBlockchain } from '../../src/node/blockchain.ts';
 import type { Config } from '../../src/node/config/settings.ts';
+import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { quiet } from '../chain/chain-harness.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import { family } from './network-folder.ts';
 import { chain, type ProcessNetwork } from './process-network.ts';
 

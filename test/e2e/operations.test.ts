@@ -44,9 +44,10 @@ t.test('metrics of a node at work', async (t) => {
   const text = await read();
   const value = (name: string, labels = ''): number =>
     Number(new RegExp(`^${name}${labels.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1]);
-  // Nobody has said or done anything to a node without peers.
-  const { peerMessages, peerBytes, offences } = metricTable;
-  const silent = new Set<string>([peerMessages, peerBytes, offences].map(({ name }) => name));
+  // A node without peers and without a store of confidential data has nothing to count there.
+  const { peerMessages, peerBytes, offences, privateRefused, privateQueue } = metricTable;
+  const idle = [peerMessages, peerBytes, offences, privateRefused, privateQueue];
+  const silent = new Set<string>(idle.map(({ name }) => name));
   for (const { name, kind } of Object.values(metricTable)) {
     t.match(text, new RegExp(`^# TYPE ${name} ${kind}$`, 'm'));
     if (silent.has(name)) continue;

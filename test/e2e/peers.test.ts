@@ -73,14 +73,14 @@ t.test('a network of processes', async (t) => {
   const signed = await networkFolder(t);
   const ports = await freePorts(4);
   const place = (i: number): string => `"127.0.0.1:${ports[i]}"`;
-  const networkOf = (i: number, known: readonly number[]): string =>
+  const cryptographyOf = (i: number, known: readonly number[]): string =>
     `port = ${ports[i]}, declared-address = ${place(i)}, node-name = "node ${i}", ` +
     `attempt-connection-delay = 200ms, suspension-residence-time = 1s, ` +
     `known-peers = [${known.map(place)}]`;
-  const firstConfig = await joining(t, signed, OWNER, networkOf(0, []));
-  const secondConfig = await joining(t, signed, SECOND, networkOf(1, [0]));
-  const thirdConfig = await joining(t, signed, HIDDEN, networkOf(2, [0]), THIRD);
-  const newcomerConfig = await joining(t, signed, NEWCOMER, networkOf(3, [0]));
+  const firstConfig = await joining(t, signed, OWNER, cryptographyOf(0, []));
+  const secondConfig = await joining(t, signed, SECOND, cryptographyOf(1, [0]));
+  const thirdConfig = await joining(t, signed, HIDDEN, cryptographyOf(2, [0]), THIRD);
+  const newcomerConfig = await joining(t, signed, NEWCOMER, cryptographyOf(3, [0]));
   const start = (config: string) => startNode(t, config, { apiKey: API_KEY });
 
   let first = await start(firstConfig);
@@ -118,7 +118,7 @@ t.test('a network of processes', async (t) => {
     });
     await eventually('a suspension', async () => {
       const { body } = await first.rest.get('/peers/suspended');
-      return JSON.stringify(body).includes('127.0.0.1:1') || undefined;
+      return JSON.stringify(body).includes('"hostname":"/127.0.0.1"') || undefined;
     });
     const signature = base58.encode(
       family.sign(SECOND.privateKey, utf8(SECOND.address), systemRandom),

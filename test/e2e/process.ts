@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '../child-environment.ts';
 
 export const COMMAND = fileURLToPath(new URL('../../bin/platform-node', import.meta.url));
 /** Processes start slowly on a machine that is busy with other tests. */
@@ -37,14 +38,6 @@ export interface Scope {
   teardown(action: () => unknown): void;
 }
 
-/** Variables that would change what the command does are not inherited. */
-function environment(own: CommandOptions['env'] = {}): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(NODE_|PLATFORM_NODE_|WE_NODE_|LOG_LEVEL$|TAP_)/.test(name),
-  );
-  return { ...Object.fromEntries(kept), NO_COLOR: '1', ...own };
-}
-
 export const startCommand = (
   scope: Scope,
   args: readonly string[],
@@ -58,10 +51,9 @@ export function startProgram(
   args: readonly string[],
   options: CommandOptions = {},
 ): Command {
-  // Without the hooks that the test runner gives every process: this one runs as for a user.
-  const child = spawn('env', ['-u', 'NODE_OPTIONS', program, ...args], {
+  const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: environment(options.env),
+    env: childEnvironment(options.env),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     // Makes it the leader of a group, which can be ended as a whole.
     detached: options.withChildren === true,

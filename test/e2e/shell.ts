@@ -1,5 +1,6 @@
 /** Documentation as somebody follows it: the lines of its shell blocks, pasted into a shell. */
 import { spawn } from 'node:child_process';
+import { childEnvironment } from '../child-environment.ts';
 
 const LINE_MS_MAX = 60_000;
 
@@ -17,9 +18,7 @@ export class Shell {
   private look = (): void => {};
 
   constructor({ cwd, env }: { cwd: string; env: Readonly<Record<string, string>> }) {
-    // Without the hooks of the test runner, and without what might be set here already.
-    const unset = ['NODE_OPTIONS', 'PLATFORM_NODE_API_KEY'].flatMap((name) => ['-u', name]);
-    this.child = spawn('env', [...unset, 'sh'], { cwd, env: { ...process.env, ...env } });
+    this.child = spawn('sh', { cwd, env: childEnvironment(env) });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         this.output += text;

@@ -29,7 +29,7 @@ const waiting: readonly (readonly [numbers: readonly number[], issue: string])[]
 function titled(): Map<number, string[]> {
   const folder = join(import.meta.dirname, '..');
   const found = new Map<number, string[]>();
-  for (const file of globSync('**/*.test.ts', { cwd: folder })) {
+  for (const file of globSync('**/*.ts', { cwd: folder })) {
     const text = readFileSync(join(folder, file), 'utf8');
     for (const [, number] of text.matchAll(/['"`][^'"`\n]*\bscenario (\d+):/g)) {
       found.set(Number(number), [...(found.get(Number(number)) ?? []), file]);

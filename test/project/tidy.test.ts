@@ -26,6 +26,9 @@ const routes = /^src\/api\/routes\//;
 const vagueNames = /^(utils?|helpers?|misc|common|stuff)\.ts$/;
 const unfinished = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b`);
 
+/** These read errors of a library that tells its kind in the text alone. */
+const foreignTexts = ['src/adapters/libp2p/transport.ts', 'src/adapters/lmdb/environment.ts'];
+
 const root = new URL('../../', import.meta.url);
 const sources = files('src');
 const everything = [...sources, ...['bin', 'scripts', 'test', 'bench'].flatMap(files)];
@@ -64,6 +67,28 @@ t.test('no any', async (t) => {
   t.strictSame(found, allowed);
 });
 
+t.test('errors are values: the text of a message decides nothing', async (t) => {
+  const own = sources.filter((file) => !foreignTexts.includes(file));
+  t.strictSame(
+    own.flatMap((file) => decisionsByText(file, read(file))),
+    [],
+    'give the error a class, an entry of the catalogue or a field',
+  );
+});
+
+t.test('the search for decisions by text finds them and nothing else', async (t) => {
+  const found = (text: string) => decisionsByText('a.ts', text).length;
+  t.equal(found("if (error.message.startsWith('Block')) f();"), 1);
+  t.equal(found('TEXTS.some((text) => error.message.includes(text));'), 1);
+  t.equal(found('if (DAMAGE.test(cause.message)) f();'), 1);
+  t.equal(found("const isFull = (cause as Error).name === 'Full';"), 1);
+  t.equal(found('const { message } = cause as Error; if (message === own()) f();'), 1);
+  t.equal(found('switch (error.message) { case closed: f(); }'), 1);
+  t.equal(found('if (/^E/.exec(String(cause))) f();'), 1);
+  t.equal(found("const { message } = of; if (message === undefined || message !== '') f();"), 0);
+  t.equal(found("log.warn('failed', { why: error.message }); f(family.name === 'gost');"), 0);
+});
+
 t.test('the search for globals finds uses and nothing else', async (t) => {
   const found = (text: string) => globalsOf('a.ts', text).map((place) => place.split(' ')[1]);
   t.strictSame(found('const a = Date.now(); setTimeout(f, 1);'), ['Date', 'setTimeout']);
@@ -73,6 +98,14 @@ t.test('the search for globals finds uses and nothing else', async (t) => {
   t.strictSame(found('queue.process(); const a = { process: 1 }; class B { fetch() {} }'), []);
   t.strictSame(found('export const run = (fetch: Fetch) => fetch(1);'), []);
 });
+
+const equalities = new Set([
+  ts.SyntaxKind.EqualsEqualsEqualsToken,
+  ts.SyntaxKind.ExclamationEqualsEqualsToken,
+]);
+const searches = new Set('includes startsWith endsWith indexOf match search test exec'.split(' '));
+/** How variables that hold an error are called. */
+const errorLike = /\b(error|cause|refusal|problem|failure)\b/;
 
 function files(folder: string): string[] {
   const path = fileURLToPath(new URL(folder, root));
@@ -179,4 +212,58 @@ function isMemberName(node: ts.Identifier, parent: ts.Node): boolean {
       ts.isSetAccessorDeclaration(parent)) &&
     parent.name === node
   );
+}
+
+/** Comparisons and searches of the message or the name of an error, as `file:line text`. */
+function decisionsByText(file: string, text: string): string[] {
+  const source = parse(file, text);
+  const messages = new Set<string>();
+  const found: string[] = [];
+  declarations(source);
+  decisions(source);
+  return found;
+
+  /** Variables that hold the message of an error. */
+  function declarations(node: ts.Node): void {
+    if (ts.isVariableDeclaration(node) && ts.isObjectBindingPattern(node.name)) {
+      for (const { propertyName, name } of node.name.elements) {
+        if ((propertyName ?? name).getText() === 'message') messages.add(name.getText());
+      }
+    }
+    ts.forEachChild(node, declarations);
+  }
+
+  function decisions(node: ts.Node): void {
+    if (decides(node)) {
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart());
+      found.push(`${file}:${line + 1} ${node.getText()}`);
+    }
+    ts.forEachChild(node, decisions);
+  }
+
+  function decides(node: ts.Node): boolean {
+    if (ts.isSwitchStatement(node)) return isText(node.expression);
+    if (ts.isBinaryExpression(node)) {
+      const { left, right, operatorToken } = node;
+      if (!equalities.has(operatorToken.kind)) return false;
+      return (isText(left) && !isAbsence(right)) || (isText(right) && !isAbsence(left));
+    }
+    if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false;
+    const { expression, name } = node.expression;
+    return searches.has(name.text) && (isText(expression) || node.arguments.some(isText));
+  }
+
+  function isText(node: ts.Expression): boolean {
+    if (ts.isIdentifier(node)) return messages.has(node.text);
+    if (ts.isCallExpression(node) && node.expression.getText() === 'String') {
+      return node.arguments.some((argument) => errorLike.test(argument.getText()));
+    }
+    if (!ts.isPropertyAccessExpression(node)) return false;
+    if (node.name.text === 'message') return true;
+    return node.name.text === 'name' && errorLike.test(node.expression.getText());
+  }
+
+  function isAbsence(node: ts.Expression): boolean {
+    return node.getText() === 'undefined' || (ts.isStringLiteral(node) && node.text === '');
+  }
 }

@@ -2,22 +2,28 @@
  * What must hold in a simulation, after every commit, every second and at its end. The first broken
  * rule ends the simulation.
  */
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
+
 import { base58 } from '../../src/base/base58.ts';
-import { equal, latin1 } from '../../src/base/bytes.ts';
+import { concat, equal, latin1 } from '../../src/base/bytes.ts';
+import { SIGNATURE_BYTES } from '../../src/base/sizes.ts';
+import { decodeBlock } from '../../src/block/block.ts';
+import type { Header } from '../../src/block/header.ts';
 import { initialBalance } from '../../src/chain/audit.ts';
 import { createEquivocations } from '../../src/chain/equivocation.ts';
 import { createForkChoice } from '../../src/chain/fork-choice.ts';
 import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { blockAt, confirmedHeight, headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { CodecError } from '../../src/codec/codec.ts';
 import { isFromFuture } from '../../src/consensus/consensus.ts';
 import { brokenInvariants } from '../../src/ledger/invariants.ts';
 import { isParticipant } from '../../src/ledger/participants.ts';
-import { openBlockchain } from '../../src/node/blockchain.ts';
+import { openBlockchain } from '../../src/node/open-blockchain.ts';
+import { consensusOf } from '../../src/node/open-consensus.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { chain, quiet } from '../chain/chain-harness.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import type { Ground, SimNode } from './node.ts';
-import { POOL_BYTES_MAX, ROLLBACK_MAX } from './settings.ts';
+import { GENESIS_TIME, POOL_BYTES_MAX, ROLLBACK_MAX } from './settings.ts';
 
 export class Broken extends Error {}
 
@@ -30,6 +36,8 @@ export class Checkers {
   /** Block id → state hash after it, whoever computed it. */
   private readonly hashes = new Map<string, string>();
   private readonly accepted: { readonly by: string; readonly tx: Tx }[] = [];
+  /** Member and turn → the block that it has signed in it, over all its lives. */
+  private readonly signed = new Map<string, string>();
   private commits = 0;
   /** Deepest reorganisation so far. */
   depthMax = 0;
@@ -64,6 +72,18 @@ export class Checkers {
         if (this.commits % FULL_CHECK_EVERY === 0) this.wholeState(node, initial);
       },
     });
+  }
+
+  /** Gives what is wrong where a member signs a second block in a turn, in whichever of its lives. */
+  noteSignature(node: SimNode, message: Uint8Array): string | undefined {
+    const header = blockIn(message);
+    if (header === undefined) return undefined;
+    const { turnOf } = consensusOf(node.config, GENESIS_TIME, chain);
+    const turn = `${node.name} ${turnOf(header)}`;
+    const block = latin1(chain.fastHash(message));
+    const earlier = this.signed.get(turn) ?? block;
+    this.signed.set(turn, block);
+    return earlier === block ? undefined : `a second block in its turn: ${turn}`;
   }
 
   private wholeState(node: SimNode, initial: bigint): void {
@@ -165,6 +185,16 @@ export class Checkers {
 
   private fail(node: SimNode, why: string): never {
     throw new Broken(`${node.name}: ${why}`);
+  }
+}
+
+/** The header of the block that is being signed; undefined where this is something else. */
+function blockIn(message: Uint8Array): Header | undefined {
+  try {
+    return decodeBlock(concat(message, new Uint8Array(SIGNATURE_BYTES)), chain).header;
+  } catch (error) {
+    if (error instanceof CodecError) return undefined;
+    throw error;
   }
 }
 

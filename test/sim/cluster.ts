@@ -5,18 +5,18 @@
  * Invariant: everything that happens follows from the seed, so two runs have the same trace.
  */
 import { createHash } from 'node:crypto';
-import { createMemoryNet, type MemoryNet } from '../../src/adapters/memory-net.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { LogFields } from '../../src/base/ports.ts';
 import { headerRowAt } from '../../src/chain/stored-blocks.ts';
 import { CodecError } from '../../src/codec/codec.ts';
-import { InitialSyncError } from '../../src/network/initial-sync.ts';
+import { InitialSyncError } from '../../src/network/peers/initial-sync.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { decodeTx } from '../../src/tx/bytes.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { chain } from '../chain/chain-harness.ts';
 import { memoryFiles } from '../keystore/sample.ts';
+import { createMemoryNet, type MemoryNet } from '../simulated/memory-net.ts';
 import { Broken, Checkers } from './checkers.ts';
 import { Crash, type Disk, type Ground, SimNode, sharedVerifier } from './node.ts';
 import { Dice } from './random.ts';
@@ -36,6 +36,8 @@ export interface ClusterOptions extends Rules {
   readonly seed: number;
   /** Everybody knows everybody from the configuration; otherwise chance decides. */
   readonly acquainted?: boolean;
+  /** Longest pause after which a connection tries again what it has sent into a cut line. */
+  readonly retransmissionMs?: number;
   /** A node that has crashed is down for so long at most. */
   readonly downMsMax?: number;
   readonly trace?: ((line: string) => void) | undefined;
@@ -74,7 +76,7 @@ export class Cluster {
     this.options = options;
     this.dice = new Dice(options.seed);
     const { world, dice } = this;
-    this.weather = new Weather(world, dice.fork());
+    this.weather = new Weather(world, dice.fork(), options.retransmissionMs);
     this.net = createMemoryNet({
       after: (ms, action) => world.after(ms, action),
       faults: (delivery) => this.weather.fate(delivery),
@@ -86,6 +88,10 @@ export class Cluster {
       genesis: genesisOf(this.configs[0]!),
       verifier: sharedVerifier(),
       host: (name) => this.net.host(name),
+      signs: (node, message) => {
+        const broken = this.checkers.noteSignature(node, message);
+        if (broken !== undefined) this.fail(new Broken(broken));
+      },
       log: (node, level, event, fields) => this.log(node, level, event, fields),
       crashed: (node, rows) => {
         this.crashedWrites.push(rows);
@@ -122,7 +128,7 @@ export class Cluster {
   /** What the one has on its disk stands on that of the other, too, when it starts for the first time. */
   copyDisk(from: number, to: number): void {
     const { store } = this.nodes[from]!.disk;
-    this.disks[to] = { store, records: [], files: memoryFiles() };
+    this.disks[to] = { store, records: [], turns: [], files: memoryFiles() };
   }
 
   start(i: number): void {

@@ -1,13 +1,18 @@
 /**
  * A registered node that tells lies over real sessions: high scores without blocks, junk, and silence.
  */
-import { createMemoryStore } from '../../src/adapters/memory-store.ts';
-import { blockProtocols, encodeHead, encodeIds } from '../../src/network/messages-blocks.ts';
-import { encodeTxHashes, txProtocols } from '../../src/network/messages-transactions.ts';
-import type { Session } from '../../src/network/session.ts';
-import { openBlockchain } from '../../src/node/blockchain.ts';
-import { openPeering } from '../../src/node/peering.ts';
+
+import {
+  blockProtocols,
+  encodeHead,
+  encodeIds,
+} from '../../src/network/messages/block-messages.ts';
+import { encodeTxHashes, txProtocols } from '../../src/network/messages/transaction-messages.ts';
+import type { Session } from '../../src/network/sessions/session.ts';
+import { openBlockchain } from '../../src/node/open-blockchain.ts';
+import { openPeering } from '../../src/node/open-peering.ts';
 import { chain, family, quiet } from '../chain/chain-harness.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import type { Ground } from './node.ts';
 import type { Dice } from './random.ts';
 import { configOf, liarMember, type Rules } from './settings.ts';

@@ -1,7 +1,6 @@
 /** One machine of a simulation: a whole node on virtual ports. What is on its disk outlives it. */
-import type { MemoryHost } from '../../src/adapters/memory-net.ts';
-import { createMemoryStore, type MemoryStore } from '../../src/adapters/memory-store.ts';
-import type { Peers } from '../../src/api/services-network.ts';
+
+import type { Peers } from '../../src/api/services.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Journal, Log, LogFields, LogLevel, Verifier } from '../../src/base/ports.ts';
@@ -12,6 +11,8 @@ import { createNode, type Node } from '../../src/node/node.ts';
 import { chain, family } from '../chain/chain-harness.ts';
 import { memoryFiles } from '../keystore/sample.ts';
 import { noHttp } from '../node/memory-ports.ts';
+import type { MemoryHost } from '../simulated/memory-net.ts';
+import { createMemoryStore, type MemoryStore } from '../simulated/memory-store.ts';
 import type { Dice } from './random.ts';
 import type { Member } from './settings.ts';
 import { type NodeClock, nodeClock, type World } from './world.ts';
@@ -25,6 +26,8 @@ export interface Ground {
   readonly verifier: Verifier;
   host(name: string): MemoryHost;
   log(node: SimNode, level: LogLevel, event: string, fields: LogFields): void;
+  /** The node is about to sign this with its key. */
+  signs(node: SimNode, message: Uint8Array): void;
   /** A node stopped by itself in a write of so many rows. */
   crashed(node: SimNode, rows: number): void;
   /** A node wants to be stopped, since it is broken. */
@@ -35,6 +38,7 @@ export interface Ground {
 export interface Disk {
   readonly store: MemoryStore;
   records: Uint8Array[];
+  turns: Uint8Array[];
   readonly files: ReturnType<typeof memoryFiles>;
 }
 
@@ -69,6 +73,7 @@ export class SimNode {
         hold: () => this.written(),
       }),
       records: [...(left?.records ?? [])],
+      turns: [...(left?.turns ?? [])],
       files: left?.files ?? memoryFiles(),
     };
   }
@@ -106,9 +111,10 @@ export class SimNode {
     );
     this.inner = await createNode(config, ground.genesis, {
       chain,
-      family,
+      family: { ...family, sign: (...input) => this.sign(...input) },
       store: disk.store,
-      journal: this.journal(),
+      journal: this.journal('records'),
+      turns: this.journal('turns'),
       verifier: ground.verifier,
       clock,
       random: dice,
@@ -159,23 +165,28 @@ export class SimNode {
     });
   }
 
-  private journal(): Journal {
+  private journal(name: 'records' | 'turns'): Journal {
     const { disk } = this;
     return {
-      recovered: [...disk.records],
+      recovered: [...disk[name]],
       append: async (record) => {
         const copy = record.slice();
         await this.written();
-        disk.records.push(copy);
+        disk[name].push(copy);
       },
       rewrite: async (records) => {
         const list = Array.from(records, (record) => record.slice());
-        const before = disk.records.length;
+        const before = disk[name].length;
         await this.written();
-        disk.records = [...list, ...disk.records.slice(before)];
+        disk[name] = [...list, ...disk[name].slice(before)];
       },
       close: async () => {},
     };
+  }
+
+  private sign(...[key, message, random]: Parameters<typeof family.sign>): Uint8Array {
+    this.ground.signs(this, message);
+    return family.sign(key, message, random);
   }
 
   private log(): Log {

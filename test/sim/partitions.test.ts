@@ -1,6 +1,8 @@
-// R4: four nodes are cut off from each other in every way, again and again. Once the lines are whole
-// and the sessions are back, they are on one chain within two rounds; the checkers watch that nothing
-// below the finality depth is rolled back. `PARTITIONS=500` is the long form.
+// R4: four nodes are cut off from each other in every way, again and again. Two rounds after the lines
+// are whole they are on one chain. A connection that has outlived the partition sends again what it has
+// sent in vain, after half a minute at most as TCP does it; half of the partitions are without that
+// pause, so that only the nodes' own is seen. The checkers watch that nothing below the finality depth
+// is rolled back. `PARTITIONS=500` is the long form.
 import t from 'tap';
 import { disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';
@@ -8,17 +10,11 @@ import { type ConsensusKind, LENGTH_MS, memberOf } from './settings.ts';
 import { RETRANSMISSION_MS_MAX } from './weather.ts';
 import { createWorkload } from './workload.ts';
 
-const PARTITIONS = Number(process.env['PARTITIONS'] ?? 12);
+const PARTITIONS = Number(process.env['PARTITIONS'] ?? 16);
 const NODES = 4;
 const PARTITION_MS_MAX = 120_000;
 const FLAP_MS = 8_000;
-/**
- * Until sessions are back: what was sent into a cut line is sent again, a place that failed is left
- * alone for a minute (`suspension-residence-time`), a node that the configuration names and that did
- * not answer for too often for as long, and one place is dialled every five seconds
- * (`attempt-connection-delay`).
- */
-const RECONNECT_MS_MAX = RETRANSMISSION_MS_MAX + 60_000 + NODES * 5_000;
+const RECONNECT_MS_MAX = 150_000;
 const ROUNDS_MS = 2 * LENGTH_MS;
 const PAYMENT_MS = 3_000;
 
@@ -61,10 +57,27 @@ const cuts: readonly Cut[] = [
 const isConnected = (cluster: Cluster): boolean =>
   cluster.running().every(({ peers }) => peers.connected().length === NODES - 1);
 
-for (const consensus of ['poa', 'pos'] as const satisfies readonly ConsensusKind[]) {
-  t.test(`${PARTITIONS / 2} partitions, ${consensus}`, async (t) => {
+interface Form {
+  readonly consensus: ConsensusKind;
+  readonly retransmissionMs: number;
+}
+
+const forms: readonly Form[] = (['poa', 'pos'] as const).flatMap((consensus) =>
+  [1_000, RETRANSMISSION_MS_MAX].map((retransmissionMs) => ({ consensus, retransmissionMs })),
+);
+const EACH = Math.ceil(PARTITIONS / forms.length);
+
+for (const { consensus, retransmissionMs } of forms) {
+  t.test(`${EACH} partitions, ${consensus}, sent again after ${retransmissionMs} ms`, async (t) => {
     const members = all.map((i) => memberOf(i));
-    const cluster = new Cluster({ seed: 4, consensus, members, quorum: 0, acquainted: true });
+    const cluster = new Cluster({
+      seed: 4,
+      consensus,
+      members,
+      quorum: 0,
+      acquainted: true,
+      retransmissionMs,
+    });
     for (const i of all) cluster.start(i);
     const workload = createWorkload(cluster.dice.u32());
     const send = (): void => {
@@ -73,28 +86,29 @@ for (const consensus of ['poa', 'pos'] as const satisfies readonly ConsensusKind
     };
     await cluster.run(60_000);
     send();
-    let slowest = 0;
-    for (let i = 0; i < PARTITIONS / 2; i++) {
+    const times: number[] = [];
+    for (let i = 0; i < EACH; i++) {
       const ms = cluster.dice.between(FLAP_MS, PARTITION_MS_MAX);
       const how = cuts[i % cuts.length]!(cluster, ms);
-      await cluster.run(ms + FLAP_MS);
+      // The last flap may end later than the others.
+      await cluster.run(i % cuts.length === 3 ? ms + FLAP_MS : ms);
       const healed = cluster.world.now;
-      t.ok(
-        await cluster.runUntil(() => isConnected(cluster), RECONNECT_MS_MAX),
-        `${how} for ${ms} ms: all sessions are back`,
-      );
       const isOne = await cluster.runUntil(
         () => disagreement(cluster.running()) === undefined,
-        // A session that has outlived a short partition has to wait for what was sent into it.
-        Math.max(0, healed + RETRANSMISSION_MS_MAX - cluster.world.now) + ROUNDS_MS,
+        (retransmissionMs === RETRANSMISSION_MS_MAX ? RETRANSMISSION_MS_MAX : 0) + ROUNDS_MS,
       );
-      t.ok(isOne, `one chain again: ${disagreement(cluster.running())}`);
-      slowest = Math.max(slowest, cluster.world.now - healed);
+      t.ok(isOne, `${how} for ${ms} ms: one chain again: ${disagreement(cluster.running())}`);
+      times.push(cluster.world.now - healed);
+      t.ok(await cluster.runUntil(() => isConnected(cluster), RECONNECT_MS_MAX), 'all sessions');
     }
     cluster.nothingLost();
     const { reorganisations, depthMax } = cluster.checkers;
     t.comment(`${reorganisations} reorganisations, the deepest of ${depthMax} blocks`);
-    t.comment(`whole again after at most ${slowest / 1000} s`);
+    times.sort((a, b) => a - b);
+    const share = (part: number): number => times[Math.ceil(part * times.length) - 1]! / 1000;
+    t.comment(`one chain ${share(0.5)} s after healing in the median, ${share(0.95)} s in 95 %`);
+    const inTime = times.filter((ms) => ms <= ROUNDS_MS).length;
+    t.comment(`${inTime} of ${times.length} within two rounds, all after ${share(1)} s`);
     t.ok(depthMax > 1, 'partitions that left a trace');
     cluster.end();
   });

@@ -3,7 +3,7 @@
  * or doubled within a connection, but it is slow, it stalls, and it ends in the middle of a message.
  * What is sent over a cut line is sent again until the line is whole.
  */
-import type { Delivery, Fate } from '../../src/adapters/memory-net.ts';
+import type { Delivery, Fate } from '../simulated/memory-net.ts';
 import type { Dice } from './random.ts';
 import type { World } from './world.ts';
 
@@ -31,10 +31,12 @@ export class Weather {
   quality = GOOD;
   private readonly world: World;
   private readonly dice: Dice;
+  private readonly retransmissionMs: number;
   /** By the hosts it leads from and to. */
   private readonly cuts = new Map<string, Cut>();
 
-  constructor(world: World, dice: Dice) {
+  constructor(world: World, dice: Dice, retransmissionMs = RETRANSMISSION_MS_MAX) {
+    this.retransmissionMs = retransmissionMs;
     this.world = world;
     this.dice = dice;
   }
@@ -46,19 +48,21 @@ export class Weather {
     this.cuts.set(`${from}>${to}`, { since: now, until });
   }
 
-  fate({ from, to, message }: Delivery): Fate {
+  fate({ from, to, protocol, message }: Delivery): Fate {
     const { dice, quality } = this;
     let delayMs = quality.delayMs + dice.below(quality.jitterMs + 1);
     const cut = this.cutOf(from, to);
-    if (cut !== undefined) delayMs += this.whenWhole(cut);
+    if (cut !== undefined) delayMs += this.whenWhole(cut, isDial(protocol, message));
     if (quality.stalls > 0 && dice.happens(quality.stalls)) delayMs += dice.below(STALL_MS_MAX);
     const truncated = message.length > 0 && quality.breaks > 0 && dice.happens(quality.breaks);
     return { delayMs, truncated };
   }
 
-  private whenWhole({ since, until }: Cut): number {
-    const pause = Math.min(until - since, RETRANSMISSION_MS_MAX);
-    return until - this.world.now + this.dice.below(pause);
+  /** A connection that was there before the cut has been trying since then. */
+  private whenWhole({ since, until }: Cut, isNew: boolean): number {
+    const { now } = this.world;
+    const pause = Math.min(until - (isNew ? now : since), this.retransmissionMs);
+    return until - now + this.dice.below(Math.max(1, pause));
   }
 
   private cutOf(from: string, to: string): Cut | undefined {
@@ -69,3 +73,6 @@ export class Weather {
     return undefined;
   }
 }
+
+const isDial = (protocol: string, message: Uint8Array): boolean =>
+  protocol === '' && message.length === 0;

@@ -12,6 +12,7 @@ import {
   sign,
 } from '../generators/actions.ts';
 import { faults } from '../generators/faults.ts';
+import { type Known, outsized } from '../generators/outsized.ts';
 import { Rng } from '../generators/random.ts';
 import { LENGTH_MS, type Member } from './settings.ts';
 
@@ -23,11 +24,14 @@ export interface Workload {
 }
 
 const BAD_ONE_IN = 5;
+/** The largest and smallest that there are. */
+const OUTSIZED_ONE_IN = 50;
 
 export function createWorkload(seed: number): Workload {
   const rng = new Rng(seed);
   const scene = newScene(rng);
   scene.generator = miners[0]!;
+  const known: Known = new Map();
   const good = Object.values(actions);
   const bad = Object.values(faults).map(
     (fault): Action =>
@@ -45,7 +49,9 @@ export function createWorkload(seed: number): Workload {
       for (;;) {
         const make = rng.pick(rng.chance(BAD_ONE_IN) ? bad : good);
         const attempt = make(at(now));
-        if (attempt !== undefined && !isEndOfNetwork(attempt.tx)) return attempt;
+        if (attempt === undefined || isEndOfNetwork(attempt.tx)) continue;
+        const tx = rng.chance(OUTSIZED_ONE_IN) ? outsized(attempt.tx, rng, known) : undefined;
+        return tx === undefined ? attempt : { tx };
       }
     },
     register(now, { account, name }, opType) {

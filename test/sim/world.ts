@@ -102,6 +102,7 @@ export function nodeClock(world: World, aheadMs: number): NodeClock {
   return {
     now,
     system: now,
+    monotonic: () => world.now,
     after: (ms, action) =>
       world.after(ms, () => {
         if (alive) action();

@@ -1,0 +1,138 @@
+/**
+ * The process of transfers.ts: posts transfers at a fixed rate, whatever the answers take. A request
+ * that was refused with 503 is sent again, as its client would; the rate counts it like any other.
+ */
+import { connect, type Socket } from 'node:net';
+import { answerLength } from '../../bench/load/answers.ts';
+import { Latencies } from '../../bench/load/latencies.ts';
+import { createSenders } from '../../bench/transfers/senders.ts';
+import { broadcastRequest, nthTransfer } from '../../bench/transfers/transfers.ts';
+import { cryptographyOf } from '../../src/cli/cryptography.ts';
+import { DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
+import type { Answers, TransfersJob, TransfersResult } from './transfers.ts';
+
+const { chain } = cryptographyOf(true, DEV_CHAIN_ID);
+const TICK_MS = 4;
+/** After the last request the answers have so long. */
+const LINGER_MS = 20_000;
+const AGAIN_MAX = 100_000;
+const STATUS = { from: 'HTTP/1.1 '.length, to: 'HTTP/1.1 200'.length };
+const OVERLOADED = '503';
+
+interface Line {
+  readonly socket: Socket;
+  request: Uint8Array | undefined;
+  sentAt: number;
+  partial: Buffer | undefined;
+}
+
+async function run(job: TransfersJob): Promise<TransfersResult> {
+  const senders = createSenders(job.senders, chain);
+  const kinds = new Map<string, Latencies>();
+  const samples = new Map<string, string>();
+  const idle: Line[] = [];
+  const again: Uint8Array[] = [];
+  const delays = new Latencies();
+  let next = job.first;
+  let under = 0;
+  let late = 0;
+  let lost = 0;
+  let isOver = false;
+
+  function open(): void {
+    const socket = connect({ port: job.port, host: '127.0.0.1', noDelay: true });
+    const line: Line = { socket, request: undefined, sentAt: 0, partial: undefined };
+    socket.on('connect', () => idle.push(line));
+    socket.on('data', (bytes) => received(line, bytes));
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      const at = idle.indexOf(line);
+      if (at >= 0) idle.splice(at, 1);
+      if (line.request !== undefined) {
+        under--;
+        lost++;
+      }
+      if (!isOver) open();
+    });
+  }
+
+  function received(line: Line, bytes: Buffer): void {
+    const all = line.partial === undefined ? bytes : Buffer.concat([line.partial, bytes]);
+    if (answerLength(all) === 0) {
+      line.partial = all;
+      return;
+    }
+    line.partial = undefined;
+    const { request } = line;
+    if (request === undefined) return;
+    line.request = undefined;
+    under--;
+    const status = all.toString('latin1', STATUS.from, STATUS.to);
+    const known = kinds.get(status) ?? new Latencies();
+    kinds.set(status, known);
+    known.add(performance.now() - line.sentAt);
+    if (status !== '200' && !samples.has(status)) samples.set(status, all.toString());
+    if (status === OVERLOADED && again.length < AGAIN_MAX) again.push(request);
+    idle.push(line);
+  }
+
+  const fresh = (): Uint8Array =>
+    broadcastRequest(nthTransfer(next++, senders, Date.now(), chain), chain);
+
+  function send(line: Line): void {
+    line.request = again.pop() ?? fresh();
+    line.sentAt = performance.now();
+    line.socket.write(line.request);
+    under++;
+  }
+
+  for (let i = 0; i < job.connections; i++) open();
+  const start = performance.now();
+  let owed = 0;
+  let last = start;
+  for (let now = start; now < start + job.ms; now = performance.now()) {
+    owed += ((now - last) * job.perSecond) / 1000;
+    last = now;
+    for (; owed >= 1 && idle.length > 0; owed--) send(idle.pop()!);
+    // Without a limit on what is owed a pause would be followed by a burst.
+    if (owed > job.perSecond / 10) {
+      late += owed;
+      owed = 0;
+    }
+    const due = performance.now() + TICK_MS;
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+    delays.add(Math.max(0, performance.now() - due));
+  }
+  const seconds = (performance.now() - start) / 1000;
+  for (let waited = 0; under > 0 && waited < LINGER_MS; waited += TICK_MS) {
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  }
+  isOver = true;
+  lost += under;
+  for (const { socket } of idle) socket.destroy();
+  return {
+    next,
+    seconds,
+    late: Math.round(late),
+    ownDelayMs: delays.quantileMs(0.99),
+    lost,
+    answers: [...kinds].map(([status, latencies]) => answersOf(status, latencies, samples)),
+  };
+}
+
+const answersOf = (
+  status: string,
+  latencies: Latencies,
+  samples: ReadonlyMap<string, string>,
+): Answers => ({
+  status: Number(status),
+  count: latencies.count,
+  p50Ms: latencies.quantileMs(0.5),
+  p99Ms: latencies.quantileMs(0.99),
+  maxMs: latencies.maxMs(),
+  sample: samples.get(status),
+});
+
+process.on('message', async (job) => {
+  process.send?.(await run(job as TransfersJob));
+});

@@ -1,0 +1,18 @@
+/** An endpoint that new-endpoint.test.ts adds to a copy of the sources. */
+import Type from 'typebox';
+import { route } from '../../../src/api/route.ts';
+
+const hello = route({
+  method: 'GET',
+  path: '/utils/greeting/{name}',
+  access: 'public',
+  group: 'utils',
+  doc: 'Greets by name.',
+  params: {
+    name: { doc: 'A name.', schema: { type: 'string' }, parse: (text: string) => text },
+  },
+  reply: Type.Object({ text: Type.String() }),
+  handle: ({ params: { name } }) => ({ text: `Hello ${name}` }),
+});
+
+export const greeting = { hello };

@@ -1,0 +1,27 @@
+// Prints what server, typed client, description and page of limits make of the endpoint of
+// greeting.ts; new-endpoint.test.ts runs it in a copy of the sources.
+import { undiciClient } from '../../../src/adapters/http/undici.ts';
+import { client } from '../../../src/api/client.ts';
+import { openApi } from '../../../src/api/openapi.ts';
+import { routes } from '../../../src/api/routes/index.ts';
+import { limitsPage } from '../../../src/node/limits-page.ts';
+import { serve } from '../../api/stub-node.ts';
+import type { greeting } from './greeting.ts';
+
+const path = '/utils/greeting/{name}';
+const hello = routes.find((route) => route.path === path) as typeof greeting.hello | undefined;
+if (hello === undefined) throw new Error(`no route ${path}`);
+
+const { server, url } = await serve();
+const http = undiciClient();
+const { text } = await client(http, url).call(hello, { params: { name: 'reader' } });
+await http.close();
+await server.close();
+
+const { paths } = openApi(routes, { version: '1.0.0' }) as {
+  paths: Record<string, Record<string, unknown>>;
+};
+const limits = limitsPage()
+  .split('\n')
+  .filter((line) => line.includes(path));
+console.log(JSON.stringify({ text, operation: paths[path]?.['get'], limits }));

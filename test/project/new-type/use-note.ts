@@ -1,0 +1,42 @@
+/** Runs in the copy, and says as JSON what the node makes of type 99. */
+import { equal } from '../../../src/base/bytes.ts';
+import { stringify } from '../../../src/base/json.ts';
+import { sendTypes } from '../../../src/cli/tx-fields.ts';
+import { createChain } from '../../../src/crypto/chain.ts';
+import { createFamily } from '../../../src/crypto/families.ts';
+import { allSettings } from '../../../src/node/config/settings.ts';
+import { decodeTx, signedBytes } from '../../../src/tx/bytes.ts';
+import { broadcastFromJson, txToJson, unsignedFromJson } from '../../../src/tx/json/encode.ts';
+import { transactionSchemas } from '../../../src/tx/json/openapi.ts';
+
+const family = createFamily('curve25519');
+const chain = createChain(family, 84);
+const keys = family.keyPairFromPhrase('the seed of an account');
+const sender = chain.addressToText(chain.addressOf(keys.publicKey));
+const random = { bytes: (count: number) => new Uint8Array(count).fill(1) };
+
+const draft = unsignedFromJson({ type: 99, version: 1, sender, text: 'hello' }, chain, {
+  publicKeyOf: () => keys.publicKey,
+  timestamp: 1_600_000_000_000,
+  feeOf: (tx) => tx.def.fee ?? 0n,
+});
+const signed = draft.seal([family.sign(keys.privateKey, draft.message, random)]);
+const decoded = decodeTx(signed.bytes, chain);
+const json = txToJson(decoded, chain);
+const submitted = broadcastFromJson(JSON.parse(stringify(json)), chain)[0];
+
+console.log(
+  stringify({
+    json,
+    head: [...decoded.bytes.subarray(0, 3)],
+    verified: family.verify(decoded.senderPublicKey, signedBytes(decoded), decoded.proofs[0]!),
+    sameBytes: equal(submitted.bytes, signed.bytes),
+    schemas: Object.keys(transactionSchemas()).filter((name) => name.includes('Note')),
+    fees: allSettings
+      .filter(({ key }) => /^blockchain\.fees\..*\.note$/.test(key))
+      .map(({ key, setting }) => [key, setting.fallback, setting.doc]),
+    flags: sendTypes()
+      .filter(({ key }) => key === 'note')
+      .map(({ fields, required }) => ({ fields: [...fields.keys()], required })),
+  }),
+);
