@@ -37,7 +37,7 @@ const node = await runNode(config);
 node.log.setLevel('error');
 const { blockchain, pool } = node;
 const clock = systemClock();
-const senders = createSenders(SENDERS, folder.chain);
+const senders = createSenders(SENDERS, folder.scheme);
 
 async function submitAll(txs: Iterable<Tx>): Promise<void> {
   let batch: Promise<Tx>[] = [];
@@ -67,12 +67,12 @@ async function forge(): Promise<number> {
   }
 }
 
-await submitAll(fundingTransfers(senders, folder.owner, clock.now(), folder.chain));
+await submitAll(fundingTransfers(senders, folder.owner, clock.now(), folder.scheme));
 await forge();
 const total = (WARM_UP + seconds) * PER_BLOCK;
 await submitAll(
   (function* () {
-    for (let n = 0; n < total; n++) yield nthTransfer(n, senders, clock.now(), folder.chain);
+    for (let n = 0; n < total; n++) yield nthTransfer(n, senders, clock.now(), folder.scheme);
   })(),
 );
 for (let i = 0; i < WARM_UP; i++) await forge();

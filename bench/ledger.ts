@@ -10,7 +10,7 @@ import { openJournal } from '../src/adapters/journal.ts';
 import { openLmdbStore } from '../src/adapters/lmdb/store.ts';
 import type { Store, StoreWrite } from '../src/base/ports.ts';
 import { Writer } from '../src/codec/codec.ts';
-import { createChain } from '../src/crypto/chain.ts';
+import { createChainScheme } from '../src/crypto/chain-scheme.ts';
 import { createFamily } from '../src/crypto/families.ts';
 import { type BlockChanges, createCommitter } from '../src/ledger/commit.ts';
 import { createHead, viewOf } from '../src/ledger/head.ts';
@@ -32,7 +32,7 @@ const [total = 200_000, perCommit = 5000, blocksPerCommit = 1, addressCount = 10
 const folder = process.argv[6] ?? mkdtempSync(join(tmpdir(), 'bench-ledger-'));
 
 const TRANSFER_BYTES = 156;
-const chain = createChain(createFamily('curve25519'), 84);
+const scheme = createChainScheme(createFamily('curve25519'), 84);
 
 // A small generator of its own makes every run use the same keys.
 let seed = 1;
@@ -60,7 +60,7 @@ const timed: Store = {
     });
   },
 };
-const head = createHead(timed, chain);
+const head = createHead(timed, scheme);
 const committer = createCommitter({
   store: timed,
   head,
@@ -85,7 +85,7 @@ function* derived(height: number, count: number): Generator<StoreWrite> {
       else list.push(i);
     }
   }
-  const out = new Writer(chain);
+  const out = new Writer(scheme);
   for (const [address, indexes] of lists) {
     transactionsByAddress.value.write(out, indexes);
     const key = transactionsByAddress.key.encode([address, height]);
@@ -166,7 +166,7 @@ function reads(what: string, count: number, one: () => unknown): void {
   line(what, `${us(ms, count)} µs, ${rate(ms, count)} a second`);
 }
 reads('read: account, cached', READS, () => head.get(accounts, anyAddress()));
-const view = viewOf(store, chain);
+const view = viewOf(store, scheme);
 reads('read: account, from the store', READS, () => view.get(accounts, anyAddress()));
 reads('read: transaction bytes by height and index', READS, () =>
   view.get(transactions, [1 + (next() % height), next() % Math.floor(perCommit / blocksPerCommit)]),

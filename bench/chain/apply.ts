@@ -36,19 +36,19 @@ const WARM_UP_BLOCKS = 4;
 
 const [configPath, file = '', data = ''] = process.argv.slice(2);
 const { config } = await loadConfig(configPath);
-const { chain, family } = cryptographyOfConfig(config);
+const { scheme, family } = cryptographyOfConfig(config);
 const folder = join(data, 'chain');
 mkdirSync(folder, { recursive: true });
 const store = await openLmdbStore({ folder, tables });
 const log = stderrLog('warn', false);
 const verifier = createVerifyThreads(family, { log });
-const ports = { chain, store, verifier, clock: systemClock(), log };
+const ports = { scheme, store, verifier, clock: systemClock(), log };
 const { blockchain } = await openBlockchain(config, genesisBlock(config), ports);
 
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 const times: number[] = [];
 let seen = 0;
-for await (const block of (await readChainFile(file, chain)).blocks) {
+for await (const block of (await readChainFile(file, scheme)).blocks) {
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   if (seen++ === WARM_UP_BLOCKS) delay.enable();
   const start = performance.now();

@@ -52,20 +52,20 @@ export async function generateChain(
   const rounds = Math.ceil(transfers / Math.min(perBlock, BLOCK_TRANSFERS_MIN)) + SPARE_ROUNDS;
   const genesisTimestamp = Date.now() - rounds * ROUND_MS;
   const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp });
-  const senders = createSenders(SENDERS, folder.chain);
+  const senders = createSenders(SENDERS, folder.scheme);
   const { blockchain, close } = await openChain(folder);
   const ids: Uint8Array[] = [];
   let done = 0;
 
   await forge(blockchain, folder, function* (timestamp) {
-    yield* fundingTransfers(senders, folder.owner, timestamp, folder.chain);
+    yield* fundingTransfers(senders, folder.owner, timestamp, folder.scheme);
   });
   while (done < transfers) {
     const start = done;
     const end = Math.min(transfers, start + perBlock);
     const txs = await forge(blockchain, folder, function* (timestamp) {
       for (let n = start; n < end; n++) {
-        yield nthTransfer(n, senders, timestamp, folder.chain, recipientOf?.(n));
+        yield nthTransfer(n, senders, timestamp, folder.scheme, recipientOf?.(n));
       }
     });
     for (let i = 0; i < txs.length; i += ID_STEP) ids.push(txs[i]!.id.slice());
@@ -104,13 +104,13 @@ export async function openChain(
   folder: DevFolder,
   set: readonly string[] = [],
 ): Promise<{ blockchain: Blockchain; close: () => Promise<void> }> {
-  const { chain, family } = folder;
+  const { scheme, family } = folder;
   const { config } = await loadConfig(folder.config, { set });
   const place = join(config.dataDirectory, 'chain');
   mkdirSync(place, { recursive: true });
   const store = await openLmdbStore({ folder: place, tables });
   const { blockchain } = await openBlockchain(config, genesisBlock(config), {
-    chain,
+    scheme,
     store,
     verifier: inlineVerifier(family),
     clock: systemClock(),

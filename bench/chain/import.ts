@@ -31,16 +31,16 @@ const { values, positionals } = parseArgs({
 });
 const [configPath, file = '', data = ''] = positionals;
 const { config } = await loadConfig(configPath);
-const { chain, family } = cryptographyOfConfig(config);
+const { scheme, family } = cryptographyOfConfig(config);
 const folder = join(data, 'chain');
 mkdirSync(folder, { recursive: true });
 const store = await openLmdbStore({ folder, tables });
 const log = stderrLog('warn', false);
 const verifier = createVerifyThreads(family, { log });
-const ports = { chain, store, verifier, clock: systemClock(), log };
+const ports = { scheme, store, verifier, clock: systemClock(), log };
 const { blockchain } = await openBlockchain(config, genesisBlock(config), ports);
 
-const source = await readChainFile(file, chain);
+const source = await readChainFile(file, scheme);
 const start = performance.now();
 const cpu = process.cpuUsage();
 const transactions = await importBlocks(blockchain, verifier, source.blocks, {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { assert } from '../../src/base/assert.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
-import type { Chain } from '../../src/codec/codec.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
@@ -54,14 +54,14 @@ export async function generateMixed(dir: string, transactions: number): Promise<
   const rounds = Math.ceil(transactions * ROUNDS_PER_TRANSACTION) + SPARE_ROUNDS;
   const genesisTimestamp = Date.now() - rounds * ROUND_MS;
   const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp });
-  const { chain, owner } = folder;
-  const senders = createSenders(SENDERS, chain);
+  const { scheme, owner } = folder;
+  const senders = createSenders(SENDERS, scheme);
   const { blockchain, close } = await openChain(folder);
   const scene = newScene(new Rng(SEED));
   scene.generator = owner;
 
   await forge(blockchain, folder, function* (timestamp) {
-    yield* fundingTransfers(senders, owner, timestamp, chain);
+    yield* fundingTransfers(senders, owner, timestamp, scheme);
     scene.now = timestamp;
     yield* beginnings(scene, owner);
   });
@@ -74,7 +74,7 @@ export async function generateMixed(dir: string, transactions: number): Promise<
     await blockchain.forge(owner, slot.from, async (draft, { bytesMax, countMax }) => {
       let bytes = 0;
       while (done < transactions && draft.txs.length < countMax) {
-        const { tx, accepted } = attempt(scene, senders, done, chain);
+        const { tx, accepted } = attempt(scene, senders, done, scheme);
         if (bytes + tx.bytes.length > bytesMax) break;
         if (!isAccepted(draft, tx)) continue;
         accepted?.();
@@ -100,11 +100,16 @@ function isAccepted(draft: Pick<BlockDraft, 'add'>, tx: Tx): boolean {
   }
 }
 
-function attempt(scene: Scene, senders: readonly Sender[], n: number, chain: Chain): Attempt {
+function attempt(
+  scene: Scene,
+  senders: readonly Sender[],
+  n: number,
+  scheme: ChainScheme,
+): Attempt {
   while (true) {
     const type = pick(scene.rng);
     if (type === transfer.type && !scene.rng.chance(SPECIAL_TRANSFER)) {
-      return { tx: nthTransfer(n, senders, scene.now, chain) };
+      return { tx: nthTransfer(n, senders, scene.now, scheme) };
     }
     const made = actions[type]?.(scene);
     if (made !== undefined) return made;

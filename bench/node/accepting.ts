@@ -32,9 +32,9 @@ const MARGIN_MS = 500;
 
 export async function startAccepting(bench: Bench, options: NodeOptions = {}): Promise<Accepting> {
   const { folder, senders } = await makeFunded(bench, 'accepting', { roundMs: 1000 });
-  const { chain } = folder;
+  const { scheme } = folder;
   const node = await startNode(folder, options);
-  const posting = createPosting(bench.load, senders, chain);
+  const posting = createPosting(bench.load, senders, scheme);
   const preparedFor = (ms: number): RequestBatch =>
     posting.prepared(Math.ceil((PREPARED_PER_SECOND * ms) / 1000));
   const post = (ms: number, requests: RequestBatch): Promise<LoadResult> =>
@@ -60,7 +60,7 @@ export async function startAccepting(bench: Bench, options: NodeOptions = {}): P
     async readsUnderLoad(ms) {
       const reader = startHttpLoad();
       const reads = senders.map(({ address }) =>
-        get(`/addresses/balance/${chain.addressToText(address)}`),
+        get(`/addresses/balance/${scheme.addressToText(address)}`),
       );
       const posts = post(ms + MARGIN_MS, preparedFor(ms + MARGIN_MS));
       await until('the load', async () => (await poolSize(node)) > 0);

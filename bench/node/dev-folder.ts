@@ -4,7 +4,7 @@ import { files } from '../../src/adapters/files.ts';
 import { systemRandom } from '../../src/adapters/system.ts';
 import { cryptographyOf } from '../../src/cli/cryptography.ts';
 import { configPath, createDevNetwork, DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
-import type { Chain } from '../../src/codec/codec.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { CryptoFamily } from '../../src/crypto/family.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
 
@@ -12,7 +12,7 @@ export interface DevFolder {
   readonly dir: string;
   readonly config: string;
   readonly family: CryptoFamily;
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   /** The account with every role and much money, which also makes the blocks. */
   readonly owner: Owner;
   /** Addresses of everybody whom the network knows, the owner first; all keys are in the keystore. */
@@ -35,7 +35,7 @@ export interface DevFolderOptions {
 
 export async function makeDevFolder(options: DevFolderOptions): Promise<DevFolder> {
   const { dir, roundMs, genesisTimestamp } = options;
-  const { family, chain } = cryptographyOf(true, DEV_CHAIN_ID);
+  const { family, scheme } = cryptographyOf(true, DEV_CHAIN_ID);
   const random = systemRandom;
   mkdirSync(dir, { recursive: true });
   const network = await createDevNetwork(
@@ -45,7 +45,7 @@ export async function makeDevFolder(options: DevFolderOptions): Promise<DevFolde
       random,
       family,
       async createKeystore(path, password, keys) {
-        const ports = { files, random, family, chain };
+        const ports = { files, random, family, scheme };
         const keystore = await openKeystore({ path, layout: 'file', password }, ports);
         await keystore.add(keys);
         keystore.close();
@@ -54,11 +54,11 @@ export async function makeDevFolder(options: DevFolderOptions): Promise<DevFolde
   );
   const { privateKey, publicKey } = family.keyPairFromPhrase(network.accounts[0]?.seed ?? '');
   const owner = {
-    address: chain.addressOf(publicKey),
+    address: scheme.addressOf(publicKey),
     publicKey,
     privateKey,
     sign: (message: Uint8Array) => family.sign(privateKey, message, random),
   };
   const members = network.accounts.map(({ address }) => address);
-  return { dir, config: configPath(dir), family, chain, owner, members };
+  return { dir, config: configPath(dir), family, scheme, owner, members };
 }

@@ -28,12 +28,12 @@ export async function makeFunded(
 ): Promise<Funded> {
   const dir = bench.folder(name);
   const folder = await makeDevFolder({ dir, roundMs, genesisTimestamp: Date.now() - roundMs });
-  const { chain, owner, members } = folder;
-  const senders = createSenders(SENDERS, chain);
+  const { scheme, owner, members } = folder;
+  const senders = createSenders(SENDERS, scheme);
   const node = await startNode(folder);
-  const permits = minerPermits(members.slice(1, miners), owner, Date.now(), chain);
-  for (const tx of [...fundingTransfers(senders, owner, Date.now(), chain), ...permits]) {
-    await submit(node.port, broadcastBody(tx, chain));
+  const permits = minerPermits(members.slice(1, miners), owner, Date.now(), scheme);
+  for (const tx of [...fundingTransfers(senders, owner, Date.now(), scheme), ...permits]) {
+    await submit(node.port, broadcastBody(tx, scheme));
   }
   await drained(node);
   await node.stop();

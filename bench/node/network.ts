@@ -47,7 +47,7 @@ export async function startNetwork(
   const nodes = await Promise.all(members.map((member) => member.start(options)));
   await connected(nodes);
   await settled(nodes);
-  const posting = createPosting(bench.load, senders, folder.chain);
+  const posting = createPosting(bench.load, senders, folder.scheme);
   const ports = nodes.map(({ port }) => port);
   const cpuSeconds = (): number => nodes.reduce((sum, node) => sum + node.cpuSeconds(), 0);
 

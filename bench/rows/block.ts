@@ -31,7 +31,7 @@ export async function block(bench: Bench): Promise<RowResult> {
   const started = await Promise.all(members.map((member) => member.start(options)));
   await connected(started);
   bench.say(`  ${count} transfers into the pools`);
-  const posting = createPosting(bench.load, senders, folder.chain);
+  const posting = createPosting(bench.load, senders, folder.scheme);
   const ports = started.map(({ port }) => port);
   await posting.post(ports, FILL_MS_MAX, posting.prepared(count));
   await until('full pools', async () => {

@@ -22,15 +22,15 @@ const CONNECTIONS = 32;
 export async function history(bench: Bench): Promise<RowResult> {
   const notes: string[] = [];
   const transfers = TRANSFERS[bench.quick ? 'quick' : 'full'];
-  const { chain } = cryptographyOf(true, DEV_CHAIN_ID);
-  const [few, many] = createSenders(2, chain, 'bench reader').map(({ address }) => address);
+  const { scheme } = cryptographyOf(true, DEV_CHAIN_ID);
+  const [few, many] = createSenders(2, scheme, 'bench reader').map(({ address }) => address);
   bench.say(`  making a chain of ${transfers} transfers`);
   const { folder } = await generateChain(bench.folder('history'), transfers, {
     recipientOf: (n) => (n < PAGE ? few! : many!),
   });
   const node = await startNode(folder, { execArgv: bench.nodeFlags });
   const reader = (name: string, address: Uint8Array): Contender => {
-    const path = `/transactions/address/${chain.addressToText(address)}/limit/${PAGE}`;
+    const path = `/transactions/address/${scheme.addressToText(address)}/limit/${PAGE}`;
     const requests = batch([get(path)]);
     return {
       name,

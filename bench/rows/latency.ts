@@ -70,14 +70,14 @@ async function latencies(network: BenchNetwork, count: number, from: number): Pr
   const { nodes, senders, folder } = network;
   const now = Date.now();
   const txs = Array.from({ length: count }, (_, i) =>
-    nthTransfer(from + i, senders, now + i, folder.chain),
+    nthTransfer(from + i, senders, now + i, folder.scheme),
   );
   const watch = watchTips(nodes, POLL_MS);
   const answered = await postPaced(
     txs.map((tx, i) => ({
       origin: `http://127.0.0.1:${nodes[i % nodes.length]!.port}`,
       path: PATH,
-      body: broadcastBody(tx, folder.chain),
+      body: broadcastBody(tx, folder.scheme),
     })),
     PER_SECOND,
   );

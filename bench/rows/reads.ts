@@ -34,7 +34,7 @@ export async function reads(bench: Bench): Promise<RowResult> {
       },
     };
   };
-  const addresses = senders.map(({ address }) => folder.chain.addressToText(address));
+  const addresses = senders.map(({ address }) => folder.scheme.addressToText(address));
   const heights = Array.from({ length: height }, (_, i) => i + 1);
   const contenders = [
     reader(

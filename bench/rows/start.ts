@@ -9,7 +9,7 @@ const RUNS = { full: 5, quick: 2 };
 
 export async function start(bench: Bench): Promise<RowResult> {
   const { folder, senders, transfers } = await longChain(bench);
-  const address = folder.chain.addressToText(senders[0]!.address);
+  const address = folder.scheme.addressToText(senders[0]!.address);
   const options = { firstPath: `/addresses/balance/${address}` };
   const runs = bench.quick ? RUNS.quick : RUNS.full;
 

@@ -1,5 +1,5 @@
 /** Transfers from funded senders as requests, none of which is ever sent twice. */
-import type { Chain } from '../../src/codec/codec.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { HttpLoad, LoadResult } from '../load/http.ts';
 import { batch, type RequestBatch } from '../load/requests.ts';
 import type { Sender } from './senders.ts';
@@ -14,14 +14,18 @@ export interface Posting {
 
 const CONNECTIONS = 32;
 
-export function createPosting(load: HttpLoad, senders: readonly Sender[], chain: Chain): Posting {
+export function createPosting(
+  load: HttpLoad,
+  senders: readonly Sender[],
+  scheme: ChainScheme,
+): Posting {
   let sent = 0;
   return {
     prepared(count) {
       const now = Date.now();
       return batch(
         Array.from({ length: count }, (_, i) =>
-          broadcastRequest(nthTransfer(sent + i, senders, now, chain), chain),
+          broadcastRequest(nthTransfer(sent + i, senders, now, scheme), scheme),
         ),
       );
     },

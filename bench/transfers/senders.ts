@@ -5,7 +5,7 @@
  */
 import sodium from 'sodium-native';
 import { concat } from '../../src/base/bytes.ts';
-import type { Chain } from '../../src/codec/codec.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
 import { fromInteger, toInteger } from '../../src/crypto/curve25519/field.ts';
 import { sha512 } from '../../src/crypto/curve25519/hashes.ts';
 import { clamp, keyPairFromPhrase } from '../../src/crypto/curve25519/keys.ts';
@@ -22,11 +22,11 @@ const SIGN_BYTE = 63;
 const SIGN_BIT = 0x80;
 
 /** The same name gives the same accounts. */
-export function createSenders(count: number, chain: Chain, name = 'bench sender'): Sender[] {
-  return Array.from({ length: count }, (_, i) => createSender(`${name} ${i}`, chain));
+export function createSenders(count: number, scheme: ChainScheme, name = 'bench sender'): Sender[] {
+  return Array.from({ length: count }, (_, i) => createSender(`${name} ${i}`, scheme));
 }
 
-function createSender(phrase: string, chain: Chain): Sender {
+function createSender(phrase: string, scheme: ChainScheme): Sender {
   const { privateKey, publicKey } = keyPairFromPhrase(phrase);
   const scalar = toInteger(clamp(privateKey));
   const point = timesBase(clamp(privateKey));
@@ -39,7 +39,7 @@ function createSender(phrase: string, chain: Chain): Sender {
     signature[SIGN_BYTE]! |= point[31]! & SIGN_BIT;
     return signature;
   };
-  return { publicKey, address: chain.addressOf(publicKey), sign };
+  return { publicKey, address: scheme.addressOf(publicKey), sign };
 }
 
 function timesBase(scalar: Uint8Array): Uint8Array {

@@ -1,6 +1,6 @@
 /** Signed transfers of version 2, and the mass transfers that fund who sends them. */
 import { stringify } from '../../src/base/json.ts';
-import type { Chain } from '../../src/codec/codec.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import { planOf } from '../../src/tx/plan.ts';
 import { messageOf, seal } from '../../src/tx/seal.ts';
@@ -25,7 +25,7 @@ export function nthTransfer(
   n: number,
   senders: readonly Sender[],
   timestamp: number,
-  chain: Chain,
+  scheme: ChainScheme,
   recipient: Uint8Array = senders[(n + 1) % senders.length]!.address,
 ): Tx {
   const sender = senders[n % senders.length]!;
@@ -41,7 +41,7 @@ export function nthTransfer(
     attachment: NO_ATTACHMENT,
     atomicBadge: undefined,
   };
-  return sealed(transferPlan, values, sender, chain);
+  return sealed(transferPlan, values, sender, scheme);
 }
 
 /** Gives every sender what it needs for a hundred thousand transfers. */
@@ -49,7 +49,7 @@ export function fundingTransfers(
   senders: readonly Sender[],
   from: Pick<Sender, 'publicKey' | 'sign'>,
   timestamp: number,
-  chain: Chain,
+  scheme: ChainScheme,
 ): Tx[] {
   const txs: Tx[] = [];
   for (let start = 0; start < senders.length; start += TRANSFERS_MAX) {
@@ -67,7 +67,7 @@ export function fundingTransfers(
       feeAssetId: undefined,
       atomicBadge: undefined,
     };
-    txs.push(sealed(massTransferPlan, values, from, chain));
+    txs.push(sealed(massTransferPlan, values, from, scheme));
   }
   return txs;
 }
@@ -77,12 +77,12 @@ export const minerPermits = (
   targets: readonly string[],
   from: Pick<Sender, 'publicKey' | 'sign'>,
   timestamp: number,
-  chain: Chain,
+  scheme: ChainScheme,
 ): Tx[] =>
   targets.map((target) => {
     const values = {
       senderPublicKey: from.publicKey,
-      target: { kind: 'address', bytes: chain.addressFromText(target) },
+      target: { kind: 'address', bytes: scheme.addressFromText(target) },
       timestamp,
       fee: FEE,
       opType: 'add',
@@ -90,20 +90,21 @@ export const minerPermits = (
       dueTimestamp: undefined,
       atomicBadge: undefined,
     };
-    return sealed(permitPlan, values, from, chain);
+    return sealed(permitPlan, values, from, scheme);
   });
 
 function sealed(
   plan: ReturnType<typeof planOf>,
   values: Record<string, unknown>,
   { sign }: Pick<Sender, 'sign'>,
-  chain: Chain,
+  scheme: ChainScheme,
 ): Tx {
   const typed = values as Values<Fields>;
-  return seal(plan, typed, [sign(messageOf(plan, typed, chain))], chain);
+  return seal(plan, typed, [sign(messageOf(plan, typed, scheme))], scheme);
 }
 
-export const broadcastBody = (tx: Tx, chain: Chain): string => stringify(txToJson(tx, chain));
+export const broadcastBody = (tx: Tx, scheme: ChainScheme): string =>
+  stringify(txToJson(tx, scheme));
 
-export const broadcastRequest = (tx: Tx, chain: Chain): Uint8Array =>
-  post('/transactions/broadcast', broadcastBody(tx, chain));
+export const broadcastRequest = (tx: Tx, scheme: ChainScheme): Uint8Array =>
+  post('/transactions/broadcast', broadcastBody(tx, scheme));

@@ -27,16 +27,16 @@ export const Block = Type.Object({ ...header, transactions: Type.Array(Transacti
 
 const FIRST_VERSION_WITH_FEATURES = 3;
 
-type Needs = Pick<Services, 'codec' | 'settings' | 'leases' | 'chain'>;
+type Needs = Pick<Services, 'scheme' | 'settings' | 'leases' | 'chain'>;
 
-export function headerJson(view: HeaderView, { codec, settings }: Needs): Record<string, unknown> {
+export function headerJson(view: HeaderView, { scheme, settings }: Needs): Record<string, unknown> {
   return {
     version: view.version,
     timestamp: view.timestamp,
     reference: base58.encode(view.reference),
     ...consensusJson(view, settings.sdkCompatible),
     ...(view.version >= FIRST_VERSION_WITH_FEATURES ? { features: view.features } : {}),
-    generator: codec.addressToText(view.generator),
+    generator: scheme.addressToText(view.generator),
     signature: base58.encode(view.signature),
     blocksize: view.size,
     transactionCount: view.transactionCount,

@@ -8,7 +8,7 @@
 import { base58 } from '../base/base58.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
 import { I32_MAX, I64_MAX } from '../base/int.ts';
-import type { Chain, JsonSchema } from '../codec/codec.ts';
+import type { ChainScheme, JsonSchema } from '../codec/codec.ts';
 
 export interface Param<T> {
   readonly doc: string;
@@ -16,7 +16,7 @@ export interface Param<T> {
   /** True where an absent query parameter is no error. */
   readonly optional?: boolean;
   /** Throws ApiError or BadNumber. */
-  parse(text: string, codec: Chain): T;
+  parse(text: string, scheme: ChainScheme): T;
   /** The value of an absent one, where it is optional. */
   readonly otherwise?: T;
 }
@@ -52,21 +52,21 @@ export function fromBase58(text: string, maxChars = MAX_BASE58_CHARS): Uint8Arra
   }
 }
 
-export function readAddress(text: string, codec: Chain): Address {
+export function readAddress(text: string, scheme: ChainScheme): Address {
   const bare = text.startsWith('address:') ? text.slice(8) : text;
-  return { bytes: codec.addressFromText(bare), text: bare };
+  return { bytes: scheme.addressFromText(bare), text: bare };
 }
 
 const MAX_KEY_CHARS = 88;
 
-export function readPublicKey(text: string, codec: Chain): Uint8Array {
+export function readPublicKey(text: string, scheme: ChainScheme): Uint8Array {
   const invalid = (reason: string): ApiError =>
     apiError('InvalidPublicKey', `Can't create public key from string '${text}': ${reason}`);
   if (text.length > MAX_KEY_CHARS) throw invalid(`length ${text.length} is over the maximum`);
   const bytes = fromBase58(text);
   if (bytes === undefined) throw invalid('it is not Base58');
-  if (bytes.length !== codec.publicKeySize) {
-    throw invalid(`expected ${codec.publicKeySize} bytes, got ${bytes.length}`);
+  if (bytes.length !== scheme.publicKeySize) {
+    throw invalid(`expected ${scheme.publicKeySize} bytes, got ${bytes.length}`);
   }
   return bytes;
 }

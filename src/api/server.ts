@@ -7,7 +7,7 @@
  */
 import { type ApiError, apiError } from '../base/errors.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../base/http.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { malformed } from '../codec/refusal.ts';
 import { Answer, answer, JSON_TYPE, print, refusal } from './answer.ts';
 import { createGuards, type Guard } from './auth.ts';
@@ -50,7 +50,7 @@ function endpoint(
   long: LongAnswers,
 ): HttpRoute {
   const where = `${route.method} ${route.path}`;
-  const { codec, log } = services;
+  const { scheme, log } = services;
   const inPath = pathParser(route.params ?? {}, path);
   const inQuery = queryParser(route.query ?? {});
   const { body } = route;
@@ -74,8 +74,8 @@ function endpoint(
       try {
         const problems: string[] | undefined =
           inPath.numbers + inQuery.numbers > 0 ? [] : undefined;
-        const params = inPath.read(http, codec, problems);
-        const query = inQuery.read(http, codec, problems);
+        const params = inPath.read(http, scheme, problems);
+        const query = inQuery.read(http, scheme, problems);
         if (problems !== undefined && problems.length > 0) {
           throw badNumbers(problems, inPath.numbers + inQuery.numbers);
         }
@@ -132,7 +132,11 @@ function badNumbers(problems: readonly string[], declared: number): ApiError {
 interface Parser {
   /** How many of its parameters are numbers. */
   readonly numbers: number;
-  read(http: HttpRequest, codec: Chain, problems: string[] | undefined): Record<string, unknown>;
+  read(
+    http: HttpRequest,
+    scheme: ChainScheme,
+    problems: string[] | undefined,
+  ): Record<string, unknown>;
 }
 
 const EMPTY = {};
@@ -144,11 +148,11 @@ const countNumbers = (params: Params): number =>
 function readOne(
   param: Param<unknown>,
   text: string,
-  codec: Chain,
+  scheme: ChainScheme,
   problems: string[] | undefined,
 ): unknown {
   try {
-    return param.parse(text, codec);
+    return param.parse(text, scheme);
   } catch (error) {
     if (!(error instanceof BadNumber) || problems === undefined) throw error;
     problems.push(error.message);
@@ -163,10 +167,10 @@ function pathParser(params: Params, path: string): Parser {
   const slots = names.map((name) => ({ name, param: params[name]!, place: places.indexOf(name) }));
   return {
     numbers: countNumbers(params),
-    read(http, codec, problems) {
+    read(http, scheme, problems) {
       const out: Record<string, unknown> = {};
       for (const { name, param, place } of slots) {
-        out[name] = readOne(param, place < 0 ? '' : http.param(place), codec, problems);
+        out[name] = readOne(param, place < 0 ? '' : http.param(place), scheme, problems);
       }
       return out;
     },
@@ -178,12 +182,12 @@ function queryParser(params: Params): Parser {
   if (slots.length === 0) return NOTHING;
   return {
     numbers: countNumbers(params),
-    read(http, codec, problems) {
+    read(http, scheme, problems) {
       const given = http.query === '' ? undefined : new URLSearchParams(http.query);
       const out: Record<string, unknown> = {};
       for (const [name, param] of slots) {
         const text = given?.get(name) ?? undefined;
-        if (text !== undefined) out[name] = readOne(param, text, codec, problems);
+        if (text !== undefined) out[name] = readOne(param, text, scheme, problems);
         else if (param.optional === true) out[name] = param.otherwise;
         else throw apiError('Invalid', `Parameter '${name}' is missing`);
       }

@@ -4,7 +4,7 @@
  */
 import type { Clock, Log, Random, Verifier } from '../base/ports.ts';
 import type { PrivateData, PrivateItem } from '../base/private-store.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { Envelope, GroupEnvelope } from '../crypto/envelope.ts';
 import type { DataToSend } from '../privacy/accept-item.ts';
 import type { Tx } from '../tx/transaction.ts';
@@ -172,7 +172,7 @@ export interface Hashes {
 
 export interface Services extends StateReads {
   readonly settings: ApiSettings;
-  readonly codec: Chain;
+  readonly scheme: ChainScheme;
   readonly hashes: Hashes;
   readonly clock: Clock;
   readonly random: Random;

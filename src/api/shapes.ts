@@ -59,9 +59,9 @@ export function scriptJson(script: ScriptView): Record<string, unknown> {
 /** A transaction of the chain; `height` last, as clients of the reference show it. */
 export function confirmedJson(
   { tx, height }: ConfirmedTx,
-  { codec }: Pick<Services, 'codec'>,
+  { scheme }: Pick<Services, 'scheme'>,
 ): Record<string, unknown> {
-  const json = txToJson(tx, codec);
+  const json = txToJson(tx, scheme);
   json['height'] = height;
   return json;
 }
@@ -69,7 +69,7 @@ export function confirmedJson(
 /** The same with `status` of a lease and the `lease` of a cancellation. */
 export function extendedJson(
   confirmed: ConfirmedTx,
-  services: Pick<Services, 'codec' | 'leases' | 'chain'>,
+  services: Pick<Services, 'scheme' | 'leases' | 'chain'>,
 ): Record<string, unknown> {
   const json = confirmedJson(confirmed, services);
   const { tx } = confirmed;

@@ -17,7 +17,7 @@
 
 import { apiError } from '../base/errors.ts';
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
-import { type Chain, CodecError, Reader, type Writer } from '../codec/codec.ts';
+import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
 import { readTxBytes } from '../tx/bytes.ts';
 import {
@@ -55,24 +55,24 @@ export const signedBytes = (block: { readonly bytes: Uint8Array }): Uint8Array =
 export function sealBlock(
   header: UnsignedHeader,
   transactions: readonly Uint8Array[],
-  chain: Chain,
+  scheme: ChainScheme,
   sign: (message: Uint8Array) => Uint8Array,
 ): Block {
-  const unsigned = encodeUnsigned(header, transactions, chain);
+  const unsigned = encodeUnsigned(header, transactions, scheme);
   const signature = sign(unsigned);
   const bytes = new Uint8Array(unsigned.length + SIGNATURE_BYTES);
   bytes.set(unsigned);
   bytes.set(signature, unsigned.length);
-  return decodeBlock(bytes, chain);
+  return decodeBlock(bytes, scheme);
 }
 
 /** The bytes of a block from its stored parts. */
 export function encodeBlock(
   header: Header,
   transactions: readonly Uint8Array[],
-  chain: Chain,
+  scheme: ChainScheme,
 ): Uint8Array {
-  const out = scratch(chain);
+  const out = scratch(scheme);
   writeUnsigned(out, header, transactions);
   out.bytes(header.signature);
   return out.take();
@@ -82,9 +82,9 @@ export function encodeBlock(
 export function encodeUnsigned(
   header: UnsignedHeader,
   transactions: readonly Uint8Array[],
-  chain: Chain,
+  scheme: ChainScheme,
 ): Uint8Array {
-  const out = scratch(chain);
+  const out = scratch(scheme);
   writeUnsigned(out, header, transactions);
   return out.take();
 }
@@ -108,8 +108,8 @@ function writeUnsigned(
 }
 
 /** Throws CodecError. Whoever keeps a part beyond the life of `bytes` copies it. */
-export function decodeBlock(bytes: Uint8Array, chain: Chain): Block {
-  const src = new Reader(bytes, chain);
+export function decodeBlock(bytes: Uint8Array, scheme: ChainScheme): Block {
+  const src = new Reader(bytes, scheme);
   const head = readHead(src);
   const length = src.i32();
   const start = src.position;

@@ -16,7 +16,7 @@ import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { SignatureCheck } from '../base/ports.ts';
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { buildTx } from '../tx/bytes.ts';
 import { ROLES } from '../tx/fields/permission.ts';
 import type { Fields, Input, TxType } from '../tx/transaction.ts';
@@ -57,11 +57,11 @@ export interface GenesisSettings {
 /** Full bytes of the transactions in their order. */
 export function genesisTransactions(
   settings: Pick<GenesisSettings, 'timestamp' | 'transactions' | 'networkParticipants'>,
-  chain: Chain,
+  scheme: ChainScheme,
 ): Uint8Array[] {
   const { timestamp } = settings;
   const bytesOf = <F extends Fields>(def: TxType<F>, input: Input<F>): Uint8Array =>
-    buildTx(def, def.layouts[0]!, input, [], chain).bytes;
+    buildTx(def, def.layouts[0]!, input, [], scheme).bytes;
 
   const found = settings.transactions.map(({ recipient, amount }) =>
     bytesOf(genesis, { timestamp, recipient, amount }),
@@ -69,7 +69,7 @@ export function genesisTransactions(
   let grants = 0;
   for (const { publicKey, roles } of settings.networkParticipants) {
     found.push(bytesOf(genesisRegisterNode, { targetPublicKey: publicKey, timestamp }));
-    const target = chain.addressOf(publicKey);
+    const target = scheme.addressOf(publicKey);
     for (const byte of roles) {
       const role = ROLES[byte - 1];
       assert(role !== undefined, `${byte} is the byte of a role`);
@@ -84,25 +84,25 @@ export function genesisTransactions(
 export function buildGenesis(
   settings: GenesisSettings,
   seal: { readonly publicKey: Uint8Array; readonly signature: Uint8Array },
-  chain: Chain,
+  scheme: ChainScheme,
 ): Block {
   if (settings.timestamp < GENESIS_TIMESTAMP_MIN) {
     throw apiError('Invalid', `Genesis block-timestamp must be at least ${GENESIS_TIMESTAMP_MIN}`);
   }
-  if (seal.publicKey.length !== chain.publicKeySize || seal.signature.length !== SIGNATURE_BYTES) {
+  if (seal.publicKey.length !== scheme.publicKeySize || seal.signature.length !== SIGNATURE_BYTES) {
     throw apiError('Invalid', 'Passed genesis signature is not valid');
   }
-  return signGenesis(settings, { publicKey: seal.publicKey, sign: () => seal.signature }, chain);
+  return signGenesis(settings, { publicKey: seal.publicKey, sign: () => seal.signature }, scheme);
 }
 
 /** Makes and signs the block with a key that nobody keeps. Throws ApiError. */
 export function signGenesis(
   settings: GenesisSettings,
   key: { readonly publicKey: Uint8Array; readonly sign: (message: Uint8Array) => Uint8Array },
-  chain: Chain,
+  scheme: ChainScheme,
 ): Block {
   const { timestamp, version } = settings;
-  const transactions = genesisTransactions(settings, chain);
+  const transactions = genesisTransactions(settings, scheme);
   const count = transactions.length;
   if (version === GENESIS_VERSION && count > GENESIS_TRANSACTIONS_MAX) {
     throw apiError(
@@ -124,7 +124,7 @@ export function signGenesis(
         : {}),
     },
     transactions,
-    chain,
+    scheme,
     key.sign,
   );
 }

@@ -7,7 +7,7 @@
  *   i8  fees in the native token
  *   i16 score of the chain up to this block: 16 bytes, since a sum of 64-bit scores outgrows eight
  */
-import { type Chain, Reader } from '../codec/codec.ts';
+import { type ChainScheme, Reader } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
 import { type Header, readHeader, writeHeader } from './header.ts';
 
@@ -20,8 +20,8 @@ export interface HeaderRow {
   readonly score: bigint;
 }
 
-export function encodeHeaderRow(row: HeaderRow, chain: Chain): Uint8Array {
-  const out = scratch(chain);
+export function encodeHeaderRow(row: HeaderRow, scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
   writeHeader(out, row.header);
   out.i32(row.blockSize);
   out.i32(row.transactionCount);
@@ -32,8 +32,8 @@ export function encodeHeaderRow(row: HeaderRow, chain: Chain): Uint8Array {
 }
 
 /** Byte fields of the header are views into `bytes`. */
-export function decodeHeaderRow(bytes: Uint8Array, chain: Chain): HeaderRow {
-  const src = new Reader(bytes, chain);
+export function decodeHeaderRow(bytes: Uint8Array, scheme: ChainScheme): HeaderRow {
+  const src = new Reader(bytes, scheme);
   const header = readHeader(src);
   const blockSize = src.i32();
   const transactionCount = src.i32();

@@ -17,7 +17,7 @@
  * are what they must be; decoding throws nothing but CodecError and copies nothing.
  */
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
-import { type Chain, CodecError, Reader, type Writer } from '../codec/codec.ts';
+import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
 
 export const GENESIS_VERSION = 1;
@@ -69,15 +69,15 @@ export interface Header extends UnsignedHeader {
 }
 
 /** The header alone, without fields 7–9: what the header table holds. */
-export function encodeHeader(header: Header, chain: Chain): Uint8Array {
-  const out = scratch(chain);
+export function encodeHeader(header: Header, scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
   writeHeader(out, header);
   return out.take();
 }
 
 /** Throws CodecError. Byte fields of the result are views. */
-export function decodeHeader(bytes: Uint8Array, chain: Chain): Header {
-  const src = new Reader(bytes, chain);
+export function decodeHeader(bytes: Uint8Array, scheme: ChainScheme): Header {
+  const src = new Reader(bytes, scheme);
   const header = readHeader(src);
   src.finish();
   return header;
@@ -157,7 +157,7 @@ export function writeTail(out: Writer, header: UnsignedHeader): void {
 export function readTail(src: Reader, version: BlockVersion): Tail {
   const features = version === GENESIS_VERSION ? [] : readVotes(src);
   const flag = version === LARGE_GENESIS_VERSION ? readGenesisData(src) : undefined;
-  const generator = src.bytes(src.chain.publicKeySize);
+  const generator = src.bytes(src.scheme.publicKeySize);
   const signature = src.bytes(SIGNATURE_BYTES);
   return flag === undefined
     ? { features, generator, signature }

@@ -13,7 +13,7 @@ import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { accountHistory, assetHistory, bans } from '../ledger/tables.ts';
 import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
 import { closeBlock, openBlock } from '../tx/rules/block-fees.ts';
-import type { NetworkSettings } from '../tx/rules/chain-rules.ts';
+import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
 import { consensusView } from './consensus-view.ts';
@@ -28,7 +28,7 @@ export interface DraftOptions {
   readonly timestamp: number;
   /** Address of the generator. */
   readonly generator: Uint8Array;
-  readonly network: NetworkSettings & VotingSettings;
+  readonly rules: ChainRules & VotingSettings;
   readonly consensus: Consensus;
   /** Blocks between the committed head and the parent. */
   readonly ahead?: Ahead;
@@ -51,11 +51,11 @@ export interface BlockDraft {
 const NEVER_WRITTEN_BEFORE: ReadonlySet<number> = new Set([accountHistory.id, assetHistory.id]);
 
 export function openDraft(options: DraftOptions): BlockDraft {
-  const { base, parent, timestamp, generator, network, consensus, ahead } = options;
+  const { base, parent, timestamp, generator, rules, consensus, ahead } = options;
   const height = (parent?.height ?? 0) + 1;
   const parentTimestamp = parent?.header.timestamp ?? timestamp;
   const context = {
-    ...blockContext(base, network, { height, timestamp, parentTimestamp, generator }),
+    ...blockContext(base, rules, { height, timestamp, parentTimestamp, generator }),
     generator,
   };
   const overlay = createOverlay(base, NEVER_WRITTEN_BEFORE);
@@ -87,10 +87,10 @@ export function openDraft(options: DraftOptions): BlockDraft {
         const view = consensusView(base, ahead?.headers);
         for (const { address, history } of consensus.finish(header, parent, view)) {
           if (history === undefined) overlay.remove(bans, address);
-          else overlay.set(bans, address, encodeBanHistory(history, base.chain));
+          else overlay.set(bans, address, encodeBanHistory(history, base.scheme));
         }
       }
-      countVotes(overlay, height, header.features, network);
+      countVotes(overlay, height, header.features, rules);
       await recordHistory(overlay, height, options.turns);
       return fees.sum;
     },

@@ -7,7 +7,7 @@
 import { latin1 } from '../base/bytes.ts';
 import type { StoreWrite } from '../base/ports.ts';
 import { encodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { Writer } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { Table } from '../ledger/table.ts';
@@ -38,17 +38,17 @@ export interface IndexedBlock {
 export function* indexWrites(
   block: IndexedBlock,
   state: LedgerView,
-  chain: Chain,
+  scheme: ChainScheme,
 ): Generator<StoreWrite> {
   const { height, row, txs } = block;
-  const encode = encoder(chain);
-  yield write(headers, height, encodeHeaderRow(row, chain));
+  const encode = encoder(scheme);
+  yield write(headers, height, encodeHeaderRow(row, scheme));
   yield write(
     heights,
     row.header.signature,
     encode((out) => out.u32(height)),
   );
-  yield write(blocksByGenerator, [chain.addressOf(row.header.generator), height], NOTHING);
+  yield write(blocksByGenerator, [scheme.addressOf(row.header.generator), height], NOTHING);
   for (let index = 0; index < txs.length; index++) {
     const tx = txs[index]!;
     yield write(transactions, [height, index], tx.bytes);
@@ -68,9 +68,9 @@ export function* indexWrites(
 export function* indexRemovals(
   block: IndexedBlock,
   state: LedgerView,
-  chain: Chain,
+  scheme: ChainScheme,
 ): Generator<StoreWrite> {
-  for (const { table, key } of indexWrites(block, state, chain)) {
+  for (const { table, key } of indexWrites(block, state, scheme)) {
     yield { table, key, value: undefined };
   }
 }
@@ -104,8 +104,8 @@ function write<K, V>(table: Table<K, V>, key: K, value: Uint8Array | undefined):
 let scratch: Writer | undefined;
 
 /** Encodes values one after the other; the writer between them is reused. */
-function encoder(chain: Chain): (fill: (out: Writer) => void) => Uint8Array {
-  if (scratch === undefined || scratch.chain !== chain) scratch = new Writer(chain);
+function encoder(scheme: ChainScheme): (fill: (out: Writer) => void) => Uint8Array {
+  if (scratch === undefined || scratch.scheme !== scheme) scratch = new Writer(scheme);
   const out = scratch;
   return (fill) => {
     fill(out);

@@ -15,7 +15,7 @@ import { createTurns } from '../base/turns.ts';
 import { type Block, blockId, checkLimits, limitsOf } from '../block/block.ts';
 import type { Header } from '../block/header.ts';
 import type { HeaderRow } from '../block/header-row.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import {
   type Consensus,
   type ConsensusView,
@@ -28,7 +28,7 @@ import { createHead, type KeyedView } from '../ledger/head.ts';
 import { u32Key } from '../ledger/keys.ts';
 import type { KeyedOverlay } from '../ledger/overlay.ts';
 import { scripts, stateHashes, tables, undo } from '../ledger/tables.ts';
-import type { NetworkSettings } from '../tx/rules/chain-rules.ts';
+import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { Ahead } from './ahead.ts';
 import { type BlockDraft, openDraft } from './block-draft.ts';
@@ -48,7 +48,7 @@ import { droppedBy, requireReachable, type Unwinding, unwindTo } from './unwindi
 import { decodeTransactions, verifyBlock } from './verify-block.ts';
 
 export interface BlockchainOptions {
-  readonly network: NetworkSettings & VotingSettings;
+  readonly rules: ChainRules & VotingSettings;
   readonly consensus: Consensus;
   /** What this node votes for in its blocks. */
   readonly support: FeatureSupport;
@@ -59,7 +59,7 @@ export interface BlockchainOptions {
 }
 
 export interface BlockchainPorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly store: Store;
   readonly verifier: Verifier;
   readonly clock: Clock;
@@ -149,9 +149,9 @@ export interface Inside {
 }
 
 export function createBlockchain(options: BlockchainOptions, ports: BlockchainPorts): Blockchain {
-  const { network, consensus } = options;
-  const { chain, store, clock, log, verifier, metrics } = ports;
-  const head = createHead(store, chain);
+  const { rules, consensus } = options;
+  const { scheme, store, clock, log, verifier, metrics } = ports;
+  const head = createHead(store, scheme);
   const turns = createTurns(clock);
   const committer = createCommitter({
     store,
@@ -187,8 +187,8 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       base,
       parent,
       timestamp: header.timestamp,
-      generator: chain.addressOf(header.generator),
-      network,
+      generator: scheme.addressOf(header.generator),
+      rules,
       consensus,
       ahead,
       turns,
@@ -208,14 +208,14 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     if (!equal(header.reference, parent.id)) {
       throw apiError('Invalid', 'Broadcast block is not a child of the last block');
     }
-    const generator = chain.addressOf(header.generator);
+    const generator = scheme.addressOf(header.generator);
     const draft = draftOn(base, parent, header, ahead);
     const isActive = (id: number): boolean => draft.context.features.has(id);
     checkLimits(block, limitsOf(options.transactionBytesMax, isActive));
     if (base.get(scripts, generator) !== undefined) {
       throw apiError(
         'Invalid',
-        `Account '${chain.addressToText(generator)}' is scripted are therefore not allowed to forge blocks`,
+        `Account '${scheme.addressToText(generator)}' is scripted are therefore not allowed to forge blocks`,
       );
     }
     consensus.verify(header, parent, consensusView(base, ahead.headers));
@@ -247,7 +247,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
   });
 
   function* indexOf(blocks: readonly AppliedBlock[]) {
-    for (const block of blocks) yield* indexWrites(block, block.overlay, chain);
+    for (const block of blocks) yield* indexWrites(block, block.overlay, scheme);
   }
 
   async function commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): Promise<void> {
@@ -295,7 +295,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     if (isFromFuture(block.header.timestamp, clock.now())) {
       throw apiError('BlockFromFuture', block.header.timestamp);
     }
-    const txs = await decodeTransactions(block, chain, turns);
+    const txs = await decodeTransactions(block, scheme, turns);
     await verifyBlock(block, txs, verifier, isVerified);
     await commit([await apply(head, tip(), block, txs, NOTHING_AHEAD)]);
     log.info('block.appended', { height: tip().height, txs: txs.length });
@@ -308,13 +308,13 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       base: head,
       parent: undefined,
       timestamp: header.timestamp,
-      generator: chain.addressOf(header.generator),
-      network,
+      generator: scheme.addressOf(header.generator),
+      rules,
       consensus,
     });
-    for (const tx of await decodeTransactions(genesis, chain)) draft.add(tx);
+    for (const tx of await decodeTransactions(genesis, scheme)) draft.add(tx);
     const block = applied(draft, undefined, genesis, await draft.finish(header));
-    const extra = [...foundingWrites(blockId(genesis), chain), ...indexOf([block])];
+    const extra = [...foundingWrites(blockId(genesis), scheme), ...indexOf([block])];
     await write({ blocks: [block], extra }, () => {
       newest = tipOf(1, block.row);
     });
@@ -322,7 +322,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
 
   async function forgeNow(generator: Generator, timestamp: number, pack: Packer): Promise<Block> {
     const parent = tip();
-    const votes = votesFor(head, network, options.support);
+    const votes = votesFor(head, rules, options.support);
     const view = consensusView(head);
     const header = headerInTurn(parent, generator, timestamp, votes, consensus, view);
     const draft = draftOn(head, parent, header, NOTHING_AHEAD);

@@ -28,7 +28,7 @@ export function consensusView(
   view: LedgerView,
   uncommitted: Uncommitted = new Map(),
 ): ConsensusView {
-  const { chain } = view;
+  const { scheme } = view;
 
   const header = (height: number) => {
     const pending = uncommitted.get(height);
@@ -52,12 +52,12 @@ export function consensusView(
       hasRole(view, address, MINER, timestamp) && !hasRole(view, address, BANNED, timestamp),
     banHistory(address): BanHistory | undefined {
       const row = view.get(bans, address);
-      return row && decodeBanHistory(row, chain);
+      return row && decodeBanHistory(row, scheme);
     },
-    generatorAt: (height) => chain.addressOf(header(height).generator),
+    generatorAt: (height) => scheme.addressOf(header(height).generator),
     lastBlockBy(address, height) {
       for (let at = height; uncommitted.has(at); at--) {
-        if (equal(chain.addressOf(header(at).generator), address)) return at;
+        if (equal(scheme.addressOf(header(at).generator), address)) return at;
       }
       return lastStoredBlockBy(address, height);
     },

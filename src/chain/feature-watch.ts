@@ -4,7 +4,7 @@
  * on by its own rules and may end up on a chain of its own.
  */
 import type { Log } from '../base/ports.ts';
-import type { NetworkSettings } from '../tx/rules/chain-rules.ts';
+import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { activeFeatures } from '../tx/rules/features.ts';
 import type { Blockchain } from './blockchain.ts';
 import { type FeatureSupport, unknownAhead, unknownFeatures, unknownText } from './features.ts';
@@ -20,7 +20,7 @@ export class UnsupportedFeatures extends Error {
  */
 export function watchFeatures(
   blockchain: Blockchain,
-  network: NetworkSettings,
+  rules: ChainRules,
   support: FeatureSupport,
   log: Log,
   stop: (cause: UnsupportedFeatures) => void,
@@ -30,8 +30,8 @@ export function watchFeatures(
 
   function look(): UnsupportedFeatures | undefined {
     const next = blockchain.tip().height + 1;
-    const active = unknownFeatures(activeFeatures(view, next, network));
-    const ahead = unknownAhead(view, next, network);
+    const active = unknownFeatures(activeFeatures(view, next, rules));
+    const ahead = unknownAhead(view, next, rules);
     const news = `${active} ${[...ahead]}`;
     if (news === reported) return undefined;
     reported = news;

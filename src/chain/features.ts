@@ -16,7 +16,7 @@ import { FEATURE_VOTES_MAX } from '../block/header.ts';
 import { END_OF_TABLE, prefix, prefixEnd, START_OF_TABLE, u32Key } from '../ledger/keys.ts';
 import type { Ledger, LedgerView } from '../ledger/ledger.ts';
 import { features, featureVotes } from '../ledger/tables.ts';
-import type { NetworkSettings } from '../tx/rules/chain-rules.ts';
+import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import {
   activationHeight,
   featureName,
@@ -29,7 +29,7 @@ const FEATURES_MAX = 0x8000;
 
 /** Voting rules of the network. */
 export interface VotingSettings
-  extends Pick<NetworkSettings, 'featureCheckBlocks' | 'preActivatedFeatures'> {
+  extends Pick<ChainRules, 'featureCheckBlocks' | 'preActivatedFeatures'> {
   /** Votes in one window that approve a feature. */
   readonly featureApprovalVotes: number;
 }
@@ -118,7 +118,7 @@ export const unknownText = (unknown: readonly number[]): string =>
 export function unknownAhead(
   view: LedgerView,
   height: number,
-  settings: NetworkSettings,
+  settings: ChainRules,
 ): ReadonlyMap<number, number> {
   const decided = [...view.range(features, START_OF_TABLE, END_OF_TABLE, FEATURES_MAX)];
   const ids = new Set([...settings.preActivatedFeatures.keys(), ...decided.map(([id]) => id)]);
@@ -155,7 +155,7 @@ export interface ActivationStatus {
 export function activationStatus(
   view: LedgerView,
   height: number,
-  settings: NetworkSettings & VotingSettings,
+  settings: ChainRules & VotingSettings,
   { supported }: FeatureSupport,
 ): ActivationStatus {
   const { featureCheckBlocks: length, preActivatedFeatures } = settings;

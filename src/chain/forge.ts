@@ -71,7 +71,7 @@ export async function sealInTurn(
   return sealBlock(
     header,
     txs.map(({ bytes }) => bytes),
-    overlay.chain,
+    overlay.scheme,
     sign,
   );
 }

@@ -121,7 +121,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
   blockchain.listen({ block: ({ block }) => equivocations.note(block.row.header) });
 
   async function check(block: Block, known: Known = NOTHING_KNOWN): Promise<CheckedBlock> {
-    const txs = await decodeTransactions(block, view.chain, turns);
+    const txs = await decodeTransactions(block, view.scheme, turns);
     const verdict = known.isSigned
       ? verifyTransactions(txs, verifier, ports.isVerified)
       : verifyBlock(block, txs, verifier, ports.isVerified);

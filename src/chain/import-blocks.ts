@@ -56,7 +56,7 @@ export async function importBlocks(
   options: ImportOptions,
 ): Promise<number> {
   const { view } = blockchain;
-  const { chain } = view;
+  const { scheme } = view;
   const waiting: Prepared[] = [];
   const ahead = new Ahead();
   let checksAhead = 0;
@@ -65,7 +65,7 @@ export async function importBlocks(
   let rows = 0;
 
   async function prepare(block: Block, height: number): Promise<Prepared> {
-    const txs = await decodeTransactions(block, chain);
+    const txs = await decodeTransactions(block, scheme);
     const verdict =
       options.verify === false ? Promise.resolve() : verifyBlock(block, txs, verifier, () => false);
     // The block's turn awaits the verdict; an earlier rejection must not end the process.

@@ -5,7 +5,7 @@
 import { equal, fromUtf8, utf8 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { Store, StoreWrite } from '../base/ports.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { meta } from '../ledger/tables.ts';
 
@@ -26,11 +26,11 @@ const row = (name: string, value: Uint8Array): StoreWrite => ({
   value,
 });
 
-export function foundingWrites(genesisId: Uint8Array, chain: Chain): StoreWrite[] {
+export function foundingWrites(genesisId: Uint8Array, scheme: ChainScheme): StoreWrite[] {
   return [
     row(VERSION, Uint8Array.of(SCHEMA_VERSION)),
     row(GENESIS, genesisId),
-    row(NETWORK, Uint8Array.of(chain.chainId)),
+    row(NETWORK, Uint8Array.of(scheme.chainId)),
   ];
 }
 

@@ -8,7 +8,7 @@ import { ApiError } from '../base/errors.ts';
 import type { Log, Verifier } from '../base/ports.ts';
 import { type Block, encodeBlock } from '../block/block.ts';
 import { decodeHeaderRow } from '../block/header-row.ts';
-import { type Chain, CodecError } from '../codec/codec.ts';
+import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { headers, transactions } from '../ledger/tables.ts';
 import type { Blockchain } from './blockchain.ts';
 import { importBlocks } from './import-blocks.ts';
@@ -31,10 +31,10 @@ export async function rebuild(
   rows: StoredRows,
   log: Log,
 ): Promise<Rebuilt> {
-  const { chain } = blockchain.view;
+  const { scheme } = blockchain.view;
   let reported = 0;
   try {
-    await importBlocks(blockchain, verifier, blocksIn(rows, chain), {
+    await importBlocks(blockchain, verifier, blocksIn(rows, scheme), {
       from: FIRST,
       onProgress({ height, transactions: count }) {
         if (height < reported + PROGRESS_BLOCKS) return;
@@ -52,7 +52,7 @@ export async function rebuild(
 }
 
 /** Consecutive blocks from FIRST on, up to the first of which something is missing. */
-function* blocksIn(rows: StoredRows, chain: Chain): Generator<Block> {
+function* blocksIn(rows: StoredRows, scheme: ChainScheme): Generator<Block> {
   const bodies = rows(transactions.id)[Symbol.iterator]();
   let body = bodies.next();
   let next = FIRST;
@@ -60,7 +60,7 @@ function* blocksIn(rows: StoredRows, chain: Chain): Generator<Block> {
     const height = headers.key.decode(key);
     if (height < next) continue;
     if (height > next) return;
-    const { header, transactionCount } = decodeHeaderRow(value, chain);
+    const { header, transactionCount } = decodeHeaderRow(value, scheme);
     const parts: Uint8Array[] = [];
     for (; !(body.done ?? false); body = bodies.next()) {
       const [at, index] = transactions.key.decode(body.value[0]);
@@ -68,7 +68,7 @@ function* blocksIn(rows: StoredRows, chain: Chain): Generator<Block> {
       if (at === height && index === parts.length) parts.push(body.value[1]);
     }
     if (parts.length !== transactionCount) return;
-    yield { header, transactions: parts, bytes: encodeBlock(header, parts, chain) };
+    yield { header, transactions: parts, bytes: encodeBlock(header, parts, scheme) };
     next++;
   }
 }

@@ -29,7 +29,7 @@ export interface StoredTx extends Position {
 
 export function headerRowAt(view: LedgerView, height: number): HeaderRow | undefined {
   const row = view.get(headers, height);
-  return row && decodeHeaderRow(row, view.chain);
+  return row && decodeHeaderRow(row, view.scheme);
 }
 
 export const heightOf = (view: LedgerView, blockId: Uint8Array): number | undefined =>
@@ -39,7 +39,7 @@ export const heightOf = (view: LedgerView, blockId: Uint8Array): number | undefi
 export function newestHeader(view: LedgerView): (HeaderRow & { height: number }) | undefined {
   const [from, to] = [u32Key.encode(0), u32Key.encode(0xffff_ffff)];
   for (const [height, row] of view.range(headers, from, to, 1, true)) {
-    return { height, ...decodeHeaderRow(row, view.chain) };
+    return { height, ...decodeHeaderRow(row, view.scheme) };
   }
   return undefined;
 }
@@ -53,7 +53,7 @@ export function* transactionBytesAt(view: LedgerView, height: number): Generator
 }
 
 export function transactionsAt(view: LedgerView, height: number): Tx[] {
-  return Array.from(transactionBytesAt(view, height), (bytes) => decodeTx(bytes, view.chain));
+  return Array.from(transactionBytesAt(view, height), (bytes) => decodeTx(bytes, view.scheme));
 }
 
 /** The whole block with its bytes, as it was signed. */
@@ -64,7 +64,7 @@ export function blockAt(view: LedgerView, height: number): Block | undefined {
   return {
     header: row.header,
     transactions: parts,
-    bytes: encodeBlock(row.header, parts, view.chain),
+    bytes: encodeBlock(row.header, parts, view.scheme),
   };
 }
 
@@ -94,7 +94,7 @@ export async function blockInTurns(
   return {
     header: row.header,
     transactions: parts,
-    bytes: encodeBlock(row.header, parts, view.chain),
+    bytes: encodeBlock(row.header, parts, view.scheme),
   };
 }
 
@@ -111,7 +111,7 @@ export function findTransaction(view: LedgerView, id: Uint8Array): StoredTx | un
   const { height, index } = position;
   const bytes = view.get(transactions, [height, index]);
   if (bytes === undefined) return undefined;
-  const tx = decodeTx(bytes, view.chain);
+  const tx = decodeTx(bytes, view.scheme);
   // The index knows the beginning of the id only.
   return equal(tx.id, id) ? { tx, height, index } : undefined;
 }
@@ -141,7 +141,7 @@ export function* transactionsOf(
       if (left-- <= 0) return;
       const bytes = view.get(transactions, [height, index]);
       assert(bytes !== undefined, `transaction ${index} of height ${height} is stored`);
-      yield { tx: decodeTx(bytes, view.chain), height, index };
+      yield { tx: decodeTx(bytes, view.scheme), height, index };
     }
   }
 }

@@ -51,7 +51,7 @@ export async function unwindTo(
     const row = headerRowAt(head, height);
     assert(row !== undefined, `the header of height ${height} is stored`);
     const block = { height, row, txs: transactionsAt(head, height) };
-    for (const { table, key } of indexRemovals(block, head, head.chain)) {
+    for (const { table, key } of indexRemovals(block, head, head.scheme)) {
       const of = byNumber.get(table);
       assert(of !== undefined, `table ${table} of the index is known`);
       overlay.write(of, key, undefined);

@@ -3,7 +3,7 @@ import { type ApiError, apiError } from '../base/errors.ts';
 import type { SignatureCheck, Verifier } from '../base/ports.ts';
 import { noTurns, type Turns } from '../base/turns.ts';
 import { type Block, signedBytes as signedBlockBytes } from '../block/block.ts';
-import { type Chain, CodecError } from '../codec/codec.ts';
+import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { decodeTx } from '../tx/bytes.ts';
 import { invalidSignature } from '../tx/pipeline.ts';
 import { signaturesOf } from '../tx/signatures.ts';
@@ -12,13 +12,13 @@ import type { Tx } from '../tx/transaction.ts';
 /** Throws ApiError where one does not decode. */
 export async function decodeTransactions(
   block: Block,
-  chain: Chain,
+  scheme: ChainScheme,
   turns: Turns = noTurns,
 ): Promise<Tx[]> {
   try {
     const txs: Tx[] = [];
     for (const bytes of block.transactions) {
-      txs.push(decodeTx(bytes, chain));
+      txs.push(decodeTx(bytes, scheme));
       if (turns.due()) await turns.take();
     }
     return txs;

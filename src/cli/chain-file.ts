@@ -12,7 +12,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { equal } from '../base/bytes.ts';
 import { BLOCK_ID_BYTES } from '../base/sizes.ts';
 import { type Block, decodeBlock } from '../block/block.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { CliError } from './exit.ts';
 
 const MAGIC = Buffer.from('platform-node chain 1\n');
@@ -49,7 +49,7 @@ export interface ChainFile {
 }
 
 /** Throws CliError where the file is something else or ends in the middle of a block. */
-export async function readChainFile(path: string, chain: Chain): Promise<ChainFile> {
+export async function readChainFile(path: string, scheme: ChainScheme): Promise<ChainFile> {
   const input =
     path === '-' ? process.stdin : createReadStream(path, { highWaterMark: READ_BYTES });
   const pieces = input[Symbol.asyncIterator]();
@@ -86,7 +86,7 @@ export async function readChainFile(path: string, chain: Chain): Promise<ChainFi
       }
       const bytes = await take(length);
       if (bytes === undefined) throw new CliError(`'${path}' ends in the middle of a block`);
-      yield decodeBlock(bytes, chain);
+      yield decodeBlock(bytes, scheme);
     }
   }
   return {

@@ -45,11 +45,11 @@ export async function openChainStore(
 async function refill(store: LmdbStore, config: Config, genesis: Block, log: Log): Promise<void> {
   const { damaged } = store;
   if (damaged === undefined) return;
-  const { family, chain } = cryptographyOfConfig(config);
+  const { family, scheme } = cryptographyOfConfig(config);
   log.warn('store.damaged', { why: damaged.why });
   const verifier = createVerifyThreads(family, { log });
   try {
-    const ports = { chain, store, verifier, clock: systemClock(), log };
+    const ports = { scheme, store, verifier, clock: systemClock(), log };
     const { blockchain } = await openBlockchain(config, genesis, ports);
     const { height, of } = await rebuild(blockchain, verifier, damaged.rows, log);
     const kept = damaged.done(height >= of && of > 0);

@@ -1,6 +1,6 @@
-/** Cryptography and chain codec of a network, for the commands that need them. */
-import type { Chain } from '../codec/codec.ts';
-import { createChain } from '../crypto/chain.ts';
+/** The cryptography and the scheme of a chain, for the commands that need them. */
+import type { ChainScheme } from '../codec/codec.ts';
+import { createChainScheme } from '../crypto/chain-scheme.ts';
 import { createFamily } from '../crypto/families.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { Config } from '../node/config/settings.ts';
@@ -8,7 +8,7 @@ import { CliError } from './exit.ts';
 
 export interface Cryptography {
   readonly family: CryptoFamily;
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
 }
 
 /** `chainId` is the one letter of the network. */
@@ -21,7 +21,7 @@ export function cryptographyOf(
     throw new CliError(`The chain id '${chainId}' must be one ASCII character`);
   }
   const family = createFamily(platformCrypto ? 'curve25519' : 'gost');
-  return { family, chain: createChain(family, chainId.charCodeAt(0), nativeToken) };
+  return { family, scheme: createChainScheme(family, chainId.charCodeAt(0), nativeToken) };
 }
 
 export const cryptographyOfConfig = (config: Config): Cryptography =>

@@ -11,7 +11,7 @@ import { base58 } from '../base/base58.ts';
 import { utf8 } from '../base/bytes.ts';
 import type { Files, Random } from '../base/ports.ts';
 import { type GenesisSettings, signGenesis } from '../block/genesis.ts';
-import { createChain } from '../crypto/chain.ts';
+import { createChainScheme } from '../crypto/chain-scheme.ts';
 import type { CryptoFamily, KeyPair } from '../crypto/family.ts';
 import { roleNumber } from '../ledger/roles.ts';
 import { type DevConfig, devConfigText } from './dev-config.ts';
@@ -107,13 +107,13 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
   const { files, random, family } = ports;
   const { peerPorts = [], consensus = 'poa' } = options;
   const nodes = Math.max(1, peerPorts.length);
-  const chain = createChain(family, DEV_CHAIN_ID.charCodeAt(0));
+  const scheme = createChainScheme(family, DEV_CHAIN_ID.charCodeAt(0));
   const secret = (): string => base58.encode(random.bytes(SECRET_BYTES));
 
   const seeds = Array.from({ length: nodes + ACCOUNTS_WITHOUT_ROLE }, secret);
   const keys = seeds.map((seed) => family.keyPairFromPhrase(seed));
   const accounts = keys.map((key, i) => ({
-    address: chain.addressToText(chain.addressOf(key.publicKey)),
+    address: scheme.addressToText(scheme.addressOf(key.publicKey)),
     publicKey: base58.encode(key.publicKey),
     seed: seeds[i] ?? '',
     roles: i === 0 ? ALL_ROLES : i < nodes ? ['miner'] : [],
@@ -135,7 +135,7 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
       version: 1,
       consensus: consensusOf(consensus),
       transactions: accounts.map(({ address, balance }) => ({
-        recipient: chain.addressFromText(address),
+        recipient: scheme.addressFromText(address),
         amount: balance,
       })),
       networkParticipants: accounts.map(({ roles }, i) => ({
@@ -147,7 +147,7 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
       publicKey: genesisKey.publicKey,
       sign: (message) => family.sign(genesisKey.privateKey, message, random),
     },
-    chain,
+    scheme,
   );
 
   const walletPassword = secret();

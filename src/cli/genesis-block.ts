@@ -13,9 +13,9 @@ import { CliError } from './exit.ts';
 
 /** The rules of the genesis section, and its signature if there is one. */
 export function genesisFindings(config: Config): GenesisFindings {
-  const { chain } = cryptographyOfConfig(config);
+  const { scheme } = cryptographyOfConfig(config);
   const { genesis } = config.blockchain.custom;
-  const findings = validateGenesis(genesis, chain);
+  const findings = validateGenesis(genesis, scheme);
   if (findings.errors.length > 0) return findings;
   try {
     if (genesisSeal(genesis) === undefined) {
@@ -31,12 +31,12 @@ export function genesisFindings(config: Config): GenesisFindings {
 
 /** The genesis block of a signed configuration, its signature verified. Throws ApiError. */
 export function genesisBlock(config: Config): Block {
-  const { family, chain } = cryptographyOfConfig(config);
+  const { family, scheme } = cryptographyOfConfig(config);
   const seal = genesisSeal(config.blockchain.custom.genesis);
   if (seal === undefined) {
     throw new CliError('The genesis block is not signed: platform-node genesis sign <file>');
   }
-  const block = buildGenesis(genesisSettings(config, seal.timestamp, chain), seal, chain);
+  const block = buildGenesis(genesisSettings(config, seal.timestamp, scheme), seal, scheme);
   verifyGenesis(block, ({ publicKey, message, signature }) =>
     family.verify(publicKey, message, signature),
   );

@@ -66,7 +66,7 @@ function* genesis(config: Config): Generator<Finding> {
   }
 
   const { transactions, networkParticipants } = config.blockchain.custom.genesis;
-  const { chain } = cryptographyOfConfig(config);
+  const { scheme } = cryptographyOfConfig(config);
   const owner = config.ownerAddress;
   if (!transactions.some(({ recipient }) => recipient === owner)) {
     const detail = `${owner} has no balance in the genesis block; it needs one to work`;
@@ -74,8 +74,8 @@ function* genesis(config: Config): Generator<Finding> {
   }
   // A key that does not decode has been reported above.
   const participant = networkParticipants.find(({ publicKey }) => {
-    const key = publicKeyFrom(publicKey, chain);
-    return key !== undefined && chain.addressToText(chain.addressOf(key)) === owner;
+    const key = publicKeyFrom(publicKey, scheme);
+    return key !== undefined && scheme.addressToText(scheme.addressOf(key)) === owner;
   });
   if (participant === undefined || participant.roles.length === 0) {
     const detail = `${owner} has no role in the genesis block; it must be registered by others`;
@@ -121,7 +121,7 @@ async function* keystore(config: Config): AsyncGenerator<Finding> {
     const count = opened.accounts().length;
     const needed = [...new Set([config.ownerAddress, config.privacy.ownerAddress])];
     const missing = needed.filter(
-      (address) => opened.publicKey(network.chain.addressFromText(address)) === undefined,
+      (address) => opened.publicKey(network.scheme.addressFromText(address)) === undefined,
     );
     yield missing.length > 0
       ? finding('keystore', 'error', `owner ${missing.join(', ')} is not among ${count} accounts`)

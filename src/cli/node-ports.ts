@@ -46,7 +46,7 @@ export async function openPorts(
   genesis: Block,
   { log, started, requestStop }: Opening,
 ): Promise<OpenPorts> {
-  const { family, chain } = cryptographyOfConfig(config);
+  const { family, scheme } = cryptographyOfConfig(config);
   const clock = await openClock(config, log, started);
   const store = await openStore(config, genesis, log, (damage) => {
     log.error('store.damaged', { why: damage.message });
@@ -67,7 +67,7 @@ export async function openPorts(
   const turns = turnsJournal(config);
   started.add('turns', () => turns.close());
   return {
-    chain,
+    scheme,
     family,
     store,
     journal,

@@ -25,15 +25,15 @@ export async function convert(
   flags: Flags,
 ): Promise<void> {
   const network = cryptographyOf(flags.nationalCrypto !== true, flags.chainId);
-  const { chain } = network;
+  const { scheme } = network;
   switch (verb) {
     case 'encode':
       return convertAll(jsonDocuments(source, flags.ndjson === true), (json) =>
-        encoded(txFromJson(json, chain)),
+        encoded(txFromJson(json, scheme)),
       );
     case 'decode':
       return convertAll(textLines(source), (line) =>
-        txToJson(decodeTx(bytesFrom(fieldOf(line as string, 'bytes')), chain), chain),
+        txToJson(decodeTx(bytesFrom(fieldOf(line as string, 'bytes')), scheme), scheme),
       );
     case 'verify':
       return convertAll(mixedDocuments(source, flags.ndjson === true), (document) =>
@@ -79,14 +79,17 @@ async function* mixedDocuments(source: string, ndjson: boolean): AsyncGenerator<
   }
 }
 
-function verified(document: unknown, { family, chain }: Cryptography): Record<string, unknown> {
+function verified(document: unknown, { family, scheme }: Cryptography): Record<string, unknown> {
   const isJson = isObject(document) && document['bytes'] === undefined;
   const tx = isJson
-    ? txFromJson(document, chain)
-    : decodeTx(bytesFrom(isObject(document) ? String(document['bytes']) : String(document)), chain);
+    ? txFromJson(document, scheme)
+    : decodeTx(
+        bytesFrom(isObject(document) ? String(document['bytes']) : String(document)),
+        scheme,
+      );
   const valid = isValid(tx, family.verify);
   if (!valid) process.exitCode = EXIT.failure;
-  return { ...(isJson ? encoded(tx) : txToJson(tx, chain)), valid };
+  return { ...(isJson ? encoded(tx) : txToJson(tx, scheme)), valid };
 }
 
 /** One proof by the sender; genesis types carry none, their signature is computed. */

@@ -19,21 +19,21 @@ export async function signWithSeed(source: string, flags: SeedFlags): Promise<vo
   if (flags.chainId === undefined) {
     throw new CliError('--seed-file needs --chain-id, since no node is asked', EXIT.usage);
   }
-  const { family, chain } = cryptographyOf(flags.nationalCrypto !== true, flags.chainId);
+  const { family, scheme } = cryptographyOf(flags.nationalCrypto !== true, flags.chainId);
   const { privateKey, publicKey } = await keyOfSeedFile(flags.seedFile, source, family);
-  const sender = chain.addressToText(chain.addressOf(publicKey));
+  const sender = scheme.addressToText(scheme.addressOf(publicKey));
 
   await convertAll(jsonDocuments(source, flags.ndjson === true), (json) => {
     if (!isObject(json)) throw apiError('MalformedJson');
-    const draft = unsignedFromJson({ sender, ...json }, chain, {
-      publicKeyOf: (address) => (chain.addressToText(address) === sender ? publicKey : undefined),
+    const draft = unsignedFromJson({ sender, ...json }, scheme, {
+      publicKeyOf: (address) => (scheme.addressToText(address) === sender ? publicKey : undefined),
       timestamp: Date.now(),
       feeOf() {
         throw apiError('Invalid', "'fee' is missing: no node is asked for it");
       },
     });
     const proof = family.sign(privateKey, draft.message, systemRandom);
-    return txToJson(draft.seal([proof]), chain);
+    return txToJson(draft.seal([proof]), scheme);
   });
   privateKey.fill(0);
 }

@@ -56,9 +56,9 @@ export interface NodeKeys {
  * both accounts have one, it is the same.
  */
 export async function unlockOwner(config: Config, keystore: Keystore): Promise<NodeKeys> {
-  const { chain } = cryptographyOfConfig(config);
+  const { scheme } = cryptographyOfConfig(config);
   const held = (what: string, text: string): Account => {
-    const address = chain.addressFromText(text);
+    const address = scheme.addressFromText(text);
     const account = keystore.accounts().find((one) => equal(one.address, address));
     if (account !== undefined) return account;
     throw new CliError(`${what} '${text}' does not exist in the keystore`);

@@ -11,10 +11,11 @@ import type { ApiError } from '../base/errors.ts';
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /**
- * What codecs may ask about the network they serve. Implemented by `crypto/chain.ts`, so that
- * this folder need not know any cryptography.
+ * What bytes and JSON depend on besides the value: the chain's id, key size, address form and hash.
+ * The word is that of the setting `address-scheme-character`. `crypto/chain-scheme.ts` implements it,
+ * so this folder contains no cryptography.
  */
-export interface Chain {
+export interface ChainScheme {
   /** ASCII code of `address-scheme-character`. */
   readonly chainId: number;
   readonly publicKeySize: number;
@@ -33,9 +34,9 @@ export interface Codec<T> {
   write(out: Writer, value: T): void;
   /** Throws CodecError. */
   read(src: Reader): T;
-  toJson(value: T, chain: Chain): unknown;
+  toJson(value: T, scheme: ChainScheme): unknown;
   /** `path` is where the value stands, e.g. `obj.transfers[3].amount`. Throws CodecError. */
-  fromJson(json: unknown, path: string, chain: Chain): T;
+  fromJson(json: unknown, path: string, scheme: ChainScheme): T;
   readonly schema: JsonSchema;
   /** True if a request may leave the field out: `fromJson(undefined)` then gives its default. */
   readonly optional?: boolean;
@@ -79,12 +80,12 @@ const SCRATCH_BYTES = 64 * 1024;
 
 /** Appends to a growing buffer; `take` hands out an exact copy and empties the writer. */
 export class Writer {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   private buffer = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   private length = 0;
 
-  constructor(chain: Chain) {
-    this.chain = chain;
+  constructor(scheme: ChainScheme) {
+    this.scheme = scheme;
   }
 
   get position(): number {
@@ -163,16 +164,16 @@ const plain = (bytes: Uint8Array): Uint8Array =>
 
 /** Walks over bytes that it never copies. All methods throw CodecError at the end of input. */
 export class Reader {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly input: Uint8Array;
   /** Made by the first who needs it: many values are bytes and short integers only. */
   private view: DataView | undefined;
   private readonly end: number;
   position: number;
 
-  constructor(input: Uint8Array, chain: Chain, start = 0, end = input.length) {
+  constructor(input: Uint8Array, scheme: ChainScheme, start = 0, end = input.length) {
     this.input = plain(input);
-    this.chain = chain;
+    this.scheme = scheme;
     this.position = start;
     this.end = end;
   }

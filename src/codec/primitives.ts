@@ -4,7 +4,7 @@ import { type ApiError, apiError } from '../base/errors.ts';
 import { I64_MAX, I64_MIN } from '../base/int.ts';
 import { integer } from '../base/json.ts';
 import {
-  type Chain,
+  type ChainScheme,
   type Codec,
   CodecError,
   type JsonSchema,
@@ -282,19 +282,19 @@ function text(maxBytes: number, length: Length, tooLong: Refusal = invalid): Cod
 /** Refuses values for which `problem` gives a reason; the same on bytes and on JSON. */
 export function check<T>(
   inner: Codec<T>,
-  problem: (value: T, chain: Chain) => ApiError | string | undefined,
+  problem: (value: T, scheme: ChainScheme) => ApiError | string | undefined,
   schema: JsonSchema = {},
 ): Codec<T> {
-  const guard = (value: T, path: string, chain: Chain): T => {
-    const found = problem(value, chain);
+  const guard = (value: T, path: string, scheme: ChainScheme): T => {
+    const found = problem(value, scheme);
     if (found === undefined) return value;
     if (typeof found === 'string') throw new CodecError(path, found);
     throw new CodecError(path, found.message, found);
   };
   return {
     ...inner,
-    read: (src) => guard(inner.read(src), 'bytes', src.chain),
-    fromJson: (json, path, chain) => guard(inner.fromJson(json, path, chain), path, chain),
+    read: (src) => guard(inner.read(src), 'bytes', src.scheme),
+    fromJson: (json, path, scheme) => guard(inner.fromJson(json, path, scheme), path, scheme),
     schema: { ...inner.schema, ...schema },
   };
 }
@@ -304,8 +304,8 @@ export function map<A, B>(inner: Codec<A>, to: (a: A) => B, from: (b: B) => A): 
   return {
     write: (out, v) => inner.write(out, from(v)),
     read: (src) => to(inner.read(src)),
-    toJson: (v, chain) => inner.toJson(from(v), chain),
-    fromJson: (json, path, chain) => to(inner.fromJson(json, path, chain)),
+    toJson: (v, scheme) => inner.toJson(from(v), scheme),
+    fromJson: (json, path, scheme) => to(inner.fromJson(json, path, scheme)),
     schema: inner.schema,
   };
 }

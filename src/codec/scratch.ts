@@ -1,11 +1,11 @@
 /** The one growing buffer that all encoding goes through: writing is synchronous, never nested. */
-import { type Chain, Writer } from './codec.ts';
+import { type ChainScheme, Writer } from './codec.ts';
 
 let writer: Writer | undefined;
 
 /** An empty writer; valid until the next call. */
-export function scratch(chain: Chain): Writer {
-  if (writer === undefined || writer.chain !== chain) writer = new Writer(chain);
+export function scratch(scheme: ChainScheme): Writer {
+  if (writer === undefined || writer.scheme !== scheme) writer = new Writer(scheme);
   writer.reset();
   return writer;
 }

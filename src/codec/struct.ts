@@ -24,20 +24,20 @@ export function struct<const F extends Record<string, AnyCodec>>(fields: F): Cod
       for (let i = 0; i < names.length; i++) value[names[i]!] = codecs[i]!.read(src);
       return value as StructValue<F>;
     },
-    toJson(value, chain) {
+    toJson(value, scheme) {
       const json: Record<string, unknown> = {};
       for (let i = 0; i < names.length; i++) {
         const name = names[i]!;
-        json[name] = codecs[i]!.toJson(value[name], chain);
+        json[name] = codecs[i]!.toJson(value[name], scheme);
       }
       return json;
     },
-    fromJson(json, path, chain) {
+    fromJson(json, path, scheme) {
       if (!isObject(json)) throw mismatch(path, json, 'jsobject');
       const value: Record<string, unknown> = {};
       for (let i = 0; i < names.length; i++) {
         const name = names[i]!;
-        value[name] = codecs[i]!.fromJson(json[name], `${path}.${name}`, chain);
+        value[name] = codecs[i]!.fromJson(json[name], `${path}.${name}`, scheme);
       }
       return value as StructValue<F>;
     },
@@ -65,9 +65,9 @@ export function option<T>(inner: Codec<T>): Codec<T | undefined> {
       if (flag > 1) throw new CodecError('bytes', `${flag} is not an option flag`);
       return flag === 0 ? undefined : inner.read(src);
     },
-    toJson: (value, chain) => (value === undefined ? null : inner.toJson(value, chain)),
-    fromJson: (json, path, chain) =>
-      json === undefined || json === null ? undefined : inner.fromJson(json, path, chain),
+    toJson: (value, scheme) => (value === undefined ? null : inner.toJson(value, scheme)),
+    fromJson: (json, path, scheme) =>
+      json === undefined || json === null ? undefined : inner.fromJson(json, path, scheme),
     schema: nullable(inner.schema),
   };
 }
@@ -81,8 +81,8 @@ export function withDefault<T>(inner: Codec<T>, value: T): Codec<T> {
   return {
     ...inner,
     optional: true,
-    fromJson: (json, path, chain) =>
-      json === undefined || json === null ? value : inner.fromJson(json, path, chain),
+    fromJson: (json, path, scheme) =>
+      json === undefined || json === null ? value : inner.fromJson(json, path, scheme),
   };
 }
 
@@ -133,11 +133,11 @@ function list<T>(
       for (let i = 0; i < count; i++) items.push(inner.read(src));
       return items;
     },
-    toJson: (items, chain) => items.map((item) => inner.toJson(item, chain)),
-    fromJson(json, path, chain) {
+    toJson: (items, scheme) => items.map((item) => inner.toJson(item, scheme)),
+    fromJson(json, path, scheme) {
       if (!Array.isArray(json)) throw mismatch(path, json, 'jsarray');
       if (json.length > max) throw tooMany(path, json.length);
-      return json.map((item, i) => inner.fromJson(item, `${path}[${i}]`, chain));
+      return json.map((item, i) => inner.fromJson(item, `${path}[${i}]`, scheme));
     },
     schema: { type: 'array', items: inner.schema, maxItems: max },
   };

@@ -11,7 +11,7 @@
  * Only the newest ban can be in force; older ones answer questions about past heights, and no more
  * than BANS_KEPT of them.
  */
-import { type Chain, Reader } from '../codec/codec.ts';
+import { type ChainScheme, Reader } from '../codec/codec.ts';
 import { millis, u32 } from '../codec/primitives.ts';
 import { scratch } from '../codec/scratch.ts';
 import { list16, struct } from '../codec/struct.ts';
@@ -38,15 +38,15 @@ const row = struct({
   bans: list16(struct({ timestamp: millis, height: u32 }), BANS_KEPT),
 });
 
-export function encodeBanHistory(history: BanHistory, chain: Chain): Uint8Array {
-  const out = scratch(chain);
+export function encodeBanHistory(history: BanHistory, scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
   row.write(out, history);
   return out.take();
 }
 
 /** Throws CodecError. */
-export function decodeBanHistory(bytes: Uint8Array, chain: Chain): BanHistory {
-  const src = new Reader(bytes, chain);
+export function decodeBanHistory(bytes: Uint8Array, scheme: ChainScheme): BanHistory {
+  const src = new Reader(bytes, scheme);
   const history = row.read(src);
   src.finish();
   return history;

@@ -8,7 +8,7 @@
 import { compare, equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { ConsensusData, UnsignedHeader } from '../block/header.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { BanHistory } from './ban-history.ts';
 
 /** What consensus may know of chain and state at the parent. Addresses are 26 bytes. */
@@ -104,10 +104,10 @@ export function checkMiner(
   address: Uint8Array,
   timestamp: number,
   view: Pick<ConsensusView, 'isMiner'>,
-  chain: Chain,
+  scheme: ChainScheme,
 ): void {
   if (view.isMiner(address, timestamp)) return;
-  throw apiError('Invalid', `Address ${chain.addressToText(address)} is not a miner`);
+  throw apiError('Invalid', `Address ${scheme.addressToText(address)} is not a miner`);
 }
 
 /** The end of a chain, as far as the choice between two chains needs it. */

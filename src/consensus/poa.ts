@@ -6,7 +6,7 @@ import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
 import type { ConsensusData } from '../block/header.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import {
   type BlockFacts,
   type Consensus,
@@ -22,7 +22,7 @@ import { createRounds, type RoundSettings, type Rounds, skippedRounds } from './
 
 export type PoaSettings = RoundSettings & BanSettings;
 
-export function createPoa(settings: PoaSettings, chain: Chain): Consensus {
+export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus {
   const rounds = createRounds(settings);
   const turnsAt = (parent: Parent, timestamp: number, view: ConsensusView): Turns =>
     turnsAfter(view.minersAt(timestamp), parent.height, settings.banDurationBlocks, view);
@@ -49,12 +49,12 @@ export function createPoa(settings: PoaSettings, chain: Chain): Consensus {
     },
     verify: (header, parent, view) => {
       const { timestamp } = header;
-      const address = chain.addressOf(header.generator);
-      checkMiner(address, timestamp, view, chain);
+      const address = scheme.addressOf(header.generator);
+      checkMiner(address, timestamp, view, scheme);
       checkTime(rounds, header, parent);
       const skipped = skippedAt(parent, timestamp);
       const due = determineMiner(turnsAt(parent, timestamp, view), skipped);
-      if (!equal(due, address)) throw notItsTurn(address, due, parent.height, chain);
+      if (!equal(due, address)) throw notItsTurn(address, due, parent.height, scheme);
       checkSkipped(header, skippedUpTo(parent.header) + skipped);
     },
     finish: (header, parent, view) =>
@@ -62,7 +62,7 @@ export function createPoa(settings: PoaSettings, chain: Chain): Consensus {
         {
           height: parent.height + 1,
           timestamp: header.timestamp,
-          generator: chain.addressOf(header.generator),
+          generator: scheme.addressOf(header.generator),
           skipped: skippedAt(parent, header.timestamp),
         },
         turnsAt(parent, header.timestamp, view),
@@ -124,11 +124,16 @@ function checkTime(rounds: Rounds, header: JudgedHeader, parent: Parent): void {
 const ofBlock = (header: JudgedHeader, what: string): ApiError =>
   apiError('Invalid', `Block's ${base58.encode(header.signature)} ${what}`);
 
-const notItsTurn = (signer: Uint8Array, due: Uint8Array, height: number, chain: Chain): ApiError =>
+const notItsTurn = (
+  signer: Uint8Array,
+  due: Uint8Array,
+  height: number,
+  scheme: ChainScheme,
+): ApiError =>
   apiError(
     'Invalid',
-    `Block signer ${chain.addressToText(signer)} isn't a valid miner for height ${height}; ` +
-      `Expected ${chain.addressToText(due)}`,
+    `Block signer ${scheme.addressToText(signer)} isn't a valid miner for height ${height}; ` +
+      `Expected ${scheme.addressToText(due)}`,
   );
 
 /** Turns repeat after as many rounds as there are miners, so no more of them are asked. */

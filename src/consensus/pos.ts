@@ -7,7 +7,7 @@ import { base58 } from '../base/base58.ts';
 import { concat, equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { ConsensusData, PosData } from '../block/header.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import {
   type Consensus,
   type ConsensusView,
@@ -32,11 +32,11 @@ export interface PosSettings {
   readonly averageDelaySeconds: number;
 }
 
-export function createPos(settings: PosSettings, chain: Chain): Consensus {
+export function createPos(settings: PosSettings, scheme: ChainScheme): Consensus {
   const norm = normalisation(settings.initialBalance);
 
   const signatureFor = (data: PosData, publicKey: Uint8Array): Uint8Array =>
-    chain.fastHash(concat(data.generationSignature, publicKey));
+    scheme.fastHash(concat(data.generationSignature, publicKey));
 
   const delay = (parent: Parent, forger: Forger, view: ConsensusView): number | undefined => {
     const { height, header } = parent;
@@ -83,8 +83,8 @@ export function createPos(settings: PosSettings, chain: Chain): Consensus {
       checkData(header, fields(parent, header.generator, header.timestamp, view)),
     verify: (header, parent, view) => {
       const { generator: publicKey, timestamp } = header;
-      const forger = { address: chain.addressOf(publicKey), publicKey };
-      checkMiner(forger.address, timestamp, view, chain);
+      const forger = { address: scheme.addressOf(publicKey), publicKey };
+      checkMiner(forger.address, timestamp, view, scheme);
       checkBalance(view.generatingBalance(forger.address, parent.height));
       checkData(header, fields(parent, publicKey, timestamp, view));
       checkDelay(timestamp, parent.header.timestamp, delay(parent, forger, view));

@@ -6,7 +6,7 @@
  */
 import { apiError } from '../base/errors.ts';
 import type { Log, Random } from '../base/ports.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import {
   deriveKey,
@@ -35,7 +35,7 @@ export interface KeystoreDeps {
   readonly files: KeystoreFiles;
   readonly random: Random;
   readonly family: Pick<CryptoFamily, 'publicKeyOf' | 'sign'>;
-  readonly chain: Pick<Chain, 'addressOf' | 'addressToText'>;
+  readonly scheme: Pick<ChainScheme, 'addressOf' | 'addressToText'>;
   readonly log?: Log;
 }
 
@@ -96,7 +96,7 @@ export async function openKeystore(
   deps: KeystoreDeps,
 ): Promise<Keystore> {
   const { path, layout, password } = options;
-  const { files, random, family, chain } = deps;
+  const { files, random, family, scheme } = deps;
   const unlocked = createUnlockedKeys(random.bytes(32));
   const wallets = new Map<string, Wallet>();
   let held = await load(false);
@@ -127,7 +127,7 @@ export async function openKeystore(
         throw new KeystoreError(`Wrong password of the wallet '${name}', or the file was changed`);
       }
       for (const entry of file.entries) {
-        const address = chain.addressOf(entry.publicKey);
+        const address = scheme.addressOf(entry.publicKey);
         const { publicKey } = entry;
         accounts.set(hex(address), { address, publicKey, password: entry.password, entry, wallet });
       }
@@ -142,7 +142,7 @@ export async function openKeystore(
 
   function find(address: Uint8Array, given: string | undefined): Held {
     const account = held.get(hex(address));
-    const alias = chain.addressToText(address);
+    const alias = scheme.addressToText(address);
     if (account === undefined) throw new KeyError(alias, "Key wasn't found");
     const hasPassword = given !== undefined && given !== '';
     if (account.password && !hasPassword) throw new KeyError(alias, 'Expected password');
@@ -158,7 +158,7 @@ export async function openKeystore(
   ): Uint8Array | Promise<Uint8Array> {
     const account = find(address, given);
     const { entry, wallet } = account;
-    const wrong = new KeyError(chain.addressToText(address), 'Wrong password');
+    const wrong = new KeyError(scheme.addressToText(address), 'Wrong password');
     if (!account.password) {
       const key = open256(accountKey(wallet, entry), entry.sealed, entry.publicKey);
       if (key === undefined) throw wrong;
@@ -206,7 +206,7 @@ export async function openKeystore(
 
   return {
     accounts: () => [...held.values()],
-    addresses: () => [...held.values()].map(({ address }) => chain.addressToText(address)),
+    addresses: () => [...held.values()].map(({ address }) => scheme.addressToText(address)),
     publicKey: (address) => held.get(hex(address))?.publicKey,
     privateKey: async (address, given) => keyOf(address, given, 'signing'),
     requestKey: (address, given) => requested(address, given, 'encryption'),
@@ -226,7 +226,7 @@ export async function openKeystore(
       const added: Held[] = [];
       for (const key of keys) {
         const entry = await sealKey(key, wallet);
-        const address = chain.addressOf(entry.publicKey);
+        const address = scheme.addressOf(entry.publicKey);
         if (current.has(hex(address))) continue;
         const account = {
           address,

@@ -75,13 +75,13 @@ export const UNDO_DEPTH = 2000;
 
 export function createCommitter(options: CommitterOptions): Committer {
   const { store, head } = options;
-  const { chain } = head;
+  const { scheme } = head;
   const turns = options.turns ?? noTurns;
   const depth = options.undoDepth ?? UNDO_DEPTH;
   const byNumber = new Map(options.tables.map((table) => [table.id, untyped(table)]));
-  const values = new Writer(chain);
-  const undo = new Writer(chain);
-  const hashed = new Writer(chain);
+  const values = new Writer(scheme);
+  const undo = new Writer(scheme);
+  const hashed = new Writer(scheme);
 
   const stateHash = (height: number): Uint8Array => {
     if (height === 0) return FIRST_STATE_HASH;
@@ -104,7 +104,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       batch.add(row);
       if (turns.due()) await turns.take();
     }
-    return { record: undo.take(), hash: chain.fastHash(hashed.take()) };
+    return { record: undo.take(), hash: scheme.fastHash(hashed.take()) };
   }
 
   /** Undo records that became too old, a few more than a commit adds, so that any excess melts. */
@@ -153,7 +153,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       if (of === undefined || of.cached === 0) continue;
       if (value === undefined) head.removed(of, text);
       else if (row !== undefined) head.written(of, text, row.after, value);
-      else head.written(of, text, decodeValue(of, value.slice(), chain), value);
+      else head.written(of, text, decodeValue(of, value.slice(), scheme), value);
     }
   }
 
@@ -165,11 +165,11 @@ export function createCommitter(options: CommitterOptions): Committer {
         if (record === undefined) {
           throw apiError('Invalid', `Block ${height} is too old to be rolled back`);
         }
-        for (const { table, key, previous } of readUndo(record, chain)) {
+        for (const { table, key, previous } of readUndo(record, scheme)) {
           if (only?.has(table) === false) continue;
           const of = byNumber.get(table);
           assert(of !== undefined, `table ${table} of an undo record is known`);
-          const value = previous === undefined ? undefined : decodeValue(of, previous, chain);
+          const value = previous === undefined ? undefined : decodeValue(of, previous, scheme);
           overlay.write(of, key, value);
         }
       }

@@ -35,7 +35,7 @@ export const dataValue: Codec<DataValue> = {
     if (type === undefined) throw new CodecError('bytes', 'unknown kind of a data value');
     return { type, value: values[type].read(src) } as DataValue;
   },
-  toJson: ({ type, value }, chain) => ({ type, value: values[type].toJson(value, chain) }),
+  toJson: ({ type, value }, scheme) => ({ type, value: values[type].toJson(value, scheme) }),
   fromJson: () => {
     throw new CodecError('', 'a stored value is not read from JSON');
   },

@@ -8,7 +8,7 @@
 import { assert } from '../base/assert.ts';
 import type { Store, StoreView } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
-import { type Chain, Reader } from '../codec/codec.ts';
+import { type ChainScheme, Reader } from '../codec/codec.ts';
 import { keyText } from './keys.ts';
 import type { LedgerView } from './ledger.ts';
 import type { Table } from './table.ts';
@@ -40,8 +40,12 @@ export const asUntyped = <K, V>(table: Table<K, V>): Table<unknown, V> =>
   table as unknown as Table<unknown, V>;
 
 /** Decodes stored bytes; bytes that do not decode mean that the store or the node is wrong. */
-export function decodeValue<V>(table: Table<unknown, V>, bytes: Uint8Array, chain: Chain): V {
-  const src = new Reader(bytes, chain);
+export function decodeValue<V>(
+  table: Table<unknown, V>,
+  bytes: Uint8Array,
+  scheme: ChainScheme,
+): V {
+  const src = new Reader(bytes, scheme);
   const value = table.value.read(src);
   assert(src.remaining === 0, `a value of ${table.name} has trailing bytes`);
   return value;
@@ -55,10 +59,10 @@ export function* decodeKeys<K, V>(
 }
 
 /** A frozen or live store as typed tables, without any cache. */
-export function viewOf(store: StoreView, chain: Chain): KeyedView {
+export function viewOf(store: StoreView, scheme: ChainScheme): KeyedView {
   function lookup<V>(table: Table<unknown, V>, key: Uint8Array): V | undefined {
     const bytes = store.get(table.id, key);
-    return bytes === undefined ? undefined : decodeValue(table, bytes, chain);
+    return bytes === undefined ? undefined : decodeValue(table, bytes, scheme);
   }
   function* entries<V>(
     table: Table<unknown, V>,
@@ -68,11 +72,11 @@ export function viewOf(store: StoreView, chain: Chain): KeyedView {
     reverse = false,
   ): Generator<readonly [Uint8Array, V]> {
     for (const [key, bytes] of store.range(table.id, from, to, limit, reverse)) {
-      yield [key, decodeValue(table, bytes, chain)];
+      yield [key, decodeValue(table, bytes, scheme)];
     }
   }
   return {
-    chain,
+    scheme,
     lookup,
     entries,
     get: (table, key) => lookup(asUntyped(table), table.key.encode(key)),
@@ -82,8 +86,8 @@ export function viewOf(store: StoreView, chain: Chain): KeyedView {
 }
 
 /** The committed state of the main thread. */
-export function createHead(store: Store, chain: Chain): Head {
-  const plain = viewOf(store, chain);
+export function createHead(store: Store, scheme: ChainScheme): Head {
+  const plain = viewOf(store, scheme);
   const caches: (Recent<string, unknown> | undefined)[] = [];
 
   const cacheOf = (table: Table<unknown, unknown>): Recent<string, unknown> => {
@@ -113,7 +117,7 @@ export function createHead(store: Store, chain: Chain): Head {
   }
 
   return {
-    chain,
+    scheme,
     lookup,
     entries: plain.entries,
     get: (table, key) => lookup(asUntyped(table), table.key.encode(key), undefined),
@@ -121,7 +125,7 @@ export function createHead(store: Store, chain: Chain): Head {
     written: (table, text, value, bytes) => {
       if (table.cached === 0) return;
       // A value with byte fields may be a view into a whole block, so it is read anew from a copy.
-      const own = isSelfContained(value) ? value : decodeValue(table, bytes.slice(), chain);
+      const own = isSelfContained(value) ? value : decodeValue(table, bytes.slice(), scheme);
       cacheOf(table).set(text, own);
     },
     removed: (table, text) => {

@@ -140,4 +140,4 @@ function* latestRoles(view: LedgerView): Generator<string> {
   if (latest.size > 0) yield 'a role without its latest operation';
 }
 
-const name = (view: LedgerView, address: Uint8Array): string => view.chain.addressToText(address);
+const name = (view: LedgerView, address: Uint8Array): string => view.scheme.addressToText(address);

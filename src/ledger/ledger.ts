@@ -2,12 +2,12 @@
  * What rules see of the state: typed tables at one point of the chain. Rules read and write only
  * through this interface and know neither clock nor disk nor network.
  */
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { Table } from './table.ts';
 
 /** A read-only view of the state: the committed head, a snapshot of it, or an overlay. */
 export interface LedgerView {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   /** Values are shared and must be treated as immutable. */
   get<K, V>(table: Table<K, V>, key: K): V | undefined;
   /** Rows with `from` ≤ key < `to` in byte order of the keys, at most `limit`. */

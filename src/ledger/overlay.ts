@@ -203,7 +203,7 @@ export function createOverlay(
   }
 
   return {
-    chain: base.chain,
+    scheme: base.scheme,
     lookup,
     entries,
     write,
@@ -251,7 +251,7 @@ export function keyed(view: LedgerView): KeyedView {
   if (isKeyed(view)) return view;
   return {
     ...view,
-    chain: view.chain,
+    scheme: view.scheme,
     lookup: (table, key) => view.get(table, table.key.decode(key)),
     *entries(table, from, to, limit, reverse) {
       for (const [key, value] of view.range(table, from, to, limit, reverse)) {

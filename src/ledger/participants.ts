@@ -33,7 +33,7 @@ export function participantsInOrder(
 export function addParticipant(ledger: Ledger, participant: Omit<Participant, 'order'>): void {
   let order = 0;
   for (const [, other] of rows(ledger)) order = Math.max(order, other.order + 1);
-  const address = ledger.chain.addressOf(participant.publicKey);
+  const address = ledger.scheme.addressOf(participant.publicKey);
   ledger.set(participants, address, { ...participant, order });
 }
 

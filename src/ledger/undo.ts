@@ -7,7 +7,7 @@
  * Tables of one address begin with the same 26 bytes, so this order keeps them once.
  */
 import { assert } from '../base/assert.ts';
-import { type Chain, CodecError, Reader, type Writer } from '../codec/codec.ts';
+import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
 
 export interface UndoEntry {
   readonly table: number;
@@ -41,8 +41,8 @@ export function writeUndoEntry(
   }
 }
 
-export function* readUndo(record: Uint8Array, chain: Chain): Generator<UndoEntry> {
-  const src = new Reader(record, chain);
+export function* readUndo(record: Uint8Array, scheme: ChainScheme): Generator<UndoEntry> {
+  const src = new Reader(record, scheme);
   let lastKey: Uint8Array = NO_KEY;
   while (src.remaining > 0) {
     const table = src.u8();

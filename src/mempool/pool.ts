@@ -12,7 +12,7 @@ import { type ApiError, apiError, refused } from '../base/errors.ts';
 import { tellAll } from '../base/listeners.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { decodeTx } from '../tx/bytes.ts';
 import { invalidSignature } from '../tx/pipeline.ts';
@@ -44,7 +44,7 @@ export interface PoolChain extends Funds {
 }
 
 export interface PoolPorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly state: PoolChain;
   readonly verifier: Verifier;
   readonly journal: Journal;
@@ -97,7 +97,7 @@ export interface Pool {
 }
 
 export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
-  const { chain, state, verifier, journal, clock, log } = ports;
+  const { scheme, state, verifier, journal, clock, log } = ports;
   const entries = new Map<string, PoolEntry>();
   const order = new TimeOrder<PoolEntry>();
   const senders = new Senders(options, state);
@@ -179,7 +179,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   function requireDecodable(tx: Tx): void {
     let again: Tx;
     try {
-      again = decodeTx(tx.bytes, chain);
+      again = decodeTx(tx.bytes, scheme);
     } catch (cause) {
       throw refusalFrom(cause);
     }
@@ -250,7 +250,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   }
 
   function decode(entry: PoolEntry): Tx {
-    return decodeTx(entry.bytes, chain);
+    return decodeTx(entry.bytes, scheme);
   }
 
   /** Why the head alone refuses it. */
@@ -310,10 +310,10 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   /** A record of another release, perhaps. Its transaction was acknowledged, so the log says so. */
   function readRecord(record: Uint8Array): Tx | undefined {
     try {
-      return decodeTx(record, chain);
+      return decodeTx(record, scheme);
     } catch (cause) {
       const why = refusalFrom(cause).message;
-      log.error('pool.record-skipped', { hash: base58.encode(chain.fastHash(record)), why });
+      log.error('pool.record-skipped', { hash: base58.encode(scheme.fastHash(record)), why });
       return undefined;
     }
   }

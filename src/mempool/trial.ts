@@ -10,14 +10,14 @@ import { accountOf, available } from '../ledger/accounts.ts';
 import { assetBalance } from '../ledger/assets.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
-import type { NetworkSettings } from '../tx/rules/chain-rules.ts';
+import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { PoolChain } from './pool.ts';
 import { spendingOf } from './spending.ts';
 
 export function createTrial(
   blockchain: Blockchain,
-  network: NetworkSettings,
+  rules: ChainRules,
   clock: Clock,
 ): PoolChain & { context(): BlockContext } {
   const { view } = blockchain;
@@ -32,7 +32,7 @@ export function createTrial(
     if (context === undefined || !equal(tip.id, head)) {
       head = tip.id;
       overlay = createOverlay(view);
-      context = blockContext(view, network, {
+      context = blockContext(view, rules, {
         height: tip.height + 1,
         timestamp: clock.now(),
         parentTimestamp: tip.header.timestamp,

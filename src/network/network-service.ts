@@ -6,7 +6,7 @@ import type { Clock, Log, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { consensusView } from '../chain/consensus-view.ts';
 import type { ForkChoice } from '../chain/fork-choice.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { createBytesIndex } from '../mempool/bytes-index.ts';
 import type { Pool } from '../mempool/pool.ts';
@@ -31,7 +31,7 @@ export interface NetworkServiceOptions {
 }
 
 export interface NetworkServicePorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly blockchain: Blockchain;
   readonly consensus: Consensus;
   readonly forkChoice: ForkChoice;
@@ -56,8 +56,8 @@ export function createNetworkService(
   options: NetworkServiceOptions,
   ports: NetworkServicePorts,
 ): NetworkService {
-  const { chain, blockchain, pool, sessions, clock } = ports;
-  const index = createBytesIndex(pool, chain.fastHash);
+  const { scheme, blockchain, pool, sessions, clock } = ports;
+  const index = createBytesIndex(pool, scheme.fastHash);
   const serve = serveBlocks(options.sync.transactionBytesMax, ports);
   const heads = createPeerHeads({ scoreTtlMs: options.scoreTtlMs }, ports);
   rollBackFutureBlocks(options.ownPublicKey, { ...ports, heads });

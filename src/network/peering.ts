@@ -5,7 +5,7 @@
 import { latin1 } from '../base/bytes.ts';
 import type { Network } from '../base/network.ts';
 import type { Clock, Files, Log, Random } from '../base/ports.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { addressText, type PeerAddress } from './messages/peer-address.ts';
 import { type AddressBook, createAddressBook } from './peers/address-book.ts';
 import { createDialler } from './peers/dialler.ts';
@@ -46,7 +46,7 @@ export interface PeeringOptions {
 
 export interface PeeringPorts {
   readonly network: Network;
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -63,7 +63,7 @@ export interface PeeringPorts {
 }
 
 export interface Peering {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly sessions: SessionRegistry;
   readonly book: AddressBook;
   readonly penalties: Penalties;
@@ -81,7 +81,7 @@ export interface Peering {
 const SAVE_MS = 300_000;
 
 export function createPeering(options: PeeringOptions, ports: PeeringPorts): Peering {
-  const { network, chain, clock, log, owner, registeredKey } = ports;
+  const { network, scheme, clock, log, owner, registeredKey } = ports;
   const { handshakeCheck, connectionsMax } = options;
   const book = createAddressBook(
     { configured: options.knownPeers, residenceMs: options.residenceMs, file: options.file },
@@ -122,7 +122,7 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
   );
   const exchange = createExchange(
     { enabled: options.exchange, intervalMs: options.exchangeMs },
-    { sessions, book, clock, chain, resolve: network.resolve.bind(network) },
+    { sessions, book, clock, scheme, resolve: network.resolve.bind(network) },
   );
   const identity = {
     ...ports,
@@ -158,7 +158,7 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
   async function learnKeys(): Promise<void> {
     try {
       for (const key of await initialSync(options.knownPeers, identity)) {
-        learned.set(latin1(chain.addressOf(key)), key);
+        learned.set(latin1(scheme.addressOf(key)), key);
       }
     } catch (cause) {
       await network.close();
@@ -167,7 +167,7 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
   }
 
   return {
-    chain,
+    scheme,
     sessions,
     book,
     penalties,
@@ -198,7 +198,7 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
 
     review(membersChanged) {
       for (const [key, publicKey] of learned) {
-        if (registeredKey(chain.addressOf(publicKey)) !== undefined) learned.delete(key);
+        if (registeredKey(scheme.addressOf(publicKey)) !== undefined) learned.delete(key);
       }
       sessions.evict(isMember);
       if (membersChanged) book.forget(isMember);

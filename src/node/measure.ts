@@ -69,14 +69,14 @@ export function watchChain(
   owner: Uint8Array,
   metrics: NodeMetrics,
 ): () => void {
-  const { chain } = blockchain.view;
-  const own = chain.addressToText(owner);
+  const { scheme } = blockchain.view;
+  const own = scheme.addressToText(owner);
   let { height } = blockchain.tip();
   let before = blockchain.tip().header.timestamp;
   return blockchain.listen({
     block({ tip, block }) {
       const { timestamp, generator } = tip.header;
-      const forged = chain.addressToText(chain.addressOf(generator)) === own;
+      const forged = scheme.addressToText(scheme.addressOf(generator)) === own;
       metrics.blocks.add(1, { origin: forged ? 'own' : 'others' });
       metrics.blockTxs.add(block.txs.length);
       metrics.blockTime.observe((timestamp - before) / 1000);

@@ -31,7 +31,7 @@ import type { Block } from '../block/block.ts';
 import { type Audit, auditChain } from '../chain/audit.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { watchFeatures } from '../chain/feature-watch.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { Keystore } from '../keystore/keystore.ts';
 import { applying, pack } from '../mempool/packer.ts';
@@ -66,7 +66,7 @@ import { snapshotOf, stateReads } from './reads/state.ts';
 import { listenRest } from './rest.ts';
 
 export interface NodePorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly family: CryptoFamily;
   readonly store: Store;
   readonly journal: Journal;
@@ -133,11 +133,11 @@ async function startNode(
   ports: NodePorts,
   started: Disposal,
 ): Promise<Node> {
-  const { chain, family, store, verifier, clock, random, log, keystore, telemetry } = ports;
+  const { scheme, family, store, verifier, clock, random, log, keystore, telemetry } = ports;
   const metrics = nodeMetrics(telemetry?.metrics);
   const opened = await openBlockchain(config, genesis, { ...ports, metrics });
-  const { blockchain, consensus, network, support } = opened;
-  started.add('features', watchFeatures(blockchain, network, support, log, ports.requestStop));
+  const { blockchain, consensus, rules, support } = opened;
+  started.add('features', watchFeatures(blockchain, rules, support, log, ports.requestStop));
   if (ports.audit !== undefined) {
     const endAudit = auditChain(blockchain, ports.audit, (broken) => {
       log.error('ledger.broken', { why: broken.join('; ') });
@@ -147,7 +147,7 @@ async function startNode(
   }
 
   const { journal, problem: poolProblem } = watchJournal(ports.journal);
-  const trial = createTrial(blockchain, network, clock);
+  const trial = createTrial(blockchain, rules, clock);
   const unmeasured = createPool(
     {
       bytesMax: config.utx.memoryLimit,
@@ -156,7 +156,7 @@ async function startNode(
       cleanupMs: config.utx.cleanupInterval.ms,
       nativeToken: config.nativeTicker,
     },
-    { chain, state: trial, verifier, journal, clock, log },
+    { scheme, state: trial, verifier, journal, clock, log },
   );
   const pool = telemetry === undefined ? unmeasured : measuredPool(unmeasured, metrics);
   started.add('pool', pool.stop);
@@ -172,7 +172,7 @@ async function startNode(
   const signer = (privateKey: Uint8Array) => {
     const publicKey = family.publicKeyOf(privateKey);
     const sign = (message: Uint8Array) => family.sign(privateKey, message, random);
-    return { address: chain.addressOf(publicKey), publicKey, sign };
+    return { address: scheme.addressOf(publicKey), publicKey, sign };
   };
   const owner = signer(ports.ownerKey);
   const identity = ports.identityKey === undefined ? owner : signer(ports.identityKey);
@@ -241,7 +241,7 @@ async function startNode(
 
   const services: Services = {
     settings: config.restApi,
-    codec: chain,
+    scheme: scheme,
     hashes: { fast: family.fastHash, secure: family.secureHash },
     clock,
     random,
@@ -258,8 +258,8 @@ async function startNode(
     keystore,
     encryption: encryptionWith({ keystore, family, random, clock }),
     consensus: consensusReads(blockchain, config.blockchain.consensus),
-    activation: activationReads(blockchain, network, support),
-    node: nodeInfo(config, network, { owner, identity }, ports),
+    activation: activationReads(blockchain, rules, support),
+    node: nodeInfo(config, rules, { owner, identity }, ports),
     privacy,
     peers: peering.peers,
   };
@@ -267,7 +267,7 @@ async function startNode(
   if (telemetry !== undefined) {
     const { version } = ports;
     const { process } = telemetry;
-    const chainId = String.fromCharCode(chain.chainId);
+    const chainId = String.fromCharCode(scheme.chainId);
     const poolBytesMax = config.utx.memoryLimit;
     const healthy = () => (store.problem?.() ?? poolProblem()) === undefined;
     const parts = { blockchain, pool, poolBytesMax, verifier, miner, store, clock, process };

@@ -4,17 +4,17 @@ import { type Block, blockId } from '../block/block.ts';
 import { type Blockchain, type ChainMetrics, createBlockchain } from '../chain/blockchain.ts';
 import type { FeatureSupport, VotingSettings } from '../chain/features.ts';
 import { requireSameOrigin, requireSameSettings } from '../chain/origin.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { allTypes } from '../tx/registry.ts';
-import type { NetworkSettings } from '../tx/rules/chain-rules.ts';
+import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { sharedSettings } from './config/genesis.ts';
-import { ruleSettings } from './config/rules.ts';
+import { chainRules } from './config/rules.ts';
 import type { Config } from './config/settings.ts';
 import { consensusOf } from './open-consensus.ts';
 
 export interface ChainPorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly store: Store;
   readonly verifier: Verifier;
   readonly clock: Clock;
@@ -25,7 +25,7 @@ export interface ChainPorts {
 export interface OpenedChain {
   readonly blockchain: Blockchain;
   readonly consensus: Consensus;
-  readonly network: NetworkSettings & VotingSettings;
+  readonly rules: ChainRules & VotingSettings;
   readonly support: FeatureSupport;
 }
 
@@ -39,8 +39,8 @@ export async function openBlockchain(
   ports: ChainPorts,
 ): Promise<OpenedChain> {
   const { functionality } = config.blockchain.custom;
-  const network = {
-    ...ruleSettings(config, allTypes),
+  const rules = {
+    ...chainRules(config, allTypes),
     featureApprovalVotes: functionality.blocksForFeatureActivation,
   };
   const support = {
@@ -48,10 +48,10 @@ export async function openBlockchain(
     supported: config.features.supported,
     stopAtUnknown: config.features.autoShutdownOnUnsupportedFeature,
   };
-  const consensus = consensusOf(config, genesis.header.timestamp, ports.chain);
+  const consensus = consensusOf(config, genesis.header.timestamp, ports.scheme);
   const blockchain = createBlockchain(
     {
-      network,
+      rules,
       support,
       consensus,
       transactionBytesMax: config.miner.maxBlockSizeInBytes,
@@ -62,5 +62,5 @@ export async function openBlockchain(
   if (blockchain.isEmpty()) await blockchain.found(genesis);
   else requireSameOrigin(blockchain.view, blockId(genesis));
   await requireSameSettings(blockchain.view, sharedSettings(config), ports.store);
-  return { blockchain, consensus, network, support };
+  return { blockchain, consensus, rules, support };
 }

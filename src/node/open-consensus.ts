@@ -1,11 +1,15 @@
 /** The consensus that a configuration names. */
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { createPoa } from '../consensus/poa.ts';
 import { createPos } from '../consensus/pos.ts';
 import type { Config } from './config/settings.ts';
 
-export function consensusOf(config: Config, genesisTimestamp: number, chain: Chain): Consensus {
+export function consensusOf(
+  config: Config,
+  genesisTimestamp: number,
+  scheme: ChainScheme,
+): Consensus {
   const { consensus, custom } = config.blockchain;
   if (consensus.type === 'pos') {
     const { initialBalance, averageBlockDelay } = custom.genesis;
@@ -14,7 +18,7 @@ export function consensusOf(config: Config, genesisTimestamp: number, chain: Cha
         initialBalance: initialBalance ?? 0n,
         averageDelaySeconds: Math.floor(averageBlockDelay.ms / 1000),
       },
-      chain,
+      scheme,
     );
   }
   return createPoa(
@@ -26,6 +30,6 @@ export function consensusOf(config: Config, genesisTimestamp: number, chain: Cha
       warningsForBan: consensus.warningsForBan,
       maxBansPercentage: consensus.maxBansPercentage,
     },
-    chain,
+    scheme,
   );
 }

@@ -5,7 +5,7 @@ import type { Network } from '../base/network.ts';
 import type { Clock, Files, Log, Random, Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { settingsHash } from '../consensus/settings-hash.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { participantOf } from '../ledger/participants.ts';
@@ -21,7 +21,7 @@ export interface PeeringPortsOfNode {
   /** Undefined: the node has no peers. */
   readonly network: Network | undefined;
   readonly files: Files | undefined;
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly family: CryptoFamily;
   readonly verifier: Verifier;
   readonly clock: Clock;
@@ -54,7 +54,7 @@ export function openPeering(
   genesis: Block,
   ports: PeeringPortsOfNode,
 ): Peering | undefined {
-  const { blockchain, family, chain, random, verifier, network, owner } = ports;
+  const { blockchain, family, scheme, random, verifier, network, owner } = ports;
   if (network === undefined) return undefined;
   const registeredKey = (address: Uint8Array) => participantOf(blockchain.view, address)?.publicKey;
   const { declaredAddress, knownPeers, maxSimultaneousConnections, ...settings } = config.network;
@@ -63,7 +63,7 @@ export function openPeering(
       hello: {
         version: versionOf(ports.version),
         agent: AGENT,
-        chainId: chain.chainId,
+        chainId: scheme.chainId,
         genesisId: blockId(genesis),
         consensusType: config.blockchain.consensus.type,
         settingsHash: settingsHash(networkSettings(config), family.fastHash),

@@ -4,7 +4,7 @@
 import type { Clock, Log, Random, Store, Verifier } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { Keystore } from '../keystore/keystore.ts';
 import type { Pool } from '../mempool/pool.ts';
@@ -17,7 +17,7 @@ import type { Config } from './config/settings.ts';
 export interface PrivacyPortsOfNode {
   /** Undefined: private data are switched off. */
   readonly privateStore?: PrivateStore | undefined;
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly family: CryptoFamily;
   readonly store: Store;
   readonly verifier: Verifier;
@@ -42,7 +42,7 @@ export function openPrivacy(
   { privacy, network }: Config,
   ports: PrivacyPortsOfNode,
 ): Privacy | undefined {
-  const { privateStore, chain, blockchain } = ports;
+  const { privateStore, scheme, blockchain } = ports;
   if (privateStore === undefined) return undefined;
   const { synchronizer, replier, storage } = privacy;
   return createPrivacy(
@@ -69,7 +69,7 @@ export function openPrivacy(
       rows: ports.store,
       onNoRoom: ports.onNoRoom,
       view: blockchain.view,
-      ownerAddress: chain.addressFromText(privacy.ownerAddress),
+      ownerAddress: scheme.addressFromText(privacy.ownerAddress),
       // A watcher exchanges no private data (network.md#gossip-of-blocks).
       peers: network.mode === 'watcher' ? undefined : ports.sessions,
     },

@@ -14,7 +14,7 @@ import { decodeHex } from '../base/hex.ts';
 import type { Clock } from '../base/ports.ts';
 import { PRIVATE_DATA_BYTES_MAX, type PrivateStore, wrongHash } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
@@ -47,7 +47,7 @@ export interface DataToSend {
 }
 
 export interface SendPorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly view: KeyedView;
   readonly store: PrivateStore;
   readonly clock: Clock;
@@ -83,7 +83,7 @@ const SENT_MAX = 10_000;
 export type SendData = (request: DataToSend, broadcast: boolean) => Promise<Tx>;
 
 export function createSendData(ports: SendPorts): SendData {
-  const { chain, view, store, clock, pool, keystore, ownerAddress } = ports;
+  const { scheme, view, store, clock, pool, keystore, ownerAddress } = ports;
   const sent = new Map<string, Uint8Array>();
   const busy = new Map<string, Promise<unknown>>();
   let textBytes = 0;
@@ -99,7 +99,7 @@ export function createSendData(ports: SendPorts): SendData {
     const policy = policyId.length === ID_BYTES ? policyOf(view, policyId) : undefined;
     if (policy === undefined) throw apiError('PolicyNotFound');
     if (!isMember(view, policyId, RECIPIENT, ownerAddress)) {
-      throw refused(`Sender '${chain.addressToText(ownerAddress)}' is not in policy recipients`);
+      throw refused(`Sender '${scheme.addressToText(ownerAddress)}' is not in policy recipients`);
     }
     const actual = sha256(data);
     if (!equal(actual, hash)) throw wrongHash(actual, hash).answer;
@@ -117,11 +117,11 @@ export function createSendData(ports: SendPorts): SendData {
 
   /** The 114, complete: proves that the keystore has the key and that the password opens it. */
   async function signed(request: DataToSend, { policyId, hash }: ItemId): Promise<Tx> {
-    const sender = chain.addressFromText(request.sender);
+    const sender = scheme.addressFromText(request.sender);
     if (!equal(sender, ownerAddress)) {
       throw apiError(
         'Invalid',
-        `Sender '${request.sender}' is not the owner '${chain.addressToText(ownerAddress)}' of the private data of this node`,
+        `Sender '${request.sender}' is not the owner '${scheme.addressToText(ownerAddress)}' of the private data of this node`,
       );
     }
     const { version = 1, fee, feeAssetId, timestamp, password } = request;
@@ -136,7 +136,7 @@ export function createSendData(ports: SendPorts): SendData {
         feeAssetId,
         timestamp,
       },
-      chain,
+      scheme,
       {
         publicKeyOf: (address) => keystore.publicKey(address),
         timestamp: clock.now(),

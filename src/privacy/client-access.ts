@@ -9,7 +9,7 @@ import {
   PrivateStoreError,
 } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
 import type { FetchQueue } from './fetch-queue.ts';
@@ -17,7 +17,7 @@ import type { Follow } from './follow-chain.ts';
 import type { ItemId } from './item-id.ts';
 
 export interface AccessPorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly view: KeyedView;
   readonly store: PrivateStore;
   /** `privacy.owner-address`. */
@@ -49,7 +49,7 @@ export interface Access {
 }
 
 export function createAccess(ports: AccessPorts): Access {
-  const { chain, view, store, ownerAddress, exchange } = ports;
+  const { scheme, view, store, ownerAddress, exchange } = ports;
 
   function known(policyId: Uint8Array): Uint8Array {
     const policy = policyId.length === ID_BYTES ? policyOf(view, policyId) : undefined;
@@ -78,7 +78,7 @@ export function createAccess(ports: AccessPorts): Access {
   async function sync(policyId?: Uint8Array, address = ownerAddress): Promise<Synced> {
     if (policyId !== undefined && !isMember(view, known(policyId), RECIPIENT, address)) {
       const name = policyOf(view, policyId)!.name;
-      const problem = `Address '${chain.addressToText(address)}' not in policy '${name}'`;
+      const problem = `Address '${scheme.addressToText(address)}' not in policy '${name}'`;
       return { problem, restarted: 0 };
     }
     let restarted = 0;

@@ -20,7 +20,7 @@ export function createFetch(
   timeoutMs: number,
   ports: FetchPorts,
 ): (item: ItemId) => Promise<Outcome> {
-  const { view, store, sources, log, chain, owner } = ports;
+  const { view, store, sources, log, scheme, owner } = ports;
 
   const isWanted = ({ policyId, hash }: ItemId): boolean =>
     isMember(view, policyId, RECIPIENT, owner.address) &&
@@ -42,7 +42,7 @@ export function createFetch(
       if (!isWanted(item)) return 'settled';
       const received = await receiveItem(peer, item, timeoutMs, ports);
       if (received === 'stored') {
-        log.info('privacy.fetched', { ...namesOf(item), from: chain.addressToText(peer.owner) });
+        log.info('privacy.fetched', { ...namesOf(item), from: scheme.addressToText(peer.owner) });
         ports.onStored(item);
         return 'settled';
       }

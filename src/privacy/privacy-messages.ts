@@ -33,7 +33,7 @@
 import { concat, utf8 } from '../base/bytes.ts';
 import type { PrivateItem } from '../base/private-store.ts';
 import { ADDRESS_BYTES, ID_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
-import { type Chain, CodecError, Reader } from '../codec/codec.ts';
+import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
 import { bytes, i64, text32 } from '../codec/primitives.ts';
 import { scratch } from '../codec/scratch.ts';
 import { list16, struct } from '../codec/struct.ts';
@@ -84,8 +84,8 @@ export const encodeRequest = ({ policyId, hash, ephemeralKey, signature }: DataR
   concat(policyId, hash, ephemeralKey, signature);
 
 /** Throws CodecError. */
-export function decodeRequest(message: Uint8Array, chain: Chain): DataRequest {
-  const src = new Reader(message, chain);
+export function decodeRequest(message: Uint8Array, scheme: ChainScheme): DataRequest {
+  const src = new Reader(message, scheme);
   const request = { ...item.read(src), ...readHalf(src) };
   src.finish();
   return request;
@@ -95,8 +95,8 @@ export const encodeOffer = ({ ephemeralKey, signature }: Half): Uint8Array =>
   concat(Uint8Array.of(OFFER), ephemeralKey, signature);
 
 /** Undefined where there is nothing. Throws CodecError. */
-export function decodeOffer(message: Uint8Array, chain: Chain): Half | undefined {
-  const src = new Reader(message, chain);
+export function decodeOffer(message: Uint8Array, scheme: ChainScheme): Half | undefined {
+  const src = new Reader(message, scheme);
   const tag = src.u8();
   if (tag !== NOTHING && tag !== OFFER) throw new CodecError('bytes', `${tag} is no answer`);
   const half = tag === OFFER ? readHalf(src) : undefined;
@@ -105,7 +105,7 @@ export function decodeOffer(message: Uint8Array, chain: Chain): Half | undefined
 }
 
 const readHalf = (src: Reader): Half => ({
-  ephemeralKey: src.bytes(src.chain.publicKeySize),
+  ephemeralKey: src.bytes(src.scheme.publicKeySize),
   signature: src.bytes(SIGNATURE_BYTES),
 });
 
@@ -132,8 +132,11 @@ const signedBy = (role: number, { asker, replier, policyId, hash }: Exchange, ke
   concat(utf8(PURPOSE), Uint8Array.of(role), asker, replier, policyId, hash, key);
 
 /** The header with its length in front. */
-export function encodeHeader(value: Omit<PrivateItem, keyof ItemId>, chain: Chain): Uint8Array {
-  const out = scratch(chain);
+export function encodeHeader(
+  value: Omit<PrivateItem, keyof ItemId>,
+  scheme: ChainScheme,
+): Uint8Array {
+  const out = scratch(scheme);
   out.u32(0);
   header.write(out, value);
   out.patchI32(0, out.position - LENGTH_BYTES);
@@ -141,22 +144,25 @@ export function encodeHeader(value: Omit<PrivateItem, keyof ItemId>, chain: Chai
 }
 
 /** Throws CodecError. */
-export function decodeHeader(message: Uint8Array, chain: Chain): Omit<PrivateItem, keyof ItemId> {
-  const src = new Reader(message, chain);
+export function decodeHeader(
+  message: Uint8Array,
+  scheme: ChainScheme,
+): Omit<PrivateItem, keyof ItemId> {
+  const src = new Reader(message, scheme);
   const value = header.read(src);
   src.finish();
   return value;
 }
 
-export function encodeItems(list: readonly ItemId[], chain: Chain): Uint8Array {
-  const out = scratch(chain);
+export function encodeItems(list: readonly ItemId[], scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
   items.write(out, list);
   return out.take();
 }
 
 /** Throws CodecError. */
-export function decodeItems(message: Uint8Array, chain: Chain): readonly ItemId[] {
-  const src = new Reader(message, chain);
+export function decodeItems(message: Uint8Array, scheme: ChainScheme): readonly ItemId[] {
+  const src = new Reader(message, scheme);
   const list = items.read(src);
   src.finish();
   return list;

@@ -68,12 +68,12 @@ export interface Privacy extends Access {
 
 /** Its protocols are registered here, so the network starts after it. */
 export function createPrivacy(options: PrivacyOptions, ports: PrivacyPorts): Privacy {
-  const { peers, view, ownerAddress, chain } = ports;
+  const { peers, view, ownerAddress, scheme } = ports;
   const quota = createQuota(options.quota, { ...ports, onRefused: ports.onNoRoom ?? (() => {}) });
   const { store } = quota;
   const exchange =
     peers === undefined ? undefined : createExchange(options, { ...ports, store, peers, quota });
-  const access = createAccess({ chain, view, store, ownerAddress, exchange });
+  const access = createAccess({ scheme, view, store, ownerAddress, exchange });
   const send = createSendData({ ...ports, store, onSent: (item) => exchange?.announce(item) });
   return {
     ...access,
@@ -100,7 +100,7 @@ function createExchange(
   options: PrivacyOptions,
   ports: PrivacyPorts & { readonly peers: Peers; readonly quota: Quota },
 ): ExchangeService {
-  const { peers, view, chain, clock, owner, log } = ports;
+  const { peers, view, scheme, clock, owner, log } = ports;
   const backlog = createBacklog({ ...ports, store: ports.rows });
   const sources = createSources(options, ports);
   const fetch = createFetch(options.transferMs, {
@@ -130,7 +130,7 @@ function createExchange(
   peers.handleNotices(ITEMS, {
     ...limitsOf(itemsBudget),
     take({ owner: holder }, message) {
-      const announced = decodeItems(message, chain).filter(
+      const announced = decodeItems(message, scheme).filter(
         (item) => isRecipient(item, holder) && isRecipient(item, owner.address),
       );
       for (const item of announced) {
@@ -146,7 +146,7 @@ function createExchange(
   });
 
   function announce(item: ItemId): void {
-    const message = encodeItems([item], chain);
+    const message = encodeItems([item], scheme);
     for (const peer of peers.all()) {
       if (isRecipient(item, peer.owner)) peer.notify(ITEMS, message);
     }

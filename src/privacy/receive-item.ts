@@ -37,7 +37,7 @@ export async function receiveItem(
   timeoutMs: number,
   ports: TransferPorts,
 ): Promise<Received> {
-  const { view, store, chain, family, verifier, random, owner } = ports;
+  const { view, store, scheme, family, verifier, random, owner } = ports;
   const about: Exchange = { ...item, asker: owner.address, replier: peer.owner };
 
   const transfer = (): Promise<Received> =>
@@ -48,7 +48,7 @@ export async function receiveItem(
       await stream.end();
       const answer = await stream.receive();
       if (answer === undefined) throw new Error('no answer');
-      const offer = decodeOffer(answer, chain);
+      const offer = decodeOffer(answer, scheme);
       if (offer === undefined) return 'nothing';
       const signed = signedByReplier(about, own.publicKey, offer.ephemeralKey);
       if (!(await verifier.verifyOne(peer.ownerPublicKey, signed, offer.signature))) {
@@ -61,7 +61,7 @@ export async function receiveItem(
       // Who sent the data is what the chain says, not what the peer says.
       const bound = boundHash(view, item.policyId, item.hash);
       if (bound === undefined) return 'nothing';
-      await store.write({ ...decodeHeader(header, chain), ...item, sender: bound.sender }, data);
+      await store.write({ ...decodeHeader(header, scheme), ...item, sender: bound.sender }, data);
       return 'stored';
     });
 

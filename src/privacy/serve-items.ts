@@ -53,7 +53,7 @@ export function serveItems(
   options: ServeItemsOptions,
   ports: TransferPorts & { readonly peers: Pick<Peers, 'handleStreams'> },
 ): void {
-  const { view, store, chain, family, verifier, clock, random, owner } = ports;
+  const { view, store, scheme, family, verifier, clock, random, owner } = ports;
   const slots = createSlots(options.parallelism);
   const refusals = new Map<string, { since: number; count: number }>();
 
@@ -67,7 +67,7 @@ export function serveItems(
       stream.receive(),
     );
     if (message === undefined) return stream.abort();
-    const request = decodeRequest(message, chain);
+    const request = decodeRequest(message, scheme);
     if (!(await mayReceiveSoon(request, peer.owner))) return refuse(peer, stream);
     const release = await slots.take();
     try {
@@ -135,7 +135,7 @@ export function serveItems(
     const key = transferKey(family, own.privateKey, askersKey, [askersKey, own.publicKey]);
     const signature = owner.sign(signedByReplier(about, askersKey, own.publicKey));
     await stream.send(encodeOffer({ ephemeralKey: own.publicKey, signature }));
-    const header = encodeHeader(info, chain);
+    const header = encodeHeader(info, scheme);
     const seal = chunkSealer(key, itemBytes(request));
     const pieces = preceded(header, data.pieces);
     for await (const chunk of inChunks(pieces, header.length + data.length)) {

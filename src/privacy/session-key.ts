@@ -2,7 +2,7 @@
 import { concat } from '../base/bytes.ts';
 import type { Clock, Random, Verifier } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
-import type { Chain } from '../codec/codec.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { streamKey } from '../crypto/stream-cipher.ts';
 import type { KeyedView } from '../ledger/head.ts';
@@ -12,7 +12,7 @@ import { PURPOSE } from './privacy-messages.ts';
 export interface TransferPorts {
   readonly view: KeyedView;
   readonly store: PrivateStore;
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly family: Pick<CryptoFamily, 'generateKeyPair' | 'agree'>;
   readonly verifier: Pick<Verifier, 'verifyOne'>;
   readonly clock: Clock;

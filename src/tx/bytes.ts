@@ -12,7 +12,7 @@ export { buildTx, signedBytes } from './seal.ts';
 
 /** Reads length and transaction. Throws CodecError. */
 export function readTx(src: Reader): Tx {
-  return decodeTx(readTxBytes(src, src.i32()), src.chain);
+  return decodeTx(readTxBytes(src, src.i32()), src.scheme);
 }
 
 export function writeTx(out: Writer, tx: Tx): void {

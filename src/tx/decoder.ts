@@ -3,14 +3,14 @@
  * first byte 0 come type and version, any other first byte is the type itself.
  */
 import { ApiError, apiError } from '../base/errors.ts';
-import { type Chain, CodecError, Reader } from '../codec/codec.ts';
+import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
 import { type Plan, planOf } from './plan.ts';
 import { readSealed } from './seal.ts';
 import { requireSize } from './size.ts';
 import type { Tx, TxType } from './transaction.ts';
 
 /** Consumes all of the bytes. Throws CodecError and nothing else. */
-export type Decoder = (bytes: Uint8Array, chain: Chain) => Tx;
+export type Decoder = (bytes: Uint8Array, scheme: ChainScheme) => Tx;
 
 export function createDecoder(defs: readonly TxType[]): Decoder {
   const tagged = new Map<number, Plan[]>();
@@ -37,19 +37,21 @@ export function createDecoder(defs: readonly TxType[]): Decoder {
     return tagged.get(type * 256 + version) ?? unknown(type, version);
   }
 
-  return (bytes, chain) => {
+  return (bytes, scheme) => {
     const plans = plansFor(bytes);
-    return plans.length === 1 ? decodeAs(plans[0]!, bytes, chain) : decodeAny(plans, bytes, chain);
+    return plans.length === 1
+      ? decodeAs(plans[0]!, bytes, scheme)
+      : decodeAny(plans, bytes, scheme);
   };
 }
 
-function decodeAs(plan: Plan, bytes: Uint8Array, chain: Chain): Tx {
+function decodeAs(plan: Plan, bytes: Uint8Array, scheme: ChainScheme): Tx {
   try {
     requireSize(plan.def, bytes.length);
-    const src = new Reader(bytes, chain);
+    const src = new Reader(bytes, scheme);
     const tx = readSealed(src, plan);
     src.finish();
-    plan.def.check?.(tx, chain);
+    plan.def.check?.(tx, scheme);
     return tx;
   } catch (cause) {
     if (cause instanceof ApiError) throw new CodecError('bytes', cause.message, cause);
@@ -58,12 +60,12 @@ function decodeAs(plan: Plan, bytes: Uint8Array, chain: Chain): Tx {
 }
 
 /** Exactly one of several layouts must fit the whole of the bytes. */
-function decodeAny(plans: readonly Plan[], bytes: Uint8Array, chain: Chain): Tx {
+function decodeAny(plans: readonly Plan[], bytes: Uint8Array, scheme: ChainScheme): Tx {
   const fits: Tx[] = [];
   let failure: unknown;
   for (const plan of plans) {
     try {
-      fits.push(decodeAs(plan, bytes, chain));
+      fits.push(decodeAs(plan, bytes, scheme));
     } catch (cause) {
       if (!(cause instanceof CodecError)) throw cause;
       failure ??= cause;

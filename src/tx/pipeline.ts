@@ -11,7 +11,7 @@ import { base58 } from '../codec/text.ts';
 import type { LedgerView, Overlay } from '../ledger/ledger.ts';
 import { scripts } from '../ledger/tables.ts';
 import { checkBalances, checkSpending } from './rules/balance-check.ts';
-import type { NetworkSettings } from './rules/chain-rules.ts';
+import type { ChainRules } from './rules/chain-rules.ts';
 import { activeFeatures, feature, featureName } from './rules/features.ts';
 import { chargeFee, checkFee, feeAssetOf } from './rules/fees.ts';
 import { checkPermissions } from './rules/sender-permissions.ts';
@@ -36,10 +36,10 @@ export interface Knowledge {
 /** Context of the next block on top of `view`; made once for each block. */
 export function blockContext(
   view: LedgerView,
-  network: NetworkSettings,
-  block: Omit<BlockContext, 'features' | 'network'>,
+  rules: ChainRules,
+  block: Omit<BlockContext, 'features' | 'rules'>,
 ): BlockContext {
-  return { ...block, features: activeFeatures(view, block.height, network), network };
+  return { ...block, features: activeFeatures(view, block.height, rules), rules };
 }
 
 /**
@@ -56,7 +56,7 @@ export function applyTransaction(
   try {
     requirePlace(tx, block, known);
     const earned = applyAnywhere(tx, ledger, block, known);
-    checkBalances(ledger, mark, block.network.nativeToken);
+    checkBalances(ledger, mark, block.rules.nativeToken);
     return earned;
   } catch (error) {
     ledger.revert(mark);
@@ -113,7 +113,7 @@ function checkCommon(
     const id = base58.encode(tx.id);
     throw refused(`Transaction ${id} is already in the state on a height of ${height}`);
   }
-  checkSpending(tx, view, block.network.nativeToken);
+  checkSpending(tx, view, block.rules.nativeToken);
   checkPermissions(tx, view, block);
   checkFee(tx, view, block);
 }
@@ -147,7 +147,7 @@ function checkTime(tx: Tx, block: BlockContext): void {
       `Transaction ts ${timestamp} is from far future. BlockTime: ${block.timestamp}`,
     );
   }
-  if (block.parentTimestamp - timestamp > block.network.txExpireTimeoutMs) {
+  if (block.parentTimestamp - timestamp > block.rules.txExpireTimeoutMs) {
     throw apiError(
       'Mistiming',
       `Transaction ts ${timestamp} is too old. ` +

@@ -11,7 +11,7 @@
  *   genesis       type | fields                                 type | fields
  */
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
-import { type Chain, CodecError, type Reader, type Writer } from '../codec/codec.ts';
+import { type ChainScheme, CodecError, type Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
 import { PROOF_BYTES_MAX, PROOFS_MAX, proofs as proofsCodec } from './fields/proofs.ts';
 import { complete, type Plan, planOf, withAbsent } from './plan.ts';
@@ -31,10 +31,10 @@ export function buildTx<F extends Fields>(
   layout: Layout,
   input: Input<F>,
   proofs: readonly Uint8Array[],
-  chain: Chain,
+  scheme: ChainScheme,
 ): Tx<F> {
   const plan = planOf(def, layout);
-  return seal(plan, complete(plan, input), proofs, chain) as unknown as Tx<F>;
+  return seal(plan, complete(plan, input), proofs, scheme) as unknown as Tx<F>;
 }
 
 /** As `buildTx`, for values that already hold every field of the type. */
@@ -42,12 +42,12 @@ export function seal(
   plan: Plan,
   values: Values<Fields>,
   proofs: readonly Uint8Array[],
-  chain: Chain,
+  scheme: ChainScheme,
 ): Tx {
   const { def, layout } = plan;
   const { frame } = layout;
   guardProofs(frame, proofs);
-  const out = scratch(chain);
+  const out = scratch(scheme);
   if (frame === 'proven') out.u8(0);
   if (frame === 'signedFirst') {
     out.u8(def.type);
@@ -60,14 +60,14 @@ export function seal(
   else if (frame !== 'genesis' && frame !== 'signedFirst') proofsCodec.write(out, proofs);
   requireSize(def, out.position);
   const bytes = out.take();
-  const tx = makeTx(plan, values, bytes, bytes.subarray(start, end), proofs, chain);
-  def.check?.(tx, chain);
+  const tx = makeTx(plan, values, bytes, bytes.subarray(start, end), proofs, scheme);
+  def.check?.(tx, scheme);
   return tx;
 }
 
 /** The bytes to sign for values that have no proofs yet. */
-export function messageOf(plan: Plan, values: Values<Fields>, chain: Chain): Uint8Array {
-  const out = scratch(chain);
+export function messageOf(plan: Plan, values: Values<Fields>, scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
   if (plan.layout.signedPrefix !== undefined) out.bytes(plan.layout.signedPrefix);
   writeBody(out, plan, values);
   return out.take();
@@ -101,7 +101,7 @@ export function readSealed(src: Reader, plan: Plan): Tx {
   const body = src.since(start);
   if (frame === 'signedLast') proofs = [src.bytes(SIGNATURE_BYTES)];
   else if (frame !== 'genesis' && frame !== 'signedFirst') proofs = proofsCodec.read(src);
-  return makeTx(plan, values as Values<Fields>, src.since(first), body, proofs, src.chain);
+  return makeTx(plan, values as Values<Fields>, src.since(first), body, proofs, src.scheme);
 }
 
 function writeBody(out: Writer, plan: Plan, values: Values<Fields>): void {
@@ -146,7 +146,7 @@ function makeTx(
   bytes: Uint8Array,
   body: Uint8Array,
   proofs: readonly Uint8Array[],
-  chain: Chain,
+  scheme: ChainScheme,
 ): Tx {
   const { def, layout } = plan;
   const key = def.sender === undefined ? fields['senderPublicKey'] : def.sender(fields);
@@ -159,10 +159,10 @@ function makeTx(
     fields,
     bytes,
     body,
-    id: def.id === undefined ? chain.fastHash(body) : def.id(fields, body, chain, proofs),
+    id: def.id === undefined ? scheme.fastHash(body) : def.id(fields, body, scheme, proofs),
     proofs,
     senderPublicKey,
-    sender: senderPublicKey.length === 0 ? NONE : chain.addressOf(senderPublicKey),
+    sender: senderPublicKey.length === 0 ? NONE : scheme.addressOf(senderPublicKey),
     fee: (fields['fee'] as bigint | undefined) ?? 0n,
     timestamp: fields['timestamp'] as number,
   };

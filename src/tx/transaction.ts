@@ -4,9 +4,9 @@
  */
 import type { ApiError } from '../base/errors.ts';
 import type { SignatureCheck } from '../base/ports.ts';
-import type { Chain, Codec, JsonSchema, ValueOf } from '../codec/codec.ts';
+import type { ChainScheme, Codec, JsonSchema, ValueOf } from '../codec/codec.ts';
 import type { Ledger, LedgerView } from '../ledger/ledger.ts';
-import type { NetworkSettings } from './rules/chain-rules.ts';
+import type { ChainRules } from './rules/chain-rules.ts';
 
 /** Field name → codec. Names are those of the JSON form. */
 // biome-ignore lint/suspicious/noExplicitAny: a record of codecs of unrelated types
@@ -57,7 +57,7 @@ export interface BlockContext {
   readonly generator?: Uint8Array;
   /** Features that are active at this height (features.ts). */
   readonly features: ReadonlySet<number>;
-  readonly network: NetworkSettings;
+  readonly rules: ChainRules;
 }
 
 /** What leaves the sender beside the fee; a negative amount comes in. */
@@ -111,19 +111,19 @@ export interface TxType<F extends Fields = Fields> {
   /** Turns accepted spellings of a request (aliases, defaults) into the declared fields. */
   readonly normalize?: (json: Record<string, unknown>) => Record<string, unknown>;
   /** JSON fields computed from the transaction, for answers only. */
-  readonly derived?: (tx: Tx<F>, chain: Chain) => Record<string, unknown>;
+  readonly derived?: (tx: Tx<F>, scheme: ChainScheme) => Record<string, unknown>;
   readonly derivedSchema?: Record<string, JsonSchema>;
   /** The id where it is not fastHash(body). */
   readonly id?: (
     values: Values<F>,
     body: Uint8Array,
-    chain: Chain,
+    scheme: ChainScheme,
     proofs: readonly Uint8Array[],
   ) => Uint8Array;
   /** The key whose account sends; default: field senderPublicKey. */
   readonly sender?: (values: Values<F>) => Uint8Array | undefined;
   /** Rules over several fields that need no state. Throws ApiError. */
-  readonly check?: (tx: Tx<F>, chain: Chain) => void;
+  readonly check?: (tx: Tx<F>, scheme: ChainScheme) => void;
   /** Role the sender needs (state.md#roles); a function where it depends on the fields. */
   readonly roles?: readonly string[] | ((tx: Tx<F>) => readonly string[]);
   /** State rules and effects, fee excluded. Throws ApiError; writes are reverted by the caller. */
@@ -139,7 +139,7 @@ export interface TxType<F extends Fields = Fields> {
   /** Signatures beside its own: of orders, of a transaction that it carries. */
   readonly signatures?: (tx: Tx<F>) => readonly SignatureCheck[];
   /** Account that pays the fee; default: the sender. */
-  readonly payer?: (tx: Tx<F>, chain: Chain) => Uint8Array;
+  readonly payer?: (tx: Tx<F>, scheme: ChainScheme) => Uint8Array;
   /** Addresses other than the sender that list this transaction, aliases resolved. */
   readonly involved?: (tx: Tx<F>, ledger: LedgerView) => Iterable<Uint8Array>;
 }

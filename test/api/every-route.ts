@@ -32,7 +32,7 @@ export async function everyRoute(of: Populated): Promise<Calls> {
   const timestamp = clock.now();
   const fields = { type: 4, version: 2, sender: address, recipient: one.text, amount: 1 };
   const unsigned = { ...fields, attachment: '' };
-  const signed = txToJson(of.transfer(owner, one, 3), of.chain);
+  const signed = txToJson(of.transfer(owner, one, 3), of.scheme);
   const contractId = ids.contract;
   const policyId = ids.policy;
   const hash = ids.hash;

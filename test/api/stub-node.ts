@@ -13,7 +13,7 @@ import { apiError } from '../../src/base/errors.ts';
 import type { HttpServer, HttpServerOptions } from '../../src/base/http.ts';
 import type { Random, Verifier } from '../../src/base/ports.ts';
 import { readPages } from '../../src/cli/pages.ts';
-import { createChain } from '../../src/crypto/chain.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import { encryptionWith } from '../../src/node/encryption.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
@@ -28,15 +28,15 @@ const SUPPLY = 10_000_000_000_000_000n;
 const HOUR = 3_600_000;
 
 export const family = createFamily('curve25519');
-export const chain = createChain(family, 'T'.charCodeAt(0));
+export const scheme = createChainScheme(family, 'T'.charCodeAt(0));
 export const random: Random = { bytes: (count) => Uint8Array.from(randomBytes(count)) };
 export const accounts = ['first account', 'second account'].map((phrase) => {
   const keys = family.keyPairFromPhrase(phrase);
-  const address = chain.addressOf(keys.publicKey);
-  return { ...keys, address, text: chain.addressToText(address) };
+  const address = scheme.addressOf(keys.publicKey);
+  return { ...keys, address, text: scheme.addressToText(address) };
 });
 export const [first, second] = accounts as [(typeof accounts)[0], (typeof accounts)[0]];
-export const addressText = chain.addressToText;
+export const addressText = scheme.addressToText;
 
 const verifier: Verifier = {
   verifyOne: async (key, message, signature) => family.verify(key, message, signature),
@@ -59,7 +59,7 @@ const clock = {
 
 function genesisBlock(): BlockView {
   const json = { type: 1, recipient: first.text, amount: SUPPLY, timestamp: 1_500_000_000_000 };
-  const tx = txFromJson(json, chain);
+  const tx = txFromJson(json, scheme);
   return {
     height: 1,
     version: 1,
@@ -91,7 +91,7 @@ const keystore: Keystore = {
 };
 
 const find = (address: Uint8Array) =>
-  accounts.find((account) => account.text === chain.addressToText(address));
+  accounts.find((account) => account.text === scheme.addressToText(address));
 
 function memoryPool(): Pool {
   const held = new Map<string, Tx>();
@@ -122,7 +122,7 @@ function* at<T>(value: T): Generator<undefined, T> {
 
 function accountReads(): AccountReads {
   const regular = (address: Uint8Array) =>
-    chain.addressToText(address) === first.text ? SUPPLY : 0n;
+    scheme.addressToText(address) === first.text ? SUPPLY : 0n;
   return {
     balance: regular,
     balances(address) {
@@ -169,7 +169,7 @@ function presentServices(changes: Partial<Services>): Omit<Services, 'snapshot'>
   const role = { role: 'permissioner' };
   return {
     settings,
-    codec: chain,
+    scheme: scheme,
     hashes: { fast: family.fastHash, secure: family.secureHash },
     clock,
     random,

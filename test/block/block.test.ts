@@ -14,14 +14,14 @@ import {
 import { decodeHeader, encodeHeader } from '../../src/block/header.ts';
 import { decodeHeaderRow, encodeHeaderRow } from '../../src/block/header-row.ts';
 import { CodecError } from '../../src/codec/codec.ts';
-import { block, chain, filled, header, seal } from './sample.ts';
+import { block, filled, header, scheme, seal } from './sample.ts';
 
 const plain = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_key, v) => (typeof v === 'bigint' ? `${v}` : v)));
 
 const decodes = (bytes: Uint8Array): boolean => {
   try {
-    decodeBlock(bytes, chain);
+    decodeBlock(bytes, scheme);
     return true;
   } catch (error) {
     if (error instanceof CodecError) return false;
@@ -32,14 +32,14 @@ const decodes = (bytes: Uint8Array): boolean => {
 t.test('every block survives a round trip', async () => {
   fc.assert(
     fc.property(block, ({ header, transactions, bytes }) => {
-      const found = decodeBlock(bytes, chain);
+      const found = decodeBlock(bytes, scheme);
       t.strictSame(plain(found.header), plain(header));
       t.equal(found.transactions.length, transactions.length);
-      t.ok(Buffer.from(encodeBlock(found.header, found.transactions, chain)).equals(bytes));
-      const unsigned = encodeUnsigned(found.header, found.transactions, chain);
+      t.ok(Buffer.from(encodeBlock(found.header, found.transactions, scheme)).equals(bytes));
+      const unsigned = encodeUnsigned(found.header, found.transactions, scheme);
       t.ok(Buffer.from(signedBytes(found)).equals(unsigned));
-      const alone = encodeHeader(header, chain);
-      t.strictSame(plain(decodeHeader(alone, chain)), plain(header));
+      const alone = encodeHeader(header, scheme);
+      t.strictSame(plain(decodeHeader(alone, scheme)), plain(header));
     }),
     { numRuns: 100 },
   );
@@ -52,9 +52,9 @@ t.test('every truncation and every trailing byte is refused', async (t) => {
         if (decodes(bytes.subarray(0, end))) t.fail(`decoded ${end} of ${bytes.length} bytes`);
       }
       if (decodes(Buffer.concat([bytes, filled(1, 0)]))) t.fail('decoded a trailing byte');
-      const alone = encodeHeader(header, chain);
+      const alone = encodeHeader(header, scheme);
       for (let end = 0; end < alone.length; end++) {
-        t.throws(() => decodeHeader(alone.subarray(0, end), chain), CodecError);
+        t.throws(() => decodeHeader(alone.subarray(0, end), scheme), CodecError);
       }
     }),
     { numRuns: 10 },
@@ -68,8 +68,8 @@ t.test('changed bytes are refused or mean exactly what they say', async (t) => {
       const changed = bytes.slice();
       for (const [at, value] of changes) changed[at % changed.length] = value;
       if (!decodes(changed)) return;
-      const found = decodeBlock(changed, chain);
-      const again = encodeBlock(found.header, found.transactions, chain);
+      const found = decodeBlock(changed, scheme);
+      const again = encodeBlock(found.header, found.transactions, scheme);
       if (!Buffer.from(again).equals(changed)) t.fail('two encodings of one block');
     }),
     { numRuns: 1000 },
@@ -227,9 +227,9 @@ t.test('a header row keeps its totals', async (t) => {
   const { header: sealed } = seal({});
   for (const score of [0n, 1n, 2n ** 63n, 2n ** 64n - 1n, 2n ** 64n, 2n ** 100n + 5n]) {
     const row = { header: sealed, blockSize: 300, transactionCount: 2, fee: 5_000_000n, score };
-    const bytes = encodeHeaderRow(row, chain);
-    t.strictSame(plain(decodeHeaderRow(bytes, chain)), plain(row));
-    t.throws(() => decodeHeaderRow(bytes.subarray(1), chain), CodecError);
+    const bytes = encodeHeaderRow(row, scheme);
+    t.strictSame(plain(decodeHeaderRow(bytes, scheme)), plain(row));
+    t.throws(() => decodeHeaderRow(bytes.subarray(1), scheme), CodecError);
   }
   t.equal(header().version, 3);
 });

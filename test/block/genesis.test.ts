@@ -11,7 +11,7 @@ import {
   signGenesis,
   verifyGenesis,
 } from '../../src/block/genesis.ts';
-import { chain, filled } from './sample.ts';
+import { filled, scheme } from './sample.ts';
 
 const T = 1_573_472_578_702;
 const MINER = 1;
@@ -51,7 +51,7 @@ const timeOf = (bytes: Uint8Array): number => {
 };
 
 t.test('scenario 1: order, times and bytes of the genesis transactions', async (t) => {
-  const found = genesisTransactions(settings, chain);
+  const found = genesisTransactions(settings, scheme);
   t.strictSame(found.map(typeOf), [1, 1, 1, 110, 101, 101, 101, 110, 101, 110]);
   t.strictSame(
     found.map((bytes) => timeOf(bytes) - T),
@@ -69,7 +69,7 @@ t.test('scenario 1: order, times and bytes of the genesis transactions', async (
 });
 
 t.test('fields of the block', async (t) => {
-  const block = signGenesis(settings, key, chain);
+  const block = signGenesis(settings, key, scheme);
   const { header } = block;
   t.match(header, { version: 1, timestamp: T, features: [] });
   t.strictSame(header.reference, filled(64, 0xff));
@@ -79,7 +79,7 @@ t.test('fields of the block', async (t) => {
   const pos = signGenesis(
     { ...settings, consensus: { kind: 'pos', initialBaseTarget: 153_722_867n } },
     key,
-    chain,
+    scheme,
   );
   t.strictSame(pos.header.consensus, {
     kind: 'pos',
@@ -89,22 +89,22 @@ t.test('fields of the block', async (t) => {
 });
 
 t.test('scenario 4: an edited amount does not fit the signature', async (t) => {
-  const { header } = signGenesis(settings, key, chain);
+  const { header } = signGenesis(settings, key, scheme);
   const seal = { publicKey: key.publicKey, signature: header.signature };
-  const same = buildGenesis(settings, seal, chain);
+  const same = buildGenesis(settings, seal, scheme);
   verifyGenesis(same, verify);
-  t.strictSame(decodeBlock(same.bytes, chain).header.signature, header.signature);
+  t.strictSame(decodeBlock(same.bytes, scheme).header.signature, header.signature);
   const [first, ...rest] = settings.transactions;
   const edited = { ...settings, transactions: [{ ...first!, amount: 1_001n }, ...rest] };
   const text = { message: 'Passed genesis signature is not valid' };
-  t.throws(() => verifyGenesis(buildGenesis(edited, seal, chain), verify), text);
-  t.throws(() => buildGenesis(settings, { ...seal, signature: filled(63, 1) }, chain), text);
-  t.throws(() => buildGenesis(settings, { ...seal, publicKey: filled(31, 1) }, chain), text);
+  t.throws(() => verifyGenesis(buildGenesis(edited, seal, scheme), verify), text);
+  t.throws(() => buildGenesis(settings, { ...seal, signature: filled(63, 1) }, scheme), text);
+  t.throws(() => buildGenesis(settings, { ...seal, publicKey: filled(31, 1) }, scheme), text);
 });
 
 t.test('version 4 says that senders need a role', async (t) => {
   const role = (version: 1 | 4, senderRoleEnabled: boolean) =>
-    decodeBlock(signGenesis({ ...settings, version, senderRoleEnabled }, key, chain).bytes, chain)
+    decodeBlock(signGenesis({ ...settings, version, senderRoleEnabled }, key, scheme).bytes, scheme)
       .header.senderRoleEnabled;
   t.equal(role(4, true), true);
   t.equal(role(4, false), undefined);
@@ -112,7 +112,7 @@ t.test('version 4 says that senders need a role', async (t) => {
 });
 
 t.test('scenario 5: data of another network', async (t) => {
-  const block = signGenesis(settings, key, chain);
+  const block = signGenesis(settings, key, scheme);
   matchGenesis(block, block.header.signature);
   t.throws(() => matchGenesis(block, filled(64, 1)), {
     message: 'Mismatched genesis blocks in configuration and blockchain',
@@ -120,10 +120,10 @@ t.test('scenario 5: data of another network', async (t) => {
 });
 
 t.test('scenario 6: the consensus type is part of the genesis id', async (t) => {
-  const poa = signGenesis(settings, key, chain);
+  const poa = signGenesis(settings, key, scheme);
   const pos = { kind: 'pos' as const, initialBaseTarget: 1n };
   t.throws(() =>
-    matchGenesis(signGenesis({ ...settings, consensus: pos }, key, chain), poa.header.signature),
+    matchGenesis(signGenesis({ ...settings, consensus: pos }, key, scheme), poa.header.signature),
   );
 });
 
@@ -134,16 +134,16 @@ t.test('scenario 7: 127 transactions fit version 1, more need version 4', async 
     networkParticipants: [],
     transactions: Array.from({ length: count }, () => settings.transactions[0]!),
   });
-  t.equal(signGenesis(many(127, 1), key, chain).transactions.length, GENESIS_TRANSACTIONS_MAX);
-  t.throws(() => signGenesis(many(128, 1), key, chain), {
+  t.equal(signGenesis(many(127, 1), key, scheme).transactions.length, GENESIS_TRANSACTIONS_MAX);
+  t.throws(() => signGenesis(many(128, 1), key, scheme), {
     message: "Too much transactions for genesis block: found '128', max count '127'",
   });
-  t.equal(signGenesis(many(5000, 4), key, chain).transactions.length, 5000);
+  t.equal(signGenesis(many(5000, 4), key, scheme).transactions.length, 5000);
 });
 
 t.test('no genesis is older than the protocol', async (t) => {
   const old = { ...settings, timestamp: GENESIS_TIMESTAMP_MIN - 1 };
   const seal = { publicKey: key.publicKey, signature: filled(64, 1) };
-  t.throws(() => buildGenesis(old, seal, chain), /block-timestamp/);
-  t.ok(buildGenesis({ ...old, timestamp: GENESIS_TIMESTAMP_MIN }, seal, chain));
+  t.throws(() => buildGenesis(old, seal, scheme), /block-timestamp/);
+  t.ok(buildGenesis({ ...old, timestamp: GENESIS_TIMESTAMP_MIN }, seal, scheme));
 });

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import type { Block } from '../../src/block/block.ts';
 import { sealBlock } from '../../src/block/block.ts';
 import type { ConsensusData, UnsignedHeader } from '../../src/block/header.ts';
-import type { Chain } from '../../src/codec/codec.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
 
 /** Addresses are 26 bytes cut out of the key, texts are hex: enough where no key is real. */
-export const chain: Chain = {
+export const scheme: ChainScheme = {
   chainId: 84,
   nativeToken: 'WEST',
   publicKeySize: 32,
@@ -60,7 +60,7 @@ export const block: fc.Arbitrary<Block> = fc
     signature: bytesOf(64),
   })
   .map(({ header, transactions, signature }) =>
-    sealBlock(header, transactions, chain, () => signature),
+    sealBlock(header, transactions, scheme, () => signature),
   );
 
 export const header = (fields: Partial<UnsignedHeader> = {}): UnsignedHeader => ({
@@ -74,4 +74,4 @@ export const header = (fields: Partial<UnsignedHeader> = {}): UnsignedHeader => 
 });
 
 export const seal = (fields: Partial<UnsignedHeader>, transactions: readonly Uint8Array[] = []) =>
-  sealBlock(header(fields), transactions, chain, () => filled(64, 9));
+  sealBlock(header(fields), transactions, scheme, () => filled(64, 9));

@@ -5,7 +5,6 @@ import { blockAt, findTransaction, transactionsOf } from '../../src/chain/stored
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import {
-  chain,
   FUNDS,
   GENESIS_TIME,
   LENGTH_MS,
@@ -16,6 +15,7 @@ import {
   payment,
   ROUND_MS,
   remade,
+  scheme,
   signed,
   users,
   verifier,
@@ -34,7 +34,7 @@ t.test(
     t.equal(at.blockchain.tip().height, 2);
     t.equal(accountOf(view, bob.address).balance, FUNDS + 5n);
     t.equal(accountOf(view, alice.address).balance, FUNDS - 5n - FEE);
-    t.equal(accountOf(view, chain.addressOf(block.header.generator)).balance, FUNDS + FEE);
+    t.equal(accountOf(view, scheme.addressOf(block.header.generator)).balance, FUNDS + FEE);
     t.equal(findTransaction(view, tx.id)?.height, 2);
     t.same(
       [...transactionsOf(view, bob.address, 10)].map(({ height }) => height),
@@ -54,7 +54,7 @@ t.test('two chains that saw the same blocks have the same state', async (t) => {
     ];
     const block = await mine(first, txs);
     second.clock.time = first.clock.time;
-    await second.blockchain.append(decodeBlock(block.bytes, chain));
+    await second.blockchain.append(decodeBlock(block.bytes, scheme));
     const { height } = first.blockchain.tip();
     t.same(second.blockchain.stateHash(height), first.blockchain.stateHash(height));
   }
@@ -92,7 +92,7 @@ t.test('an import ends with the same state hash, resumes, and stops at a bad blo
   broken.clock.time = source.clock.time;
   const bytes = blocks[20]!.bytes.slice();
   bytes[bytes.length - 1]! ^= 1;
-  const damaged = [...blocks.slice(0, 20), decodeBlock(bytes, chain), ...blocks.slice(21)];
+  const damaged = [...blocks.slice(0, 20), decodeBlock(bytes, scheme), ...blocks.slice(21)];
   await t.rejects(importBlocks(broken.blockchain, verifier, damaged, { from: 2 }), { code: 101 });
   t.equal(broken.blockchain.tip().height, 21, 'what came before the bad block is kept');
 });
@@ -160,7 +160,7 @@ t.test('a block that breaks a rule leaves the chain as it was', async (t) => {
   );
   const bits = good.bytes.slice();
   bits[bits.length - 70]! ^= 1;
-  await refused('scenario 22: with a flipped bit', decodeBlock(bits, chain), /signature|miner/);
+  await refused('scenario 22: with a flipped bit', decodeBlock(bits, scheme), /signature|miner/);
   t.same(at.blockchain.stateHash(2), before);
   await at.blockchain.append(good);
   t.equal(at.blockchain.tip().height, 3);
@@ -229,7 +229,7 @@ t.test(
     const generators = new Set<string>();
     for (let i = 0; i < 6; i++) {
       const block = await mine(at);
-      generators.add(chain.addressToText(chain.addressOf(block.header.generator)));
+      generators.add(scheme.addressToText(scheme.addressOf(block.header.generator)));
     }
     t.equal(generators.size, 2);
     t.notOk(generators.has(miner.text));

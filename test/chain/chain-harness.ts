@@ -13,20 +13,20 @@ import { auditChain } from '../../src/chain/audit.ts';
 import { type Blockchain, createBlockchain } from '../../src/chain/blockchain.ts';
 import type { Generator } from '../../src/chain/forge.ts';
 import { createPoa } from '../../src/consensus/poa.ts';
-import { createChain } from '../../src/crypto/chain.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { KeyPair } from '../../src/crypto/family.ts';
 import { roleNumber } from '../../src/ledger/roles.ts';
 import { buildTx, signedBytes } from '../../src/tx/bytes.ts';
 import { allTypes } from '../../src/tx/registry.ts';
-import type { NetworkSettings } from '../../src/tx/rules/chain-rules.ts';
+import type { ChainRules } from '../../src/tx/rules/chain-rules.ts';
 import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 
 export const family = createFamily('curve25519');
-export const chain = createChain(family, 'T'.charCodeAt(0));
+export const scheme = createChainScheme(family, 'T'.charCodeAt(0));
 export const GENESIS_TIME = 1_574_240_400_000;
 export const ROUND_MS = 9_000;
 export const SYNC_MS = 1_000;
@@ -44,12 +44,12 @@ export interface Account extends Generator {
 
 export function account(phrase: string): Account {
   const keys = family.keyPairFromPhrase(phrase);
-  const address = chain.addressOf(keys.publicKey);
+  const address = scheme.addressOf(keys.publicKey);
   return {
     keys,
     address,
     publicKey: keys.publicKey,
-    text: chain.addressToText(address),
+    text: scheme.addressToText(address),
     // Signatures hold random bytes; here the same message always has the same ones.
     sign: (message) => family.sign(keys.privateKey, message, seededRandom(latin1(message))),
   };
@@ -89,7 +89,7 @@ export const verifier: Verifier = {
   close: async () => undefined,
 };
 
-export const network: NetworkSettings & { featureApprovalVotes: number } = {
+export const rules: ChainRules & { featureApprovalVotes: number } = {
   nativeToken: 'WEST',
   fees: {
     enabled: true,
@@ -119,9 +119,9 @@ const settings = {
 };
 
 export const genesis: Block = (() => {
-  const signed = signGenesis(settings, founder, chain);
+  const signed = signGenesis(settings, founder, scheme);
   const { signature } = signed.header;
-  return buildGenesis(settings, { publicKey: founder.publicKey, signature }, chain);
+  return buildGenesis(settings, { publicKey: founder.publicKey, signature }, scheme);
 })();
 
 export const consensus = createPoa(
@@ -133,7 +133,7 @@ export const consensus = createPoa(
     warningsForBan: 3,
     maxBansPercentage: 40,
   },
-  chain,
+  scheme,
 );
 
 export interface TestChain {
@@ -144,18 +144,18 @@ export interface TestChain {
 
 export async function newChain(
   store: Store = createMemoryStore(),
-  rules: typeof network = network,
+  settings: typeof rules = rules,
 ): Promise<TestChain> {
   const clock = testClock(GENESIS_TIME);
   const blockchain = createBlockchain(
     {
-      network: rules,
+      rules: settings,
       consensus,
       support: { autoSupport: true, supported: [] },
       transactionBytesMax: 1_048_576,
       undoDepth: 2000,
     },
-    { chain, store, verifier, clock, log: quiet },
+    { scheme, store, verifier, clock, log: quiet },
   );
   if (blockchain.isEmpty()) await blockchain.found(genesis);
   auditChain(blockchain, 'state', (broken) => {
@@ -194,8 +194,8 @@ export function signed<F extends Fields>(
   const layout = def.layouts.find((one) => one.version === version) ?? def.layouts.at(-1);
   if (layout === undefined) throw new Error('every type has a layout');
   const values = { senderPublicKey: from.publicKey, ...input } as unknown as Input<F>;
-  const draft = buildTx(def, layout, values, [new Uint8Array(64)], chain);
-  return buildTx(def, layout, values, [from.sign(signedBytes(draft))], chain) as unknown as Tx;
+  const draft = buildTx(def, layout, values, [new Uint8Array(64)], scheme);
+  return buildTx(def, layout, values, [from.sign(signedBytes(draft))], scheme) as unknown as Tx;
 }
 
 let distinct = 0;
@@ -220,7 +220,7 @@ export function remade(
   return sealBlock(
     { ...block.header, generator: by.publicKey, ...header },
     transactions ?? block.transactions,
-    chain,
+    scheme,
     by.sign,
   );
 }

@@ -6,7 +6,7 @@ import { importBlocks, importLimits } from '../../src/chain/import-blocks.ts';
 import { findTransaction, newestHeader } from '../../src/chain/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
-import { chain, FUNDS, mine, newChain, payment, users, verifier } from './chain-harness.ts';
+import { FUNDS, mine, newChain, payment, scheme, users, verifier } from './chain-harness.ts';
 
 const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
 const REFUSED = { code: 640, status: 503, message: 'the chain cannot be written to disk' };
@@ -98,7 +98,7 @@ async function manyBlocks(
   const blocks: Block[] = [];
   for (let i = 0; i < count; i++) {
     const txs = [payment(alice, bob, BigInt(i + 1), source.clock.time)];
-    blocks.push(decodeBlock((await mine(source, txs)).bytes, chain));
+    blocks.push(decodeBlock((await mine(source, txs)).bytes, scheme));
   }
   const hash = source.blockchain.stateHash(count + 1);
   return { blocks, time: source.clock.time, hash };

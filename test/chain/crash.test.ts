@@ -11,7 +11,6 @@ import { blockAt } from '../../src/chain/stored-blocks.ts';
 import { Rng } from '../generators/random.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import {
-  chain,
   consensus,
   GENESIS_TIME,
   LENGTH_MS,
@@ -20,6 +19,7 @@ import {
   newChain,
   payment,
   quiet,
+  scheme,
   type TestChain,
   users,
   verifier,
@@ -49,7 +49,7 @@ async function mineLate(at: TestChain): Promise<void> {
 function blocksOf({ blockchain }: TestChain): Block[] {
   const count = blockchain.tip().height - 1;
   const bytes = Array.from({ length: count }, (_, i) => blockAt(blockchain.view, i + 2)!.bytes);
-  return bytes.map((one) => decodeBlock(one.slice(), chain));
+  return bytes.map((one) => decodeBlock(one.slice(), scheme));
 }
 
 const stateOf = ({ blockchain }: TestChain): string => {

@@ -11,7 +11,7 @@ import { viewOf } from '../../src/ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import { features, featureVotes } from '../../src/ledger/tables.ts';
 import { activeFeatures, implementedFeatures } from '../../src/tx/rules/features.ts';
-import { chain } from '../block/sample.ts';
+import { scheme } from '../block/sample.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 
 const PRE_ACTIVATED = [2, 3, 4, 5, 6, 7, 9, 10, 100, 101];
@@ -33,7 +33,7 @@ const settings = {
 
 const AUTO = { autoSupport: true, supported: [] };
 
-const state = (): KeyedOverlay => createOverlay(viewOf(createMemoryStore(), chain));
+const state = (): KeyedOverlay => createOverlay(viewOf(createMemoryStore(), scheme));
 
 /** Blocks first..last, each with these votes. */
 function blocks(

@@ -12,7 +12,6 @@ import { aliasOwner } from '../../src/ledger/aliases.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { createAlias } from '../../src/tx/types/010-create-alias.ts';
 import {
-  chain,
   consensus,
   FUNDS,
   LENGTH_MS,
@@ -23,6 +22,7 @@ import {
   payment,
   quiet,
   remade,
+  scheme,
   signed,
   type TestChain,
   users,
@@ -65,7 +65,7 @@ async function newFork(rollbackMax = 100): Promise<Fork> {
 function branchOf(from: Fork, above: number) {
   const blocks = [];
   for (let height = above + 1; height <= from.blockchain.tip().height; height++) {
-    blocks.push(decodeBlock(blockAt(from.blockchain.view, height)!.bytes, chain));
+    blocks.push(decodeBlock(blockAt(from.blockchain.view, height)!.bytes, scheme));
   }
   return blocks;
 }
@@ -172,7 +172,7 @@ t.test('a damaged copy of a good block does not shut out the good one', async (t
   const damaged = remade(good, alice, { transactions: [] });
   const forged = decodeBlock(
     Uint8Array.from([...damaged.bytes.slice(0, -64), ...good.header.signature]),
-    chain,
+    scheme,
   );
   t.equal((await right.fork.offer(forged)).kind, 'invalid');
   t.equal((await right.fork.offer(good)).kind, 'adopted');

@@ -15,12 +15,12 @@ import { Rng } from '../generators/random.ts';
 import { createMemoryStore, type MemoryStore } from '../simulated/memory-store.ts';
 import {
   type Account,
-  chain,
+  rules as defaultRules,
   GENESIS_TIME,
   LENGTH_MS,
   miners,
-  network,
   newChain,
+  scheme,
   type TestChain,
 } from './chain-harness.ts';
 
@@ -33,7 +33,7 @@ const types = Object.keys(actions).map(Number);
 if (FORKS > 100) t.setTimeout(3_600_000);
 
 /** Windows so short that features are approved, become active and are rolled back again. */
-const rules = { ...network, featureCheckBlocks: 8, featureApprovalVotes: 5 };
+const rules = { ...defaultRules, featureCheckBlocks: 8, featureApprovalVotes: 5 };
 
 interface Recorded extends TestChain {
   readonly store: MemoryStore;
@@ -128,7 +128,7 @@ t.test('scenario 44: random histories with random rollbacks', { timeout: 3_600_0
   const other = await recorded();
   for (const block of blocks) {
     other.clock.time = block.header.timestamp;
-    await other.blockchain.append(decodeBlock(block.bytes, chain));
+    await other.blockchain.append(decodeBlock(block.bytes, scheme));
   }
   const { height } = blockchain.tip();
   t.equal(other.blockchain.tip().height, height);

@@ -23,12 +23,12 @@ import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import {
-  chain,
   mine,
   miners,
   newChain,
   nextTurn,
   payment,
+  scheme,
   signed,
   users,
 } from './chain-harness.ts';
@@ -54,7 +54,7 @@ function counted(store: StoreView): { readonly view: KeyedView; reads(): number 
         }
       },
     },
-    chain,
+    scheme,
   );
   return { view, reads: () => reads };
 }
@@ -92,7 +92,7 @@ async function busyChain(blocks: number): Promise<History> {
     ...base,
     ...gold,
     quantity: 1_000_000n,
-    chainId: chain.chainId,
+    chainId: scheme.chainId,
     script: undefined,
   } as never);
   await mine(at, [asset, payment(alice, carol, 5n, at.clock.time)]);
@@ -148,12 +148,12 @@ t.test('ten times the blocks, the same number of reads', async (t) => {
 
 t.test('answers about the past are those that were given then', async (t) => {
   const { store, asset } = await busyChain(20);
-  const view = viewOf(store, chain);
+  const view = viewOf(store, scheme);
   for (const height of [3, 7, 15]) {
     const given = BigInt(height - 2);
     t.same(
       [...everHolders(view, asset, height)].map(([address, balance]) => [
-        chain.addressToText(address),
+        scheme.addressToText(address),
         balance,
       ]),
       [
@@ -162,7 +162,7 @@ t.test('answers about the past are those that were given then', async (t) => {
       ].sort(([a], [b]) => compareAddresses(String(a), String(b))),
     );
     const { timestamp } = headerRowAt(view, height)!.header;
-    const names = currentMiners(view, timestamp).map((address) => chain.addressToText(address));
+    const names = currentMiners(view, timestamp).map((address) => scheme.addressToText(address));
     t.equal(names.includes(carol.text), height % 2 === 1, `height ${height}`);
     t.ok(names.includes(two.text));
   }
@@ -173,18 +173,18 @@ t.test('answers about the past are those that were given then', async (t) => {
 });
 
 const compareAddresses = (a: string, b: string): number =>
-  Buffer.compare(Buffer.from(chain.addressFromText(a)), Buffer.from(chain.addressFromText(b)));
+  Buffer.compare(Buffer.from(scheme.addressFromText(a)), Buffer.from(scheme.addressFromText(b)));
 
 t.test('a generating balance reads a thousand blocks at most', async (t) => {
   const store = createMemoryStore();
-  const ledger = createOverlay(createHead(store, chain));
+  const ledger = createOverlay(createHead(store, scheme));
   const changes = 20_000;
   for (let height = 1; height <= changes; height++) {
     const account = { balance: BigInt(height), leasedIn: 0n, leasedOut: 0n };
     ledger.set(accountHistory, [alice.address, height], account);
   }
   const { id, key, value } = accountHistory;
-  const out = new Writer(chain);
+  const out = new Writer(scheme);
   await store.write(
     Array.from(
       ledger.range(accountHistory, new Uint8Array(1), new Uint8Array(30).fill(255), changes),

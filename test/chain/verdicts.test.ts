@@ -5,7 +5,7 @@ import { decodeBlock } from '../../src/block/block.ts';
 import { verdicts } from '../generators/blocks.ts';
 import { faults } from '../generators/faults.ts';
 import { createMemoryStore, type MemoryStore } from '../simulated/memory-store.ts';
-import { chain, newChain } from './chain-harness.ts';
+import { newChain, scheme } from './chain-harness.ts';
 
 const BLOCKS = 40;
 
@@ -28,7 +28,7 @@ t.test('blocks are judged as the generator says', async (t) => {
   for await (const { name, height, bytes, time, error } of verdicts(8, BLOCKS)) {
     counts.set(name, (counts.get(name) ?? 0) + 1);
     at.clock.time = time;
-    const judge = async () => at.blockchain.append(decodeBlock(bytes, chain));
+    const judge = async () => at.blockchain.append(decodeBlock(bytes, scheme));
     if (error === undefined) {
       await judge();
       t.equal(at.blockchain.tip().height, height);

@@ -31,7 +31,7 @@ const { vectors } = parse(
   readFileSync(join(import.meta.dirname, '../vectors/transactions.json'), 'utf8'),
 ) as { vectors: Vector[] };
 
-const { chain } = cryptographyOf(true, 'T');
+const { scheme } = cryptographyOf(true, 'T');
 const kinds = sendTypes();
 
 t.test('there is a sub-command for every type that a client may submit', async (t) => {
@@ -55,7 +55,7 @@ function bytesOf(of: SendType, args: readonly string[], words: readonly string[]
   for (const name of of.fields.keys()) command.addOption(fieldOption(of, name));
   command.parse([...args], { from: 'user' });
   const request = requestOf(of, words, command.opts());
-  const draft = unsignedFromJson(request, chain, {
+  const draft = unsignedFromJson(request, scheme, {
     publicKeyOf: () => base58.decode(key),
     timestamp: 0,
     feeOf: () => 0n,
@@ -69,7 +69,7 @@ t.test('flags and words give the bytes of client libraries', async (t) => {
     const of = kinds.find(({ type }) => type === json['type']);
     if (!accept || of === undefined) continue;
     seen.add(of.type);
-    const sender = chain.addressToText(chain.addressOf(base58.decode(senderPublicKey)));
+    const sender = scheme.addressToText(scheme.addressOf(base58.decode(senderPublicKey)));
     const full: JsonObject = { ...json, sender };
     const version = String(json['version']);
     const args = [...flagsFor(of, full), '--version', version];

@@ -22,23 +22,23 @@ import {
 } from '../../src/codec/primitives.ts';
 import { base58, base64, hex } from '../../src/codec/text.ts';
 import { prefixEnd } from '../../src/ledger/keys.ts';
-import { chain } from '../generators/network.ts';
+import { scheme } from '../generators/network.ts';
 
 function encode<T>(codec: Codec<T>, value: T): Uint8Array {
-  const out = new Writer(chain);
+  const out = new Writer(scheme);
   codec.write(out, value);
   return out.take();
 }
 
 function decode<T>(codec: Codec<T>, bytes: Uint8Array): T {
-  const src = new Reader(bytes, chain);
+  const src = new Reader(bytes, scheme);
   const value = codec.read(src);
   src.finish();
   return value;
 }
 
 const throughJson = <T>(codec: Codec<T>, value: T): T =>
-  codec.fromJson(parse(stringify(codec.toJson(value, chain))), 'obj', chain);
+  codec.fromJson(parse(stringify(codec.toJson(value, scheme))), 'obj', scheme);
 
 function why(attempt: () => unknown): string {
   try {
@@ -80,16 +80,16 @@ t.test('integers', (t) => {
 
 t.test('extremes of 64 bits survive the text of JSON', (t) => {
   for (const value of [I64_MIN, I64_MAX, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 0n]) {
-    t.equal(stringify(i64.toJson(value, chain)), value.toString());
+    t.equal(stringify(i64.toJson(value, scheme)), value.toString());
     t.equal(throughJson(i64, value), value);
-    t.equal(i64.fromJson(value.toString(), 'obj', chain), value, 'as a string');
+    t.equal(i64.fromJson(value.toString(), 'obj', scheme), value, 'as a string');
   }
   t.end();
 });
 
 t.test('what is no number', (t) => {
   const wrong = (codec: Codec<unknown>, json: unknown): string =>
-    why(() => codec.fromJson(json, 'obj', chain));
+    why(() => codec.fromJson(json, 'obj', scheme));
   for (const codec of [u8, i32, i64, millis]) {
     t.equal(wrong(codec as Codec<unknown>, undefined), 'error.path.missing');
     t.equal(wrong(codec as Codec<unknown>, null), 'error.path.missing');
@@ -121,7 +121,7 @@ t.test('texts', (t) => {
   bothWays(text16(), fc.string({ unit: 'binary', maxLength: 100 }));
   bothWays(text32(1000), fc.string({ unit: 'binary', maxLength: 100 }));
   t.equal(decode(text16(), encode(text16(), '\ufeffx')), '\ufeffx', 'a byte order mark stays');
-  const wrong = (json: unknown): string => why(() => text16(4).fromJson(json, 'obj', chain));
+  const wrong = (json: unknown): string => why(() => text16(4).fromJson(json, 'obj', scheme));
   t.equal(wrong('яяя'), 'longer than 4 bytes');
   t.equal(wrong('яя'), 'no error');
   t.equal(wrong('\ud800'), 'text is not valid Unicode');
@@ -152,7 +152,7 @@ t.test('byte strings', (t) => {
   t.equal(base64.encode(new Uint8Array(0)), 'base64:');
   t.same(base64.decode('YWxpY2U=', 5), base64.decode('base64:YWxpY2U=', 5));
   const wrong = (form: typeof base58, text: string): string =>
-    why(() => bytes16(4, form).fromJson(text, 'obj', chain));
+    why(() => bytes16(4, form).fromJson(text, 'obj', scheme));
   t.equal(wrong(base58, '1'.repeat(5)), 'longer than 4 bytes');
   t.equal(wrong(base58, 'z'.repeat(100_000)), 'longer than 4 bytes', 'without decoding it');
   t.equal(wrong(base64, 'A'.repeat(9)), 'longer than 4 bytes');
@@ -164,7 +164,7 @@ t.test('byte strings', (t) => {
 
 t.test('what is read from a Buffer can be copied, and no key changes what it is made of', (t) => {
   const buffer = Buffer.from([1, 2, 3, 4]);
-  const view = new Reader(buffer, chain).bytes(4);
+  const view = new Reader(buffer, scheme).bytes(4);
   const copy = view.slice();
   copy[0] = 9;
   t.strictSame([...buffer], [1, 2, 3, 4], 'slice has copied');

@@ -5,7 +5,7 @@ import { type Codec, CodecError, Reader, Writer } from '../../src/codec/codec.ts
 import { check, i64, text16, u8 } from '../../src/codec/primitives.ts';
 import { malformed, refusalOf, refusalOfAll } from '../../src/codec/refusal.ts';
 import { list16, list32, option, since, struct, withDefault } from '../../src/codec/struct.ts';
-import { chain } from '../generators/network.ts';
+import { scheme } from '../generators/network.ts';
 
 const small = check(u8, (value) => (value > 9 ? apiError('Invalid', `${value} > 9`) : undefined));
 const item = struct({ name: text16(), amount: option(small) });
@@ -13,7 +13,7 @@ const items = list16(item, 3);
 
 function attempt(codec: Codec<unknown>, json: unknown): CodecError | undefined {
   try {
-    codec.fromJson(json, 'obj', chain);
+    codec.fromJson(json, 'obj', scheme);
     return undefined;
   } catch (cause) {
     return cause as CodecError;
@@ -31,7 +31,7 @@ function thrown(action: () => unknown): CodecError {
 }
 
 const read = <T>(codec: Codec<T>, ...bytes: number[]): T =>
-  codec.read(new Reader(Uint8Array.from(bytes), chain));
+  codec.read(new Reader(Uint8Array.from(bytes), scheme));
 
 t.test('errors name their place', (t) => {
   const path = (json: unknown): string | undefined => attempt(items as Codec<unknown>, json)?.path;
@@ -62,8 +62,8 @@ t.test('flags and counts', (t) => {
 });
 
 t.test('what may be left out', (t) => {
-  t.equal(withDefault(u8, 3).fromJson(undefined, 'obj', chain), 3);
-  t.equal(withDefault(u8, 3).fromJson(4, 'obj', chain), 4);
+  t.equal(withDefault(u8, 3).fromJson(undefined, 'obj', scheme), 3);
+  t.equal(withDefault(u8, 3).fromJson(4, 'obj', scheme), 4);
   t.equal(since(u8, 1).absent, 1);
   t.ok('absent' in since(u8));
   t.same(item.schema['required'], ['name']);
@@ -72,7 +72,7 @@ t.test('what may be left out', (t) => {
 
 t.test('a reader ends where it was told to', (t) => {
   const bytes = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
-  const src = new Reader(bytes, chain, 2, 6);
+  const src = new Reader(bytes, scheme, 2, 6);
   t.equal(src.remaining, 4);
   t.equal(thrown(() => src.i64()).why, 'unexpected end of data');
   t.equal(src.position, 2, 'a failed read moves nothing');
@@ -85,7 +85,7 @@ t.test('a reader ends where it was told to', (t) => {
 });
 
 t.test('a writer grows and is used again', (t) => {
-  const out = new Writer(chain);
+  const out = new Writer(scheme);
   const long = new Uint8Array(200_000).fill(7);
   out.bytes(long);
   out.u8(1);

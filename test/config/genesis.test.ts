@@ -3,20 +3,20 @@ import fc from 'fast-check';
 import t from 'tap';
 import { parseHoconText } from '../../src/adapters/hocon.ts';
 import { base58 } from '../../src/base/base58.ts';
-import { createChain } from '../../src/crypto/chain.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import { editGenesis } from '../../src/node/config/edit-genesis.ts';
 import { genesisSettings, joinErrors, validateGenesis } from '../../src/node/config/genesis.ts';
 import { LEAST, OWNER, OWNER_KEY, read } from './sample.ts';
 
-const chain = createChain(createFamily('curve25519'), 'T'.charCodeAt(0));
+const scheme = createChainScheme(createFamily('curve25519'), 'T'.charCodeAt(0));
 const OTHER_KEY = base58.encode(new Uint8Array(32).fill(7));
-const OTHER = chain.addressToText(chain.addressOf(new Uint8Array(32).fill(7)));
+const OTHER = scheme.addressToText(scheme.addressOf(new Uint8Array(32).fill(7)));
 const ALL = '[permissioner, miner, connection_manager]';
 
 async function findings(section: string) {
   const { config } = await read(`${LEAST} genesis { ${section} }`);
-  return validateGenesis(config.blockchain.custom.genesis, chain);
+  return validateGenesis(config.blockchain.custom.genesis, scheme);
 }
 const listed = (sum: string, recipients: string, participants: string): string =>
   `initial-balance = ${sum}, transactions = [${recipients}], network-participants = [${participants}]`;
@@ -33,7 +33,7 @@ t.test('a sound genesis', async (t) => {
   );
   t.same(await findings(section), { errors: [], warnings: [] });
   const { config } = await read(`${LEAST} genesis { ${section} }`);
-  const settings = genesisSettings(config, 1_600_000_000_000, chain);
+  const settings = genesisSettings(config, 1_600_000_000_000, scheme);
   t.same(settings.networkParticipants[0]?.roles, [4, 1, 8], 'bytes of the roles, in their order');
   t.equal(settings.transactions[0]?.amount, 100_000_000n);
   t.same(settings.consensus, { kind: 'pos', initialBaseTarget: 153_722_867n });

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { effectiveSettings, exampleConfig } from '../../src/node/config/document.ts';
 import { networkSettings, valueAt } from '../../src/node/config/genesis.ts';
-import { ruleSettings } from '../../src/node/config/rules.ts';
+import { chainRules } from '../../src/node/config/rules.ts';
 import { allSettings } from '../../src/node/config/settings.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import { LEAST, OWNER, problems, read } from './sample.ts';
@@ -299,7 +299,7 @@ t.test('what nodes of a network share', async (t) => {
   const other = await read(`${LEAST} blockchain.fees.base.transfer = 5`);
   t.notSame(networkSettings(other.config), shared);
   t.equal(shared.txExpireTimeoutMs, 7_200_000);
-  const rules = ruleSettings(config, allTypes);
+  const rules = chainRules(config, allTypes);
   t.equal(rules.fees.base.get(4), 1_000_000n);
   t.equal(rules.fees.base.get(114), 5_000_000n);
   t.equal(rules.fees.base.size, 22, 'every fee of the table belongs to a type');

@@ -11,7 +11,7 @@ import type {
 } from '../../src/consensus/consensus.ts';
 import { createPoa, type PoaSettings } from '../../src/consensus/poa.ts';
 import { createRounds } from '../../src/consensus/poa-rounds.ts';
-import { chain, filled } from '../block/sample.ts';
+import { filled, scheme } from '../block/sample.ts';
 
 export const G = 1_573_472_578_702;
 
@@ -64,7 +64,7 @@ export interface Network {
 
 export function createNetwork(queue: number[], settings: Partial<PoaSettings> = {}): Network {
   const all = { ...poaSettings, ...settings };
-  const poa = createPoa(all, chain);
+  const poa = createPoa(all, scheme);
   const rounds = createRounds(all);
   const made: Made[] = [
     {

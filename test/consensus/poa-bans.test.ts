@@ -10,7 +10,7 @@ import {
   NO_BANS,
   withBan,
 } from '../../src/consensus/ban-history.ts';
-import { chain } from '../block/sample.ts';
+import { scheme } from '../block/sample.ts';
 import { createNetwork, G, type Network, R } from './network.ts';
 
 const counts = (network: Network): number[] => {
@@ -162,15 +162,15 @@ t.test('a history survives a round trip, and no other bytes do', async (t) => {
   const history = fc.record(marks, plain);
   fc.assert(
     fc.property(history, (value) => {
-      const bytes = encodeBanHistory(value, chain);
-      t.strictSame(decodeBanHistory(bytes, chain), value);
+      const bytes = encodeBanHistory(value, scheme);
+      t.strictSame(decodeBanHistory(bytes, scheme), value);
       for (let end = 0; end < bytes.length; end++) {
-        t.throws(() => decodeBanHistory(bytes.subarray(0, end), chain), CodecError);
+        t.throws(() => decodeBanHistory(bytes.subarray(0, end), scheme), CodecError);
       }
     }),
     { numRuns: 20 },
   );
-  t.throws(() => decodeBanHistory(new Uint8Array(5), chain), CodecError);
+  t.throws(() => decodeBanHistory(new Uint8Array(5), scheme), CodecError);
 });
 
 t.test('old bans are forgotten', async (t) => {

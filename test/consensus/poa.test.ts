@@ -9,7 +9,7 @@ import { createRounds, skippedRounds } from '../../src/consensus/poa-rounds.ts';
 import { viewOf } from '../../src/ledger/head.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { currentMiners, recordRoleOp } from '../../src/ledger/permissions.ts';
-import { chain } from '../block/sample.ts';
+import { scheme } from '../block/sample.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { address, createNetwork, forger, G, poaSettings, publicKey, R } from './network.ts';
 
@@ -67,9 +67,9 @@ t.test('scenario 12: the miner listed last is first in the queue', async (t) => 
   const participants = [1, 2, 3].map((n) => ({ publicKey: publicKey(n), roles: [MINER] }));
   const found = genesisTransactions(
     { timestamp: G, transactions: [], networkParticipants: participants },
-    chain,
+    scheme,
   );
-  const ledger = createOverlay(viewOf(createMemoryStore(), chain));
+  const ledger = createOverlay(viewOf(createMemoryStore(), scheme));
   for (const bytes of found.filter((bytes) => bytes[0] === 101)) {
     const timestamp = Number(Buffer.from(bytes).readBigInt64BE(28));
     const target = bytes.subarray(1, 27);
@@ -138,7 +138,7 @@ t.test('scenario 21: not its turn, no miner, banned, role expired', async (t) =>
   const judge = (miner: number, round: number) => {
     poa.verify(network.block(miner, G + round * R), network.parent, view);
   };
-  const text = (account: number) => chain.addressToText(address(account));
+  const text = (account: number) => scheme.addressToText(address(account));
 
   t.throws(() => judge(1, 5), { message: 'Block is in the same round as its referenced block' });
   t.throws(() => judge(1, 4), /timestamp is before the end of its parent's round/);
@@ -150,7 +150,7 @@ t.test('scenario 21: not its turn, no miner, banned, role expired', async (t) =>
   t.throws(() => judge(9, 6), { message: `Address ${text(9)} is not a miner` });
 
   // Its role ended at the very time of the block: it is in neither the queue nor the role.
-  const ledger = createOverlay(viewOf(createMemoryStore(), chain));
+  const ledger = createOverlay(viewOf(createMemoryStore(), scheme));
   const due = G + 6 * R;
   recordRoleOp(ledger, address(1), { role: 1, timestamp: G - 1, add: true, due });
   t.equal(currentMiners(ledger, due - 1).length, 1);
@@ -289,5 +289,8 @@ t.test('scores are integers that fall with skipped rounds', async (t) => {
   t.equal(score(0), 186_330_748_219_288_400n);
   t.equal(score(5), 177_372_539_170_284_150n);
   t.equal(score(123), 83_093_441_773_466_448n);
-  t.equal(createPoa(poaSettings, chain).score({ kind: 'poa', skippedRounds: 1 }), 2n ** 64n / 100n);
+  t.equal(
+    createPoa(poaSettings, scheme).score({ kind: 'poa', skippedRounds: 1 }),
+    2n ** 64n / 100n,
+  );
 });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import type { PosData } from '../../src/block/header.ts';
-import type { Chain } from '../../src/codec/codec.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { BlockFacts, ConsensusView } from '../../src/consensus/consensus.ts';
 import { ln } from '../../src/consensus/ln.ts';
 import { createPos, scorePos } from '../../src/consensus/pos.ts';
@@ -14,7 +14,7 @@ import {
   nextBaseTarget,
   normalisation,
 } from '../../src/consensus/pos-formulas.ts';
-import { filled, chain as plainChain } from '../block/sample.ts';
+import { filled, scheme as plainChain } from '../block/sample.ts';
 import { forger, G, publicKey } from './network.ts';
 
 // Any hash shows which inputs enter the generation signature.
@@ -23,7 +23,7 @@ const sha = (...parts: readonly Uint8Array[]): Uint8Array => {
   for (const part of parts) hash.update(part);
   return new Uint8Array(hash.digest());
 };
-const chain: Chain = { ...plainChain, fastHash: (bytes) => sha(bytes) };
+const scheme: ChainScheme = { ...plainChain, fastHash: (bytes) => sha(bytes) };
 
 t.test('the logarithm agrees with that of the engine on every double', async () => {
   const positive = fc.double({ min: 0, noNaN: true });
@@ -103,7 +103,7 @@ t.test('score', async (t) => {
   t.ok(score(100n) > score(101n), 'scenario 39: a lower base target has the higher score');
 });
 
-const pos = createPos({ initialBalance: 1_625_000_000_000_000n, averageDelaySeconds: 60 }, chain);
+const pos = createPos({ initialBalance: 1_625_000_000_000_000n, averageDelaySeconds: 60 }, scheme);
 const BALANCE = 10n ** 14n;
 
 interface Made extends BlockFacts {

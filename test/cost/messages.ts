@@ -28,7 +28,7 @@ import {
   signedByAsker,
 } from '../../src/privacy/privacy-messages.ts';
 import { family } from '../e2e/network-folder.ts';
-import { chain } from '../e2e/process-network.ts';
+import { scheme } from '../e2e/process-network.ts';
 import { type Kind, numbered } from './flood.ts';
 import type { AttackingPeer } from './peer.ts';
 import type { Target } from './target.ts';
@@ -83,11 +83,11 @@ async function lookUp(target: Target, peer: AttackingPeer) {
 /** The header of a block that the node has, asked for as any peer may. */
 async function headerOf(peer: AttackingPeer, id: Uint8Array) {
   const stream = await peer.open(blockProtocols.blocks);
-  await stream.send(numbered(1, encodeIdList([id], chain)));
+  await stream.send(numbered(1, encodeIdList([id], scheme)));
   const answer = (await stream.receive())!.subarray(ANSWER_HEAD_BYTES);
   stream.abort();
-  const [bytes] = decodeBlocks(answer, chain, Number.MAX_SAFE_INTEGER);
-  return decodeBlock(bytes!, chain).header;
+  const [bytes] = decodeBlocks(answer, scheme, Number.MAX_SAFE_INTEGER);
+  return decodeBlock(bytes!, scheme).header;
 }
 
 /** By protocol. */
@@ -96,23 +96,23 @@ export async function worstMessages(target: Target, peer: AttackingPeer) {
   found.set(target, known);
   const { largest, fullest, header, oldest } = await known;
   const score = (1n << 127n) - 1n;
-  const ids = encodeIdList(largest.slice(0, blockLimits.blocksMax).map(idOf), chain);
+  const ids = encodeIdList(largest.slice(0, blockLimits.blocksMax).map(idOf), scheme);
   const unknown = random(blockLimits.ownIdsMax - 1, 64);
   const indexes = Array.from({ length: fullest.transactionCount }, (_, i) => i);
-  const parts = encodeBlockTxsRequest({ id: idOf(fullest), indexes }, chain);
+  const parts = encodeBlockTxsRequest({ id: idOf(fullest), indexes }, scheme);
   let hashes: { hash: Uint8Array }[] | undefined;
   const places = Array.from({ length: PEERS_MAX }, (_, i) => ({
     host: `${'a'.repeat(50)}.${i}.invalid`,
     port: 1 + i,
   }));
-  const tell = encodePeers(places, chain);
+  const tell = encodePeers(places, scheme);
   const worst: readonly (readonly [string, Kind, () => Uint8Array])[] = [
     [
       blockProtocols.head,
       'notice',
-      () => encodeHead({ height: 2 ** 31, id: randomBytes(64), score }, chain),
+      () => encodeHead({ height: 2 ** 31, id: randomBytes(64), score }, scheme),
     ],
-    [blockProtocols.ids, 'request', () => encodeIdList([...unknown, idOf(oldest)], chain)],
+    [blockProtocols.ids, 'request', () => encodeIdList([...unknown, idOf(oldest)], scheme)],
     [blockProtocols.blocks, 'request', () => ids],
     [
       blockProtocols.newBlock,
@@ -120,12 +120,12 @@ export async function worstMessages(target: Target, peer: AttackingPeer) {
       () => {
         hashes ??= random(65_535, 32).map((hash) => ({ hash }));
         const unsigned = { ...header, signature: randomBytes(64) };
-        return encodeCompact({ header: unsigned, txs: hashes }, chain);
+        return encodeCompact({ header: unsigned, txs: hashes }, scheme);
       },
     ],
     [blockProtocols.blockTxs, 'request', () => parts],
-    [txProtocols.hashes, 'notice', () => encodeTxHashes(random(txLimits.countMax, 32), chain)],
-    [txProtocols.txs, 'request', () => encodeTxHashes(random(txLimits.countMax, 32), chain)],
+    [txProtocols.hashes, 'notice', () => encodeTxHashes(random(txLimits.countMax, 32), scheme)],
+    [txProtocols.txs, 'request', () => encodeTxHashes(random(txLimits.countMax, 32), scheme)],
     [PEERS, 'notice', () => tell],
     [
       DATA,
@@ -141,7 +141,7 @@ export async function worstMessages(target: Target, peer: AttackingPeer) {
             policyId: randomBytes(32),
             hash: randomBytes(32),
           })),
-          chain,
+          scheme,
         ),
     ],
   ];

@@ -18,7 +18,7 @@ import { networkSettings } from '../../src/node/config/genesis.ts';
 import { DATA, ITEMS } from '../../src/privacy/privacy-messages.ts';
 import { quiet } from '../chain/chain-harness.ts';
 import { family, type Person } from '../e2e/network-folder.ts';
-import { chain } from '../e2e/process-network.ts';
+import { scheme } from '../e2e/process-network.ts';
 import type { Target } from './target.ts';
 
 export interface AttackingPeer {
@@ -52,14 +52,14 @@ export async function connectPeer(
   const sign = (message: Uint8Array) => family.sign(privateKey, message, systemRandom);
   const clock = systemClock();
   const network = libp2pNetwork((await generateKeyPair('Ed25519')).raw);
-  const address = chain.addressOf(key);
+  const address = scheme.addressOf(key);
   const handshake = createHandshake({
-    chain,
+    scheme,
     random: systemRandom,
     own: {
       version: { major: 1, minor: 1, patch: 0 },
       agent: 'platform-node',
-      chainId: chain.chainId,
+      chainId: scheme.chainId,
       genesisId: blockId(genesisBlock(config)),
       consensusType: 'poa',
       settingsHash: settingsHash(networkSettings(config), family.fastHash),
@@ -83,7 +83,7 @@ export async function connectPeer(
       network,
       clock,
       log: quiet,
-      chain,
+      scheme,
       handshake,
       penalties: createPenalties({ suspensionMs: 1, blacklistMs: 1, blacklisting: false }, clock),
       ownAddress: address,
@@ -121,10 +121,10 @@ export async function connectPeer(
   const peer: AttackingPeer = {
     address,
     publicKey: key,
-    targetAddress: chain.addressOf(base58.decode(target.publicKey)!),
+    targetAddress: scheme.addressOf(base58.decode(target.publicKey)!),
     sign,
     isOpen: () => open,
-    open: (protocol) => connection.open(wireNameOn(chain)(protocol), LARGE),
+    open: (protocol) => connection.open(wireNameOn(scheme)(protocol), LARGE),
     close,
   };
   try {

@@ -26,7 +26,7 @@ import { transferKey } from '../../src/privacy/session-key.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { family } from '../e2e/network-folder.ts';
 import { eventually } from '../e2e/process.ts';
-import { chain } from '../e2e/process-network.ts';
+import { scheme } from '../e2e/process-network.ts';
 import { make } from '../privacy/members.ts';
 import { type Attack, judged } from './attack.ts';
 import { flood } from './flood.ts';
@@ -67,7 +67,7 @@ async function serve(
   peer: AttackingPeer,
   held: ReadonlyMap<string, Uint8Array>,
 ): Promise<boolean> {
-  const request = decodeRequest((await stream.receive())!, chain);
+  const request = decodeRequest((await stream.receive())!, scheme);
   const data = held.get(latin1(request.hash));
   if (data === undefined) return false;
   const own = family.generateKeyPair(systemRandom);
@@ -78,7 +78,7 @@ async function serve(
   const key = transferKey(family, own.privateKey, request.ephemeralKey, keys);
   const seal = chunkSealer(key, itemBytes(request));
   const texts = { type: 'file', filename: 'x', size: '1', author: '', comment: '' };
-  const header = encodeHeader({ ...texts, sender: peer.targetAddress, timestamp: 1n }, chain);
+  const header = encodeHeader({ ...texts, sender: peer.targetAddress, timestamp: 1n }, scheme);
   async function* pieces(): AsyncGenerator<Uint8Array> {
     yield header;
     yield data!;
@@ -104,11 +104,11 @@ export const quotaAttack: Attack = {
         if (await serve(stream, peer, held)) served++;
       },
       transactions(message) {
-        const asked = new Set(decodeTxHashes(message, chain).map(latin1));
-        const list = told.filter((tx) => asked.has(latin1(chain.fastHash(tx.bytes))));
+        const asked = new Set(decodeTxHashes(message, scheme).map(latin1));
+        const list = told.filter((tx) => asked.has(latin1(scheme.fastHash(tx.bytes))));
         return encodeTxs(
           list.map(({ bytes }) => bytes),
-          chain,
+          scheme,
         );
       },
     });
@@ -122,9 +122,9 @@ export const quotaAttack: Attack = {
         }),
       );
       const ids = items.map((data) => ({ policyId: base58.decode(policyId)!, hash: sha256(data) }));
-      await notice(peer, ITEMS, encodeItems(ids, chain));
-      const hashes = told.map(({ bytes }) => chain.fastHash(bytes));
-      await notice(peer, txProtocols.hashes, encodeTxHashes(hashes, chain));
+      await notice(peer, ITEMS, encodeItems(ids, scheme));
+      const hashes = told.map(({ bytes }) => scheme.fastHash(bytes));
+      await notice(peer, txProtocols.hashes, encodeTxHashes(hashes, scheme));
       for (const { id } of told) await target.rest.mined(base58.encode(id));
       await eventually('a first item', async () => (served > 0 ? true : undefined));
       await quiet(target);

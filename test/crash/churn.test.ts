@@ -14,9 +14,9 @@ import { family } from '../e2e/network-folder.ts';
 import { eventually } from '../e2e/process.ts';
 import {
   agreed,
-  chain,
   type NetworkNode,
   processNetwork,
+  scheme,
   stateHashes,
 } from '../e2e/process-network.ts';
 import { startSteadyLoad } from './witness/steady-load.ts';
@@ -80,9 +80,9 @@ t.test(`scenario 113: kills and partitions under load for ${SECONDS} s`, async (
   const refusals: string[] = [];
   const { publicKey, privateKey } = family.keyPairFromPhrase(network.accounts[0]!.seed);
   const owner = { publicKey, sign: (m: Uint8Array) => family.sign(privateKey, m, systemRandom) };
-  const senders = createSenders(SENDERS, chain);
-  for (const tx of fundingTransfers(senders, owner, Date.now(), chain)) {
-    await nodes[0]!.rest.broadcast(parse(broadcastBody(tx, chain)) as JsonObject);
+  const senders = createSenders(SENDERS, scheme);
+  for (const tx of fundingTransfers(senders, owner, Date.now(), scheme)) {
+    await nodes[0]!.rest.broadcast(parse(broadcastBody(tx, scheme)) as JsonObject);
     for (const { rest } of nodes) await rest.mined(base58.encode(tx.id));
   }
 
@@ -94,7 +94,7 @@ t.test(`scenario 113: kills and partitions under load for ${SECONDS} s`, async (
     },
     perSecond: PER_SECOND,
     senders,
-    chain,
+    scheme,
     next: () => sent++,
     acknowledged: (id) => acknowledged.push(base58.encode(id)),
     refused: (answer) => refusals.push(answer),

@@ -43,9 +43,9 @@ const skip = mounted() ? false : 'no file system can be mounted here';
 t.test('a full disk is refused with 503 and recovered from', { skip }, async (t) => {
   const genesisTimestamp = Date.now() - ROUND_MS;
   const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp });
-  const { chain, owner } = folder;
+  const { scheme, owner } = folder;
   const options = { set: [`data-directory=${disk}`] };
-  const senders = createSenders(SENDERS, chain);
+  const senders = createSenders(SENDERS, scheme);
   let node = await startNode(folder, options);
   t.teardown(() => node.kill());
   let sent = 0;
@@ -55,16 +55,16 @@ t.test('a full disk is refused with 503 and recovered from', { skip }, async (t)
     const response = await fetch(`http://127.0.0.1:${node.port}/transactions/broadcast`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: broadcastBody(tx, chain),
+      body: broadcastBody(tx, scheme),
       signal: AbortSignal.timeout(WAIT_MS_MAX),
     });
     if (response.status === 200) acknowledged.push(tx.id.slice());
     return { status: response.status, text: await response.text() };
   }
-  const next = () => post(nthTransfer(sent++, senders, Date.now(), chain));
+  const next = () => post(nthTransfer(sent++, senders, Date.now(), scheme));
   const height = async () => ((await node.get('/blocks/height')) as { height: number }).height;
 
-  for (const tx of fundingTransfers(senders, owner, Date.now(), chain)) await post(tx);
+  for (const tx of fundingTransfers(senders, owner, Date.now(), scheme)) await post(tx);
   await until(async () => (await poolSize()) === 0);
   t.equal((await next()).status, 200, 'there is space');
 

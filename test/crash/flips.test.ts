@@ -92,7 +92,7 @@ t.test(`${FLIPS} flipped bits are found or harmless`, async (t) => {
     counts.rebuilt++;
     const flipped = await openLmdbStore({ folder: place, tables, replaceDamaged: true });
     const verifier = inlineVerifier(folder.family);
-    const ports = { chain: folder.chain, store: flipped, verifier, clock: systemClock() };
+    const ports = { scheme: folder.scheme, store: flipped, verifier, clock: systemClock() };
     const opened = await openBlockchain(config, genesisBlock(config), { ...ports, log: quiet });
     const there = await rebuild(opened.blockchain, verifier, flipped.damaged!.rows, quiet);
     counts.kept += there.height;

@@ -39,8 +39,8 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   const genesisTimestamp = Date.now() - ROUND_MS;
   const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp });
-  const { chain, owner } = folder;
-  const senders = createSenders(SENDERS, chain);
+  const { scheme, owner } = folder;
+  const senders = createSenders(SENDERS, scheme);
   const logFile = join(dir, 'node.log');
   const promises = createPromises();
   const refusals: string[] = [];
@@ -49,8 +49,8 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
   let node = await startNode(folder);
   t.teardown(() => node.kill());
 
-  for (const tx of fundingTransfers(senders, owner, Date.now(), chain)) {
-    await submit(node, broadcastBody(tx, chain));
+  for (const tx of fundingTransfers(senders, owner, Date.now(), scheme)) {
+    await submit(node, broadcastBody(tx, scheme));
     promises.acknowledge(tx.id);
   }
   await until(async () => {
@@ -64,7 +64,7 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
       port: () => node.port,
       perSecond: PER_SECOND,
       senders,
-      chain,
+      scheme,
       next: () => sent++,
       acknowledged(id) {
         promises.acknowledge(id);

@@ -3,7 +3,7 @@ import { base58 } from '../../src/base/base58.ts';
 import { utf8 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { createAddresses } from '../../src/crypto/address.ts';
-import { createChain } from '../../src/crypto/chain.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createCurve25519 } from '../../src/crypto/curve25519/family.ts';
 import { familyA } from './vector-file.ts';
 
@@ -81,12 +81,12 @@ t.test('memory is bounded and forgets without harm', async (t) => {
 });
 
 t.test('what codecs ask for', async (t) => {
-  const chain = createChain(family, T);
+  const scheme = createChainScheme(family, T);
   const publicKey = base58.decode(familyA.keys[0]!.publicKey);
-  t.equal(chain.chainId, T);
-  t.equal(chain.publicKeySize, 32);
-  t.strictSame(chain.addressOf(publicKey), bytes);
-  t.equal(chain.addressToText(bytes), text);
-  t.strictSame(chain.addressFromText(text), bytes);
-  t.equal(chain.addressProblem(changed(0, 9)), 'Unknown address version: 9');
+  t.equal(scheme.chainId, T);
+  t.equal(scheme.publicKeySize, 32);
+  t.strictSame(scheme.addressOf(publicKey), bytes);
+  t.equal(scheme.addressToText(bytes), text);
+  t.strictSame(scheme.addressFromText(text), bytes);
+  t.equal(scheme.addressProblem(changed(0, 9)), 'Unknown address version: 9');
 });

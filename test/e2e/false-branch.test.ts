@@ -24,12 +24,12 @@ import { family } from './network-folder.ts';
 import { eventually, type Scope } from './process.ts';
 import {
   agreed,
-  chain,
   connectedOwners,
   blockId as idAt,
   type NetworkNode,
   type ProcessNetwork,
   processNetwork,
+  scheme,
   stateHashes,
 } from './process-network.ts';
 
@@ -57,7 +57,7 @@ async function falseBranch(made: MadeChain, network: ProcessNetwork): Promise<Bl
       sealBlock(
         { version, timestamp, reference, consensus, features: [], generator },
         blocks.length === GOOD ? [tooMuch] : [],
-        chain,
+        scheme,
         miner.sign,
       ),
     );
@@ -80,7 +80,7 @@ async function liar(
   const peering = openPeering(config, made.genesis, {
     network: libp2pNetwork((await generateKeyPair('Ed25519')).raw),
     files: undefined,
-    chain,
+    scheme,
     family,
     verifier: inlineVerifier(family),
     clock: systemClock(),
@@ -96,16 +96,16 @@ async function liar(
   sessions.handleRequests(blockProtocols.ids, {
     ...limits,
     answer: async (_session, message) =>
-      encodeIds({ common: decodeIdList(message, chain).at(-1)!, next: ids }, chain),
+      encodeIds({ common: decodeIdList(message, scheme).at(-1)!, next: ids }, scheme),
   });
   sessions.handleRequests(blockProtocols.blocks, {
     ...limits,
     answer: async (_session, message) =>
       encodeBlocks(
-        decodeIdList(message, chain).map(
+        decodeIdList(message, scheme).map(
           (asked) => blocks.find((block) => equal(blockId(block), asked))?.bytes,
         ),
-        chain,
+        scheme,
       ),
   });
   for (const protocol of [blockProtocols.head, blockProtocols.newBlock, txProtocols.hashes]) {
@@ -114,7 +114,7 @@ async function liar(
   // The score is the true one of such a branch: no round of it is skipped.
   const rest = BigInt(LENGTH - GOOD) * (2n ** 64n / 99n);
   const score = made.blockchain.tip().score + rest;
-  const head = encodeHead({ height: 1 + LENGTH, id: ids.at(-1)!, score }, chain);
+  const head = encodeHead({ height: 1 + LENGTH, id: ids.at(-1)!, score }, scheme);
   sessions.onOpen((session) => void session.notify(blockProtocols.head, head));
   await peering.start();
   scope.teardown(() => peering.stop());

@@ -17,7 +17,7 @@ import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { quiet } from '../chain/chain-harness.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { family } from './network-folder.ts';
-import { chain, type ProcessNetwork } from './process-network.ts';
+import { type ProcessNetwork, scheme } from './process-network.ts';
 
 export interface MadeChain {
   readonly config: Config;
@@ -33,7 +33,7 @@ export interface MadeChain {
 
 const open = async (config: Config, genesis: Block, store: Store): Promise<Blockchain> => {
   const verifier = inlineVerifier(family);
-  const ports = { chain, store, verifier, clock: systemClock(), log: quiet };
+  const ports = { scheme, store, verifier, clock: systemClock(), log: quiet };
   return (await openBlockchain(config, genesis, ports)).blockchain;
 };
 
@@ -44,7 +44,7 @@ export async function madeChain({ nodes }: ProcessNetwork): Promise<MadeChain> {
   const miners = nodes.map(({ owner }) => {
     const { publicKey, privateKey } = family.keyPairFromPhrase(owner.seed);
     const sign = (message: Uint8Array) => family.sign(privateKey, message, systemRandom);
-    return { address: chain.addressOf(publicKey), publicKey, sign };
+    return { address: scheme.addressOf(publicKey), publicKey, sign };
   });
   function turn(): ReturnType<MadeChain['turn']> {
     const after = blockchain.tip().header.timestamp + 1;

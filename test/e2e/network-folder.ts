@@ -8,7 +8,7 @@ import { files } from '../../src/adapters/files.ts';
 import { systemRandom } from '../../src/adapters/system.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { utf8 } from '../../src/base/bytes.ts';
-import { createChain } from '../../src/crypto/chain.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
 import { run } from '../cli/run.ts';
@@ -19,7 +19,7 @@ import type { Scope } from './process.ts';
 export const family = createFamily('curve25519');
 export const CHAIN_ID = 'T';
 export const WALLET_PASSWORD = 'of the wallet';
-const chainOf = (chainId: string) => createChain(family, chainId.charCodeAt(0));
+const schemeOf = (chainId: string) => createChainScheme(family, chainId.charCodeAt(0));
 
 export interface Person {
   readonly address: string;
@@ -30,8 +30,8 @@ export interface Person {
 /** Somebody with an account, always the same for the same phrase. */
 export function person(phrase: string, chainId = CHAIN_ID): Person {
   const { publicKey, privateKey } = family.keyPairFromPhrase(phrase);
-  const chain = chainOf(chainId);
-  const address = chain.addressToText(chain.addressOf(publicKey));
+  const scheme = schemeOf(chainId);
+  const address = scheme.addressToText(scheme.addressOf(publicKey));
   return { address, publicKey: base58.encode(publicKey), privateKey };
 }
 
@@ -106,7 +106,7 @@ export interface NewKey {
 export async function writeKeystore(path: string, keys: readonly NewKey[]): Promise<void> {
   const keystore = await openKeystore(
     { path, layout: 'file', password: WALLET_PASSWORD, cost: CHEAP },
-    { files, random: systemRandom, family, chain: chainOf(CHAIN_ID) },
+    { files, random: systemRandom, family, scheme: schemeOf(CHAIN_ID) },
   );
   await keystore.add(keys);
   keystore.close();

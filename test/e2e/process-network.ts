@@ -9,7 +9,7 @@ import { systemRandom } from '../../src/adapters/system.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { configPath, createDevNetwork, type DevAccount } from '../../src/cli/dev-network.ts';
 import { freePorts } from '../../src/cli/free-ports.ts';
-import { createChain } from '../../src/crypto/chain.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
 import { run } from '../cli/run.ts';
 import { CHEAP } from '../keystore/sample.ts';
@@ -19,7 +19,7 @@ import { eventually, type Scope } from './process.ts';
 import type { Rest } from './rest.ts';
 import { startProxy, type TcpProxy } from './tcp-proxy.ts';
 
-export const chain = createChain(family, CHAIN_ID.charCodeAt(0));
+export const scheme = createChainScheme(family, CHAIN_ID.charCodeAt(0));
 
 export interface NetworkOptions {
   readonly nodes: number;
@@ -90,7 +90,7 @@ export async function processNetwork(
       random: systemRandom,
       family,
       async createKeystore(path, password, keys) {
-        const ports = { files, random: systemRandom, family, chain };
+        const ports = { files, random: systemRandom, family, scheme };
         const keystore = await openKeystore({ path, layout: 'file', password, cost: CHEAP }, ports);
         await keystore.add(keys);
         keystore.close();

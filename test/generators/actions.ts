@@ -27,7 +27,14 @@ import { registerNode } from '../../src/tx/types/111-register-node.ts';
 import { createPolicy } from '../../src/tx/types/112-create-policy.ts';
 import { updatePolicy } from '../../src/tx/types/113-update-policy.ts';
 import { policyDataHash } from '../../src/tx/types/114-policy-data-hash.ts';
-import { type Account, chain, miners, type Signer, signed, users } from '../chain/chain-harness.ts';
+import {
+  type Account,
+  miners,
+  type Signer,
+  scheme,
+  signed,
+  users,
+} from '../chain/chain-harness.ts';
 import type { Rng } from './random.ts';
 
 const WEST = 100_000_000n;
@@ -82,7 +89,12 @@ export function sign<F extends Fields>(
 ): Tx {
   // Before and after the block's own time, as clients send them.
   const timestamp = scene.now - 500 + (scene.serial++ % 1000);
-  const common = { chainId: chain.chainId, timestamp, fee: def.fee, attachment: new Uint8Array(0) };
+  const common = {
+    chainId: scheme.chainId,
+    timestamp,
+    fee: def.fee,
+    attachment: new Uint8Array(0),
+  };
   return signed(def, from, { ...common, ...input } as never, version);
 }
 
@@ -145,7 +157,7 @@ export const actions: Readonly<Record<number, Action>> = {
         matcherFee: 10_000,
       };
       const read = (signature: Uint8Array) =>
-        orderFromJson({ ...json, proofs: [base58.encode(signature)] }, 'order', chain);
+        orderFromJson({ ...json, proofs: [base58.encode(signature)] }, 'order', scheme);
       return read(of.sign(read(new Uint8Array(64)).body));
     };
     const orders = { order1: order(buyer, 'buy'), order2: order(seller, 'sell') };

@@ -26,7 +26,7 @@ import { registerNode } from '../../src/tx/types/111-register-node.ts';
 import { createPolicy } from '../../src/tx/types/112-create-policy.ts';
 import { updatePolicy } from '../../src/tx/types/113-update-policy.ts';
 import { policyDataHash } from '../../src/tx/types/114-policy-data-hash.ts';
-import { type Account, account, chain, FUNDS, users } from '../chain/chain-harness.ts';
+import { type Account, account, FUNDS, scheme, users } from '../chain/chain-harness.ts';
 import { executed, type Scene, sign } from './actions.ts';
 
 const HOUR = 3_600_000;
@@ -248,7 +248,7 @@ function trade(scene: Scene, signature: Account['sign'], error: RegExp): FaultyT
       matcherFee: 0,
     };
     const read = (proof: Uint8Array) =>
-      orderFromJson({ ...json, proofs: [base58.encode(proof)] }, 'order', chain);
+      orderFromJson({ ...json, proofs: [base58.encode(proof)] }, 'order', scheme);
     return read(signature(read(new Uint8Array(64)).body));
   };
   const orders = { order1: order('buy'), order2: order('sell') };

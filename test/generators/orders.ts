@@ -2,7 +2,7 @@
 import { base58 } from '../../src/codec/text.ts';
 import { orderFromJson } from '../../src/tx/fields/order.ts';
 import type { OrderPair } from '../../src/tx/fields/order-pair.ts';
-import { chain, publicKeys } from './network.ts';
+import { publicKeys, scheme } from './network.ts';
 import type { Rng } from './random.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -35,7 +35,7 @@ export function orderPair(onlyVersion1: boolean, at: number, rng: Rng): Offer {
         proofs: [base58.encode(rng.bytes(64))],
       },
       'obj',
-      chain,
+      scheme,
     ),
   );
   return { orders: { order1: order1!, order2: order2! }, price, amount };

@@ -6,7 +6,7 @@ import { base58 } from '../../src/codec/text.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { isSigned, signedBytes } from '../../src/tx/seal.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import { type Account, chain, miners, users } from '../chain/chain-harness.ts';
+import { type Account, miners, scheme, users } from '../chain/chain-harness.ts';
 import { type Extremes, extremesOf, type Json, membersOf, put } from './extremes.ts';
 import type { Rng } from './random.ts';
 
@@ -22,7 +22,7 @@ export type Known = Map<string, Extremes | undefined>;
 export function outsized(tx: Tx, rng: Rng, known: Known): Tx | undefined {
   const from = everybody.find(({ publicKey }) => equal(publicKey, tx.senderPublicKey));
   if (from === undefined || tx.def.internal === true || tx.def.signable === false) return undefined;
-  const { id: _id, sender: _sender, ...made } = parse(stringify(txToJson(tx, chain))) as Json;
+  const { id: _id, sender: _sender, ...made } = parse(stringify(txToJson(tx, scheme))) as Json;
   const json: Json = { ...made, fee: FEE };
   const paths = membersOf(tx, json).filter(
     ([name]) => !['senderPublicKey', 'proofs', 'signature', 'fee'].includes(String(name)),
@@ -53,7 +53,7 @@ function signedBy(from: Account, json: Json): Tx | undefined {
 
 function readable(json: Json): Tx | undefined {
   try {
-    return txFromJson(json, chain);
+    return txFromJson(json, scheme);
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;

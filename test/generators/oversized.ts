@@ -1,6 +1,6 @@
 /** Byte strings in the form of transactions that this release refuses. */
 import { concat } from '../../src/base/bytes.ts';
-import { type Chain, Writer } from '../../src/codec/codec.ts';
+import { type ChainScheme, Writer } from '../../src/codec/codec.ts';
 import { proofs } from '../../src/tx/fields/proofs.ts';
 
 export interface OversizedPolicy {
@@ -14,8 +14,8 @@ export interface OversizedPolicy {
 }
 
 /** Full bytes of a type 112 of version 1, of any size. */
-export function policyBytes(of: OversizedPolicy, chain: Chain): Uint8Array {
-  const out = new Writer(chain);
+export function policyBytes(of: OversizedPolicy, scheme: ChainScheme): Uint8Array {
+  const out = new Writer(scheme);
   for (const byte of [112, 1]) out.u8(byte);
   out.bytes(of.publicKey);
   out.u16(0);

@@ -39,7 +39,7 @@ import {
 import { types } from '../../src/tx/registry.ts';
 import { buildTx, isSigned } from '../../src/tx/seal.ts';
 import type { Layout, Tx, TxType } from '../../src/tx/transaction.ts';
-import { addresses, chain, publicKeys } from './network.ts';
+import { addresses, publicKeys, scheme } from './network.ts';
 import { orderPair } from './orders.ts';
 import type { Rng } from './random.ts';
 
@@ -95,7 +95,7 @@ const byCodec = new Map<Codec<never>, Make>([
   [fee, (rng) => rng.upTo(AMOUNT_MAX)],
   [i64, positive],
   [bool, (rng) => rng.chance(2)],
-  [chainId, () => chain.chainId],
+  [chainId, () => scheme.chainId],
   [attachment, (rng) => rng.bytes(rng.below(141))],
   [script, maybe((rng) => Uint8Array.of(rng.between(1, 2), ...rng.bytes(rng.below(60))))],
   [opType, (rng) => rng.pick(['add', 'remove'])],
@@ -171,7 +171,7 @@ export function transactionOf(def: TxType, layout: Layout, rng: Rng): Tx {
       : rng.chance(3)
         ? rng.list(8, () => rng.bytes(rng.below(65)))
         : [rng.bytes(64)];
-  return buildTx(def, layout, values, proofs, chain);
+  return buildTx(def, layout, values, proofs, scheme);
 }
 
 function fieldsOf(def: TxType, layout: Layout, rng: Rng): Record<string, unknown> {

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
 import { KeyError, KeystoreError } from '../../src/keystore/problems.ts';
-import { address, alice, bob, chain, family, memoryFiles, open } from './sample.ts';
+import { address, alice, bob, family, memoryFiles, open, scheme } from './sample.ts';
 
 const message = new TextEncoder().encode('message');
 const code = async (attempt: () => unknown): Promise<unknown> => {
@@ -25,7 +25,7 @@ t.test('accounts with and without a password of their own', async (t) => {
   const keystore = await open(files);
   t.same(
     keystore.addresses(),
-    [alice, bob].map((key) => chain.addressToText(address(key))),
+    [alice, bob].map((key) => scheme.addressToText(address(key))),
   );
   t.same(keystore.publicKey(address(bob)), bob.publicKey);
   t.same(Buffer.from(await keystore.privateKey(address(alice))), Buffer.from(alice.privateKey));
@@ -55,7 +55,7 @@ t.test('the operator hears what is wrong, a request does not', async (t) => {
     [stranger, 'wrong', "Key wasn't found"],
   ];
   for (const [who, password, problem] of cases) {
-    const alias = chain.addressToText(who);
+    const alias = scheme.addressToText(who);
     const error = await keystore.privateKey(who, password).catch((cause: unknown) => cause);
     t.ok(error instanceof KeyError);
     t.equal((error as Error).message, `Failed to get key for ${alias}: ${problem}`);

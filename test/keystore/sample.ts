@@ -1,17 +1,17 @@
 // A keystore on files in memory, with a cheap derivation.
 import { systemRandom } from '../../src/adapters/system.ts';
-import { createChain } from '../../src/crypto/chain.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import { type Keystore, openKeystore } from '../../src/keystore/keystore.ts';
 import type { KeystoreFiles } from '../../src/keystore/location.ts';
 
 export const family = createFamily('curve25519');
-export const chain = createChain(family, 'T'.charCodeAt(0));
+export const scheme = createChainScheme(family, 'T'.charCodeAt(0));
 export const random = systemRandom;
 export const CHEAP = { N: 2 ** 10, r: 8, p: 1 };
 export const alice = family.keyPairFromPhrase('alice');
 export const bob = family.keyPairFromPhrase('bob');
-export const address = (key: { publicKey: Uint8Array }) => chain.addressOf(key.publicKey);
+export const address = (key: { publicKey: Uint8Array }) => scheme.addressOf(key.publicKey);
 
 export function memoryFiles(): KeystoreFiles & { readonly content: Map<string, Uint8Array> } {
   const content = new Map<string, Uint8Array>();
@@ -33,5 +33,5 @@ export const open = (
 ): Promise<Keystore> =>
   openKeystore(
     { path: 'wallet', layout: 'file', password: 'wallet password', cost: CHEAP, ...more },
-    { files, random, family, chain },
+    { files, random, family, scheme },
   );

@@ -5,14 +5,14 @@ import { assetBalance, assetsOf, creditAsset, holdersOf, move } from '../../src/
 import { createHead } from '../../src/ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
-import { chain } from './tables.ts';
+import { scheme } from './tables.ts';
 
 const alice = new Uint8Array(26).fill(1);
 const bob = new Uint8Array(26).fill(2);
 const gold = new Uint8Array(32).fill(3);
 const iron = new Uint8Array(32).fill(4);
 
-const ledger = (): KeyedOverlay => createOverlay(createHead(createMemoryStore(), chain));
+const ledger = (): KeyedOverlay => createOverlay(createHead(createMemoryStore(), scheme));
 
 t.test('nothing moved leaves no row', async (t) => {
   const state = ledger();

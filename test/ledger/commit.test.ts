@@ -11,10 +11,10 @@ import { readUndo, type UndoEntry, writeUndoEntry } from '../../src/ledger/undo.
 import { createMemoryStore, type MemoryStore } from '../simulated/memory-store.ts';
 import {
   accounts,
-  chain,
   history,
   own,
   plain,
+  scheme,
   stateHashes,
   tables,
   texts,
@@ -28,7 +28,7 @@ interface Fixture {
 }
 
 function fixture(undoDepth?: number, store = createMemoryStore()): Fixture {
-  const head = createHead(store, chain);
+  const head = createHead(store, scheme);
   const committer = createCommitter({
     store,
     head,
@@ -144,7 +144,7 @@ t.test('a rollback leaves the bytes of before, and the head says the same', asyn
 
 /** Every cached value equals the stored one. */
 function sameAsStore(f: Fixture): void {
-  const fresh = createHead(f.store, chain);
+  const fresh = createHead(f.store, scheme);
   for (let key = 0; key < 8; key++) {
     const k = new Uint8Array([1, key]);
     const seen = [f.head, fresh].map((head) =>
@@ -221,7 +221,7 @@ t.test('the state hash knows the content and not the order', async (t) => {
   t.equal(
     await hashOf([{ in: 'plain', key: 5, value: 7 }]),
     hex(
-      chain.fastHash(
+      scheme.fastHash(
         Buffer.concat([
           Buffer.alloc(32),
           Buffer.from('03' + '0002' + '0105' + '01' + '00000008' + '0000000000000007', 'hex'),
@@ -334,17 +334,17 @@ t.test('undo records come back as they were written', async (t) => {
   });
   fc.assert(
     fc.property(fc.array(entry, { maxLength: 10 }), (entries) => {
-      const out = new Writer(chain);
+      const out = new Writer(scheme);
       entries.forEach((e, i) => {
         writeUndoEntry(out, e.table, e.key, e.previous, entries[i - 1]?.key);
       });
       const plainBytes = (e: UndoEntry) =>
         `${e.table} ${hex(e.key)} ${e.previous && hex(e.previous)}`;
-      const back = [...readUndo(out.take(), chain)].map(plainBytes);
+      const back = [...readUndo(out.take(), scheme)].map(plainBytes);
       if (back.join() !== entries.map(plainBytes).join()) throw new Error('differs');
     }),
   );
-  const bad = (text: string) => () => [...readUndo(Buffer.from(text, 'hex'), chain)];
+  const bad = (text: string) => () => [...readUndo(Buffer.from(text, 'hex'), scheme)];
   t.throws(bad('0101'), /shared/);
   t.throws(bad('0100'), /unexpected end/);
   t.throws(bad('0100ffffffffff01'), /32 bits/);

@@ -22,7 +22,7 @@ import {
 import type { LedgerView } from '../../src/ledger/ledger.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
-import { accounts, chain, own, plain, texts } from './tables.ts';
+import { accounts, own, plain, scheme, texts } from './tables.ts';
 
 const compare = (a: Uint8Array, b: Uint8Array): number => Math.sign(Buffer.compare(a, b));
 const hex = (key: Uint8Array): string => Buffer.from(key).toString('hex');
@@ -132,16 +132,16 @@ const modelRange = (model: Model, c: Command & { do: 'range' }): string[] => {
 
 /** What lies below: a store with the cache of a head, a snapshot, another overlay, any view. */
 const bases: Record<string, (rows: [Uint8Array, number][]) => LedgerView> = {
-  head: (rows) => createHead(storeWith(rows), chain),
-  snapshot: (rows) => viewOf(storeWith(rows).snapshot(), chain),
+  head: (rows) => createHead(storeWith(rows), scheme),
+  snapshot: (rows) => viewOf(storeWith(rows).snapshot(), scheme),
   overlay: (rows) => {
-    const below = createOverlay(createHead(storeWith(rows.slice(0, rows.length / 2)), chain));
+    const below = createOverlay(createHead(storeWith(rows.slice(0, rows.length / 2)), scheme));
     for (const [k, v] of rows.slice(rows.length / 2)) below.set(plain, k, v);
     return below;
   },
   'any view': (rows) => {
-    const { get, range } = viewOf(storeWith(rows), chain);
-    return { chain, get, range };
+    const { get, range } = viewOf(storeWith(rows), scheme);
+    return { scheme, get, range };
   },
 };
 
@@ -212,9 +212,9 @@ for (const [name, base] of Object.entries(bases)) {
 
 t.test('a row is read below once, and not at all where nobody undoes it', async (t) => {
   const reads: string[] = [];
-  const below = viewOf(createMemoryStore(), chain);
+  const below = viewOf(createMemoryStore(), scheme);
   const base: LedgerView = {
-    chain,
+    scheme,
     range: below.range,
     get: (table, k) => {
       reads.push(table.name);
@@ -245,7 +245,7 @@ t.test('a row is read below once, and not at all where nobody undoes it', async 
 });
 
 t.test('a range shows the rows of its beginning while the overlay is written', async (t) => {
-  const overlay = createOverlay(createHead(storeWith([[new Uint8Array([3]), 3]]), chain));
+  const overlay = createOverlay(createHead(storeWith([[new Uint8Array([3]), 3]]), scheme));
   for (const k of [1, 2, 4]) overlay.set(plain, new Uint8Array([k]), k);
   const seen: number[] = [];
   for (const [k] of overlay.range(plain, START_OF_TABLE, END_OF_TABLE, 9)) {
@@ -263,7 +263,7 @@ t.test('the head keeps hot values decoded, absence too, and no more than it may'
     reads++;
     return store.get(id, key);
   };
-  const head = createHead({ ...store, get }, chain);
+  const head = createHead({ ...store, get }, scheme);
   const k = (n: number) => new Uint8Array([0, n]);
   t.equal(head.get(texts, k(1)), undefined);
   t.equal(head.get(texts, k(1)), undefined);
@@ -286,5 +286,5 @@ t.test('the head keeps hot values decoded, absence too, and no more than it may'
 t.test('a stored value that does not decode stops the node', async (t) => {
   const row = { table: accounts.id, key: new Uint8Array([1, 1]), value: new Uint8Array(17) };
   const store = createMemoryStore({ rows: [row] });
-  t.throws(() => createHead(store, chain).get(accounts, new Uint8Array([1, 1])), /trailing/);
+  t.throws(() => createHead(store, scheme).get(accounts, new Uint8Array([1, 1])), /trailing/);
 });

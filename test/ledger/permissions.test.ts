@@ -13,12 +13,12 @@ import {
 } from '../../src/ledger/permissions.ts';
 import { BANNED, MINER } from '../../src/ledger/roles.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
-import { chain } from './tables.ts';
+import { scheme } from './tables.ts';
 
 const addresses = [3, 1, 2].map((byte) => new Uint8Array(26).fill(byte));
 const [first, second, third] = addresses as [Uint8Array, Uint8Array, Uint8Array];
 
-const ledger = (): KeyedOverlay => createOverlay(createHead(createMemoryStore(), chain));
+const ledger = (): KeyedOverlay => createOverlay(createHead(createMemoryStore(), scheme));
 const grant = (timestamp: number, due?: number, role = MINER): RoleOp => ({
   role,
   timestamp,

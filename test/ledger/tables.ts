@@ -1,6 +1,6 @@
 /** Tables and a chain of the ledger tests' own. */
 import { createHash } from 'node:crypto';
-import type { Chain, Codec } from '../../src/codec/codec.ts';
+import type { ChainScheme, Codec } from '../../src/codec/codec.ts';
 import { bytesTail, fixed, type KeyPart, tuple, u32Key } from '../../src/ledger/keys.ts';
 import type { Table } from '../../src/ledger/table.ts';
 
@@ -8,7 +8,7 @@ const unused = (): never => {
   throw new Error('not used by these tests');
 };
 
-export const chain: Chain = {
+export const scheme: ChainScheme = {
   chainId: 84,
   nativeToken: 'WEST',
   publicKeySize: 32,

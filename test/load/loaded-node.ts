@@ -55,18 +55,18 @@ export async function loadedNode(t: Test, set: readonly string[] = []): Promise<
     roundMs: ROUND_MS,
     genesisTimestamp: Date.now() - ROUND_MS,
   });
-  const { chain, owner } = folder;
+  const { scheme, owner } = folder;
   const [metricsPort] = (await freePorts(1)) as [number];
   const node = await startNode(folder, {
     set: ['metrics.enable=yes', `metrics.port=${metricsPort}`, ...set],
   });
   t.teardown(() => node.kill());
-  const senders = createSenders(SENDERS, chain);
-  for (const tx of fundingTransfers(senders, owner, Date.now(), chain)) {
+  const senders = createSenders(SENDERS, scheme);
+  for (const tx of fundingTransfers(senders, owner, Date.now(), scheme)) {
     const answer = await fetch(`http://${HOST}:${node.port}/transactions/broadcast`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: broadcastBody(tx, chain),
+      body: broadcastBody(tx, scheme),
     });
     if (!answer.ok) throw new Error(`broadcast: ${answer.status} ${await answer.text()}`);
   }
@@ -97,7 +97,7 @@ export async function loadedNode(t: Test, set: readonly string[] = []): Promise<
 
   return {
     node,
-    paths: senders.map(({ address }) => `/addresses/balance/${chain.addressToText(address)}`),
+    paths: senders.map(({ address }) => `/addresses/balance/${scheme.addressToText(address)}`),
     post,
     height,
     headers,

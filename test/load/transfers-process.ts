@@ -11,7 +11,7 @@ import { cryptographyOf } from '../../src/cli/cryptography.ts';
 import { DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
 import type { Answers, TransfersJob, TransfersResult } from './transfers.ts';
 
-const { chain } = cryptographyOf(true, DEV_CHAIN_ID);
+const { scheme } = cryptographyOf(true, DEV_CHAIN_ID);
 const TICK_MS = 4;
 /** After the last request the answers have so long. */
 const LINGER_MS = 20_000;
@@ -27,7 +27,7 @@ interface Line {
 }
 
 async function run(job: TransfersJob): Promise<TransfersResult> {
-  const senders = createSenders(job.senders, chain);
+  const senders = createSenders(job.senders, scheme);
   const kinds = new Map<string, Latencies>();
   const samples = new Map<string, string>();
   const idle: Line[] = [];
@@ -77,7 +77,7 @@ async function run(job: TransfersJob): Promise<TransfersResult> {
   }
 
   const fresh = (): Uint8Array =>
-    broadcastRequest(nthTransfer(next++, senders, Date.now(), chain), chain);
+    broadcastRequest(nthTransfer(next++, senders, Date.now(), scheme), scheme);
 
   function send(line: Line): void {
     line.request = again.pop() ?? fresh();

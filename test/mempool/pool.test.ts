@@ -11,14 +11,14 @@ import { createAlias } from '../../src/tx/types/010-create-alias.ts';
 import { sponsorFee } from '../../src/tx/types/014-sponsor-fee.ts';
 import {
   account,
-  chain,
   FUNDS,
   mine,
-  network,
   newChain,
   nextTurn,
   payment,
   quiet,
+  rules,
+  scheme,
   signed,
   type TestChain,
   users,
@@ -63,8 +63,8 @@ function poolOn(
       ...options,
     },
     {
-      chain,
-      state: createTrial(at.blockchain, network, at.clock),
+      scheme,
+      state: createTrial(at.blockchain, rules, at.clock),
       verifier: checks,
       journal,
       clock: at.clock,
@@ -221,7 +221,7 @@ t.test(
     await mine(at, [payment(alice, carol, FUNDS / 2n, at.clock.time)]);
     const { blockchain, clock } = at;
     const draft = {
-      add: (tx: typeof pooled) => void createTrial(blockchain, network, clock).tryApply(tx),
+      add: (tx: typeof pooled) => void createTrial(blockchain, rules, clock).tryApply(tx),
     };
     await pack(pool, { bytesMax: 10_000, countMax: 10 }, applying(draft.add), clock);
     t.equal(pool.size(), 0);
@@ -360,7 +360,7 @@ t.test('a copy with a wrong proof does not decide about the good one', async (t)
   const good = payment(alice, bob, 1n, at.clock.time);
   const spoilt = good.bytes.slice();
   spoilt[spoilt.length - 1]! ^= 1;
-  const bad = decodeTx(spoilt, chain);
+  const bad = decodeTx(spoilt, scheme);
   t.same(bad.id, good.id);
   const [refusal, accepted] = await Promise.allSettled([pool.submit(bad), pool.submit(good)]);
   t.match(refusal, { status: 'rejected' });
@@ -387,9 +387,9 @@ t.test('a type 14 whose bytes fit both of its layouts is refused', async (t) => 
       timestamp: Math.floor(at.clock.time / 256) * 256,
     },
     [proof],
-    chain,
+    scheme,
   );
-  t.throws(() => decodeTx(tx.bytes, chain), { message: /more than one layout/ });
+  t.throws(() => decodeTx(tx.bytes, scheme), { message: /more than one layout/ });
   await t.rejects(pool.submit(tx as never), { code: 199, message: /more than one layout/ });
   t.equal(pool.size(), 0);
   t.strictSame(journal.records, []);

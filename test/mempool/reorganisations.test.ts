@@ -24,14 +24,14 @@ import { createAlias } from '../../src/tx/types/010-create-alias.ts';
 import {
   type Account,
   account,
-  chain,
   consensus,
   GENESIS_TIME,
   LENGTH_MS,
   miners,
-  network,
   newChain,
   quiet,
+  rules,
+  scheme,
   type TestChain,
   users,
   verifier,
@@ -103,8 +103,8 @@ class Loser {
         nativeToken: 'WEST',
       },
       {
-        chain,
-        state: createTrial(blockchain, network, clock),
+        scheme,
+        state: createTrial(blockchain, rules, clock),
         verifier,
         clock,
         journal: {
@@ -171,7 +171,7 @@ async function follow(to: Side, from: Side, above: number): Promise<string> {
   const branch = [];
   for (let height = above + 1; height <= from.blockchain.tip().height; height++) {
     branch.push(
-      await to.forkChoice.check(decodeBlock(blockAt(from.blockchain.view, height)!.bytes, chain)),
+      await to.forkChoice.check(decodeBlock(blockAt(from.blockchain.view, height)!.bytes, scheme)),
     );
   }
   const verdict = await to.forkChoice.adopt(branch);

@@ -18,7 +18,7 @@ import { genesisSettings, networkSettings } from '../../src/node/config/genesis.
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node } from '../../src/node/node.ts';
-import { type Account, account, chain, family } from '../chain/chain-harness.ts';
+import { type Account, account, family, scheme } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
 import { CHEAP, memoryFiles } from '../keystore/sample.ts';
@@ -147,7 +147,7 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
 
   const founder = account('founder of the cluster');
   const sample = await configOf(members[0]!, {});
-  const genesis = signGenesis(genesisSettings(sample, GENESIS_TIME, chain), founder, chain);
+  const genesis = signGenesis(genesisSettings(sample, GENESIS_TIME, scheme), founder, scheme);
 
   async function open(self: Member, start: StartOptions, disk: Disk): Promise<ClusterNode> {
     const config = await configOf(self, start);
@@ -158,14 +158,14 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
     const log = memoryLog();
     const keystore = await openKeystore(
       { path: config.wallet.file, layout: 'file', password: 'wallet', cost: CHEAP },
-      { files: memoryFiles(), random, family, chain },
+      { files: memoryFiles(), random, family, scheme },
     );
     const privateStore = await start.privateStore?.(log);
     if (privateStore !== undefined) await keystore.add([self.keys]);
     const verifier = inlineVerifier(family);
     let signatureChecks = 0;
     const node = await createNode(config, genesis, {
-      chain,
+      scheme,
       family,
       // Closing a store in memory would lose it; the next node goes on with it.
       store: { ...disk.store, close: async () => {} },
@@ -226,7 +226,7 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
     hello: ({ name, publicKey }) => ({
       version: { major: 1, minor: 1, patch: 0 },
       agent: 'platform-node',
-      chainId: chain.chainId,
+      chainId: scheme.chainId,
       genesisId: blockId(genesis),
       consensusType: 'poa',
       settingsHash: settingsHash(networkSettings(sample), family.fastHash),

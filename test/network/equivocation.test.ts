@@ -1,7 +1,7 @@
 // What spreads of a miner that signs many blocks in one turn.
 import t from 'tap';
 import { blockProtocols, compactHeaderBytes } from '../../src/network/messages/block-messages.ts';
-import { chain, payment } from '../chain/chain-harness.ts';
+import { payment, scheme } from '../chain/chain-harness.ts';
 import { agree, cluster, tipOf } from './cluster.ts';
 import { blockOn, inFull, maverick, turnOf } from './maverick.ts';
 
@@ -25,7 +25,7 @@ t.test('two blocks of a turn are evidence enough', async (t) => {
     if (from !== one.host || to !== two.host || !protocol.endsWith(blockProtocols.newBlock)) {
       return {};
     }
-    const header = message.length === 0 ? '' : `${compactHeaderBytes(message, chain)}`;
+    const header = message.length === 0 ? '' : `${compactHeaderBytes(message, scheme)}`;
     const turn = signed.get(header);
     if (turn !== undefined) turns[turn]!.add(header);
     return {};
@@ -42,7 +42,7 @@ t.test('two blocks of a turn are evidence enough', async (t) => {
       return inFull(blockOn(one, mav, now, { transactions: [tx.bytes] }));
     });
     for (const message of blocks) {
-      signed.set(`${compactHeaderBytes(message, chain)}`, turns.length);
+      signed.set(`${compactHeaderBytes(message, scheme)}`, turns.length);
     }
     turns.push(new Set());
     for (const message of blocks) {

@@ -14,7 +14,7 @@ import { Rng } from '../generators/random.ts';
 import { cluster, tipOf } from './cluster.ts';
 import { type Format, formats, frame, hello, places, question } from './frames.ts';
 import { maverick } from './maverick.ts';
-import { chain, createParties, type Party, until } from './parties.ts';
+import { createParties, type Party, scheme, until } from './parties.ts';
 
 const FRAMES = Number(process.env['FUZZ_FRAMES'] ?? 50_000);
 const SEED = Number(process.env['SEED'] ?? 7);
@@ -33,7 +33,7 @@ t.test('codecs', { timeout: LONG_MS }, async (t) => {
     if (i === FRAMES / 10) before = process.memoryUsage().heapUsed;
     const { decode, samples } = allFormats[i % allFormats.length]!;
     try {
-      decode(frame(rng, samples), chain);
+      decode(frame(rng, samples), scheme);
       read++;
     } catch (cause) {
       // A transaction may be readable and still say what none may say.
@@ -46,9 +46,15 @@ t.test('codecs', { timeout: LONG_MS }, async (t) => {
 });
 
 t.test('samples are read as they were written', async (t) => {
-  t.strictSame(decodePeers(encodePeers(places, chain), chain), { kind: 'tell', addresses: places });
-  t.match(decodeHandshake(hello, chain), { kind: 'hello', hello: { nonce: -5n, mode: 'watcher' } });
-  t.match(decodeQuestion(encodeQuestion(question, chain), chain), { timestamp: 1 });
+  t.strictSame(decodePeers(encodePeers(places, scheme), scheme), {
+    kind: 'tell',
+    addresses: places,
+  });
+  t.match(decodeHandshake(hello, scheme), {
+    kind: 'hello',
+    hello: { nonce: -5n, mode: 'watcher' },
+  });
+  t.match(decodeQuestion(encodeQuestion(question, scheme), scheme), { timestamp: 1 });
 });
 
 t.test('handshakes', { timeout: LONG_MS }, async (t) => {
@@ -80,7 +86,7 @@ t.test('sessions', { timeout: LONG_MS }, async (t) => {
   let refused = 0;
   const strict = ({ sessions }: Party): void => {
     const take = (message: Uint8Array): Uint8Array => {
-      decodePeers(message, chain);
+      decodePeers(message, scheme);
       return message;
     };
     sessions.handleNotices('n/1', { messageBytesMax: 350, take: (_s, bytes) => void take(bytes) });
@@ -166,7 +172,7 @@ t.test('over real connections', { timeout: LONG_MS }, async (t) => {
   const rng = new Rng(SEED);
   const handlers = ({ sessions }: Party): void => {
     for (const [protocol, { decode }] of notices) {
-      const take = (_session: unknown, bytes: Uint8Array): void => void decode(bytes, chain);
+      const take = (_session: unknown, bytes: Uint8Array): void => void decode(bytes, scheme);
       sessions.handleNotices(protocol, { messageBytesMax: 100_000, take });
     }
     for (const [protocol, { decode }, { samples }] of requests) {
@@ -175,7 +181,7 @@ t.test('over real connections', { timeout: LONG_MS }, async (t) => {
         answerBytesMax: 100_000,
         concurrent: 4,
         async answer(_session, bytes) {
-          decode(bytes, chain);
+          decode(bytes, scheme);
           return samples[0]!;
         },
       });

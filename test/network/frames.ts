@@ -1,18 +1,18 @@
 /** Valid messages of every protocol between nodes, and what becomes of them in wrong hands. */
 import { decodeBlock } from '../../src/block/block.ts';
-import type { Chain } from '../../src/codec/codec.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
 import * as blocks from '../../src/network/messages/block-messages.ts';
 import * as handshake from '../../src/network/messages/handshake-messages.ts';
 import * as identity from '../../src/network/messages/identity-messages.ts';
 import { ASK_PEERS, decodePeers, encodePeers } from '../../src/network/messages/peer-messages.ts';
 import * as txs from '../../src/network/messages/transaction-messages.ts';
 import { decodeTx } from '../../src/tx/bytes.ts';
-import { chain, genesis, payment, users } from '../chain/chain-harness.ts';
+import { genesis, payment, scheme, users } from '../chain/chain-harness.ts';
 import { Rng } from '../generators/random.ts';
 
 export interface Format {
   readonly name: string;
-  readonly decode: (bytes: Uint8Array, chain: Chain) => unknown;
+  readonly decode: (bytes: Uint8Array, scheme: ChainScheme) => unknown;
   readonly samples: readonly Uint8Array[];
 }
 
@@ -20,7 +20,7 @@ export const hello = handshake.encodeHello(
   {
     version: { major: 1, minor: 1, patch: 0 },
     agent: 'platform-node',
-    chainId: chain.chainId,
+    chainId: scheme.chainId,
     genesisId: new Uint8Array(64).fill(1),
     consensusType: 'poa',
     settingsHash: new Uint8Array(32).fill(2),
@@ -34,7 +34,7 @@ export const hello = handshake.encodeHello(
     features: ['one', 'two'],
     miner: { publicKey: new Uint8Array(32).fill(6), signature: new Uint8Array(64).fill(7) },
   },
-  chain,
+  scheme,
 );
 export const question = {
   address: new Uint8Array(26),
@@ -57,49 +57,49 @@ export const formats = {
     samples: [
       hello,
       handshake.encodeAuth(new Uint8Array(64)),
-      handshake.encodeRefusal('no', chain),
+      handshake.encodeRefusal('no', scheme),
     ],
   },
   question: {
     name: 'question of identity',
     decode: identity.decodeQuestion,
-    samples: [identity.encodeQuestion(question, chain)],
+    samples: [identity.encodeQuestion(question, scheme)],
   },
   identity: {
     name: 'answer about identity',
     decode: identity.decodeAnswer,
     samples: [
-      identity.encodeAnswer({ key: new Uint8Array(32) }, chain),
-      identity.encodeAnswer({ refusal: 'no-state', why: 'Invalid server state' }, chain),
+      identity.encodeAnswer({ key: new Uint8Array(32) }, scheme),
+      identity.encodeAnswer({ refusal: 'no-state', why: 'Invalid server state' }, scheme),
     ],
   },
   peers: {
     name: 'peers',
     decode: decodePeers,
-    samples: [ASK_PEERS, encodePeers(places, chain)],
+    samples: [ASK_PEERS, encodePeers(places, scheme)],
   },
   head: {
     name: 'head',
     decode: blocks.decodeHead,
-    samples: [blocks.encodeHead({ height: 7, id: rng.bytes(64), score: 5n }, chain)],
+    samples: [blocks.encodeHead({ height: 7, id: rng.bytes(64), score: 5n }, scheme)],
   },
   idList: {
     name: 'list of ids',
     decode: blocks.decodeIdList,
-    samples: [blocks.encodeIdList(many(3, 64), chain)],
+    samples: [blocks.encodeIdList(many(3, 64), scheme)],
   },
   ids: {
     name: 'ids',
     decode: blocks.decodeIds,
     samples: [
-      blocks.encodeIds(undefined, chain),
-      blocks.encodeIds({ common: rng.bytes(64), next: many(5, 64) }, chain),
+      blocks.encodeIds(undefined, scheme),
+      blocks.encodeIds({ common: rng.bytes(64), next: many(5, 64) }, scheme),
     ],
   },
   blocks: {
     name: 'blocks',
-    decode: (bytes, chain) => blocks.decodeBlocks(bytes, chain, 100_000),
-    samples: [blocks.encodeBlocks([genesis.bytes, undefined], chain)],
+    decode: (bytes, scheme) => blocks.decodeBlocks(bytes, scheme, 100_000),
+    samples: [blocks.encodeBlocks([genesis.bytes, undefined], scheme)],
   },
   compact: {
     name: 'compact block',
@@ -107,21 +107,21 @@ export const formats = {
     samples: [
       blocks.encodeCompact(
         { header, txs: [{ hash: rng.bytes(32) }, { bytes: payments[0]! }] },
-        chain,
+        scheme,
       ),
     ],
   },
   partsOf: {
     name: 'request for parts of a block',
     decode: blocks.decodeBlockTxsRequest,
-    samples: [blocks.encodeBlockTxsRequest({ id: rng.bytes(64), indexes: [0, 3, 9] }, chain)],
+    samples: [blocks.encodeBlockTxsRequest({ id: rng.bytes(64), indexes: [0, 3, 9] }, scheme)],
   },
   hashes: {
     name: 'hashes of transactions',
     decode: txs.decodeTxHashes,
-    samples: [txs.encodeTxHashes(many(4, 32), chain)],
+    samples: [txs.encodeTxHashes(many(4, 32), scheme)],
   },
-  txs: { name: 'transactions', decode: txs.decodeTxs, samples: [txs.encodeTxs(payments, chain)] },
+  txs: { name: 'transactions', decode: txs.decodeTxs, samples: [txs.encodeTxs(payments, scheme)] },
   block: { name: 'block', decode: decodeBlock, samples: [genesis.bytes] },
   tx: { name: 'transaction', decode: decodeTx, samples: payments },
 } satisfies Record<string, Format>;

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { PeerStream } from '../../src/base/network.ts';
 import { decodeHandshake } from '../../src/network/messages/handshake-messages.ts';
-import { chain, createParties, type Party, type PartyOptions, until } from './parties.ts';
+import { createParties, type Party, type PartyOptions, scheme, until } from './parties.ts';
 
 async function two(t: Test, one: PartyOptions = {}, other: PartyOptions = {}) {
   const parties = createParties();
@@ -189,7 +189,7 @@ t.test('scenario 100: recorded and relayed handshakes', async (t) => {
     const { seen } = await middle(a, b, party);
     b.penalties.clearBlacklist();
     t.strictSame(
-      seen.map((message) => decodeHandshake(message, chain).kind),
+      seen.map((message) => decodeHandshake(message, scheme).kind),
       ['hello', 'auth'],
     );
     const replayer = party('replayer');
@@ -200,7 +200,7 @@ t.test('scenario 100: recorded and relayed handshakes', async (t) => {
     const stream = await connection.open('/permchain/T/hs/1.0.0', 4096, signal);
     for (const message of seen) await stream.send(message);
     const answers = [await stream.receive(), await stream.receive()];
-    t.match(decodeHandshake(answers[1]!, chain), { kind: 'refusal', why: /Invalid signature/ });
+    t.match(decodeHandshake(answers[1]!, scheme), { kind: 'refusal', why: /Invalid signature/ });
     t.strictSame(b.events, []);
   });
 });

@@ -22,7 +22,7 @@ import { createPenalties } from '../../src/network/sessions/penalties.ts';
 import type { RequestHandler, Session } from '../../src/network/sessions/session.ts';
 import { createSessions } from '../../src/network/sessions/session-registry.ts';
 import { DATA } from '../../src/privacy/privacy-messages.ts';
-import { chain, family, quiet } from '../chain/chain-harness.ts';
+import { family, quiet, scheme } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
 import {
@@ -81,7 +81,7 @@ export async function maverick(
   const answers = new Map<string, Answer>();
   const streams = new Map<string, StreamHandler['serve']>();
   const handshake = createHandshake({
-    chain,
+    scheme,
     random,
     own: { ...at.hello(owner), ...(owner === member ? {} : minerOf(at, member, owner)), ...hello },
     minimumVersion: { major: 0, minor: 0, patch: 0 },
@@ -96,7 +96,7 @@ export async function maverick(
       network,
       clock,
       log: quiet,
-      chain,
+      scheme,
       handshake,
       penalties: createPenalties({ suspensionMs: 1, blacklistMs: 1, blacklisting: false }, clock),
       ownAddress: owner.address,
@@ -190,20 +190,20 @@ export function blockOn(
       ...change,
     },
     transactions,
-    chain,
+    scheme,
     by.sign,
   );
 }
 
 /** The announcement of a block that carries its transactions along. */
 export const inFull = ({ header, transactions }: Block): Uint8Array =>
-  encodeCompact({ header, txs: transactions.map((bytes): CompactTx => ({ bytes })) }, chain);
+  encodeCompact({ header, txs: transactions.map((bytes): CompactTx => ({ bytes })) }, scheme);
 
 /** The announcement as honest nodes make it. */
 export const inHashes = ({ header, transactions }: Block): Uint8Array =>
   encodeCompact(
-    { header, txs: transactions.map((bytes): CompactTx => ({ hash: chain.fastHash(bytes) })) },
-    chain,
+    { header, txs: transactions.map((bytes): CompactTx => ({ hash: scheme.fastHash(bytes) })) },
+    scheme,
   );
 
 /** The time in the present round at which it is this member's turn, if it is. */

@@ -4,7 +4,7 @@ import t from 'tap';
 import { CodecError } from '../../src/codec/codec.ts';
 import * as blocks from '../../src/network/messages/block-messages.ts';
 import * as txs from '../../src/network/messages/transaction-messages.ts';
-import { chain, genesis } from '../chain/chain-harness.ts';
+import { genesis, scheme } from '../chain/chain-harness.ts';
 import { Rng } from '../generators/random.ts';
 
 const rng = new Rng(4);
@@ -22,40 +22,40 @@ const bodies = [rng.bytes(120), undefined, rng.bytes(40)];
 
 type Decode = (bytes: Uint8Array) => unknown;
 const messages: readonly (readonly [name: string, Uint8Array, Decode, value: unknown])[] = [
-  ['Head', blocks.encodeHead(head, chain), (b) => blocks.decodeHead(b, chain), head],
-  ['Ids', blocks.encodeIds(answer, chain), (b) => blocks.decodeIds(b, chain), answer],
-  ['NoCommon', blocks.encodeIds(undefined, chain), (b) => blocks.decodeIds(b, chain), undefined],
+  ['Head', blocks.encodeHead(head, scheme), (b) => blocks.decodeHead(b, scheme), head],
+  ['Ids', blocks.encodeIds(answer, scheme), (b) => blocks.decodeIds(b, scheme), answer],
+  ['NoCommon', blocks.encodeIds(undefined, scheme), (b) => blocks.decodeIds(b, scheme), undefined],
   [
     'Blocks',
-    blocks.encodeBlocks(bodies, chain),
-    (b) => blocks.decodeBlocks(b, chain, 1000),
+    blocks.encodeBlocks(bodies, scheme),
+    (b) => blocks.decodeBlocks(b, scheme, 1000),
     bodies,
   ],
   [
     'NewBlock',
-    blocks.encodeCompact(compact, chain),
-    (b) => blocks.decodeCompact(b, chain),
+    blocks.encodeCompact(compact, scheme),
+    (b) => blocks.decodeCompact(b, scheme),
     compact,
   ],
   [
     'GetBlockTxs',
-    blocks.encodeBlockTxsRequest(request, chain),
-    (b) => blocks.decodeBlockTxsRequest(b, chain),
+    blocks.encodeBlockTxsRequest(request, scheme),
+    (b) => blocks.decodeBlockTxsRequest(b, scheme),
     request,
   ],
   ...[1, 100].map((count) => {
     const list = ids(count);
-    const bytes = blocks.encodeIdList(list, chain);
-    return ['GetIds', bytes, (b: Uint8Array) => blocks.decodeIdList(b, chain), list] as const;
+    const bytes = blocks.encodeIdList(list, scheme);
+    return ['GetIds', bytes, (b: Uint8Array) => blocks.decodeIdList(b, scheme), list] as const;
   }),
   ...[1, 500].map((count) => {
     const list = hashes(count);
-    const bytes = txs.encodeTxHashes(list, chain);
-    return ['TxHashes', bytes, (b: Uint8Array) => txs.decodeTxHashes(b, chain), list] as const;
+    const bytes = txs.encodeTxHashes(list, scheme);
+    return ['TxHashes', bytes, (b: Uint8Array) => txs.decodeTxHashes(b, scheme), list] as const;
   }),
   ...[[], [rng.bytes(1), rng.bytes(300)]].map((list) => {
-    const bytes = txs.encodeTxs(list, chain);
-    return ['Txs', bytes, (b: Uint8Array) => txs.decodeTxs(b, chain), list] as const;
+    const bytes = txs.encodeTxs(list, scheme);
+    return ['Txs', bytes, (b: Uint8Array) => txs.decodeTxs(b, scheme), list] as const;
   }),
 ];
 
@@ -65,14 +65,14 @@ t.test('every message comes back as it was', async (t) => {
 
 t.test('limits hold', async (t) => {
   const refused = (name: string, decode: () => unknown) => t.throws(decode, CodecError, name);
-  refused('no ids', () => blocks.decodeIdList(blocks.encodeIdList([], chain), chain));
-  refused('101 ids', () => blocks.decodeIdList(blocks.encodeIdList(ids(101), chain), chain));
-  refused('501 hashes', () => txs.decodeTxHashes(txs.encodeTxHashes(hashes(501), chain), chain));
+  refused('no ids', () => blocks.decodeIdList(blocks.encodeIdList([], scheme), scheme));
+  refused('101 ids', () => blocks.decodeIdList(blocks.encodeIdList(ids(101), scheme), scheme));
+  refused('501 hashes', () => txs.decodeTxHashes(txs.encodeTxHashes(hashes(501), scheme), scheme));
   refused('a long block', () =>
-    blocks.decodeBlocks(blocks.encodeBlocks([rng.bytes(11)], chain), chain, 10),
+    blocks.decodeBlocks(blocks.encodeBlocks([rng.bytes(11)], scheme), scheme, 10),
   );
-  const twice = blocks.encodeBlockTxsRequest({ ...request, indexes: [4, 4] }, chain);
-  refused('indexes twice', () => blocks.decodeBlockTxsRequest(twice, chain));
+  const twice = blocks.encodeBlockTxsRequest({ ...request, indexes: [4, 4] }, scheme);
+  refused('indexes twice', () => blocks.decodeBlockTxsRequest(twice, scheme));
 });
 
 t.test('damaged bytes end in CodecError or in a message', async (t) => {

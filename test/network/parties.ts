@@ -3,7 +3,7 @@
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Network } from '../../src/base/network.ts';
 import type { Clock } from '../../src/base/ports.ts';
-import { createChain } from '../../src/crypto/chain.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { KeyPair } from '../../src/crypto/family.ts';
 import {
@@ -24,7 +24,7 @@ import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
 import { createMemoryNet, type MemoryNetOptions } from '../simulated/memory-net.ts';
 
 export const family = createFamily('curve25519');
-export const chain = createChain(family, 'T'.charCodeAt(0));
+export const scheme = createChainScheme(family, 'T'.charCodeAt(0));
 const random = seededRandom('parties');
 
 export const realClock: Clock = {
@@ -88,7 +88,7 @@ export function createParties(
 
   function party(name: string, options: PartyOptions = {}): Party {
     const keys = family.keyPairFromPhrase(options.phrase ?? name);
-    const owner = chain.addressOf(keys.publicKey);
+    const owner = scheme.addressOf(keys.publicKey);
     registered.set(latin1(owner), keys.publicKey);
     const host = options.host ?? `10.0.0.${++count}`;
     const network = options.network ?? memory.host(host);
@@ -99,12 +99,12 @@ export function createParties(
       clock,
     );
     const handshake = createHandshake({
-      chain,
+      scheme,
       random,
       own: {
         version: { major: 1, minor: 1, patch: 0 },
         agent: 'platform-node',
-        chainId: chain.chainId,
+        chainId: scheme.chainId,
         genesisId: new Uint8Array(64).fill(1),
         consensusType: 'poa',
         settingsHash: new Uint8Array(32).fill(2),
@@ -130,7 +130,7 @@ export function createParties(
         network,
         clock,
         log,
-        chain,
+        scheme,
         handshake,
         penalties,
         ownAddress: owner,
@@ -147,7 +147,7 @@ export function createParties(
     const self: Party = {
       keys,
       owner,
-      text: chain.addressToText(owner),
+      text: scheme.addressToText(owner),
       network,
       handshake,
       sessions,

@@ -8,7 +8,7 @@ import { memoryFiles } from '../keystore/sample.ts';
 import { type FakeClock, fakeClock } from '../node/fake-clock.ts';
 import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
 import { createMemoryNet } from '../simulated/memory-net.ts';
-import { chain, family, immediately } from './parties.ts';
+import { family, immediately, scheme } from './parties.ts';
 
 interface Node {
   readonly peering: Peering;
@@ -45,7 +45,7 @@ function world(t: Test): World {
 
   function node(name: string, knows: readonly string[], options: NodeOptions = {}): Node {
     const keys = family.keyPairFromPhrase(name);
-    const address = chain.addressOf(keys.publicKey);
+    const address = scheme.addressOf(keys.publicKey);
     state.set(latin1(address), keys.publicKey);
     const log = memoryLog();
     const peering = createPeering(
@@ -53,7 +53,7 @@ function world(t: Test): World {
         hello: {
           version: { major: 1, minor: 1, patch: 0 },
           agent: 'platform-node',
-          chainId: chain.chainId,
+          chainId: scheme.chainId,
           genesisId: new Uint8Array(64),
           consensusType: 'poa',
           settingsHash: new Uint8Array(32),
@@ -86,7 +86,7 @@ function world(t: Test): World {
       },
       {
         network: net.host(name),
-        chain,
+        scheme,
         clock,
         random,
         log,
@@ -105,7 +105,7 @@ function world(t: Test): World {
     return {
       peering,
       owner: address,
-      text: chain.addressToText(address),
+      text: scheme.addressToText(address),
       host: name,
       log,
       connected: () =>
@@ -239,13 +239,13 @@ t.test('scenario 104: a flood of addresses', async (t) => {
     places[0] = { host: 'one', port: PORT };
     places[1] = { host: '127.0.0.1', port: PORT };
     places[2] = { host: '0.0.0.0', port: PORT };
-    session.notify(PEERS, encodePeers(places, chain));
+    session.notify(PEERS, encodePeers(places, scheme));
   }
   await seconds(30);
   const candidates = one.peering.book.candidates();
   t.ok(candidates.length <= 100 && candidates.length > 80, `${candidates.length}`);
   t.notOk(candidates.some(({ host }) => ['one', '127.0.0.1', '0.0.0.0'].includes(host)));
-  for (let i = 0; i < 200; i++) session.notify(PEERS, encodePeers([], chain));
+  for (let i = 0; i < 200; i++) session.notify(PEERS, encodePeers([], scheme));
   await seconds(3);
   t.match(one.peering.penalties.blacklisted(), [{ reason: /^flood/ }]);
 });
@@ -284,7 +284,7 @@ t.test('news without end do not keep the node from its configured peers', async 
   await two.peering.start();
   for (let i = 0; i < 40; i++) {
     const news = Array.from({ length: 4 }, (_, k) => ({ host: `10.1.${i}.${k}`, port: PORT }));
-    liar.peering.sessions.of(one.owner)?.notify(PEERS, encodePeers(news, chain));
+    liar.peering.sessions.of(one.owner)?.notify(PEERS, encodePeers(news, scheme));
     await seconds(3);
   }
   t.strictSame(one.connected(), ['liar', 'two']);

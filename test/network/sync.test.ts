@@ -15,7 +15,7 @@ import {
   encodeTxs,
   txProtocols,
 } from '../../src/network/messages/transaction-messages.ts';
-import { account, chain, payment } from '../chain/chain-harness.ts';
+import { account, payment, scheme } from '../chain/chain-harness.ts';
 import {
   agree,
   type ClusterNode,
@@ -40,15 +40,15 @@ async function longChain(t: Parameters<typeof cluster>[0]) {
 
 /** The maverick claims the chain of a node, of which it may have the blocks. */
 function claim(mav: Maverick, node: ClusterNode): void {
-  mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), chain));
+  mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), scheme));
 }
 
 /** The maverick tells the ids of that chain, and sends no block of it. */
 function tellIds(mav: Maverick, of: ClusterNode): void {
   mav.answers.set(blockProtocols.ids, async (message) => {
-    const common = decodeIdList(message, chain).at(-1)!;
+    const common = decodeIdList(message, scheme).at(-1)!;
     const next = blocksOf(of).map(({ header }) => header.signature);
-    return encodeIds({ common, next: next.slice(0, 101) }, chain);
+    return encodeIds({ common, next: next.slice(0, 101) }, scheme);
   });
 }
 
@@ -85,7 +85,7 @@ t.test('scenario 103: a black hole with the best score', async (t) => {
         id: new Uint8Array(64).fill(9),
         score: score + 10n ** 20n,
       };
-      mav.notifyAll(blockProtocols.head, encodeHead(head, chain));
+      mav.notifyAll(blockProtocols.head, encodeHead(head, scheme));
     };
     for (let i = 0; i < 15; i++) {
       lie();
@@ -120,11 +120,11 @@ async function grow(on: ClusterNode, members: readonly Member[], rounds: readonl
 /** The maverick has these blocks and no others. */
 function serve(mav: Maverick, blocks: readonly Block[], delay: () => Promise<void>): void {
   mav.answers.set(blockProtocols.blocks, async (message) => {
-    const asked = decodeIdList(message, chain);
+    const asked = decodeIdList(message, scheme);
     await delay();
     return encodeBlocks(
       asked.map((id) => blocks.find(({ header }) => equal(header.signature, id))?.bytes),
-      chain,
+      scheme,
     );
   });
 }
@@ -168,27 +168,27 @@ t.test('correct but useless blocks, one in a few seconds', async (t) => {
   }
   const ids = useless.map(({ header }) => header.signature);
   mav.answers.set(blockProtocols.ids, async (message) => {
-    const known = decodeIdList(message, chain);
+    const known = decodeIdList(message, scheme);
     const from = 1 + ids.findIndex((id) => equal(id, known[0]!));
     return encodeIds(
       { common: known.at(from === 0 ? -1 : 0)!, next: ids.slice(from, from + 100) },
-      chain,
+      scheme,
     );
   });
   let asked = 0;
   mav.answers.set(blockProtocols.blocks, async (message) => {
     asked++;
-    const [first] = decodeIdList(message, chain);
+    const [first] = decodeIdList(message, scheme);
     await new Promise<void>((resolve) => void at.clock.after(3_900, resolve));
     return encodeBlocks(
       useless.filter(({ header }) => equal(header.signature, first!)).map(({ bytes }) => bytes),
-      chain,
+      scheme,
     );
   });
   mav.pester([one]);
   const lie = async (): Promise<void> => {
     const score = tipOf(one).score + 10n ** 20n;
-    mav.notifyAll(blockProtocols.head, encodeHead({ height: 900, id: ids.at(-1)!, score }, chain));
+    mav.notifyAll(blockProtocols.head, encodeHead({ height: 900, id: ids.at(-1)!, score }, scheme));
     await at.seconds(1);
   };
   const { height } = tipOf(one);
@@ -240,20 +240,20 @@ t.test('scenario 43: a branch of twenty blocks whose fifteenth is invalid', asyn
   const ids = blocks.map(({ header }) => header.signature);
   const mav = await maverick(t, at, 'maverick');
   mav.answers.set(blockProtocols.ids, async (message) =>
-    encodeIds({ common: decodeIdList(message, chain).at(-1)!, next: ids }, chain),
+    encodeIds({ common: decodeIdList(message, scheme).at(-1)!, next: ids }, scheme),
   );
   mav.answers.set(blockProtocols.blocks, async (message) => {
-    const asked = decodeIdList(message, chain);
+    const asked = decodeIdList(message, scheme);
     const found = asked.map(
       (id) => blocks.find(({ header }) => equal(header.signature, id))?.bytes,
     );
-    return encodeBlocks(found, chain);
+    return encodeBlocks(found, scheme);
   });
   mav.pester([victim]);
   await at.seconds(1);
   const score = tipOf(victim).score + 10n ** 20n;
   const head = { height: 21, id: ids.at(-1)!, score };
-  mav.notifyAll(blockProtocols.head, encodeHead(head, chain));
+  mav.notifyAll(blockProtocols.head, encodeHead(head, scheme));
   await at.seconds(10);
   t.match(victim.log.of('block.refused'), [{ why: /negative/i }], 'the fifteenth is refused');
   t.same(tipOf(victim).id, id, 'the old chain stands');
@@ -319,14 +319,14 @@ t.test('scenario 78: a transaction that ten peers announce', async (t) => {
   const at = await cluster(t, { miners: ['one'], others: [...tellers, ...listeners] });
   const one = await at.start('one', { set: ['miner.enable=no'] });
   const tx = payment(one, bob, 5n, at.clock.now());
-  const hashes = encodeTxHashes([chain.fastHash(tx.bytes)], chain);
+  const hashes = encodeTxHashes([scheme.fastHash(tx.bytes)], scheme);
   let asked = 0;
   const peers: Maverick[] = [];
   for (const name of [...tellers, ...listeners]) {
     const peer = await maverick(t, at, name);
     peer.answers.set(txProtocols.txs, async () => {
       asked++;
-      return encodeTxs([tx.bytes], chain);
+      return encodeTxs([tx.bytes], scheme);
     });
     peer.pester([one]);
     peers.push(peer);

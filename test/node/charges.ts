@@ -1,14 +1,14 @@
 /** Parts of a node of which one throws, once, when a test says so. */
 
 import type { Verifier } from '../../src/base/ports.ts';
-import type { Chain } from '../../src/codec/codec.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
 import { createPool, type Pool, type PoolChain } from '../../src/mempool/pool.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
 import {
-  chain,
-  network,
   newChain,
   quiet,
+  rules,
+  scheme,
   type TestChain,
   verifier,
 } from '../chain/chain-harness.ts';
@@ -66,7 +66,7 @@ export interface Bench {
 }
 
 export interface Parts {
-  readonly codec?: Chain;
+  readonly scheme?: ChainScheme;
   readonly state?: (state: PoolChain) => PoolChain;
   readonly verifier?: Verifier;
   readonly charge?: Charge;
@@ -76,7 +76,7 @@ export interface Parts {
 export async function bench(parts: Parts = {}): Promise<Bench> {
   const at = await newChain(createMemoryStore());
   const records: Uint8Array[] = [];
-  const trial = createTrial(at.blockchain, network, at.clock);
+  const trial = createTrial(at.blockchain, rules, at.clock);
   const pool = createPool(
     {
       bytesMax: 1_000_000,
@@ -86,7 +86,7 @@ export async function bench(parts: Parts = {}): Promise<Bench> {
       nativeToken: 'WEST',
     },
     {
-      chain: parts.codec ?? chain,
+      scheme: parts.scheme ?? scheme,
       state: parts.state?.(trial) ?? trial,
       verifier: parts.verifier ?? verifier,
       journal: {

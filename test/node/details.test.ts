@@ -5,7 +5,7 @@ import { refusal } from '../../src/api/answer.ts';
 import { createApi } from '../../src/api/api.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { apiError } from '../../src/base/errors.ts';
-import { createChain } from '../../src/crypto/chain.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { peerReads } from '../../src/node/reads/peers.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
 import { restOf } from '../e2e/rest.ts';
@@ -68,7 +68,7 @@ t.test('a call without a contract version gets the present one when signed', asy
 t.test('messages and order pairs name the native token as the network does', async (t) => {
   const { family, accounts, clock } = await wholeNode(t);
   const [owner, other] = accounts;
-  const chain = createChain(family, 'T'.charCodeAt(0), 'GOLD');
+  const scheme = createChainScheme(family, 'T'.charCodeAt(0), 'GOLD');
   const common = {
     version: 2,
     senderPublicKey: base58.encode(owner.publicKey),
@@ -80,7 +80,7 @@ t.test('messages and order pairs name the native token as the network does', asy
     { type: 4, recipient: other.text, amount: -1, attachment: '' },
     { type: 8, recipient: other.text, amount: -1 },
   ]) {
-    t.throws(() => txFromJson({ ...common, ...fields }, chain), { message: /-1 of GOLD/ });
+    t.throws(() => txFromJson({ ...common, ...fields }, scheme), { message: /-1 of GOLD/ });
   }
   const order = (priceAsset: string) => ({
     version: 2,
@@ -107,7 +107,7 @@ t.test('messages and order pairs name the native token as the network does', asy
         buyMatcherFee: 1,
         sellMatcherFee: 1,
       },
-      chain,
+      scheme,
     );
   t.equal(exchange('GOLD').type, 7);
   t.throws(() => exchange('WEST'), 'another network calls its token so');
@@ -122,7 +122,7 @@ t.test('a refusal that may pass says when to come back', async (t) => {
 });
 
 t.test('peers are listed as name, stroke, digits', async (t) => {
-  const { config, chain } = await wholeNode(t);
+  const { config, scheme } = await wholeNode(t);
   const [here, away] = [new Uint8Array(26).fill(1), new Uint8Array(26).fill(2)];
   const known = (host: string, owner?: Uint8Array) => ({
     address: { host, port: 6864 },
@@ -131,7 +131,7 @@ t.test('peers are listed as name, stroke, digits', async (t) => {
     configured: true,
   });
   const peering = {
-    chain,
+    scheme,
     book: {
       known: () => [known('10.0.0.9'), known('a.example', here), known('b.example', away)],
     },

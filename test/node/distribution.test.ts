@@ -12,7 +12,7 @@ t.test('the distribution of an asset at past heights', async (t) => {
   const gold = { name: 'Gold', description: '', quantity: 100, decimals: 0, reissuable: true };
   const { id } = await whole.send(owner, { type: 3, version: 2, ...gold, script: null });
   const assetId = base58.encode(id);
-  const text = (address: Uint8Array): string => whole.chain.addressToText(address);
+  const text = (address: Uint8Array): string => whole.scheme.addressToText(address);
 
   /** What was true then, written down when it was. */
   const seen = new Map<number, Readonly<Record<string, bigint>>>();

@@ -24,7 +24,7 @@ const network = (t: Scope, set: readonly string[] = []) =>
 
 /** The next block with these votes, as its owner's node of another release would make it. */
 async function blockWith(whole: WholeNode, features: readonly number[]): Promise<Block> {
-  const { node, clock, chain, family, accounts } = whole;
+  const { node, clock, scheme, family, accounts } = whole;
   await clock.advance(ROUND_MS);
   const [owner] = accounts;
   const { header } = node.blockchain.tip();
@@ -43,7 +43,7 @@ async function blockWith(whole: WholeNode, features: readonly number[]): Promise
       features,
     },
     [],
-    chain,
+    scheme,
     (message) => family.sign(owner.privateKey, message, random),
   );
 }

@@ -6,9 +6,9 @@ import { restOf } from '../e2e/rest.ts';
 import { wholeNode } from './in-process.ts';
 
 t.test('ids of any length', async (t) => {
-  const { node, chain, accounts, apiKey } = await wholeNode(t, { http: hyperExpress });
+  const { node, scheme, accounts, apiKey } = await wholeNode(t, { http: hyperExpress });
   const rest = restOf(`http://127.0.0.1:${node.rest!.port}`, apiKey);
-  const address = chain.addressToText(accounts[0]!.address);
+  const address = scheme.addressToText(accounts[0]!.address);
   const cases: [path: (id: string) => string, status: number, error?: number][] = [
     [(id) => `/blocks/signature/${id}`, 404, 301],
     [(id) => `/blocks/height/${id}`, 404, 301],

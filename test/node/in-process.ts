@@ -12,8 +12,8 @@ import type { Http } from '../../src/base/http.ts';
 import type { Block } from '../../src/block/block.ts';
 import { signGenesis } from '../../src/block/genesis.ts';
 import { configPath, createDevNetwork, DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
-import type { Chain } from '../../src/codec/codec.ts';
-import { createChain } from '../../src/crypto/chain.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { CryptoFamily, KeyPair } from '../../src/crypto/family.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
@@ -58,7 +58,7 @@ export interface WholeNode {
   readonly store: MemoryStore;
   /** What the journal of the pool holds. */
   readonly records: Records;
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly family: CryptoFamily;
   /** The owner, who has every role, and four without any. */
   readonly accounts: readonly [Account, Account, Account, Account, Account];
@@ -120,7 +120,7 @@ const DIR = '/memory';
 export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promise<WholeNode> {
   const random = seededRandom('a whole node');
   const family = createFamily('curve25519');
-  const chain = createChain(family, DEV_CHAIN_ID.charCodeAt(0));
+  const scheme = createChainScheme(family, DEV_CHAIN_ID.charCodeAt(0));
   const files = memoryFiles();
   const genesisTime = options.genesisTime ?? GENESIS_TIME;
   const network = await createDevNetwork(
@@ -138,7 +138,7 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
       async createKeystore(path, password, keys) {
         const keystore = await openKeystore(
           { path, layout: 'file', password, cost: CHEAP },
-          { files, random, family, chain },
+          { files, random, family, scheme },
         );
         await keystore.add(keys.map((key, i) => ({ ...key, password: options.passwords?.[i] })));
         keystore.close();
@@ -161,8 +161,8 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
   const config = configWith([]);
   function newAccount(phrase: string): Account {
     const keys = family.keyPairFromPhrase(phrase);
-    const address = chain.addressOf(keys.publicKey);
-    return { ...keys, address, text: chain.addressToText(address) };
+    const address = scheme.addressOf(keys.publicKey);
+    return { ...keys, address, text: scheme.addressToText(address) };
   }
   const accounts = network.accounts.map(({ seed }) => newAccount(seed));
   const { apiKey, privacyApiKey } = network;
@@ -172,16 +172,16 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
   const sign = (message: Uint8Array) => family.sign(key.privateKey, message, random);
   const { publicKey } = key;
   const genesis = signGenesis(
-    genesisSettings(config, genesisTime, chain),
+    genesisSettings(config, genesisTime, scheme),
     { publicKey, sign },
-    chain,
+    scheme,
   );
   return open(scope, {
     config,
     configWith,
     genesis,
     clock,
-    chain,
+    scheme,
     family,
     accounts: accounts as unknown as WholeNode['accounts'],
     newAccount,
@@ -205,7 +205,7 @@ interface Ground
     WholeNode,
     | 'config'
     | 'clock'
-    | 'chain'
+    | 'scheme'
     | 'family'
     | 'accounts'
     | 'newAccount'
@@ -226,19 +226,19 @@ interface Ground
 }
 
 async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
-  const { config, clock, chain, family, accounts, store, files, records, turns, privateFolder } =
+  const { config, clock, scheme, family, accounts, store, files, records, turns, privateFolder } =
     ground;
   const random = seededRandom(`a node at ${clock.now()}`);
   const log = memoryLog();
   const stops: (Error | undefined)[] = [];
   const keystore = await openKeystore(
     { path: config.wallet.file, layout: 'file', password: config.wallet.password ?? '' },
-    { files, random, family, chain },
+    { files, random, family, scheme },
   );
   // Closing a store in memory would lose it; the next node goes on with it.
   const lasting = { ...store, close: async () => {} };
   const ports: NodePorts = {
-    chain,
+    scheme,
     family,
     store: lasting,
     journal: memoryJournal(records),
@@ -275,7 +275,7 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
       ...fields,
     };
     const proven = (signature: Uint8Array): Tx =>
-      txFromJson({ ...json, proofs: [base58.encode(signature)] }, chain);
+      txFromJson({ ...json, proofs: [base58.encode(signature)] }, scheme);
     const unsigned = proven(new Uint8Array(64));
     // The same transaction always has the same signature.
     const seed = createHash('sha256').update(signedBytes(unsigned)).digest('hex');

@@ -83,13 +83,13 @@ t.test('scenario 22: one flipped bit is refused before the state is looked at', 
   for (const place of places) {
     const forged = bytes.slice();
     forged[place]! ^= 1;
-    await t.rejects(async () => judge.node.blockchain.append(decodeBlock(forged, judge.chain)), {
+    await t.rejects(async () => judge.node.blockchain.append(decodeBlock(forged, judge.scheme)), {
       code: 101,
     });
   }
   t.strictSame(judge.store.dump(), before);
   t.strictSame(applied, []);
-  await judge.node.blockchain.append(decodeBlock(bytes, judge.chain));
+  await judge.node.blockchain.append(decodeBlock(bytes, judge.scheme));
   t.strictSame(applied, [2]);
 });
 

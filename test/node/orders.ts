@@ -18,7 +18,7 @@ export interface Terms {
 }
 
 export function signedOrder(
-  { chain, clock, family }: WholeNode,
+  { scheme, clock, family }: WholeNode,
   of: Account,
   orderType: 'buy' | 'sell',
   { asset, dex, rest = {} }: Terms,
@@ -37,7 +37,7 @@ export function signedOrder(
     ...rest,
   };
   const proven = (signature: Uint8Array): Order =>
-    orderFromJson({ ...json, proofs: [base58.encode(signature)] }, 'order', chain);
+    orderFromJson({ ...json, proofs: [base58.encode(signature)] }, 'order', scheme);
   const random = seededRandom(JSON.stringify(json));
   return proven(family.sign(of.privateKey, proven(new Uint8Array(64)).body, random));
 }

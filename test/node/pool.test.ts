@@ -153,7 +153,7 @@ t.test('scenario 75: what a block makes invalid leaves at the next cleanup', asy
 
 t.test('scenario 77: types that only blocks may carry', async (t) => {
   const whole = await wholeNode(t);
-  const { codec } = whole.node.services;
+  const { scheme } = whole.node.services;
   const genesis = whole.node.services.chain.blockAt(1)!.transactions;
   for (const tx of genesis) {
     t.match(await whole.refusal(tx), {
@@ -161,7 +161,7 @@ t.test('scenario 77: types that only blocks may carry', async (t) => {
       message: `Bad transaction type (${tx.type}) and version (1)`,
     });
   }
-  t.equal(codec.chainId, 84);
+  t.equal(scheme.chainId, 84);
   t.equal(whole.node.pool.size(), 0);
 });
 
@@ -182,7 +182,7 @@ t.test('scenario 72: a key of small order signs nothing', async (t) => {
     timestamp: whole.clock.now(),
     proofs: [base58.encode(Uint8Array.of(1, ...new Uint8Array(63)))],
   };
-  const forged = txFromJson(json, whole.chain);
+  const forged = txFromJson(json, whole.scheme);
   t.match(await whole.refusal(forged), { code: 112, message: /doesn't validate as signature/ });
   t.equal(whole.node.pool.size(), 0);
 });

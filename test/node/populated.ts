@@ -115,7 +115,7 @@ export async function populated(scope: Scope, options: WholeOptions = {}): Promi
   );
   const creation = whole.make(owner, { type: 103, ...image, contractName: 'sum', params: [] });
   const contract = base58.encode(creation.id);
-  const shown = (tx: Tx): unknown => txToJson(tx, whole.chain);
+  const shown = (tx: Tx): unknown => txToJson(tx, whole.scheme);
   await mine(whole.make(owner, { type: 105, tx: shown(creation), results, fee: 0 }));
 
   const call = whole.make(owner, {

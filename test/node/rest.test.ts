@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { isObject, type JsonObject } from '../../src/base/json.ts';
-import { createChain } from '../../src/crypto/chain.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Scope } from '../e2e/process.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';
@@ -55,7 +55,7 @@ t.test('scenario 55: transactions of another network', async (t) => {
     { type: 9, version: 2, leaseId: id },
   ];
   for (const fields of types) {
-    const good = txToJson(whole.make(owner, fields), whole.chain);
+    const good = txToJson(whole.make(owner, fields), whole.scheme);
     await t.test(`type ${fields.type}`, (t) =>
       refused(
         t,
@@ -69,9 +69,9 @@ t.test('scenario 55: transactions of another network', async (t) => {
       ),
     );
   }
-  const elsewhere = createChain(whole.family, OTHER_CHAIN);
+  const elsewhere = createChainScheme(whole.family, OTHER_CHAIN);
   const recipient = elsewhere.addressToText(elsewhere.addressOf(one.publicKey));
-  const good = txToJson(whole.transfer(owner, one, 1), whole.chain);
+  const good = txToJson(whole.transfer(owner, one, 1), whole.scheme);
   await t.test('type 4', (t) =>
     refused(t, whole, { ...good, recipient }, { status: 400, error: 102 }),
   );
@@ -81,7 +81,7 @@ t.test('scenario 57: the same request again, and again after it was mined', asyn
   const whole = await served(t);
   const { rest } = whole;
   const [owner, one] = whole.accounts;
-  const tx = txToJson(whole.transfer(owner, one, 3), whole.chain);
+  const tx = txToJson(whole.transfer(owner, one, 3), whole.scheme);
   const first = await rest.post(BROADCAST, tx);
   const second = await rest.post(BROADCAST, tx);
   t.equal(first.status, 200);
@@ -113,7 +113,7 @@ t.test('scenario 77: types that only blocks may carry', async (t) => {
     );
   }
   const image = { image: 'app:1', imageHash: '0'.repeat(64), contractName: 'app', params: [] };
-  const inner = txToJson(whole.make(owner, { type: 103, ...image }), whole.chain);
+  const inner = txToJson(whole.make(owner, { type: 103, ...image }), whole.scheme);
   const executed = { type: 105, version: 1, tx: inner, results: [], fee: 0 };
   const { timestamp, senderPublicKey, proofs } = inner;
   await t.test('type 105', (t) =>
@@ -134,8 +134,8 @@ t.test('bad input is refused as the catalogue says, and nothing of it stays', as
   const whole = await served(t);
   const [owner, one] = whole.accounts;
   const funds = whole.balance(one);
-  const { clock, chain } = whole;
-  const json = (tx: Parameters<typeof txToJson>[0]): JsonObject => txToJson(tx, chain);
+  const { clock, scheme } = whole;
+  const json = (tx: Parameters<typeof txToJson>[0]): JsonObject => txToJson(tx, scheme);
   const good = json(whole.transfer(owner, one, 1));
   const { proofs, ...unsigned } = good;
   const at = (timestamp: number) => json(whole.transfer(owner, one, 1, { timestamp }));

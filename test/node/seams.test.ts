@@ -20,12 +20,12 @@ import { createMiner } from '../../src/miner/miner.ts';
 import { createFetchQueue } from '../../src/privacy/fetch-queue.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import {
-  chain,
   consensus,
   mine,
   newChain,
   payment,
   quiet,
+  scheme,
   users,
   verifier,
 } from '../chain/chain-harness.ts';
@@ -48,8 +48,8 @@ type Tap = Test;
 
 const seams: Readonly<Record<string, Seam>> = {
   async decode(t, charge, fire) {
-    const codec = mined(chain, 'fastHash', charge);
-    const { at, pool } = await bench({ codec });
+    const trapped = mined(scheme, 'fastHash', charge);
+    const { at, pool } = await bench({ scheme: trapped });
     const tx = payment(alice, bob, 1n, at.clock.time);
     fire();
     await t.rejects(pool.submit(tx));
@@ -114,7 +114,7 @@ const seams: Readonly<Record<string, Seam>> = {
   async 'recovery, decode'(t, charge, fire) {
     const time = (await newChain()).clock.time;
     const recovered = [1n, 2n].map((amount) => payment(alice, bob, amount, time).bytes);
-    const { pool } = await bench({ codec: mined(chain, 'fastHash', charge), recovered });
+    const { pool } = await bench({ scheme: mined(scheme, 'fastHash', charge), recovered });
     fire();
     await pool.recover();
     t.equal(pool.size(), 1, 'the other one is there');
@@ -268,7 +268,7 @@ const seams: Readonly<Record<string, Seam>> = {
     const route = api.find(
       ({ method, pattern }) => method === 'POST' && pattern === '/transactions/broadcast',
     );
-    const body = utf8(stringify(txToJson(whole.transfer(owner, one, 5), whole.chain)));
+    const body = utf8(stringify(txToJson(whole.transfer(owner, one, 5), whole.scheme)));
     const request = { header: () => '' } as unknown as HttpRequest;
     fire();
     t.ok((await route!.handle(request, body)).status >= 400);

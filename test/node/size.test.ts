@@ -15,7 +15,7 @@ function largePolicy(whole: WholeNode, members: number): Uint8Array {
       fee: BigInt(whole.node.services.node.minimumFee[112] ?? 0),
       sign: (message) => whole.family.sign(owner.privateKey, message, seededRandom('large')),
     },
-    whole.chain,
+    whole.scheme,
   );
 }
 

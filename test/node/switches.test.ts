@@ -52,7 +52,7 @@ t.test('sdk-compatible: consensus of blocks', async (t) => {
 });
 
 t.test('sdk-compatible: codes of contract runs', async (t) => {
-  const { accounts, chain, node } = await wholeNode(t);
+  const { accounts, scheme, node } = await wholeNode(t);
   const [owner] = accounts;
   const run = (code: number | undefined): ExecutionStatus => ({
     sender: owner.address,
@@ -64,7 +64,7 @@ t.test('sdk-compatible: codes of contract runs', async (t) => {
     timestamp: 1,
     signature: new Uint8Array(64),
   });
-  t.equal(chain.chainId, 84);
+  t.equal(scheme.chainId, 84);
   for (const [sdkCompatible, shown] of [
     [false, '3'],
     [true, 3],

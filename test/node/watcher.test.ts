@@ -6,10 +6,10 @@ import { wholeNode } from './in-process.ts';
 
 t.test('scenario 107: a watcher takes and signs no transactions of clients', async (t) => {
   const whole = await wholeNode(t, { set: ['network.mode=watcher'], http: hyperExpress });
-  const { node, accounts, transfer, clock, apiKey, chain } = whole;
+  const { node, accounts, transfer, clock, apiKey, scheme } = whole;
   const [owner, other] = accounts;
   const { post } = restOf(`http://127.0.0.1:${node.rest!.port}`, apiKey);
-  const json = txToJson(transfer(owner, other, 1), chain);
+  const json = txToJson(transfer(owner, other, 1), scheme);
   for (const path of ['sign', 'broadcast', 'signAndBroadcast']) {
     t.match(
       await post(`/transactions/${path}`, json),

@@ -22,7 +22,7 @@ import {
   signedByReplier,
 } from '../../src/privacy/privacy-messages.ts';
 import { transferKey } from '../../src/privacy/session-key.ts';
-import { chain, family } from '../chain/chain-harness.ts';
+import { family, scheme } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Member } from '../network/cluster.ts';
 import { type Maverick, maverick } from '../network/maverick.ts';
@@ -66,7 +66,7 @@ async function answer(
   genuine: Buffer,
   { data = (bytes) => bytes, chunks = (sealed) => sealed, offer = (bytes) => bytes, signer }: Lie,
 ): Promise<void> {
-  const request = decodeRequest((await stream.receive())!, chain);
+  const request = decodeRequest((await stream.receive())!, scheme);
   const own = family.generateKeyPair(random);
   const about = { ...request, asker: session.owner, replier: self.address };
   const signed = signedByReplier(about, request.ephemeralKey, own.publicKey);
@@ -76,7 +76,7 @@ async function answer(
   const key = transferKey(family, own.privateKey, request.ephemeralKey, keys);
   const seal = chunkSealer(key, itemBytes(request));
   const texts = { type: 'file', filename: 'x', size: '1', author: '', comment: '' };
-  const header = encodeHeader({ ...texts, sender: self.address, timestamp: 1n }, chain);
+  const header = encodeHeader({ ...texts, sender: self.address, timestamp: 1n }, scheme);
   const plain = Buffer.concat([header, data(genuine)]);
   const sealed: Uint8Array[] = [];
   for (let at = 0; at < plain.length; at += CHUNK_BYTES) {
@@ -106,7 +106,7 @@ for (const [name, lie] of Object.entries(lies)) {
       asked++;
       return answer(liar, session, stream, bytes, lie);
     });
-    liar.notifyAll(ITEMS, encodeItems([item], chain));
+    liar.notifyAll(ITEMS, encodeItems([item], scheme));
     await network.seconds(1);
     await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
     await network.until('the data', async () => (await held(b, policyId, bytes)) !== undefined);
@@ -135,7 +135,7 @@ t.test('genuine data with another sender', async (t) => {
     asked++;
     return answer(liar, session, stream, bytes, {});
   });
-  liar.notifyAll(ITEMS, encodeItems([{ policyId, hash: sha256(bytes) }], chain));
+  liar.notifyAll(ITEMS, encodeItems([{ policyId, hash: sha256(bytes) }], scheme));
   await network.seconds(1);
   await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
   await network.until('the data', async () => (await held(b, policyId, bytes)) !== undefined);

@@ -11,7 +11,7 @@ import type { DataToSend } from '../../src/privacy/accept-item.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
 import { signedBytes } from '../../src/tx/seal.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import { chain } from '../chain/chain-harness.ts';
+import { scheme } from '../chain/chain-harness.ts';
 import { temporaryFolder } from '../e2e/dev-node.ts';
 import type { Scope } from '../e2e/process.ts';
 import {
@@ -126,7 +126,7 @@ export function make(
 ): Tx {
   const json = { version: 1, timestamp, senderPublicKey: base58.encode(from.publicKey), ...fields };
   const proven = (signature: Uint8Array): Tx =>
-    txFromJson({ ...json, proofs: [base58.encode(signature)] }, chain);
+    txFromJson({ ...json, proofs: [base58.encode(signature)] }, scheme);
   return proven(from.sign(signedBytes(proven(new Uint8Array(64)))));
 }
 

@@ -16,7 +16,7 @@ const IMAGE = { image: 'sum:1', imageHash: 'ab'.repeat(32) };
 async function network(features?: readonly number[]): Promise<Harness> {
   return createHarness({
     ...(features && {
-      network: { preActivatedFeatures: new Map(features.map((id) => [id, 0])) },
+      rules: { preActivatedFeatures: new Map(features.map((id) => [id, 0])) },
     }),
     balances: [alice, bob].map((of) => [of, 100n * WEST] as const),
     participants: [

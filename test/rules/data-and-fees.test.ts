@@ -25,14 +25,14 @@ import {
 const [alice, bob] = [actor(1), actor(2)] as const;
 const ALL_FEATURES = [2, 3, 4, 5, 6, 7, 9, 10];
 
-async function network(settings: Genesis['network'] = {}): Promise<Harness> {
+async function network(settings: Genesis['rules'] = {}): Promise<Harness> {
   return createHarness({
     balances: [
       [alice, 1000n * WEST],
       [bob, 10n * WEST],
     ],
     participants: [[alice, ['miner', 'permissioner', 'connection_manager', 'issuer']]],
-    network: settings,
+    rules: settings,
   });
 }
 
@@ -83,9 +83,9 @@ t.test('scenario 66: limits of data', async (t) => {
     message(() => {
       const tx = h.make(data, alice, { ...own(alice), data: list, fee: WEST });
       data.fields.data.fromJson(
-        data.fields.data.toJson(tx.fields['data'] as never, h.head.chain),
+        data.fields.data.toJson(tx.fields['data'] as never, h.head.scheme),
         'obj.data',
-        h.head.chain,
+        h.head.scheme,
       );
     });
   const many = (count: number, size = 1) =>

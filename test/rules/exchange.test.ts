@@ -7,7 +7,7 @@ import { issue } from '../../src/tx/types/003-issue.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { exchange } from '../../src/tx/types/007-exchange.ts';
 import { sponsorFee } from '../../src/tx/types/014-sponsor-fee.ts';
-import { type Actor, actor, chain, createHarness, type Harness, WEST } from './ledger-harness.ts';
+import { type Actor, actor, createHarness, type Harness, scheme, WEST } from './ledger-harness.ts';
 
 const [alice, bob, dex, carol] = [actor(1), actor(2), actor(3), actor(4)] as const;
 const gold = { name: 'Gold', description: '', quantity: 1000n, decimals: 0, reissuable: false };
@@ -46,7 +46,7 @@ function order(
     proofs: [base58.encode(new Uint8Array(64))],
     ...rest,
   };
-  return orderFromJson(json, 'obj', chain);
+  return orderFromJson(json, 'obj', scheme);
 }
 
 interface Trade {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { latin1 } from '../../src/base/bytes.ts';
-import { createChain } from '../../src/crypto/chain.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { assetBalance } from '../../src/ledger/assets.ts';
@@ -23,7 +23,7 @@ import {
   type MinedContext,
   openBlock,
 } from '../../src/tx/rules/block-fees.ts';
-import type { FeeSettings, NetworkSettings } from '../../src/tx/rules/chain-rules.ts';
+import type { ChainRules, FeeSettings } from '../../src/tx/rules/chain-rules.ts';
 import { buildTx } from '../../src/tx/seal.ts';
 import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
 import { genesis } from '../../src/tx/types/001-genesis.ts';
@@ -35,7 +35,7 @@ export const GENESIS_TIME = 1_574_240_400_000;
 export const BLOCK_MS = 10_000;
 export const WEST = 100_000_000n;
 
-export const chain = createChain(createFamily('curve25519'), 'T'.charCodeAt(0));
+export const scheme = createChainScheme(createFamily('curve25519'), 'T'.charCodeAt(0));
 
 export interface Actor {
   readonly publicKey: Uint8Array;
@@ -48,11 +48,11 @@ export interface Actor {
 /** An account named by a number. Its key signs nothing. */
 export function actor(seed: number): Actor {
   const publicKey = new Uint8Array(32).fill(seed + 1);
-  const address = chain.addressOf(publicKey);
+  const address = scheme.addressOf(publicKey);
   return {
     publicKey,
     address,
-    text: chain.addressToText(address),
+    text: scheme.addressToText(address),
     to: { kind: 'address', bytes: address },
   };
 }
@@ -71,7 +71,7 @@ export const defaultFees: FeeSettings = {
 
 const REFERENCE_FEATURES = [3, 4, 5, 6, 7, 9, 10, 100, 101, 120];
 
-export const defaultNetwork: NetworkSettings = {
+export const defaultRules: ChainRules = {
   nativeToken: 'WEST',
   fees: defaultFees,
   txExpireTimeoutMs: 2 * 3_600_000,
@@ -83,11 +83,11 @@ export const defaultNetwork: NetworkSettings = {
 export interface Genesis {
   readonly balances: readonly (readonly [Actor, bigint])[];
   readonly participants?: readonly (readonly [Actor, readonly Role[]])[];
-  readonly network?: Partial<NetworkSettings>;
+  readonly rules?: Partial<ChainRules>;
 }
 
 export interface Harness {
-  readonly network: NetworkSettings;
+  readonly rules: ChainRules;
   readonly head: Head;
   readonly committer: Committer;
   /** The block in the making: its time is that of the last one plus ten seconds. */
@@ -123,9 +123,9 @@ const SIGNATURE = new Uint8Array(64);
 const miner = actor(200);
 
 export async function createHarness(options: Genesis): Promise<Harness> {
-  const network = { ...defaultNetwork, ...options.network };
+  const rules = { ...defaultRules, ...options.rules };
   const store = createMemoryStore();
-  const head = createHead(store, chain);
+  const head = createHead(store, scheme);
   const committer = createCommitter({
     store,
     head,
@@ -147,7 +147,7 @@ export async function createHarness(options: Genesis): Promise<Harness> {
     draft = createOverlay(head);
     ids = [];
     block = {
-      ...blockContext(head, network, {
+      ...blockContext(head, rules, {
         height: times.length + 1,
         timestamp: now,
         parentTimestamp: times.at(-1) ?? now,
@@ -171,7 +171,7 @@ export async function createHarness(options: Genesis): Promise<Harness> {
     const layout = how.version === undefined ? usable.at(-1) : usable[0];
     assert(layout !== undefined, `a layout of ${def.name}`);
     const values = {
-      chainId: chain.chainId,
+      chainId: scheme.chainId,
       attachment: new Uint8Array(),
       senderPublicKey: from.publicKey,
       fee: def.fee,
@@ -180,7 +180,7 @@ export async function createHarness(options: Genesis): Promise<Harness> {
     };
     // Tests name fields freely; what is missing shows when the bytes are written.
     const proofs = layout.frame === 'genesis' ? [] : (how.proofs ?? [SIGNATURE]);
-    return buildTx(def, layout, values as unknown as Input<F>, proofs, chain) as unknown as Tx;
+    return buildTx(def, layout, values as unknown as Input<F>, proofs, scheme) as unknown as Tx;
   }
 
   function apply(tx: Tx, known: Partial<Knowledge> = {}): bigint {
@@ -225,7 +225,7 @@ export async function createHarness(options: Genesis): Promise<Harness> {
       .sort();
 
   const harness: Harness = {
-    network,
+    rules,
     head,
     committer,
     get draft() {

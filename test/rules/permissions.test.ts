@@ -196,7 +196,7 @@ t.test('the role sender, where the network asks for it', async (t) => {
       [carol, WEST],
     ],
     participants: [[admin, ['miner', 'permissioner', 'connection_manager', 'sender']]],
-    network: { senderRoleEnabled: true },
+    rules: { senderRoleEnabled: true },
   });
   const pay = { recipient: admin.to, amount: 1n };
   t.equal(h.refusal(h.make(transfer, carol, pay)), denied(carol, `Has no active 'sender' role`));

@@ -61,7 +61,7 @@ function network(feature2: boolean): Promise<Harness> {
       [actors[3]!, ['miner', 'permissioner', 'connection_manager', 'issuer']],
       [actors[2]!, ['issuer']],
     ],
-    network: { preActivatedFeatures: new Map(features.map((id) => [id, 0])) },
+    rules: { preActivatedFeatures: new Map(features.map((id) => [id, 0])) },
   });
 }
 

@@ -3,7 +3,7 @@ import { latin1 } from '../../src/base/bytes.ts';
 import { I64_MAX } from '../../src/base/int.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { base58 } from '../../src/codec/text.ts';
-import { createChain } from '../../src/crypto/chain.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import { decodeTx } from '../../src/tx/registry.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';
@@ -13,7 +13,7 @@ import { burn } from '../../src/tx/types/006-burn.ts';
 import { leaseCancel } from '../../src/tx/types/009-lease-cancel.ts';
 import { createAlias } from '../../src/tx/types/010-create-alias.ts';
 import { massTransfer } from '../../src/tx/types/011-mass-transfer.ts';
-import { actor, chain, createHarness, type Harness, toAlias, WEST } from './ledger-harness.ts';
+import { actor, createHarness, type Harness, scheme, toAlias, WEST } from './ledger-harness.ts';
 
 const [alice, bob, carol] = [actor(1), actor(2), actor(3)] as const;
 const HOUR = 3_600_000;
@@ -76,7 +76,7 @@ t.test('more than there is', async (t) => {
 });
 
 t.test('scenario 55: another network', async (t) => {
-  const other = createChain(createFamily('curve25519'), 'W'.charCodeAt(0));
+  const other = createChainScheme(createFamily('curve25519'), 'W'.charCodeAt(0));
   const h = await network();
   const here = [
     h.make(issue, alice, gold, { version: 2 }),
@@ -187,7 +187,7 @@ t.test('before feature 6 only the issuer burns', async (t) => {
       [bob, 10n * WEST],
     ],
     participants: [[alice, ['miner', 'issuer']]],
-    network: {
+    rules: {
       preActivatedFeatures: new Map([
         [4, 0],
         [7, 0],
@@ -220,7 +220,7 @@ t.test('scenario 62: recipients by alias', async (t) => {
   const bytes = h.make(transfer, alice, { recipient: toAlias('bobby'), amount: 3n }).bytes.slice();
   bytes[latin1(bytes).indexOf('T', latin1(bytes).indexOf('bobby') - 4)] = 'W'.charCodeAt(0);
   t.match(
-    message(() => decodeTx(bytes, chain)),
+    message(() => decodeTx(bytes, scheme)),
     `Alias network char doesn't match current scheme`,
   );
   await h.mine();
@@ -238,13 +238,13 @@ t.test('scenario 63: one alias per address, four to thirty characters', async (t
   for (const length of [3, 31]) {
     const alias = 'a'.repeat(length);
     t.match(
-      message(() => decodeTx(named(bob, alias).bytes, chain)),
+      message(() => decodeTx(named(bob, alias).bytes, scheme)),
       /^\w+: Alias '.*' length should be between 4 and 30$/,
       `${length} characters`,
     );
   }
   t.match(
-    message(() => decodeTx(named(bob, 'Upper').bytes, chain)),
+    message(() => decodeTx(named(bob, 'Upper').bytes, scheme)),
     'Alias should contain only following characters: -.0123456789@_abcdefghijklmnopqrstuvwxyz',
   );
 });
@@ -282,7 +282,7 @@ t.test('scenario 64: a hundred recipients, some more than once, the sender too',
   );
   const tooMany = h.make(massTransfer, alice, { transfers: [...list, ...list.slice(0, 1)] });
   t.match(
-    message(() => decodeTx(tooMany.bytes, chain)),
+    message(() => decodeTx(tooMany.bytes, scheme)),
     'Number of transfers 101 is greater than 100',
   );
 });

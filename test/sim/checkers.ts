@@ -20,7 +20,7 @@ import { isParticipant } from '../../src/ledger/participants.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { consensusOf } from '../../src/node/open-consensus.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import { chain, quiet } from '../chain/chain-harness.ts';
+import { quiet, scheme } from '../chain/chain-harness.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import type { Ground, SimNode } from './node.ts';
 import { GENESIS_TIME, POOL_BYTES_MAX, ROLLBACK_MAX } from './settings.ts';
@@ -78,9 +78,9 @@ export class Checkers {
   noteSignature(node: SimNode, message: Uint8Array): string | undefined {
     const header = blockIn(message);
     if (header === undefined) return undefined;
-    const { turnOf } = consensusOf(node.config, GENESIS_TIME, chain);
+    const { turnOf } = consensusOf(node.config, GENESIS_TIME, scheme);
     const turn = `${node.name} ${turnOf(header)}`;
-    const block = latin1(chain.fastHash(message));
+    const block = latin1(scheme.fastHash(message));
     const earlier = this.signed.get(turn) ?? block;
     this.signed.set(turn, block);
     return earlier === block ? undefined : `a second block in its turn: ${turn}`;
@@ -122,7 +122,7 @@ export class Checkers {
       // Before that it trusts those who were listed by its operator.
       if (!isParticipant(blockchain.view, member.account.address)) continue;
       for (const { nodeOwnerAddress } of sessions) {
-        if (isParticipant(blockchain.view, chain.addressFromText(nodeOwnerAddress))) continue;
+        if (isParticipant(blockchain.view, scheme.addressFromText(nodeOwnerAddress))) continue;
         this.fail(node, `a session with ${nodeOwnerAddress}, who is not registered`);
       }
     }
@@ -154,7 +154,7 @@ export class Checkers {
     const store = createMemoryStore({ rows: node.disk.store.dump() });
     const { clock, config } = node;
     const { verifier, genesis } = ground;
-    const ports = { chain, store, verifier, clock, log: quiet };
+    const ports = { scheme, store, verifier, clock, log: quiet };
     const { blockchain, consensus } = await openBlockchain(config, genesis, ports);
     const forkChoice = createForkChoice(
       { rollbackMax: ROLLBACK_MAX },
@@ -191,7 +191,7 @@ export class Checkers {
 /** The header of the block that is being signed; undefined where this is something else. */
 function blockIn(message: Uint8Array): Header | undefined {
   try {
-    return decodeBlock(concat(message, new Uint8Array(SIGNATURE_BYTES)), chain).header;
+    return decodeBlock(concat(message, new Uint8Array(SIGNATURE_BYTES)), scheme).header;
   } catch (error) {
     if (error instanceof CodecError) return undefined;
     throw error;

@@ -14,7 +14,7 @@ import { InitialSyncError } from '../../src/network/peers/initial-sync.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { decodeTx } from '../../src/tx/bytes.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import { chain } from '../chain/chain-harness.ts';
+import { scheme } from '../chain/chain-harness.ts';
 import { memoryFiles } from '../keystore/sample.ts';
 import { createMemoryNet, type MemoryNet } from '../simulated/memory-net.ts';
 import { Broken, Checkers } from './checkers.ts';
@@ -203,7 +203,7 @@ export class Cluster {
   /** A client sends it to this node; true once it is accepted. */
   async submit(node: SimNode, made: Tx): Promise<boolean> {
     try {
-      const tx = decodeTx(made.bytes, chain);
+      const tx = decodeTx(made.bytes, scheme);
       await node.pool.submit(tx);
       if (!node.isAlive) return false;
       this.checkers.noteAccepted(node, tx);
@@ -258,7 +258,7 @@ export class Cluster {
     const { view, tip } = first.blockchain;
     return Array.from({ length: tip().height - height }, (_, i) => {
       const { generator } = headerRowAt(view, height + i + 1)!.header;
-      return this.nameOf(chain.addressToText(chain.addressOf(generator)));
+      return this.nameOf(scheme.addressToText(scheme.addressOf(generator)));
     });
   }
 

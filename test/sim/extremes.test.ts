@@ -26,7 +26,7 @@ import { isSigned, signedBytes } from '../../src/tx/seal.ts';
 import { TX_BYTES_MAX } from '../../src/tx/size.ts';
 import type { Layout, Tx } from '../../src/tx/transaction.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
-import { type Account, chain, miners, quiet, users } from '../chain/chain-harness.ts';
+import { type Account, miners, quiet, scheme, users } from '../chain/chain-harness.ts';
 import { actions, newScene, type Scene, sign } from '../generators/actions.ts';
 import { at, extremesOf, type Json, membersOf, type Path, put } from '../generators/extremes.ts';
 import { Rng } from '../generators/random.ts';
@@ -181,7 +181,7 @@ const isKnown = (id: number): boolean => id < feature.sponsoredFees;
 
 const zeros = base58.encode(new Uint8Array(64));
 const request = { header: () => '' } as unknown as HttpRequest;
-const jsonOf = (tx: Tx): Json => parse(stringify(txToJson(tx, chain))) as Json;
+const jsonOf = (tx: Tx): Json => parse(stringify(txToJson(tx, scheme))) as Json;
 
 /** The number of a refusal; throws where it has none. */
 function code(body: string | Uint8Array): number {
@@ -192,7 +192,7 @@ function code(body: string | Uint8Array): number {
 
 function readable(json: Json): Tx | undefined {
   try {
-    return txFromJson(json, chain);
+    return txFromJson(json, scheme);
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;
@@ -342,8 +342,8 @@ t.test('extremes on four nodes, one of which comes later', async (t) => {
     const blocks = Array.from({ length: height - 1 }, (_, i) => blockAt(blockchain.view, i + 2)!);
     const path = join(folder, 'chain');
     await writeChainFile(path, blockId(genesis), 2, blocks);
-    const file = await readChainFile(path, chain);
-    const ports = { chain, store: createMemoryStore(), verifier, clock: first!.clock, log: quiet };
+    const file = await readChainFile(path, scheme);
+    const ports = { scheme, store: createMemoryStore(), verifier, clock: first!.clock, log: quiet };
     const empty = await openBlockchain(config, genesis, ports);
     const importing = importBlocks(empty.blockchain, verifier, file.blocks, { from: file.from });
     let count: number | undefined;

@@ -11,7 +11,7 @@ import { encodeTxHashes, txProtocols } from '../../src/network/messages/transact
 import type { Session } from '../../src/network/sessions/session.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { openPeering } from '../../src/node/open-peering.ts';
-import { chain, family, quiet } from '../chain/chain-harness.ts';
+import { family, quiet, scheme } from '../chain/chain-harness.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import type { Ground } from './node.ts';
 import type { Dice } from './random.ts';
@@ -25,7 +25,7 @@ export async function startLiar(ground: Ground, rules: Rules, dice: Dice): Promi
   const { world, genesis, verifier } = ground;
   const clock = nodeClock(world, 0);
   const config = configOf(rules, liarMember, rules.members);
-  const ports = { chain, family, verifier, clock, random: dice, log: quiet };
+  const ports = { scheme, family, verifier, clock, random: dice, log: quiet };
   // It knows the members by the genesis block and never learns more.
   const store = createMemoryStore();
   const { blockchain } = await openBlockchain(config, genesis, { ...ports, store });
@@ -63,11 +63,11 @@ function lie(session: Session, dice: Dice): void {
   if (kind < 5) {
     const height = 1 + dice.below(2_000);
     const score = BigInt(height) * 10n ** 18n;
-    const head = encodeHead({ height, id: dice.bytes(64), score }, chain);
+    const head = encodeHead({ height, id: dice.bytes(64), score }, scheme);
     session.notify(blockProtocols.head, head);
   } else if (kind < 7) {
     const hashes = Array.from({ length: 1 + dice.below(500) }, () => dice.bytes(32));
-    session.notify(txProtocols.hashes, encodeTxHashes(hashes, chain));
+    session.notify(txProtocols.hashes, encodeTxHashes(hashes, scheme));
   } else {
     session.notify(dice.pick(Object.values(blockProtocols)), dice.bytes(dice.below(300)));
   }
@@ -80,7 +80,7 @@ function answer(protocol: string, message: Uint8Array, dice: Dice): Promise<Uint
   if (protocol === blockProtocols.ids && kind === 2) {
     const common = message.slice(2, 66);
     const next = Array.from({ length: dice.below(100) }, () => dice.bytes(64));
-    return Promise.resolve(encodeIds({ common, next }, chain));
+    return Promise.resolve(encodeIds({ common, next }, scheme));
   }
   return Promise.resolve(new Uint8Array(2));
 }

@@ -8,7 +8,7 @@ import type { Block } from '../../src/block/block.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node } from '../../src/node/node.ts';
-import { chain, family } from '../chain/chain-harness.ts';
+import { family, scheme } from '../chain/chain-harness.ts';
 import { memoryFiles } from '../keystore/sample.ts';
 import { noHttp } from '../node/memory-ports.ts';
 import type { MemoryHost } from '../simulated/memory-net.ts';
@@ -107,10 +107,10 @@ export class SimNode {
     const { clock, dice, disk, config, ground } = this;
     const keystore = await openKeystore(
       { path: config.wallet.file, layout: 'file', password: '' },
-      { files: disk.files, random: dice, family, chain },
+      { files: disk.files, random: dice, family, scheme },
     );
     this.inner = await createNode(config, ground.genesis, {
-      chain,
+      scheme,
       family: { ...family, sign: (...input) => this.sign(...input) },
       store: disk.store,
       journal: this.journal('records'),
@@ -207,7 +207,7 @@ export class SimNode {
 export function sharedVerifier(): Verifier {
   const verdicts = new Map<string, boolean>();
   const verify = (key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean => {
-    const name = latin1(key) + latin1(signature) + latin1(chain.fastHash(message));
+    const name = latin1(key) + latin1(signature) + latin1(scheme.fastHash(message));
     let verdict = verdicts.get(name);
     if (verdict === undefined) {
       verdict = family.verify(key, message, signature);

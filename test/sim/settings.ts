@@ -6,7 +6,7 @@ import { signGenesis } from '../../src/block/genesis.ts';
 import { genesisSettings } from '../../src/node/config/genesis.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
-import { type Account, account, chain, FUNDS, miners, users } from '../chain/chain-harness.ts';
+import { type Account, account, FUNDS, miners, scheme, users } from '../chain/chain-harness.ts';
 import { stranger } from '../generators/faults.ts';
 
 export const GENESIS_TIME = 1_700_000_000_000;
@@ -71,7 +71,7 @@ export function configOf(rules: Rules, member: Member, knows: readonly Member[])
         'max-bans-percentage': 40,
       },
       custom: {
-        'address-scheme-character': String.fromCharCode(chain.chainId),
+        'address-scheme-character': String.fromCharCode(scheme.chainId),
         genesis: {
           'initial-balance': String(FUNDS * BigInt(funded.length)),
           'average-block-delay': `${LENGTH_MS}ms`,
@@ -117,5 +117,5 @@ const INITIAL_BASE_TARGET = 75_000;
 
 export function genesisOf(config: Config): Block {
   const { publicKey, sign } = account('founder');
-  return signGenesis(genesisSettings(config, GENESIS_TIME, chain), { publicKey, sign }, chain);
+  return signGenesis(genesisSettings(config, GENESIS_TIME, scheme), { publicKey, sign }, scheme);
 }

@@ -10,7 +10,7 @@ import {
   unsignedFromJson,
 } from '../../src/tx/json/encode.ts';
 import { allTypes } from '../../src/tx/registry.ts';
-import { chain, publicKeys } from '../generators/network.ts';
+import { publicKeys, scheme } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';
 import { transactionOf } from '../generators/tx.ts';
 
@@ -28,11 +28,11 @@ function nested(depth: number): unknown {
 }
 
 const forms: readonly ((json: unknown) => unknown)[] = [
-  (json) => txFromJson(json, chain),
-  (json) => broadcastFromJson(json, chain),
-  (json) => forFeeFromJson(json, chain),
+  (json) => txFromJson(json, scheme),
+  (json) => broadcastFromJson(json, scheme),
+  (json) => forFeeFromJson(json, scheme),
   (json) =>
-    unsignedFromJson(json, chain, {
+    unsignedFromJson(json, scheme, {
       publicKeyOf: () => publicKeys[0]!,
       timestamp: 1,
       feeOf: () => 1n,
@@ -58,7 +58,7 @@ t.test(`${MUTATIONS} mutations of valid requests`, (t) => {
     .flatMap((def) => def.layouts.map((layout) => ({ def, layout })))
     .map(({ def, layout }, seed) => {
       const tx = transactionOf(def, layout, new Rng(seed));
-      return parse(stringify(txToJson(tx, chain)));
+      return parse(stringify(txToJson(tx, scheme)));
     });
   let refused = 0;
   for (let seed = 0; seed < MUTATIONS; seed++) {

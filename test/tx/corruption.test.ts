@@ -4,7 +4,7 @@ import { equal } from '../../src/base/bytes.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { buildTx, decodeTx } from '../../src/tx/bytes.ts';
 import { allTypes } from '../../src/tx/registry.ts';
-import { chain } from '../generators/network.ts';
+import { scheme } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';
 import { transactionOf } from '../generators/tx.ts';
 import { accepted, fullBytes, title } from './vectors.ts';
@@ -14,7 +14,7 @@ const MUTATIONS = Number(process.env['MUTATIONS'] ?? 100_000);
 /** The error of an attempt, if it is one that is allowed. */
 function refusal(bytes: Uint8Array): CodecError | undefined {
   try {
-    decodeTx(bytes, chain);
+    decodeTx(bytes, scheme);
     return undefined;
   } catch (cause) {
     if (cause instanceof CodecError) return cause;
@@ -38,7 +38,7 @@ t.test('a view into a larger buffer ends where it ends', (t) => {
   const bytes = fullBytes(accepted[0]!);
   const larger = new Uint8Array(bytes.length + 20);
   larger.set(bytes, 10);
-  const tx = decodeTx(larger.subarray(10, 10 + bytes.length), chain);
+  const tx = decodeTx(larger.subarray(10, 10 + bytes.length), scheme);
   t.ok(equal(tx.bytes, bytes));
   t.ok(refusal(larger.subarray(10, 9 + bytes.length)));
   t.end();
@@ -54,9 +54,9 @@ t.test(`${MUTATIONS} mutations of valid transactions`, (t) => {
     const rng = new Rng(seed);
     const bytes = mutated(samples[seed % samples.length]!, rng);
     try {
-      const tx = decodeTx(bytes, chain);
+      const tx = decodeTx(bytes, scheme);
       // Nothing that is accepted has a second spelling.
-      const again = buildTx(tx.def, tx.layout, tx.fields, tx.proofs, chain);
+      const again = buildTx(tx.def, tx.layout, tx.fields, tx.proofs, scheme);
       if (!equal(again.bytes, bytes)) t.fail('not canonical', { seed });
     } catch (cause) {
       refused++;

@@ -16,7 +16,7 @@ import { planOf } from '../../src/tx/plan.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import type { Layout, Tx, TxType } from '../../src/tx/transaction.ts';
 import { type Extremes, extremesOf, type Json, membersOf, put } from '../generators/extremes.ts';
-import { chain, publicKeys } from '../generators/network.ts';
+import { publicKeys, scheme } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';
 import { transactionOf } from '../generators/tx.ts';
 
@@ -28,7 +28,7 @@ t.setTimeout(3_600_000);
 /** The transaction, or the refusal; anything else that is thrown fails the test. */
 function read(json: Json): Tx | ApiError {
   try {
-    return txFromJson(json, chain);
+    return txFromJson(json, scheme);
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
@@ -47,7 +47,7 @@ function sampleOf(def: TxType, layout: Layout): Tx {
 
 /** As a request: what clients leave out is left out. */
 function jsonOf(tx: Tx): Json {
-  const { id: _id, sender: _sender, ...json } = parse(stringify(txToJson(tx, chain))) as Json;
+  const { id: _id, sender: _sender, ...json } = parse(stringify(txToJson(tx, scheme))) as Json;
   return json;
 }
 
@@ -55,7 +55,7 @@ function jsonOf(tx: Tx): Json {
 function travel(tx: Tx): string | undefined {
   let again: Tx;
   try {
-    again = decodeTx(tx.bytes, chain);
+    again = decodeTx(tx.bytes, scheme);
   } catch (error) {
     // Bytes that fit both layouts of a type 14 are refused by the pool.
     if (error instanceof CodecError && error.message.includes('more than one')) return undefined;
@@ -74,11 +74,11 @@ function travel(tx: Tx): string | undefined {
       features: [],
     },
     [tx.bytes],
-    chain,
+    scheme,
     () => new Uint8Array(64),
   );
-  const [inBlock] = decodeBlock(block.bytes, chain).transactions;
-  const [inList] = decodeTxList(encodeTxList([tx.bytes], chain), chain);
+  const [inBlock] = decodeBlock(block.bytes, scheme).transactions;
+  const [inList] = decodeTxList(encodeTxList([tx.bytes], scheme), scheme);
   if (!equal(inBlock!, tx.bytes) || !equal(inList!, tx.bytes)) return 'its bytes changed';
   return undefined;
 }
@@ -89,7 +89,7 @@ function* grown(tx: Tx): Generator<Uint8Array> {
   for (const [grownAt, grownName] of names.entries()) {
     const value = oneMore(tx.fields[grownName]);
     if (value === undefined) continue;
-    const out = new Writer(chain);
+    const out = new Writer(scheme);
     if (tx.layout.frame === 'proven') out.u8(0);
     out.u8(tx.type);
     out.u8(tx.version);
@@ -185,7 +185,7 @@ function ifReachable(json: Json, path: Extremes['path'], value: unknown): Json {
 /** Bytes from a peer: a CodecError is the only thing that may be thrown. */
 function refuseOrRead(t: T, bytes: Uint8Array, label: string): void {
   try {
-    decodeTx(bytes, chain);
+    decodeTx(bytes, scheme);
   } catch (error) {
     if (!(error instanceof CodecError)) t.fail(`${label}: ${String(error)} in bytes`);
   }

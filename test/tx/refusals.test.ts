@@ -7,11 +7,11 @@ import { ApiError } from '../../src/base/errors.ts';
 import { parse } from '../../src/base/json.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { broadcastFromJson, txFromJson } from '../../src/tx/json/encode.ts';
-import { addresses, chain, publicKeys } from '../generators/network.ts';
+import { addresses, publicKeys, scheme } from '../generators/network.ts';
 
 type Json = Record<string, unknown>;
 
-const address = chain.addressToText(addresses[1]!);
+const address = scheme.addressToText(addresses[1]!);
 const key = base58.encode(publicKeys[0]!);
 const id = base58.encode(new Uint8Array(32).fill(9));
 const common = { senderPublicKey: key, fee: 1, timestamp: 1574240400000, proofs: [] };
@@ -152,7 +152,7 @@ const cases: readonly (readonly [keyof typeof requests, Json, number, string | R
 
 function refusal(json: unknown): ApiError {
   try {
-    txFromJson(json, chain);
+    txFromJson(json, scheme);
   } catch (cause) {
     if (cause instanceof ApiError) return cause;
     throw cause;
@@ -179,7 +179,7 @@ for (const [name, change, code, expected] of cases) {
 
 t.test('the untouched requests are right', (t) => {
   for (const request of Object.values(requests)) {
-    t.equal(txFromJson({ ...common, ...request }, chain).type, request.type);
+    t.equal(txFromJson({ ...common, ...request }, scheme).type, request.type);
   }
   t.end();
 });
@@ -219,7 +219,7 @@ t.test('wrong shapes are told together and before broken rules', (t) => {
 t.test('types that clients may not submit', (t) => {
   const attempt = (json: Json): string => {
     try {
-      broadcastFromJson(json, chain);
+      broadcastFromJson(json, scheme);
       return 'accepted';
     } catch (cause) {
       return `${(cause as ApiError).code} ${(cause as ApiError).message}`;
@@ -239,7 +239,7 @@ t.test('integers are read exactly, whatever their spelling', (t) => {
   const amount = (text: string): bigint => {
     const json = { ...common, fee: 0, ...requests.transfer };
     const body = JSON.stringify({ ...json, amount: null }).replace('"amount":null', text);
-    return txFromJson(parse(body), chain).fields['amount'] as bigint;
+    return txFromJson(parse(body), scheme).fields['amount'] as bigint;
   };
   t.equal(amount('"amount":9223372036854775807'), 9223372036854775807n);
   t.equal(amount('"amount":"9223372036854775807"'), 9223372036854775807n);

@@ -16,14 +16,14 @@ import {
   unsignedFromJson,
 } from '../../src/tx/json/encode.ts';
 import { sponsorFee, sponsorshipRatio } from '../../src/tx/types/014-sponsor-fee.ts';
-import { chain, family } from '../generators/network.ts';
+import { family, scheme } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';
 
 const rng = new Rng(5);
 const random = { bytes: (count: number) => rng.bytes(count) };
 const [own, other] = ['own', 'other'].map((phrase) => {
   const { privateKey, publicKey } = family.keyPairFromPhrase(phrase);
-  return { privateKey, publicKey, address: chain.addressOf(publicKey) };
+  return { privateKey, publicKey, address: scheme.addressOf(publicKey) };
 }) as [Account, Account];
 
 interface Account {
@@ -34,7 +34,7 @@ interface Account {
 
 const id = base58.encode(new Uint8Array(32).fill(3));
 const key = base58.encode(own.publicKey);
-const to = chain.addressToText(other.address);
+const to = scheme.addressToText(other.address);
 const NOW = 1574240400000;
 const signature = base58.encode(new Uint8Array(64).fill(1));
 const common = { senderPublicKey: key, fee: 1, timestamp: NOW };
@@ -50,37 +50,40 @@ const code = (attempt: () => unknown): number | undefined => {
 
 t.test('version left out of a broadcast', (t) => {
   const transfer = { ...common, type: 4, recipient: to, amount: 1 };
-  t.equal(txFromJson({ ...transfer, proofs: [signature] }, chain).version, 2);
-  t.equal(txFromJson({ ...transfer, signature }, chain).version, 1);
-  t.equal(txFromJson({ ...transfer, version: '2', proofs: [] }, chain).version, 2);
+  t.equal(txFromJson({ ...transfer, proofs: [signature] }, scheme).version, 2);
+  t.equal(txFromJson({ ...transfer, signature }, scheme).version, 1);
+  t.equal(txFromJson({ ...transfer, version: '2', proofs: [] }, scheme).version, 2);
   const mass = { ...common, type: 11, transfers: [], proofs: [] };
-  t.equal(txFromJson(mass, chain).version, 1);
+  t.equal(txFromJson(mass, scheme).version, 1);
   t.end();
 });
 
 t.test('one signature for one proof and the other way round', (t) => {
   const transfer = { ...common, type: 4, recipient: to, amount: 1 };
-  t.equal(txFromJson({ ...transfer, version: 2, signature }, chain).proofs.length, 1);
-  t.equal(txFromJson({ ...transfer, version: 1, proofs: [signature] }, chain).proofs.length, 1);
+  t.equal(txFromJson({ ...transfer, version: 2, signature }, scheme).proofs.length, 1);
+  t.equal(txFromJson({ ...transfer, version: 1, proofs: [signature] }, scheme).proofs.length, 1);
   t.end();
 });
 
 t.test('other names of members', (t) => {
   const fields = { ...common, version: 2, proofs: [] };
-  t.equal(txFromJson({ ...fields, type: 6, assetId: id, quantity: 7 }, chain).fields['amount'], 7n);
-  const cancel = txFromJson({ ...fields, type: 9, txId: id }, chain);
+  t.equal(
+    txFromJson({ ...fields, type: 6, assetId: id, quantity: 7 }, scheme).fields['amount'],
+    7n,
+  );
+  const cancel = txFromJson({ ...fields, type: 9, txId: id }, scheme);
   t.equal(base58.encode(cancel.fields['leaseId'] as Uint8Array), id);
   const native = { ...fields, type: 4, recipient: `address:${to}`, amount: 1, assetId: '' };
-  t.equal(txFromJson(native, chain).fields['assetId'], undefined);
+  t.equal(txFromJson(native, scheme).fields['assetId'], undefined);
   const create = {
     ...{ ...common, type: 103, proofs: [], params: [] },
     ...{ image: 'registry.example.org:5000/team/app:1.0', imageHash: 'AB'.repeat(32) },
   };
-  const { fields: created } = txFromJson(create, chain);
+  const { fields: created } = txFromJson(create, scheme);
   t.equal(created['contractName'], 'app');
   t.equal(created['imageHash'], 'AB'.repeat(32), 'upper case stays');
   const permit = { ...common, type: 102, target: to, opType: 'ADD', role: 'miner', proofs: [] };
-  t.equal(txFromJson(permit, chain).fields['opType'], 'add');
+  t.equal(txFromJson(permit, scheme).fields['opType'], 'add');
   t.end();
 });
 
@@ -93,9 +96,9 @@ t.test('hash of policy data', (t) => {
     { dataHash: base58.encode(bytes) },
   ];
   for (const spelling of spellings) {
-    const tx = txFromJson({ ...request, ...spelling }, chain);
+    const tx = txFromJson({ ...request, ...spelling }, scheme);
     t.same(tx.fields['dataHash'], bytes);
-    t.match(txToJson(tx, chain), { hash: 'ab'.repeat(32), dataHash: base58.encode(bytes) });
+    t.match(txToJson(tx, scheme), { hash: 'ab'.repeat(32), dataHash: base58.encode(bytes) });
   }
   t.end();
 });
@@ -103,7 +106,7 @@ t.test('hash of policy data', (t) => {
 t.test('the two forms of sponsorship', (t) => {
   const request = { ...common, type: 14, version: 1, assetId: id, proofs: [] as string[] };
   const forms = (json: object): unknown[] =>
-    broadcastFromJson({ ...request, ...json }, chain).map((tx) => tx.layout.variant);
+    broadcastFromJson({ ...request, ...json }, scheme).map((tx) => tx.layout.variant);
   t.same(forms({}), ['ratio']);
   t.same(forms({ minSponsoredAssetFee: 5 }), ['ratio']);
   t.same(forms({ isEnabled: true }), ['switch']);
@@ -117,11 +120,11 @@ t.test('the two forms of sponsorship', (t) => {
   for (const variant of ['ratio', 'switch']) {
     const draft = broadcastFromJson(
       { ...request, isEnabled: true, minSponsoredAssetFee: 100000 },
-      chain,
+      scheme,
     ).find((tx) => tx.layout.variant === variant)!;
     const proof = family.sign(own.privateKey, signedBytes(draft), random);
-    const body = { ...txToJson(draft, chain), proofs: [base58.encode(proof)] };
-    const meant = broadcastFromJson(body, chain).filter((tx) =>
+    const body = { ...txToJson(draft, scheme), proofs: [base58.encode(proof)] };
+    const meant = broadcastFromJson(body, scheme).filter((tx) =>
       family.verify(tx.senderPublicKey, signedBytes(tx), tx.proofs[0]!),
     );
     t.same(
@@ -129,11 +132,11 @@ t.test('the two forms of sponsorship', (t) => {
       [variant],
       'the proof tells which one is meant',
     );
-    t.equal(decodeTx(meant[0]!.bytes, chain).layout.variant, variant, 'so do the bytes');
+    t.equal(decodeTx(meant[0]!.bytes, scheme).layout.variant, variant, 'so do the bytes');
   }
-  const off = broadcastFromJson({ ...request, isEnabled: false }, chain)[0];
+  const off = broadcastFromJson({ ...request, isEnabled: false }, scheme)[0];
   t.equal(sponsorshipRatio(off as unknown as Parameters<typeof sponsorshipRatio>[0]), undefined);
-  t.match(txToJson(off, chain), { isEnabled: false, minSponsoredAssetFee: null });
+  t.match(txToJson(off, scheme), { isEnabled: false, minSponsoredAssetFee: null });
   t.equal(sponsorFee.type, 14);
   t.end();
 });
@@ -149,42 +152,42 @@ const defaults: SignDefaults = {
 };
 
 t.test('sign', (t) => {
-  const sender = chain.addressToText(own.address);
+  const sender = scheme.addressToText(own.address);
   const request = { type: 4, version: 2, sender, recipient: to, amount: 1, password: 'x' };
-  const draft = unsignedFromJson(request, chain, defaults);
+  const draft = unsignedFromJson(request, scheme, defaults);
   const tx = draft.seal([family.sign(own.privateKey, draft.message, random)]);
   t.equal(tx.fee, 4321n, 'fee of the node');
   t.equal(tx.timestamp, NOW, 'time of the node');
   t.same(signedBytes(tx), draft.message);
   t.ok(family.verify(tx.senderPublicKey, signedBytes(tx), tx.proofs[0]!));
-  t.same(txFromJson(txToJson(tx, chain), chain).bytes, tx.bytes, 'ready for broadcast');
+  t.same(txFromJson(txToJson(tx, scheme), scheme).bytes, tx.bytes, 'ready for broadcast');
 
-  const old = unsignedFromJson({ ...request, version: undefined, fee: 5 }, chain, defaults);
+  const old = unsignedFromJson({ ...request, version: undefined, fee: 5 }, scheme, defaults);
   t.equal(old.layout.frame, 'signedFirst', 'version 1 where none is named');
   t.equal(old.seal([new Uint8Array(64)]).fee, 5n);
 
   t.equal(
-    code(() => unsignedFromJson({ ...request, sender: 'xyz' }, chain, defaults)),
+    code(() => unsignedFromJson({ ...request, sender: 'xyz' }, scheme, defaults)),
     102,
   );
   t.equal(
-    code(() => unsignedFromJson({ ...request, sender: undefined }, chain, defaults)),
+    code(() => unsignedFromJson({ ...request, sender: undefined }, scheme, defaults)),
     1,
   );
-  const stranger = chain.addressToText(chain.addressOf(new Uint8Array(32).fill(8)));
+  const stranger = scheme.addressToText(scheme.addressOf(new Uint8Array(32).fill(8)));
   t.equal(
-    code(() => unsignedFromJson({ ...request, sender: stranger }, chain, defaults)),
+    code(() => unsignedFromJson({ ...request, sender: stranger }, scheme, defaults)),
     115,
   );
   const both = { ...request, sender: stranger, amount: undefined };
   t.equal(
-    code(() => unsignedFromJson(both, chain, defaults)),
+    code(() => unsignedFromJson(both, scheme, defaults)),
     1,
     'fields before keys',
   );
   for (const type of [1, 2, 7, 101, 105, 110]) {
     t.equal(
-      code(() => unsignedFromJson({ type, sender }, chain, defaults)),
+      code(() => unsignedFromJson({ type, sender }, scheme, defaults)),
       199,
       `type ${type}`,
     );
@@ -193,17 +196,17 @@ t.test('sign', (t) => {
 });
 
 t.test('sign a call of the present version of a contract', (t) => {
-  const sender = chain.addressToText(own.address);
+  const sender = scheme.addressToText(own.address);
   const request = { type: 104, version: 2, sender, contractId: id, params: [] };
   const known = { ...defaults, contractVersionOf: () => 7 };
   const version = (json: object, by: SignDefaults): unknown =>
-    unsignedFromJson({ ...request, ...json }, chain, by).fields['contractVersion'];
+    unsignedFromJson({ ...request, ...json }, scheme, by).fields['contractVersion'];
   t.equal(version({}, known), 7);
   t.equal(version({ contractVersion: 3 }, known), 3);
   t.equal(version({}, defaults), 1);
   t.equal(version({ version: 1 }, known), 1, 'version 1 means the first');
   t.equal(
-    txFromJson({ ...common, ...request, sender: undefined, proofs: [] }, chain).fields[
+    txFromJson({ ...common, ...request, sender: undefined, proofs: [] }, scheme).fields[
       'contractVersion'
     ],
     1,
@@ -212,15 +215,15 @@ t.test('sign a call of the present version of a contract', (t) => {
 });
 
 t.test('sign for an author', (t) => {
-  const sender = chain.addressToText(own.address);
+  const sender = scheme.addressToText(own.address);
   const request = { type: 12, sender, data: [] };
-  const alone = unsignedFromJson(request, chain, defaults);
+  const alone = unsignedFromJson(request, scheme, defaults);
   t.same(alone.fields['authorPublicKey'], own.publicKey, 'the sender is the author');
   t.same(alone.signer, own.address);
-  const draft = unsignedFromJson({ ...request, author: to }, chain, defaults);
+  const draft = unsignedFromJson({ ...request, author: to }, scheme, defaults);
   t.same(draft.fields['authorPublicKey'], other.publicKey);
   t.same(draft.signer, other.address);
-  t.match(txToJson(draft.seal([]), chain), { author: to, sender });
+  t.match(txToJson(draft.seal([]), scheme), { author: to, sender });
   t.end();
 });
 
@@ -229,37 +232,37 @@ t.test('calculateFee looks neither at proofs nor at the fee', (t) => {
     ...{ type: 4, senderPublicKey: key, recipient: to, amount: 1 },
     ...{ fee: 'x', proofs: 5, signature: {}, sender: 'nobody' },
   };
-  const tx = forFeeFromJson(request, chain);
+  const tx = forFeeFromJson(request, scheme);
   t.equal(tx.version, 1);
   t.equal(tx.fee, 0n);
   t.equal(
-    code(() => forFeeFromJson({ ...request, senderPublicKey: undefined }, chain)),
+    code(() => forFeeFromJson({ ...request, senderPublicKey: undefined }, scheme)),
     1,
   );
   t.equal(
-    code(() => forFeeFromJson({ ...request, senderPublicKey: 'abc' }, chain)),
+    code(() => forFeeFromJson({ ...request, senderPublicKey: 'abc' }, scheme)),
     108,
   );
   t.equal(
-    code(() => forFeeFromJson({ ...request, amount: -1 }, chain)),
+    code(() => forFeeFromJson({ ...request, amount: -1 }, scheme)),
     111,
   );
   t.equal(
-    code(() => forFeeFromJson({ ...request, type: 99 }, chain)),
+    code(() => forFeeFromJson({ ...request, type: 99 }, scheme)),
     199,
   );
   t.end();
 });
 
 t.test('answers', (t) => {
-  const old = txFromJson({ ...common, type: 4, recipient: to, amount: 1, signature }, chain);
-  t.match(txToJson(old, chain), {
+  const old = txFromJson({ ...common, type: 4, recipient: to, amount: 1, signature }, scheme);
+  t.match(txToJson(old, scheme), {
     ...{ version: 1, signature, proofs: [signature], assetId: null, feeAssetId: null },
-    ...{ attachment: '', sender: chain.addressToText(own.address), recipient: to },
+    ...{ attachment: '', sender: scheme.addressToText(own.address), recipient: to },
   });
   const transfers = [{ recipient: 'alias:T:some.one', amount: 5 }];
   const mass = { ...common, type: 11, transfers, proofs: [], transferCount: 9, totalAmount: 9 };
-  t.match(txToJson(txFromJson(mass, chain), chain), {
+  t.match(txToJson(txFromJson(mass, scheme), scheme), {
     ...{ transferCount: 1, totalAmount: 5, transfers },
   });
   t.end();

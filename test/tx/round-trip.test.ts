@@ -5,7 +5,7 @@ import { parse, stringify } from '../../src/base/json.ts';
 import { buildTx, decodeTx } from '../../src/tx/bytes.ts';
 import { broadcastFromJson, txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { allTypes } from '../../src/tx/registry.ts';
-import { chain } from '../generators/network.ts';
+import { scheme } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';
 import { transactionOf } from '../generators/tx.ts';
 
@@ -20,20 +20,20 @@ t.test(`${TRANSACTIONS} transactions of ${layouts.length} layouts`, (t) => {
     const { def, layout } = layouts[seed % layouts.length]!;
     const rng = new Rng(seed);
     const tx = transactionOf(def, layout, rng);
-    const back = decodeTx(tx.bytes, chain);
+    const back = decodeTx(tx.bytes, scheme);
     const same =
       back.layout === layout &&
-      equal(buildTx(def, layout, back.fields, back.proofs, chain).bytes, tx.bytes) &&
+      equal(buildTx(def, layout, back.fields, back.proofs, scheme).bytes, tx.bytes) &&
       equal(back.body, tx.body) &&
       equal(back.id, tx.id) &&
       equal(back.sender, tx.sender);
     if (!same) t.fail(`bytes of ${def.key} ${layout.version}`, { seed });
 
     if (!rng.chance(JSON_ONE_IN)) continue;
-    const text = stringify(txToJson(back, chain));
+    const text = stringify(txToJson(back, scheme));
     const candidates = def.internal
-      ? [txFromJson(parse(text), chain)]
-      : broadcastFromJson(parse(text), chain);
+      ? [txFromJson(parse(text), scheme)]
+      : broadcastFromJson(parse(text), scheme);
     if (!candidates.some((read) => equal(read.bytes, tx.bytes))) {
       t.fail(`JSON of ${def.key} ${layout.version}`, { seed, text });
     }

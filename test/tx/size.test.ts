@@ -17,7 +17,7 @@ import { txFromJson } from '../../src/tx/json/encode.ts';
 import { transactionSchemas } from '../../src/tx/json/openapi.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import { CONTRACT_TX_BYTES_MAX, EXECUTED_TX_BYTES_MAX, TX_BYTES_MAX } from '../../src/tx/size.ts';
-import { addresses, chain, publicKeys } from '../generators/network.ts';
+import { addresses, publicKeys, scheme } from '../generators/network.ts';
 import { policyBytes } from '../generators/oversized.ts';
 
 /** A type 112 that names one recipient so many times. */
@@ -31,7 +31,7 @@ const policyOf = (members: number): Uint8Array =>
       fee: 0n,
       sign: () => new Uint8Array(64),
     },
-    chain,
+    scheme,
   );
 
 const EMPTY_BYTES = policyOf(0).length;
@@ -47,9 +47,9 @@ const thrown = (action: () => unknown): unknown => {
 };
 
 t.test('bytes: the largest is read, one more member is not', (t) => {
-  t.equal(decodeTx(policyOf(most), chain).type, 112);
+  t.equal(decodeTx(policyOf(most), scheme).type, 112);
   for (const count of [most + 1, 12_000, 1_000_000]) {
-    const error = thrown(() => decodeTx(policyOf(count), chain));
+    const error = thrown(() => decodeTx(policyOf(count), scheme));
     t.ok(error instanceof CodecError);
     t.match((error as CodecError).api, { code: 10 }, `${count} members`);
   }
@@ -59,10 +59,10 @@ t.test('bytes: the largest is read, one more member is not', (t) => {
 t.test('bytes that are too many are not looked at', (t) => {
   let asked = 0;
   const counting = {
-    ...chain,
+    ...scheme,
     addressProblem(bytes: Uint8Array) {
       asked++;
-      return chain.addressProblem(bytes);
+      return scheme.addressProblem(bytes);
     },
   };
   thrown(() => decodeTx(policyOf(12_000), counting));
@@ -70,7 +70,7 @@ t.test('bytes that are too many are not looked at', (t) => {
   t.end();
 });
 
-const member = chain.addressToText(addresses[0]!);
+const member = scheme.addressToText(addresses[0]!);
 const policy = (recipients: number, owners: number): JsonObject => ({
   ...{ type: 112, version: 1, policyName: 'p', description: '', fee: 0, timestamp: 0, proofs: [] },
   senderPublicKey: base58.encode(publicKeys[0]!),
@@ -79,13 +79,13 @@ const policy = (recipients: number, owners: number): JsonObject => ({
 });
 
 t.test('JSON: lists that are too long together are refused before their items are read', (t) => {
-  t.equal(txFromJson(policy(most - 1, 0), chain).type, 112);
+  t.equal(txFromJson(policy(most - 1, 0), scheme).type, 112);
   let asked = 0;
   const counting = {
-    ...chain,
+    ...scheme,
     addressFromText(text: string) {
       asked++;
-      return chain.addressFromText(text);
+      return scheme.addressFromText(text);
     },
   };
   for (const [recipients, owners] of [
@@ -108,9 +108,9 @@ t.test('JSON: text fields that are too long together are refused', (t) => {
     senderPublicKey: base58.encode(publicKeys[0]!),
     data: Array.from({ length: entries }, (_, i) => ({ key: `k${i}`, ...entry })),
   });
-  t.equal(txFromJson(request(4), chain).type, 12);
+  t.equal(txFromJson(request(4), scheme).type, 12);
   t.match(
-    thrown(() => txFromJson(request(5), chain)),
+    thrown(() => txFromJson(request(5), scheme)),
     { code: 10 },
   );
   t.end();
@@ -144,12 +144,12 @@ t.test('blocks and messages cut out nothing that is too long', (t) => {
     features: [],
   };
   const sign = (): Uint8Array => new Uint8Array(64);
-  const { header } = sealBlock(unsigned, [], chain, sign);
+  const { header } = sealBlock(unsigned, [], scheme, sign);
   const doors: Record<string, (tx: Uint8Array) => unknown> = {
-    block: (tx) => decodeBlock(sealBlock(unsigned, [tx], chain, sign).bytes, chain),
+    block: (tx) => decodeBlock(sealBlock(unsigned, [tx], scheme, sign).bytes, scheme),
     'compact block': (tx) =>
-      decodeCompact(encodeCompact({ header, txs: [{ bytes: tx }] }, chain), chain),
-    'list of transactions': (tx) => decodeTxList(encodeTxList([tx], chain), chain),
+      decodeCompact(encodeCompact({ header, txs: [{ bytes: tx }] }, scheme), scheme),
+    'list of transactions': (tx) => decodeTxList(encodeTxList([tx], scheme), scheme),
   };
   for (const [door, pass] of Object.entries(doors)) {
     for (const tx of [large, executed]) t.ok(pass(tx), `${door}: ${tx.length} bytes`);

@@ -5,7 +5,7 @@ import { parse, stringify } from '../../src/base/json.ts';
 import { decodeTx, signedBytes } from '../../src/tx/bytes.ts';
 import { broadcastFromJson, txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import { chain, family } from '../generators/network.ts';
+import { family, scheme } from '../generators/network.ts';
 import { accepted, fromHex, fullBytes, title, toHex, type Vector, vectors } from './vectors.ts';
 
 const verifies = (tx: Tx): boolean =>
@@ -14,8 +14,8 @@ const verifies = (tx: Tx): boolean =>
 /** What the client meant: the form that its proof verifies over. */
 function meant(json: unknown): Tx {
   const { type } = json as { type: number };
-  if (type !== 14) return txFromJson(json, chain);
-  const candidates = broadcastFromJson(json, chain);
+  if (type !== 14) return txFromJson(json, scheme);
+  const candidates = broadcastFromJson(json, scheme);
   return candidates.find(verifies) ?? candidates[0];
 }
 
@@ -23,13 +23,13 @@ t.ok(accepted.length >= 160, 'the vectors are all there');
 
 for (const vector of accepted) {
   t.test(title(vector), (t) => {
-    const tx = decodeTx(fullBytes(vector), chain);
+    const tx = decodeTx(fullBytes(vector), scheme);
     t.equal(tx.type, vector.type);
     t.equal(tx.version, vector.version);
     t.equal(base58.encode(tx.id), vector.nodeId, 'id');
-    if (vector.sender !== undefined) t.equal(chain.addressToText(tx.sender), vector.sender);
+    if (vector.sender !== undefined) t.equal(scheme.addressToText(tx.sender), vector.sender);
 
-    const answer = stringify(txToJson(tx, chain));
+    const answer = stringify(txToJson(tx, scheme));
     t.equal(toHex(meant(parse(answer)).bytes), vector.fullBytesHex, 'our JSON gives the bytes');
     t.equal(toHex(meant(vector.json).bytes), vector.fullBytesHex, 'its JSON gives the bytes');
     t.match(parse(answer), comparable(vector), 'our JSON has the members of theirs');
@@ -78,12 +78,12 @@ for (const vector of vectors.filter((vector) => !vector.accept)) {
     try {
       // The library's own proof over what this node would have signed.
       const json = { name: 'n', description: '', ...vector.json };
-      verdict = verifies(txFromJson(json, chain));
+      verdict = verifies(txFromJson(json, scheme));
     } catch {
       t.pass('refused');
     }
     t.notOk(verdict);
-    t.throws(() => decodeTx(fromHex(`00${vector.bodyBytesHex}010000`), chain));
+    t.throws(() => decodeTx(fromHex(`00${vector.bodyBytesHex}010000`), scheme));
     t.end();
   });
 }

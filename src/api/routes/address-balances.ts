@@ -28,8 +28,8 @@ const someBlocks = params.nonNegative('Blocks that the balance lasted; 0 means n
 const confirmations: typeof someBlocks = {
   ...someBlocks,
   schema: { ...someBlocks.schema, maximum: limits.confirmations },
-  parse(text, codec) {
-    const value = someBlocks.parse(text, codec);
+  parse(text, scheme) {
+    const value = someBlocks.parse(text, scheme);
     if (value <= limits.confirmations) return value;
     throw apiError('Invalid', `Confirmations should be at most ${limits.confirmations}`);
   },
@@ -117,12 +117,12 @@ function detailsOf(address: params.Address, { accounts }: Services): Record<stri
 }
 
 /** Details of the valid addresses in their order, then a refusal for each other one. */
-function detailsOfMany(texts: readonly string[], { codec }: Services) {
+function detailsOfMany(texts: readonly string[], { scheme }: Services) {
   const good: params.Address[] = [];
   const bad: Record<string, unknown>[] = [];
   for (const text of texts) {
     try {
-      good.push(params.readAddress(text, codec));
+      good.push(params.readAddress(text, scheme));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       bad.push({ address: text, ...error.body });
@@ -158,7 +158,7 @@ const balanceDetails = route({
   reply: AnyDetails,
   handle({ params: { address }, body }, services) {
     if (body?.addresses !== undefined) return detailsOfMany(body.addresses, services);
-    const one = detailsOf(params.readAddress(address, services.codec), services);
+    const one = detailsOf(params.readAddress(address, services.scheme), services);
     return services.settings.sdkCompatible ? one : [one];
   },
 });

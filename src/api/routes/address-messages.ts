@@ -83,14 +83,14 @@ async function verified(
   address: Uint8Array,
   message: Uint8Array,
   request: Verification,
-  { codec, verifier }: Services,
+  { scheme, verifier }: Services,
 ): Promise<{ valid: boolean }> {
   const keyText = request.publickey ?? request.publicKey;
   if (keyText === undefined) throw badField('publickey', 'error.path.missing');
   const signature = params.fromBase58(request.signature);
   if (signature === undefined || signature.length === 0) throw apiError('InvalidSignature');
-  const key = params.readPublicKey(keyText, codec);
-  const owner = codec.addressToText(codec.addressOf(key)) === codec.addressToText(address);
+  const key = params.readPublicKey(keyText, scheme);
+  const owner = scheme.addressToText(scheme.addressOf(key)) === scheme.addressToText(address);
   if (!owner || signature.length !== SIGNATURE_BYTES) return { valid: false };
   return { valid: await verifier.verifyOne(key, message, signature) };
 }

@@ -80,17 +80,17 @@ function validity(text: string, services: Services) {
 }
 
 /** Why this is neither an address nor a registered alias. */
-function invalidity(text: string, { codec, accounts }: Services): string | undefined {
+function invalidity(text: string, { scheme, accounts }: Services): string | undefined {
   const looksLikeAddress =
     text.startsWith('address:') || params.fromBase58(text)?.length === ADDRESS_BYTES;
   try {
     if (looksLikeAddress) {
-      params.readAddress(text, codec);
+      params.readAddress(text, scheme);
       return undefined;
     }
-    const name = readAlias(text, codec);
+    const name = readAlias(text, scheme);
     if (accounts.aliasOwner(name) !== undefined) return undefined;
-    return `AliasDoesNotExist(${aliasToText(name, codec)})`;
+    return `AliasDoesNotExist(${aliasToText(name, scheme)})`;
   } catch (error) {
     const reason = error instanceof CodecError ? error.why : apiReason(error);
     return looksLikeAddress ? `InvalidAddress(${reason})` : `GenericError(${reason})`;
@@ -140,8 +140,8 @@ const ofPublicKey = route({
   doc: 'The address of a public key.',
   params: { publicKey: params.publicKey },
   reply: Type.Object({ address: Type.String() }),
-  handle: ({ params: { publicKey } }, { codec }) => ({
-    address: codec.addressToText(codec.addressOf(publicKey)),
+  handle: ({ params: { publicKey } }, { scheme }) => ({
+    address: scheme.addressToText(scheme.addressOf(publicKey)),
   }),
 });
 

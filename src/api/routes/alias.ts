@@ -22,10 +22,10 @@ const byAlias = route({
   doc: 'The address behind an alias.',
   params: { alias: aliasName },
   reply: Type.Object({ address: Type.String() }),
-  handle({ params: { alias } }, { accounts, codec }) {
+  handle({ params: { alias } }, { accounts, scheme }) {
     const owner = accounts.aliasOwner(alias);
-    if (owner === undefined) throw apiError('AliasNotFound', aliasToText(alias, codec));
-    return { address: codec.addressToText(owner) };
+    if (owner === undefined) throw apiError('AliasNotFound', aliasToText(alias, scheme));
+    return { address: scheme.addressToText(owner) };
   },
 });
 
@@ -37,8 +37,8 @@ const byAddress = route({
   doc: 'The aliases of an address.',
   params: { address: params.address },
   reply: Type.Array(Type.String()),
-  handle: ({ params: { address } }, { accounts, codec }) =>
-    accounts.aliasesOf(address.bytes).map((name) => aliasToText(name, codec)),
+  handle: ({ params: { address } }, { accounts, scheme }) =>
+    accounts.aliasesOf(address.bytes).map((name) => aliasToText(name, scheme)),
 });
 
 export const alias = { byAlias, byAddress };

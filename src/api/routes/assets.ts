@@ -46,13 +46,13 @@ const Holding = Type.Object({
   issueTransaction: Transaction,
 });
 
-function* holdings(owner: Uint8Array, { assets, codec }: Services) {
-  const ownerText = codec.addressToText(owner);
+function* holdings(owner: Uint8Array, { assets, scheme }: Services) {
+  const ownerText = scheme.addressToText(owner);
   for (const [id, balance] of assets.balancesOf(owner)) {
     const view = assets.details(id);
     if (view === undefined) continue;
     const sponsored = view.minSponsoredAssetFee !== undefined;
-    const own = codec.addressToText(view.issuer) === ownerText;
+    const own = scheme.addressToText(view.issuer) === ownerText;
     yield {
       assetId: base58.encode(id),
       balance,
@@ -60,7 +60,7 @@ function* holdings(owner: Uint8Array, { assets, codec }: Services) {
       reissuable: view.reissuable,
       minSponsoredAssetFee: view.minSponsoredAssetFee ?? null,
       sponsorBalance: sponsored && own ? view.sponsorBalance : null,
-      issueTransaction: confirmedJson(view.issueTransaction, { codec }),
+      issueTransaction: confirmedJson(view.issueTransaction, { scheme }),
     };
   }
 }
@@ -111,7 +111,7 @@ const balancesOfMany = route({
     // By address, so that one that comes twice is read once.
     const read = new Map(
       addresses.map((given) => {
-        const { text, bytes } = params.readAddress(given, services.codec);
+        const { text, bytes } = params.readAddress(given, services.scheme);
         return [text, bytes];
       }),
     );
@@ -140,14 +140,14 @@ const Details = Type.Object({
   minSponsoredAssetFee: Nullable64,
 });
 
-function detailsJson(id: Uint8Array, view: AssetView, { codec }: Services): unknown {
+function detailsJson(id: Uint8Array, view: AssetView, { scheme }: Services): unknown {
   const { script } = view;
   const none = { script: null, scriptText: null, complexity: 0, extraFee: 0 };
   return {
     assetId: base58.encode(id),
     issueHeight: view.issueHeight,
     issueTimestamp: view.issueTimestamp,
-    issuer: codec.addressToText(view.issuer),
+    issuer: scheme.addressToText(view.issuer),
     issuerPublicKey: base58.encode(view.issuerPublicKey),
     name: view.name,
     description: view.description,
@@ -179,9 +179,9 @@ const details = route({
 
 const Amounts = Type.Record(Type.String(), Int64);
 
-const byAddress = (items: Iterable<readonly [Uint8Array, bigint]>, { codec }: Services) =>
+const byAddress = (items: Iterable<readonly [Uint8Array, bigint]>, { scheme }: Services) =>
   objectOf(
-    mapped(items, ([address, amount]) => [codec.addressToText(address), [`${amount}`]] as const),
+    mapped(items, ([address, amount]) => [scheme.addressToText(address), [`${amount}`]] as const),
   );
 
 const distribution = route({
@@ -241,7 +241,7 @@ const distributionAt = route({
     return inTurns(function* (of) {
       const page = of.assets.distributionAt(assetId, height, limit, after?.bytes);
       const { hasNext, last, items } = yield* page;
-      const lastItem = last === undefined ? null : of.codec.addressToText(last);
+      const lastItem = last === undefined ? null : of.scheme.addressToText(last);
       yield* endingWith({ hasNext, lastItem }, 'items', byAddress(items, of));
     });
   },

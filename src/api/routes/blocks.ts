@@ -202,11 +202,11 @@ const ofGenerator = route({
   params: { address: params.text('Address of the generator; a malformed one has none.'), from, to },
   reply: Type.Array(Block),
   cost: blocksCost,
-  handle({ params: { address, from, to } }, { codec }) {
+  handle({ params: { address, from, to } }, { scheme }) {
     if (to < from) throw apiError('TooBigSequence');
     checkRange(from, to);
     const bare = address.replace(/^address:/, '');
-    const isTheirs = ({ generator }: HeaderView) => codec.addressToText(generator) === bare;
+    const isTheirs = ({ generator }: HeaderView) => scheme.addressToText(generator) === bare;
     return inTurns((services) =>
       joined(
         mapped(headersOf(from, to, services), (view) =>

@@ -54,8 +54,8 @@ const settings = route({
   },
 });
 
-const texts = (addresses: readonly Uint8Array[], { codec }: Services): string[] =>
-  addresses.map((address) => codec.addressToText(address));
+const texts = (addresses: readonly Uint8Array[], { scheme }: Services): string[] =>
+  addresses.map((address) => scheme.addressToText(address));
 
 function requireHeight(height: number, { chain }: Services): void {
   if (height > chain.height()) throw apiError('HeightTooBig', height, chain.height());

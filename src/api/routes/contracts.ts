@@ -64,7 +64,7 @@ const statesOfMany = route({
   reply: Type.Record(Type.String(), Type.Array(EntryShape)),
   handle({ body }, services) {
     const ids = [...new Set(body.contracts)].map((text) => {
-      const id = params.contractId.parse(text, services.codec);
+      const id = params.contractId.parse(text, services.scheme);
       found(id, services);
       return [text, id] as const;
     });
@@ -85,10 +85,10 @@ const Status = Type.Object({
   signature: Type.String(),
 });
 
-function statusJson(item: ExecutionStatus, { codec, settings }: Services) {
+function statusJson(item: ExecutionStatus, { scheme, settings }: Services) {
   const code = settings.sdkCompatible ? item.code : item.code?.toString();
   return {
-    sender: codec.addressToText(item.sender),
+    sender: scheme.addressToText(item.sender),
     senderPublicKey: base58.encode(item.senderPublicKey),
     txId: base58.encode(item.txId),
     status: item.status,

@@ -33,10 +33,10 @@ function checkAlgorithm({ cryptoAlgo = 'aes' }: { readonly cryptoAlgo?: string }
 function readRequest(
   body: Type.Static<typeof ToEncrypt>,
   copies: boolean,
-  { codec, keystore }: Services,
+  { scheme, keystore }: Services,
 ) {
   checkAlgorithm(body);
-  const sender = params.readAddress(body.sender, codec).bytes;
+  const sender = params.readAddress(body.sender, scheme).bytes;
   // Known before the keys are read: those are many, and this says whether anything will be done.
   if (keystore.publicKey(sender) === undefined) throw apiError('MissingSenderPrivateKey');
   const keys = body.recipientsPublicKeys;
@@ -44,7 +44,7 @@ function readRequest(
   if (copies && keys.length * plain.length > limits.encryption.separateBytes) {
     throw apiError('TooBigSequence', 'the same text for so many; use encryptCommon');
   }
-  const recipients = keys.map((key) => params.readPublicKey(key, codec));
+  const recipients = keys.map((key) => params.readPublicKey(key, scheme));
   return { from: { address: sender, password: body.password }, recipients, plain };
 }
 
@@ -119,10 +119,10 @@ const decrypt = route({
   ),
   reply: Type.Object({ decryptedText: Type.String() }),
   async handle({ body }, services) {
-    const { codec, encryption } = services;
+    const { scheme, encryption } = services;
     checkAlgorithm(body);
-    const recipient = params.readAddress(body.recipient, codec).bytes;
-    const sender = params.readPublicKey(body.senderPublicKey, codec);
+    const recipient = params.readAddress(body.recipient, scheme).bytes;
+    const sender = params.readPublicKey(body.senderPublicKey, scheme);
     const to = { address: recipient, password: body.password };
     const plain = await encryption.decrypt(to, sender, body.encryptedText, body.wrappedKey);
     if (plain === undefined) {

@@ -27,11 +27,11 @@ const config = route({
     additionalFee: Fees,
     blockTiming: Type.Record(Type.String(), Int32),
   }),
-  handle: (_request, { node, codec, consensus }) => ({
+  handle: (_request, { node, scheme, consensus }) => ({
     version: node.version,
     'platform-crypto': node.platformCrypto,
     gostCrypto: !node.platformCrypto,
-    chainId: String.fromCharCode(codec.chainId),
+    chainId: String.fromCharCode(scheme.chainId),
     consensus: consensus.settings.kind.toUpperCase(),
     minimumFee: node.minimumFee,
     additionalFee: node.additionalFee,
@@ -82,8 +82,8 @@ const owner = route({
   group,
   doc: 'The account this node belongs to.',
   reply: Type.Object({ address: Type.String(), publicKey: Type.String() }),
-  handle: (_request, { node, codec }) => ({
-    address: codec.addressToText(node.owner.address),
+  handle: (_request, { node, scheme }) => ({
+    address: scheme.addressToText(node.owner.address),
     publicKey: base58.encode(node.owner.publicKey),
   }),
 });

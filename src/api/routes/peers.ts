@@ -119,15 +119,15 @@ const identity = route({
   body: json(Type.Object({ address: Type.String(), signature: Type.String() })),
   reply: Type.Object({ publicKey: Type.Optional(Type.String()) }),
   async handle({ body }, services) {
-    const { bytes, text } = params.readAddress(body.address, services.codec);
+    const { bytes, text } = params.readAddress(body.address, services.scheme);
     if (services.peers?.handshakeCheck === false) return {};
     const signature = params.fromBase58(body.signature);
     if (signature === undefined) throw apiError('InvalidSignature');
     const caller = [...services.permissions.participants()].find(
-      (node) => services.codec.addressToText(node.address) === text,
+      (node) => services.scheme.addressToText(node.address) === text,
     );
     if (caller === undefined) throw apiError('NotInNetwork', text);
-    const message = Buffer.from(services.codec.addressToText(bytes));
+    const message = Buffer.from(services.scheme.addressToText(bytes));
     const valid =
       signature.length === SIGNATURE_BYTES &&
       (await services.verifier.verifyOne(caller.publicKey, message, signature));
@@ -165,9 +165,9 @@ const allowedNodes = route({
     allowedNodes: Type.Array(Type.Object({ address: Type.String(), publicKey: Type.String() })),
     timestamp: Int64,
   }),
-  handle: (_request, { permissions, codec, clock }) => ({
+  handle: (_request, { permissions, scheme, clock }) => ({
     allowedNodes: Array.from(permissions.participants(), ({ address, publicKey }) => ({
-      address: codec.addressToText(address),
+      address: scheme.addressToText(address),
       publicKey: base58.encode(publicKey),
     })),
     timestamp: clock.now(),

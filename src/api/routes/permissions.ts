@@ -62,7 +62,7 @@ const ofMany = route({
     timestamp: Int64,
   }),
   handle({ body: { addresses, timestamp } }, services) {
-    const read = addresses.map((text) => params.readAddress(text, services.codec));
+    const read = addresses.map((text) => params.readAddress(text, services.scheme));
     return inTurns((of) => {
       const show = ({ text, bytes }: params.Address) => ({
         address: text,

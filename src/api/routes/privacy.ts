@@ -29,8 +29,8 @@ function found(id: Uint8Array, { policies }: Services): PolicyView {
   return policy;
 }
 
-const texts = (list: readonly Uint8Array[], { codec }: Services): string[] =>
-  list.map((address) => codec.addressToText(address));
+const texts = (list: readonly Uint8Array[], { scheme }: Services): string[] =>
+  list.map((address) => scheme.addressToText(address));
 
 const Policy = Type.Object({
   policyId: Type.String(),
@@ -160,7 +160,7 @@ const sendData = route({
   ),
   reply: Transaction,
   async handle({ body, query: { broadcast } }, services) {
-    return txToJson(await storage(services).send(body, broadcast), services.codec);
+    return txToJson(await storage(services).send(body, broadcast), services.scheme);
   },
 });
 
@@ -221,7 +221,7 @@ async function infoAt({ hash, policyId }: Place, services: Services) {
   const item = await storage(services).info(hash, policyId);
   const { type, filename, size, timestamp, author, comment } = item;
   return {
-    sender: services.codec.addressToText(item.sender),
+    sender: services.scheme.addressToText(item.sender),
     policy: base58.encode(item.policyId),
     type,
     info: { filename, size, timestamp, author, comment },
@@ -285,7 +285,7 @@ const forceSync = route({
     return synced(
       services,
       policy === undefined ? undefined : policyIdOf(policy),
-      address === undefined ? undefined : params.readAddress(address, services.codec).bytes,
+      address === undefined ? undefined : params.readAddress(address, services.scheme).bytes,
     );
   },
 });

@@ -95,7 +95,10 @@ function listed(item: ConfirmedTx, address: params.Address, services: Services):
   if (item.tx.type !== massTransfer.type || !Array.isArray(transfers)) return json;
   if (json['sender'] === address.text) return json;
   const aliases = services.accounts.aliasesOf(address.bytes);
-  const mine = new Set([address.text, ...aliases.map((name) => aliasToText(name, services.codec))]);
+  const mine = new Set([
+    address.text,
+    ...aliases.map((name) => aliasToText(name, services.scheme)),
+  ]);
   json['transfers'] = transfers.filter((transfer: JsonObject) =>
     mine.has(String(transfer['recipient'])),
   );
@@ -110,7 +113,7 @@ const unconfirmed = route({
   doc: 'All transactions of the pool.',
   reply: Type.Array(Transaction),
   cost: { inTurns: true },
-  handle: () => inTurns(({ pool, codec }) => listOf(pool.list(), (tx) => txToJson(tx, codec))),
+  handle: () => inTurns(({ pool, scheme }) => listOf(pool.list(), (tx) => txToJson(tx, scheme))),
 });
 
 const unconfirmedSize = route({
@@ -138,9 +141,9 @@ const unconfirmedInfo = route({
   doc: 'A transaction of the pool.',
   params: { id: params.transactionId },
   reply: Transaction,
-  handle({ params: { id } }, { pool, codec }) {
+  handle({ params: { id } }, { pool, scheme }) {
     const tx = pool.get(id);
-    return tx === undefined ? NOT_IN_POOL : printed(print(txToJson(tx, codec)));
+    return tx === undefined ? NOT_IN_POOL : printed(print(txToJson(tx, scheme)));
   },
 });
 
@@ -165,8 +168,8 @@ const calculateFee = route({
     feeAssetId: Type.Union([Type.String(), Type.Null()]),
     feeAmount: Int64,
   }),
-  handle({ body }, { codec, fees }) {
-    const { feeAssetId, feeAmount } = fees.calculate(forFeeFromJson(body, codec));
+  handle({ body }, { scheme, fees }) {
+    const { feeAssetId, feeAmount } = fees.calculate(forFeeFromJson(body, scheme));
     return {
       feeAssetId: feeAssetId === undefined ? null : base58.encode(feeAssetId),
       feeAmount: integer(feeAmount) as number,
@@ -176,10 +179,10 @@ const calculateFee = route({
 
 /** Signs with a key of the keystore what the request leaves unsigned. */
 async function signed(body: JsonObject, services: Services): Promise<Tx> {
-  const { codec, keystore, clock, fees, pool, contracts } = services;
+  const { scheme, keystore, clock, fees, pool, contracts } = services;
   pool.admit?.();
   const { password } = body;
-  const draft = unsignedFromJson(body, codec, {
+  const draft = unsignedFromJson(body, scheme, {
     publicKeyOf: (address) => keystore.publicKey(address),
     timestamp: clock.now(),
     feeOf: (tx) => fees.calculate(tx).feeAmount,
@@ -210,12 +213,12 @@ const STATE_REFUSALS: ReadonlySet<ErrorName> = new Set([
   'LastOfRole',
 ]);
 
-async function submit(tx: Tx, { pool, codec }: Services): Promise<Answer> {
+async function submit(tx: Tx, { pool, scheme }: Services): Promise<Answer> {
   try {
-    return printed(print(txToJson(await pool.submit(tx), codec)));
+    return printed(print(txToJson(await pool.submit(tx), scheme)));
   } catch (error) {
     if (error instanceof ApiError && STATE_REFUSALS.has(error.entry)) {
-      throw error.with({ tx: txToJson(tx, codec) });
+      throw error.with({ tx: txToJson(tx, scheme) });
     }
     throw error;
   }
@@ -230,7 +233,7 @@ const sign = route({
   body: unsignedBody,
   reply: Transaction,
   handle: async ({ body }, services) =>
-    printed(print(txToJson(await signed(body, services), services.codec))),
+    printed(print(txToJson(await signed(body, services), services.scheme))),
 });
 
 const signAndBroadcast = route({
@@ -258,7 +261,7 @@ const broadcast = route({
   reply: Transaction,
   async handle({ body }, services) {
     services.pool.admit?.();
-    const candidates = broadcastFromJson(body, services.codec);
+    const candidates = broadcastFromJson(body, services.scheme);
     const tx = candidates.length === 1 ? candidates[0] : await meant(candidates, services);
     await requireData(tx, services);
     return await submit(tx, services);

@@ -48,13 +48,13 @@ async function withChain<T>(
   const { openBlockchain } = await import('../../node/open-blockchain.ts');
   const { createVerifyThreads } = await import('../signature-threads.ts');
   const { config } = await loadConfig(path, flags);
-  const { family, chain } = cryptographyOfConfig(config);
+  const { family, scheme } = cryptographyOfConfig(config);
   const genesis = genesisBlock(config);
   const log = stderrLog('warn', process.stderr.isTTY === true);
   const store = await openChainStore(config, genesis, log);
   const verifier = createVerifyThreads(family, { log });
   try {
-    const ports = { chain, store, verifier, clock: systemClock(), log };
+    const ports = { scheme, store, verifier, clock: systemClock(), log };
     const { blockchain } = await openBlockchain(config, genesis, ports);
     return await job(blockchain, verifier);
   } finally {
@@ -95,7 +95,7 @@ async function importChain(path: string, file: string, flags: Flags) {
   const { onInterruption, untilAsked } = await import('../interruption.ts');
   const { printJson, say } = await import('../output.ts');
   await withChain(path, flags, async (blockchain, verifier) => {
-    const source = await readChainFile(file, blockchain.view.chain);
+    const source = await readChainFile(file, blockchain.view.scheme);
     const genesis = headerRowAt(blockchain.view, 1)?.header.signature;
     if (genesis === undefined || !equal(genesis, source.genesisId)) {
       throw new CliError(`'${file}' holds blocks of another network`);

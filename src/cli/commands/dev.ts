@@ -99,13 +99,13 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
     throw new CliError(`The network in ${dir} has ${is}, which cannot be changed`);
   }
   const { createFamily } = await import('../../crypto/families.ts');
-  const { createChain } = await import('../../crypto/chain.ts');
+  const { createChainScheme } = await import('../../crypto/chain-scheme.ts');
   const { openKeystore } = await import('../../keystore/keystore.ts');
   const { freePorts } = await import('../free-ports.ts');
   const { DEV_CHAIN_ID } = await import('../dev-network.ts');
   const { nodes = 1, consensus = 'poa' } = options;
   const family = createFamily('curve25519');
-  const chain = createChain(family, DEV_CHAIN_ID.charCodeAt(0));
+  const scheme = createChainScheme(family, DEV_CHAIN_ID.charCodeAt(0));
   return createDevNetwork(
     {
       dir,
@@ -123,7 +123,7 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
       async createKeystore(path, password, keys) {
         const keystore = await openKeystore(
           { path, layout: 'file', password },
-          { files, random: systemRandom, family, chain },
+          { files, random: systemRandom, family, scheme },
         );
         await keystore.add(keys);
         keystore.close();

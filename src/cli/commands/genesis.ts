@@ -48,8 +48,8 @@ async function sign(file: string | undefined, flags: Flags & { json?: true }): P
   const { genesisSettings, joinErrors, validateGenesis } = await import(
     '../../node/config/genesis.ts'
   );
-  const { family, chain } = cryptographyOfConfig(config);
-  const findings = validateGenesis(config.blockchain.custom.genesis, chain);
+  const { family, scheme } = cryptographyOfConfig(config);
+  const findings = validateGenesis(config.blockchain.custom.genesis, scheme);
   findings.warnings.forEach(warn);
   if (findings.errors.length > 0) throw new CliError(joinErrors(findings.errors));
 
@@ -58,12 +58,12 @@ async function sign(file: string | undefined, flags: Flags & { json?: true }): P
   const { systemRandom } = await import('../../adapters/system.ts');
   const key = family.generateKeyPair(systemRandom);
   const block = signGenesis(
-    genesisSettings(config, now, chain),
+    genesisSettings(config, now, scheme),
     {
       publicKey: key.publicKey,
       sign: (message) => family.sign(key.privateKey, message, systemRandom),
     },
-    chain,
+    scheme,
   );
   key.privateKey.fill(0);
 
@@ -140,15 +140,15 @@ async function load(file: string, flags: Flags) {
   const { cryptographyOfConfig } = await import('../cryptography.ts');
   const { genesisBlock } = await import('../genesis-block.ts');
   const { joinErrors, validateGenesis } = await import('../../node/config/genesis.ts');
-  const { chain } = cryptographyOfConfig(config);
-  const findings = validateGenesis(config.blockchain.custom.genesis, chain);
+  const { scheme } = cryptographyOfConfig(config);
+  const findings = validateGenesis(config.blockchain.custom.genesis, scheme);
   findings.warnings.forEach(warn);
   if (findings.errors.length > 0) throw new CliError(joinErrors(findings.errors));
-  return { block: genesisBlock(config), chain };
+  return { block: genesisBlock(config), scheme };
 }
 
 async function show(file: string, flags: Flags & { bytes?: true }): Promise<void> {
-  const { block, chain } = await load(file, flags);
+  const { block, scheme } = await load(file, flags);
   if (flags.bytes === true) {
     console.log(Buffer.from(block.bytes).toString('hex'));
     return;
@@ -164,6 +164,6 @@ async function show(file: string, flags: Flags & { bytes?: true }): Promise<void
     reference: base58.encode(header.reference),
     generatorPublicKey: base58.encode(header.generator),
     signature: base58.encode(header.signature),
-    transactions: block.transactions.map((bytes) => txToJson(decodeTx(bytes, chain), chain)),
+    transactions: block.transactions.map((bytes) => txToJson(decodeTx(bytes, scheme), scheme)),
   });
 }

@@ -92,7 +92,7 @@ async function generate(
   const { passwordSource } = await import('../account-passwords.ts');
   const isQuiet = flags.yes === true && flags.passwordEnv === undefined;
   const passwords = passwordSource(isQuiet ? { emptyPasswords: true } : flags);
-  const { family, chain } = place.network;
+  const { family, scheme } = place.network;
   const keystore = await openWallet(place);
   try {
     for (let i = 1; i <= amount; i++) {
@@ -102,7 +102,7 @@ async function generate(
       const { privateKey, publicKey } = family.generateKeyPair(systemRandom);
       await keystore.add([{ privateKey, password }]);
       privateKey.fill(0);
-      const address = chain.addressToText(chain.addressOf(publicKey));
+      const address = scheme.addressToText(scheme.addressOf(publicKey));
       const key = base58.encode(publicKey);
       if (flags.json === true) printJson({ number: i, address, publicKey: key });
       else console.log(`${i} Address: ${address}; public key: ${key}`);
@@ -132,7 +132,7 @@ async function list(file: string, flags: WalletFlags): Promise<void> {
   const keystore = await openWallet(place);
   for (const { address, publicKey, password } of keystore.accounts()) {
     printJson({
-      address: place.network.chain.addressToText(address),
+      address: place.network.scheme.addressToText(address),
       publicKey: base58.encode(publicKey),
       password,
     });
@@ -154,7 +154,7 @@ async function importKeys(file: string, source: string, flags: ImportFlags): Pro
     const added = await keystore.add(found);
     for (const { privateKey } of found) privateKey.fill(0);
     for (const { address } of added) {
-      printJson({ address: place.network.chain.addressToText(address), added: true });
+      printJson({ address: place.network.scheme.addressToText(address), added: true });
     }
     say(`${added.length} of ${found.length} accounts added, the others were there already`);
   } finally {
@@ -180,7 +180,7 @@ const phraseKeys: KeyReader = async (source, _flags, passwords, { family }) => {
   return keys;
 };
 
-const compatibleKeys: KeyReader = async (source, flags, passwords, { family, chain }) => {
+const compatibleKeys: KeyReader = async (source, flags, passwords, { family, scheme }) => {
   const { files } = await import('../../adapters/files.ts');
   const { hasPassword, openEntry, readCompatible } = await import('../../keystore/compatible.ts');
   const { equal } = await import('../../base/bytes.ts');
@@ -189,7 +189,7 @@ const compatibleKeys: KeyReader = async (source, flags, passwords, { family, cha
   if (bytes === undefined) throw new CliError(`The key file '${source}' does not exist`);
   const keys = [];
   for (const entry of await readCompatible(bytes, await filePassword(flags))) {
-    const name = chain.addressToText(chain.addressOf(entry.publicKey));
+    const name = scheme.addressToText(scheme.addressOf(entry.publicKey));
     const password = hasPassword(entry) ? await passwords.ask(`Password of ${name}: `) : undefined;
     const privateKey = openEntry(entry, password);
     if (privateKey === undefined || !equal(family.publicKeyOf(privateKey), entry.publicKey)) {
@@ -217,7 +217,7 @@ async function exportKeys(file: string, target: string, flags: ImportFlags): Pro
   const { writeCompatible } = await import('../../keystore/compatible.ts');
   if (files.exists(target)) throw new CliError(`'${target}' exists already`);
   const place = await placeFromFile(file, flags.set);
-  const { family, chain } = place.network;
+  const { family, scheme } = place.network;
   if (family.name === 'gost') {
     throw new CliError(
       'There is no key file of other nodes for the national-standard cryptography',
@@ -228,7 +228,7 @@ async function exportKeys(file: string, target: string, flags: ImportFlags): Pro
   try {
     const keys = [];
     for (const { address, publicKey, password: isProtected } of keystore.accounts()) {
-      const name = chain.addressToText(address);
+      const name = scheme.addressToText(address);
       const password = isProtected ? await passwords.ask(`Password of ${name}: `) : undefined;
       keys.push({ publicKey, privateKey: await keystore.privateKey(address, password), password });
     }
@@ -249,7 +249,7 @@ async function derive(flags: {
   const { cryptographyOf } = await import('../cryptography.ts');
   const { base58 } = await import('../../base/base58.ts');
   const { readLines } = await import('../lines.ts');
-  const { family, chain } = cryptographyOf(flags.nationalCrypto !== true, flags.chainId);
+  const { family, scheme } = cryptographyOf(flags.nationalCrypto !== true, flags.chainId);
   if (!/^\d{1,9}$/.test(flags.nonce)) {
     throw new CliError(`'${flags.nonce}' is no account number`, EXIT.usage);
   }
@@ -258,7 +258,7 @@ async function derive(flags: {
     printJson({
       privateKey: base58.encode(privateKey),
       publicKey: base58.encode(publicKey),
-      address: chain.addressToText(chain.addressOf(publicKey)),
+      address: scheme.addressToText(scheme.addressOf(publicKey)),
     });
   }
 }

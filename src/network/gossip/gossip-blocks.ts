@@ -21,7 +21,7 @@ import { encodeHeader, type Header } from '../../block/header.ts';
 import type { Blockchain, BlockEvent, Tip } from '../../chain/blockchain.ts';
 import type { ForkChoice } from '../../chain/fork-choice.ts';
 import { headerRowAt, heightOf } from '../../chain/stored-blocks.ts';
-import { type Chain, CodecError } from '../../codec/codec.ts';
+import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import { type Consensus, isBetter } from '../../consensus/consensus.ts';
 import type { BytesIndex } from '../../mempool/bytes-index.ts';
 import { defOfBytes } from '../../tx/registry.ts';
@@ -45,7 +45,7 @@ export interface GossipBlocksOptions {
 }
 
 export interface GossipBlocksPorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly blockchain: Blockchain;
   readonly consensus: Consensus;
   readonly forkChoice: ForkChoice;
@@ -96,7 +96,7 @@ export function createGossipBlocks(
   options: GossipBlocksOptions,
   ports: GossipBlocksPorts,
 ): GossipBlocks {
-  const { chain, blockchain, consensus, forkChoice, serve, sessions, clock, log } = ports;
+  const { scheme, blockchain, consensus, forkChoice, serve, sessions, clock, log } = ports;
   const { view } = blockchain;
   const rebuild = createRebuild(options, ports);
   /** Headers, byte for byte: the id alone would let a forged twin hide the good one. */
@@ -115,7 +115,7 @@ export function createGossipBlocks(
 
   /** A block that no peer has told of and that bears our key was made here. */
   function onTip({ tip: { height, header }, block }: BlockEvent): void {
-    const key = latin1(encodeHeader(header, chain));
+    const key = latin1(encodeHeader(header, scheme));
     if (stopped || seen.has(key) || !equal(header.generator, options.ownPublicKey)) return;
     seen.add(key);
     if (height !== blockchain.tip().height || sessions.all().length === 0) return;
@@ -129,7 +129,7 @@ export function createGossipBlocks(
   function onBlock(session: Session, message: Uint8Array): void {
     if (stopped || ports.isFarBehind()) return;
     // Most announcements are of a block that another peer was faster with.
-    const key = latin1(compactHeaderBytes(message, chain));
+    const key = latin1(compactHeaderBytes(message, scheme));
     const running = arriving.get(key);
     if (running !== undefined) {
       const { sources } = running;
@@ -139,7 +139,7 @@ export function createGossipBlocks(
     if (seen.has(key) || arriving.size >= ARRIVING_MAX) return;
     const own = [...arriving.values()].filter(({ author }) => author === session);
     if (own.length >= ARRIVING_OF_ONE_MAX) return;
-    const compact = decodeCompact(message, chain);
+    const compact = decodeCompact(message, scheme);
     const arrival = { compact, message: message.slice(), author: session, sources: [session] };
     arriving.set(key, arrival);
     void take(arrival, key)
@@ -175,7 +175,7 @@ export function createGossipBlocks(
    * the generator has signed this very header.
    */
   function blame({ generator }: Header, why: string): void {
-    const address = chain.addressOf(generator);
+    const address = scheme.addressOf(generator);
     for (const session of sessions.all()) {
       // The owner as well: it must not escape by the proof of an account that makes no blocks.
       const isMade = equal(session.miner, address) || equal(session.owner, address);
@@ -249,11 +249,11 @@ export function createGossipBlocks(
     transactions: readonly Uint8Array[],
   ): Uint8Array | undefined {
     const txs = transactions.map((bytes) =>
-      isMadeByMiner(bytes) ? { bytes } : { hash: chain.fastHash(bytes) },
+      isMadeByMiner(bytes) ? { bytes } : { hash: scheme.fastHash(bytes) },
     );
     const hashes = txs.flatMap(({ hash }) => (hash === undefined ? [] : [latin1(hash)]));
     if (new Set(hashes).size < hashes.length) return undefined;
-    return encodeCompact({ header, txs }, chain);
+    return encodeCompact({ header, txs }, scheme);
   }
 
   /** One that is not relayed spreads as the end of a chain, by sync, where it is the best. */

@@ -11,7 +11,7 @@ import { limitsOf } from '../../base/budget.ts';
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { createRecentSet, type RecentSet } from '../../base/recent-set.ts';
-import { type Chain, CodecError } from '../../codec/codec.ts';
+import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import { isFaultOfPeer, refusalFrom } from '../../codec/refusal.ts';
 import type { BytesIndex } from '../../mempool/bytes-index.ts';
 import type { Pool } from '../../mempool/pool.ts';
@@ -41,7 +41,7 @@ export interface GossipTransactionsOptions {
 }
 
 export interface GossipTransactionsPorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly pool: Pool;
   readonly index: BytesIndex;
   readonly sessions: Sessions;
@@ -86,7 +86,7 @@ export function createGossipTransactions(
   options: GossipTransactionsOptions,
   ports: GossipTransactionsPorts,
 ): GossipTransactions {
-  const { chain, pool, index, sessions, clock, log } = ports;
+  const { scheme, pool, index, sessions, clock, log } = ports;
   const peers = new Map<Session, Peer>();
   /** Checked a moment ago, with whatever verdict. */
   const checked = createRecentSet(options.knownMax, options.knownMs, clock);
@@ -105,7 +105,7 @@ export function createGossipTransactions(
   });
   sessions.handleRequests(txProtocols.txs, {
     ...limitsOf(budgets.txs),
-    answer: async (session, message) => answerTxs(session, decodeTxHashes(message, chain)),
+    answer: async (session, message) => answerTxs(session, decodeTxHashes(message, scheme)),
   });
   sessions.onOpen(open);
   sessions.onClose(close);
@@ -183,7 +183,7 @@ export function createGossipTransactions(
     for (let from = 0; from < all.length; from += options.batchMax) {
       const hashes = all.slice(from, from + options.batchMax).filter((hash) => index.waits(hash));
       if (hashes.length === 0) continue;
-      peer.session.notify(txProtocols.hashes, encodeTxHashes(hashes.map(fromLatin1), chain));
+      peer.session.notify(txProtocols.hashes, encodeTxHashes(hashes.map(fromLatin1), scheme));
     }
   }
 
@@ -211,7 +211,7 @@ export function createGossipTransactions(
     const peer = peers.get(session);
     if (peer === undefined || stopped) return;
     const missing: string[] = [];
-    for (const bytes of decodeTxHashes(message, chain)) {
+    for (const bytes of decodeTxHashes(message, scheme)) {
       const hash = latin1(bytes);
       delivered(peer, hash);
       if (ports.isFarBehind() || index.waits(hash) || checked.has(hash)) continue;
@@ -246,7 +246,7 @@ export function createGossipTransactions(
       const peer = peers.get(session);
       if (peer !== undefined) delivered(peer, hash);
     }
-    return encodeTxs(txs, chain);
+    return encodeTxs(txs, scheme);
   }
 
   async function fetch(session: Session, hashes: readonly string[]): Promise<void> {
@@ -255,9 +255,9 @@ export function createGossipTransactions(
     if (peer !== undefined) peer.asked += hashes.length;
     try {
       while (left.length > 0) {
-        const message = encodeTxHashes(left.map(fromLatin1), chain);
+        const message = encodeTxHashes(left.map(fromLatin1), scheme);
         const answer = await session.request(txProtocols.txs, message, REQUEST_TIMEOUT_MS);
-        const txs = read(session, () => decodeTxs(answer, chain));
+        const txs = read(session, () => decodeTxs(answer, scheme));
         if (txs === undefined || txs.length === 0) break;
         const got = new Set(await Promise.all(txs.map((bytes) => take(session, bytes))));
         const rest = left.filter((hash) => !got.has(hash));
@@ -279,12 +279,12 @@ export function createGossipTransactions(
 
   /** Gives the hash. */
   async function take(session: Session, bytes: Uint8Array): Promise<string> {
-    const hash = latin1(chain.fastHash(bytes));
+    const hash = latin1(scheme.fastHash(bytes));
     if (!wanted.delete(hash) || checked.has(hash) || stopped) return hash;
     checked.add(hash);
     const peer = peers.get(session);
     try {
-      const tx = decodeTx(bytes, chain);
+      const tx = decodeTx(bytes, scheme);
       // A signature costs more than the state, but the state has to be asked again after it.
       if (peer !== undefined && peer.doubted > 0) {
         peer.doubted -= 1;

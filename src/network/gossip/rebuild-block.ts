@@ -16,7 +16,7 @@ import {
   signedBytes,
 } from '../../block/block.ts';
 import { encodeHeader, type Header } from '../../block/header.ts';
-import type { Chain } from '../../codec/codec.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import type { BytesIndex } from '../../mempool/bytes-index.ts';
 import {
   blockProtocols,
@@ -34,7 +34,7 @@ export interface RebuildOptions {
 }
 
 export interface RebuildPorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly index: BytesIndex;
   readonly verifier: Verifier;
 }
@@ -61,7 +61,7 @@ const FETCH_TIMEOUT_MS = 5_000;
 
 export function createRebuild(
   { transactionBytesMax }: RebuildOptions,
-  { chain, index, verifier }: RebuildPorts,
+  { scheme, index, verifier }: RebuildPorts,
 ): Rebuild {
   const atHand = ({ hash, bytes }: CompactTx): Uint8Array | undefined =>
     hash === undefined ? bytes : index.get(latin1(hash))?.bytes;
@@ -78,14 +78,14 @@ export function createRebuild(
     const parts = txs.map(atHand);
     const missing = [...parts.keys()].filter((i) => parts[i] === undefined);
     if (missing.length > 0) {
-      const request = encodeBlockTxsRequest({ id: header.signature, indexes: missing }, chain);
+      const request = encodeBlockTxsRequest({ id: header.signature, indexes: missing }, scheme);
       const answer = await session.request(blockProtocols.blockTxs, request, FETCH_TIMEOUT_MS);
-      const fetched = decodeTxList(answer, chain);
+      const fetched = decodeTxList(answer, scheme);
       if (fetched.length !== missing.length) return undefined;
       for (const [at, i] of missing.entries()) parts[i] = fetched[at];
     }
     if (isOverLimit(parts)) return undefined;
-    const block = decodeBlock(encodeBlock(header, parts as Uint8Array[], chain), chain);
+    const block = decodeBlock(encodeBlock(header, parts as Uint8Array[], scheme), scheme);
     if (!(await isSigned(block))) return undefined;
     const isAsListed = missing.every((i) => isHashOf(txs[i]!, parts[i]!));
     return { block, isAsListed, missing: missing.length };
@@ -93,11 +93,11 @@ export function createRebuild(
 
   async function whole(compact: CompactBlock, session: Session): Promise<Rebuilt | undefined> {
     const { header, txs } = compact;
-    const request = encodeIdList([header.signature], chain);
+    const request = encodeIdList([header.signature], scheme);
     const answer = await session.request(blockProtocols.blocks, request, FETCH_TIMEOUT_MS);
-    const [bytes] = decodeBlocks(answer, chain, blockBytesMax(transactionBytesMax));
+    const [bytes] = decodeBlocks(answer, scheme, blockBytesMax(transactionBytesMax));
     if (bytes === undefined) return undefined;
-    const block = decodeBlock(bytes, chain);
+    const block = decodeBlock(bytes, scheme);
     const why = await refusalOf(block, header);
     if (why === undefined) {
       const { transactions } = block;
@@ -111,7 +111,7 @@ export function createRebuild(
 
   /** Checks that every honest peer makes before it relays. */
   async function refusalOf(block: Block, announced: Header): Promise<string | undefined> {
-    if (!equal(encodeHeader(block.header, chain), encodeHeader(announced, chain))) {
+    if (!equal(encodeHeader(block.header, scheme), encodeHeader(announced, scheme))) {
       return 'a block with another header than was announced';
     }
     if (isOverLimit(block.transactions)) return 'a block with more bytes than are allowed';
@@ -119,7 +119,7 @@ export function createRebuild(
   }
 
   const isHashOf = ({ hash, bytes }: CompactTx, full: Uint8Array): boolean =>
-    equal(hash ?? bytes, hash === undefined ? full : chain.fastHash(full));
+    equal(hash ?? bytes, hash === undefined ? full : scheme.fastHash(full));
 
   /** Until this check the generator is not responsible for the block. */
   const isSigned = ({ header, bytes }: Block): Promise<boolean> =>

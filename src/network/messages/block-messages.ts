@@ -23,7 +23,7 @@
 import { latin1 } from '../../base/bytes.ts';
 import { BLOCK_ID_BYTES, ID_BYTES } from '../../base/sizes.ts';
 import { type Header, readHeader, writeHeader } from '../../block/header.ts';
-import { type Chain, CodecError, Reader, type Writer } from '../../codec/codec.ts';
+import { type ChainScheme, CodecError, Reader, type Writer } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
 import { readTxBytes } from '../../tx/bytes.ts';
 
@@ -85,15 +85,15 @@ export interface BlockTxsRequest {
 const wrong = (why: string): CodecError => new CodecError('message', why);
 
 /** Reads all of the bytes. */
-function whole<T>(bytes: Uint8Array, chain: Chain, read: (src: Reader) => T): T {
-  const src = new Reader(bytes, chain);
+function whole<T>(bytes: Uint8Array, scheme: ChainScheme, read: (src: Reader) => T): T {
+  const src = new Reader(bytes, scheme);
   const value = read(src);
   src.finish();
   return value;
 }
 
-function built(chain: Chain, write: (out: Writer) => void): Uint8Array {
-  const out = scratch(chain);
+function built(scheme: ChainScheme, write: (out: Writer) => void): Uint8Array {
+  const out = scratch(scheme);
   write(out);
   return out.take();
 }
@@ -107,16 +107,16 @@ function readCount(src: Reader, min: number, max: number, bytesEach: number): nu
 
 const readList = <T>(count: number, read: () => T): T[] => Array.from({ length: count }, read);
 
-export const encodeHead = (head: Head, chain: Chain): Uint8Array =>
-  built(chain, (out) => {
+export const encodeHead = (head: Head, scheme: ChainScheme): Uint8Array =>
+  built(scheme, (out) => {
     out.u32(head.height);
     out.bytes(head.id);
     out.i64(head.score >> 64n);
     out.i64(BigInt.asIntN(64, head.score));
   });
 
-export const decodeHead = (bytes: Uint8Array, chain: Chain): Head =>
-  whole(bytes, chain, (src) => {
+export const decodeHead = (bytes: Uint8Array, scheme: ChainScheme): Head =>
+  whole(bytes, scheme, (src) => {
     const height = src.u32();
     const id = src.bytes(BLOCK_ID_BYTES);
     const score = (src.i64() << 64n) + BigInt.asUintN(64, src.i64());
@@ -138,27 +138,27 @@ function requireDistinct(ids: readonly Uint8Array[]): void {
 }
 
 /** GetIds and GetBlocks. */
-export const encodeIdList = (ids: readonly Uint8Array[], chain: Chain): Uint8Array =>
-  built(chain, (out) => writeIds(out, ids));
+export const encodeIdList = (ids: readonly Uint8Array[], scheme: ChainScheme): Uint8Array =>
+  built(scheme, (out) => writeIds(out, ids));
 
-export const decodeIdList = (bytes: Uint8Array, chain: Chain): Uint8Array[] =>
-  whole(bytes, chain, (src) => {
+export const decodeIdList = (bytes: Uint8Array, scheme: ChainScheme): Uint8Array[] =>
+  whole(bytes, scheme, (src) => {
     const ids = readIds(src, 1, blockLimits.ownIdsMax);
     requireDistinct(ids);
     return ids;
   });
 
 /** Undefined: no common block. */
-export const encodeIds = (ids: Ids | undefined, chain: Chain): Uint8Array =>
-  built(chain, (out) => {
+export const encodeIds = (ids: Ids | undefined, scheme: ChainScheme): Uint8Array =>
+  built(scheme, (out) => {
     out.u8(ids === undefined ? 0 : 1);
     if (ids === undefined) return;
     out.bytes(ids.common);
     writeIds(out, ids.next);
   });
 
-export const decodeIds = (bytes: Uint8Array, chain: Chain): Ids | undefined =>
-  whole(bytes, chain, (src) => {
+export const decodeIds = (bytes: Uint8Array, scheme: ChainScheme): Ids | undefined =>
+  whole(bytes, scheme, (src) => {
     const found = src.u8();
     if (found > 1) throw wrong(`${found} is not a flag`);
     if (found === 0) return undefined;
@@ -167,9 +167,9 @@ export const decodeIds = (bytes: Uint8Array, chain: Chain): Ids | undefined =>
 
 export const encodeBlocks = (
   blocks: readonly (Uint8Array | undefined)[],
-  chain: Chain,
+  scheme: ChainScheme,
 ): Uint8Array =>
-  built(chain, (out) => {
+  built(scheme, (out) => {
     out.u16(blocks.length);
     for (const block of blocks) {
       out.i32(block?.length ?? 0);
@@ -180,10 +180,10 @@ export const encodeBlocks = (
 /** Undefined where the peer does not hold the block. */
 export const decodeBlocks = (
   bytes: Uint8Array,
-  chain: Chain,
+  scheme: ChainScheme,
   blockBytesMax: number,
 ): (Uint8Array | undefined)[] =>
-  whole(bytes, chain, (src) =>
+  whole(bytes, scheme, (src) =>
     readList(readCount(src, 0, blockLimits.blocksMax, 4), () => {
       const length = src.i32();
       if (length < 0 || length > blockBytesMax) throw wrong(`a block of ${length} bytes`);
@@ -191,8 +191,8 @@ export const decodeBlocks = (
     }),
   );
 
-export const encodeCompact = ({ header, txs }: CompactBlock, chain: Chain): Uint8Array =>
-  built(chain, (out) => {
+export const encodeCompact = ({ header, txs }: CompactBlock, scheme: ChainScheme): Uint8Array =>
+  built(scheme, (out) => {
     writeHeader(out, header);
     out.u16(txs.length);
     for (const { hash, bytes } of txs) {
@@ -207,8 +207,8 @@ export const encodeCompact = ({ header, txs }: CompactBlock, chain: Chain): Uint
   });
 
 /** No block has a transaction twice, so a hash that stands there twice is malformed. */
-export const decodeCompact = (bytes: Uint8Array, chain: Chain): CompactBlock =>
-  whole(bytes, chain, (src) => {
+export const decodeCompact = (bytes: Uint8Array, scheme: ChainScheme): CompactBlock =>
+  whole(bytes, scheme, (src) => {
     const header = readHeader(src);
     const hashes = new Set<string>();
     const txs = readList(readCount(src, 0, 65_535, 6), (): CompactTx => {
@@ -224,21 +224,21 @@ export const decodeCompact = (bytes: Uint8Array, chain: Chain): CompactBlock =>
   });
 
 /** The bytes of the header of a compact block, without a look at the rest; a view. */
-export function compactHeaderBytes(bytes: Uint8Array, chain: Chain): Uint8Array {
-  const src = new Reader(bytes, chain);
+export function compactHeaderBytes(bytes: Uint8Array, scheme: ChainScheme): Uint8Array {
+  const src = new Reader(bytes, scheme);
   readHeader(src);
   return bytes.subarray(0, src.position);
 }
 
-export const encodeBlockTxsRequest = (request: BlockTxsRequest, chain: Chain): Uint8Array =>
-  built(chain, (out) => {
+export const encodeBlockTxsRequest = (request: BlockTxsRequest, scheme: ChainScheme): Uint8Array =>
+  built(scheme, (out) => {
     out.bytes(request.id);
     out.u16(request.indexes.length);
     for (const index of request.indexes) out.u16(index);
   });
 
-export const decodeBlockTxsRequest = (bytes: Uint8Array, chain: Chain): BlockTxsRequest =>
-  whole(bytes, chain, (src) => {
+export const decodeBlockTxsRequest = (bytes: Uint8Array, scheme: ChainScheme): BlockTxsRequest =>
+  whole(bytes, scheme, (src) => {
     const id = src.bytes(BLOCK_ID_BYTES);
     let previous = -1;
     const indexes = readList(readCount(src, 1, 65_535, 2), () => {
@@ -251,8 +251,8 @@ export const decodeBlockTxsRequest = (bytes: Uint8Array, chain: Chain): BlockTxs
   });
 
 /** BlockTxs and Txs. */
-export const encodeTxList = (txs: readonly Uint8Array[], chain: Chain): Uint8Array =>
-  built(chain, (out) => {
+export const encodeTxList = (txs: readonly Uint8Array[], scheme: ChainScheme): Uint8Array =>
+  built(scheme, (out) => {
     out.u16(txs.length);
     for (const tx of txs) {
       out.i32(tx.length);
@@ -260,7 +260,11 @@ export const encodeTxList = (txs: readonly Uint8Array[], chain: Chain): Uint8Arr
     }
   });
 
-export const decodeTxList = (bytes: Uint8Array, chain: Chain, countMax = 65_535): Uint8Array[] =>
-  whole(bytes, chain, (src) =>
+export const decodeTxList = (
+  bytes: Uint8Array,
+  scheme: ChainScheme,
+  countMax = 65_535,
+): Uint8Array[] =>
+  whole(bytes, scheme, (src) =>
     readList(readCount(src, 0, countMax, 5), () => readTxBytes(src, src.i32())),
   );

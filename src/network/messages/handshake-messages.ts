@@ -21,7 +21,13 @@
 
 import { concat, utf8 } from '../../base/bytes.ts';
 import { BLOCK_ID_BYTES, SIGNATURE_BYTES } from '../../base/sizes.ts';
-import { type Chain, type Codec, CodecError, Reader, type ValueOf } from '../../codec/codec.ts';
+import {
+  type ChainScheme,
+  type Codec,
+  CodecError,
+  Reader,
+  type ValueOf,
+} from '../../codec/codec.ts';
 import { bytes, bytes16, check, i64, map, text16, u8, u16 } from '../../codec/primitives.ts';
 import { scratch } from '../../codec/scratch.ts';
 import { list16, option, struct } from '../../codec/struct.ts';
@@ -58,7 +64,7 @@ const place = check(struct({ host: text16(HOST_BYTES_MAX), port: u16 }), (value)
 const publicKey: Codec<Uint8Array> = {
   ...bytes(0, hex),
   write: (out, value) => out.bytes(value),
-  read: (src) => src.bytes(src.chain.publicKeySize),
+  read: (src) => src.bytes(src.scheme.publicKeySize),
 };
 
 const hello = struct({
@@ -88,8 +94,8 @@ export type HandshakeMessage =
   | { readonly kind: 'auth'; readonly signature: Uint8Array }
   | { readonly kind: 'refusal'; readonly why: string };
 
-export function encodeHello(value: Hello, chain: Chain): Uint8Array {
-  const out = scratch(chain);
+export function encodeHello(value: Hello, scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
   out.u8(HELLO);
   hello.write(out, value);
   return out.take();
@@ -98,16 +104,16 @@ export function encodeHello(value: Hello, chain: Chain): Uint8Array {
 export const encodeAuth = (signature: Uint8Array): Uint8Array =>
   concat(Uint8Array.of(AUTH), signature);
 
-export function encodeRefusal(why: string, chain: Chain): Uint8Array {
-  const out = scratch(chain);
+export function encodeRefusal(why: string, scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
   out.u8(REFUSAL);
   refusalText.write(out, why.slice(0, REFUSAL_BYTES_MAX / 4));
   return out.take();
 }
 
 /** Throws CodecError. */
-export function decodeHandshake(message: Uint8Array, chain: Chain): HandshakeMessage {
-  const src = new Reader(message, chain);
+export function decodeHandshake(message: Uint8Array, scheme: ChainScheme): HandshakeMessage {
+  const src = new Reader(message, scheme);
   const tag = src.u8();
   const value = contentOf(tag, src);
   src.finish();

@@ -15,7 +15,7 @@
 
 import { concat, utf8 } from '../../base/bytes.ts';
 import { ADDRESS_BYTES, SIGNATURE_BYTES } from '../../base/sizes.ts';
-import { type Chain, CodecError, Reader, type ValueOf } from '../../codec/codec.ts';
+import { type ChainScheme, CodecError, Reader, type ValueOf } from '../../codec/codec.ts';
 import { bytes, millis, text16 } from '../../codec/primitives.ts';
 import { scratch } from '../../codec/scratch.ts';
 import { struct } from '../../codec/struct.ts';
@@ -41,22 +41,22 @@ export type Answer =
 
 const reason = text16(REASON_BYTES_MAX);
 
-export function encodeQuestion(value: Question, chain: Chain): Uint8Array {
-  const out = scratch(chain);
+export function encodeQuestion(value: Question, scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
   question.write(out, value);
   return out.take();
 }
 
 /** Throws CodecError. */
-export function decodeQuestion(message: Uint8Array, chain: Chain): Question {
-  const src = new Reader(message, chain);
+export function decodeQuestion(message: Uint8Array, scheme: ChainScheme): Question {
+  const src = new Reader(message, scheme);
   const value = question.read(src);
   src.finish();
   return value;
 }
 
-export function encodeAnswer(answer: Answer, chain: Chain): Uint8Array {
-  const out = scratch(chain);
+export function encodeAnswer(answer: Answer, scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
   if ('key' in answer) {
     out.u8(0);
     out.bytes(answer.key);
@@ -68,14 +68,14 @@ export function encodeAnswer(answer: Answer, chain: Chain): Uint8Array {
 }
 
 /** Throws CodecError. */
-export function decodeAnswer(message: Uint8Array, chain: Chain): Answer {
-  const src = new Reader(message, chain);
+export function decodeAnswer(message: Uint8Array, scheme: ChainScheme): Answer {
+  const src = new Reader(message, scheme);
   const tag = src.u8();
   const refusal = REFUSALS[tag - 1];
   if (tag !== 0 && refusal === undefined) throw new CodecError('bytes', `${tag} is no answer`);
   const answer =
     refusal === undefined
-      ? { key: src.bytes(chain.publicKeySize) }
+      ? { key: src.bytes(scheme.publicKeySize) }
       : { refusal, why: reason.read(src) };
   src.finish();
   return answer;
@@ -89,9 +89,9 @@ export interface Asked {
   readonly askedId: Uint8Array;
 }
 
-export function signedForIdentity(asked: Asked, chain: Chain): Uint8Array {
+export function signedForIdentity(asked: Asked, scheme: ChainScheme): Uint8Array {
   const { address, challenge, timestamp, askerId, askedId } = asked;
-  const out = scratch(chain);
+  const out = scratch(scheme);
   out.u53(timestamp);
   return concat(
     utf8('permchain-id-v1'),

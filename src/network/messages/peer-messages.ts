@@ -4,7 +4,7 @@
  *   1 ask
  *   2 tell   count 2, then count × (host 2+n, port 2)
  */
-import { type Chain, CodecError, Reader } from '../../codec/codec.ts';
+import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
 import { text16, u16 } from '../../codec/primitives.ts';
 import { scratch } from '../../codec/scratch.ts';
 import { list16, struct } from '../../codec/struct.ts';
@@ -25,16 +25,16 @@ export type PeersMessage =
 
 export const ASK_PEERS = Uint8Array.of(ASK);
 
-export function encodePeers(list: readonly PeerAddress[], chain: Chain): Uint8Array {
-  const out = scratch(chain);
+export function encodePeers(list: readonly PeerAddress[], scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
   out.u8(TELL);
   addresses.write(out, list.slice(0, PEERS_MAX));
   return out.take();
 }
 
 /** Places that are none are left out. Throws CodecError. */
-export function decodePeers(message: Uint8Array, chain: Chain): PeersMessage {
-  const src = new Reader(message, chain);
+export function decodePeers(message: Uint8Array, scheme: ChainScheme): PeersMessage {
+  const src = new Reader(message, scheme);
   const tag = src.u8();
   if (tag !== ASK && tag !== TELL) throw new CodecError('bytes', `${tag} is no message of peers`);
   const list = tag === TELL ? addresses.read(src).filter(isAddress) : [];

@@ -12,7 +12,7 @@
 
 import { latin1 } from '../../base/bytes.ts';
 import { ID_BYTES } from '../../base/sizes.ts';
-import { type Chain, CodecError, Reader } from '../../codec/codec.ts';
+import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
 import { decodeTxList } from './block-messages.ts';
 
@@ -28,15 +28,15 @@ export const txLimits = {
   answerBytesMax: 4 * 1024 * 1024 + 2 + 4 * 500,
 } as const;
 
-export function encodeTxHashes(hashes: readonly Uint8Array[], chain: Chain): Uint8Array {
-  const out = scratch(chain);
+export function encodeTxHashes(hashes: readonly Uint8Array[], scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
   out.u16(hashes.length);
   for (const hash of hashes) out.bytes(hash);
   return out.take();
 }
 
-export function decodeTxHashes(bytes: Uint8Array, chain: Chain): Uint8Array[] {
-  const src = new Reader(bytes, chain);
+export function decodeTxHashes(bytes: Uint8Array, scheme: ChainScheme): Uint8Array[] {
+  const src = new Reader(bytes, scheme);
   const count = src.u16();
   if (count < 1 || count > txLimits.countMax) throw new CodecError('message', `${count} hashes`);
   const hashes: Uint8Array[] = [];
@@ -46,5 +46,5 @@ export function decodeTxHashes(bytes: Uint8Array, chain: Chain): Uint8Array[] {
   return hashes;
 }
 
-export const decodeTxs = (bytes: Uint8Array, chain: Chain): Uint8Array[] =>
-  decodeTxList(bytes, chain, txLimits.countMax);
+export const decodeTxs = (bytes: Uint8Array, scheme: ChainScheme): Uint8Array[] =>
+  decodeTxList(bytes, scheme, txLimits.countMax);

@@ -7,7 +7,7 @@ import { unlessOurs } from '../../base/assert.ts';
 import { within } from '../../base/deadline.ts';
 import type { Network, PeerConnection, PeerStream } from '../../base/network.ts';
 import type { Clock, Random } from '../../base/ports.ts';
-import type { Chain } from '../../codec/codec.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import {
   type Answer,
   CHALLENGE_BYTES,
@@ -24,7 +24,7 @@ import { wireNameOn } from '../sessions/session-registry.ts';
 
 export interface IdentityPorts {
   readonly network: Network;
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly clock: Clock;
   readonly random: Random;
   readonly owner: {
@@ -47,15 +47,15 @@ const SKEW_MS_MAX = 120_000;
 
 /** Tells the network about the protocol; before it listens. */
 export function serveIdentity(ports: IdentityPorts): void {
-  const { network, chain, clock, random } = ports;
+  const { network, scheme, clock, random } = ports;
   const limits = { messageBytesMax: IDENTITY_BYTES_MAX, inboundStreamsMax: 1 };
-  network.handle(wireNameOn(chain)(IDENTITY), limits, (stream, connection) => {
+  network.handle(wireNameOn(scheme)(IDENTITY), limits, (stream, connection) => {
     within(clock, EXCHANGE_MS_MAX, 'the question did not come in time', async () => {
       const challenge = random.bytes(CHALLENGE_BYTES);
       await stream.send(challenge);
       const message = await stream.receive();
       if (message === undefined) return stream.abort();
-      await stream.send(encodeAnswer(await answer(message, challenge, connection, ports), chain));
+      await stream.send(encodeAnswer(await answer(message, challenge, connection, ports), scheme));
       await stream.end();
     }).catch(unlessOurs(() => connection.abort()));
   });
@@ -65,15 +65,15 @@ async function answer(
   message: Uint8Array,
   challenge: Uint8Array,
   connection: PeerConnection,
-  { chain, clock, owner, verify, registeredKey }: IdentityPorts,
+  { scheme, clock, owner, verify, registeredKey }: IdentityPorts,
 ): Promise<Answer> {
-  const { address, timestamp, signature } = decodeQuestion(message, chain);
+  const { address, timestamp, signature } = decodeQuestion(message, scheme);
   if (registeredKey(owner.address) === undefined) {
     return { refusal: 'no-state', why: 'Invalid server state' };
   }
   const key = registeredKey(address);
   if (key === undefined) {
-    const why = `ParticipantNotRegistered(${chain.addressToText(address)})`;
+    const why = `ParticipantNotRegistered(${scheme.addressToText(address)})`;
     return { refusal: 'not-registered', why };
   }
   const asked = {
@@ -84,7 +84,7 @@ async function answer(
     askedId: connection.localId,
   };
   const isTimely = Math.abs(clock.now() - timestamp) <= SKEW_MS_MAX;
-  if (!isTimely || !(await verify(key, signedForIdentity(asked, chain), signature))) {
+  if (!isTimely || !(await verify(key, signedForIdentity(asked, scheme), signature))) {
     return { refusal: 'wrong-signature', why: 'InvalidRequestSignature' };
   }
   return { key: owner.publicKey };
@@ -104,10 +104,10 @@ export class IdentityRefused extends Error {
 /** The owner key of the node at the other end. Rejects with IdentityRefused, or any error. */
 export async function askIdentity(
   connection: PeerConnection,
-  { chain, clock, owner }: IdentityPorts,
+  { scheme, clock, owner }: IdentityPorts,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const name = wireNameOn(chain)(IDENTITY);
+  const name = wireNameOn(scheme)(IDENTITY);
   const stream = await connection.open(name, IDENTITY_BYTES_MAX, signal);
   const challenge = await expected(stream);
   const timestamp = clock.now();
@@ -118,9 +118,9 @@ export async function askIdentity(
     askerId: connection.localId,
     askedId: connection.remoteId,
   };
-  const signature = owner.sign(signedForIdentity(asked, chain));
-  await stream.send(encodeQuestion({ address: owner.address, timestamp, signature }, chain));
-  const reply = decodeAnswer(await expected(stream), chain);
+  const signature = owner.sign(signedForIdentity(asked, scheme));
+  await stream.send(encodeQuestion({ address: owner.address, timestamp, signature }, scheme));
+  const reply = decodeAnswer(await expected(stream), scheme);
   if ('refusal' in reply) throw new IdentityRefused(reply.refusal, reply.why);
   return reply.key;
 }

@@ -10,7 +10,7 @@ import { unlessOurs } from '../../base/assert.ts';
 import { limitsOf } from '../../base/budget.ts';
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
-import type { Chain } from '../../codec/codec.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import { budgets } from '../messages/message-budgets.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
 import { ASK_PEERS, decodePeers, encodePeers, PEERS } from '../messages/peer-messages.ts';
@@ -27,7 +27,7 @@ export interface ExchangePorts {
   readonly book: AddressBook;
   readonly resolve: (host: string) => Promise<string>;
   readonly clock: Clock;
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
 }
 
 export interface Exchange {
@@ -43,7 +43,7 @@ const MINUTE_MS = 60_000;
 const MESSAGES_MAX = 120;
 
 export function createExchange(options: ExchangeOptions, ports: ExchangePorts): Exchange {
-  const { sessions, book, clock, chain } = ports;
+  const { sessions, book, clock, scheme } = ports;
   /** When an owner and its address were last announced to the other sessions. */
   const announcedAt = new Map<string, number>();
   const received = new WeakMap<Session, { since: number; count: number }>();
@@ -52,10 +52,10 @@ export function createExchange(options: ExchangeOptions, ports: ExchangePorts): 
   sessions.handleNotices(PEERS, {
     ...limitsOf(budgets.peers),
     take(session, bytes) {
-      const message = decodePeers(bytes, chain);
+      const message = decodePeers(bytes, scheme);
       if (isTooMuch(session)) session.offend('flood', 'messages of peers');
       else if (!options.enabled) return;
-      else if (message.kind === 'ask') session.notify(PEERS, encodePeers(table(session), chain));
+      else if (message.kind === 'ask') session.notify(PEERS, encodePeers(table(session), scheme));
       else book.offer(message.addresses, message.addresses.length <= NEWS_MAX);
     },
   });
@@ -98,7 +98,7 @@ export function createExchange(options: ExchangeOptions, ports: ExchangePorts): 
     announcedAt.delete(key);
     announcedAt.set(key, now);
     if (announcedAt.size > ANNOUNCED_MAX) announcedAt.delete(announcedAt.keys().next().value!);
-    const message = encodePeers([address], chain);
+    const message = encodePeers([address], scheme);
     for (const session of sessions.all()) if (session !== from) session.notify(PEERS, message);
   }
 

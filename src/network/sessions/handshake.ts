@@ -14,7 +14,7 @@ import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
 import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/network.ts';
 import type { Random } from '../../base/ports.ts';
-import { type Chain, CodecError } from '../../codec/codec.ts';
+import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import {
   CHALLENGE_BYTES,
   type Channel,
@@ -35,7 +35,7 @@ import {
 export type OwnHello = Omit<Hello, 'challenge' | 'ephemeralKey'>;
 
 export interface HandshakePorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly random: Random;
   readonly own: OwnHello;
   readonly minimumVersion: Hello['version'];
@@ -88,8 +88,8 @@ export interface Handshake {
 }
 
 export function createHandshake(ports: HandshakePorts): Handshake {
-  const { chain, random, own, sign, verify } = ports;
-  const ownAddress = chain.addressOf(own.ownerPublicKey);
+  const { scheme, random, own, sign, verify } = ports;
+  const ownAddress = scheme.addressOf(own.ownerPublicKey);
 
   return {
     dial: (connection, stream, admit) =>
@@ -126,16 +126,16 @@ export function createHandshake(ports: HandshakePorts): Handshake {
 
   function newHello(): Uint8Array {
     const fresh = { challenge: random.bytes(CHALLENGE_BYTES), ephemeralKey: ports.ephemeralKey() };
-    return encodeHello({ ...own, ...fresh }, chain);
+    return encodeHello({ ...own, ...fresh }, scheme);
   }
 
   async function next(stream: PeerStream): Promise<Received> {
     const bytes = await stream.receive();
     if (bytes === undefined) throw new HandshakeRefused('The handshake ended early');
-    const message = decodeHandshake(bytes, chain);
+    const message = decodeHandshake(bytes, scheme);
     if (message.kind === 'refusal') {
       // The wire carries the text alone, so this is where it becomes a kind.
-      const isSameOwner = message.why === sameOwner(chain.addressToText(ownAddress));
+      const isSameOwner = message.why === sameOwner(scheme.addressToText(ownAddress));
       throw new HandshakeRefused(message.why, { byRemote: true, isSameOwner });
     }
     return { bytes, message };
@@ -145,8 +145,8 @@ export function createHandshake(ports: HandshakePorts): Handshake {
   function checked({ message }: Received, connection: PeerConnection): Identity {
     if (message.kind !== 'hello') throw new HandshakeRefused('Expected a hello', { forged: true });
     const { hello } = message;
-    const owner = chain.addressOf(hello.ownerPublicKey);
-    const text = chain.addressToText(owner);
+    const owner = scheme.addressOf(hello.ownerPublicKey);
+    const text = scheme.addressToText(owner);
     if (equal(owner, ownAddress)) {
       throw new HandshakeRefused(sameOwner(text), { isSameOwner: true });
     }
@@ -160,15 +160,19 @@ export function createHandshake(ports: HandshakePorts): Handshake {
       refusal.owner = owner;
       throw refusal;
     }
-    return { owner, miner: chain.addressOf(hello.miner?.publicKey ?? hello.ownerPublicKey), hello };
+    return {
+      owner,
+      miner: scheme.addressOf(hello.miner?.publicKey ?? hello.ownerPublicKey),
+      hello,
+    };
   }
 
   async function checkAuth({ message }: Received, channel: Channel, identity: Identity) {
     if (message.kind !== 'auth') throw new HandshakeRefused('Expected a proof', { forged: true });
     const { owner, hello } = identity;
-    const signed = signedInHandshake(mirrored(channel), chain.fastHash);
+    const signed = signedInHandshake(mirrored(channel), scheme.fastHash);
     const key = ports.keyOf(owner, hello.ownerPublicKey);
-    if (key === undefined) throw new HandshakeRefused(notPermitted(chain.addressToText(owner)));
+    if (key === undefined) throw new HandshakeRefused(notPermitted(scheme.addressToText(owner)));
     if (!(await verify(key, signed, message.signature))) {
       throw new HandshakeRefused('Wrong remote handshake! Invalid signature.', { forged: true });
     }
@@ -182,7 +186,7 @@ export function createHandshake(ports: HandshakePorts): Handshake {
   }
 
   function auth(channel: Channel): Uint8Array {
-    return encodeAuth(sign(signedInHandshake(channel, chain.fastHash)));
+    return encodeAuth(sign(signedInHandshake(channel, scheme.fastHash)));
   }
 
   function open(identity: Identity, admit: Admit): void {
@@ -197,7 +201,7 @@ export function createHandshake(ports: HandshakePorts): Handshake {
     } catch (cause) {
       const error = asRefusal(cause);
       if (error instanceof HandshakeRefused && !error.byRemote) {
-        await stream.send(encodeRefusal(error.message, chain)).catch(() => {});
+        await stream.send(encodeRefusal(error.message, scheme)).catch(() => {});
         await stream.end().catch(() => {});
       }
       throw error;

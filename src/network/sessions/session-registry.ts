@@ -14,7 +14,7 @@ import type { Network, PeerConnection, PeerStream, ProtocolLimits } from '../../
 import type { Clock, Log } from '../../base/ports.ts';
 import { Recent } from '../../base/recent.ts';
 import { createStrangers } from '../../base/strangers.ts';
-import type { Chain } from '../../codec/codec.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import { HELLO_BYTES_MAX } from '../messages/handshake-messages.ts';
 import {
   type ConnectedSession,
@@ -39,7 +39,7 @@ export interface SessionsPorts {
   readonly network: Network;
   readonly clock: Clock;
   readonly log: Log;
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly handshake: Handshake;
   readonly penalties: Penalties;
   readonly ownAddress: Uint8Array;
@@ -76,13 +76,13 @@ const PACES_MAX = 5_000;
 
 /** Name of a protocol on the wire. */
 export const wireNameOn =
-  (chain: Chain) =>
+  (scheme: ChainScheme) =>
   (protocol: string): string =>
-    `/permchain/${String.fromCharCode(chain.chainId)}/${protocol}`;
+    `/permchain/${String.fromCharCode(scheme.chainId)}/${protocol}`;
 
 export function createSessions(options: SessionsOptions, ports: SessionsPorts): SessionRegistry {
-  const { network, clock, log, chain, handshake, penalties, ownAddress } = ports;
-  const wireName = wireNameOn(chain);
+  const { network, clock, log, scheme, handshake, penalties, ownAddress } = ports;
+  const wireName = wireNameOn(scheme);
   const requests = new Map<string, RequestHandler>();
   const streams = new Map<string, StreamHandler>();
   const notices = new Map<string, NoticeHandler>();
@@ -139,7 +139,7 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
     },
   };
 
-  const textOf = (owner: Uint8Array): string => chain.addressToText(owner);
+  const textOf = (owner: Uint8Array): string => scheme.addressToText(owner);
 
   function outcomeOf(connection: PeerConnection) {
     let outcome = outcomes.get(connection);

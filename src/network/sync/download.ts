@@ -13,7 +13,7 @@ import { type Block, blockBytesMax, blockId, decodeBlock } from '../../block/blo
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { InvalidBlocks } from '../../chain/invalid-blocks.ts';
 import { headerRowAt, heightOf } from '../../chain/stored-blocks.ts';
-import { type Chain, CodecError } from '../../codec/codec.ts';
+import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import {
   blockProtocols,
   decodeBlocks,
@@ -35,7 +35,7 @@ export interface DownloadOptions {
 }
 
 export interface DownloadPorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly blockchain: Blockchain;
   readonly invalid: InvalidBlocks;
   readonly heads: PeerHeads;
@@ -96,7 +96,7 @@ export function read<T>(session: Session, decode: () => T): T {
 }
 
 export function createDownload(options: DownloadOptions, ports: DownloadPorts): Download {
-  const { chain, blockchain, invalid, heads, sessions, clock, log } = ports;
+  const { scheme, blockchain, invalid, heads, sessions, clock, log } = ports;
   const { view } = blockchain;
   let stopped = false;
 
@@ -164,9 +164,9 @@ export function createDownload(options: DownloadOptions, ports: DownloadPorts): 
     isFirst: boolean,
     left: AbortSignal,
   ): Promise<Uint8Array[]> {
-    const message = encodeIdList(known, chain);
+    const message = encodeIdList(known, scheme);
     const answer = await ask(session, blockProtocols.ids, message, left);
-    const ids = read(session, () => decodeIds(answer, chain));
+    const ids = read(session, () => decodeIds(answer, scheme));
     if (ids === undefined) {
       // The peer itself has changed its chain since its last answer.
       if (!isFirst) throw new GivenUp('the peer is on another branch now', 'later');
@@ -280,12 +280,12 @@ export function createDownload(options: DownloadOptions, ports: DownloadPorts): 
     session: Session,
     left: AbortSignal,
   ): Promise<void> {
-    const answer = await ask(session, blockProtocols.blocks, encodeIdList(ids, chain), left);
+    const answer = await ask(session, blockProtocols.blocks, encodeIdList(ids, scheme), left);
     const max = blockBytesMax(options.transactionBytesMax);
-    const parts = read(session, () => decodeBlocks(answer, chain, max));
+    const parts = read(session, () => decodeBlocks(answer, scheme, max));
     for (const [i, bytes] of parts.entries()) {
       if (bytes === undefined || stopped) return;
-      const block = read(session, () => decodeBlock(bytes, chain));
+      const block = read(session, () => decodeBlock(bytes, scheme));
       const id = ids[i];
       if (id === undefined || !equal(blockId(block), id)) {
         session.offend('malformed-message', 'another block than was asked for');

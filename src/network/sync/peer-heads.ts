@@ -11,7 +11,7 @@ import { compare, equal, latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
 import { createRecentSet } from '../../base/recent-set.ts';
 import type { Blockchain, Tip } from '../../chain/blockchain.ts';
-import type { Chain } from '../../codec/codec.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import { blockProtocols, decodeHead, encodeHead, type Head } from '../messages/block-messages.ts';
 import { budgets } from '../messages/message-budgets.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
@@ -22,7 +22,7 @@ export interface PeerHeadsOptions {
 }
 
 export interface PeerHeadsPorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly blockchain: Blockchain;
   readonly sessions: Sessions;
   readonly clock: Clock;
@@ -66,7 +66,7 @@ interface Peer {
 }
 
 export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts): PeerHeads {
-  const { chain, blockchain, sessions, clock } = ports;
+  const { scheme, blockchain, sessions, clock } = ports;
   const peers = new Map<Session, Peer>();
   /** By owner, so that a new session does not clear the mark. */
   const ignored = createRecentSet(DISTRUSTED_MAX, DISTRUST_MS, clock);
@@ -118,14 +118,14 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
   function announceTo(session: Session, peer: Peer): void {
     if (stopped || peers.get(session) !== peer) return;
     peer.announcedAt = clock.monotonic();
-    session.notify(blockProtocols.head, encodeHead(blockchain.tip(), chain));
+    session.notify(blockProtocols.head, encodeHead(blockchain.tip(), scheme));
     schedule(session, peer, HEARTBEAT_MS);
   }
 
   function onHead(session: Session, message: Uint8Array): void {
     const peer = peers.get(session);
     if (peer === undefined || stopped) return;
-    const { height, id, score } = decodeHead(message, chain);
+    const { height, id, score } = decodeHead(message, scheme);
     peer.head = { session, height, id: id.slice(), score };
     peer.receivedAt = clock.monotonic();
     if (!isIgnored(session)) for (const listener of listeners) listener(peer.head);

@@ -17,7 +17,7 @@ import {
   heightOf,
   transactionBytes,
 } from '../../chain/stored-blocks.ts';
-import type { Chain } from '../../codec/codec.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import {
   blockLimits,
   blockProtocols,
@@ -32,7 +32,7 @@ import { blockBudgets, budgets } from '../messages/message-budgets.ts';
 import type { Sessions } from '../sessions/session.ts';
 
 export interface ServeBlocksPorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly blockchain: Blockchain;
   readonly sessions: Sessions;
   readonly clock: Clock;
@@ -48,7 +48,7 @@ export interface ServeBlocks {
 const HELD_MAX = 4;
 
 export function serveBlocks(transactionBytesMax: number, ports: ServeBlocksPorts): ServeBlocks {
-  const { chain, blockchain, sessions, clock } = ports;
+  const { scheme, blockchain, sessions, clock } = ports;
   const { view } = blockchain;
   const held = new Map<string, Block>();
   const turns = createTurns(clock);
@@ -56,18 +56,18 @@ export function serveBlocks(transactionBytesMax: number, ports: ServeBlocksPorts
 
   sessions.handleRequests(blockProtocols.ids, {
     ...limitsOf(budgets.ids),
-    answer: async (_session, message) => encodeIds(idsAfter(decodeIdList(message, chain)), chain),
+    answer: async (_session, message) => encodeIds(idsAfter(decodeIdList(message, scheme)), scheme),
   });
   sessions.handleRequests(blockProtocols.blocks, {
     ...limitsOf(blocks),
-    answer: (_session, message) => blocksOf(decodeIdList(message, chain)),
+    answer: (_session, message) => blocksOf(decodeIdList(message, scheme)),
   });
   sessions.handleRequests(blockProtocols.blockTxs, {
     ...limitsOf(blockTxs),
     async answer(_session, message) {
-      const { id, indexes } = decodeBlockTxsRequest(message, chain);
+      const { id, indexes } = decodeBlockTxsRequest(message, scheme);
       // All or nothing: a part of them would not complete the block.
-      return encodeTxList((await partsOf(id, indexes)) ?? [], chain);
+      return encodeTxList((await partsOf(id, indexes)) ?? [], scheme);
     },
   });
 
@@ -128,7 +128,7 @@ export function serveBlocks(transactionBytesMax: number, ports: ServeBlocksPorts
       found.push(bytes);
       if (turns.due()) await turns.take();
     }
-    return encodeBlocks(found, chain);
+    return encodeBlocks(found, scheme);
   }
 
   return {

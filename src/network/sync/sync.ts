@@ -14,7 +14,7 @@ import type { Clock, Log } from '../../base/ports.ts';
 import { type Block, blockId } from '../../block/block.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { CheckedBlock, ForkChoice, Verdict } from '../../chain/fork-choice.ts';
-import type { Chain } from '../../codec/codec.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
 import { createDownload, GivenUp, read } from './download.ts';
 import type { PeerHead, PeerHeads } from './peer-heads.ts';
@@ -29,7 +29,7 @@ export interface SyncOptions {
 }
 
 export interface SyncPorts {
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   readonly blockchain: Blockchain;
   readonly forkChoice: ForkChoice;
   readonly heads: PeerHeads;

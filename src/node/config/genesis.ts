@@ -8,7 +8,7 @@ import { isI64 } from '../../base/int.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { GenesisSettings } from '../../block/genesis.ts';
 import type { SharedSettings } from '../../chain/origin.ts';
-import type { Chain } from '../../codec/codec.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import { canonicalJson, type NetworkSettings } from '../../consensus/settings-hash.ts';
 import { ROLES } from '../../tx/fields/permission.ts';
 import { camel } from './setting.ts';
@@ -23,7 +23,7 @@ export interface GenesisFindings {
   readonly warnings: readonly string[];
 }
 
-export function validateGenesis(genesis: GenesisConfig, chain: Chain): GenesisFindings {
+export function validateGenesis(genesis: GenesisConfig, scheme: ChainScheme): GenesisFindings {
   const { transactions, networkParticipants, initialBalance } = genesis;
   const errors: string[] = [];
   const warnings: string[] = [];
@@ -51,19 +51,19 @@ export function validateGenesis(genesis: GenesisConfig, chain: Chain): GenesisFi
   if (!isI64(sum)) errors.push('The sum of transactions amounts must fit into 63 bits');
   for (const { recipient, amount } of transactions) {
     if (amount <= 0n) errors.push(`The amount of recipient '${recipient}' must be positive`);
-    const problem = problemOf(() => chain.addressFromText(recipient));
+    const problem = problemOf(() => scheme.addressFromText(recipient));
     if (problem !== undefined)
       errors.push(`Recipient '${recipient}' is no account of this network: ${problem}`);
   }
   for (const [index, text] of keys.entries()) {
-    const key = publicKeyFrom(text, chain);
+    const key = publicKeyFrom(text, scheme);
     if (key === undefined) {
-      const expected = `Base58 of ${chain.publicKeySize} bytes`;
+      const expected = `Base58 of ${scheme.publicKeySize} bytes`;
       errors.push(`The public key of network participant '${text}' is invalid: not ${expected}`);
       continue;
     }
     const recipient = transactions[index]?.recipient;
-    const address = chain.addressToText(chain.addressOf(key));
+    const address = scheme.addressToText(scheme.addressOf(key));
     if (recipient !== undefined && recipient.replace(/^address:/, '') !== address) {
       warnings.push(
         `Network participant ${index + 1} ('${text}') has the address '${address}', but recipient ` +
@@ -85,10 +85,10 @@ function problemOf(attempt: () => unknown): string | undefined {
 }
 
 /** The key behind a Base58 text; undefined if it is none of this network. */
-export function publicKeyFrom(text: string, chain: Chain): Uint8Array | undefined {
+export function publicKeyFrom(text: string, scheme: ChainScheme): Uint8Array | undefined {
   try {
     const key = base58.decode(text);
-    return key.length === chain.publicKeySize ? key : undefined;
+    return key.length === scheme.publicKeySize ? key : undefined;
   } catch (cause) {
     if (cause instanceof Base58Error) return undefined;
     throw cause;
@@ -96,7 +96,11 @@ export function publicKeyFrom(text: string, chain: Chain): Uint8Array | undefine
 }
 
 /** What the block builder takes; `timestamp` is the configured one, or now at signing. */
-export function genesisSettings(config: Config, timestamp: number, chain: Chain): GenesisSettings {
+export function genesisSettings(
+  config: Config,
+  timestamp: number,
+  scheme: ChainScheme,
+): GenesisSettings {
   const { consensus, custom } = config.blockchain;
   const { genesis } = custom;
   return {
@@ -108,7 +112,7 @@ export function genesisSettings(config: Config, timestamp: number, chain: Chain)
         ? { kind: 'poa' }
         : { kind: 'pos', initialBaseTarget: BigInt(genesis.initialBaseTarget) },
     transactions: genesis.transactions.map(({ recipient, amount }) => ({
-      recipient: chain.addressFromText(recipient),
+      recipient: scheme.addressFromText(recipient),
       amount,
     })),
     networkParticipants: genesis.networkParticipants.map(({ publicKey, roles }) => ({

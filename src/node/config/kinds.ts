@@ -7,7 +7,7 @@
  */
 
 import type { JsonSchema } from '../../codec/codec.ts';
-import { NATIVE_TOKEN } from '../../crypto/chain.ts';
+import { NATIVE_TOKEN } from '../../crypto/chain-scheme.ts';
 
 /** What a kind may know besides the raw value. */
 export interface KindContext {

@@ -8,7 +8,7 @@
 
 import { assert } from '../../base/assert.ts';
 import { isObject, stringify } from '../../base/json.ts';
-import { NATIVE_TOKEN } from '../../crypto/chain.ts';
+import { NATIVE_TOKEN } from '../../crypto/chain-scheme.ts';
 import { crossChecks } from './checks.ts';
 import { type KindContext, QUOTE_IT, Wrong } from './kinds.ts';
 import { ConfigError, type Problem } from './problems.ts';

@@ -1,11 +1,11 @@
 /** The settings that transaction rules depend on, in the form in which they take them. */
-import type { NetworkSettings } from '../../tx/rules/chain-rules.ts';
+import type { ChainRules } from '../../tx/rules/chain-rules.ts';
 import type { TxType } from '../../tx/transaction.ts';
 import { camel } from './setting.ts';
 import type { Config } from './settings.ts';
 
 /** `types`: all transaction types; their `key` is the name of their fee in the configuration. */
-export function ruleSettings(config: Config, types: readonly TxType[]): NetworkSettings {
+export function chainRules(config: Config, types: readonly TxType[]): ChainRules {
   const { custom, fees } = config.blockchain;
   const byType = (section: Readonly<Record<string, bigint>>): ReadonlyMap<number, bigint> =>
     new Map(

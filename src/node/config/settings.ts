@@ -2,7 +2,7 @@
  * The tree of all settings of a node, and the types that follow from it (node.md#configuration).
  * A new setting is one line in one of the tables; keys are relative to the section `node`.
  */
-import { NATIVE_TOKEN } from '../../crypto/chain.ts';
+import { NATIVE_TOKEN } from '../../crypto/chain-scheme.ts';
 import { blockchain } from './chain-settings.ts';
 import { bool, int } from './kinds.ts';
 import { miner, network, ntp, synchronization, utx } from './network-settings.ts';

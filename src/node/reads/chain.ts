@@ -16,7 +16,7 @@ import { isBlockId, isTransactionId } from './ids.ts';
 
 export function chainReads(state: ChainState): ChainReads {
   const { view } = state;
-  const { chain } = view;
+  const { scheme } = view;
 
   const headerView = (height: number, row: HeaderRow): HeaderView => ({
     height,
@@ -24,7 +24,7 @@ export function chainReads(state: ChainState): ChainReads {
     timestamp: row.header.timestamp,
     reference: row.header.reference,
     signature: row.header.signature,
-    generator: chain.addressOf(row.header.generator),
+    generator: scheme.addressOf(row.header.generator),
     features: row.header.features,
     size: row.blockSize,
     transactionCount: row.transactionCount,
@@ -48,7 +48,7 @@ export function chainReads(state: ChainState): ChainReads {
       return row && { ...headerView(height, row), transactions: transactionsAt(view, height) };
     },
     *transactionsAt(height) {
-      for (const bytes of transactionBytesAt(view, height)) yield decodeTx(bytes, chain);
+      for (const bytes of transactionBytesAt(view, height)) yield decodeTx(bytes, scheme);
     },
     heightOf: (signature) => (isBlockId(signature) ? heightOf(view, signature) : undefined),
     transaction(id) {

@@ -3,12 +3,12 @@ import type { NodeInfo } from '../../api/services.ts';
 import type { Store } from '../../base/ports.ts';
 import type { FamilyName } from '../../crypto/family.ts';
 import { allTypes } from '../../tx/registry.ts';
-import type { NetworkSettings } from '../../tx/rules/chain-rules.ts';
+import type { ChainRules } from '../../tx/rules/chain-rules.ts';
 import type { Config } from '../config/settings.ts';
 
 export function nodeInfo(
   config: Config,
-  rules: NetworkSettings,
+  rules: ChainRules,
   keys: Pick<NodeInfo, 'owner' | 'identity'>,
   node: {
     readonly family: { readonly name: FamilyName };

@@ -20,7 +20,7 @@ function hostOf(text: string): string {
 
 export function peerReads(peering: Peering, config: Config): Peers {
   const { sessions, book, penalties } = peering;
-  const { addressToText } = peering.chain;
+  const { addressToText } = peering.scheme;
 
   const declared = ({ declaredAddress, remoteHost }: Session): string =>
     declaredAddress === undefined ? 'N/A' : place(declaredAddress, remoteHost);

@@ -14,7 +14,7 @@ import { participantsInOrder } from '../../ledger/participants.ts';
 import { currentMiners, rolesAt } from '../../ledger/permissions.ts';
 import { roleName } from '../../ledger/roles.ts';
 import { bans } from '../../ledger/tables.ts';
-import type { NetworkSettings } from '../../tx/rules/chain-rules.ts';
+import type { ChainRules } from '../../tx/rules/chain-rules.ts';
 import type { ConsensusConfig } from '../config/settings.ts';
 import type { ChainState } from './chain-state.ts';
 
@@ -44,7 +44,7 @@ export function consensusReads(blockchain: Blockchain, config: ConsensusConfig):
     bannedMiners(height) {
       const banned: Uint8Array[] = [];
       for (const [address, row] of view.range(bans, START_OF_TABLE, END_OF_TABLE, MINERS_MAX)) {
-        const history = decodeBanHistory(row, view.chain);
+        const history = decodeBanHistory(row, view.scheme);
         if (isBanned(history, height, config.banDurationBlocks)) banned.push(address);
       }
       return banned;
@@ -67,7 +67,7 @@ export function permissionReads({ view }: ChainState): PermissionReads {
 
 export function activationReads(
   blockchain: Blockchain,
-  settings: NetworkSettings & VotingSettings,
+  settings: ChainRules & VotingSettings,
   support: FeatureSupport,
 ): ActivationReads {
   return {

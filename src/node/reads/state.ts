@@ -30,7 +30,7 @@ export function snapshotOf(
 ): Snapshot {
   const frozen = store.snapshot();
   const now = tip();
-  const reads = stateReads({ view: viewOf(counted(frozen, rowsMax), view.chain), tip: () => now });
+  const reads = stateReads({ view: viewOf(counted(frozen, rowsMax), view.scheme), tip: () => now });
   return { reads, release: frozen.release };
 }
 

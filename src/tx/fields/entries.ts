@@ -93,12 +93,12 @@ function entry(binary: Codec<Uint8Array>, string: Codec<string>): Codec<Entry> {
       if (type === undefined) throw new CodecError('bytes', `unknown type ${byte}`);
       return { key: name, type, value: values[type].read(src) } as Entry;
     },
-    toJson: (value, chain) => ({
+    toJson: (value, scheme) => ({
       key: value.key,
       type: value.type,
-      value: values[value.type].toJson(value.value, chain),
+      value: values[value.type].toJson(value.value, scheme),
     }),
-    fromJson(json, path, chain) {
+    fromJson(json, path, scheme) {
       if (!isObject(json)) throw mismatch(path, json, 'jsobject');
       if (typeof json['key'] !== 'string') throw new CodecError(`${path}.key`, 'key is missing');
       const type = json['type'];
@@ -106,7 +106,7 @@ function entry(binary: Codec<Uint8Array>, string: Codec<string>): Codec<Entry> {
       if (!KINDS.includes(type as Kind)) {
         throw new CodecError(`${path}.type`, `unknown type ${shown(type)}`);
       }
-      const name = key.fromJson(json['key'], `${path}.key`, chain);
+      const name = key.fromJson(json['key'], `${path}.key`, scheme);
       return { key: name, type, value: valueFromJson(json['value'], type as Kind) } as Entry;
 
       function valueFromJson(value: unknown, kind: Kind): unknown {
@@ -125,7 +125,7 @@ function entry(binary: Codec<Uint8Array>, string: Codec<string>): Codec<Entry> {
           }
         }
         if (kind !== 'boolean' && typeof value !== 'string') throw wrong();
-        return values[kind].fromJson(value, at, chain);
+        return values[kind].fromJson(value, at, scheme);
       }
     },
     schema: {
@@ -162,6 +162,6 @@ function entryList(
   return {
     ...inner,
     read: (src) => guard(inner.read(src), 'bytes'),
-    fromJson: (json, path, chain) => guard(inner.fromJson(json, path, chain), path),
+    fromJson: (json, path, scheme) => guard(inner.fromJson(json, path, scheme), path),
   };
 }

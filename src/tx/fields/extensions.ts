@@ -45,11 +45,11 @@ const somePolicy: Codec<ValidationPolicy> = {
     if (type === undefined) throw new CodecError('bytes', `unknown validation policy ${byte}`);
     return type === 'majority_with_one_of' ? { type, addresses: addresses.read(src) } : { type };
   },
-  toJson: (value, chain) =>
+  toJson: (value, scheme) =>
     value.type === 'majority_with_one_of'
-      ? { type: value.type, addresses: addresses.toJson(value.addresses, chain) }
+      ? { type: value.type, addresses: addresses.toJson(value.addresses, scheme) }
       : { type: value.type },
-  fromJson(json, path, chain) {
+  fromJson(json, path, scheme) {
     if (!isObject(json)) throw mismatch(path, json, 'jsobject');
     const type = POLICY_KINDS.find((kind) => kind === json['type']);
     if (type === undefined) {
@@ -57,7 +57,7 @@ const somePolicy: Codec<ValidationPolicy> = {
       throw new CodecError(`${path}.type`, reason, apiError('Invalid', reason));
     }
     if (type !== 'majority_with_one_of') return { type };
-    return { type, addresses: addresses.fromJson(json['addresses'], `${path}.addresses`, chain) };
+    return { type, addresses: addresses.fromJson(json['addresses'], `${path}.addresses`, scheme) };
   },
   schema: {
     type: 'object',

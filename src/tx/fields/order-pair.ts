@@ -24,15 +24,15 @@ export const orders: Codec<OrderPair> = {
     writeMarked(out, order2);
   },
   read: (src) => ({ order1: readMarked(src), order2: readMarked(src) }),
-  toJson: ({ order1, order2 }, chain) => ({
-    order1: orderToJson(order1, chain),
-    order2: orderToJson(order2, chain),
+  toJson: ({ order1, order2 }, scheme) => ({
+    order1: orderToJson(order1, scheme),
+    order2: orderToJson(order2, scheme),
   }),
-  fromJson(json, path, chain) {
+  fromJson(json, path, scheme) {
     if (!isObject(json)) throw mismatch(path, json, 'jsobject');
     return {
-      order1: orderFromJson(json['order1'], `${path}.order1`, chain),
-      order2: orderFromJson(json['order2'], `${path}.order2`, chain),
+      order1: orderFromJson(json['order1'], `${path}.order1`, scheme),
+      order2: orderFromJson(json['order2'], `${path}.order2`, scheme),
     };
   },
   schema: { properties: { order1: orderSchema, order2: orderSchema } },

@@ -13,7 +13,7 @@
 import { apiError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
-import { type Chain, type Codec, CodecError, type Reader } from '../../codec/codec.ts';
+import { type ChainScheme, type Codec, CodecError, type Reader } from '../../codec/codec.ts';
 import { i64, mismatch } from '../../codec/primitives.ts';
 import { scratch } from '../../codec/scratch.ts';
 import { struct } from '../../codec/struct.ts';
@@ -75,7 +75,7 @@ export function readOrder(src: Reader, version: 1 | 2): Order {
   const values = body.read(src);
   const signed = src.since(start);
   const proofs = version === 1 ? [src.bytes(SIGNATURE_BYTES)] : proofsCodec.read(src);
-  const id = src.chain.fastHash(signed);
+  const id = src.scheme.fastHash(signed);
   return { ...values, version, id, body: signed, bytes: src.since(start), proofs };
 }
 
@@ -83,9 +83,9 @@ function buildOrder(
   version: 1 | 2,
   values: Body,
   proofs: readonly Uint8Array[],
-  chain: Chain,
+  scheme: ChainScheme,
 ): Order {
-  const out = scratch(chain);
+  const out = scratch(scheme);
   if (version === 2) out.u8(2);
   body.write(out, values);
   const length = out.position;
@@ -93,17 +93,17 @@ function buildOrder(
   else proofsCodec.write(out, proofs);
   const bytes = out.take();
   const signed = bytes.subarray(0, length);
-  return { ...values, version, id: chain.fastHash(signed), body: signed, bytes, proofs };
+  return { ...values, version, id: scheme.fastHash(signed), body: signed, bytes, proofs };
 }
 
-export function orderToJson(order: Order, chain: Chain): JsonObject {
-  const json = body.toJson(order, chain) as JsonObject;
+export function orderToJson(order: Order, scheme: ChainScheme): JsonObject {
+  const json = body.toJson(order, scheme) as JsonObject;
   const { amountAsset, priceAsset, senderPublicKey, ...others } = json;
   const proofs = order.proofs.map((proof) => base58.encode(proof));
   return {
     version: order.version,
     id: base58.encode(order.id),
-    sender: chain.addressToText(chain.addressOf(order.senderPublicKey)),
+    sender: scheme.addressToText(scheme.addressOf(order.senderPublicKey)),
     senderPublicKey,
     ...others,
     assetPair: { amountAsset, priceAsset },
@@ -112,7 +112,7 @@ export function orderToJson(order: Order, chain: Chain): JsonObject {
   };
 }
 
-export function orderFromJson(json: unknown, path: string, chain: Chain): Order {
+export function orderFromJson(json: unknown, path: string, scheme: ChainScheme): Order {
   if (!isObject(json)) throw mismatch(path, json, 'jsobject');
   const version = json['version'] ?? 1;
   if (version !== 1 && version !== 2) {
@@ -123,15 +123,15 @@ export function orderFromJson(json: unknown, path: string, chain: Chain): Order 
   if (!isObject(pair)) throw mismatch(`${path}.assetPair`, pair, 'jsobject');
   const flat = {
     ...json,
-    amountAsset: nativeOrId(pair['amountAsset'], chain),
-    priceAsset: nativeOrId(pair['priceAsset'], chain),
+    amountAsset: nativeOrId(pair['amountAsset'], scheme),
+    priceAsset: nativeOrId(pair['priceAsset'], scheme),
   };
-  const values = body.fromJson(flat, path, chain);
-  return buildOrder(version, values, consent(json, version, path, chain), chain);
+  const values = body.fromJson(flat, path, scheme);
+  return buildOrder(version, values, consent(json, version, path, scheme), scheme);
 }
 
 /** The native token also goes by its name, and by the one that client libraries give it. */
-const nativeOrId = (text: unknown, { nativeToken }: Chain): unknown =>
+const nativeOrId = (text: unknown, { nativeToken }: ChainScheme): unknown =>
   text === 'WAVES' || text === nativeToken ? null : text;
 
 /** Orders come with `proofs`, with `signature` or with both. */
@@ -139,15 +139,15 @@ function consent(
   json: JsonObject,
   version: 1 | 2,
   path: string,
-  chain: Chain,
+  scheme: ChainScheme,
 ): readonly Uint8Array[] {
   const { proofs, signature: text } = json;
   const first = Array.isArray(proofs) ? proofs[0] : undefined;
-  if (version === 1) return [signature.fromJson(text ?? first, `${path}.signature`, chain)];
+  if (version === 1) return [signature.fromJson(text ?? first, `${path}.signature`, scheme)];
   if (proofs === undefined || proofs === null) {
-    return proofsCodec.fromJson(text === undefined ? text : [text], `${path}.proofs`, chain);
+    return proofsCodec.fromJson(text === undefined ? text : [text], `${path}.proofs`, scheme);
   }
-  return proofsCodec.fromJson(proofs, `${path}.proofs`, chain);
+  return proofsCodec.fromJson(proofs, `${path}.proofs`, scheme);
 }
 
 export const orderSchema = {

@@ -83,7 +83,7 @@ export const dueTimestamp: Codec<number | undefined> = {
     throw new CodecError('bytes', 'malformed due date');
   },
   toJson: (value) => value ?? null,
-  fromJson: (json, path, chain) =>
-    json === undefined || json === null ? undefined : millis.fromJson(json, path, chain),
+  fromJson: (json, path, scheme) =>
+    json === undefined || json === null ? undefined : millis.fromJson(json, path, scheme),
   schema: nullable(millis.schema),
 };

@@ -7,7 +7,13 @@
 
 import { apiError } from '../../base/errors.ts';
 import { ADDRESS_BYTES } from '../../base/sizes.ts';
-import { type Chain, type Codec, CodecError, type Reader, type Writer } from '../../codec/codec.ts';
+import {
+  type ChainScheme,
+  type Codec,
+  CodecError,
+  type Reader,
+  type Writer,
+} from '../../codec/codec.ts';
 import { mismatch } from '../../codec/primitives.ts';
 import { shown } from '../../codec/text.ts';
 import { address, addressFromText } from './shared.ts';
@@ -48,18 +54,18 @@ function aliasName(name: string, path: string): string {
 }
 
 /** Throws CodecError unless `text` is `alias:<this network>:<name>`. */
-export function aliasFromText(text: string, path: string, chain: Chain): string {
+export function aliasFromText(text: string, path: string, scheme: ChainScheme): string {
   const bare = text.slice(PREFIX.length);
   if (!text.startsWith(PREFIX) || bare[1] !== ':') {
     const reason = `Alias string pattern is 'alias:<chain-id>:<address-alias>`;
     throw new CodecError(path, reason, apiError('Invalid', reason));
   }
-  if (bare.charCodeAt(0) !== chain.chainId) throw otherNetwork(path);
+  if (bare.charCodeAt(0) !== scheme.chainId) throw otherNetwork(path);
   return aliasName(bare.slice(2), path);
 }
 
-export function aliasToText(name: string, chain: Chain): string {
-  return `${PREFIX}${String.fromCharCode(chain.chainId)}:${name}`;
+export function aliasToText(name: string, scheme: ChainScheme): string {
+  return `${PREFIX}${String.fromCharCode(scheme.chainId)}:${name}`;
 }
 
 function otherNetwork(path: string): CodecError {
@@ -69,23 +75,23 @@ function otherNetwork(path: string): CodecError {
 
 function writeAlias(out: Writer, name: string): void {
   out.u8(ALIAS_VERSION);
-  out.u8(out.chain.chainId);
+  out.u8(out.scheme.chainId);
   out.u16(name.length);
   out.bytes(Buffer.from(name, 'latin1'));
 }
 
 /** What follows the version byte of an alias. */
 function readAliasTail(src: Reader): string {
-  if (src.u8() !== src.chain.chainId) throw otherNetwork('bytes');
+  if (src.u8() !== src.scheme.chainId) throw otherNetwork('bytes');
   const raw = src.bytes(src.u16());
   if (raw.length > NAME_CHARS_MAX) return aliasName('?'.repeat(raw.length), 'bytes');
   return aliasName(String.fromCharCode(...raw), 'bytes');
 }
 
 /** The bytes that identify an alias: the id of type 10 is their hash. */
-export function aliasBytes(name: string, chain: Chain): Uint8Array {
+export function aliasBytes(name: string, scheme: ChainScheme): Uint8Array {
   const out = new Uint8Array(4 + name.length);
-  out.set([ALIAS_VERSION, chain.chainId, 0, name.length]);
+  out.set([ALIAS_VERSION, scheme.chainId, 0, name.length]);
   out.set(Buffer.from(name, 'latin1'), 4);
   return out;
 }
@@ -129,12 +135,12 @@ export const recipient: Codec<Recipient> = {
     }
     return { kind: 'address', bytes: address.read(src) };
   },
-  toJson: (value, chain) =>
-    value.kind === 'address' ? chain.addressToText(value.bytes) : aliasToText(value.name, chain),
-  fromJson(json, path, chain) {
+  toJson: (value, scheme) =>
+    value.kind === 'address' ? scheme.addressToText(value.bytes) : aliasToText(value.name, scheme),
+  fromJson(json, path, scheme) {
     if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
-    if (json.startsWith(PREFIX)) return { kind: 'alias', name: aliasFromText(json, path, chain) };
-    return { kind: 'address', bytes: addressFromText(json, path, chain) };
+    if (json.startsWith(PREFIX)) return { kind: 'alias', name: aliasFromText(json, path, scheme) };
+    return { kind: 'address', bytes: addressFromText(json, path, scheme) };
   },
   schema: { type: 'string', description: 'address or alias:<network>:<name>' },
 };

@@ -6,7 +6,7 @@
 
 import { apiError } from '../../base/errors.ts';
 import { ADDRESS_BYTES, ID_BYTES } from '../../base/sizes.ts';
-import { type Chain, type Codec, CodecError } from '../../codec/codec.ts';
+import { type ChainScheme, type Codec, CodecError } from '../../codec/codec.ts';
 import {
   bytes,
   bytes16,
@@ -27,17 +27,17 @@ const key32 = bytes(32, base58);
 /** Raw key of the network's crypto family: 32 or 64 bytes; code 108. */
 export const publicKey: Codec<Uint8Array> = {
   write: (out, v) => out.bytes(v),
-  read: (src) => src.bytes(src.chain.publicKeySize),
+  read: (src) => src.bytes(src.scheme.publicKeySize),
   toJson: key32.toJson,
-  fromJson(json, path, chain) {
+  fromJson(json, path, scheme) {
     if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
-    return keyFromText(json, path, chain);
+    return keyFromText(json, path, scheme);
   },
   schema: { type: 'string', format: 'base58', description: 'public key' },
 };
 
-function keyFromText(text: string, path: string, chain: Chain): Uint8Array {
-  const size = chain.publicKeySize;
+function keyFromText(text: string, path: string, scheme: ChainScheme): Uint8Array {
+  const size = scheme.publicKeySize;
   let reason = `expected ${size} bytes`;
   try {
     const key = base58.decode(text, size);
@@ -59,22 +59,22 @@ export const address: Codec<Uint8Array> = {
   write: (out, v) => out.bytes(v),
   read(src) {
     const raw = src.bytes(ADDRESS_BYTES);
-    const problem = src.chain.addressProblem(raw);
+    const problem = src.scheme.addressProblem(raw);
     if (problem === undefined) return raw;
     throw new CodecError('bytes', problem, apiError('InvalidAddress', problem));
   },
-  toJson: (v, chain) => chain.addressToText(v),
-  fromJson(json, path, chain) {
+  toJson: (v, scheme) => scheme.addressToText(v),
+  fromJson(json, path, scheme) {
     if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
-    return addressFromText(json, path, chain);
+    return addressFromText(json, path, scheme);
   },
   schema: { type: 'string', description: 'address' },
 };
 
 /** Reads the text of an address; its refusal gains the place where it stands. */
-export function addressFromText(text: string, path: string, chain: Chain): Uint8Array {
+export function addressFromText(text: string, path: string, scheme: ChainScheme): Uint8Array {
   try {
-    return chain.addressFromText(text);
+    return scheme.addressFromText(text);
   } catch (cause) {
     const api = cause as ReturnType<typeof apiError>;
     throw new CodecError(path, api.message, api);
@@ -91,8 +91,8 @@ const someAsset = option(assetId);
 /** 00 or 01 ‖ id; null, "" and a missing member mean the native token. */
 export const optionalAssetId: Codec<Uint8Array | undefined> = {
   ...someAsset,
-  fromJson: (json, path, chain) =>
-    json === '' ? undefined : someAsset.fromJson(json, path, chain),
+  fromJson: (json, path, scheme) =>
+    json === '' ? undefined : someAsset.fromJson(json, path, scheme),
   schema: nullable({ ...assetId.schema, description: 'asset; null or "": the native token' }),
 };
 
@@ -153,8 +153,8 @@ const someScript = check(option(scriptBytes), (value) =>
 /** Compiled script of version 1 or 2, or none; an empty text is none. */
 export const script: Codec<Uint8Array | undefined> = {
   ...someScript,
-  fromJson: (json, path, chain) =>
-    someScript.fromJson(json === '' || json === 'base64:' ? null : json, path, chain),
+  fromJson: (json, path, scheme) =>
+    someScript.fromJson(json === '' || json === 'base64:' ? null : json, path, scheme),
   schema: nullable(base64.schema),
 };
 
@@ -162,18 +162,18 @@ export const script: Codec<Uint8Array | undefined> = {
 export const chainId: Codec<number | undefined> = {
   absent: undefined,
   optional: true,
-  write: (out, v) => out.u8(v ?? out.chain.chainId),
-  read: (src) => ownChain(src.u8(), 'bytes', src.chain),
+  write: (out, v) => out.u8(v ?? out.scheme.chainId),
+  read: (src) => ownChain(src.u8(), 'bytes', src.scheme),
   toJson: (v) => v,
-  fromJson: (json, path, chain) =>
+  fromJson: (json, path, scheme) =>
     json === undefined || json === null
-      ? chain.chainId
-      : ownChain(u8.fromJson(json, path, chain), path, chain),
+      ? scheme.chainId
+      : ownChain(u8.fromJson(json, path, scheme), path, scheme),
   schema: { ...u8.schema, description: 'ASCII code of the network; default: the node’s' },
 };
 
-function ownChain(actual: number, path: string, chain: Chain): number {
-  if (actual === chain.chainId) return actual;
-  const api = apiError('Invalid', `Wrong chainId actual: ${actual}, expected: ${chain.chainId}`);
+function ownChain(actual: number, path: string, scheme: ChainScheme): number {
+  if (actual === scheme.chainId) return actual;
+  const api = apiError('Invalid', `Wrong chainId actual: ${actual}, expected: ${scheme.chainId}`);
   throw new CodecError(path, api.message, api);
 }

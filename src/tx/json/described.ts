@@ -1,25 +1,25 @@
 /** Transaction → JSON of answers (transactions.md#json). */
 import { integer } from '../../base/json.ts';
-import type { Chain } from '../../codec/codec.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import { base58 } from '../../codec/text.ts';
 import { type Plan, planOf } from '../plan.ts';
 import { isSigned } from '../seal.ts';
 import type { Tx } from '../transaction.ts';
 
 /** Everything a client may see of the transaction itself; `height` and the like are not part. */
-export function txToJson(tx: Tx, chain: Chain): Record<string, unknown> {
+export function txToJson(tx: Tx, scheme: ChainScheme): Record<string, unknown> {
   const plan = planOf(tx.def, tx.layout);
   const json: Record<string, unknown> = { type: tx.type, id: base58.encode(tx.id) };
   if (tx.sender.length > 0) {
-    json['sender'] = chain.addressToText(tx.sender);
+    json['sender'] = scheme.addressToText(tx.sender);
     json['senderPublicKey'] = base58.encode(tx.senderPublicKey);
   }
   json['fee'] = integer(tx.fee);
   json['timestamp'] = tx.timestamp;
   addProofs(json, tx);
   if (tx.def.versionless !== true) json['version'] = tx.version;
-  addOwnFields(json, tx, plan, chain);
-  if (tx.def.derived !== undefined) Object.assign(json, tx.def.derived(tx, chain));
+  addOwnFields(json, tx, plan, scheme);
+  if (tx.def.derived !== undefined) Object.assign(json, tx.def.derived(tx, scheme));
   return json;
 }
 
@@ -35,12 +35,17 @@ function addProofs(json: Record<string, unknown>, tx: Tx): void {
   json['proofs'] = texts;
 }
 
-function addOwnFields(json: Record<string, unknown>, tx: Tx, plan: Plan, chain: Chain): void {
+function addOwnFields(
+  json: Record<string, unknown>,
+  tx: Tx,
+  plan: Plan,
+  scheme: ChainScheme,
+): void {
   const { ownNames, ownCodecs } = plan;
   for (let i = 0; i < ownNames.length; i++) {
     const name = ownNames[i]!;
     const codec = ownCodecs[i]!;
-    const value = codec.toJson(tx.fields[name], chain);
+    const value = codec.toJson(tx.fields[name], scheme);
     if (codec.flat) Object.assign(json, value);
     else json[name] = value;
   }

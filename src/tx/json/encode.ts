@@ -4,7 +4,7 @@
  */
 import { apiError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { Chain } from '../../codec/codec.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import { mismatch } from '../../codec/primitives.ts';
 import { malformed } from '../../codec/refusal.ts';
 import { base58 } from '../../codec/text.ts';
@@ -25,9 +25,9 @@ import {
 export { txToJson } from './described.ts';
 
 /** Any signed transaction, internal types included. Throws ApiError. */
-export function txFromJson(json: unknown, chain: Chain): Tx {
+export function txFromJson(json: unknown, scheme: ChainScheme): Tx {
   const reading = readRequest(types, json, 'broadcast');
-  return readTransaction(reading.plans[0], reading.json, chain);
+  return readTransaction(reading.plans[0], reading.json, scheme);
 }
 
 /**
@@ -35,27 +35,27 @@ export function txFromJson(json: unknown, chain: Chain): Tx {
  * its fields; the one whose first proof verifies is meant, the first one if there is no telling.
  * Throws ApiError, also for types that clients may not submit.
  */
-export function broadcastFromJson(json: unknown, chain: Chain): readonly [Tx, ...Tx[]] {
+export function broadcastFromJson(json: unknown, scheme: ChainScheme): readonly [Tx, ...Tx[]] {
   const reading = readRequest(types, json, 'broadcast');
   guardBroadcast(reading.plans[0]);
-  return candidates(reading, chain);
+  return candidates(reading, scheme);
 }
 
-function candidates({ json, plans }: Reading, chain: Chain): readonly [Tx, ...Tx[]] {
+function candidates({ json, plans }: Reading, scheme: ChainScheme): readonly [Tx, ...Tx[]] {
   const [first, ...others] = plans;
   return [
-    readTransaction(first, json, chain),
-    ...others.map((plan) => readTransaction(plan, json, chain)),
+    readTransaction(first, json, scheme),
+    ...others.map((plan) => readTransaction(plan, json, scheme)),
   ];
 }
 
 /** The transaction of a calculateFee body; it has no proofs and perhaps neither fee nor time. */
-export function forFeeFromJson(json: unknown, chain: Chain): Tx {
+export function forFeeFromJson(json: unknown, scheme: ChainScheme): Tx {
   const reading = readRequest(types, json, 'oldest');
   const plan = reading.plans[0];
   const { timestamp } = reading.json;
   const full = { ...reading.json, fee: 0, timestamp: timestamp ?? 0 };
-  return unproven(plan, valuesFrom(plan, full, chain), chain);
+  return unproven(plan, valuesFrom(plan, full, scheme), scheme);
 }
 
 /** What a sign request leaves to the node. */
@@ -84,18 +84,22 @@ export interface Draft {
 }
 
 /** The transaction of a sign body. Throws ApiError; a wrong field is told before an unknown key. */
-export function unsignedFromJson(json: unknown, chain: Chain, defaults: SignDefaults): Draft {
+export function unsignedFromJson(
+  json: unknown,
+  scheme: ChainScheme,
+  defaults: SignDefaults,
+): Draft {
   const reading = readRequest(types, json, 'oldest');
   const plan = reading.plans[0];
   guardSign(plan);
-  const sender = accountOf(reading.json, 'sender', chain);
+  const sender = accountOf(reading.json, 'sender', scheme);
   const request: JsonObject = {
     ...reading.json,
     timestamp: reading.json['timestamp'] ?? defaults.timestamp,
     fee: reading.json['fee'] ?? 0,
   };
-  const stranger = new Uint8Array(chain.publicKeySize);
-  const { contractId } = valuesFrom(plan, withKeys(plan, request, stranger), chain);
+  const stranger = new Uint8Array(scheme.publicKeySize);
+  const { contractId } = valuesFrom(plan, withKeys(plan, request, stranger), scheme);
   if (contractId instanceof Uint8Array) {
     request['contractVersion'] ??= defaults.contractVersionOf?.(contractId);
   }
@@ -108,9 +112,9 @@ export function unsignedFromJson(json: unknown, chain: Chain, defaults: SignDefa
   const senderPublicKey = keyOf(sender);
   const author = request['author'];
   const authorPublicKey =
-    typeof author === 'string' ? keyOf(accountOf(request, 'author', chain)) : undefined;
-  let fields = valuesFrom(plan, withKeys(plan, request, senderPublicKey, authorPublicKey), chain);
-  const priced = unproven(plan, fields, chain);
+    typeof author === 'string' ? keyOf(accountOf(request, 'author', scheme)) : undefined;
+  let fields = valuesFrom(plan, withKeys(plan, request, senderPublicKey, authorPublicKey), scheme);
+  const priced = unproven(plan, fields, scheme);
   if (reading.json['fee'] === undefined || reading.json['fee'] === null) {
     fields = { ...fields, fee: defaults.feeOf(priced) };
   }
@@ -120,9 +124,9 @@ export function unsignedFromJson(json: unknown, chain: Chain, defaults: SignDefa
     fields,
     sender: priced.sender,
     senderPublicKey,
-    signer: authorPublicKey === undefined ? priced.sender : chain.addressOf(authorPublicKey),
-    message: messageOf(plan, fields, chain),
-    seal: (proofs) => seal(plan, fields, proofs, chain),
+    signer: authorPublicKey === undefined ? priced.sender : scheme.addressOf(authorPublicKey),
+    message: messageOf(plan, fields, scheme),
+    seal: (proofs) => seal(plan, fields, proofs, scheme),
   };
 }
 
@@ -138,13 +142,13 @@ function withKeys(
   return def.normalize === undefined ? filled : def.normalize(filled);
 }
 
-function accountOf(json: JsonObject, name: string, chain: Chain): Uint8Array {
+function accountOf(json: JsonObject, name: string, scheme: ChainScheme): Uint8Array {
   const path = `obj.${name}`;
   const text = json[name];
   if (typeof text !== 'string') throw malformed([mismatch(path, text, 'jsstring')]);
-  return chain.addressFromText(text);
+  return scheme.addressFromText(text);
 }
 
-function unproven(plan: Plan, fields: Values<Fields>, chain: Chain): Tx {
-  return seal(plan, fields, placeholderProofs(plan), chain);
+function unproven(plan: Plan, fields: Values<Fields>, scheme: ChainScheme): Tx {
+  return seal(plan, fields, placeholderProofs(plan), scheme);
 }

@@ -8,7 +8,7 @@
 import { apiError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
-import { type Chain, CodecError } from '../../codec/codec.ts';
+import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import { integerFromJson, mismatch } from '../../codec/primitives.ts';
 import { malformed, refusalOf, refusalOfAll } from '../../codec/refusal.ts';
 import { shown } from '../../codec/text.ts';
@@ -80,16 +80,21 @@ function smallInteger(json: unknown, path: string): number {
 }
 
 /** The transaction that the request means under one plan. Throws ApiError. */
-export function readTransaction(plan: Plan, json: JsonObject, chain: Chain, path = 'obj'): Tx {
+export function readTransaction(
+  plan: Plan,
+  json: JsonObject,
+  scheme: ChainScheme,
+  path = 'obj',
+): Tx {
   try {
-    const values = readValues(plan, json, chain, path);
-    const tx = seal(plan, values, readProofs(plan, json, chain, path), chain);
-    guardSender(tx, json, chain);
+    const values = readValues(plan, json, scheme, path);
+    const tx = seal(plan, values, readProofs(plan, json, scheme, path), scheme);
+    guardSender(tx, json, scheme);
     return tx;
   } catch (cause) {
     if (!(cause instanceof CodecError)) throw cause;
-    const errors = everyError(plan, json, chain, path);
-    attempt(errors, () => readProofs(plan, json, chain, path));
+    const errors = everyError(plan, json, scheme, path);
+    attempt(errors, () => readProofs(plan, json, scheme, path));
     throw refusalOfAll([cause, ...errors]);
   }
 }
@@ -101,7 +106,7 @@ export function readTransaction(plan: Plan, json: JsonObject, chain: Chain, path
 export function readValues(
   plan: Plan,
   json: JsonObject,
-  chain: Chain,
+  scheme: ChainScheme,
   path = 'obj',
 ): Values<Fields> {
   const values: Record<string, unknown> = {};
@@ -111,8 +116,8 @@ export function readValues(
     const name = jsonNames[i]!;
     const codec = jsonCodecs[i]!;
     values[name] = codec.flat
-      ? codec.fromJson(json, path, chain)
-      : codec.fromJson(json[name], `${path}.${name}`, chain);
+      ? codec.fromJson(json, path, scheme)
+      : codec.fromJson(json[name], `${path}.${name}`, scheme);
   }
   return withAbsent(plan, values) as Values<Fields>;
 }
@@ -131,7 +136,7 @@ function requireRoom({ def, jsonNames, jsonCodecs }: Plan, json: JsonObject): vo
 function readProofs(
   plan: Plan,
   json: JsonObject,
-  chain: Chain,
+  scheme: ChainScheme,
   path: string,
 ): readonly Uint8Array[] {
   const { frame } = plan.layout;
@@ -141,34 +146,34 @@ function readProofs(
   if (isSigned(frame)) {
     const only = Array.isArray(proofs) && proofs.length === 1 ? proofs[0] : undefined;
     const text = hasSignature ? signature : only;
-    return [signatureCodec.fromJson(text, `${path}.signature`, chain)];
+    return [signatureCodec.fromJson(text, `${path}.signature`, scheme)];
   }
   if ((proofs === undefined || proofs === null) && hasSignature) {
-    return proofsCodec.fromJson([signature], `${path}.signature`, chain);
+    return proofsCodec.fromJson([signature], `${path}.signature`, scheme);
   }
-  return proofsCodec.fromJson(proofs, `${path}.proofs`, chain);
+  return proofsCodec.fromJson(proofs, `${path}.proofs`, scheme);
 }
 
 /** As `readValues`, but throws the ApiError that the request as a whole deserves. */
-export function valuesFrom(plan: Plan, json: JsonObject, chain: Chain): Values<Fields> {
+export function valuesFrom(plan: Plan, json: JsonObject, scheme: ChainScheme): Values<Fields> {
   try {
-    return readValues(plan, json, chain);
+    return readValues(plan, json, scheme);
   } catch (cause) {
     if (!(cause instanceof CodecError)) throw cause;
-    throw refusalOfAll([cause, ...everyError(plan, json, chain, 'obj')]);
+    throw refusalOfAll([cause, ...everyError(plan, json, scheme, 'obj')]);
   }
 }
 
 /** Reads on after the first error, since a wrong shape anywhere outranks a broken rule. */
-function everyError(plan: Plan, json: JsonObject, chain: Chain, path: string): CodecError[] {
+function everyError(plan: Plan, json: JsonObject, scheme: ChainScheme, path: string): CodecError[] {
   const errors: CodecError[] = [];
   for (let i = 0; i < plan.jsonNames.length; i++) {
     const name = plan.jsonNames[i]!;
     const codec = plan.jsonCodecs[i]!;
     attempt(errors, () =>
       codec.flat
-        ? codec.fromJson(json, path, chain)
-        : codec.fromJson(json[name], `${path}.${name}`, chain),
+        ? codec.fromJson(json, path, scheme)
+        : codec.fromJson(json[name], `${path}.${name}`, scheme),
     );
   }
   return errors;
@@ -183,10 +188,10 @@ function attempt(errors: CodecError[], read: () => unknown): void {
   }
 }
 
-function guardSender(tx: Tx, json: JsonObject, chain: Chain): void {
+function guardSender(tx: Tx, json: JsonObject, scheme: ChainScheme): void {
   const { sender } = json;
   if (typeof sender !== 'string' || tx.sender.length === 0) return;
-  const actual = chain.addressToText(tx.sender);
+  const actual = scheme.addressToText(tx.sender);
   if (sender === actual || sender === `address:${actual}`) return;
   throw apiError(
     'InvalidAddress',

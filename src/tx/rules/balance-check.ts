@@ -85,7 +85,7 @@ export function checkBalances(ledger: Overlay, mark: number, nativeToken: string
   ledger.revert(mark);
   const texts = new Map<string, string>();
   for (const row of bad) {
-    const holder = ledger.chain.addressToText(row.address);
+    const holder = ledger.scheme.addressToText(row.address);
     if (!texts.has(holder)) texts.set(holder, problemOf(ledger, row, holder, nativeToken));
   }
   const all = [...texts].map(([holder, text]) => `${holder} -> ${text}`).join(', ');

@@ -1,7 +1,6 @@
 /**
- * Settings that all nodes of a network share and that transaction rules depend on
- * (node.md#configuration). The verdict on a transaction may depend on these, the ledger and the
- * block, and on nothing else.
+ * The settings that transaction rules depend on (node.md#configuration). All nodes of a network share
+ * them. The verdict on a transaction depends on these, the ledger and the block, and on nothing else.
  */
 
 export interface FeeSettings {
@@ -15,7 +14,7 @@ export interface FeeSettings {
   readonly scriptExtra: bigint;
 }
 
-export interface NetworkSettings {
+export interface ChainRules {
   /** Native token in messages. */
   readonly nativeToken: string;
   readonly fees: FeeSettings;

@@ -2,7 +2,7 @@
 import { END_OF_TABLE, START_OF_TABLE } from '../../ledger/keys.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { features } from '../../ledger/tables.ts';
-import type { NetworkSettings } from './chain-rules.ts';
+import type { ChainRules } from './chain-rules.ts';
 
 interface Feature {
   readonly id: number;
@@ -74,24 +74,24 @@ export const featureName = (id: number): string => byId.get(id)?.name ?? 'Unknow
 export function activationHeight(
   view: LedgerView,
   id: number,
-  network: NetworkSettings,
+  rules: ChainRules,
 ): number | undefined {
-  const given = network.preActivatedFeatures.get(id);
+  const given = rules.preActivatedFeatures.get(id);
   if (given !== undefined) return given;
   const vote = view.get(features, id);
-  return vote && vote.approvedAt + network.featureCheckBlocks;
+  return vote && vote.approvedAt + rules.featureCheckBlocks;
 }
 
 /** The features that hold for a block at `height`; asked once for each block. */
 export function activeFeatures(
   view: LedgerView,
   height: number,
-  network: NetworkSettings,
+  rules: ChainRules,
 ): ReadonlySet<number> {
   const active = new Set<number>();
-  for (const [id, from] of network.preActivatedFeatures) if (height >= from) active.add(id);
+  for (const [id, from] of rules.preActivatedFeatures) if (height >= from) active.add(id);
   for (const [id, vote] of view.range(features, START_OF_TABLE, END_OF_TABLE, FEATURES_MAX)) {
-    if (height >= vote.approvedAt + network.featureCheckBlocks) active.add(id);
+    if (height >= vote.approvedAt + rules.featureCheckBlocks) active.add(id);
   }
   return active;
 }

@@ -22,11 +22,11 @@ export const feeAssetOf = (tx: Tx): Uint8Array | undefined =>
   tx.fields['feeAssetId'] as Uint8Array | undefined;
 
 export const payerOf = (tx: Tx, view: LedgerView): Uint8Array =>
-  tx.def.payer === undefined ? tx.sender : tx.def.payer(tx, view.chain);
+  tx.def.payer === undefined ? tx.sender : tx.def.payer(tx, view.scheme);
 
 /** Minimum fee in native units. */
 export function minimumFee(tx: Tx, view: LedgerView, block: BlockContext): bigint {
-  const { fees } = block.network;
+  const { fees } = block.rules;
   if (!fees.enabled) return 0n;
   const base = fees.base.get(tx.type);
   if (base === undefined) return 0n;
@@ -79,7 +79,7 @@ export function checkFee(tx: Tx, view: LedgerView, block: BlockContext): void {
   const { feeAssetId, feeAmount } = calculateFee(tx, view, block);
   if (block.features.has(feature.feeSwitch)) {
     if (tx.fee >= feeAmount) return;
-    const of = feeAssetId === undefined ? block.network.nativeToken : base58.encode(feeAssetId);
+    const of = feeAssetId === undefined ? block.rules.nativeToken : base58.encode(feeAssetId);
     throw refused(
       `Fee '${tx.fee}' in '${of}' for '${tx.def.name}' ` +
         `does not exceed minimal value of '${feeAmount}'`,

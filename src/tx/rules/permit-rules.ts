@@ -19,7 +19,7 @@ import { scripts } from '../../ledger/tables.ts';
 /** Throws ApiError where the target is scripted and may not have the role. */
 export function guardTarget(view: LedgerView, target: Uint8Array, role: number): void {
   if (role === CONTRACT_DEVELOPER || view.get(scripts, target) === undefined) return;
-  const account = view.chain.addressToText(target);
+  const account = view.scheme.addressToText(target);
   throw refused(`Account ${account} is scripted, so only the contract_developer role is allowed`);
 }
 
@@ -35,7 +35,7 @@ export function guardChange(view: LedgerView, target: Uint8Array, op: RoleOp, no
     throw refused('Cannot remove role that is already inactive');
   }
   if (isChangedAt(view, target, role, timestamp)) {
-    const account = view.chain.addressToText(target);
+    const account = view.scheme.addressToText(target);
     throw refused(`Role '${roleName(role)}' of ${account} already changes at ${timestamp}`);
   }
   for (const lost of rolesLost(view, target, op, current, now)) {
@@ -60,5 +60,5 @@ function rolesLost(
 }
 
 function lastOfRole(view: LedgerView, target: Uint8Array, role: number): ApiError {
-  return apiError('LastOfRole', roleName(role) ?? String(role), view.chain.addressToText(target));
+  return apiError('LastOfRole', roleName(role) ?? String(role), view.scheme.addressToText(target));
 }

@@ -16,7 +16,7 @@ const SHOWN_MAX = 20;
 /** Those who are no participants of the network, as text; the first of many. */
 export function strangersIn(view: LedgerView, addresses: readonly Uint8Array[]): readonly string[] {
   const strangers = addresses.filter((address) => !isParticipant(view, address));
-  const shown = strangers.slice(0, SHOWN_MAX).map(view.chain.addressToText);
+  const shown = strangers.slice(0, SHOWN_MAX).map(view.scheme.addressToText);
   const rest = strangers.length - shown.length;
   return rest === 0 ? shown : [...shown, `and ${rest} more`];
 }

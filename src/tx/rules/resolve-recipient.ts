@@ -8,7 +8,7 @@ import { aliasToText, type Recipient } from '../fields/recipient.ts';
 export function resolve(view: LedgerView, recipient: Recipient): Uint8Array {
   const address = resolved(view, recipient);
   if (address !== undefined) return address;
-  const alias = recipient.kind === 'alias' ? aliasToText(recipient.name, view.chain) : '';
+  const alias = recipient.kind === 'alias' ? aliasToText(recipient.name, view.scheme) : '';
   throw refused(`AliasDoesNotExist(${alias})`);
 }
 

@@ -21,7 +21,7 @@ const requiredRoles = (tx: Tx): readonly string[] => {
 /** Throws ApiError. */
 export function checkPermissions(tx: Tx, view: LedgerView, block: BlockContext): void {
   const required = requiredRoles(tx);
-  const needsSender = block.network.senderRoleEnabled;
+  const needsSender = block.rules.senderRoleEnabled;
   // Most senders never had any role.
   if (required.length === 0 && !needsSender && view.get(roles, tx.sender) === undefined) return;
   if (isBannedSender(tx, view, block)) throw denied(tx, view, `Sender is 'banned'`);
@@ -49,6 +49,6 @@ const lacking = (tx: Tx, view: LedgerView, role: string): ApiError =>
   denied(tx, view, `Has no active '${role}' role`);
 
 function denied(tx: Tx, view: LedgerView, reason: string): ApiError {
-  const sender = view.chain.addressToText(tx.sender);
+  const sender = view.scheme.addressToText(tx.sender);
   return refused(`PermissionError(Sender ${sender} permission validation failed: ${reason})`);
 }

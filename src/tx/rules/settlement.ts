@@ -23,7 +23,7 @@ export function settle(
   ledger: Ledger,
   block: BlockContext,
 ): void {
-  if (block.network.exchangeEnabled === false) throw apiError('NotAvailable', 'The exchange');
+  if (block.rules.exchangeEnabled === false) throw apiError('NotAvailable', 'The exchange');
   const { order1: buy, order2: sell } = trade.orders;
   const { amountAsset, priceAsset } = buy;
   for (const id of tradedAssets(trade)) guardAsset(ledger, id);
@@ -61,7 +61,7 @@ function guardAsset(ledger: Ledger, id: Uint8Array): void {
 
 /** The account behind an order; its signature has been checked elsewhere. */
 function owner(ledger: Ledger, order: Order): Uint8Array {
-  const address = ledger.chain.addressOf(order.senderPublicKey);
+  const address = ledger.scheme.addressOf(order.senderPublicKey);
   if (ledger.get(scripts, address) !== undefined) {
     if (order.version === 1) {
       throw refused(`Can't process order with signature from scripted account`);

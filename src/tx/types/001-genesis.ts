@@ -24,8 +24,8 @@ export const genesis = transaction({
   fee: undefined,
   internal: true,
   versionless: true,
-  id(_values, body, chain) {
-    const hash = chain.fastHash(concat(TYPE_AS_I32, body.subarray(1)));
+  id(_values, body, scheme) {
+    const hash = scheme.fastHash(concat(TYPE_AS_I32, body.subarray(1)));
     return concat(hash, hash);
   },
   apply: ({ fields }, ledger) => credit(ledger, fields.recipient, fields.amount),

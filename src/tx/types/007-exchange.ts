@@ -57,7 +57,7 @@ export const exchange = transaction({
     },
     ledger,
   ) => [
-    ledger.chain.addressOf(order1.senderPublicKey),
-    ledger.chain.addressOf(order2.senderPublicKey),
+    ledger.scheme.addressOf(order1.senderPublicKey),
+    ledger.scheme.addressOf(order2.senderPublicKey),
   ],
 });

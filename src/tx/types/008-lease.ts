@@ -63,7 +63,7 @@ export const lease = transaction({
     const { amount } = fields;
     const recipientAddress = resolve(ledger, fields.recipient);
     if (equal(recipientAddress, sender)) {
-      const self = ledger.chain.addressToText(sender);
+      const self = ledger.scheme.addressToText(sender);
       throw refused(`Cannot lease to self. Sender address ${self} equals to recipient address`);
     }
     const account = accountOf(ledger, sender);

@@ -33,8 +33,8 @@ export const createAlias = transaction({
     { version: 4, frame: 'proven', fields: [...third, 'atomicBadge'], feature: feature.atomic },
   ],
   fee: 100_000_000n,
-  id: (values, _body, chain) =>
-    chain.fastHash(concat(Uint8Array.of(TYPE), aliasBytes(values.alias, chain))),
+  id: (values, _body, scheme) =>
+    scheme.fastHash(concat(Uint8Array.of(TYPE), aliasBytes(values.alias, scheme))),
   apply({ fields, sender }, ledger) {
     if (hasAlias(ledger, sender)) throw refused('Only one alias per address is allowed');
     if (aliasOwner(ledger, fields.alias) !== undefined) throw refused('Alias already claimed');

@@ -54,8 +54,8 @@ export const data = transaction({
     json['authorPublicKey'] === undefined || json['authorPublicKey'] === null
       ? { ...json, authorPublicKey: json['senderPublicKey'] }
       : json,
-  derived: ({ fields }, chain) => ({
-    author: chain.addressToText(chain.addressOf(fields.authorPublicKey)),
+  derived: ({ fields }, scheme) => ({
+    author: scheme.addressToText(scheme.addressOf(fields.authorPublicKey)),
   }),
   derivedSchema: { author: { type: 'string', description: 'address' } },
   /** An author other than the sender needs the consent of the sender's script (H-13). */
@@ -65,6 +65,6 @@ export const data = transaction({
     }
     for (const { key, ...value } of fields.data) putData(ledger, sender, key, value);
   },
-  payer: ({ fields }, chain) => chain.addressOf(fields.authorPublicKey),
-  involved: ({ fields }, ledger) => [ledger.chain.addressOf(fields.authorPublicKey)],
+  payer: ({ fields }, scheme) => scheme.addressOf(fields.authorPublicKey),
+  involved: ({ fields }, ledger) => [ledger.scheme.addressOf(fields.authorPublicKey)],
 });

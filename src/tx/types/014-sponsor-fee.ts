@@ -34,8 +34,8 @@ const ratio: Codec<bigint> = {
   ...i64,
   optional: true,
   toJson: (value) => (value === 0n ? null : integer(value)),
-  fromJson: (json, path, chain) =>
-    json === undefined || json === null ? 0n : i64.fromJson(json, path, chain),
+  fromJson: (json, path, scheme) =>
+    json === undefined || json === null ? 0n : i64.fromJson(json, path, scheme),
   schema: nullable({ ...i64.schema, minimum: 0 }),
 };
 

@@ -24,8 +24,8 @@ export const genesisPermit = transaction({
   fee: undefined,
   internal: true,
   versionless: true,
-  id(_values, body, chain) {
-    const hash = chain.fastHash(
+  id(_values, body, scheme) {
+    const hash = scheme.fastHash(
       concat(
         body.subarray(0, ROLE_AT),
         body.subarray(ROLE_AT + 1),

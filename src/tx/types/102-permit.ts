@@ -87,7 +87,7 @@ function guardTerms(terms: Terms, block: BlockContext): void {
   if (due !== undefined && due <= block.timestamp) {
     throw refused('Cannot add permission transaction that is already expired');
   }
-  if (terms.role === 'sender' && !block.network.senderRoleEnabled) {
+  if (terms.role === 'sender' && !block.rules.senderRoleEnabled) {
     throw refused(`The role 'Sender' is not allowed by network parameters`);
   }
   if (terms.role === 'contract_validator' && !block.features.has(feature.contractValidation)) {

@@ -40,12 +40,12 @@ const fullBytes = bytes32(TX_BYTES_MAX, base58);
 
 const nested: Codec<Tx> = {
   write: (out, tx) => fullBytes.write(out, tx.bytes),
-  read: (src) => decode(fullBytes.read(src), src.chain),
+  read: (src) => decode(fullBytes.read(src), src.scheme),
   toJson: txToJson,
-  fromJson(json, path, chain) {
+  fromJson(json, path, scheme) {
     try {
       const reading = readRequest(executableTypes, json, 'broadcast', path);
-      return readTransaction(reading.plans[0], reading.json, chain, path);
+      return readTransaction(reading.plans[0], reading.json, scheme, path);
     } catch (cause) {
       if (cause instanceof ApiError) throw new CodecError(path, cause.message, cause);
       throw cause;
@@ -92,7 +92,7 @@ export const executedContract = transaction({
   apply({ fields, id, sender }, ledger, block) {
     const { tx, results: entries } = fields;
     if (block.generator === undefined || !equal(sender, block.generator)) {
-      const { addressToText } = ledger.chain;
+      const { addressToText } = ledger.scheme;
       const creator = block.generator === undefined ? '' : addressToText(block.generator);
       throw refused(
         'ExecutedContractTransaction should be created only by block creator: ' +

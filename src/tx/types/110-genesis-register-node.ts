@@ -20,12 +20,12 @@ export const genesisRegisterNode = transaction({
   fee: undefined,
   internal: true,
   versionless: true,
-  id(_values, body, chain) {
-    const hash = chain.fastHash(body);
+  id(_values, body, scheme) {
+    const hash = scheme.fastHash(body);
     return concat(hash, hash);
   },
-  derived: ({ fields }, chain) => ({
-    target: chain.addressToText(chain.addressOf(fields.targetPublicKey)),
+  derived: ({ fields }, scheme) => ({
+    target: scheme.addressToText(scheme.addressOf(fields.targetPublicKey)),
   }),
   derivedSchema: { target: { type: 'string', description: 'address' } },
   apply: ({ fields }, ledger, block) =>
@@ -34,5 +34,5 @@ export const genesisRegisterNode = transaction({
       nodeName: '',
       height: block.height,
     }),
-  involved: ({ fields }, ledger) => [ledger.chain.addressOf(fields.targetPublicKey)],
+  involved: ({ fields }, ledger) => [ledger.scheme.addressOf(fields.targetPublicKey)],
 });

@@ -35,8 +35,8 @@ const nodeName: Codec<string> = {
   ...someName,
   optional: true,
   toJson: (value) => (value === '' ? null : value),
-  fromJson: (json, path, chain) =>
-    json === undefined || json === null ? '' : someName.fromJson(json, path, chain),
+  fromJson: (json, path, scheme) =>
+    json === undefined || json === null ? '' : someName.fromJson(json, path, scheme),
   schema: nullable({ type: 'string', maxLength: NAME_CHARS_MAX }),
 };
 
@@ -67,13 +67,13 @@ export const registerNode = transaction({
       throw apiError('Invalid', 'NodeName should not be empty');
     }
   },
-  derived: ({ fields }, chain) => ({
-    target: chain.addressToText(chain.addressOf(fields.targetPubKey)),
+  derived: ({ fields }, scheme) => ({
+    target: scheme.addressToText(scheme.addressOf(fields.targetPubKey)),
   }),
   derivedSchema: { target: { type: 'string', description: 'address' } },
   apply({ fields }, ledger, block) {
     const { targetPubKey: key, nodeName: name } = fields;
-    const target = ledger.chain.addressOf(key);
+    const target = ledger.scheme.addressOf(key);
     const account = `Account '${base58.encode(key)}'`;
     const isKnown = isParticipant(ledger, target);
     if (fields.opType === 'add') {
@@ -89,5 +89,5 @@ export const registerNode = transaction({
     }
     removeParticipant(ledger, target);
   },
-  involved: ({ fields }, ledger) => [ledger.chain.addressOf(fields.targetPubKey)],
+  involved: ({ fields }, ledger) => [ledger.scheme.addressOf(fields.targetPubKey)],
 });

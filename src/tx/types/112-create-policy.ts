@@ -70,7 +70,7 @@ export const createPolicy = transaction({
     const { policyName: name, description: about, recipients, owners } = fields;
     if (owners.length === 0) throw refused('Policy without owners is invalid');
     if (!owners.some((owner) => equal(owner, sender))) {
-      throw refused(`Sender '${ledger.chain.addressToText(sender)}' is not owner for policy`);
+      throw refused(`Sender '${ledger.scheme.addressToText(sender)}' is not owner for policy`);
     }
     const strangers = strangersIn(ledger, recipients);
     if (strangers.length > 0) {

@@ -62,7 +62,7 @@ export const updatePolicy = transaction({
       throw refused(`Unaccepted recipients in policy update: [${strangers.join(', ')}]`);
     }
     if (!isMember(ledger, id, OWNER, sender)) {
-      const address = ledger.chain.addressToText(sender);
+      const address = ledger.scheme.addressToText(sender);
       throw refused(`Sender '${address}' is not owner for policy with id '${base58.encode(id)}'`);
     }
     const isIn = (kind: MemberKind) => (address: Uint8Array) => isMember(ledger, id, kind, address);

@@ -28,15 +28,15 @@ const SHA256_HEX = /^[0-9a-fA-F]{64}$/;
 const dataHash: Codec<Uint8Array> = {
   ...base58Hash,
   flat: true,
-  toJson: (value, chain) => ({
+  toJson: (value, scheme) => ({
     hash: hex.encode(value),
-    dataHash: base58Hash.toJson(value, chain),
+    dataHash: base58Hash.toJson(value, scheme),
   }),
-  fromJson(json, path, chain) {
+  fromJson(json, path, scheme) {
     const members = isObject(json) ? json : {};
     const text = members['dataHash'] ?? members['hash'];
     if (typeof text === 'string' && SHA256_HEX.test(text)) return hex.decode(text, 32);
-    return base58Hash.fromJson(text, `${path}.dataHash`, chain);
+    return base58Hash.fromJson(text, `${path}.dataHash`, scheme);
   },
   schema: {
     properties: {
@@ -76,7 +76,7 @@ export const policyDataHash = transaction({
       throw apiError('PolicyDataExists', base58.encode(hash));
     }
     if (!isMember(ledger, id, RECIPIENT, sender)) {
-      throw refused(`Sender '${ledger.chain.addressToText(sender)}' is not in policy recipients`);
+      throw refused(`Sender '${ledger.scheme.addressToText(sender)}' is not in policy recipients`);
     }
     bindHash(ledger, id, hash, { transaction: transactionId, sender });
   },

@@ -114,12 +114,12 @@ function cutOf(n: number, steps: readonly Step[], dice: Dice): number {
 async function recorded(folder: DevFolder, dir: string): Promise<Step[]> {
   const shim = join(dir, 'shim.so');
   execFileSync('gcc', ['-shared', '-fPIC', '-O2', '-o', shim, here('shim.c'), '-ldl', '-lpthread']);
-  const senders = createSenders(SENDERS, folder.chain);
+  const senders = createSenders(SENDERS, folder.scheme);
   const now = Date.now();
-  const txs = fundingTransfers(senders, folder.owner, now, folder.chain);
-  for (let n = 0; n < TRANSFERS; n++) txs.push(nthTransfer(n, senders, now, folder.chain));
+  const txs = fundingTransfers(senders, folder.owner, now, folder.scheme);
+  for (let n = 0; n < TRANSFERS; n++) txs.push(nthTransfer(n, senders, now, folder.scheme));
   const load = join(dir, 'load.json');
-  const bodies = txs.map((tx) => [base58.encode(tx.id), broadcastBody(tx, folder.chain)]);
+  const bodies = txs.map((tx) => [base58.encode(tx.id), broadcastBody(tx, folder.scheme)]);
   writeFileSync(load, JSON.stringify(bodies));
   const log = join(dir, 'steps');
   const args = [here('node.ts'), folder.config, `${await freePort()}`, `${BLOCKS}`, load];
@@ -168,7 +168,7 @@ type Config = Awaited<ReturnType<typeof loadConfig>>['config'];
 
 const opened = (folder: DevFolder, config: Config, store: Store) =>
   openBlockchain(config, genesisBlock(config), {
-    chain: folder.chain,
+    scheme: folder.scheme,
     store,
     verifier: inlineVerifier(folder.family),
     clock: systemClock(),
@@ -214,7 +214,7 @@ async function check(
     if (digest(store) !== state?.rows) broken.push(`other rows at height ${tip.height}`);
     const journal = openJournal({ path: join(data, 'pool.journal') });
     const ids = new Set(
-      journal.recovered.map((record) => base58.encode(decodeTx(record, folder.chain).id)),
+      journal.recovered.map((record) => base58.encode(decodeTx(record, folder.scheme).id)),
     );
     await journal.close();
     for (const line of promised) {

@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http';
 import type { Sender } from '../../../bench/transfers/senders.ts';
 import { broadcastBody, nthTransfer } from '../../../bench/transfers/transfers.ts';
-import type { Chain } from '../../../src/codec/codec.ts';
+import type { ChainScheme } from '../../../src/codec/codec.ts';
 
 export interface SteadyLoad {
   /** Takes no new work, waits for what is on its way. */
@@ -14,7 +14,7 @@ export interface SteadyLoadOptions {
   readonly port: () => number;
   readonly perSecond: number;
   readonly senders: readonly Sender[];
-  readonly chain: Chain;
+  readonly scheme: ChainScheme;
   /** Number of the next transfer of all; every one is sent once. */
   readonly next: () => number;
   readonly acknowledged: (id: Uint8Array) => void;
@@ -27,15 +27,15 @@ const TICK_MS = 20;
 const IN_FLIGHT_MAX = 256;
 
 export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
-  const { port, senders, chain } = options;
+  const { port, senders, scheme } = options;
   const agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT_MAX });
   const pending = new Set<Promise<void>>();
   let last = performance.now();
   let owed = 0;
 
   function send(): void {
-    const tx = nthTransfer(options.next(), senders, Date.now(), chain);
-    const answer = post(port(), agent, broadcastBody(tx, chain)).then(({ status, text }) => {
+    const tx = nthTransfer(options.next(), senders, Date.now(), scheme);
+    const answer = post(port(), agent, broadcastBody(tx, scheme)).then(({ status, text }) => {
       if (status === 200) options.acknowledged(tx.id);
       else if (status !== undefined) options.refused(text);
     });

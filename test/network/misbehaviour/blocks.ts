@@ -5,7 +5,7 @@ import {
   encodeBlocks,
   encodeTxList,
 } from '../../../src/network/messages/block-messages.ts';
-import { chain, payment } from '../../chain/chain-harness.ts';
+import { payment, scheme } from '../../chain/chain-harness.ts';
 import { GENESIS_TIME, ROUND_MS, SYNC_MS, tipOf } from '../cluster.ts';
 import { blockOn, inFull, inHashes, turnOf } from '../maverick.ts';
 import {
@@ -129,8 +129,8 @@ export const aboutBlocks: readonly Row[] = [
       if (!isTurn) return;
       const { bytes } = blockOn(node, mav, now);
       bytes[bytes.length - 1]! ^= 1;
-      mav.answers.set(blockProtocols.blocks, async () => encodeBlocks([bytes], chain));
-      mav.notifyAll(blockProtocols.newBlock, inFull(decodeBlock(bytes, chain)));
+      mav.answers.set(blockProtocols.blocks, async () => encodeBlocks([bytes], scheme));
+      mav.notifyAll(blockProtocols.newBlock, inFull(decodeBlock(bytes, scheme)));
     },
     blame: offence('invalid-block', 'blacklisted'),
   },
@@ -154,7 +154,7 @@ export const aboutBlocks: readonly Row[] = [
       const bytes = transferOf(scene, 1n).bytes.slice();
       bytes[bytes.length - 1]! ^= 1;
       const block = blockOn(node, mav, now, { transactions: [bytes] });
-      mav.answers.set(blockProtocols.blocks, async () => encodeBlocks([block.bytes], chain));
+      mav.answers.set(blockProtocols.blocks, async () => encodeBlocks([block.bytes], scheme));
       mav.notifyAll(blockProtocols.newBlock, inFull(block));
     },
     blame: offence('invalid-block', 'blacklisted'),
@@ -215,8 +215,8 @@ export const aboutBlocks: readonly Row[] = [
       const { node, mav, now, isTurn } = scene;
       if (!isTurn) return;
       const txs = [1n, 2n, 3n].map((amount) => transferOf(scene, amount).bytes);
-      mav.answers.set(blockProtocols.blockTxs, async () => encodeTxList(txs.slice(1), chain));
-      mav.answers.set(blockProtocols.blocks, async () => encodeBlocks([undefined], chain));
+      mav.answers.set(blockProtocols.blockTxs, async () => encodeTxList(txs.slice(1), scheme));
+      mav.answers.set(blockProtocols.blocks, async () => encodeBlocks([undefined], scheme));
       const block = blockOn(node, mav, now, { transactions: txs });
       mav.notifyAll(blockProtocols.newBlock, inHashes(block));
     },

@@ -8,7 +8,7 @@ import {
   encodeBlocks,
   encodeCompact,
 } from '../../../src/network/messages/block-messages.ts';
-import { chain } from '../../chain/chain-harness.ts';
+import { scheme } from '../../chain/chain-harness.ts';
 import { type ClusterNode, GENESIS_TIME, ROUND_MS, SYNC_MS, tipOf } from '../cluster.ts';
 import { blockOn, inFull } from '../maverick.ts';
 import { offence, onTurn, type Row, type Scene, spread, stranger, transferOf } from './row.ts';
@@ -28,7 +28,7 @@ const due = (scene: Scene, amount = 1n): Block =>
 
 /** The block is handed out to those who ask for it. */
 function serve({ mav }: Scene, { bytes }: Block): void {
-  mav.answers.set(blockProtocols.blocks, async () => encodeBlocks([bytes], chain));
+  mav.answers.set(blockProtocols.blocks, async () => encodeBlocks([bytes], scheme));
 }
 
 export const aboutForgeries: readonly Row[] = [
@@ -40,7 +40,7 @@ export const aboutForgeries: readonly Row[] = [
       const { header } = blockOn(node, mav, now);
       const part = rng.bytes(MEBIBYTE / 8);
       const txs = Array.from({ length: 9 }, () => ({ bytes: part }));
-      return encodeCompact({ header, txs }, chain);
+      return encodeCompact({ header, txs }, scheme);
     }),
     blame: offence('invalid-block', 'blacklisted'),
   },
@@ -51,7 +51,7 @@ export const aboutForgeries: readonly Row[] = [
       const block = due(scene);
       serve(scene, block);
       const txs = [{ bytes: transferOf(scene, 2n).bytes }];
-      return encodeCompact({ header: block.header, txs }, chain);
+      return encodeCompact({ header: block.header, txs }, scheme);
     }),
     blame: offence('invalid-block', 'blacklisted'),
   },
@@ -82,7 +82,7 @@ export const aboutForgeries: readonly Row[] = [
       };
       mav.answers.set(blockProtocols.blocks, async () => {
         await new Promise<void>((resolve) => void at.clock.after(100, resolve));
-        return encodeBlocks([bad.bytes], chain);
+        return encodeBlocks([bad.bytes], scheme);
       });
       mav.session(victim)?.notify(blockProtocols.newBlock, inFull({ ...bad, header: forged }));
       mav.session(relay)?.notify(blockProtocols.newBlock, inFull(bad));
@@ -163,13 +163,13 @@ function repeatedHash(): Row {
       const { mav, node, now, second, isTurn } = scene;
       if (second === 1) {
         const { bytes } = transferOf(scene, 7n);
-        hash = chain.fastHash(bytes);
+        hash = scheme.fastHash(bytes);
         spread(mav, [bytes]);
       }
       if (!isTurn || second < 5 || hash === undefined) return;
       const { header } = blockOn(node, mav, now);
       const txs = Array<CompactTx>(HASHES_MAX).fill({ hash });
-      mav.notifyAll(blockProtocols.newBlock, encodeCompact({ header, txs }, chain));
+      mav.notifyAll(blockProtocols.newBlock, encodeCompact({ header, txs }, scheme));
     },
     blame: offence('malformed-message', 'blacklisted'),
   };

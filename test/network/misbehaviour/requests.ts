@@ -7,7 +7,7 @@ import {
 } from '../../../src/network/messages/block-messages.ts';
 import { encodePeers, PEERS } from '../../../src/network/messages/peer-messages.ts';
 import { encodeTxHashes, txProtocols } from '../../../src/network/messages/transaction-messages.ts';
-import { chain } from '../../chain/chain-harness.ts';
+import { scheme } from '../../chain/chain-harness.ts';
 import { PORT, tipOf } from '../cluster.ts';
 import { nobody, offence, type Row, type Scene } from './row.ts';
 
@@ -28,7 +28,7 @@ export const aboutRequests: readonly Row[] = [
     name: 'a block asked for a hundred times in one request',
     act(scene) {
       const ids = Array.from({ length: 100 }, () => tipOf(scene.node).id);
-      ask(scene, blockProtocols.blocks, encodeIdList(ids, chain));
+      ask(scene, blockProtocols.blocks, encodeIdList(ids, scheme));
     },
     blame: offence('malformed-message', 'blacklisted'),
   },
@@ -37,7 +37,7 @@ export const aboutRequests: readonly Row[] = [
     name: 'one common block named a hundred times',
     act(scene) {
       const ids = Array.from({ length: 100 }, () => tipOf(scene.node).id);
-      ask(scene, blockProtocols.ids, encodeIdList(ids, chain));
+      ask(scene, blockProtocols.ids, encodeIdList(ids, scheme));
     },
     blame: offence('malformed-message', 'blacklisted'),
   },
@@ -46,7 +46,7 @@ export const aboutRequests: readonly Row[] = [
     name: 'one hash five hundred times in an announcement',
     act({ mav, rng }) {
       const hash = rng.bytes(32);
-      mav.notifyAll(txProtocols.hashes, encodeTxHashes(Array(500).fill(hash), chain));
+      mav.notifyAll(txProtocols.hashes, encodeTxHashes(Array(500).fill(hash), scheme));
     },
     blame: offence('malformed-message', 'blacklisted'),
   },
@@ -55,7 +55,7 @@ export const aboutRequests: readonly Row[] = [
     name: 'one transaction asked for twice in a request',
     act(scene) {
       const hash = scene.rng.bytes(32);
-      ask(scene, txProtocols.txs, encodeTxHashes([hash, hash], chain));
+      ask(scene, txProtocols.txs, encodeTxHashes([hash, hash], scheme));
     },
     blame: offence('malformed-message', 'blacklisted'),
   },
@@ -64,7 +64,7 @@ export const aboutRequests: readonly Row[] = [
     name: 'transactions of a block without end',
     act(scene) {
       const { id } = tipOf(scene.node);
-      const request = encodeBlockTxsRequest({ id, indexes: [0] }, chain);
+      const request = encodeBlockTxsRequest({ id, indexes: [0] }, scheme);
       for (let i = 0; i < 8; i++) ask(scene, blockProtocols.blockTxs, request);
     },
     blame: nobody,
@@ -73,7 +73,7 @@ export const aboutRequests: readonly Row[] = [
   {
     name: 'ids and blocks without end',
     act(scene) {
-      const list = encodeIdList([scene.at.genesis.header.signature], chain);
+      const list = encodeIdList([scene.at.genesis.header.signature], scheme);
       for (let i = 0; i < 6; i++) {
         ask(scene, blockProtocols.ids, list);
         ask(scene, blockProtocols.blocks, list);
@@ -86,7 +86,7 @@ export const aboutRequests: readonly Row[] = [
     name: 'the end of its chain eighty times a second',
     act({ mav, node }) {
       for (let i = 0; i < 500; i++)
-        mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), chain));
+        mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), scheme));
     },
     blame: offence('flood', 'blacklisted'),
   },
@@ -97,7 +97,7 @@ export const aboutRequests: readonly Row[] = [
       const places = Array.from({ length: 4 }, (_, i) => {
         return { host: `10.9.${second}.${i}`, port: PORT };
       });
-      if (second % 2 === 0) mav.notifyAll(PEERS, encodePeers(places, chain));
+      if (second % 2 === 0) mav.notifyAll(PEERS, encodePeers(places, scheme));
     },
     blame: nobody,
   },

@@ -5,7 +5,7 @@ import { encodeTxHashes, txProtocols } from '../../../src/network/messages/trans
 import type { OwnHello } from '../../../src/network/sessions/handshake.ts';
 import type { Offence } from '../../../src/network/sessions/session.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
-import { account, chain, payment } from '../../chain/chain-harness.ts';
+import { account, payment, scheme } from '../../chain/chain-harness.ts';
 import type { Rng } from '../../generators/random.ts';
 import type { Cluster, ClusterNode } from '../cluster.ts';
 import type { Maverick } from '../maverick.ts';
@@ -71,7 +71,7 @@ export const transferOf = ({ mav, now }: Scene, amount: bigint): Tx =>
 
 /** Announces transactions and hands them out. */
 export function spread(mav: Maverick, txs: readonly Uint8Array[]): void {
-  mav.answers.set(txProtocols.txs, async () => encodeTxList(txs, chain));
-  const hashes = txs.map((bytes) => chain.fastHash(bytes));
-  mav.notifyAll(txProtocols.hashes, encodeTxHashes(hashes, chain));
+  mav.answers.set(txProtocols.txs, async () => encodeTxList(txs, scheme));
+  const hashes = txs.map((bytes) => scheme.fastHash(bytes));
+  mav.notifyAll(txProtocols.hashes, encodeTxHashes(hashes, scheme));
 }

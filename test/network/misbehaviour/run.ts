@@ -5,7 +5,7 @@
  */
 import type { Test } from 'tap';
 import { blockProtocols, encodeHead } from '../../../src/network/messages/block-messages.ts';
-import { chain } from '../../chain/chain-harness.ts';
+import { scheme } from '../../chain/chain-harness.ts';
 import { Rng } from '../../generators/random.ts';
 import { agree, type Cluster, type ClusterNode, cluster, tipOf } from '../cluster.ts';
 import { HANDSHAKE, type Maverick, maverick, turnOf } from '../maverick.ts';
@@ -64,7 +64,7 @@ async function play(t: Test, rows: readonly Row[]): Promise<number> {
       const isTurn = turnOf(node, mav, now) !== undefined && timestamp !== player.lastTurn;
       if (isTurn) player.lastTurn = timestamp;
       // It pretends to follow the chain; who says nothing at all might be behind a dead line.
-      mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), chain));
+      mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), scheme));
       await row.act({ at, nodes, node, mav, second, now, rng, isTurn, overheard });
     }
   }

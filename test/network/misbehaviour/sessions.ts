@@ -2,7 +2,7 @@
 import { blockProtocols, encodeIds } from '../../../src/network/messages/block-messages.ts';
 import { decodeHandshake } from '../../../src/network/messages/handshake-messages.ts';
 import { encodePeers, PEERS } from '../../../src/network/messages/peer-messages.ts';
-import { account, chain } from '../../chain/chain-harness.ts';
+import { account, scheme } from '../../chain/chain-harness.ts';
 import { type ClusterNode, PORT } from '../cluster.ts';
 import { HANDSHAKE } from '../maverick.ts';
 import { offence, type Row, refused, stranger } from './row.ts';
@@ -45,7 +45,7 @@ export const aboutSessions: readonly Row[] = [
       void mav.network.dial(two.host, PORT, signal).then(async (connection) => {
         const stream = await connection.open(HANDSHAKE, 4096);
         for (const kind of ['hello', 'auth']) {
-          const found = overheard.find((one) => decodeHandshake(one, chain).kind === kind);
+          const found = overheard.find((one) => decodeHandshake(one, scheme).kind === kind);
           stream.send(found!).catch(() => {});
         }
       });
@@ -68,7 +68,7 @@ export const aboutSessions: readonly Row[] = [
         host: `10.${rng.below(256)}.${rng.below(256)}.${rng.below(256)}`,
         port: PORT,
       }));
-      for (let i = 0; i < 10; i++) mav.notifyAll(PEERS, encodePeers(places, chain));
+      for (let i = 0; i < 10; i++) mav.notifyAll(PEERS, encodePeers(places, scheme));
     },
     blame: offence('flood', 'blacklisted'),
   },
@@ -89,7 +89,7 @@ export const aboutSessions: readonly Row[] = [
   {
     name: 'requests without end',
     act({ mav, node }) {
-      const message = encodeIds(undefined, chain);
+      const message = encodeIds(undefined, scheme);
       for (let i = 0; i < 200; i++) {
         mav
           .session(node)

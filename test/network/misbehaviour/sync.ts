@@ -9,7 +9,7 @@ import {
   encodeHead,
   encodeIds,
 } from '../../../src/network/messages/block-messages.ts';
-import { chain } from '../../chain/chain-harness.ts';
+import { scheme } from '../../chain/chain-harness.ts';
 import { GENESIS_TIME, tipOf } from '../cluster.ts';
 import { blockOn } from '../maverick.ts';
 import { offence, type Row, randomId, type Scene } from './row.ts';
@@ -17,7 +17,7 @@ import { offence, type Row, randomId, type Scene } from './row.ts';
 function lie({ mav, node, rng }: Scene): void {
   const { height, score } = tipOf(node);
   const head = { height: height + 50, id: randomId(rng), score: score + 10n ** 20n };
-  mav.notifyAll(blockProtocols.head, encodeHead(head, chain));
+  mav.notifyAll(blockProtocols.head, encodeHead(head, scheme));
 }
 
 export const aboutSync: readonly Row[] = [
@@ -34,9 +34,9 @@ export const aboutSync: readonly Row[] = [
     act(scene) {
       const { mav, rng } = scene;
       mav.answers.set(blockProtocols.ids, async (message) => {
-        const [common] = decodeIdList(message, chain);
+        const [common] = decodeIdList(message, scheme);
         const next = Array.from({ length: 30 }, () => randomId(rng));
-        return encodeIds({ common: common!, next }, chain);
+        return encodeIds({ common: common!, next }, scheme);
       });
       if (scene.second % 10 === 0) lie(scene);
     },
@@ -48,8 +48,8 @@ export const aboutSync: readonly Row[] = [
     act(scene) {
       const { mav, node } = scene;
       mav.answers.set(blockProtocols.ids, async (message) => {
-        const common = decodeIdList(message, chain).at(-1)!;
-        return encodeIds({ common, next: [tipOf(node).id] }, chain);
+        const common = decodeIdList(message, scheme).at(-1)!;
+        return encodeIds({ common, next: [tipOf(node).id] }, scheme);
       });
       if (scene.second % 10 === 0) lie(scene);
     },
@@ -62,10 +62,10 @@ export const aboutSync: readonly Row[] = [
       const { mav, rng, node } = scene;
       const next = [randomId(rng)];
       mav.answers.set(blockProtocols.ids, async (message) =>
-        encodeIds({ common: decodeIdList(message, chain)[0]!, next }, chain),
+        encodeIds({ common: decodeIdList(message, scheme)[0]!, next }, scheme),
       );
       const other = blockOn(node, mav, scene.now);
-      mav.answers.set(blockProtocols.blocks, async () => encodeBlocks([other.bytes], chain));
+      mav.answers.set(blockProtocols.blocks, async () => encodeBlocks([other.bytes], scheme));
       if (scene.second % 10 === 0) lie(scene);
     },
     blame: offence('malformed-message', 'blacklisted'),
@@ -77,18 +77,18 @@ export const aboutSync: readonly Row[] = [
       const { mav, at } = scene;
       const ids = useless(scene).map(({ header }) => header.signature);
       mav.answers.set(blockProtocols.ids, async (message) => {
-        const known = decodeIdList(message, chain);
+        const known = decodeIdList(message, scheme);
         const from = 1 + ids.findIndex((one) => equal(one, known[0]!));
         const common = known.at(from === 0 ? -1 : 0)!;
-        return encodeIds({ common, next: ids.slice(from, from + 100) }, chain);
+        return encodeIds({ common, next: ids.slice(from, from + 100) }, scheme);
       });
       mav.answers.set(blockProtocols.blocks, async (message) => {
-        const [first] = decodeIdList(message, chain);
+        const [first] = decodeIdList(message, scheme);
         await new Promise<void>((resolve) => void at.clock.after(3_900, resolve));
         const found = useless(scene).filter(({ header }) => equal(header.signature, first!));
         return encodeBlocks(
           found.map(({ bytes }) => bytes),
-          chain,
+          scheme,
         );
       });
       if (scene.second % 5 === 0) lie(scene);
@@ -101,10 +101,10 @@ export const aboutSync: readonly Row[] = [
     act(scene) {
       const { mav, node } = scene;
       mav.answers.set(blockProtocols.ids, async (message) => {
-        mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), chain));
-        const common = decodeIdList(message, chain)[0]!;
+        mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), scheme));
+        const common = decodeIdList(message, scheme)[0]!;
         await new Promise<void>((resolve) => void scene.at.clock.after(1_000, resolve));
-        return encodeIds({ common, next: [tipOf(node).id] }, chain);
+        return encodeIds({ common, next: [tipOf(node).id] }, scheme);
       });
       lie(scene);
     },
@@ -117,15 +117,15 @@ export const aboutSync: readonly Row[] = [
       const { mav } = scene;
       const orphans = useless(scene).slice(1, 20);
       mav.answers.set(blockProtocols.ids, async (message) => {
-        const known = decodeIdList(message, chain);
+        const known = decodeIdList(message, scheme);
         const next = known.length > 1 ? orphans.map(({ header }) => header.signature) : [];
-        return encodeIds({ common: known[0]!, next }, chain);
+        return encodeIds({ common: known[0]!, next }, scheme);
       });
       mav.answers.set(blockProtocols.blocks, async (message) => {
-        const asked = decodeIdList(message, chain);
+        const asked = decodeIdList(message, scheme);
         return encodeBlocks(
           asked.map((id) => orphans.find(({ header }) => equal(header.signature, id))?.bytes),
-          chain,
+          scheme,
         );
       });
       // A node at its genesis names one id alone, which the answer above takes for the end of the
@@ -138,7 +138,7 @@ export const aboutSync: readonly Row[] = [
   {
     name: 'a score, and no block in common',
     act(scene) {
-      scene.mav.answers.set(blockProtocols.ids, async () => encodeIds(undefined, chain));
+      scene.mav.answers.set(blockProtocols.ids, async () => encodeIds(undefined, scheme));
       if (scene.second % 5 === 0) lie(scene);
     },
     blame: { event: 'sync.given-up', fields: { why: 'no common block' } },
@@ -149,7 +149,7 @@ export const aboutSync: readonly Row[] = [
     act(scene) {
       const { mav, rng } = scene;
       mav.answers.set(blockProtocols.ids, async () =>
-        encodeIds({ common: randomId(rng), next: [randomId(rng)] }, chain),
+        encodeIds({ common: randomId(rng), next: [randomId(rng)] }, scheme),
       );
       if (scene.second % 5 === 0) lie(scene);
     },
@@ -163,15 +163,15 @@ export const aboutSync: readonly Row[] = [
       const { view, tip } = node.node.blockchain;
       const newest = blockAt(view, tip().height)!;
       mav.answers.set(blockProtocols.ids, async (message) => {
-        const common = decodeIdList(message, chain).at(-1)!;
-        return encodeIds({ common, next: [randomId(scene.rng)] }, chain);
+        const common = decodeIdList(message, scheme).at(-1)!;
+        return encodeIds({ common, next: [randomId(scene.rng)] }, scheme);
       });
       mav.answers.set(blockProtocols.blocks, async (message) => {
-        const [asked] = decodeIdList(message, chain);
+        const [asked] = decodeIdList(message, scheme);
         const bytes = newest.bytes.slice();
         // The id that was asked for, over what somebody else has signed.
         bytes.set(asked!, bytes.length - asked!.length);
-        return encodeBlocks([bytes], chain);
+        return encodeBlocks([bytes], scheme);
       });
       if (scene.second % 5 === 0) lie(scene);
     },

@@ -2,7 +2,7 @@
 import { concat } from '../../../src/base/bytes.ts';
 import { encodeTxList } from '../../../src/network/messages/block-messages.ts';
 import { encodeTxHashes, txProtocols } from '../../../src/network/messages/transaction-messages.ts';
-import { chain, payment } from '../../chain/chain-harness.ts';
+import { payment, scheme } from '../../chain/chain-harness.ts';
 import { nobody, offence, type Row, spread, stranger } from './row.ts';
 
 const emptyPools: Row['after'] = (t, { nodes }) => {
@@ -46,8 +46,8 @@ export const aboutTransactions: readonly Row[] = [
     name: 'transactions other than those that were announced',
     act({ mav, now, rng, second }) {
       const other = payment(mav, stranger, BigInt(second), now - 1000);
-      mav.answers.set(txProtocols.txs, async () => encodeTxList([other.bytes], chain));
-      mav.notifyAll(txProtocols.hashes, encodeTxHashes([rng.bytes(32)], chain));
+      mav.answers.set(txProtocols.txs, async () => encodeTxList([other.bytes], scheme));
+      mav.notifyAll(txProtocols.hashes, encodeTxHashes([rng.bytes(32)], scheme));
     },
     blame: nobody,
     after: emptyPools,
@@ -80,7 +80,7 @@ export const aboutTransactions: readonly Row[] = [
     name: 'hashes of transactions that never come',
     act({ mav, rng }) {
       const hashes = Array.from({ length: 500 }, () => rng.bytes(32));
-      mav.notifyAll(txProtocols.hashes, encodeTxHashes(hashes, chain));
+      mav.notifyAll(txProtocols.hashes, encodeTxHashes(hashes, scheme));
     },
     blame: offence('withheld', 'blacklisted'),
   },

@@ -2,7 +2,7 @@
 import { equal } from '../../../src/base/bytes.ts';
 import { stringify } from '../../../src/base/json.ts';
 import { sendTypes } from '../../../src/cli/tx-fields.ts';
-import { createChain } from '../../../src/crypto/chain.ts';
+import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../../src/crypto/families.ts';
 import { allSettings } from '../../../src/node/config/settings.ts';
 import { decodeTx, signedBytes } from '../../../src/tx/bytes.ts';
@@ -10,20 +10,20 @@ import { broadcastFromJson, txToJson, unsignedFromJson } from '../../../src/tx/j
 import { transactionSchemas } from '../../../src/tx/json/openapi.ts';
 
 const family = createFamily('curve25519');
-const chain = createChain(family, 84);
+const scheme = createChainScheme(family, 84);
 const keys = family.keyPairFromPhrase('the seed of an account');
-const sender = chain.addressToText(chain.addressOf(keys.publicKey));
+const sender = scheme.addressToText(scheme.addressOf(keys.publicKey));
 const random = { bytes: (count: number) => new Uint8Array(count).fill(1) };
 
-const draft = unsignedFromJson({ type: 99, version: 1, sender, text: 'hello' }, chain, {
+const draft = unsignedFromJson({ type: 99, version: 1, sender, text: 'hello' }, scheme, {
   publicKeyOf: () => keys.publicKey,
   timestamp: 1_600_000_000_000,
   feeOf: (tx) => tx.def.fee ?? 0n,
 });
 const signed = draft.seal([family.sign(keys.privateKey, draft.message, random)]);
-const decoded = decodeTx(signed.bytes, chain);
-const json = txToJson(decoded, chain);
-const submitted = broadcastFromJson(JSON.parse(stringify(json)), chain)[0];
+const decoded = decodeTx(signed.bytes, scheme);
+const json = txToJson(decoded, scheme);
+const submitted = broadcastFromJson(JSON.parse(stringify(json)), scheme)[0];
 
 console.log(
   stringify({

@@ -1,5 +1,5 @@
-/** What codecs ask about the network: its letter, its key size, its addresses and its hash. */
-import type { Chain } from '../codec/codec.ts';
+/** Makes the scheme of a chain from a cryptography family and a chain id. */
+import type { ChainScheme } from '../codec/codec.ts';
 import { createAddresses } from './address.ts';
 import type { CryptoFamily } from './family.ts';
 
@@ -7,11 +7,11 @@ import type { CryptoFamily } from './family.ts';
 export const NATIVE_TOKEN = 'WEST';
 
 /** `chainId` is the ASCII code of `address-scheme-character`. */
-export function createChain(
+export function createChainScheme(
   family: CryptoFamily,
   chainId: number,
   nativeToken = NATIVE_TOKEN,
-): Chain {
+): ChainScheme {
   const addresses = createAddresses(family, chainId);
   return {
     chainId,
