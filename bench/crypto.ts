@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { base58 } from '../src/base/base58.ts';
 import { createVerifyThreads } from '../src/cli/signature-threads.ts';
 import { createAddresses } from '../src/crypto/address.ts';
-import { createCurve25519 } from '../src/crypto/curve25519/family.ts';
+import { createCurve25519 } from '../src/crypto/curve25519/curve25519-family.ts';
 import { startLibsodium } from './denominators/libsodium.ts';
 
 const RUN_MS = 2_000;

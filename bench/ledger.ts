@@ -14,7 +14,7 @@ import { createChainScheme } from '../src/crypto/chain-scheme.ts';
 import { createFamily } from '../src/crypto/families.ts';
 import { type BlockChanges, createCommitter } from '../src/ledger/commit.ts';
 import { createHead, viewOf } from '../src/ledger/head.ts';
-import { prefix, prefixEnd } from '../src/ledger/keys.ts';
+import { prefix, prefixEnd } from '../src/ledger/key-codecs.ts';
 import { createOverlay } from '../src/ledger/overlay.ts';
 import {
   accountHistory,

@@ -1,7 +1,7 @@
 /** The whole REST API as routes for the HTTP port. */
 import type { HttpRoute } from '../base/http.ts';
-import { descriptionRoutes, docsRoutes } from './docs/routes.ts';
-import { explorerRoutes } from './explorer/routes.ts';
+import { descriptionRoutes, docsRoutes } from './docs/docs-routes.ts';
+import { explorerRoutes } from './explorer/explorer-routes.ts';
 import type { Description } from './openapi.ts';
 import type { Pages } from './pages.ts';
 import { routes } from './routes/index.ts';

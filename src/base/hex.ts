@@ -2,6 +2,9 @@
 
 const HEX = /^(?:[0-9a-fA-F]{2})*$/;
 
+/** A SHA-256 hash as text. */
+export const SHA256_HEX = /^[0-9a-fA-F]{64}$/;
+
 export class HexError extends Error {
   override name = 'HexError';
 }

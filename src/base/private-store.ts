@@ -1,7 +1,7 @@
 /**
- * Where the confidential data of policies are kept, as a port (privacy.md#storage). Only members of
- * a policy ever hold its items; the chain knows the hash alone. `adapters/private-store/files.ts`,
- * `private-store/postgres.ts` and `private-store/s3.ts` are the vendors.
+ * The port to the storage of confidential data (privacy.md#storage). Only the members of a policy
+ * hold its items; the chain holds their hashes. `files-shelf.ts`, `postgres.ts` and `s3.ts` in
+ * `adapters/private-store` implement it.
  */
 import { base58 } from './base58.ts';
 import { type ApiError, apiError } from './errors.ts';

@@ -19,7 +19,7 @@ import { apiError } from '../base/errors.ts';
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
-import { readTxBytes } from '../tx/bytes.ts';
+import { readTxBytes } from '../tx/tx-bytes.ts';
 import {
   BLOCK_VERSION,
   GENESIS_VERSION,

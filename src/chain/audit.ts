@@ -6,7 +6,7 @@
  */
 import { ADDRESS_BYTES } from '../base/sizes.ts';
 import { brokenInvariants } from '../ledger/invariants.ts';
-import { keyText } from '../ledger/keys.ts';
+import { keyText } from '../ledger/key-codecs.ts';
 import type { Change } from '../ledger/ledger.ts';
 import type { Table } from '../ledger/table.ts';
 import { accounts, assetBalances, assets, feeCarry, leases } from '../ledger/tables.ts';

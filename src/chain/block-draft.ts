@@ -17,7 +17,7 @@ import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
 import { consensusView } from './consensus-view.ts';
-import { countVotes, type VotingSettings } from './features.ts';
+import { countVotes, type VotingSettings } from './feature-activation.ts';
 import { confirmedHeight } from './stored-blocks.ts';
 
 export interface DraftOptions {

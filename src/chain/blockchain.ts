@@ -25,7 +25,7 @@ import {
 } from '../consensus/consensus.ts';
 import { createCommitter, type Step } from '../ledger/commit.ts';
 import { createHead, type KeyedView } from '../ledger/head.ts';
-import { u32Key } from '../ledger/keys.ts';
+import { u32Key } from '../ledger/key-codecs.ts';
 import type { KeyedOverlay } from '../ledger/overlay.ts';
 import { scripts, stateHashes, tables, undo } from '../ledger/tables.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
@@ -39,7 +39,7 @@ import {
   requireKnownFeatures,
   type VotingSettings,
   votesFor,
-} from './features.ts';
+} from './feature-activation.ts';
 import { type Generator, headerInTurn, type Packer, packLimits, sealInTurn } from './forge.ts';
 import { Lane } from './lane.ts';
 import { foundingWrites } from './origin.ts';

@@ -7,7 +7,12 @@ import type { Log } from '../base/ports.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { activeFeatures } from '../tx/rules/features.ts';
 import type { Blockchain } from './blockchain.ts';
-import { type FeatureSupport, unknownAhead, unknownFeatures, unknownText } from './features.ts';
+import {
+  type FeatureSupport,
+  unknownAhead,
+  unknownFeatures,
+  unknownText,
+} from './feature-activation.ts';
 
 /** The network has gone where this node cannot follow: exit code 38. */
 export class UnsupportedFeatures extends Error {

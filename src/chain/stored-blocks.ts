@@ -4,7 +4,7 @@ import { equal } from '../base/bytes.ts';
 import type { Turns } from '../base/turns.ts';
 import { type Block, encodeBlock, TRANSACTIONS_MAX } from '../block/block.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
-import { prefix, prefixEnd, u32Key } from '../ledger/keys.ts';
+import { prefix, prefixEnd, u32Key } from '../ledger/key-codecs.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import {
   headers,
@@ -13,8 +13,8 @@ import {
   transactions,
   transactionsByAddress,
 } from '../ledger/tables.ts';
-import { decodeTx } from '../tx/bytes.ts';
 import type { Tx } from '../tx/transaction.ts';
+import { decodeTx } from '../tx/tx-bytes.ts';
 import { idPrefix } from './block-index.ts';
 
 /** Where a transaction stands. */

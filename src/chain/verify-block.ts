@@ -4,10 +4,10 @@ import type { SignatureCheck, Verifier } from '../base/ports.ts';
 import { noTurns, type Turns } from '../base/turns.ts';
 import { type Block, signedBytes as signedBlockBytes } from '../block/block.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
-import { decodeTx } from '../tx/bytes.ts';
 import { invalidSignature } from '../tx/pipeline.ts';
 import { signaturesOf } from '../tx/signatures.ts';
 import type { Tx } from '../tx/transaction.ts';
+import { decodeTx } from '../tx/tx-bytes.ts';
 
 /** Throws ApiError where one does not decode. */
 export async function decodeTransactions(

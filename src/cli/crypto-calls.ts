@@ -21,7 +21,7 @@ import { CliError, EXIT } from './exit.ts';
 import { readAll, readLines } from './lines.ts';
 import type { NodeFlags } from './node-options.ts';
 import { printJson } from './output.ts';
-import { answerOf, restNode } from './rest.ts';
+import { answerOf, restNode } from './rest-calls.ts';
 import { keyOfSeedFile } from './seed-phrase.ts';
 
 interface KeyFlags extends NodeFlags {

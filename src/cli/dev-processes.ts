@@ -10,7 +10,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { peers } from '../api/routes/peers.ts';
 import { CliError } from './exit.ts';
 import { say } from './output.ts';
-import { restNode } from './rest.ts';
+import { restNode } from './rest-calls.ts';
 
 export interface DevProcess {
   readonly config: string;

@@ -6,7 +6,7 @@ import {
   genesisSeal,
   genesisSettings,
   validateGenesis,
-} from '../node/config/genesis.ts';
+} from '../node/config/genesis-section.ts';
 import type { Config } from '../node/config/settings.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { CliError } from './exit.ts';

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync }
 import { connect, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { ntpSource } from '../adapters/ntp.ts';
-import { publicKeyFrom } from '../node/config/genesis.ts';
+import { publicKeyFrom } from '../node/config/genesis-section.ts';
 import { ConfigError, problemText } from '../node/config/problems.ts';
 import type { Config } from '../node/config/settings.ts';
 import { loadConfig } from './config-file.ts';

@@ -14,7 +14,7 @@ import { fromVariable } from './account-passwords.ts';
 import { positive } from './documents.ts';
 import { CliError, EXIT } from './exit.ts';
 import type { NodeFlags } from './node-options.ts';
-import { answerOf, printAnswer } from './rest.ts';
+import { answerOf, printAnswer } from './rest-calls.ts';
 import { confirmed, WAIT_SECONDS_MAX } from './tx-send.ts';
 
 interface SignFlags extends NodeFlags {

@@ -5,7 +5,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { type JsonObject, parse } from '../base/json.ts';
 import type { JsonSchema } from '../codec/codec.ts';
-import { transactionSchemas } from '../tx/json/openapi.ts';
+import { transactionSchemas } from '../tx/json/transaction-schemas.ts';
 import { types } from '../tx/registry.ts';
 
 export interface SendType {

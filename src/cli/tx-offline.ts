@@ -2,10 +2,10 @@
 import { Base58Error, base58 } from '../base/base58.ts';
 import { apiError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
-import { decodeTx, signedBytes } from '../tx/bytes.ts';
 import { txFromJson, txToJson } from '../tx/json/encode.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
+import { decodeTx, signedBytes } from '../tx/tx-bytes.ts';
 import { type Cryptography, cryptographyOf } from './cryptography.ts';
 import { convertAll, documentsOf, fieldOf, jsonDocuments, parseJson } from './documents.ts';
 import { EXIT } from './exit.ts';

@@ -7,7 +7,7 @@ import { fromVariable } from './account-passwords.ts';
 import { convertAll, jsonDocuments, positive } from './documents.ts';
 import { EXIT } from './exit.ts';
 import type { NodeFlags } from './node-options.ts';
-import { restNode } from './rest.ts';
+import { restNode } from './rest-calls.ts';
 
 export interface OnlineFlags extends NodeFlags {
   ndjson?: true;

@@ -51,7 +51,7 @@ async function sendOne(
 ): Promise<void> {
   const { fromVariable } = await import('./account-passwords.ts');
   const { positive } = await import('./documents.ts');
-  const { printAnswer } = await import('./rest.ts');
+  const { printAnswer } = await import('./rest-calls.ts');
   const { transactions } = await import('../api/routes/transactions.ts');
   const seconds =
     flags.wait === undefined ? undefined : positive(flags.wait, '--wait', WAIT_SECONDS_MAX);

@@ -1,5 +1,5 @@
 /** The choice of the family by the setting `platform-crypto`, or by name in another thread. */
-import { createCurve25519 } from './curve25519/family.ts';
+import { createCurve25519 } from './curve25519/curve25519-family.ts';
 import type { CryptoFamily, FamilyName } from './family.ts';
 
 export interface FamilyOptions {

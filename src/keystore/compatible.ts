@@ -14,7 +14,7 @@ import {
   sealEcb,
 } from '../crypto/keystore-cipher.ts';
 import { fromBase58 } from './format.ts';
-import { KeystoreError } from './problems.ts';
+import { KeystoreError } from './keystore-errors.ts';
 
 const PRIVATE_KEY_BYTES = 32;
 const SEALED_BYTES = 64;

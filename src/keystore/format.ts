@@ -19,7 +19,7 @@
 import { base58 } from '../base/base58.ts';
 import { isObject, parse } from '../base/json.ts';
 import { mac, type ScryptCost, sameBytes, subkey } from '../crypto/keystore-cipher.ts';
-import { KeystoreError } from './problems.ts';
+import { KeystoreError } from './keystore-errors.ts';
 
 export const SALT_BYTES = 32;
 // Files come from disk, and a tampered cost must not eat all memory before the mac is checked.

@@ -18,8 +18,8 @@ import {
   subkey,
 } from '../crypto/keystore-cipher.ts';
 import { type Entry, isGenuine, parseKeyFile, printKeyFile, SALT_BYTES } from './format.ts';
+import { KeyError, KeystoreError } from './keystore-errors.ts';
 import { type KeystoreFiles, type Layout, readKeyFiles, splitByLayout } from './location.ts';
-import { KeyError, KeystoreError } from './problems.ts';
 import { createUnlockedKeys, type Purpose } from './unlock.ts';
 
 export interface KeystoreOptions {

@@ -6,7 +6,7 @@
  */
 import { add } from '../base/int.ts';
 import { credit } from './accounts.ts';
-import { prefixEnd } from './keys.ts';
+import { prefixEnd } from './key-codecs.ts';
 import type { Ledger, LedgerView } from './ledger.ts';
 import type { Table } from './table.ts';
 import { assetBalances, assetHolders, assets } from './tables.ts';

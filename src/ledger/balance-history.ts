@@ -9,7 +9,7 @@
 import { concat } from '../base/bytes.ts';
 import { inOneGo, noTurns, type Turns } from '../base/turns.ts';
 import { type Account, EMPTY_ACCOUNT, effective } from './accounts.ts';
-import { prefixEnd } from './keys.ts';
+import { prefixEnd } from './key-codecs.ts';
 import type { LedgerView, Overlay } from './ledger.ts';
 import { accountHistory, accounts, assetBalances, assetHistory } from './tables.ts';
 

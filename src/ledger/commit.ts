@@ -15,7 +15,7 @@ import { DIGEST_BYTES } from '../base/sizes.ts';
 import { noTurns, sortInTurns, type Turns } from '../base/turns.ts';
 import { Writer } from '../codec/codec.ts';
 import { decodeValue, type Head } from './head.ts';
-import { keyText, START_OF_TABLE, u32Key } from './keys.ts';
+import { keyText, START_OF_TABLE, u32Key } from './key-codecs.ts';
 import { createOverlay, type KeyedOverlay, type Row } from './overlay.ts';
 import { FIRST_STATE_HASH, writeHashedRow } from './state-hash.ts';
 import { type Table, untyped } from './table.ts';

@@ -1,6 +1,6 @@
 /** Container contracts and their state (contracts.md). Keys of a contract are never deleted. */
 import type { DataValue } from './data-value.ts';
-import { END_OF_TABLE, prefixEnd, START_OF_TABLE } from './keys.ts';
+import { END_OF_TABLE, prefixEnd, START_OF_TABLE } from './key-codecs.ts';
 import type { Ledger, LedgerView } from './ledger.ts';
 import { contractData, contracts, executed } from './tables.ts';
 

@@ -1,6 +1,6 @@
 /** Data entries of accounts (type 12): read by key, and all of an account in key order. */
 import type { DataValue } from './data-value.ts';
-import { prefixEnd } from './keys.ts';
+import { prefixEnd } from './key-codecs.ts';
 import type { Ledger, LedgerView } from './ledger.ts';
 import { data } from './tables.ts';
 

@@ -9,7 +9,7 @@ import { assert } from '../base/assert.ts';
 import type { Store, StoreView } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
 import { type ChainScheme, Reader } from '../codec/codec.ts';
-import { keyText } from './keys.ts';
+import { keyText } from './key-codecs.ts';
 import type { LedgerView } from './ledger.ts';
 import type { Table } from './table.ts';
 

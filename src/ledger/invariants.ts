@@ -3,7 +3,7 @@
  * lost, nothing is negative, and index tables say what the state says. All rows are read, so this
  * is for tests and for those who look for a mistake; chain/audit.ts has the check of one block.
  */
-import { END_OF_TABLE, keyText, START_OF_TABLE } from './keys.ts';
+import { END_OF_TABLE, keyText, START_OF_TABLE } from './key-codecs.ts';
 import type { LedgerView } from './ledger.ts';
 import type { Table } from './table.ts';
 import {

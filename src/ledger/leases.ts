@@ -5,7 +5,7 @@
  * same; `activeLeases` lists an active lease under both of its accounts and no other lease.
  */
 import { leaseIn, leaseOut } from './accounts.ts';
-import { prefixEnd } from './keys.ts';
+import { prefixEnd } from './key-codecs.ts';
 import type { Ledger, LedgerView } from './ledger.ts';
 import { activeLeases, leases } from './tables.ts';
 

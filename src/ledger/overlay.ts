@@ -9,7 +9,7 @@
  */
 import { assert } from '../base/assert.ts';
 import { asUntyped, decodeKeys, type KeyedView } from './head.ts';
-import { keyText } from './keys.ts';
+import { keyText } from './key-codecs.ts';
 import type { Change, LedgerView, Overlay } from './ledger.ts';
 import type { Table } from './table.ts';
 

@@ -7,7 +7,7 @@
  * in `roles` holds the operation with the highest timestamp, which may lie in the future.
  */
 import { compare } from '../base/bytes.ts';
-import { prefix, prefixEnd, u8Key } from './keys.ts';
+import { prefix, prefixEnd, u8Key } from './key-codecs.ts';
 import type { Ledger, LedgerView } from './ledger.ts';
 import { BANNED, CONNECTION_MANAGER, MINER, PERMISSIONER } from './roles.ts';
 import { roleHistory, roleHolders, roles } from './tables.ts';

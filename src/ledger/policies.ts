@@ -15,7 +15,7 @@ import {
   START_OF_TABLE,
   u8Key,
   u32Key,
-} from './keys.ts';
+} from './key-codecs.ts';
 import type { Ledger, LedgerView } from './ledger.ts';
 import {
   type OWNER,

@@ -11,7 +11,16 @@ import type { Codec } from '../codec/codec.ts';
 import { bool, i64, millis, text16, u8, u16, u32 } from '../codec/primitives.ts';
 import { list16, option, struct } from '../codec/struct.ts';
 import { dataValue } from './data-value.ts';
-import { descendingU32, fixed, textTail, tuple, u8Key, u16Key, u32Key, u64Key } from './keys.ts';
+import {
+  descendingU32,
+  fixed,
+  textTail,
+  tuple,
+  u8Key,
+  u16Key,
+  u32Key,
+  u64Key,
+} from './key-codecs.ts';
 import type { KeyCodec, Table } from './table.ts';
 import { blob, present, raw, sized } from './values.ts';
 

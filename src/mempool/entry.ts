@@ -4,8 +4,8 @@
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { Ordered } from './order.ts';
 import type { Spending } from './spending.ts';
+import type { Ordered } from './time-order.ts';
 
 export interface PoolEntry extends Ordered {
   readonly bytes: Uint8Array;

@@ -14,15 +14,15 @@ import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
-import { decodeTx } from '../tx/bytes.ts';
 import { invalidSignature } from '../tx/pipeline.ts';
 import { signaturesOf } from '../tx/signatures.ts';
 import type { Tx } from '../tx/transaction.ts';
+import { decodeTx } from '../tx/tx-bytes.ts';
 import { entryOf, type PoolEntry } from './entry.ts';
-import { TimeOrder } from './order.ts';
 import { createReadmission } from './readmission.ts';
 import { type Funds, type SenderLimits, Senders } from './senders.ts';
 import { NOTHING_SPENT, type Spending } from './spending.ts';
+import { TimeOrder } from './time-order.ts';
 import { createUnsettled } from './unsettled.ts';
 
 export interface PoolOptions extends SenderLimits {

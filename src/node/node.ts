@@ -40,12 +40,12 @@ import { createTrial } from '../mempool/trial.ts';
 import { createMiner } from '../miner/miner.ts';
 import { createUsedTurns } from '../miner/used-turns.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
-import { transactionSchemas } from '../tx/json/openapi.ts';
+import { transactionSchemas } from '../tx/json/transaction-schemas.ts';
 import { calculateFee } from '../tx/rules/fees.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Config } from './config/settings.ts';
 import { encryptionWith } from './encryption.ts';
-import { watchJournal } from './health.ts';
+import { listenRest } from './listen-rest.ts';
 import {
   measuredPool,
   measuredRoutes,
@@ -63,7 +63,7 @@ import { warnOfOwner } from './owner.ts';
 import { nodeInfo } from './reads/node-info.ts';
 import { activationReads, consensusReads } from './reads/rules.ts';
 import { snapshotOf, stateReads } from './reads/state.ts';
-import { listenRest } from './rest.ts';
+import { watchJournal } from './watched-journal.ts';
 
 export interface NodePorts {
   readonly scheme: ChainScheme;

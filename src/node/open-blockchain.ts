@@ -2,14 +2,14 @@
 import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
 import { type Blockchain, type ChainMetrics, createBlockchain } from '../chain/blockchain.ts';
-import type { FeatureSupport, VotingSettings } from '../chain/features.ts';
+import type { FeatureSupport, VotingSettings } from '../chain/feature-activation.ts';
 import { requireSameOrigin, requireSameSettings } from '../chain/origin.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { allTypes } from '../tx/registry.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
-import { sharedSettings } from './config/genesis.ts';
-import { chainRules } from './config/rules.ts';
+import { chainRules } from './config/configured-rules.ts';
+import { sharedSettings } from './config/genesis-section.ts';
 import type { Config } from './config/settings.ts';
 import { consensusOf } from './open-consensus.ts';
 

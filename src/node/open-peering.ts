@@ -14,7 +14,7 @@ import { type PeerAddress, parseAddress } from '../network/messages/peer-address
 import { createPeering, type Peering } from '../network/peering.ts';
 import { type OwnHello, versionOf } from '../network/sessions/handshake.ts';
 import { registerNode } from '../tx/types/111-register-node.ts';
-import { networkSettings } from './config/genesis.ts';
+import { networkSettings } from './config/genesis-section.ts';
 import type { Config } from './config/settings.ts';
 
 export interface PeeringPortsOfNode {

@@ -10,7 +10,7 @@ import { base58 } from '../base/base58.ts';
 import { decodeBase64, decodedLength } from '../base/base64.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError, refused } from '../base/errors.ts';
-import { decodeHex } from '../base/hex.ts';
+import { decodeHex, SHA256_HEX } from '../base/hex.ts';
 import type { Clock } from '../base/ports.ts';
 import { PRIVATE_DATA_BYTES_MAX, type PrivateStore, wrongHash } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
@@ -224,7 +224,6 @@ function dataOf(text: string | Uint8Array): Uint8Array {
   throw apiError('Invalid', 'Failed to decode policy data: it is not Base64');
 }
 
-const SHA256_HEX = /^[0-9a-fA-F]{64}$/;
 const BASE58_CHARS_MAX = 128;
 const SHOWN_CHARS_MAX = 200;
 

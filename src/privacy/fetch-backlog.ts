@@ -7,7 +7,7 @@
  */
 import { concat, fromLatin1 } from '../base/bytes.ts';
 import type { Clock, Log, Store, StoreWrite } from '../base/ports.ts';
-import { u32Key } from '../ledger/keys.ts';
+import { u32Key } from '../ledger/key-codecs.ts';
 import { meta, privateLost, privatePending } from '../ledger/tables.ts';
 import { type ItemId, itemKey, itemOfBytes } from './item-id.ts';
 

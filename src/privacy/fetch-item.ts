@@ -3,9 +3,9 @@ import type { Log } from '../base/ports.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
 import type { Outcome } from './fetch-queue.ts';
 import { type ItemId, namesOf } from './item-id.ts';
+import type { Sources } from './item-sources.ts';
 import { receiveItem } from './receive-item.ts';
 import type { TransferPorts } from './session-key.ts';
-import type { Sources } from './sources.ts';
 
 export interface FetchPorts extends TransferPorts {
   readonly sources: Sources;

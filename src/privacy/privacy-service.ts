@@ -17,13 +17,13 @@ import { createFetch } from './fetch-item.ts';
 import { createFetchQueue, type FetchQueue, type QueueSizes } from './fetch-queue.ts';
 import { type Follow, followChain } from './follow-chain.ts';
 import { type ItemId, namesOf } from './item-id.ts';
+import { createSources } from './item-sources.ts';
 import type { Peers } from './peer-ports.ts';
 import { itemsBudget } from './privacy-budgets.ts';
 import { decodeItems, encodeItems, ITEMS } from './privacy-messages.ts';
 import { createQuota, type Quota, type QuotaLimit, type QuotaOptions } from './quota.ts';
 import { serveItems } from './serve-items.ts';
 import type { TransferPorts } from './session-key.ts';
-import { createSources } from './sources.ts';
 
 export interface PrivacyOptions {
   /** Transfers served at once. */

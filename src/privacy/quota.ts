@@ -10,7 +10,7 @@ import { base58 } from '../base/base58.ts';
 import { latin1 } from '../base/bytes.ts';
 import type { Log, Store } from '../base/ports.ts';
 import { PRIVATE_DATA_BYTES_MAX, type PrivateStore, storageFailed } from '../base/private-store.ts';
-import { u64Key } from '../ledger/keys.ts';
+import { u64Key } from '../ledger/key-codecs.ts';
 import { meta } from '../ledger/tables.ts';
 
 export interface QuotaOptions {

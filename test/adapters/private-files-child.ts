@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesShelf } from '../../src/adapters/private-store/files.ts';
+import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { PrivateStoreError } from '../../src/base/private-store.ts';

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { filesShelf } from '../../src/adapters/private-store/files.ts';
+import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { PrivateItem } from '../../src/base/private-store.ts';

@@ -4,7 +4,7 @@ import t from 'tap';
 import type { Answer } from '../../src/api/answer.ts';
 import { createApi } from '../../src/api/api.ts';
 import { parse, stringify } from '../../src/base/json.ts';
-import { readPages } from '../../src/cli/pages.ts';
+import { readPages } from '../../src/cli/page-files.ts';
 import { stubServices } from './stub-node.ts';
 
 const BYTES_MAX = 60 * 1024;

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import type { Services } from '../../src/api/services.ts';
 import { JournalFullError } from '../../src/base/journal-full.ts';
 import type { Journal } from '../../src/base/ports.ts';
-import { watchJournal } from '../../src/node/health.ts';
+import { watchJournal } from '../../src/node/watched-journal.ts';
 import { call } from '../rest-cases/runner.ts';
 import { serve, stubServices } from './stub-node.ts';
 

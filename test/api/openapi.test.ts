@@ -5,7 +5,7 @@ import { createApi } from '../../src/api/api.ts';
 import { pathNames } from '../../src/api/route.ts';
 import { routes } from '../../src/api/routes/index.ts';
 import { isObject, type JsonObject, parse } from '../../src/base/json.ts';
-import { transactionSchemas } from '../../src/tx/json/openapi.ts';
+import { transactionSchemas } from '../../src/tx/json/transaction-schemas.ts';
 import { loadCases } from '../rest-cases/cases.ts';
 import { call } from '../rest-cases/runner.ts';
 import { serve, stubServices } from './stub-node.ts';

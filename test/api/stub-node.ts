@@ -12,7 +12,7 @@ import { latin1, utf8 } from '../../src/base/bytes.ts';
 import { apiError } from '../../src/base/errors.ts';
 import type { HttpServer, HttpServerOptions } from '../../src/base/http.ts';
 import type { Random, Verifier } from '../../src/base/ports.ts';
-import { readPages } from '../../src/cli/pages.ts';
+import { readPages } from '../../src/cli/page-files.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import { encryptionWith } from '../../src/node/encryption.ts';

@@ -6,7 +6,7 @@ import {
   countVotes,
   unknownFeatures,
   votesFor,
-} from '../../src/chain/features.ts';
+} from '../../src/chain/feature-activation.ts';
 import { viewOf } from '../../src/ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import { features, featureVotes } from '../../src/ledger/tables.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { StartError } from '../../src/base/start-error.ts';
-import { openPrivateStore } from '../../src/cli/private-store.ts';
+import { openPrivateStore } from '../../src/cli/open-private-store.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { memoryLog } from '../node/memory-ports.ts';
 

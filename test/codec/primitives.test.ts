@@ -21,7 +21,7 @@ import {
   u32,
 } from '../../src/codec/primitives.ts';
 import { base58, base64, hex } from '../../src/codec/text.ts';
-import { prefixEnd } from '../../src/ledger/keys.ts';
+import { prefixEnd } from '../../src/ledger/key-codecs.ts';
 import { scheme } from '../generators/network.ts';
 
 function encode<T>(codec: Codec<T>, value: T): Uint8Array {

@@ -6,7 +6,11 @@ import { base58 } from '../../src/base/base58.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import { editGenesis } from '../../src/node/config/edit-genesis.ts';
-import { genesisSettings, joinErrors, validateGenesis } from '../../src/node/config/genesis.ts';
+import {
+  genesisSettings,
+  joinErrors,
+  validateGenesis,
+} from '../../src/node/config/genesis-section.ts';
 import { LEAST, OWNER, OWNER_KEY, read } from './sample.ts';
 
 const scheme = createChainScheme(createFamily('curve25519'), 'T'.charCodeAt(0));

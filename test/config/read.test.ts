@@ -1,8 +1,8 @@
 // Reading a configuration: defaults, spellings, precedence, and every error at once.
 import t from 'tap';
+import { chainRules } from '../../src/node/config/configured-rules.ts';
 import { effectiveSettings, exampleConfig } from '../../src/node/config/document.ts';
-import { networkSettings, valueAt } from '../../src/node/config/genesis.ts';
-import { chainRules } from '../../src/node/config/rules.ts';
+import { networkSettings, valueAt } from '../../src/node/config/genesis-section.ts';
 import { allSettings } from '../../src/node/config/settings.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import { LEAST, OWNER, problems, read } from './sample.ts';

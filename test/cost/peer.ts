@@ -14,7 +14,7 @@ import { txProtocols } from '../../src/network/messages/transaction-messages.ts'
 import { createHandshake } from '../../src/network/sessions/handshake.ts';
 import { createPenalties } from '../../src/network/sessions/penalties.ts';
 import { createSessions, wireNameOn } from '../../src/network/sessions/session-registry.ts';
-import { networkSettings } from '../../src/node/config/genesis.ts';
+import { networkSettings } from '../../src/node/config/genesis-section.ts';
 import { DATA, ITEMS } from '../../src/privacy/privacy-messages.ts';
 import { quiet } from '../chain/chain-harness.ts';
 import { family, type Person } from '../e2e/network-folder.ts';

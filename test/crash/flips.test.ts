@@ -29,7 +29,7 @@ import { blockAt } from '../../src/chain/stored-blocks.ts';
 import { openChainStore } from '../../src/cli/chain-store.ts';
 import { loadConfig } from '../../src/cli/config-file.ts';
 import { genesisBlock } from '../../src/cli/genesis-block.ts';
-import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/keys.ts';
+import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/key-codecs.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { Dice } from '../sim/random.ts';

@@ -4,7 +4,7 @@ import { utf8 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { createAddresses } from '../../src/crypto/address.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { createCurve25519 } from '../../src/crypto/curve25519/family.ts';
+import { createCurve25519 } from '../../src/crypto/curve25519/curve25519-family.ts';
 import { familyA } from './vector-file.ts';
 
 const family = createCurve25519();

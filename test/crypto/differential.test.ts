@@ -4,7 +4,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import sodium from 'sodium-native';
 import t from 'tap';
 import { concat } from '../../src/base/bytes.ts';
-import { createCurve25519 } from '../../src/crypto/curve25519/family.ts';
+import { createCurve25519 } from '../../src/crypto/curve25519/curve25519-family.ts';
 import { edwardsOf, fromInteger, toInteger } from '../../src/crypto/curve25519/field.ts';
 import { sha512 } from '../../src/crypto/curve25519/hashes.ts';
 import * as reference from '../../src/crypto/curve25519/reference.ts';

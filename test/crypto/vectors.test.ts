@@ -4,7 +4,7 @@ import { base58 } from '../../src/base/base58.ts';
 import { fromUtf8 } from '../../src/base/bytes.ts';
 import { decodeHex, encodeHex } from '../../src/base/hex.ts';
 import { createAddresses } from '../../src/crypto/address.ts';
-import { createCurve25519 } from '../../src/crypto/curve25519/family.ts';
+import { createCurve25519 } from '../../src/crypto/curve25519/curve25519-family.ts';
 import * as reference from '../../src/crypto/curve25519/reference.ts';
 import { decrypt, decryptText } from '../../src/crypto/envelope.ts';
 import { seededRandom } from './random.ts';

@@ -11,7 +11,7 @@ import {
 import { utf8 } from '../../src/base/bytes.ts';
 import type { SignatureCheck } from '../../src/base/ports.ts';
 import { createVerifyThreads } from '../../src/cli/signature-threads.ts';
-import { createCurve25519 } from '../../src/crypto/curve25519/family.ts';
+import { createCurve25519 } from '../../src/crypto/curve25519/curve25519-family.ts';
 import { seededRandom } from './random.ts';
 
 const family = createCurve25519();

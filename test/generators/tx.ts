@@ -5,14 +5,7 @@
 import { I64_MAX } from '../../src/base/int.ts';
 import type { Codec } from '../../src/codec/codec.ts';
 import { bool, i64 } from '../../src/codec/primitives.ts';
-import {
-  contractId,
-  contractName,
-  image,
-  imageHash,
-  members,
-  policyId,
-} from '../../src/tx/fields/contract-fields.ts';
+import { contractName, image, imageHash } from '../../src/tx/fields/contract-image.ts';
 import { dataEntries, type Entry, params, results } from '../../src/tx/fields/entries.ts';
 import {
   apiVersion,
@@ -22,6 +15,7 @@ import {
   validationProofs,
 } from '../../src/tx/fields/extensions.ts';
 import { dueTimestamp, opType, ROLES, role } from '../../src/tx/fields/permission.ts';
+import { members } from '../../src/tx/fields/policy-members.ts';
 import { alias, recipient } from '../../src/tx/fields/recipient.ts';
 import {
   address,
@@ -36,6 +30,7 @@ import {
   script,
   timestamp,
 } from '../../src/tx/fields/shared.ts';
+import { contractId, policyId } from '../../src/tx/fields/sized-id.ts';
 import { types } from '../../src/tx/registry.ts';
 import { buildTx, isSigned } from '../../src/tx/seal.ts';
 import type { Layout, Tx, TxType } from '../../src/tx/transaction.ts';

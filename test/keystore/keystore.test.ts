@@ -1,7 +1,7 @@
 // Accounts on disk and in use: passwords, reload (scenario 109), tampering, the unlock cache.
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
-import { KeyError, KeystoreError } from '../../src/keystore/problems.ts';
+import { KeyError, KeystoreError } from '../../src/keystore/keystore-errors.ts';
 import { address, alice, bob, family, memoryFiles, open, scheme } from './sample.ts';
 
 const message = new TextEncoder().encode('message');

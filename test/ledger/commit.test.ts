@@ -4,7 +4,7 @@ import type { StoreWrite } from '../../src/base/ports.ts';
 import { Writer } from '../../src/codec/codec.ts';
 import { type Committer, createCommitter } from '../../src/ledger/commit.ts';
 import { createHead, type Head } from '../../src/ledger/head.ts';
-import { END_OF_TABLE, START_OF_TABLE, u32Key } from '../../src/ledger/keys.ts';
+import { END_OF_TABLE, START_OF_TABLE, u32Key } from '../../src/ledger/key-codecs.ts';
 import type { LedgerView } from '../../src/ledger/ledger.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import { readUndo, type UndoEntry, writeUndoEntry } from '../../src/ledger/undo.ts';

@@ -18,7 +18,7 @@ import {
   u16Key,
   u32Key,
   u64Key,
-} from '../../src/ledger/keys.ts';
+} from '../../src/ledger/key-codecs.ts';
 import type { LedgerView } from '../../src/ledger/ledger.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';

@@ -7,7 +7,7 @@ import t from 'tap';
 import { StoreLockedError } from '../../src/adapters/folder-lock.ts';
 import { openJournal } from '../../src/adapters/journal.ts';
 import { openLmdbStore, StoreCorruptError } from '../../src/adapters/lmdb/store.ts';
-import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/keys.ts';
+import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/key-codecs.ts';
 import { childEnvironment } from '../child-environment.ts';
 import { storeTables } from '../compliance/store.ts';
 

@@ -1,7 +1,7 @@
 /** Tables and a chain of the ledger tests' own. */
 import { createHash } from 'node:crypto';
 import type { ChainScheme, Codec } from '../../src/codec/codec.ts';
-import { bytesTail, fixed, type KeyPart, tuple, u32Key } from '../../src/ledger/keys.ts';
+import { bytesTail, fixed, type KeyPart, tuple, u32Key } from '../../src/ledger/key-codecs.ts';
 import type { Table } from '../../src/ledger/table.ts';
 
 const unused = (): never => {

@@ -5,8 +5,8 @@ import type { Journal } from '../../src/base/ports.ts';
 import { applying, type Outcome, pack } from '../../src/mempool/packer.ts';
 import { createPool, type Pool, type PoolOptions } from '../../src/mempool/pool.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
-import { buildTx, decodeTx } from '../../src/tx/bytes.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
+import { buildTx, decodeTx } from '../../src/tx/tx-bytes.ts';
 import { createAlias } from '../../src/tx/types/010-create-alias.ts';
 import { sponsorFee } from '../../src/tx/types/014-sponsor-fee.ts';
 import {

@@ -14,7 +14,7 @@ import { signGenesis } from '../../src/block/genesis.ts';
 import { settingsHash } from '../../src/consensus/settings-hash.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
 import type { OwnHello } from '../../src/network/sessions/handshake.ts';
-import { genesisSettings, networkSettings } from '../../src/node/config/genesis.ts';
+import { genesisSettings, networkSettings } from '../../src/node/config/genesis-section.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node } from '../../src/node/node.ts';

@@ -6,7 +6,7 @@ import * as handshake from '../../src/network/messages/handshake-messages.ts';
 import * as identity from '../../src/network/messages/identity-messages.ts';
 import { ASK_PEERS, decodePeers, encodePeers } from '../../src/network/messages/peer-messages.ts';
 import * as txs from '../../src/network/messages/transaction-messages.ts';
-import { decodeTx } from '../../src/tx/bytes.ts';
+import { decodeTx } from '../../src/tx/tx-bytes.ts';
 import { genesis, payment, scheme, users } from '../chain/chain-harness.ts';
 import { Rng } from '../generators/random.ts';
 

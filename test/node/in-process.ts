@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { parseHoconText } from '../../src/adapters/hocon.ts';
-import { filesShelf } from '../../src/adapters/private-store/files.ts';
+import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { ApiError } from '../../src/base/errors.ts';
@@ -18,7 +18,7 @@ import { createFamily } from '../../src/crypto/families.ts';
 import type { CryptoFamily, KeyPair } from '../../src/crypto/family.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
-import { genesisSettings } from '../../src/node/config/genesis.ts';
+import { genesisSettings } from '../../src/node/config/genesis-section.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node, type NodePorts } from '../../src/node/node.ts';

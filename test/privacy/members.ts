@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { filesShelf } from '../../src/adapters/private-store/files.ts';
+import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { DataToSend } from '../../src/privacy/accept-item.ts';

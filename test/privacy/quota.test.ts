@@ -1,7 +1,7 @@
 // Quotas of confidential data: refused before the transfer, fetched when there is room.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { filesShelf } from '../../src/adapters/private-store/files.ts';
+import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import type { PrivateItem } from '../../src/base/private-store.ts';
 import { DATA } from '../../src/privacy/privacy-messages.ts';

@@ -3,7 +3,7 @@
 import { base58 } from '../../src/base/base58.ts';
 import type { Block } from '../../src/block/block.ts';
 import { signGenesis } from '../../src/block/genesis.ts';
-import { genesisSettings } from '../../src/node/config/genesis.ts';
+import { genesisSettings } from '../../src/node/config/genesis-section.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { type Account, account, FUNDS, miners, scheme, users } from '../chain/chain-harness.ts';

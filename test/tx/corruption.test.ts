@@ -2,8 +2,8 @@
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { CodecError } from '../../src/codec/codec.ts';
-import { buildTx, decodeTx } from '../../src/tx/bytes.ts';
 import { allTypes } from '../../src/tx/registry.ts';
+import { buildTx, decodeTx } from '../../src/tx/tx-bytes.ts';
 import { scheme } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';
 import { transactionOf } from '../generators/tx.ts';

@@ -1,6 +1,6 @@
 /** The declarations themselves: complete, unambiguous, and each backed by an outside vector. */
 import t from 'tap';
-import { transactionSchemas } from '../../src/tx/json/openapi.ts';
+import { transactionSchemas } from '../../src/tx/json/transaction-schemas.ts';
 import { planOf } from '../../src/tx/plan.ts';
 import { allTypes, defOf } from '../../src/tx/registry.ts';
 import { accepted } from './vectors.ts';

@@ -6,7 +6,6 @@ import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { ApiError, apiError } from '../../src/base/errors.ts';
 import { base58 } from '../../src/codec/text.ts';
-import { decodeTx, signedBytes } from '../../src/tx/bytes.ts';
 import {
   broadcastFromJson,
   forFeeFromJson,
@@ -15,6 +14,7 @@ import {
   txToJson,
   unsignedFromJson,
 } from '../../src/tx/json/encode.ts';
+import { decodeTx, signedBytes } from '../../src/tx/tx-bytes.ts';
 import { sponsorFee, sponsorshipRatio } from '../../src/tx/types/014-sponsor-fee.ts';
 import { family, scheme } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';

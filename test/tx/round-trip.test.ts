@@ -2,9 +2,9 @@
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { parse, stringify } from '../../src/base/json.ts';
-import { buildTx, decodeTx } from '../../src/tx/bytes.ts';
 import { broadcastFromJson, txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { allTypes } from '../../src/tx/registry.ts';
+import { buildTx, decodeTx } from '../../src/tx/tx-bytes.ts';
 import { scheme } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';
 import { transactionOf } from '../generators/tx.ts';

@@ -12,11 +12,11 @@ import {
   encodeCompact,
   encodeTxList,
 } from '../../src/network/messages/block-messages.ts';
-import { decodeTx } from '../../src/tx/bytes.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
-import { transactionSchemas } from '../../src/tx/json/openapi.ts';
+import { transactionSchemas } from '../../src/tx/json/transaction-schemas.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import { CONTRACT_TX_BYTES_MAX, EXECUTED_TX_BYTES_MAX, TX_BYTES_MAX } from '../../src/tx/size.ts';
+import { decodeTx } from '../../src/tx/tx-bytes.ts';
 import { addresses, publicKeys, scheme } from '../generators/network.ts';
 import { policyBytes } from '../generators/oversized.ts';
 

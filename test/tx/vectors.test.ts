@@ -2,9 +2,9 @@
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { parse, stringify } from '../../src/base/json.ts';
-import { decodeTx, signedBytes } from '../../src/tx/bytes.ts';
 import { broadcastFromJson, txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
+import { decodeTx, signedBytes } from '../../src/tx/tx-bytes.ts';
 import { family, scheme } from '../generators/network.ts';
 import { accepted, fromHex, fullBytes, title, toHex, type Vector, vectors } from './vectors.ts';
 

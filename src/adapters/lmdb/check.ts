@@ -7,7 +7,7 @@
  * older meta as long as its number is right.
  */
 import { existsSync, statSync } from 'node:fs';
-import { type Meta, NODE, PageFile, readTree, TREE_BYTES, type Tree } from './pages.ts';
+import { type Meta, NODE, PageFile, readTree, TREE_BYTES, type Tree } from './database-pages.ts';
 import { unseal } from './sums.ts';
 import { type Fault, type Node, viewOf, Walk } from './trees.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type Database, open, type RootDatabase, type Transaction } from 'lmdb';
 import { StoreCorruptError } from '../../base/store-damage.ts';
 import { FORMAT } from './check.ts';
-import { PageFile } from './pages.ts';
+import { PageFile } from './database-pages.ts';
 
 export interface EnvironmentOptions {
   readonly folder: string;

@@ -16,7 +16,7 @@ import {
   type PageFile,
   type Tree,
   u64,
-} from './pages.ts';
+} from './database-pages.ts';
 
 export type Fault = (why: string) => void;
 

@@ -12,7 +12,7 @@ export function register(command: Command): void {
         'entries. Leases are those it gave and those it received.',
     )
     .action(async (account: string, flags: NodeFlags) => {
-      const { printAnswer } = await import('../rest.ts');
+      const { printAnswer } = await import('../rest-calls.ts');
       const name = aliasIn(account);
       await printAnswer(flags, async (node) =>
         accountOf(node, name === undefined ? account : await addressOf(node, name)),

@@ -12,7 +12,7 @@ export function register(command: Command): void {
     .option('--holders', 'print who has how much of it instead')
     .action(async (assetId: string, flags: Flags) => {
       const { assets } = await import('../../api/routes/assets.ts');
-      const { printAnswer } = await import('../rest.ts');
+      const { printAnswer } = await import('../rest-calls.ts');
       const params = { assetId };
       await printAnswer(flags, ({ call }) =>
         flags.holders === true

@@ -13,7 +13,7 @@ export function register(command: Command): void {
     .option('--headers', 'without its transactions')
     .action(async (which: string, flags: Flags) => {
       const { blocks } = await import('../../api/routes/blocks.ts');
-      const { printAnswer } = await import('../rest.ts');
+      const { printAnswer } = await import('../rest-calls.ts');
       const ask = flags.headers === true ? headerOf : blockOf;
       await printAnswer(flags, (node) => ask(node, blocks, which));
     });

@@ -46,7 +46,7 @@ async function sign(file: string | undefined, flags: Flags & { json?: true }): P
 
   const { cryptographyOfConfig } = await import('../cryptography.ts');
   const { genesisSettings, joinErrors, validateGenesis } = await import(
-    '../../node/config/genesis.ts'
+    '../../node/config/genesis-section.ts'
   );
   const { family, scheme } = cryptographyOfConfig(config);
   const findings = validateGenesis(config.blockchain.custom.genesis, scheme);
@@ -139,7 +139,7 @@ async function load(file: string, flags: Flags) {
   warnings.forEach(warn);
   const { cryptographyOfConfig } = await import('../cryptography.ts');
   const { genesisBlock } = await import('../genesis-block.ts');
-  const { joinErrors, validateGenesis } = await import('../../node/config/genesis.ts');
+  const { joinErrors, validateGenesis } = await import('../../node/config/genesis-section.ts');
   const { scheme } = cryptographyOfConfig(config);
   const findings = validateGenesis(config.blockchain.custom.genesis, scheme);
   findings.warnings.forEach(warn);
@@ -154,7 +154,7 @@ async function show(file: string, flags: Flags & { bytes?: true }): Promise<void
     return;
   }
   const { base58 } = await import('../../base/base58.ts');
-  const { decodeTx } = await import('../../tx/bytes.ts');
+  const { decodeTx } = await import('../../tx/tx-bytes.ts');
   const { txToJson } = await import('../../tx/json/encode.ts');
   const { header } = block;
   say(`${block.transactions.length} transactions, ${block.bytes.length} bytes`);

@@ -9,7 +9,7 @@ export function register(command: Command): void {
   const sub = (name: string, description: string, prepare: () => Promise<Ask>): void => {
     nodeOptions(command.command(name).description(description)).action(async (flags: NodeFlags) => {
       const ask = await prepare();
-      await (await import('../rest.ts')).printAnswer(flags, ask);
+      await (await import('../rest-calls.ts')).printAnswer(flags, ask);
     });
   };
   sub('status', 'Print version, height, time of the last block, transactions that wait.', status);

@@ -15,7 +15,7 @@ import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import { isFaultOfPeer, refusalFrom } from '../../codec/refusal.ts';
 import type { BytesIndex } from '../../mempool/bytes-index.ts';
 import type { Pool } from '../../mempool/pool.ts';
-import { decodeTx } from '../../tx/bytes.ts';
+import { decodeTx } from '../../tx/tx-bytes.ts';
 import { budgets } from '../messages/message-budgets.ts';
 import {
   decodeTxHashes,

@@ -25,7 +25,7 @@ import { BLOCK_ID_BYTES, ID_BYTES } from '../../base/sizes.ts';
 import { type Header, readHeader, writeHeader } from '../../block/header.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
-import { readTxBytes } from '../../tx/bytes.ts';
+import { readTxBytes } from '../../tx/tx-bytes.ts';
 
 export const blockProtocols = {
   head: 'head/1',

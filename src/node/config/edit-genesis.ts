@@ -4,7 +4,7 @@
  * Invariants: outside these three values not one byte changes; comments, indentation, line ends
  * and the delimiter style stay; a missing key is added beside its siblings in their style.
  */
-import { type Entry, mapText, type TextMap } from './text.ts';
+import { type Entry, mapText, type TextMap } from './text-map.ts';
 
 export interface SignedGenesis {
   readonly signature: string;

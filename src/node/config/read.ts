@@ -22,7 +22,7 @@ import {
   hasSettings,
   type Raw,
 } from './sources.ts';
-import { findEntry, lineAt, mapText } from './text.ts';
+import { findEntry, lineAt, mapText } from './text-map.ts';
 
 export interface ConfigInput {
   /** Name of the file, for messages. */

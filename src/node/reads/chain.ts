@@ -10,7 +10,7 @@ import {
   transactionsAt,
   transactionsOf,
 } from '../../chain/stored-blocks.ts';
-import { decodeTx } from '../../tx/bytes.ts';
+import { decodeTx } from '../../tx/tx-bytes.ts';
 import type { ChainState } from './chain-state.ts';
 import { isBlockId, isTransactionId } from './ids.ts';
 

@@ -6,10 +6,10 @@ import {
   activationStatus,
   type FeatureSupport,
   type VotingSettings,
-} from '../../chain/features.ts';
+} from '../../chain/feature-activation.ts';
 import { headerRowAt } from '../../chain/stored-blocks.ts';
 import { decodeBanHistory, isBanned } from '../../consensus/ban-history.ts';
-import { END_OF_TABLE, START_OF_TABLE } from '../../ledger/keys.ts';
+import { END_OF_TABLE, START_OF_TABLE } from '../../ledger/key-codecs.ts';
 import { participantsInOrder } from '../../ledger/participants.ts';
 import { currentMiners, rolesAt } from '../../ledger/permissions.ts';
 import { roleName } from '../../ledger/roles.ts';

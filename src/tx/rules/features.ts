@@ -1,5 +1,5 @@
 /** Features of the protocol and which of them are active (state.md#features). */
-import { END_OF_TABLE, START_OF_TABLE } from '../../ledger/keys.ts';
+import { END_OF_TABLE, START_OF_TABLE } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { features } from '../../ledger/tables.ts';
 import type { ChainRules } from './chain-rules.ts';

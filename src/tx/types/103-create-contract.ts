@@ -7,7 +7,7 @@
  *   v2  feeAssetId at the end; v3 also badge; v4 also validationPolicy, apiVersion; v5 payments
  */
 import { putContract } from '../../ledger/contracts.ts';
-import { contractName, image, imageHash } from '../fields/contract-fields.ts';
+import { contractName, image, imageHash } from '../fields/contract-image.ts';
 import { params } from '../fields/entries.ts';
 import { apiVersion, atomicBadge, payments, validationPolicy } from '../fields/extensions.ts';
 import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';

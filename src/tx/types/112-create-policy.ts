@@ -15,8 +15,8 @@ import {
   OWNER,
   RECIPIENT,
 } from '../../ledger/policies.ts';
-import { members } from '../fields/contract-fields.ts';
 import { atomicBadge } from '../fields/extensions.ts';
+import { members } from '../fields/policy-members.ts';
 import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
 import { strangersIn } from '../rules/policy-rules.ts';

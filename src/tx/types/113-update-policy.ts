@@ -17,10 +17,11 @@ import {
   RECIPIENT,
   removeMembers,
 } from '../../ledger/policies.ts';
-import { members, policyId } from '../fields/contract-fields.ts';
 import { atomicBadge } from '../fields/extensions.ts';
 import { opType } from '../fields/permission.ts';
+import { members } from '../fields/policy-members.ts';
 import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { policyId } from '../fields/sized-id.ts';
 import { feature } from '../rules/features.ts';
 import { requirePolicy, strangersIn } from '../rules/policy-rules.ts';
 import { transaction } from '../transaction.ts';

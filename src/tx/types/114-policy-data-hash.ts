@@ -7,19 +7,19 @@
  *   v2  feeAssetId at the end; v3 also badge
  */
 import { apiError, refused } from '../../base/errors.ts';
+import { SHA256_HEX } from '../../base/hex.ts';
 import { isObject } from '../../base/json.ts';
 import type { Codec } from '../../codec/codec.ts';
 import { base58, hex } from '../../codec/text.ts';
 import { bindHash, boundHash, isMember, RECIPIENT } from '../../ledger/policies.ts';
-import { policyId, sizedId } from '../fields/contract-fields.ts';
 import { atomicBadge } from '../fields/extensions.ts';
 import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { policyId, sizedId } from '../fields/sized-id.ts';
 import { feature } from '../rules/features.ts';
 import { requirePolicy } from '../rules/policy-rules.ts';
 import { transaction } from '../transaction.ts';
 
 const base58Hash = sizedId((reason) => apiError('InvalidHash', reason));
-const SHA256_HEX = /^[0-9a-fA-F]{64}$/;
 
 /**
  * SHA-256 of the data. Answers show it twice, as `hash` in hexadecimal and as `dataHash` in Base58;

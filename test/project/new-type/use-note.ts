@@ -5,9 +5,9 @@ import { sendTypes } from '../../../src/cli/tx-fields.ts';
 import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../../src/crypto/families.ts';
 import { allSettings } from '../../../src/node/config/settings.ts';
-import { decodeTx, signedBytes } from '../../../src/tx/bytes.ts';
 import { broadcastFromJson, txToJson, unsignedFromJson } from '../../../src/tx/json/encode.ts';
-import { transactionSchemas } from '../../../src/tx/json/openapi.ts';
+import { transactionSchemas } from '../../../src/tx/json/transaction-schemas.ts';
+import { decodeTx, signedBytes } from '../../../src/tx/tx-bytes.ts';
 
 const family = createFamily('curve25519');
 const scheme = createChainScheme(family, 84);

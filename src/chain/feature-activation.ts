@@ -13,7 +13,7 @@
  */
 import { apiError } from '../base/errors.ts';
 import { FEATURE_VOTES_MAX } from '../block/header.ts';
-import { END_OF_TABLE, prefix, prefixEnd, START_OF_TABLE, u32Key } from '../ledger/keys.ts';
+import { END_OF_TABLE, prefix, prefixEnd, START_OF_TABLE, u32Key } from '../ledger/key-codecs.ts';
 import type { Ledger, LedgerView } from '../ledger/ledger.ts';
 import { features, featureVotes } from '../ledger/tables.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';

@@ -42,6 +42,6 @@ async function shelfOf(storage: StorageSettings): Promise<Shelf> {
     const keys = { accessKeyId: accessKeyId!, secretAccessKey: secretAccessKey! };
     return s3Shelf({ url: url!, bucket: bucket!, region, ...keys });
   }
-  const { filesShelf } = await import('../adapters/private-store/files.ts');
+  const { filesShelf } = await import('../adapters/private-store/files-shelf.ts');
   return filesShelf(storage.directory);
 }

@@ -1,0 +1,46 @@
+/** What a contract runs: the image, its hash, the contract's name (contracts.md#transactions). */
+
+import { apiError } from '../../base/errors.ts';
+import { SHA256_HEX } from '../../base/hex.ts';
+import type { Codec } from '../../codec/codec.ts';
+import { check, text16 } from '../../codec/primitives.ts';
+import { shown } from '../../codec/text.ts';
+
+const NAME_CHARS_MAX = 200;
+
+const between = (length: number): boolean => length >= 1 && length <= NAME_CHARS_MAX;
+
+export const image: Codec<string> = check(
+  text16(),
+  (value) =>
+    between(value.length)
+      ? undefined
+      : apiError(
+          'Invalid',
+          `Incorrect image length: ${value.length}. Length must be between 1 and ${NAME_CHARS_MAX}`,
+        ),
+  { minLength: 1, maxLength: NAME_CHARS_MAX },
+);
+
+/** SHA-256 of the image as text; upper and lower case are different bytes, both legal. */
+export const imageHash: Codec<string> = check(
+  text16(),
+  (value) =>
+    SHA256_HEX.test(value)
+      ? undefined
+      : apiError('Invalid', `Image hash string ${shown(value)} is not valid SHA-256 hex string`),
+  { pattern: SHA256_HEX.source },
+);
+
+export const contractName: Codec<string> = check(
+  text16(),
+  (value) =>
+    between(value.length)
+      ? undefined
+      : apiError(
+          'Invalid',
+          `Incorrect contract name length: ${value.length}. ` +
+            `Length must be between 1 and ${NAME_CHARS_MAX}`,
+        ),
+  { minLength: 1, maxLength: NAME_CHARS_MAX },
+);
