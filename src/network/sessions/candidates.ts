@@ -1,0 +1,108 @@
+/**
+ * Connections on their way to a session.
+ *
+ * Invariants: a connection that others opened gets one handshake and must begin it in time; whether
+ * a connection becomes a session is decided once; until then a few of its streams wait and the rest
+ * are refused. Hosts take turns in the limited places (base/strangers.ts).
+ */
+import type { PeerConnection } from '../../base/network.ts';
+import type { Clock } from '../../base/ports.ts';
+import { createStrangers, type Strangers } from '../../base/strangers.ts';
+
+export interface CandidateOptions {
+  /** Silence after which a connection that others opened ends. */
+  readonly handshakeMs: number;
+  /** True for a host that the configuration names. */
+  readonly isKept: (host: string) => boolean;
+}
+
+interface Candidate<Session> {
+  /** Undefined: the handshake failed. */
+  readonly outcome: PromiseWithResolvers<Session | undefined>;
+  /** Others opened it, and its handshake has not begun. */
+  isSilent: boolean;
+  isSession: boolean;
+  /** Streams that came before the session. */
+  early: number;
+}
+
+/** Connections that others opened and that are not sessions yet. */
+export const STRANGERS_MAX = 50;
+const STRANGERS_OF_ONE_HOST = 16;
+/** Streams of a connection that may come before its session. */
+export const EARLY_STREAMS_MAX = 16;
+
+export class Candidates<Session> {
+  private readonly clock: Clock;
+  private readonly handshakeMs: number;
+  private readonly strangers: Strangers<PeerConnection>;
+  private readonly candidates = new WeakMap<PeerConnection, Candidate<Session>>();
+
+  constructor({ handshakeMs, isKept }: CandidateOptions, clock: Clock) {
+    this.clock = clock;
+    this.handshakeMs = handshakeMs;
+    const [ofOneHost, inAll] = [STRANGERS_OF_ONE_HOST, STRANGERS_MAX];
+    this.strangers = createStrangers({ ofOneHost, inAll, isKept });
+  }
+
+  /** A connection that others opened. */
+  arrive(connection: PeerConnection): void {
+    const candidate = this.of(connection);
+    candidate.isSilent = true;
+    this.strangers.add(connection, connection.remoteHost, () => connection.abort());
+    const cancel = this.clock.after(this.handshakeMs, () => {
+      if (candidate.isSilent) connection.abort();
+    });
+    connection.onClose(() => {
+      cancel();
+      this.strangers.remove(connection);
+    });
+  }
+
+  /** False for a second handshake, and for one on a connection that this node has dialled. */
+  beginHandshake(connection: PeerConnection): boolean {
+    const candidate = this.of(connection);
+    const { isSilent } = candidate;
+    candidate.isSilent = false;
+    return isSilent;
+  }
+
+  succeed(connection: PeerConnection, session: Session): void {
+    const candidate = this.of(connection);
+    candidate.isSession = true;
+    this.strangers.remove(connection);
+    candidate.outcome.resolve(session);
+  }
+
+  fail(connection: PeerConnection): void {
+    this.of(connection).outcome.resolve(undefined);
+  }
+
+  /** The session that the connection becomes, or undefined. */
+  sessionOf(connection: PeerConnection): Promise<Session | undefined> {
+    return this.of(connection).outcome.promise;
+  }
+
+  /**
+   * False for a stream that comes too early; a connection with many of them ends. The side that
+   * answers a dial may finish the handshake first, so a few of its streams wait. The side that dials
+   * knows when the handshake is over, so its earlier streams are refused.
+   */
+  mayOpenStream(connection: PeerConnection): boolean {
+    const candidate = this.of(connection);
+    if (candidate.isSession) return true;
+    candidate.early += 1;
+    if (candidate.early > EARLY_STREAMS_MAX) connection.abort();
+    return connection.outbound && candidate.early <= EARLY_STREAMS_MAX;
+  }
+
+  private of(connection: PeerConnection): Candidate<Session> {
+    const known = this.candidates.get(connection);
+    if (known !== undefined) return known;
+    const outcome = Promise.withResolvers<Session | undefined>();
+    const candidate = { outcome, isSilent: false, isSession: false, early: 0 };
+    this.candidates.set(connection, candidate);
+    connection.onClose(() => outcome.resolve(undefined));
+    return candidate;
+  }
+}

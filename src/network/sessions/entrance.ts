@@ -1,0 +1,91 @@
+/**
+ * From a connection to a session: the handshake at either end of a dial, in limited time. A
+ * connection whose handshake fails is closed.
+ */
+import { unlessOurs } from '../../base/assert.ts';
+import { within } from '../../base/deadline.ts';
+import type { PeerConnection, PeerStream } from '../../base/network.ts';
+import type { Clock, Log } from '../../base/ports.ts';
+import { HELLO_BYTES_MAX } from '../messages/handshake-messages.ts';
+import type { Candidates } from './candidates.ts';
+import { type Handshake, HandshakeRefused, type Identity } from './handshake.ts';
+import type { Penalties } from './penalties.ts';
+
+export interface EntrancePorts<Session> {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly handshake: Handshake;
+  readonly penalties: Penalties;
+  readonly candidates: Candidates<Session>;
+  /** True for a host that the configuration names. */
+  readonly isConfigured: (host: string) => boolean;
+  /** Opens the session of a proved identity; otherwise the reason why there is none. */
+  readonly admit: (identity: Identity, connection: PeerConnection) => Session | string;
+}
+
+export interface Entrance<Session> {
+  /** Runs the handshake on a connection that others opened. */
+  answer(stream: PeerStream, connection: PeerConnection): void;
+  /** Runs the handshake on a connection that this node has dialled. Rejects with the reason. */
+  dial(connection: PeerConnection, protocol: string): Promise<Session>;
+}
+
+export function createEntrance<Session>(
+  handshakeMs: number,
+  ports: EntrancePorts<Session>,
+): Entrance<Session> {
+  const { clock, log, handshake, penalties, candidates } = ports;
+
+  const admitOn = (connection: PeerConnection) => (identity: Identity) => {
+    const admitted = ports.admit(identity, connection);
+    if (typeof admitted === 'string') return admitted;
+    candidates.succeed(connection, admitted);
+    return undefined;
+  };
+
+  /** Runs a handshake to its end. */
+  async function run(
+    connection: PeerConnection,
+    action: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    try {
+      const why = 'Timeout expired while waiting for handshake';
+      await within(clock, handshakeMs, why, action);
+    } catch (cause) {
+      candidates.fail(connection);
+      await refuse(connection, cause as Error);
+      throw cause;
+    }
+  }
+
+  async function refuse(connection: PeerConnection, error: Error): Promise<void> {
+    const { remoteHost: host, remotePort: port } = connection;
+    log.info('peer.refused', { host, port, why: error.message });
+    if (error instanceof HandshakeRefused && error.forged) {
+      const culprit = { owner: undefined, host, configured: ports.isConfigured(host) };
+      penalties.offend(culprit, 'forged-handshake', error.message);
+    }
+    // Nothing on its way is worth waiting for, except a refusal.
+    if (error instanceof HandshakeRefused) await connection.close();
+    else connection.abort();
+  }
+
+  return {
+    answer(stream, connection) {
+      if (!candidates.beginHandshake(connection)) return stream.abort();
+      run(connection, () => handshake.answer(connection, stream, admitOn(connection))).catch(
+        unlessOurs(() => {}),
+      );
+    },
+
+    async dial(connection, protocol) {
+      await run(connection, async (signal) => {
+        const stream = await connection.open(protocol, HELLO_BYTES_MAX, signal);
+        await handshake.dial(connection, stream, admitOn(connection));
+      });
+      const session = await candidates.sessionOf(connection);
+      if (session === undefined) throw new Error('the connection has ended');
+      return session;
+    },
+  };
+}

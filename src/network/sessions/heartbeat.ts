@@ -1,0 +1,30 @@
+/** Shows the peers that this node is alive, and ends the sessions of those that are not. */
+import type { Clock } from '../../base/ports.ts';
+import type { ConnectedSession } from './connected-session.ts';
+import type { NoticeHandler } from './session.ts';
+
+export const ALIVE = 'alive/1';
+export const aliveHandler: NoticeHandler = { messageBytesMax: 0, take: () => {} };
+
+const ALIVE_MS_MAX = 20_000;
+
+/** Gives what stops it. A session that hears nothing for `idleMs` is closed. */
+export function startHeartbeat(
+  idleMs: number,
+  clock: Clock,
+  sessions: () => readonly ConnectedSession[],
+): () => void {
+  const aliveMs = Math.min(ALIVE_MS_MAX, Math.floor(idleMs / 3));
+  let cancel = clock.after(aliveMs, beat);
+
+  function beat(): void {
+    cancel = clock.after(aliveMs, beat);
+    const now = clock.monotonic();
+    for (const session of sessions()) {
+      if (now - session.lastHeard() > idleMs) session.close('no message for too long');
+      else session.notify(ALIVE, new Uint8Array(0));
+    }
+  }
+
+  return () => cancel();
+}
