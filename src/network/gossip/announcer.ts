@@ -1,0 +1,195 @@
+/**
+ * Announces the transactions of the pool (mempool.md): in batches, until enough peers have each,
+ * and again where it waits for long.
+ *
+ * Invariants: a peer that is known to have a transaction does not hear of it; nothing goes out while
+ * the node is far behind; every memory is bounded.
+ */
+import { fromLatin1 } from '../../base/bytes.ts';
+import type { Clock } from '../../base/ports.ts';
+import { createRecentSet, type RecentSet } from '../../base/recent-set.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import type { BytesIndex } from '../../mempool/bytes-index.ts';
+import type { Pool } from '../../mempool/pool.ts';
+import { encodeTxHashes, txProtocols } from '../messages/transaction-messages.ts';
+import type { Session } from '../sessions/session.ts';
+
+export interface AnnouncerOptions {
+  readonly batchMax: number;
+  readonly batchMs: number;
+  /** Peers that are enough. */
+  readonly minBroadcast: number;
+  /** Peers that hear of a new transaction at once. */
+  readonly maxBroadcast: number;
+  readonly retryMs: number;
+  readonly rebroadcastAgeMs: number;
+  readonly rebroadcastEveryMs: number;
+}
+
+export interface AnnouncerPorts {
+  readonly scheme: ChainScheme;
+  readonly pool: Pick<Pool, 'inOrder'>;
+  readonly index: Pick<BytesIndex, 'hashes' | 'hashOf' | 'waits'>;
+  readonly clock: Clock;
+  readonly isFarBehind: () => boolean;
+}
+
+export type Listener = Pick<Session, 'notify'>;
+
+interface Peer {
+  /** Hashes that it announced or fetched. */
+  readonly known: RecentSet;
+  /** Hashes to announce with the next batch. */
+  outgoing: Set<string>;
+}
+
+const PEER_KNOWN_MAX = 25_000;
+/** Entries that too few peers have; beyond it the periodic rebroadcast must do. */
+const UNDELIVERED_MAX = 20_000;
+/**
+ * A batch waits so long for more, and longer on a busy node: a millisecond for each of the last.
+ */
+const GATHER_MS = 50;
+
+export class Announcer {
+  private readonly options: AnnouncerOptions;
+  private readonly ports: AnnouncerPorts;
+  private readonly peers = new Map<Listener, Peer>();
+  /** Hash → peers that have it, until they are enough. */
+  private readonly undelivered = new Map<string, Set<Listener>>();
+  private cancelFlush: (() => void) | undefined;
+  private cancelRetry: () => void;
+  private cancelRebroadcast: () => void;
+  /** Hashes of the batch before, to the peer that got most. */
+  private flushed = 0;
+  private stopped = false;
+
+  constructor(options: AnnouncerOptions, ports: AnnouncerPorts) {
+    this.options = options;
+    this.ports = ports;
+    const { clock } = ports;
+    this.cancelRetry = clock.after(options.retryMs, () => this.retry());
+    this.cancelRebroadcast = clock.after(options.rebroadcastEveryMs, () => this.rebroadcast());
+  }
+
+  join(session: Listener): void {
+    const { clock, index } = this.ports;
+    const known = createRecentSet(PEER_KNOWN_MAX, Number.POSITIVE_INFINITY, clock);
+    const peer = { known, outgoing: new Set<string>() };
+    this.peers.set(session, peer);
+    for (const hash of index.hashes()) this.queue(session, peer, hash);
+  }
+
+  leave(session: Listener): void {
+    this.peers.delete(session);
+  }
+
+  /** Where it was in the pool before, a peer that fetched it then may have refused it. */
+  announce(hash: string, wasThereBefore: boolean): void {
+    if (wasThereBefore) this.forgetHolders(hash);
+    if (this.undelivered.size < UNDELIVERED_MAX) this.undelivered.set(hash, this.holders(hash));
+    this.settle(hash);
+    let chosen = 0;
+    for (const [session, peer] of this.peers) {
+      if (chosen++ >= this.options.maxBroadcast) return;
+      this.queue(session, peer, hash);
+    }
+  }
+
+  /** The peer has it. */
+  delivered(session: Listener, hash: string): void {
+    const peer = this.peers.get(session);
+    if (peer === undefined) return;
+    peer.known.add(hash);
+    peer.outgoing.delete(hash);
+    this.undelivered.get(hash)?.add(session);
+    this.settle(hash);
+  }
+
+  /** It has left the pool. */
+  removed(hash: string): void {
+    this.undelivered.delete(hash);
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.cancelFlush?.();
+    this.cancelRetry();
+    this.cancelRebroadcast();
+  }
+
+  private forgetHolders(hash: string): void {
+    for (const { known } of this.peers.values()) known.remove(hash);
+  }
+
+  private holders(hash: string): Set<Listener> {
+    const all = [...this.peers].filter(([, { known }]) => known.has(hash));
+    return new Set(all.map(([session]) => session));
+  }
+
+  private settle(hash: string): void {
+    const having = this.undelivered.get(hash);
+    if (having !== undefined && having.size >= this.options.minBroadcast) {
+      this.undelivered.delete(hash);
+    }
+  }
+
+  private queue(session: Listener, peer: Peer, hash: string): void {
+    if (peer.known.has(hash)) return;
+    peer.outgoing.add(hash);
+    const { batchMax, batchMs } = this.options;
+    if (peer.outgoing.size >= batchMax) {
+      this.flush(session, peer);
+      return;
+    }
+    const waitMs = Math.min(batchMs, GATHER_MS + this.flushed);
+    this.cancelFlush ??= this.ports.clock.after(waitMs, () => this.flushAll());
+  }
+
+  private flushAll(): void {
+    this.cancelFlush = undefined;
+    this.flushed = 0;
+    if (this.stopped) return;
+    for (const [session, peer] of this.peers) {
+      this.flushed = Math.max(this.flushed, peer.outgoing.size);
+      this.flush(session, peer);
+    }
+  }
+
+  private flush(session: Listener, peer: Peer): void {
+    const { scheme, index, isFarBehind } = this.ports;
+    const { batchMax } = this.options;
+    const all = [...peer.outgoing];
+    peer.outgoing = new Set();
+    if (isFarBehind()) return;
+    for (let from = 0; from < all.length; from += batchMax) {
+      const hashes = all.slice(from, from + batchMax).filter((hash) => index.waits(hash));
+      if (hashes.length === 0) continue;
+      session.notify(txProtocols.hashes, encodeTxHashes(hashes.map(fromLatin1), scheme));
+    }
+  }
+
+  private retry(): void {
+    if (this.stopped) return;
+    for (const [hash, having] of this.undelivered) {
+      for (const [session, peer] of this.peers) {
+        if (!having.has(session)) this.queue(session, peer, hash);
+      }
+    }
+    this.cancelRetry = this.ports.clock.after(this.options.retryMs, () => this.retry());
+  }
+
+  private rebroadcast(): void {
+    if (this.stopped) return;
+    const { clock, pool, index } = this.ports;
+    const oldest = clock.now() - this.options.rebroadcastAgeMs;
+    for (const entry of pool.inOrder()) {
+      if (entry.timestamp > oldest || !entry.announced) continue;
+      const hash = index.hashOf(entry);
+      this.forgetHolders(hash);
+      for (const [session, peer] of this.peers) this.queue(session, peer, hash);
+    }
+    const { rebroadcastEveryMs } = this.options;
+    this.cancelRebroadcast = clock.after(rebroadcastEveryMs, () => this.rebroadcast());
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Fetches announced transactions and hands them to the pool (mempool.md).
+ *
+ * Invariants: a transaction is asked from one peer at a time (wanted.ts) and validated once, however
+ * many announce it; a peer that sent a transaction which the state refuses has its next ones checked
+ * against the state before their signatures cost anything.
+ */
+import { isOurs } from '../../base/assert.ts';
+import { fromLatin1, latin1 } from '../../base/bytes.ts';
+import type { Log } from '../../base/ports.ts';
+import type { RecentSet } from '../../base/recent-set.ts';
+import { type ChainScheme, CodecError } from '../../codec/codec.ts';
+import { isFaultOfPeer, refusalFrom } from '../../codec/refusal.ts';
+import type { Pool } from '../../mempool/pool.ts';
+import { decodeTx } from '../../tx/tx-bytes.ts';
+import { decodeTxs, encodeTxHashes, txProtocols } from '../messages/transaction-messages.ts';
+import { SilentLine } from '../sessions/requests.ts';
+import type { Session, Sessions } from '../sessions/session.ts';
+import { Wanted } from './wanted.ts';
+
+export interface TransactionFetcherPorts {
+  readonly scheme: ChainScheme;
+  readonly pool: Pool;
+  readonly sessions: Sessions;
+  readonly log: Log;
+  /** Checked a moment ago, with whatever verdict. */
+  readonly checked: RecentSet;
+}
+
+/** Transactions of a peer that are doubted after one that was refused. */
+const DOUBTED_MAX = 1_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+
+export class TransactionFetcher {
+  private readonly ports: TransactionFetcherPorts;
+  private readonly wanted = new Wanted<Session>();
+  /** Transactions that the state is asked about before their signatures are checked. */
+  private readonly doubted = new Map<Session, number>();
+  private stopped = false;
+
+  constructor(ports: TransactionFetcherPorts) {
+    this.ports = ports;
+  }
+
+  join(session: Session): void {
+    this.wanted.join(session);
+    this.doubted.set(session, 0);
+  }
+
+  leave(session: Session): void {
+    this.wanted.leave(session);
+    this.doubted.delete(session);
+  }
+
+  /** The peer has these, which are not in the pool. */
+  announced(session: Session, hashes: readonly string[]): void {
+    const missing = this.wanted.announced(session, hashes);
+    if (missing.length > 0) void this.fetch(session, missing);
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.wanted.clear();
+  }
+
+  private async fetch(session: Session, hashes: readonly string[]): Promise<void> {
+    const left = await this.fetchFrom(session, hashes);
+    const next = this.wanted.answered(session, hashes.length, left);
+    for (const [source, list] of next) void this.fetch(source, list);
+  }
+
+  /** Gives the hashes of those that the peer did not send. */
+  private async fetchFrom(session: Session, hashes: readonly string[]): Promise<readonly string[]> {
+    const { scheme, log } = this.ports;
+    let left = hashes;
+    try {
+      while (left.length > 0) {
+        const message = encodeTxHashes(left.map(fromLatin1), scheme);
+        const answer = await session.request(txProtocols.txs, message, REQUEST_TIMEOUT_MS);
+        const txs = read(session, () => decodeTxs(answer, scheme));
+        if (txs === undefined || txs.length === 0) break;
+        const got = new Set(await Promise.all(txs.map((bytes) => this.take(session, bytes))));
+        const rest = left.filter((hash) => !got.has(hash));
+        // What was not asked for does not help, and asking again would never end.
+        if (rest.length === left.length) break;
+        left = rest;
+      }
+    } catch (error) {
+      if (isOurs(error)) throw error;
+      log.debug('tx.fetch-failed', { why: String(error) });
+      const isOpen = this.ports.sessions.of(session.owner) === session;
+      if (isOpen && !(error instanceof SilentLine)) {
+        session.offend('withheld', `transactions that were announced: ${String(error)}`);
+      }
+    }
+    return left;
+  }
+
+  /** Gives the hash. */
+  private async take(session: Session, bytes: Uint8Array): Promise<string> {
+    const { scheme, pool, log, checked } = this.ports;
+    const hash = latin1(scheme.fastHash(bytes));
+    if (!this.wanted.arrived(hash) || checked.has(hash) || this.stopped) return hash;
+    checked.add(hash);
+    try {
+      const tx = decodeTx(bytes, scheme);
+      // A signature costs more than the state, but the state has to be asked again after it.
+      if (this.isDoubted(session)) pool.check(tx);
+      await pool.submit(tx);
+    } catch (error) {
+      // A corrected retry of the sender must not be taken for this one.
+      checked.remove(hash);
+      const refusal = refusalFrom(error);
+      log.debug('tx.refused', { why: refusal.message });
+      if (isFaultOfPeer(error)) session.offend('invalid-transactions', refusal.message);
+      else if (this.doubted.has(session)) this.doubted.set(session, DOUBTED_MAX);
+    }
+    return hash;
+  }
+
+  /** Counts this transaction as one of the doubted. */
+  private isDoubted(session: Session): boolean {
+    const count = this.doubted.get(session) ?? 0;
+    if (count === 0) return false;
+    this.doubted.set(session, count - 1);
+    return true;
+  }
+}
+
+function read<T>(session: Session, decode: () => T): T | undefined {
+  try {
+    return decode();
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error;
+    session.offend('malformed-message', error.message);
+    session.close(error.message);
+    return undefined;
+  }
+}

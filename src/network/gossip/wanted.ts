@@ -1,0 +1,86 @@
+/**
+ * Announced transactions that this node lacks, and the peers that have them.
+ *
+ * Invariants: each is asked of one peer at a time, whose request ends by itself; what is asked for is
+ * bounded, in all and of one peer; other peers that announce it wait for the first to fail.
+ */
+
+/** Transactions asked for and not there yet, in all and of one peer. */
+export const WANTED_MAX = 20_000;
+export const WANTED_OF_ONE_MAX = 5_000;
+/** Peers that are known to have a wanted transaction. */
+const SOURCES_MAX = 4;
+
+export class Wanted<Source> {
+  /** By hash; the first is being asked. */
+  private readonly sources = new Map<string, Source[]>();
+  /** How many transactions each peer is being asked for. */
+  private readonly asked = new Map<Source, number>();
+
+  join(source: Source): void {
+    this.asked.set(source, 0);
+  }
+
+  leave(source: Source): void {
+    this.asked.delete(source);
+    for (const sources of this.sources.values()) {
+      const at = sources.indexOf(source);
+      // The first is being asked; its request fails by itself.
+      if (at > 0) sources.splice(at, 1);
+    }
+  }
+
+  /** Those of the announced transactions that this peer is to be asked for now. */
+  announced(source: Source, hashes: readonly string[]): string[] {
+    let count = this.asked.get(source);
+    if (count === undefined) return [];
+    const missing: string[] = [];
+    for (const hash of hashes) {
+      const sources = this.sources.get(hash);
+      if (sources !== undefined) {
+        if (sources.length < SOURCES_MAX && !sources.includes(source)) sources.push(source);
+      } else if (this.sources.size < WANTED_MAX && count < WANTED_OF_ONE_MAX) {
+        this.sources.set(hash, [source]);
+        missing.push(hash);
+        count += 1;
+      }
+    }
+    this.asked.set(source, count);
+    return missing;
+  }
+
+  /** It has come. False where nobody was asked for it, or it came before. */
+  arrived(hash: string): boolean {
+    return this.sources.delete(hash);
+  }
+
+  /** A peer was asked for `count` and did not give `left`: the peers to ask for these now. */
+  answered(source: Source, count: number, left: readonly string[]): Map<Source, string[]> {
+    this.count(source, -count);
+    const next = new Map<Source, string[]>();
+    for (const hash of left) {
+      const others = this.sources.get(hash)?.filter((one) => one !== source && this.asked.has(one));
+      const [other] = others ?? [];
+      if (others === undefined || other === undefined) {
+        this.sources.delete(hash);
+        continue;
+      }
+      this.sources.set(hash, others);
+      this.count(other, 1);
+      const list = next.get(other);
+      if (list === undefined) next.set(other, [hash]);
+      else list.push(hash);
+    }
+    return next;
+  }
+
+  clear(): void {
+    this.sources.clear();
+    this.asked.clear();
+  }
+
+  private count(source: Source, change: number): void {
+    const before = this.asked.get(source);
+    if (before !== undefined) this.asked.set(source, before + change);
+  }
+}
