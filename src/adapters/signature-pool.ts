@@ -10,14 +10,10 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { OwnFailure } from '../base/errors.ts';
 import type { Log, SignatureCheck, Verifier } from '../base/ports.ts';
-import {
-  batchOverhead,
-  type CheckSizes,
-  itemSize,
-  type VerifyThreadData,
-  verdictsOf,
-  writeBatch,
-} from './signature-batch.ts';
+import { type CheckSizes, type VerifyThreadData, verdictsOf } from './signature-batch.ts';
+import { SignatureBuffers } from './signature-buffers.ts';
+import { verifyPoolLimits as limits } from './signature-limits.ts';
+import { checkOf, type Entry, SignatureQueue } from './signature-queue.ts';
 
 export interface VerifyPoolOptions extends CheckSizes {
   /** Module of the thread: src/cli/signature-worker.ts. */
@@ -38,11 +34,6 @@ export interface VerifyPool extends Verifier {
   readonly pending: number;
 }
 
-/** More checks, or bytes of messages, than the pool holds. Try again later. */
-export class VerifyQueueFullError extends OwnFailure {
-  override name = 'VerifyQueueFullError';
-}
-
 /** The pool was closed before there was a verdict. */
 export class VerifyPoolClosedError extends OwnFailure {
   override name = 'VerifyPoolClosedError';
@@ -53,42 +44,6 @@ export class VerifyThreadError extends OwnFailure {
   override name = 'VerifyThreadError';
 }
 
-export const verifyPoolLimits = {
-  checks: 65_536,
-  messageBytes: 256 * 1024 * 1024,
-  cachedKeysPerThread: 100_000,
-  /** About 5 ms of work: what a single check may wait behind each batch of a block. */
-  batchChecks: 64,
-  /** Of single checks: each verdict is followed by work on the main thread in the same turn. */
-  batchSingles: 16,
-  batchBytes: 64 * 1024,
-  /** Fewer are not worth a second thread: waking one costs as much as a check. */
-  shareMin: 4,
-  /** Handed over and not answered, so that a thread finds work when it finishes. */
-  batchesPerThread: 2,
-  /** Threads that may die over one check. */
-  attempts: 3,
-  /** Threads that may die in a row without a single answer: then the program is broken. */
-  deathsInARow: 8,
-  /** Heap of a thread, MiB; what it keeps per key is outside. */
-  threadHeap: 64,
-};
-
-/** One call of `verify` or `verifyOne`. */
-interface Job {
-  readonly items: readonly SignatureCheck[];
-  /** The next item to hand over. */
-  next: number;
-  settle(index: number, verdict: boolean): void;
-  fail(error: Error): void;
-}
-
-interface Entry {
-  readonly job: Job;
-  readonly index: number;
-  attempts: number;
-}
-
 interface Thread {
   readonly worker: Worker;
   /** In the order in which their answers will come. */
@@ -96,39 +51,25 @@ interface Thread {
 }
 
 export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
-  const limits = verifyPoolLimits;
   const threadsMax = options.threads ?? availableParallelism();
-  const checksMax = options.checksMax ?? limits.checks;
+  const queue = new SignatureQueue(options, options.checksMax ?? limits.checks);
+  const buffers = new SignatureBuffers(options, threadsMax * limits.batchesPerThread);
   const threads: Thread[] = [];
-  const spare: ArrayBuffer[] = [];
-  /** Single checks, and those whose thread died. */
-  const singles: Entry[] = [];
-  const jobs: Job[] = [];
-  let pending = 0;
-  let pendingBytes = 0;
-  /** Entries in `singles` and `jobs`. */
-  let waiting = 0;
   let deathsInARow = 0;
   let gathering = false;
   let closed = false;
 
   return {
     get pending() {
-      return pending;
+      return queue.pending;
     },
 
     verifyOne(publicKey, message, signature) {
       const item = { publicKey, message, signature };
       if (!hasSizes(item)) return Promise.resolve(false);
       return new Promise((resolve, reject) => {
-        if (!admit(1, message.length, reject)) return;
-        const job: Job = {
-          items: [item],
-          next: 1,
-          settle: (_, verdict) => resolve(verdict),
-          fail: reject,
-        };
-        singles.push({ job, index: 0, attempts: 0 });
+        requireOpen();
+        queue.addSingle({ items: [item], settle: (_, verdict) => resolve(verdict), fail: reject });
         gather();
       });
     },
@@ -137,17 +78,15 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
       const verdicts = new Array<boolean>(all.length).fill(false);
       const places = all.flatMap((item, place) => (hasSizes(item) ? [place] : []));
       if (places.length === 0) return Promise.resolve(verdicts);
-      const items = places.map((place) => all[place]!);
-      const bytes = items.reduce((sum, item) => sum + item.message.length, 0);
-      let left = items.length;
+      let left = places.length;
       return new Promise((resolve, reject) => {
-        if (!admit(items.length, bytes, reject)) return;
+        requireOpen();
         const settle = (index: number, verdict: boolean) => {
           verdicts[places[index]!] = verdict;
           left -= 1;
           if (left === 0) resolve(verdicts);
         };
-        jobs.push({ items, next: 0, settle, fail: reject });
+        queue.addAll({ items: places.map((place) => all[place]!), settle, fail: reject });
         gather();
       });
     },
@@ -156,7 +95,7 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
       closed = true;
       const error = new VerifyPoolClosedError('the verification pool is closed');
       for (const { batches } of threads) for (const { job } of batches.flat()) job.fail(error);
-      failWaiting(error);
+      queue.failWaiting(error);
       await Promise.all(threads.map(({ worker }) => worker.terminate()));
     },
   };
@@ -165,19 +104,8 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     return publicKey.length === options.publicKeySize && signature.length === options.signatureSize;
   }
 
-  function admit(checks: number, bytes: number, refuse: (error: Error) => void): boolean {
-    if (closed) {
-      refuse(new VerifyPoolClosedError('the verification pool is closed'));
-      return false;
-    }
-    if (pending + checks > checksMax || pendingBytes + bytes > limits.messageBytes) {
-      refuse(new VerifyQueueFullError(`${pending} signature checks are waiting already`));
-      return false;
-    }
-    pending += checks;
-    pendingBytes += bytes;
-    waiting += checks;
-    return true;
+  function requireOpen(): void {
+    if (closed) throw new VerifyPoolClosedError('the verification pool is closed');
   }
 
   /** Lets the other handlers of this turn of the event loop add to the batch. */
@@ -197,14 +125,12 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
    */
   function handOver(): void {
     const idle = threadsMax - threads.filter(({ batches }) => batches.length > 0).length;
-    const share = Math.max(limits.shareMin, Math.ceil(waiting / Math.max(1, idle)));
-    while (waiting > 0) {
+    const share = Math.max(limits.shareMin, Math.ceil(queue.waiting / Math.max(1, idle)));
+    while (queue.waiting > 0) {
       const thread = freest();
       if (thread === undefined) return;
-      // Where a thread died, one of several checks may be the reason: now each travels alone.
-      const suspect = singles[0] !== undefined && singles[0].attempts > 0;
-      const batch = nextBatch(suspect ? 1 : Math.min(limits.batchChecks, share));
-      const buffer = write(batch);
+      const batch = queue.nextBatch(Math.min(limits.batchChecks, share));
+      const buffer = buffers.write(batch.map(checkOf));
       thread.batches.push(batch);
       thread.worker.postMessage(buffer, [buffer]);
     }
@@ -219,73 +145,17 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     if (best?.batches.length === 0) return best;
     if (threads.length < threadsMax) return start();
     const isRoom = best !== undefined && best.batches.length < limits.batchesPerThread;
-    return isRoom && waiting >= limits.batchChecks ? best : undefined;
-  }
-
-  /** Up to `share` checks, half of them single ones if both kinds wait: neither starves. */
-  function nextBatch(share: number): Entry[] {
-    const batch: Entry[] = [];
-    let bytes = 0;
-    const fits = (item: SignatureCheck): boolean => {
-      bytes += itemSize(options, item);
-      // A message that is longer than a whole batch travels alone.
-      return batch.length === 0 || bytes <= limits.batchBytes;
-    };
-    const singlesMax = Math.min(
-      limits.batchSingles,
-      jobs.length === 0 ? share : Math.ceil(share / 2),
-    );
-    let taken = 0;
-    while (taken < singlesMax && taken < singles.length) {
-      const entry = singles[taken]!;
-      if (!fits(entry.job.items[entry.index]!)) break;
-      batch.push(entry);
-      taken += 1;
-    }
-    singles.splice(0, taken);
-    for (let job = jobs[0]; job !== undefined && batch.length < share; job = jobs[0]) {
-      if (!fits(job.items[job.next]!)) break;
-      batch.push({ job, index: job.next, attempts: 0 });
-      job.next += 1;
-      if (job.next === job.items.length) jobs.shift();
-    }
-    waiting -= batch.length;
-    return batch;
-  }
-
-  function write(batch: readonly Entry[]): ArrayBuffer {
-    const items = batch.map(({ job, index }) => job.items[index]!);
-    const size = items.reduce((sum, item) => sum + itemSize(options, item), 0);
-    const fixed = batchOverhead(items.length);
-    const fromSpare = size <= limits.batchBytes ? spare.pop() : undefined;
-    const room = batchOverhead(limits.batchChecks) + Math.max(limits.batchBytes, size);
-    const buffer = fromSpare ?? new ArrayBuffer(Math.max(room, fixed + size));
-    writeBatch(buffer, options, items);
-    return buffer;
+    return isRoom && queue.waiting >= limits.batchChecks ? best : undefined;
   }
 
   function start(): Thread {
-    const workerData: VerifyThreadData = {
-      family: options.family,
-      publicKeySize: options.publicKeySize,
-      signatureSize: options.signatureSize,
-      cachedKeys: options.cachedKeys ?? limits.cachedKeysPerThread,
-    };
-    const worker = new Worker(options.workerUrl, {
-      name: 'verify',
-      workerData,
-      // The thread has no use for the environment, which may hold passwords.
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: limits.threadHeap },
-    });
-    const thread: Thread = { worker, batches: [] };
+    const thread: Thread = { worker: newWorker(options), batches: [] };
     let cause: unknown;
-    worker.on('message', (buffer: ArrayBuffer) => answer(thread, buffer));
-    worker.on('error', (error) => {
+    thread.worker.on('message', (buffer: ArrayBuffer) => answer(thread, buffer));
+    thread.worker.on('error', (error) => {
       cause = error;
     });
-    worker.on('exit', () => replace(thread, cause));
+    thread.worker.on('exit', () => replace(thread, cause));
     threads.push(thread);
     return thread;
   }
@@ -295,18 +165,12 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     if (closed || batch === undefined) return;
     deathsInARow = 0;
     const verdicts = verdictsOf(buffer);
-    for (const [i, { job, index }] of batch.entries()) {
-      release(job.items[index]!);
-      job.settle(index, verdicts[i] === 1);
+    for (const [i, entry] of batch.entries()) {
+      queue.release(entry);
+      entry.job.settle(entry.index, verdicts[i] === 1);
     }
-    const isUsual = buffer.byteLength === batchOverhead(limits.batchChecks) + limits.batchBytes;
-    if (isUsual && spare.length < threadsMax * limits.batchesPerThread) spare.push(buffer);
+    buffers.giveBack(buffer);
     handOver();
-  }
-
-  function release(item: SignatureCheck): void {
-    pending -= 1;
-    pendingBytes -= item.message.length;
   }
 
   /** The thread is gone; what it had goes to others, unless it seems to be the reason. */
@@ -318,35 +182,37 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     deathsInARow += 1;
     if (deathsInARow === limits.deathsInARow) {
       deathsInARow = 0;
-      singles.push(...lost);
-      failWaiting(new VerifyThreadError(`threads keep dying: ${String(cause)}`));
+      queue.putBack(lost);
+      queue.failWaiting(new VerifyThreadError(`threads keep dying: ${String(cause)}`));
       return;
     }
     // The batch it was working on is the suspect; those behind it were not begun.
     for (const entry of thread.batches[0] ?? []) entry.attempts += 1;
-    const again = lost.filter((entry) => entry.attempts < limits.attempts);
-    singles.unshift(...again);
-    waiting += again.length;
-    for (const { job, index, attempts } of lost) {
-      if (attempts < limits.attempts) continue;
-      release(job.items[index]!);
-      job.fail(new VerifyThreadError(`no verdict after ${attempts} attempts: ${String(cause)}`));
+    queue.putBack(lost.filter(({ attempts }) => attempts < limits.attempts));
+    for (const entry of lost.filter(({ attempts }) => attempts >= limits.attempts)) {
+      queue.release(entry);
+      const why = `no verdict after ${entry.attempts} attempts: ${String(cause)}`;
+      entry.job.fail(new VerifyThreadError(why));
     }
     handOver();
   }
+}
 
-  /** Everything that is not in the hands of a thread. */
-  function failWaiting(error: Error): void {
-    for (const { job, index } of singles.splice(0)) {
-      release(job.items[index]!);
-      job.fail(error);
-    }
-    for (const job of jobs.splice(0)) {
-      for (const item of job.items.slice(job.next)) release(item);
-      job.fail(error);
-    }
-    waiting = 0;
-  }
+function newWorker(options: VerifyPoolOptions): Worker {
+  const workerData: VerifyThreadData = {
+    family: options.family,
+    publicKeySize: options.publicKeySize,
+    signatureSize: options.signatureSize,
+    cachedKeys: options.cachedKeys ?? limits.cachedKeysPerThread,
+  };
+  return new Worker(options.workerUrl, {
+    name: 'verify',
+    workerData,
+    // The thread has no use for the environment, which may hold passwords.
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: limits.threadHeap },
+  });
 }
 
 /** The same interface on the calling thread, for tests, simulation and short-lived commands. */

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import t from 'tap';
+import { verifyPoolLimits } from '../../src/adapters/signature-limits.ts';
 import {
   createVerifyPool,
   inlineVerifier,
   VerifyPoolClosedError,
-  VerifyQueueFullError,
   VerifyThreadError,
-  verifyPoolLimits,
 } from '../../src/adapters/signature-pool.ts';
+import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
 import { utf8 } from '../../src/base/bytes.ts';
 import type { SignatureCheck } from '../../src/base/ports.ts';
 import { createVerifyThreads } from '../../src/cli/signature-threads.ts';
