@@ -4,6 +4,7 @@
  *
  *   node bench/chain/generate.ts DIR TRANSFERS
  */
+
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +18,7 @@ import { loadConfig } from '../../src/cli/config-file.ts';
 import { genesisBlock } from '../../src/cli/genesis-block.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
+import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { type DevFolder, makeDevFolder } from '../node/dev-folder.ts';
 import { createSenders, type Sender } from '../transfers/senders.ts';
@@ -92,7 +94,7 @@ export async function forge(
     for (const tx of source(slot.from)) {
       bytes += tx.bytes.length;
       if (bytes > bytesMax || draft.txs.length >= countMax) break;
-      draft.add(tx);
+      draft.add(tx, allGood(tx));
     }
     packed = draft.txs;
   });

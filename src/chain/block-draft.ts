@@ -12,6 +12,7 @@ import type { KeyedView } from '../ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { accountHistory, assetHistory, bans } from '../ledger/tables.ts';
 import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
+import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import { closeBlock, openBlock } from '../tx/rules/block-fees.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
@@ -40,7 +41,7 @@ export interface BlockDraft {
   readonly overlay: KeyedOverlay;
   readonly txs: readonly Tx[];
   /** Applies a transaction; on a throw nothing of it is left. Throws ApiError. */
-  add(tx: Tx): void;
+  add(tx: Tx, verdicts: ProofVerdicts): void;
   /**
    * Fees, bans, votes and history: what follows from the block as a whole. Gives the native fees.
    */
@@ -64,8 +65,6 @@ export function openDraft(options: DraftOptions): BlockDraft {
   const ids = new Set<string>();
 
   const known: Knowledge = {
-    signatureVerified: true,
-    carriedVerified: true,
     // A block is judged alike by nodes that execute contracts and by those that do not.
     contracts: true,
     heightOf: (id) =>
@@ -76,8 +75,8 @@ export function openDraft(options: DraftOptions): BlockDraft {
     context,
     overlay,
     txs,
-    add(tx) {
-      fees.add(applyTransaction(tx, overlay, context, known));
+    add(tx, verdicts) {
+      fees.add(applyTransaction(tx, verdicts, overlay, context, known));
       ids.add(latin1(tx.id));
       txs.push(tx);
     },

@@ -28,6 +28,7 @@ import { createHead, type KeyedView } from '../ledger/head.ts';
 import { u32Key } from '../ledger/key-codecs.ts';
 import type { KeyedOverlay } from '../ledger/overlay.ts';
 import { scripts, stateHashes, tables, undo } from '../ledger/tables.ts';
+import { allGood } from '../tx/proof-verdicts.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { Ahead } from './ahead.ts';
@@ -45,7 +46,13 @@ import { Lane } from './lane.ts';
 import { foundingWrites } from './origin.ts';
 import { newestHeader } from './stored-blocks.ts';
 import { droppedBy, requireReachable, type Unwinding, unwindTo } from './unwinding.ts';
-import { decodeTransactions, verifyBlock } from './verify-block.ts';
+import {
+  decodeTransactions,
+  type KnownVerdicts,
+  NOTHING_KNOWN,
+  type VerifiedBlock,
+  verifyBlock,
+} from './verify-block.ts';
 
 export interface BlockchainOptions {
   readonly rules: ChainRules & VotingSettings;
@@ -111,10 +118,9 @@ export interface Blockchain {
   /** Writes the genesis block into an empty store. */
   found(genesis: Block): Promise<void>;
   /**
-   * Checks and appends a block. `isVerified` says which transactions passed all signature checks
-   * already. Throws ApiError.
+   * Checks and appends a block; what `known` gives is not checked again. Throws ApiError.
    */
-  append(block: Block, isVerified?: (tx: Tx) => boolean): Promise<void>;
+  append(block: Block, known?: KnownVerdicts): Promise<void>;
   /** Appends many blocks with few commits; see import-blocks.ts. */
   exclusive<T>(job: (inside: Inside) => Promise<T>): Promise<T>;
   nextSlot(forger: Forger, now: number): Slot | undefined;
@@ -129,14 +135,8 @@ export interface Blockchain {
 /** What jobs in the lane may do. */
 export interface Inside {
   tip(): Tip;
-  /** Applies a block whose signatures are known to be good on top of `base`. */
-  apply(
-    base: KeyedView,
-    parent: Tip,
-    block: Block,
-    txs: readonly Tx[],
-    ahead: Ahead,
-  ): Promise<AppliedBlock>;
+  /** Applies a block on top of `base`. Throws ApiError where it breaks a rule. */
+  apply(base: KeyedView, parent: Tip, verified: VerifiedBlock, ahead: Ahead): Promise<AppliedBlock>;
   /** What consensus asks about the state at a lower height. Throws ApiError where it is too old. */
   consensusAt(height: number): ConsensusView;
   /** The state at a lower height as a base for `apply`; nothing is changed yet. */
@@ -200,8 +200,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
   async function apply(
     base: KeyedView,
     parent: Tip,
-    block: Block,
-    txs: readonly Tx[],
+    { block, txs, verdicts }: VerifiedBlock,
     ahead: Ahead,
   ): Promise<AppliedBlock> {
     const { header } = block;
@@ -220,8 +219,9 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     }
     consensus.verify(header, parent, consensusView(base, ahead.headers));
     const measured = metrics?.apply.start();
-    for (const tx of txs) {
-      draft.add(tx);
+    assert(verdicts.length === txs.length, 'each transaction has its verdicts');
+    for (let i = 0; i < txs.length; i++) {
+      draft.add(txs[i]!, verdicts[i]!);
       if (turns.due()) await turns.take();
     }
     measured?.();
@@ -291,13 +291,13 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
   const unwind = (to: number): Promise<Unwinding> =>
     unwindTo(to, tip().height, head, committer, clock);
 
-  async function appendNow(block: Block, isVerified: (tx: Tx) => boolean): Promise<void> {
+  async function appendNow(block: Block, known: KnownVerdicts): Promise<void> {
     if (isFromFuture(block.header.timestamp, clock.now())) {
       throw apiError('BlockFromFuture', block.header.timestamp);
     }
     const txs = await decodeTransactions(block, scheme, turns);
-    await verifyBlock(block, txs, verifier, isVerified);
-    await commit([await apply(head, tip(), block, txs, NOTHING_AHEAD)]);
+    const verdicts = await verifyBlock(block, txs, verifier, known);
+    await commit([await apply(head, tip(), { block, txs, verdicts }, NOTHING_AHEAD)]);
     log.info('block.appended', { height: tip().height, txs: txs.length });
   }
 
@@ -312,7 +312,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       rules,
       consensus,
     });
-    for (const tx of await decodeTransactions(genesis, scheme)) draft.add(tx);
+    for (const tx of await decodeTransactions(genesis, scheme)) draft.add(tx, allGood(tx));
     const block = applied(draft, undefined, genesis, await draft.finish(header));
     const extra = [...foundingWrites(blockId(genesis), scheme), ...indexOf([block])];
     await write({ blocks: [block], extra }, () => {
@@ -352,7 +352,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     tip,
     stateHash: (height) => store.get(stateHashes.id, u32Key.encode(height)),
     found: (genesis) => lane.run(() => foundNow(genesis)),
-    append: (block, isVerified = () => false) => lane.run(() => appendNow(block, isVerified)),
+    append: (block, known = NOTHING_KNOWN) => lane.run(() => appendNow(block, known)),
     exclusive: (job) => lane.run(() => job({ tip, apply, consensusAt, unwind, commit })),
     nextSlot: (forger, now) => consensus.nextSlot(tip(), forger, now, consensusView(head)),
     forge: (generator, timestamp, pack) => lane.run(() => forgeNow(generator, timestamp, pack)),

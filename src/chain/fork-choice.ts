@@ -2,7 +2,7 @@
  * Which chain to follow (blocks.md#checks-of-a-received-block, consensus.md#choice-between-forks):
  * a branch with a better score replaces the blocks above its ancestor, in one commit or not at all.
  *
- * Invariants: signatures of the whole branch are checked before the state is looked at; a refused
+ * Invariants: the generators have signed the whole branch before the state is looked at; a refused
  * branch has changed nothing; the block that broke a rule is remembered, one from the future never;
  * no more than `rollbackMax` blocks are given up.
  */
@@ -15,14 +15,18 @@ import { type Block, blockId } from '../block/block.ts';
 import type { Header } from '../block/header.ts';
 import { type Consensus, isBetter, isFromFuture, type Parent } from '../consensus/consensus.ts';
 import type { KeyedView } from '../ledger/head.ts';
-import type { Tx } from '../tx/transaction.ts';
 import { Ahead } from './ahead.ts';
 import { type AppliedBlock, type Blockchain, type Inside, type Tip, tipOf } from './blockchain.ts';
 import { consensusView } from './consensus-view.ts';
 import type { Equivocations } from './equivocation.ts';
 import type { InvalidBlocks } from './invalid-blocks.ts';
 import { headerRowAt, heightOf } from './stored-blocks.ts';
-import { decodeTransactions, verifyBlock, verifyTransactions } from './verify-block.ts';
+import {
+  decodeTransactions,
+  type KnownVerdicts,
+  type VerifiedBlock,
+  verifyBlock,
+} from './verify-block.ts';
 
 export interface ForkChoiceOptions {
   /** `synchronization.max-rollback`. */
@@ -37,8 +41,8 @@ export interface ForkChoicePorts {
   readonly log: Log;
   readonly invalid: InvalidBlocks;
   readonly equivocations: Equivocations;
-  /** True of transactions that passed all signature checks already (H-18). */
-  readonly isVerified: (tx: Tx) => boolean;
+  /** From the pool (H-18). */
+  readonly knownVerdicts: KnownVerdicts;
 }
 
 /** What became of a branch; `invalid` and `future` say which block and why. */
@@ -52,12 +56,10 @@ export type Verdict =
       readonly isForged: boolean;
     };
 
-/** Blocks whose signatures are being checked, or are known to be good. */
-export interface CheckedBlock {
-  readonly block: Block;
-  readonly txs: readonly Tx[];
-  /** Rejects with ApiError where a signature is wrong. */
-  readonly verdict: Promise<void>;
+/** A block whose signatures are being checked. */
+export interface CheckedBlock extends Omit<VerifiedBlock, 'verdicts'> {
+  /** Rejects with ApiError where the generator has not signed it. */
+  readonly verdicts: Promise<VerifiedBlock['verdicts']>;
 }
 
 /** What is known of a block already. */
@@ -114,7 +116,8 @@ class BadBlock extends Error {
 const NOTHING_KNOWN: Known = { isSigned: false };
 
 export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePorts): ForkChoice {
-  const { blockchain, consensus, verifier, clock, log, invalid, equivocations } = ports;
+  const { blockchain, consensus, verifier, clock, log, invalid, equivocations, knownVerdicts } =
+    ports;
   const { view } = blockchain;
   const turns = createTurns(clock);
   // Blocks of this node are noted, too: two nodes with the same keys are found out.
@@ -122,23 +125,21 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
 
   async function check(block: Block, known: Known = NOTHING_KNOWN): Promise<CheckedBlock> {
     const txs = await decodeTransactions(block, view.scheme, turns);
-    const verdict = known.isSigned
-      ? verifyTransactions(txs, verifier, ports.isVerified)
-      : verifyBlock(block, txs, verifier, ports.isVerified);
-    // `adopt` awaits the verdict later; an earlier rejection must not end the process.
-    verdict.catch(() => undefined);
-    return { block, txs, verdict };
+    const verdicts = verifyBlock(block, txs, verifier, knownVerdicts, known.isSigned);
+    // `adopt` awaits them later; an earlier rejection must not end the process.
+    verdicts.catch(() => undefined);
+    return { block, txs, verdicts };
   }
 
   /** Signatures and order of every block, before anything costs more. */
   async function requireSound(branch: readonly CheckedBlock[]): Promise<void> {
     let previous: Header | undefined;
-    for (const { block, verdict } of branch) {
+    for (const { block, verdicts } of branch) {
       const { header } = block;
       const id = blockId(block);
       const foreign = (why: string) => new BadBlock(id, apiError('Invalid', why), false);
       if (invalid.has(id)) throw foreign('The block is known to be invalid');
-      await verdict.catch((error) => {
+      await verdicts.catch((error) => {
         if (!(error instanceof ApiError)) throw error;
         throw new BadBlock(id, error, error.entry !== 'InvalidSignature');
       });
@@ -259,8 +260,9 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     const applied: AppliedBlock[] = [];
     let base: KeyedView = unwinding?.unwound.overlay ?? view;
     let tip = ancestor;
-    for (const { block, txs } of branch) {
-      const next = await inside.apply(base, tip, block, txs, ahead).catch((error) => {
+    for (const { block, txs, verdicts } of branch) {
+      const verified = { block, txs, verdicts: await verdicts };
+      const next = await inside.apply(base, tip, verified, ahead).catch((error) => {
         if (!(error instanceof ApiError)) throw error;
         throw new BadBlock(blockId(block), error, true);
       });

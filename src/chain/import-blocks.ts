@@ -12,11 +12,12 @@ import { apiError } from '../base/errors.ts';
 import type { Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { KeyedView } from '../ledger/head.ts';
+import { allGood, type ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { Ahead } from './ahead.ts';
 import { type AppliedBlock, type Blockchain, tipOf } from './blockchain.ts';
 import { headerRowAt } from './stored-blocks.ts';
-import { decodeTransactions, verifyBlock } from './verify-block.ts';
+import { decodeTransactions, NOTHING_KNOWN, verifyBlock } from './verify-block.ts';
 
 export const importLimits = {
   /** Signatures being checked ahead of the block being applied. */
@@ -45,7 +46,9 @@ interface Prepared {
   readonly height: number;
   readonly block: Block;
   readonly txs: readonly Tx[];
-  readonly verdict: Promise<unknown>;
+  readonly verdicts: Promise<readonly ProofVerdicts[]>;
+  /** Signatures that are being checked. */
+  readonly checks: number;
 }
 
 /** Gives the number of transactions appended. Throws ApiError at the first bad block. */
@@ -66,12 +69,15 @@ export async function importBlocks(
 
   async function prepare(block: Block, height: number): Promise<Prepared> {
     const txs = await decodeTransactions(block, scheme);
-    const verdict =
-      options.verify === false ? Promise.resolve() : verifyBlock(block, txs, verifier, () => false);
-    // The block's turn awaits the verdict; an earlier rejection must not end the process.
-    verdict.catch(() => undefined);
-    checksAhead += txs.length + 1;
-    return { height, block, txs, verdict };
+    const verdicts =
+      options.verify === false
+        ? Promise.resolve(txs.map(allGood))
+        : verifyBlock(block, txs, verifier, NOTHING_KNOWN);
+    // The block's turn awaits the verdicts; an earlier rejection must not end the process.
+    verdicts.catch(() => undefined);
+    const checks = txs.reduce((sum, tx) => sum + tx.proofs.length, 1);
+    checksAhead += checks;
+    return { height, block, txs, verdicts, checks };
   }
 
   function isStored(block: Block, height: number): boolean {
@@ -107,9 +113,10 @@ export async function importBlocks(
     async function applyNext(): Promise<void> {
       const next = waiting.shift();
       if (next === undefined) return;
-      await next.verdict;
-      checksAhead -= next.txs.length + 1;
-      const applied = await inside.apply(base, tip, next.block, next.txs, ahead);
+      const { block, txs, checks } = next;
+      const verdicts = await next.verdicts;
+      checksAhead -= checks;
+      const applied = await inside.apply(base, tip, { block, txs, verdicts }, ahead);
       batch.push(applied);
       rows += applied.overlay.size + applied.txs.length;
       total += applied.txs.length;

@@ -1,13 +1,28 @@
-/** Signatures of a block and its transactions, checked in one batch on other threads. */
-import { type ApiError, apiError } from '../base/errors.ts';
+/**
+ * Signatures of a block and of its transactions, checked in one batch on other threads. The verdict
+ * on its own signature is final; what those on the proofs mean is judged with the state.
+ */
+import { apiError } from '../base/errors.ts';
 import type { SignatureCheck, Verifier } from '../base/ports.ts';
 import { noTurns, type Turns } from '../base/turns.ts';
-import { type Block, signedBytes as signedBlockBytes } from '../block/block.ts';
+import { type Block, signedBytes } from '../block/block.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
-import { invalidSignature } from '../tx/pipeline.ts';
-import { signaturesOf } from '../tx/signatures.ts';
+import { addChecks, type ProofVerdicts, takeVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
+
+/** A block that its generator has signed, with what was found about the proofs in it. */
+export interface VerifiedBlock {
+  readonly block: Block;
+  readonly txs: readonly Tx[];
+  /** One for each transaction, in their order. */
+  readonly verdicts: readonly ProofVerdicts[];
+}
+
+/** What was found about the proofs of exactly this transaction before, so that no thread repeats it. */
+export type KnownVerdicts = (tx: Tx) => ProofVerdicts | undefined;
+
+export const NOTHING_KNOWN: KnownVerdicts = () => undefined;
 
 /** Throws ApiError where one does not decode. */
 export async function decodeTransactions(
@@ -29,48 +44,23 @@ export async function decodeTransactions(
 }
 
 /**
- * Throws ApiError at the first signature that is wrong, those of orders and of executed
- * transactions among them.
+ * Throws ApiError where the signature of the block itself is wrong, unless `isSigned` says
+ * that it is known to be good.
  */
 export async function verifyBlock(
   block: Block,
   txs: readonly Tx[],
   verifier: Verifier,
-  isVerified: (tx: Tx) => boolean,
-): Promise<void> {
+  known: KnownVerdicts,
+  isSigned = false,
+): Promise<readonly ProofVerdicts[]> {
   const { generator, signature } = block.header;
-  const own = { publicKey: generator, message: signedBlockBytes(block), signature };
-  await verify(
-    [{ check: own, wrong: () => apiError('InvalidSignature') }, ...checksOf(txs, isVerified)],
-    verifier,
-  );
-}
-
-/** The same without the signature of the block itself. */
-export const verifyTransactions = (
-  txs: readonly Tx[],
-  verifier: Verifier,
-  isVerified: (tx: Tx) => boolean,
-): Promise<void> => verify(checksOf(txs, isVerified), verifier);
-
-interface Check {
-  readonly check: SignatureCheck;
-  readonly wrong: () => ApiError;
-}
-
-/** Where a proof is missing the rules of the pipeline decide; genesis types are refused there. */
-function checksOf(txs: readonly Tx[], isVerified: (tx: Tx) => boolean): Check[] {
-  const checks: Check[] = [];
-  for (const tx of txs) {
-    if (isVerified(tx)) continue;
-    for (const check of signaturesOf(tx)) checks.push({ check, wrong: () => invalidSignature(tx) });
-  }
-  return checks;
-}
-
-async function verify(checks: readonly Check[], verifier: Verifier): Promise<void> {
-  if (checks.length === 0) return;
-  const verdicts = await verifier.verify(checks.map(({ check }) => check));
-  const bad = verdicts.indexOf(false);
-  if (bad !== -1) throw checks[bad]!.wrong();
+  const checks: SignatureCheck[] = [];
+  if (!isSigned) checks.push({ publicKey: generator, message: signedBytes(block), signature });
+  const before = txs.map(known);
+  for (const [i, tx] of txs.entries()) if (before[i] === undefined) addChecks(checks, tx);
+  const answers = checks.length === 0 ? [] : await verifier.verify(checks);
+  const next = answers.values();
+  if (!isSigned && next.next().value !== true) throw apiError('InvalidSignature');
+  return txs.map((tx, i) => before[i] ?? takeVerdicts(next, tx));
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import type { PackLimits } from '../chain/forge.ts';
 import { refusalFrom } from '../codec/refusal.ts';
+import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { PoolEntry } from './entry.ts';
 import type { Pool } from './pool.ts';
@@ -18,16 +19,20 @@ export type Outcome =
   | { readonly kind: 'stays' };
 
 /**
- * The step between pool and draft. `room` is the number of bytes that are left in the block. The
+ * The step between pool and draft, with the verdicts of the pool. `room` is the number of bytes that are left in the block. The
  * step may take its time, as an execution on another thread does: the chain waits meanwhile.
  */
-export type PackStep = (tx: Tx, room: number) => Outcome | Promise<Outcome>;
+export type PackStep = (
+  tx: Tx,
+  room: number,
+  verdicts: ProofVerdicts,
+) => Outcome | Promise<Outcome>;
 
 /** The step for transactions that go into the block as they are; a throw of `add` is a refusal. */
 export const applying =
-  (add: (tx: Tx) => void): PackStep =>
-  (tx) => {
-    add(tx);
+  (add: (tx: Tx, verdicts: ProofVerdicts) => void): PackStep =>
+  (tx, _room, verdicts) => {
+    add(tx, verdicts);
     return { kind: 'in', bytes: tx.bytes.length };
   };
 
@@ -75,7 +80,7 @@ function outcomeOf(
   room: number,
 ): Outcome | Promise<Outcome> {
   try {
-    const outcome = step(pool.decode(entry), room);
+    const outcome = step(pool.decode(entry), room, entry.verdicts);
     return outcome instanceof Promise ? outcome.catch(outOf) : outcome;
   } catch (cause) {
     return outOf(cause);

@@ -10,12 +10,11 @@ import { base58 } from '../base/base58.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import { type ApiError, apiError, refused } from '../base/errors.ts';
 import { tellAll } from '../base/listeners.ts';
-import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
+import type { Clock, Journal, Log, SignatureCheck, Verifier } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
-import { invalidSignature } from '../tx/pipeline.ts';
-import { signaturesOf } from '../tx/signatures.ts';
+import { addChecks, allGood, type ProofVerdicts, takeVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
 import { entryOf, type PoolEntry } from './entry.ts';
@@ -36,9 +35,9 @@ export interface PoolChain extends Funds {
    * Validates on top of the head as if in the next block, without leaving a trace, and says what
    * it takes from the sender. Throws ApiError.
    */
-  tryApply(tx: Tx): Spending;
+  tryApply(tx: Tx, verdicts: ProofVerdicts): Spending;
   /** For several transactions, each on top of those before it. */
-  together(): { isCurrent(): boolean; tryApply(tx: Tx): Spending };
+  together(): { isCurrent(): boolean; tryApply(tx: Tx, verdicts: ProofVerdicts): Spending };
   /** True where a block of the chain has it. */
   isMined(id: Uint8Array): boolean;
 }
@@ -67,8 +66,8 @@ export interface Pool {
   /** Throws ApiError where `submit` would refuse it, wrong signatures aside. */
   check(tx: Tx): void;
   get(id: Uint8Array): Tx | undefined;
-  /** True if exactly these bytes passed all checks already, signatures included (H-18). */
-  holds(tx: Tx): boolean;
+  /** What was found about the proofs of exactly these bytes, where they wait here (H-18). */
+  verdictsOn(tx: Tx): ProofVerdicts | undefined;
   /** Decoded one by one; what comes or goes meanwhile may be among them or not. */
   list(): Iterable<Tx>;
   size(): number;
@@ -108,7 +107,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     clock,
     together() {
       const { isCurrent, tryApply } = state.together();
-      return { isCurrent, tryApply: (entry) => tryApply(decode(entry)) };
+      return { isCurrent, tryApply: (entry) => tryApply(decode(entry), entry.verdicts) };
     },
     isSound: (entry) => problemOf(entry) === undefined,
     announce,
@@ -125,7 +124,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     log,
     isKnown: (tx, key) => stopped || entries.has(key) || state.isMined(tx.id),
     put(tx) {
-      const entry = put(tx, NOTHING_SPENT, true);
+      const entry = put(tx, allGood(tx), NOTHING_SPENT, true);
       unsettled.shake([entry]);
       return entry;
     },
@@ -141,7 +140,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     const bytes = latin1(tx.bytes);
     const running = arriving.get(bytes);
     if (running !== undefined) return running;
-    const arrival = admit(tx, latin1(tx.id), true);
+    const arrival = admit(tx, latin1(tx.id));
     arriving.set(bytes, arrival);
     try {
       return await arrival;
@@ -150,7 +149,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     }
   }
 
-  async function admit(tx: Tx, key: string, checkSignature: boolean): Promise<Tx> {
+  async function admit(tx: Tx, key: string): Promise<Tx> {
     if (tx.def.internal) {
       throw apiError('BadTransactionType', tx.type, tx.version);
     }
@@ -159,11 +158,11 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     if (known !== undefined) return earlier(known, sender);
     senders.requireRoom(tx.bytes.length, sender);
     requireDecodable(tx);
-    if (checkSignature && !(await areSignaturesValid(tx))) throw invalidSignature(tx);
+    const verdicts = await findVerdicts(tx);
     // One with other proofs may have come in meanwhile: the first one stays.
     const rival = entries.get(key);
     if (rival !== undefined) return earlier(rival, sender);
-    const entry = insert(tx, sender);
+    const entry = insert(tx, sender, verdicts);
     try {
       await journal.append(tx.bytes);
     } catch (cause) {
@@ -193,12 +192,13 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     return decode(known);
   }
 
-  /** Those it carries too. A number of proofs other than one is refused by the rules. */
-  async function areSignaturesValid(tx: Tx): Promise<boolean> {
-    const verdicts = await Promise.all(
-      signaturesOf(tx).map((of) => verifier.verifyOne(of.publicKey, of.message, of.signature)),
+  async function findVerdicts(tx: Tx): Promise<ProofVerdicts> {
+    const checks: SignatureCheck[] = [];
+    addChecks(checks, tx);
+    const answers = await Promise.all(
+      checks.map((of) => verifier.verifyOne(of.publicKey, of.message, of.signature)),
     );
-    return verdicts.every(Boolean);
+    return takeVerdicts(answers.values(), tx);
   }
 
   function announce(entry: PoolEntry): void {
@@ -206,20 +206,20 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     tellAll(listeners, log, (listener) => listener.added?.(entry));
   }
 
-  function check(tx: Tx, sender: string): Spending {
-    const spending = state.tryApply(tx);
+  function check(tx: Tx, sender: string, verdicts: ProofVerdicts): Spending {
+    const spending = state.tryApply(tx, verdicts);
     senders.requireRoom(tx.bytes.length, sender);
     senders.requireFunds(tx, sender, spending);
     return spending;
   }
 
-  function insert(tx: Tx, sender: string): PoolEntry {
+  function insert(tx: Tx, sender: string, verdicts: ProofVerdicts): PoolEntry {
     // Others may have filled the pool while the signature was being checked.
-    return put(tx, check(tx, sender));
+    return put(tx, verdicts, check(tx, sender, verdicts));
   }
 
-  function put(tx: Tx, spending: Spending, returned = false): PoolEntry {
-    const entry = entryOf(tx, spending, returned);
+  function put(tx: Tx, verdicts: ProofVerdicts, spending: Spending, returned = false): PoolEntry {
+    const entry = entryOf(tx, verdicts, spending, returned);
     entries.set(entry.key, entry);
     order.add(entry);
     senders.add(entry);
@@ -256,7 +256,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   /** Why the head alone refuses it. */
   function problemOf(entry: PoolEntry): ApiError | undefined {
     try {
-      state.tryApply(decode(entry));
+      state.tryApply(decode(entry), entry.verdicts);
       return undefined;
     } catch (error) {
       return refusalFrom(error);
@@ -330,7 +330,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       // Most of it, since the journal is trimmed now and then only.
       if (entries.has(key) || state.isMined(tx.id)) continue;
       try {
-        announce(insert(tx, latin1(tx.sender)));
+        announce(insert(tx, latin1(tx.sender), allGood(tx)));
         kept++;
       } catch (error) {
         // Throws what is a fault of this node.
@@ -342,7 +342,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     if (refused.length > 0) for (const entry of entries.values()) unsettled.putLast(entry);
     for (const tx of refused) {
       if (entries.has(latin1(tx.id))) continue;
-      unsettled.putLast(put(tx, NOTHING_SPENT));
+      unsettled.putLast(put(tx, allGood(tx), NOTHING_SPENT));
       kept++;
     }
     if (kept !== journal.recovered.length) {
@@ -353,14 +353,14 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
 
   return {
     submit,
-    check: (tx) => void check(tx, latin1(tx.sender)),
+    check: (tx) => void check(tx, latin1(tx.sender), allGood(tx)),
     get: (id) => {
       const entry = entries.get(latin1(id));
       return entry && decode(entry);
     },
-    holds: (tx) => {
+    verdictsOn: (tx) => {
       const entry = entries.get(latin1(tx.id));
-      return entry !== undefined && equal(entry.bytes, tx.bytes);
+      return entry !== undefined && equal(entry.bytes, tx.bytes) ? entry.verdicts : undefined;
     },
     *list() {
       for (const entry of inOrder()) yield decode(entry);

@@ -10,6 +10,7 @@ import { accountOf, available } from '../ledger/accounts.ts';
 import { assetBalance } from '../ledger/assets.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
+import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { PoolChain } from './pool.ts';
@@ -41,20 +42,15 @@ export function createTrial(
     return { ...context, timestamp: clock.now() };
   }
 
-  // The pool has checked the signatures. Nobody executes contracts here yet: 103, 104 and 107 are
-  // refused with a text that says so.
-  const known: Knowledge = {
-    signatureVerified: true,
-    carriedVerified: true,
-    heightOf: (id) => confirmedHeight(view, id),
-  };
+  // This node executes no contracts yet: 103, 104 and 107 are refused with a text that says so.
+  const known: Knowledge = { heightOf: (id) => confirmedHeight(view, id) };
 
   return {
     context: present,
-    tryApply(tx: Tx) {
+    tryApply(tx: Tx, verdicts: ProofVerdicts) {
       const block = present();
       const mark = overlay.mark();
-      applyTransaction(tx, overlay, block, known);
+      applyTransaction(tx, verdicts, overlay, block, known);
       const spending = spendingOf(tx.sender, overlay.since(mark));
       overlay.revert(mark);
       return spending;
@@ -65,9 +61,9 @@ export function createTrial(
       const own = createOverlay(view);
       return {
         isCurrent: () => equal(blockchain.tip().id, at),
-        tryApply(tx: Tx) {
+        tryApply(tx: Tx, verdicts: ProofVerdicts) {
           const mark = own.mark();
-          applyTransaction(tx, own, block, known);
+          applyTransaction(tx, verdicts, own, block, known);
           return spendingOf(tx.sender, own.since(mark));
         },
       };

@@ -69,7 +69,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
         clock,
       ),
       equivocations: createEquivocations(consensus, clock, log),
-      isVerified: (tx) => pool.holds(tx),
+      knownVerdicts: pool.verdictsOn,
     },
   );
   const sending = synchronization.transactionBroadcaster;

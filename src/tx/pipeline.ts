@@ -4,29 +4,26 @@
  * features, known id, funds, permissions, fee, the rules of the type, and the balances that result.
  *
  * Invariants: a refused transaction leaves no trace; the verdict depends on nothing but the
- * transaction, the ledger and the block context.
+ * transaction, the verdicts on its proofs, the ledger and the block context.
  */
-import { type ApiError, apiError, refused } from '../base/errors.ts';
+import { assert } from '../base/assert.ts';
+import { apiError, refused } from '../base/errors.ts';
 import { base58 } from '../codec/text.ts';
 import type { LedgerView, Overlay } from '../ledger/ledger.ts';
-import { scripts } from '../ledger/tables.ts';
+import { judgeProofs } from './judge-proofs.ts';
+import type { ProofVerdicts, Verdicts } from './proof-verdicts.ts';
 import { checkBalances, checkSpending } from './rules/balance-check.ts';
 import type { ChainRules } from './rules/chain-rules.ts';
 import { activeFeatures, feature, featureName } from './rules/features.ts';
 import { chargeFee, checkFee, feeAssetOf } from './rules/fees.ts';
 import { checkPermissions } from './rules/sender-permissions.ts';
-import { isSigned } from './seal.ts';
 import type { BlockContext, Tx } from './transaction.ts';
 
 const FUTURE_MAX_MS = 90 * 60_000;
 const GENESIS_HEIGHT = 1;
 
-/** What is known about a transaction from elsewhere. */
+/** What is known beside the state. */
 export interface Knowledge {
-  /** Verdict on its only proof, which is checked on another thread. */
-  readonly signatureVerified: boolean;
-  /** The same on `def.signatures`; whoever does not check them leaves it out: no 7 and no 105. */
-  readonly carriedVerified?: boolean;
   /** True where somebody executes contracts; elsewhere 103, 104 and 107 would wait in vain. */
   readonly contracts?: boolean;
   /** Height of the block that holds this id, the one in the making included. */
@@ -48,14 +45,16 @@ export function blockContext(
  */
 export function applyTransaction(
   tx: Tx,
+  verdicts: ProofVerdicts,
   ledger: Overlay,
   block: BlockContext,
   known: Knowledge,
 ): bigint {
   const mark = ledger.mark();
   try {
+    if (tx.layout.frame !== 'genesis') judgeProofs(tx, ledger, verdicts);
     requirePlace(tx, block, known);
-    const earned = applyAnywhere(tx, ledger, block, known);
+    const earned = applyAnywhere(tx, verdicts, ledger, block, known);
     checkBalances(ledger, mark, block.rules.nativeToken);
     return earned;
   } catch (error) {
@@ -64,20 +63,37 @@ export function applyTransaction(
   }
 }
 
-function applyAnywhere(tx: Tx, ledger: Overlay, block: BlockContext, known: Knowledge): bigint {
-  const { apply, inner, signatures } = tx.def;
-  const isJudged = signatures === undefined || known.carriedVerified !== undefined;
-  if (apply === undefined || !isJudged) throw apiError('NotAvailable', tx.def.name);
+function applyAnywhere(
+  tx: Tx,
+  { carried }: ProofVerdicts,
+  ledger: Overlay,
+  block: BlockContext,
+  known: Knowledge,
+): bigint {
+  const { apply, inner } = tx.def;
+  if (apply === undefined) throw apiError('NotAvailable', tx.def.name);
   if (tx.layout.frame === 'genesis') {
     apply(tx, ledger, block);
     return 0n;
   }
-  const carriedVerified = signatures === undefined || known.carriedVerified === true;
-  checkCommon(tx, ledger, block, known.signatureVerified && carriedVerified, known.heightOf);
-  // What a transaction carries pays for both, and meets every rule that it would meet alone (H-15).
-  const earned = inner === undefined ? 0n : applyAnywhere(inner(tx), ledger, block, known);
+  checkCommon(tx, ledger, block, known.heightOf);
+  const earned = inner === undefined ? 0n : applyInner(inner(tx), carried[0], ledger, block, known);
   apply(tx, ledger, block);
   return earned + chargeFee(tx, ledger);
+}
+
+/** What a transaction carries pays for both, and meets every rule that it would meet alone (H-15). */
+function applyInner(
+  tx: Tx,
+  own: Verdicts | undefined,
+  ledger: Overlay,
+  block: BlockContext,
+  known: Knowledge,
+): bigint {
+  assert(own !== undefined, 'the proofs of what a transaction carries have their verdicts');
+  const verdicts = { own, carried: [] };
+  judgeProofs(tx, ledger, verdicts);
+  return applyAnywhere(tx, verdicts, ledger, block, known);
 }
 
 /** Genesis types stand in the genesis block, and nothing else does. */
@@ -102,10 +118,8 @@ function checkCommon(
   tx: Tx,
   view: LedgerView,
   block: BlockContext,
-  verified: boolean,
   heightOf: Knowledge['heightOf'],
 ): void {
-  checkVerification(tx, view, verified);
   checkTime(tx, block);
   checkFeatures(tx, block);
   const height = heightOf(tx.id);
@@ -116,27 +130,6 @@ function checkCommon(
   checkSpending(tx, view, block.rules.nativeToken);
   checkPermissions(tx, view, block);
   checkFee(tx, view, block);
-}
-
-function checkVerification(tx: Tx, view: LedgerView, signatureVerified: boolean): void {
-  if (view.get(scripts, tx.sender) !== undefined) {
-    throw apiError('NotAvailable', 'Sending from a scripted account');
-  }
-  if (tx.proofs.length !== 1) {
-    throw refused('Transactions from non-scripted accounts must have exactly 1 proof');
-  }
-  if (signatureVerified) return;
-  throw invalidSignature(tx);
-}
-
-/** The refusal of a transaction whose signature is wrong. */
-export function invalidSignature(tx: Tx): ApiError {
-  return apiError(
-    'WrongProof',
-    isSigned(tx.layout.frame)
-      ? 'invalid signature'
-      : `Script doesn't exist and proof doesn't validate as signature for '${base58.encode(tx.id)}'`,
-  );
 }
 
 function checkTime(tx: Tx, block: BlockContext): void {

@@ -3,7 +3,6 @@
  * ids, OpenAPI, CLI flags, documentation and test generators.
  */
 import type { ApiError } from '../base/errors.ts';
-import type { SignatureCheck } from '../base/ports.ts';
 import type { ChainScheme, Codec, JsonSchema, ValueOf } from '../codec/codec.ts';
 import type { Ledger, LedgerView } from '../ledger/ledger.ts';
 import type { ChainRules } from './rules/chain-rules.ts';
@@ -58,6 +57,13 @@ export interface BlockContext {
   /** Features that are active at this height (features.ts). */
   readonly features: ReadonlySet<number>;
   readonly rules: ChainRules;
+}
+
+/** A message with the proofs that an account has put on it. */
+export interface Proven {
+  readonly publicKey: Uint8Array;
+  readonly message: Uint8Array;
+  readonly proofs: readonly Uint8Array[];
 }
 
 /** What leaves the sender beside the fee; a negative amount comes in. */
@@ -136,8 +142,8 @@ export interface TxType<F extends Fields = Fields> {
   readonly executable?: boolean;
   /** The transaction that this one carries and executes; its sender pays. */
   readonly inner?: (tx: Tx<F>) => Tx;
-  /** Signatures beside its own: of orders, of a transaction that it carries. */
-  readonly signatures?: (tx: Tx<F>) => readonly SignatureCheck[];
+  /** What others have signed in it: orders, a transaction that it carries. */
+  readonly carried?: (tx: Tx<F>) => readonly Proven[];
   /** Account that pays the fee; default: the sender. */
   readonly payer?: (tx: Tx<F>, scheme: ChainScheme) => Uint8Array;
   /** Addresses other than the sender that list this transaction, aliases resolved. */

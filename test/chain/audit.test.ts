@@ -67,7 +67,12 @@ t.test('a chain that goes wrong is found out at the first block', async (t) => {
   t.strictSame(heard, []);
   await blockchain.rollback(1);
   const wrong = blockchain.exclusive(async (inside) => {
-    const applied = await inside.apply(blockchain.view, inside.tip(), block, [], new Ahead());
+    const applied = await inside.apply(
+      blockchain.view,
+      inside.tip(),
+      { block, txs: [], verdicts: [] },
+      new Ahead(),
+    );
     credit(applied.overlay, bob.address, 7n);
     await inside.commit([applied]);
   });

@@ -17,6 +17,7 @@ import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { KeyPair } from '../../src/crypto/family.ts';
 import { roleNumber } from '../../src/ledger/roles.ts';
+import { allGood } from '../../src/tx/proof-verdicts.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import type { ChainRules } from '../../src/tx/rules/chain-rules.ts';
 import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
@@ -180,7 +181,7 @@ export async function mine(at: TestChain, txs: readonly Tx[] = []): Promise<Bloc
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
   return at.blockchain.forge(miner, time, async (draft) => {
-    for (const tx of txs) draft.add(tx);
+    for (const tx of txs) draft.add(tx, allGood(tx));
   });
 }
 

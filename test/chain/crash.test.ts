@@ -1,5 +1,6 @@
 // A node that dies at any step of a commit, of one block or of a reorganisation, and starts again on
 // what the store has.
+
 import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
@@ -8,6 +9,7 @@ import { createEquivocations } from '../../src/chain/equivocation.ts';
 import { createForkChoice } from '../../src/chain/fork-choice.ts';
 import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { allGood } from '../../src/tx/proof-verdicts.ts';
 import { Rng } from '../generators/random.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import {
@@ -42,7 +44,8 @@ async function mineLate(at: TestChain): Promise<void> {
   const miner = miners.find((one) => at.blockchain.nextSlot(one, from)?.from === from)!;
   at.clock.time = from + 10;
   await at.blockchain.forge(miner, at.clock.time, async (draft) => {
-    draft.add(payment(alice, bob, 3n, at.clock.time));
+    const tx = payment(alice, bob, 3n, at.clock.time);
+    draft.add(tx, allGood(tx));
   });
 }
 
@@ -119,7 +122,7 @@ async function followed(at: TestChain, branch: readonly Block[]): Promise<void> 
       log: quiet,
       invalid: createInvalidBlocks({ max: 10, forgetMs: 1000 }, clock),
       equivocations: createEquivocations(consensus, clock, quiet),
-      isVerified: () => true,
+      knownVerdicts: allGood,
     },
   );
   await choice.adopt(await Promise.all(branch.slice(0, DEPTH).map(choice.check)));

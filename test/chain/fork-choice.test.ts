@@ -1,5 +1,6 @@
 // Reorganisation at the level of the chain: scenarios 28, 29 and 39–48 as far as they need no
 // network. Two or more chains of one network share a past and then grow apart.
+
 import t, { type Test } from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { decodeBlock } from '../../src/block/block.ts';
@@ -9,6 +10,7 @@ import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { blockAt, findTransaction } from '../../src/chain/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { aliasOwner } from '../../src/ledger/aliases.ts';
+import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { createAlias } from '../../src/tx/types/010-create-alias.ts';
 import {
@@ -55,7 +57,7 @@ async function newFork(rollbackMax = 100): Promise<Fork> {
       log,
       invalid: createInvalidBlocks({ max: 30_000, forgetMs: 300_000 }, clock),
       equivocations: createEquivocations(consensus, clock, quiet),
-      isVerified: () => false,
+      knownVerdicts: () => undefined,
     },
   );
   return { ...at, fork, rolledBack, errors };
@@ -84,7 +86,7 @@ async function mineLate(at: Fork, skip: number, txs: readonly Tx[] = []) {
     if (slot === undefined || slot.from > start + LENGTH_MS / 2) continue;
     at.clock.time = slot.from + 10;
     return at.blockchain.forge(miner, at.clock.time, async (draft) => {
-      for (const tx of txs) draft.add(tx);
+      for (const tx of txs) draft.add(tx, allGood(tx));
     });
   }
   throw new Error('somebody has the turn');

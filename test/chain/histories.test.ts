@@ -3,6 +3,7 @@
  * again, byte for byte, after what came later is taken back; and a node that saw only the blocks
  * that stayed has the same rows (row R19 of the goals in short form; ROLLBACK_FORKS makes it long).
  */
+
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
@@ -10,6 +11,7 @@ import { type Block, decodeBlock } from '../../src/block/block.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/key-codecs.ts';
 import { features } from '../../src/ledger/tables.ts';
+import { allGood } from '../../src/tx/proof-verdicts.ts';
 import { actions, newScene, type Scene } from '../generators/actions.ts';
 import { Rng } from '../generators/random.ts';
 import { createMemoryStore, type MemoryStore } from '../simulated/memory-store.ts';
@@ -73,7 +75,7 @@ function attempt(draft: BlockDraft, scene: Scene, type: number): boolean {
   const made = actions[type]?.(scene);
   if (made === undefined) return false;
   try {
-    draft.add(made.tx);
+    draft.add(made.tx, allGood(made.tx));
   } catch (error) {
     if (error instanceof ApiError) return false;
     throw error;

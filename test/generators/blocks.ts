@@ -6,9 +6,11 @@
  * test; the valid block comes last, so that whoever has followed the sequence stands at its parent
  * for all of them; the same seed gives the same sequence.
  */
+
 import { ApiError } from '../../src/base/errors.ts';
 import type { Block } from '../../src/block/block.ts';
 import type { Tip } from '../../src/chain/blockchain.ts';
+import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import {
@@ -97,7 +99,7 @@ async function grow(at: TestChain, scene: Scene, miner: Account, time: number) {
       const made = actions[rng.pick(types)]?.(scene);
       if (made === undefined) continue;
       try {
-        draft.add(made.tx);
+        draft.add(made.tx, allGood(made.tx));
       } catch (error) {
         if (error instanceof ApiError) continue;
         throw error;

@@ -5,6 +5,7 @@ import type { Journal } from '../../src/base/ports.ts';
 import { applying, type Outcome, pack } from '../../src/mempool/packer.ts';
 import { createPool, type Pool, type PoolOptions } from '../../src/mempool/pool.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
+import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx, decodeTx } from '../../src/tx/tx-bytes.ts';
 import { createAlias } from '../../src/tx/types/010-create-alias.ts';
@@ -100,7 +101,7 @@ t.test(
     await mine(at, [earlier]);
     t.equal(pool.get(earlier.id), undefined);
     t.same(pool.get(later.id)?.bytes, later.bytes);
-    t.ok(pool.holds(later));
+    t.ok(pool.verdictsOn(later));
   },
 );
 
@@ -221,7 +222,8 @@ t.test(
     await mine(at, [payment(alice, carol, FUNDS / 2n, at.clock.time)]);
     const { blockchain, clock } = at;
     const draft = {
-      add: (tx: typeof pooled) => void createTrial(blockchain, rules, clock).tryApply(tx),
+      add: (tx: typeof pooled) =>
+        void createTrial(blockchain, rules, clock).tryApply(tx, allGood(tx)),
     };
     await pack(pool, { bytesMax: 10_000, countMax: 10 }, applying(draft.add), clock);
     t.equal(pool.size(), 0);

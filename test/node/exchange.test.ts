@@ -2,9 +2,11 @@
  * Trades on a whole node: orders of both versions, made and signed by traders, sent by an exchange
  * (state.md#exchange). Rules of the state alone are in test/rules/exchange.test.ts.
  */
+
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import type { Order } from '../../src/tx/fields/order.ts';
+import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
@@ -187,9 +189,10 @@ t.test('a block with a forged order is refused', async (t) => {
   for (const { clock } of nodes) await clock.advance(10_000);
   const sign = (message: Uint8Array) =>
     maker.family.sign(owner.privateKey, message, seededRandom('a forger'));
-  const cheat = await blockchain.forge({ ...owner, sign }, maker.clock.now(), async (draft) =>
-    draft.add(trade(at, forged, 1)),
-  );
+  const cheat = await blockchain.forge({ ...owner, sign }, maker.clock.now(), async (draft) => {
+    const tx = trade(at, forged, 1);
+    draft.add(tx, allGood(tx));
+  });
   await t.rejects(judge.node.blockchain.append(cheat), { message: /doesn't validate/ });
   t.equal(judge.node.blockchain.tip().height, 2);
 });

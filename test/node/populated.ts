@@ -1,8 +1,10 @@
 /** A whole node whose chain has something of everything: what read endpoints are asked about. */
+
 import { createHash } from 'node:crypto';
 import { base58 } from '../../src/base/base58.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
+import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
@@ -44,7 +46,7 @@ export async function populated(scope: Scope, options: WholeOptions = {}): Promi
     await clock.advance(ROUND_MS);
     await node.blockchain.forge(generator, clock.now(), async (draft, limits) => {
       await pack(node.pool, limits, applying(draft.add), clock);
-      for (const tx of more) draft.add(tx);
+      for (const tx of more) draft.add(tx, allGood(tx));
     });
     const { height } = node.blockchain.tip();
     for (const tx of node.services.chain.blockAt(height)!.transactions) byType.set(tx.type, tx);

@@ -216,7 +216,7 @@ const seams: Readonly<Record<string, Seam>> = {
         log: quiet,
         invalid: createInvalidBlocks({ max: 10, forgetMs: 1000 }, judge.clock),
         equivocations: createEquivocations(consensus, judge.clock, quiet),
-        isVerified: () => false,
+        knownVerdicts: () => undefined,
       },
     );
     const block = await mine(maker);

@@ -76,7 +76,7 @@ t.test('scenario 82: what a block may not hold', async (t) => {
     h.refusal(executed(h, creation, sum(1n))),
     `Executable transaction ${base58.encode(creation.id)} has been already executed`,
   );
-  const noVerdict = { carriedVerified: false };
+  const noVerdict = { verdicts: { own: [true], carried: [[false]] } };
   t.match(h.refusal(executed(h, create(h, bob), []), noVerdict), /doesn't validate as signature/);
 });
 

@@ -120,7 +120,13 @@ t.test('who trades what', async (t) => {
     h.refusal(trade(h, orders(asset, { proofs: [] }), 1n)),
     'Orders of non-scripted accounts must have exactly 1 proof',
   );
-  t.match(h.refusal(trade(h, orders(asset), 1n), { carriedVerified: false }), /doesn't validate/);
+  for (const carried of [
+    [[false], [true]],
+    [[true], [false]],
+  ]) {
+    const verdicts = { own: [true], carried };
+    t.match(h.refusal(trade(h, orders(asset), 1n), { verdicts }), /doesn't validate/);
+  }
   const concerned = [...(exchange.involved?.(trade(h, orders(asset), 1n) as never, h.head) ?? [])];
   t.same(concerned, [bob.address, alice.address]);
 });

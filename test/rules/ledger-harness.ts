@@ -16,6 +16,7 @@ import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import type { Role } from '../../src/ledger/roles.ts';
 import { stateHashes, tables, undo } from '../../src/ledger/tables.ts';
 import { applyTransaction, blockContext, type Knowledge } from '../../src/tx/pipeline.ts';
+import { allGood, type ProofVerdicts } from '../../src/tx/proof-verdicts.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import {
   type BlockFees,
@@ -101,7 +102,7 @@ export interface Harness {
    */
   make<F extends Fields>(def: TxType<F>, from: Actor, input: object, how?: Making): Tx;
   /** Applies to the block in the making. Throws ApiError. */
-  apply(tx: Tx, known?: Partial<Knowledge>): bigint;
+  apply(tx: Tx, known?: Judging): bigint;
   /** `make` and `apply`. */
   send<F extends Fields>(def: TxType<F>, from: Actor, input: object, how?: Making): Tx;
   /** Finishes and commits the block, then checks the invariants. */
@@ -111,7 +112,12 @@ export interface Harness {
   dump(): readonly string[];
   balance(of: Actor, assetId?: Uint8Array): bigint;
   /** The message with which the transaction is refused; nothing of it may stay. */
-  refusal(tx: Tx, known?: Partial<Knowledge>): string;
+  refusal(tx: Tx, known?: Judging): string;
+}
+
+/** What a test knows better than the harness; by default every proof is good. */
+export interface Judging extends Partial<Knowledge> {
+  readonly verdicts?: ProofVerdicts;
 }
 
 export interface Making {
@@ -183,11 +189,9 @@ export async function createHarness(options: Genesis): Promise<Harness> {
     return buildTx(def, layout, values as unknown as Input<F>, proofs, scheme) as unknown as Tx;
   }
 
-  function apply(tx: Tx, known: Partial<Knowledge> = {}): bigint {
+  function apply(tx: Tx, { verdicts = allGood(tx), ...known }: Judging = {}): bigint {
     const id = latin1(tx.id);
-    const earned = applyTransaction(tx, draft, block, {
-      signatureVerified: true,
-      carriedVerified: true,
+    const earned = applyTransaction(tx, verdicts, draft, block, {
       contracts: true,
       heightOf: () => mined.get(id) ?? (ids.includes(id) ? block.height : undefined),
       ...known,

@@ -164,7 +164,7 @@ export class Checkers {
         consensus,
         invalid: createInvalidBlocks({ max: 10, forgetMs: 1000 }, clock),
         equivocations: createEquivocations(consensus, clock, quiet),
-        isVerified: () => false,
+        knownVerdicts: () => undefined,
       },
     );
     const { height } = blockchain.tip();

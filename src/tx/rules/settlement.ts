@@ -4,13 +4,12 @@
  */
 import { apiError, refused } from '../../base/errors.ts';
 import { mulDivFloor } from '../../base/int.ts';
-import type { SignatureCheck } from '../../base/ports.ts';
 import { assetOf, move } from '../../ledger/assets.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { orderFills, scripts } from '../../ledger/tables.ts';
 import type { Order } from '../fields/order.ts';
 import type { OrderPair } from '../fields/order-pair.ts';
-import type { BlockContext } from '../transaction.ts';
+import type { BlockContext, Proven } from '../transaction.ts';
 import { scriptedAsset } from './asset-rules.ts';
 import { PRICE_UNIT, type Trade } from './order-rules.ts';
 
@@ -44,14 +43,13 @@ export function tradedAssets({ orders }: Trade): readonly Uint8Array[] {
   return [amountAsset, priceAsset].filter((id) => id !== undefined);
 }
 
-/** The signatures of both orders, where each has exactly one. */
-export function orderSignatures({ order1, order2 }: OrderPair): readonly SignatureCheck[] {
-  return [order1, order2].flatMap(({ proofs, senderPublicKey, body }) => {
-    const [signature, second] = proofs;
-    if (signature === undefined || second !== undefined) return [];
-    return [{ publicKey: senderPublicKey, message: body, signature }];
-  });
-}
+/** Both orders are signed by their senders. */
+export const provenOrders = ({ order1, order2 }: OrderPair): readonly Proven[] =>
+  [order1, order2].map(({ senderPublicKey, body, proofs }) => ({
+    publicKey: senderPublicKey,
+    message: body,
+    proofs,
+  }));
 
 function guardAsset(ledger: Ledger, id: Uint8Array): void {
   const asset = assetOf(ledger, id);
@@ -59,7 +57,7 @@ function guardAsset(ledger: Ledger, id: Uint8Array): void {
   if (asset.script !== undefined) throw scriptedAsset();
 }
 
-/** The account behind an order; its signature has been checked elsewhere. */
+/** The account behind an order; a single proof of it has been judged before (judge-proofs.ts). */
 function owner(ledger: Ledger, order: Order): Uint8Array {
   const address = ledger.scheme.addressOf(order.senderPublicKey);
   if (ledger.get(scripts, address) !== undefined) {

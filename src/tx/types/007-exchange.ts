@@ -13,7 +13,7 @@ import { orders, ordersOfVersion1 } from '../fields/order-pair.ts';
 import { fee, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
 import { guardTrade } from '../rules/order-rules.ts';
-import { orderSignatures, settle, tradedAssets } from '../rules/settlement.ts';
+import { provenOrders, settle, tradedAssets } from '../rules/settlement.ts';
 import { transaction } from '../transaction.ts';
 
 const first = ['orders', 'price', 'amount', 'buyMatcherFee', 'sellMatcherFee', 'fee', 'timestamp'];
@@ -41,7 +41,7 @@ export const exchange = transaction({
   signable: false,
   sender: ({ orders: { order1 } }) => order1.matcherPublicKey,
   check: ({ fields }) => guardTrade(fields),
-  signatures: ({ fields: { orders: pair } }) => orderSignatures(pair),
+  carried: ({ fields: { orders: pair } }) => provenOrders(pair),
   /** The matcher needs what the fees of the orders do not cover. */
   spends: ({ fields }) => ({
     assetId: undefined,

@@ -20,8 +20,8 @@ import { senderPublicKey, timestamp } from '../fields/shared.ts';
 import { sizedId } from '../fields/sized-id.ts';
 import { txToJson } from '../json/described.ts';
 import { readRequest, readTransaction } from '../json/request.ts';
+import { provenOf } from '../proof-verdicts.ts';
 import { feature } from '../rules/features.ts';
-import { signatureOf } from '../signatures.ts';
 import { EXECUTED_TX_BYTES_MAX, TX_BYTES_MAX } from '../size.ts';
 import { type Tx, type TxType, transaction } from '../transaction.ts';
 import { createContract } from './103-create-contract.ts';
@@ -87,7 +87,7 @@ export const executedContract = transaction({
   madeByMiner: true,
   bytesMax: EXECUTED_TX_BYTES_MAX,
   inner: ({ fields }) => fields.tx,
-  signatures: ({ fields }) => signatureOf(fields.tx),
+  carried: ({ fields }) => [provenOf(fields.tx)],
   /** The executed transaction itself has been applied before. */
   apply({ fields, id, sender }, ledger, block) {
     const { tx, results: entries } = fields;

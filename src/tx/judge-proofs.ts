@@ -1,0 +1,54 @@
+/**
+ * The one place that decides whether the proofs of a transaction let it happen
+ * (state.md#order-of-checks): an account without a script needs exactly one good signature; of an
+ * account with a script, the script decides.
+ */
+import { type ApiError, apiError, refused } from '../base/errors.ts';
+import { base58 } from '../codec/text.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import { scripts } from '../ledger/tables.ts';
+import type { ProofVerdicts, Verdicts } from './proof-verdicts.ts';
+import { isSigned } from './seal.ts';
+import type { Tx } from './transaction.ts';
+
+/** Throws ApiError. */
+export function judgeProofs(tx: Tx, view: LedgerView, { own, carried }: ProofVerdicts): void {
+  const script = view.get(scripts, tx.sender);
+  if (script !== undefined) judgeByScript(tx, script, own);
+  else judgeBySignature(tx, own);
+  if (carried.length > 0) judgeCarried(tx, view, carried);
+}
+
+function judgeBySignature(tx: Tx, verdicts: Verdicts): void {
+  if (tx.proofs.length !== 1) {
+    throw refused('Transactions from non-scripted accounts must have exactly 1 proof');
+  }
+  if (verdicts[0] !== true) throw invalidSignature(tx);
+}
+
+/** A script may want none of the proofs, or all of them. This node executes no scripts. */
+function judgeByScript(_tx: Tx, _script: Uint8Array, _verdicts: Verdicts): never {
+  throw apiError('NotAvailable', 'Sending from a scripted account');
+}
+
+/**
+ * The signature of an order, or of the transaction inside. Their number and their scripts are for
+ * the rules of what is carried.
+ */
+function judgeCarried(tx: Tx, view: LedgerView, verdicts: readonly Verdicts[]): void {
+  const carried = tx.def.carried?.(tx) ?? [];
+  for (const [i, { publicKey, proofs }] of carried.entries()) {
+    if (proofs.length !== 1 || verdicts[i]?.[0] === true) continue;
+    if (view.get(scripts, view.scheme.addressOf(publicKey)) === undefined)
+      throw invalidSignature(tx);
+  }
+}
+
+function invalidSignature(tx: Tx): ApiError {
+  return apiError(
+    'WrongProof',
+    isSigned(tx.layout.frame)
+      ? 'invalid signature'
+      : `Script doesn't exist and proof doesn't validate as signature for '${base58.encode(tx.id)}'`,
+  );
+}
