@@ -8,7 +8,7 @@
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import { type ApiError, apiError } from '../base/errors.ts';
-import { isObject, type JsonObject, parse } from '../base/json.ts';
+import { isObject, type JsonObject, parse, TooManyValues } from '../base/json.ts';
 import { type Cut, cutText, RestTooLong } from '../base/json-cut.ts';
 import { CodecError, type JsonSchema } from '../codec/codec.ts';
 import { integerFromJson } from '../codec/primitives.ts';
@@ -80,8 +80,11 @@ function textOf(bytes: Uint8Array): string {
 
 function readJson(text: string): unknown {
   try {
-    return parse(text);
-  } catch {
+    return parse(text, limits.body.values);
+  } catch (error) {
+    if (error instanceof TooManyValues) {
+      throw apiError('TooBigSequence', `The body holds more than ${limits.body.values} values`);
+    }
     // SyntaxError, or RangeError on absurd nesting.
     throw malformed([]);
   }

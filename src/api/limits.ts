@@ -10,6 +10,8 @@ export const limits = {
     /** Takes whatever `encrypt` may have given, which is a third longer. */
     decrypt: 256 * KIB,
     script: 64 * KIB,
+    /** Values in the JSON of a body, lists and objects among them; over it: 400/10. */
+    values: 50_000,
   },
   /** Bytes of an answer. */
   answer: 16 * MIB,

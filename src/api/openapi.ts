@@ -3,10 +3,12 @@
  * (rest.md#interface-description; decision 26). Their schemas are JSON Schema already, so
  * nothing is converted.
  */
+import type { Budget } from '../base/budget.ts';
 import type { JsonSchema } from '../codec/codec.ts';
 import { budgetOf, mayWait } from './budget.ts';
+import { limits } from './limits.ts';
 import type { Params } from './params.ts';
-import { type AnyRoute, pathNames } from './route.ts';
+import { type AnyRoute, type Body, pathNames } from './route.ts';
 
 export interface Description {
   readonly version: string;
@@ -15,6 +17,11 @@ export interface Description {
 }
 
 type Document = Record<string, unknown>;
+
+const sizeOf = ({ type }: Body<unknown>, { bytesIn }: Budget): string =>
+  type === 'application/json'
+    ? `At most ${bytesIn} bytes and ${limits.body.values} JSON values.`
+    : `At most ${bytesIn} bytes.`;
 
 const KEYED: Readonly<Record<AnyRoute['access'], string>> = {
   public: '',
@@ -162,7 +169,7 @@ function operation(route: AnyRoute, path: string): Document {
       : {
           requestBody: {
             required: body.optional !== true,
-            description: `At most ${budget.bytesIn} bytes.`,
+            description: sizeOf(body, budget),
             content: { [body.type]: { schema: bodySchema(body, budget.bytesIn) } },
           },
         }),

@@ -24,9 +24,22 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Throws SyntaxError. */
-export function parseExactly(text: string, depthMax: number): unknown {
-  const reader = new Reader(text, depthMax);
+/** The text holds more values than its reader takes. */
+export class TooManyValues extends Error {
+  override name = 'TooManyValues';
+
+  constructor(most: number) {
+    super(`JSON: more than ${most} values`);
+  }
+}
+
+/** Throws SyntaxError and TooManyValues. */
+export function parseExactly(
+  text: string,
+  depthMax: number,
+  valuesMax = Number.POSITIVE_INFINITY,
+): unknown {
+  const reader = new Reader(text, depthMax, valuesMax);
   const value = reader.value(0);
   if (reader.next() !== END) throw reader.malformed();
   return value;
@@ -37,11 +50,14 @@ const END = -1;
 class Reader {
   private readonly text: string;
   private readonly depthMax: number;
+  private readonly valuesMax: number;
   private at = 0;
+  private values = 0;
 
-  constructor(text: string, depthMax: number) {
+  constructor(text: string, depthMax: number, valuesMax: number) {
     this.text = text;
     this.depthMax = depthMax;
+    this.valuesMax = valuesMax;
   }
 
   malformed(): SyntaxError {
@@ -65,6 +81,7 @@ class Reader {
   }
 
   value(depth: number): unknown {
+    if (++this.values > this.valuesMax) throw new TooManyValues(this.valuesMax);
     switch (this.next()) {
       case OPEN_OBJECT:
         return this.object(depth + 1);

@@ -7,7 +7,9 @@
  * Both take time in proportion to the text and refuse values that lie deeper than `DEPTH_MAX`.
  * Writing: a `bigint` is printed as a bare integer.
  */
-import { parseExactly } from './json-exact.ts';
+import { parseExactly, TooManyValues } from './json-exact.ts';
+
+export { TooManyValues };
 
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
 
@@ -25,22 +27,31 @@ const MAYBE_BIG = /\d{16}/;
 
 /** Nothing that the node takes is nested as deep. */
 export const DEPTH_MAX = 100;
-/** A shorter text cannot nest deep enough to cost anything, so the hot paths skip the count. */
-const SHALLOW_CHARS = 4096;
+/** A shorter text holds too little to cost anything, so the hot paths skip the count. */
+const SHORT_CHARS = 4096;
 
-/** Throws SyntaxError on malformed text and on values that lie too deep. */
-export function parse(text: string): unknown {
-  if (MAYBE_BIG.test(text)) return parseExactly(text, DEPTH_MAX);
-  if (text.length > SHALLOW_CHARS && isDeep(text)) throw new SyntaxError('JSON: nested too deep');
+/**
+ * `valuesMax`: how many values the text may hold, lists and objects among them. A longer text is
+ * refused before it is read as a whole. Throws TooManyValues, and SyntaxError on malformed text and
+ * on values that lie too deep.
+ */
+export function parse(text: string, valuesMax = Number.POSITIVE_INFINITY): unknown {
+  if (MAYBE_BIG.test(text)) return parseExactly(text, DEPTH_MAX, valuesMax);
+  if (text.length > SHORT_CHARS) checkShape(text, valuesMax);
   return JSON.parse(text);
 }
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
 
-/** True if brackets are nested deeper than `DEPTH_MAX`; on malformed text the answer may be either. */
-function isDeep(text: string): boolean {
+/**
+ * Throws where brackets are nested deeper than `DEPTH_MAX` or commas and brackets make more than
+ * `valuesMax` values; malformed text may pass or not.
+ */
+function checkShape(text: string, valuesMax: number): void {
   let depth = 0;
+  let values = 1;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
@@ -48,10 +59,11 @@ function isDeep(text: string): boolean {
         if (text.charCodeAt(at) === BACKSLASH) at++;
       }
     } else if ((code | 0x20) === 0x7b) {
-      if (++depth > DEPTH_MAX) return true;
+      if (++depth > DEPTH_MAX) throw new SyntaxError('JSON: nested too deep');
+      if (++values > valuesMax) throw new TooManyValues(valuesMax);
     } else if ((code | 0x20) === 0x7d) depth--;
+    else if (code === COMMA && ++values > valuesMax) throw new TooManyValues(valuesMax);
   }
-  return false;
 }
 
 /** The JSON form of an i64: a plain number where that is exact, else the exact digits. */

@@ -3,6 +3,7 @@
 import t from 'tap';
 import Type from 'typebox';
 import { json, list } from '../../src/api/body.ts';
+import { limits } from '../../src/api/limits.ts';
 import { routes } from '../../src/api/routes/index.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { CodecError, type JsonSchema } from '../../src/codec/codec.ts';
@@ -25,6 +26,13 @@ t.test('problems are collected up to 20, and reading ends there', async (t) => {
   const fields = Object.keys(extra['validationErrors'] as object);
   t.equal(fields.length, 20);
   t.strictSame(fields.slice(0, 2), ['obj.texts[0]', 'obj.texts[1]']);
+});
+
+t.test('too many values are refused before they are read, whatever the schema', async (t) => {
+  const { parse } = json(Type.Object({ id: Type.String() }));
+  const of = (values: number) => Buffer.from(`{"id":"x","more":[${'1,'.repeat(values - 4)}1]}`);
+  t.strictSame(parse(of(limits.body.values)), { id: 'x' });
+  t.throws(() => parse(of(limits.body.values + 1)), { name: 'ApiError', code: 10 });
 });
 
 t.test('too many elements are refused before they are looked at', async (t) => {

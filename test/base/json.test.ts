@@ -1,7 +1,7 @@
 // JSON with long integers: the same as the runtime's own parser, but exact, bounded in depth.
 import fc from 'fast-check';
 import t from 'tap';
-import { DEPTH_MAX, parse, stringify } from '../../src/base/json.ts';
+import { DEPTH_MAX, parse, stringify, TooManyValues } from '../../src/base/json.ts';
 import { parseExactly } from '../../src/base/json-exact.ts';
 
 const outcome = (read: () => unknown): unknown => {
@@ -91,6 +91,18 @@ t.test('a number of very many digits is no integer that any field takes', async 
   t.equal(typeof parse('9'.repeat(40)), 'bigint');
   t.equal(typeof parse('9'.repeat(41)), 'number');
   t.equal(parse('9'.repeat(1_000_000)), Infinity);
+});
+
+t.test('the number of values is bounded, with and without long integers', async (t) => {
+  const space = ' '.repeat(5000);
+  for (const last of ['1', '12345678901234567']) {
+    const list = (length: number) => `[${space}${'{"a":"x,[y"},'.repeat(length)}${last}]`;
+    // The list, its last element, and two for each object.
+    t.doesNotThrow(() => parse(list(10), 22), last);
+    t.throws(() => parse(list(11), 22), TooManyValues, last);
+    t.throws(() => parse(`[${'1,'.repeat(5000)}${last}]`, 5000), TooManyValues, last);
+  }
+  t.doesNotThrow(() => parse(`"${'1,'.repeat(5000)}"`, 1), 'commas in texts are none');
 });
 
 t.test('depth is bounded, with and without long integers', async (t) => {
