@@ -24,14 +24,17 @@ export interface Peer {
 export interface Peers {
   all(): readonly Peer[];
   onOpen(action: (peer: Pick<Peer, 'owner'>) => void): void;
-  /** A CodecError of `serve` or `take` is an offence of the peer. */
+  /**
+   * A CodecError of `serve` or `take` is an offence of the peer. `charge` counts bytes of work that
+   * no message shows.
+   */
   handleStreams(
     protocol: string,
     handler: {
       readonly messageBytesMax: number;
       readonly concurrent: number;
       readonly pace?: PaceLimits;
-      serve(peer: Peer, stream: PeerStream): Promise<void>;
+      serve(peer: Peer, stream: PeerStream, charge: (bytes: number) => void): Promise<void>;
     },
   ): void;
   handleNotices(

@@ -11,6 +11,7 @@ import { limitsOf } from '../base/budget.ts';
 import { latin1 } from '../base/bytes.ts';
 import { within } from '../base/deadline.ts';
 import type { PeerStream } from '../base/network.ts';
+import type { PrivateData, PrivateItem } from '../base/private-store.ts';
 import { createSlots } from '../base/slots.ts';
 import { CodecError } from '../codec/codec.ts';
 import { chunkSealer } from '../crypto/stream-cipher.ts';
@@ -24,6 +25,7 @@ import {
   DATA,
   type DataRequest,
   decodeRequest,
+  type Exchange,
   encodeHeader,
   encodeOffer,
   NO_DATA,
@@ -37,6 +39,9 @@ export interface ServeItemsOptions {
   readonly parallelism: number;
   readonly timeoutMs: number;
 }
+
+/** Counts bytes that were worked on and not sent. */
+type Charge = (bytes: number) => void;
 
 /** For the request to arrive once its stream is open. */
 const RECEIVE_MS_MAX = 20_000;
@@ -59,10 +64,10 @@ export function serveItems(
 
   ports.peers.handleStreams(DATA, {
     ...limitsOf(dataBudget(options.parallelism)),
-    serve: (peer, stream) => serve(peer, stream),
+    serve,
   });
 
-  async function serve(peer: Peer, stream: PeerStream): Promise<void> {
+  async function serve(peer: Peer, stream: PeerStream, charge: Charge): Promise<void> {
     const message = await within(clock, RECEIVE_MS_MAX, 'the request did not arrive in time', () =>
       stream.receive(),
     );
@@ -72,7 +77,7 @@ export function serveItems(
     const release = await slots.take();
     try {
       await within(clock, options.timeoutMs, 'the data were not taken in time', () =>
-        answer(request, peer, stream),
+        answer(request, peer, stream, charge),
       );
     } finally {
       release();
@@ -116,7 +121,12 @@ export function serveItems(
     await stream.end();
   }
 
-  async function answer(request: DataRequest, peer: Peer, stream: PeerStream): Promise<void> {
+  async function answer(
+    request: DataRequest,
+    peer: Peer,
+    stream: PeerStream,
+    charge: Charge,
+  ): Promise<void> {
     const { policyId, hash, ephemeralKey: askersKey } = request;
     const about = { policyId, hash, asker: peer.owner, replier: owner.address };
     const signed = signedByAsker(about, askersKey);
@@ -127,20 +137,37 @@ export function serveItems(
       store.info(policyId, hash),
       store.read(policyId, hash),
     ]);
-    // Meanwhile the chain may have gone on.
-    if (info === undefined || data === undefined || !mayReceive(request, peer.owner)) {
-      return nothing(stream);
+    if (info === undefined || data === undefined) return nothing(stream);
+    // The store has read and hashed all of it, whether or not the peer takes it.
+    let unsent = data.length;
+    try {
+      // Meanwhile the chain may have gone on.
+      if (!mayReceive(request, peer.owner)) return await nothing(stream);
+      for await (const message of offered(request, about, info, data)) {
+        await stream.send(message);
+        unsent -= message.length;
+      }
+      await stream.end();
+    } finally {
+      charge(Math.max(0, unsent));
     }
+  }
+
+  /** The messages of an item. */
+  async function* offered(
+    request: DataRequest,
+    about: Exchange,
+    info: PrivateItem,
+    data: PrivateData,
+  ): AsyncIterable<Uint8Array> {
+    const askersKey = request.ephemeralKey;
     const own = family.generateKeyPair(random);
     const key = transferKey(family, own.privateKey, askersKey, [askersKey, own.publicKey]);
     const signature = owner.sign(signedByReplier(about, askersKey, own.publicKey));
-    await stream.send(encodeOffer({ ephemeralKey: own.publicKey, signature }));
+    yield encodeOffer({ ephemeralKey: own.publicKey, signature });
     const header = encodeHeader(info, scheme);
     const seal = chunkSealer(key, itemBytes(request));
     const pieces = preceded(header, data.pieces);
-    for await (const chunk of inChunks(pieces, header.length + data.length)) {
-      await stream.send(seal(chunk));
-    }
-    await stream.end();
+    for await (const chunk of inChunks(pieces, header.length + data.length)) yield seal(chunk);
   }
 }

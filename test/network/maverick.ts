@@ -124,7 +124,8 @@ export async function maverick(
   sessions.handleStreams(DATA, {
     messageBytesMax: LARGE,
     concurrent: 100,
-    serve: (session, stream) => streams.get(DATA)?.(session, stream) ?? new Promise<void>(() => {}),
+    serve: (session, stream, charge) =>
+      streams.get(DATA)?.(session, stream, charge) ?? new Promise<void>(() => {}),
   });
   sessions.announce();
   await network.listen({ host: member.host, port: PORT, connectionsMax: 100 });

@@ -207,6 +207,38 @@ t.test('what a stranger to the policy asks for', async (t) => {
   t.strictSame(await ask(request(item)), nothing);
 });
 
+t.test('a member that asks for data and never takes them', async (t) => {
+  const network = await members(t, { miners: ['a'], others: ['b', 'thief'] });
+  const a = await network.keep('a');
+  const thief = await maverick(t, network, 'thief');
+  thief.pester([a]);
+  await network.until('a session', () => thief.session(a) !== undefined);
+  const policyId = await network.policy([a, thief], [a]);
+  const bytes = randomBytes(15 * 1024 * 1024);
+  const item = { policyId, hash: sha256(bytes) };
+  await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
+  await network.seconds(5);
+  const offers: number[] = [];
+  const ask = (): Promise<unknown> => {
+    const own = family.generateKeyPair(random);
+    const about = { ...item, asker: thief.address, replier: a.address };
+    const signature = thief.sign(signedByAsker(about, own.publicKey));
+    return thief.session(a)!.converse(DATA, 60_000, async (stream) => {
+      await stream.send(encodeRequest({ ...item, ephemeralKey: own.publicKey, signature }));
+      if ((await stream.receive()) !== undefined) offers.push(network.clock.monotonic());
+      throw new Error('it leaves');
+    });
+  };
+  for (let asked = 1; asked <= 12; asked++) {
+    const leaving = t.rejects(ask());
+    await network.until(`offer ${asked}`, () => offers.length === asked);
+    await leaving;
+  }
+  const took = offers.at(-1)! - offers[0]!;
+  // 16 MiB a second, and two seconds' worth at once.
+  t.ok(took > 6_000, `180 MiB were read and hashed within ${took} ms`);
+});
+
 t.test('a request of one member, sent by another', async (t) => {
   const network = await members(t, { miners: ['a'], others: ['b', 'thief'] });
   const [a, b] = [await network.keep('a'), await network.keep('b')];

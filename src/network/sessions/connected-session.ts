@@ -30,10 +30,15 @@ export interface StreamHandler {
   /** Of one owner, whatever the session. */
   readonly pace?: PaceLimits;
   /**
-   * Answers a stream that the other side has opened, and ends or aborts it. A CodecError is an
+   * Answers a stream that the other side has opened, and ends or aborts it. `charge` counts bytes
+   * of work that no message shows; the next stream waits until they are due. A CodecError is an
    * offence and closes the session.
    */
-  serve(session: ConnectedSession, stream: PeerStream): Promise<void>;
+  serve(
+    session: ConnectedSession,
+    stream: PeerStream,
+    charge: (bytes: number) => void,
+  ): Promise<void>;
 }
 
 export interface ConnectedSession extends Session {
@@ -162,7 +167,8 @@ export function createConnectedSession(
         const release = await slotsOf(answering, protocol, handler.concurrent).take();
         try {
           if (!open) return stream.abort();
-          await handler.serve(session, paced(stream, pace, clock));
+          const charge = (bytes: number): void => void pace.spend(bytes, 0);
+          await handler.serve(session, paced(stream, pace, clock), charge);
         } finally {
           release();
         }
