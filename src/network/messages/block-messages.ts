@@ -45,7 +45,7 @@ export const blockLimits = {
   idsMax: 101,
   blocksMax: 100,
   /** Blocks of one answer; the last may go beyond it. */
-  answerBytes: 8 * MIB,
+  answerBytes: 2 * MIB,
   headBytesMax: 4 + BLOCK_ID_BYTES + SCORE_BYTES,
   getIdsBytesMax: 2 + 100 * BLOCK_ID_BYTES,
   idsBytesMax: 1 + BLOCK_ID_BYTES + 2 + 101 * BLOCK_ID_BYTES,
