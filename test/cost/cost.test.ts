@@ -39,7 +39,8 @@ t.setTimeout(IS_FULL ? 3_600_000 : 240_000);
 
 const attacksOn = (target: Target): Attack[] => [
   ...namedRows(IS_FULL),
-  itemAttack(IS_FULL ? 16 : 4, IS_FULL ? 5_000 : 300),
+  itemAttack('conversation', IS_FULL ? 16 : 4, IS_FULL ? 5_000 : 300),
+  itemAttack('abandoned', IS_FULL ? 16 : 4, IS_FULL ? 5_000 : 300),
   quotaAttack,
   ...connectionAttacks(SHARE),
   ...peerAttacks(STREAMS, FLOOD_MS),

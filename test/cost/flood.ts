@@ -3,8 +3,8 @@ import { concat } from '../../src/base/bytes.ts';
 import type { PeerStream } from '../../src/base/network.ts';
 import type { AttackingPeer } from './peer.ts';
 
-/** `conversation`: each message on a stream of its own. */
-export type Kind = 'notice' | 'request' | 'conversation';
+/** `conversation`: each message on a stream of its own; `abandoned`: which the sender then aborts. */
+export type Kind = 'notice' | 'request' | 'conversation' | 'abandoned';
 
 export interface Flood {
   readonly protocol: string;
@@ -41,6 +41,7 @@ export async function flood(peer: AttackingPeer, of: Flood): Promise<string> {
       await stream.send(kind === 'request' ? numbered(number, message()) : message());
       count.sent++;
       if (kind === 'conversation') return stream.end();
+      if (kind === 'abandoned') return;
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -55,6 +56,8 @@ export async function flood(peer: AttackingPeer, of: Flood): Promise<string> {
         reading.catch(() => {});
         await write(stream);
         if (kind === 'conversation') await reading;
+        // Time for the message to arrive, since an abort overtakes it.
+        if (kind === 'abandoned') await new Promise((resolve) => setTimeout(resolve, 20));
       } finally {
         clearTimeout(timer);
         stream.abort();

@@ -29,7 +29,7 @@ import { eventually } from '../e2e/process.ts';
 import { scheme } from '../e2e/process-network.ts';
 import { make } from '../privacy/members.ts';
 import { type Attack, judged } from './attack.ts';
-import { flood } from './flood.ts';
+import { flood, type Kind } from './flood.ts';
 import { itemRequest } from './messages.ts';
 import { type AttackingPeer, connectPeer } from './peer.ts';
 import { asPeer } from './peers.ts';
@@ -40,15 +40,15 @@ const ITEM_BYTES = 2 * 1024 * 1024;
 const ITEMS_SENT = 20;
 const FEE = 5_000_000;
 
-export const itemAttack = (streams: number, forMs: number): Attack => ({
-  name: '9: the same confidential item again and again',
+export const itemAttack = (kind: Kind, streams: number, forMs: number): Attack => ({
+  name: `9: the same confidential item again and again${kind === 'abandoned' ? ', leaving at once' : ''}`,
   send: (target) =>
     asPeer(target, 0, (peer) => {
       const { policyId, hash } = target.item;
       const item = { policyId: base58.decode(policyId)!, hash };
       return flood(peer, {
         protocol: DATA,
-        kind: 'conversation',
+        kind,
         message: () => itemRequest(peer, item),
         streams,
         forMs,

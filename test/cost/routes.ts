@@ -5,7 +5,7 @@ import { routes } from '../../src/api/routes/index.ts';
 import type { JsonSchema } from '../../src/codec/codec.ts';
 import { API_KEY } from '../e2e/network-folder.ts';
 import { type Attack, answerTo, tally } from './attack.ts';
-import type { Target } from './target.ts';
+import { PRIVACY_KEY, type Target } from './target.ts';
 
 /** These end the node, or what the next attack needs. */
 const LEFT_OUT = new Set(['/node/stop']);
@@ -92,9 +92,9 @@ function attackOn(
   atOnce: number,
   turn: number | undefined,
 ): Attack[] {
-  const { method, path, body } = route;
+  const { method, path, body, access } = route;
   const headers = {
-    'x-api-key': API_KEY,
+    'x-api-key': access === 'privacyKey' ? PRIVACY_KEY : API_KEY,
     'content-type': body?.type ?? 'text/plain',
   };
   const many = (init: RequestInit): Promise<string[]> =>

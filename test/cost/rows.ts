@@ -127,19 +127,19 @@ const blocksRow = (streams: number, forMs: number): Attack => ({
 /** `forMs`: of each lie. */
 const timeRow = (forMs: number): Attack => ({
   name: '11: one of three time servers lies by a year, forwards, backwards and both',
-  async send({ rest, timeServers: [liar] }) {
+  async send({ rest, lie }) {
     let off = 0;
-    for (const [received, sent] of [
+    for (const [receivedMs, sentMs] of [
       [YEAR_MS, YEAR_MS],
       [-YEAR_MS, -YEAR_MS],
       [-YEAR_MS, YEAR_MS],
     ] as const) {
-      liar!.lie(received, sent);
+      lie({ server: 0, receivedMs, sentMs });
       await sleep(forMs);
       const { NTP } = (await rest.get('/utils/time')).body as { NTP: number };
       off = Math.max(off, Math.abs(NTP - Date.now()));
     }
-    liar!.lie(0);
+    lie({ server: 0, receivedMs: 0, sentMs: 0 });
     return judged(off < TIME_OFF_MAX_MS, off < 1000 ? 'right within 1 s' : `off by ${off} ms`);
   },
 });

@@ -1,20 +1,21 @@
 /** The node that is attacked: a process of its own with a chain that has long lists to show. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { base58 } from '../../src/base/base58.ts';
 import { freePorts } from '../../src/cli/free-ports.ts';
-import { type TimeServer, timeServer } from '../adapters/time-server.ts';
 import { startNode } from '../e2e/dev-node.ts';
 import { API_KEY, keyHash, networkFolder, OWNER, person } from '../e2e/network-folder.ts';
 import { eventually, type Scope } from '../e2e/process.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';
+import type { Lie } from './time-servers.ts';
 
 const MIB = 1024 * 1024;
 const HOST = '127.0.0.1';
-const PRIVACY_KEY = 'of the private data';
+export const PRIVACY_KEY = 'of the private data';
 /** Confidential data of one policy that the node takes in. */
 export const POLICY_QUOTA = 24 * MIB;
 /** Members of the network whose keys the attacker has. */
@@ -49,8 +50,8 @@ export interface Target {
   readonly assetId: string;
   readonly config: string;
   readonly peerPort: number;
-  /** The node asks all of them. */
-  readonly timeServers: readonly TimeServer[];
+  /** Of the three time servers that the node asks. */
+  lie(lie: Lie): void;
   /** Confidential data that the first peer may read. */
   readonly item: { readonly policyId: string; readonly hash: Uint8Array };
   /** Id of the accepted transaction, which the owner signs. */
@@ -69,7 +70,8 @@ export interface Target {
 
 export async function startTarget(scope: Scope, size: Size): Promise<Target> {
   const [metricsPort, peerPort] = (await freePorts(2)) as [number, number];
-  const timeServers = [await timeServer(scope), await timeServer(scope), await timeServer(scope)];
+  const timeServers = program(scope, 'time-servers.ts');
+  const [places] = (await once(timeServers, 'message')) as [string[]];
   const members = peers.map((one) => ({ ...one, roles: [], amount: 1_000_000_000 }));
   const { config, dir } = await networkFolder(scope, {
     members: [{ ...OWNER, roles: [...OWNER.roles, 'issuer'] }, ...members],
@@ -85,7 +87,7 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
       `rest-api.privacy-api-key-hash=${keyHash(PRIVACY_KEY)}`,
       'privacy.storage.vendor=file',
       `privacy.storage.policy-quota=${POLICY_QUOTA}`,
-      `ntp.servers=[${timeServers.map(({ place }) => `"${place}"`).join(',')}]`,
+      `ntp.servers=[${places.map((place) => `"${place}"`).join(',')}]`,
       'ntp.expiration-timeout=200ms',
     ],
   });
@@ -99,8 +101,7 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
     return made;
   };
   const item = await sendItem(rest, await policy(), randomBytes(size.itemBytes));
-  const watcher = fork(fileURLToPath(new URL('watcher.ts', import.meta.url)), [rest.url]);
-  scope.teardown(() => watcher.kill('SIGKILL'));
+  const watcher = program(scope, 'watcher.ts', rest.url);
   return {
     host: HOST,
     port: Number(new URL(rest.url).port),
@@ -111,7 +112,7 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
     assetId,
     config,
     peerPort,
-    timeServers,
+    lie: (lie) => void timeServers.send(lie),
     item,
     send,
     policy,
@@ -126,6 +127,13 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
     },
     seen: () => ask(watcher),
   };
+}
+
+/** A program of this folder as a process. */
+function program(scope: Scope, file: string, ...args: string[]): ChildProcess {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args);
+  scope.teardown(() => child.kill('SIGKILL'));
+  return child;
 }
 
 interface Skips {
