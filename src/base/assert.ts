@@ -1,17 +1,20 @@
 /**
- * Programmer errors. An assertion that fails means that the node itself is wrong, so nobody
- * catches it: the process stops with exit code 70 rather than go on with a wrong state.
+ * Programmer errors. An assertion that fails means that the node itself is wrong. No code catches
+ * it: the process stops with exit code 70, because a wrong state must not grow.
  */
 export class AssertionError extends Error {
   override name = 'AssertionError';
 }
 
-/** True of a fault of this node: it is not caught, or thrown on, so that the node stops. */
+/**
+ * True for a fault of this node. Code that catches errors throws such a fault on, so that the node
+ * stops.
+ */
 export const isOurs = (cause: unknown): boolean => cause instanceof AssertionError;
 
 /**
- * For the end of work that no caller waits for: what failed is told to `log`, and a fault of this
- * node becomes an unhandled rejection, which stops it.
+ * Ends work that no caller waits for. A failure goes to `log`; a fault of this node becomes an
+ * unhandled rejection, which stops the node.
  */
 export const unlessOurs =
   (tell: (cause: unknown) => void) =>

@@ -4,8 +4,8 @@
  * Keys and ids (up to 256 bytes) go through doubles, which are exact below 2^53. Encoding adds up
  * table rows: byte pairs (2^16) times powers of 2^16, which the table holds in fives of digits
  * (58^5 < 2^30), are below 2^46, and so are 128 of them below 2^53: carries wait until the end.
- * Decoding is Horner's rule from four digits (58^4) to limbs of three bytes (2^24). Both are quadratic,
- * hence longer strings are halved recursively and left to the multiplication of BigInt.
+ * Decoding is Horner's rule from four digits (58^4) to limbs of three bytes (2^24). Both take
+ * quadratic time, so longer strings are halved recursively and use the multiplication of BigInt.
  */
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
@@ -19,7 +19,9 @@ const BASE_5 = BASE ** 5;
 const TWO_BYTES = 2 ** 16;
 const THREE_BYTES = 2 ** 24;
 
-/** The longest text `decode` takes unless the caller knows better; enough for 740 bytes. */
+/**
+ * The longest text that `decode` takes unless the caller sets another limit; enough for 740 bytes.
+ */
 export const BASE58_TEXT_LENGTH_MAX = 1024;
 
 /** Above this size (bytes, and digits likewise) BigInt is faster, and sums would not be exact. */
@@ -44,7 +46,7 @@ export class Base58Error extends Error {
 
 export const base58 = { encode, decode };
 
-/** Powers of 2^16 in base 58^5, least limb first, as far as they were needed. */
+/** Powers of 2^16 in base 58^5, least limb first; the table grows as they are needed. */
 const POWERS_MAX = LIMBS_SIZE_MAX / 2;
 const POWER_WIDTH = 71;
 const powers = new Float64Array(POWERS_MAX * POWER_WIDTH);

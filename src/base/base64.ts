@@ -1,12 +1,12 @@
 /**
- * Base64 (standard alphabet, padded) of data too large for a text of their own: they are converted in
- * windows, so that no second copy of them is ever in memory.
+ * Base64 (standard alphabet, padded) of large data. The conversion works in windows, so memory
+ * never holds a second copy of the data.
  */
 
-/** Multiples of what four characters stand for. */
+/** A multiple of four characters, and of the three bytes that they encode. */
 const WINDOW_CHARS = 1024 * 1024;
 
-/** Bytes that a text of ASCII characters stands for; undefined where its length is wrong. */
+/** Number of bytes that a text of ASCII characters encodes; undefined where its length is wrong. */
 export function decodedLength(text: string | Uint8Array): number | undefined {
   const { length } = text;
   if (length % 4 !== 0) return undefined;
@@ -18,7 +18,10 @@ export function decodedLength(text: string | Uint8Array): number | undefined {
 const EQUALS = 0x3d;
 const paddingOf = (end: Uint8Array): number => end.filter((byte) => byte === EQUALS).length;
 
-/** The bytes of a text, given as such or as its ASCII bytes; undefined where it is none. */
+/**
+ * The bytes of a text, given as a string or as its ASCII bytes; undefined where the text is not
+ * Base64.
+ */
 export function decodeBase64(text: string | Uint8Array): Uint8Array | undefined {
   const length = decodedLength(text);
   if (length === undefined) return undefined;
@@ -30,11 +33,14 @@ export function decodeBase64(text: string | Uint8Array): Uint8Array | undefined 
     const window = ascii?.toString('latin1', from, to);
     at += out.write(window ?? (text as string).slice(from, to), at, 'base64');
   }
-  // The decoder skips what is no Base64 and stops at the padding.
+  // The decoder skips characters that are not Base64 and stops at the padding.
   return at === length ? out : undefined;
 }
 
-/** The ASCII bytes of the text of `length` bytes in pieces, between two of `around`. */
+/**
+ * The Base64 text, as ASCII bytes, of `length` bytes that come in pieces; with `around` before and
+ * after it.
+ */
 export async function encodeBase64(
   pieces: AsyncIterable<Uint8Array>,
   length: number,

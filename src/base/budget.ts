@@ -1,27 +1,27 @@
 /**
- * What one request may cost at most, be it of a REST client or of a peer.
+ * The most that one request may cost, whether a REST client or a peer sends it.
  *
- * The route or the message that takes the request declares its budget; the machinery that serves it
- * enforces the budget before it spends the work; docs/limits.md, the interface description and the
- * cost program (test/cost/) are made from the same declarations.
+ * Each route and each message declares its budget. The server enforces the budget before it does
+ * the work. docs/limits.md, the interface description and the cost program (test/cost/) come from
+ * the same declarations.
  */
 export interface Budget {
-  /** Bytes that come in: the body of a request, the whole of a message. */
+  /** Bytes received: the body of a request, the whole of a message. */
   readonly bytesIn: number;
-  /** Elements of all lists in it together, wherever they stand. */
+  /** Elements of all lists in the request together, at any depth. */
   readonly elements: number;
-  /** Rows of the store or of the mempool that are read for it. */
+  /** Rows of the store or of the mempool that the request reads. */
   readonly rows: number;
   /** Bytes of the answer. */
   readonly bytesOut: number;
-  /** True where the work gives way to the rest of the event loop every few milliseconds. */
+  /** True where the work yields to the rest of the event loop every few milliseconds. */
   readonly inTurns: boolean;
 }
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
 
-/** A budget for an ordinary request, with what is special about this one. */
+/** The budget of an ordinary request with some values replaced. */
 export const budget = (special: Partial<Budget> = {}): Budget => ({ ...ORDINARY, ...special });
 
 const ORDINARY: Budget = {
@@ -32,21 +32,27 @@ const ORDINARY: Budget = {
   inTurns: false,
 };
 
-/** What a message between nodes may cost, and how often one peer may send it. */
+/** The cost of a message between nodes, and how often one peer may send it. */
 export interface PeerBudget extends Budget {
-  /** Requests of one peer that are answered at a time, and asked of it; 0 for notices. */
+  /**
+   * The Base64 text, as ASCII bytes, of `length` bytes that come in pieces; with `around` before
+   * and after it.
+   */
   readonly concurrent: number;
   readonly pace: PaceLimits;
 }
 
-/** In a second, of one peer. What comes faster is read later, which holds back its sender alone. */
+/**
+ * Limits a second for one peer. Faster messages are read later, which slows down their sender
+ * alone.
+ */
 export interface PaceLimits {
   readonly messages: number;
   /** Of messages and answers together. */
   readonly bytes: number;
 }
 
-/** A declaration as the handlers of sessions take it. */
+/** A budget in the form that the handlers of sessions take. */
 export const limitsOf = ({ bytesIn, bytesOut, concurrent, pace }: PeerBudget) => ({
   messageBytesMax: bytesIn,
   answerBytesMax: bytesOut,

@@ -1,8 +1,8 @@
 /**
- * Byte strings: comparison, joining, and the two text readings every layer needs.
+ * Byte strings: comparison, joining, and the two text encodings that every layer needs.
  *
- * Public values are plain Uint8Array; the global Buffer serves inside only, for the conversions
- * that it does natively.
+ * Public values are plain Uint8Arrays. The global Buffer is used only inside, for conversions that
+ * are native in it.
  */
 
 const encoder = new TextEncoder();
@@ -25,7 +25,7 @@ export function equal(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-/** Order of unsigned bytes, a prefix first: negative, 0 or positive. */
+/** Order of unsigned bytes, a prefix first: the result is negative, 0 or positive. */
 export function compare(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -35,7 +35,7 @@ export function compare(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length;
 }
 
-/** All parts one after the other, in memory of its own. */
+/** All parts one after the other, in new memory. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const part of parts) length += part.length;
@@ -48,7 +48,7 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return out;
 }
 
-/** One character per byte: the fastest key of a Map. `fromLatin1` is the way back. */
+/** One character for each byte, which makes the fastest key of a Map. `fromLatin1` reverses it. */
 export function latin1(bytes: Uint8Array): string {
   return latin1Slice.call(bytes, 0, bytes.length);
 }
@@ -65,7 +65,9 @@ export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** The text of UTF-8 bytes, or undefined when they are none. A byte order mark is kept. */
+/**
+ * The text of UTF-8 bytes, or undefined when the bytes are not UTF-8. A byte order mark is kept.
+ */
 export function fromUtf8(bytes: Uint8Array): string | undefined {
   try {
     return strictDecoder.decode(bytes);

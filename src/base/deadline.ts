@@ -1,14 +1,14 @@
-/** Limits in time on the clock of the node, so that they hold under virtual time too. */
+/** Time limits on the clock of the node, so that they also hold under virtual time. */
 import type { Clock } from './ports.ts';
 
-/** Something has taken longer than it may. */
+/** An action has taken longer than it may. */
 export class TooLate extends Error {
   override name = 'TooLate';
 }
 
 /**
- * The outcome of `action`, or a rejection with TooLate after `ms`. `signal` aborts then, and whatever
- * the action holds has to be let go of by listening to it.
+ * The outcome of `action`, or a rejection with TooLate after `ms`. `signal` aborts then; the action
+ * listens to it and releases what it holds.
  */
 export async function within<T>(
   clock: Clock,

@@ -1,9 +1,9 @@
 /**
- * What has started and is to be ended: one stack for all services of a node.
+ * The running services of a node, on one stack, so that they can be ended.
  *
- * Each service puts its end on the stack as soon as it runs. The same stack serves a stop, a signal, a
- * failure while running, and a start that fails half-way. Ends run in reverse order, one after the
- * other; one that fails does not keep the others from running.
+ * Each service pushes its end function as soon as it runs. The same stack serves a stop, a signal,
+ * a failure while running, and a start that fails half-way. End functions run in reverse order, one
+ * after the other. When one fails, the others still run.
  */
 export class Disposal {
   private readonly ends: { readonly name: string; readonly end: () => unknown }[] = [];
@@ -11,8 +11,8 @@ export class Disposal {
   private running: Promise<void> | undefined;
 
   /**
-   * `end` may return a promise. What starts while the others are ended already is ended, too, and
-   * DisposedError tells the caller to go no further.
+   * `end` may return a promise. A service that starts while the others are being ended is ended
+   * too, and DisposedError tells the caller to stop.
    */
   add(name: string, end: () => unknown): void {
     this.ends.push({ name, end });
@@ -21,9 +21,12 @@ export class Disposal {
     throw new DisposedError();
   }
 
-  /** Resolves when all have ended; rejects with DisposalError where some ends failed. */
+  /**
+   * Resolves when all services have ended; rejects with DisposalError where some end functions
+   * failed.
+   */
   async dispose(): Promise<void> {
-    // Not at once, so that the first end already finds that the others are being ended.
+    // Starts in a later microtask, so that the first end function already sees `running` set.
     this.running ??= Promise.resolve().then(() => this.endAll());
     let seen: Promise<void> | undefined;
     while (seen !== this.running) {
@@ -44,7 +47,7 @@ export class Disposal {
   }
 }
 
-/** Everything has been ended: nothing more can start. */
+/** Everything has been ended; no service can start any more. */
 export class DisposedError extends Error {
   override name = 'DisposedError';
 
@@ -53,7 +56,7 @@ export class DisposedError extends Error {
   }
 }
 
-/** Services that did not end in good order, and why. */
+/** The services whose end failed, and why. */
 export class DisposalError extends Error {
   override name = 'DisposalError';
 }

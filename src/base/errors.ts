@@ -1,16 +1,16 @@
 /**
  * The one catalogue of refusals: name → code, HTTP status, message (rest.md#errors).
  *
- * Rules, services and routes throw `apiError('Name', …)`; the edge that caught the input turns it
- * into an answer. Numbers and statuses are what client libraries rely on and never change.
+ * Rules, services and routes throw `apiError('Name', …)`. The server turns it into an answer.
+ * Client libraries rely on the codes and statuses, so these never change.
  */
 
 interface Entry {
   readonly code: number;
   readonly status: number;
-  // The arguments of a message are of any type; each caller is checked against its own entry.
+  // The arguments of a message may have any type; the entry's own type checks each caller.
   readonly text: (...args: never[]) => string;
-  /** Set where no honest peer hands on such an input, whatever its head. */
+  /** Set where no honest peer forwards such an input, whatever its head. */
   readonly fault?: 'peer';
 }
 
@@ -59,7 +59,7 @@ export const catalogue = {
   ),
   InvalidAssetId: entry(118, 400, free),
   InvalidHash: entry(122, 400, (reason: string) => `invalid hash: ${reason}`),
-  /** The signature of a transaction, or of what it carries, is wrong. */
+  /** The signature of a transaction, or of a transaction inside it, is wrong. */
   WrongProof: faultOfPeer(
     entry(112, 400, (reason: string) => `State check failed. Reason: ${reason}`),
   ),
@@ -72,7 +72,7 @@ export const catalogue = {
         `Bad transaction type (${type}) and version (${version})`,
     ),
   ),
-  /** The clock of the generator is ahead, or that of this node is behind. */
+  /** The clock of the generator is ahead, or the clock of this node is behind. */
   BlockFromFuture: entry(199, 400, (timestamp: number) => `BlockFromFuture(${timestamp})`),
   /** Every other refusal of an input; the text is the reason. */
   Invalid: entry(199, 400, free),
@@ -88,7 +88,7 @@ export const catalogue = {
     (asked: number, height: number) =>
       `Requested height '${asked}' is greater than current state height '${height}'`,
   ),
-  /** Declared budgets (docs/limits.md): the text says what there is too much of. */
+  /** Declared budgets (docs/limits.md); the text says which one is exceeded. */
   AnswerTooBig: entry(
     413,
     413,
@@ -136,7 +136,7 @@ export const catalogue = {
     (actual: number, max: number) =>
       `Policy data too big, actual size '${actual}' bytes, max size '${max}' bytes`,
   ),
-  /** The storage of confidential data is full, broken or away; the log says why. */
+  /** The storage of confidential data is full, broken or unreachable; the log says why. */
   StorageFailed: entry(609, 500, () => 'DB error'),
   ForceSyncFailed: entry(610, 500, () => 'Force sync error'),
   BodyTooBig: entry(
@@ -164,7 +164,10 @@ export const catalogue = {
     (pattern: string) => `Keys filter parameter has invalid regex pattern '${pattern}'`,
   ),
   StatusCheckFailed: entry(640, 503, free),
-  /** A row of the store was changed on the disk; the node stops, and rebuilds its chain. */
+  /**
+   * A row of the store was changed on the disk. The node stops and rebuilds its chain at the next
+   * start.
+   */
   StoreDamaged: entry(640, 503, () => 'the chain on disk is damaged'),
 } as const satisfies Record<string, Entry>;
 
@@ -172,14 +175,16 @@ export type ErrorName = keyof typeof catalogue;
 type Args<N extends ErrorName> = Parameters<(typeof catalogue)[N]['text']>;
 
 /**
- * This node could not do its part: it is overloaded, or a thread has died. Nothing is wrong with
- * what was to be checked, so neither a peer nor a client is to blame.
+ * This node could not do its part: it is overloaded, or a thread has died. The input may be
+ * correct, so neither a peer nor a client is to blame.
  */
 export class OwnFailure extends Error {
   override name = 'OwnFailure';
 }
 
-/** A refusal with a code of the catalogue. `extra` joins the answer's body beside the code. */
+/**
+ * A refusal with a code of the catalogue. `extra` is added to the answer's body beside the code.
+ */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly entry: ErrorName;
@@ -188,8 +193,8 @@ export class ApiError extends Error {
   readonly extra: Readonly<Record<string, unknown>>;
 
   constructor(entry: ErrorName, message: string, extra: Readonly<Record<string, unknown>> = {}) {
-    // A refusal is an expected answer, thrown by the thousand: nobody reads where it came from, and
-    // collecting that would cost more than the checks before it.
+    // Refusals are expected answers and are thrown by the thousand. Their stack is never read, and
+    // collecting it would cost more than the checks before it.
     const frames = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(message);
@@ -200,7 +205,7 @@ export class ApiError extends Error {
     this.extra = extra;
   }
 
-  /** `peer` where no honest peer hands on such an input, whatever its head. */
+  /** `peer` where no honest peer forwards such an input, whatever its head. */
   get fault(): 'peer' | undefined {
     const { fault }: Entry = catalogue[this.entry];
     return fault;
@@ -221,5 +226,5 @@ export function apiError<N extends ErrorName>(name: N, ...args: Args<N>): ApiErr
   return new ApiError(name, text(...args));
 }
 
-/** Refusal by a rule of the state: code 112 around its reason. */
+/** A refusal by a rule of the state: code 112 with its reason. */
 export const refused = (reason: string): ApiError => apiError('StateCheckFailed', reason);

@@ -1,4 +1,4 @@
-/** Hexadecimal text: lower case out, either case in. */
+/** Hexadecimal text: written in lower case, read in either case. */
 
 const HEX = /^(?:[0-9a-fA-F]{2})*$/;
 

@@ -1,9 +1,9 @@
 /**
  * HTTP as two ports: the server that mounts routes, and the client that calls other nodes.
  *
- * They stand in base because adapters know nothing else of the node. The
- * server hands a request out while the bytes are still in the parser's buffer, so everything but
- * the method is read on demand and valid only where the comment says so.
+ * They are in `base` because adapters import nothing else of the node. The server passes a request
+ * on while its bytes are still in the parser's buffer. So everything except the method is read on
+ * demand, and is valid only where the comment says so.
  */
 
 /** A request being served. */
@@ -22,7 +22,7 @@ export interface HttpRequest {
   header(name: string): string;
   /** True if any header's lower-case name starts with `prefix`. Only in `admit`. */
   hasHeader(prefix: string): boolean;
-  /** Address of the other end in text; '' when the connection is gone. */
+  /** Address of the other end as text; '' when the connection is gone. */
   remoteAddress(): string;
 }
 
@@ -32,22 +32,22 @@ export interface HttpReply {
   readonly type: string;
   readonly body: string | Uint8Array;
   readonly headers?: readonly (readonly [name: string, value: string])[];
-  /** Called once when the server needs the body no more: it was sent, or its connection ended. */
+  /** Called once when the server no longer needs the body: it was sent, or its connection ended. */
   readonly sent?: (() => void) | undefined;
 }
 
-/** One method and path pattern. Nothing in it throws. */
+/** One method and path pattern. Its functions never throw. */
 export interface HttpRoute {
   readonly method: 'GET' | 'POST';
   /** Segments separated by `/`; `:name` matches one non-empty segment. */
   readonly pattern: string;
-  /** The most bytes of body that are read; 0: a body is not looked at. */
+  /** The most bytes of body that are read; 0: the body is not read. */
   readonly maxBody: number;
-  /** Answers that take a while: refused while too many of them are pending. */
+  /** True for answers that take a while; they are refused while too many of them are pending. */
   readonly mayWait?: boolean;
   /** Lower-case names of the headers that `handle` reads. */
   readonly keep: readonly string[];
-  /** Judges the request before its body is read; a reply ends it there. */
+  /** Judges the request before its body is read; a reply ends the request there. */
   readonly admit?: ((request: HttpRequest) => HttpReply | undefined) | undefined;
   /**
    * `body` is undefined where none was sent or read. It is a view that the server reuses once this
@@ -60,20 +60,26 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Names of PEM files; absent: plain HTTP. */
+  /** Paths of PEM files; absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** Answers browsers of other origins (rest.md#cors). */
   readonly cors: boolean;
-  /** Complete requests whose answer is pending; more are refused where the route may wait. */
+  /**
+   * Complete requests whose answer is pending. Above this number, requests of routes that may wait
+   * are refused.
+   */
   readonly maxInFlight?: number;
   readonly maxConnections?: number;
-  /** Bytes of bodies held in memory at one time, over all requests. */
+  /** Bytes of bodies in memory at one time, over all requests. */
   readonly maxBodyBytes?: number;
-  /** Bodies that have begun and not ended; over it the slowest senders lose their connections. */
+  /** Bodies that have begun and not ended; above it the slowest senders lose their connections. */
   readonly maxBodies?: number;
   /** The same for one host. */
   readonly maxBodiesPerHost?: number;
-  /** Bytes of answers that wait for their clients; over it the slowest of these lose theirs. */
+  /**
+   * Bytes of answers that wait for their clients; above it the slowest clients lose their
+   * connections.
+   */
   readonly maxUnsentBytes?: number;
   /** A body that takes longer to arrive ends its connection. */
   readonly bodyTimeoutMs?: number;
@@ -83,11 +89,11 @@ export interface HttpServer {
   /** The port in use. */
   readonly port: number;
   /**
-   * Reads the certificate anew; open connections keep the old one. Rejects with TlsFileError where it
-   * is unusable, and serves on with the old one.
+   * Reads the certificate again; open connections keep the old one. Where the new one is unusable,
+   * rejects with TlsFileError and keeps serving the old one.
    */
   reload(): Promise<void>;
-  /** Accepts nothing more, lets pending answers go out for at most 2 s, then closes. */
+  /** Accepts nothing more, gives pending answers at most 2 s to leave, then closes. */
   close(): Promise<void>;
 }
 
@@ -122,7 +128,10 @@ export interface HttpAnswer {
 }
 
 export interface HttpClient {
-  /** Rejects when no complete answer arrives; a status of 400 and above is an answer. */
+  /**
+   * Rejects when no complete answer arrives. An answer with a status of 400 or more does not
+   * reject.
+   */
   request(call: HttpCall): Promise<HttpAnswer>;
   close(): Promise<void>;
 }

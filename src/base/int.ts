@@ -1,6 +1,6 @@
 /**
- * Checked signed 64-bit arithmetic. Amounts are `bigint` everywhere; whatever leaves the range
- * of an i64 is refused, never wrapped (state.md#balances, H-11).
+ * Checked signed 64-bit arithmetic. Amounts are `bigint` everywhere. A result outside the i64 range
+ * is refused, never wrapped (state.md#balances, H-11).
  */
 import { apiError } from './errors.ts';
 
@@ -22,7 +22,7 @@ export function sub(a: bigint, b: bigint): bigint {
   return add(a, -b);
 }
 
-/** ⌊a·b/c⌋ for non-negative operands, exact in between. Throws ApiError Overflow. */
+/** ⌊a·b/c⌋ for non-negative operands; the product in between is exact. Throws ApiError Overflow. */
 export function mulDivFloor(a: bigint, b: bigint, c: bigint): bigint {
   const quotient = (a * b) / c;
   if (!isI64(quotient)) throw apiError('Overflow');

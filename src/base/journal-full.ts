@@ -1,4 +1,4 @@
-/** More records wait for the disk than may: the caller answers that the node is overloaded. */
+/** Too many records wait for the disk; the caller answers that the node is overloaded. */
 export class JournalFullError extends Error {
   override name = 'JournalFullError';
 }

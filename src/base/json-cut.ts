@@ -1,11 +1,11 @@
 /**
- * Takes one long text out of JSON before that is parsed: a text of many megabytes would be copied
- * once into the string of the whole body and once more into its own.
+ * Takes one long text out of JSON before the JSON is parsed. Otherwise a text of many megabytes
+ * would be copied twice: into the string of the whole body, and into its own string.
  */
 export interface Cut {
   /** The characters between the quotes, a view of the input; ASCII and without escapes. */
   readonly text: Uint8Array;
-  /** The JSON with an empty text in its place. */
+  /** The JSON with an empty text in place of the long one. */
   readonly rest: string;
 }
 
@@ -16,22 +16,22 @@ const CLOSING = new Set([0x7d, 0x5d]);
 const COLON = 0x3a;
 const SPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** There is more than one long text: the JSON would be large without it, too. */
+/** The JSON is large even without the long text. */
 export class RestTooLong extends Error {
   override name = 'RestTooLong';
 }
 
 /**
- * The text of the last member of this name of the outermost object. Undefined where there is none, or
- * it has escapes: then it is to be parsed like everything else. What is no JSON at all stays so.
- * Throws RestTooLong, without looking further, where more than `restMax` bytes are something else.
+ * The text of the last member with this name in the outermost object. Undefined where there is
+ * none, or where the text has escapes: the caller then parses it like everything else. Malformed
+ * JSON stays malformed. Throws RestTooLong as soon as more than `restMax` bytes are something else.
  */
 export function cutText(json: Uint8Array, name: string, restMax: number): Cut | undefined {
   const input = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   let depth = 0;
   let found: readonly [start: number, end: number] | undefined;
   let isValue = false;
-  /** Bytes of values of that name. */
+  /** Bytes of the values with that name. */
   let named = 0;
   for (let at = 0; at < input.length; at++) {
     if (at - named > restMax) throw new RestTooLong();
@@ -61,7 +61,7 @@ export function cutText(json: Uint8Array, name: string, restMax: number): Cut | 
   return { text, rest: input.toString('utf8', 0, start) + input.toString('utf8', end) };
 }
 
-/** Where the quote stands that closes the text; -1 where none does. */
+/** Position of the quote that closes the text; -1 where there is none. */
 function endOfText(input: Buffer, start: number): number {
   for (let end = input.indexOf(QUOTE, start); end >= 0; end = input.indexOf(QUOTE, end + 1)) {
     let escapes = 0;

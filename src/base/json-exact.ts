@@ -1,14 +1,15 @@
 /**
- * A reader for JSON with long integers: what JSON.parse gives, except that integer literals beyond
- * ±(2^53−1) become `bigint`. Its time grows with the length of the text alone, and it refuses values
- * that lie deeper than its caller allows.
+ * A reader for JSON with long integers. It gives what JSON.parse gives, except that integer
+ * literals beyond ±(2^53−1) become `bigint`. Its time is proportional to the length of the text. It
+ * refuses values that are nested deeper than its caller allows.
  */
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const INTEGER = /^-?\d+$/;
 /**
- * Digits of the longest integer that becomes a `bigint`: no field holds more than 20, and the
- * conversion takes quadratic time. Longer ones stay numbers, which no integer field accepts.
+ * Digits of the longest integer that becomes a `bigint`. No field holds more than 20 digits, and
+ * the conversion takes quadratic time. Longer integers stay numbers, which no integer field
+ * accepts.
  */
 const DIGITS_MAX = 40;
 
@@ -64,7 +65,7 @@ class Reader {
     return new SyntaxError(`JSON: unexpected text at position ${this.at}`);
   }
 
-  /** The next character that is no space, which stays unread. */
+  /** The next character that is not white space; it stays unread. */
   next(): number {
     const { text } = this;
     for (; this.at < text.length; this.at++) {
@@ -151,7 +152,7 @@ class Reader {
       if (code === QUOTE) {
         this.at = end + 1;
         if (plain) return text.slice(start + 1, end);
-        // Escapes are read, and refused, by the native parser.
+        // The native parser reads escapes and refuses wrong ones.
         return JSON.parse(text.slice(start, end + 1)) as string;
       }
       if (code === BACKSLASH) {
@@ -180,7 +181,7 @@ class Reader {
     return INTEGER.test(source) ? BigInt(source) : value;
   }
 
-  /** A number of a few digits and nothing else, without a text of its own; -1 for any other. */
+  /** A number of a few digits, read without making a text of it; -1 for anything else. */
   private shortNumber(): number {
     const { text, at } = this;
     let value = 0;
@@ -200,7 +201,7 @@ class Reader {
   }
 }
 
-/** As JSON.parse does it: a member of this name is an own property like every other. */
+/** Like JSON.parse: a member `__proto__` becomes an own property. */
 function define(object: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(object, name, {
     value,

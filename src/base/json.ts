@@ -2,10 +2,10 @@
  * JSON whose integers never lose a digit.
  *
  * Reading: an integer literal beyond ±(2^53−1) becomes a `bigint`, everything else is what
- * JSON.parse gives. JSON.parse reads all texts without sixteen digits in a row; the others have a
- * reader of their own, since JSON.parse with a reviver takes a microsecond for every value.
- * Both take time in proportion to the text and refuse values that lie deeper than `DEPTH_MAX`.
- * Writing: a `bigint` is printed as a bare integer.
+ * JSON.parse gives. JSON.parse reads all texts without sixteen digits in a row. `json-exact.ts`
+ * reads the others, because JSON.parse with a reviver takes a microsecond for every value. Both
+ * take time in proportion to the text and refuse values nested deeper than `DEPTH_MAX`. Writing: a
+ * `bigint` is printed as a bare integer.
  */
 import { parseExactly, TooManyValues } from './json-exact.ts';
 
@@ -13,7 +13,7 @@ export { TooManyValues };
 
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
 
-/** An object whose fields have not been looked at yet. */
+/** An object whose members have not been checked yet. */
 export type JsonObject = Record<string, unknown>;
 
 interface RawJson {
@@ -25,7 +25,7 @@ const native = JSON as unknown as { rawJSON(text: string): RawJson };
 
 const MAYBE_BIG = /\d{16}/;
 
-/** Nothing that the node takes is nested as deep. */
+/** No valid input of the node is nested this deep. */
 export const DEPTH_MAX = 100;
 /** A shorter text holds too little to cost anything, so the hot paths skip the count. */
 const SHORT_CHARS = 4096;
@@ -66,14 +66,14 @@ function checkShape(text: string, valuesMax: number): void {
   }
 }
 
-/** The JSON form of an i64: a plain number where that is exact, else the exact digits. */
+/** The JSON form of an i64: a plain number where that is exact, else all digits. */
 export function integer(value: bigint): number | RawJson {
   return value >= -9007199254740991n && value <= 9007199254740991n
     ? Number(value)
     : native.rawJSON(value.toString());
 }
 
-/** Prints any JSON value; stray `bigint`s become bare integers. */
+/** Prints any JSON value; each `bigint` becomes a bare integer. */
 export function stringify(value: unknown, indent?: number): string {
   return JSON.stringify(value, bare, indent);
 }

@@ -1,7 +1,7 @@
 /**
  * Connections between nodes as a port: encrypted, authenticated by a transport key, many streams
- * each. `adapters/libp2p/transport.ts` is the real one, `test/simulated/memory-net.ts` runs a whole network in one
- * process under virtual time.
+ * each. `adapters/libp2p/transport.ts` is the production transport. `test/simulated/memory-net.ts`
+ * runs a whole network in one process under virtual time.
  */
 
 /** The other side broke the rules of the framing: a message over its limit. */
@@ -11,34 +11,34 @@ export class MalformedStream extends Error {
 
 /** A stream of length-prefixed messages in both directions. */
 export interface PeerStream {
-  /** Resolves when the message may be forgotten by the caller; rejects when the stream is gone. */
+  /** Resolves when the caller may reuse the message; rejects when the stream is gone. */
   send(message: Uint8Array): Promise<void>;
   /**
    * The next message, undefined when the other side has ended. Rejects with MalformedStream on bad
-   * framing and with any other error when the stream breaks, be it in the middle of a message. One
+   * framing and with any other error when the stream breaks, also in the middle of a message. One
    * call at a time.
    */
   receive(): Promise<Uint8Array | undefined>;
-  /** No more will be sent. */
+  /** Ends the sending direction. */
   end(): Promise<void>;
-  /** Both directions end at once; what waits is rejected. */
+  /** Ends both directions at once; pending calls reject. */
   abort(): void;
 }
 
 export interface PeerConnection {
-  /** Transport identities, which the handshake binds to owner keys (H-23). */
+  /** Transport identities; the handshake binds them to owner keys (H-23). */
   readonly localId: Uint8Array;
   readonly remoteId: Uint8Array;
-  /** Address in digits. */
+  /** The IP address as text. */
   readonly remoteHost: string;
   readonly remotePort: number;
   readonly outbound: boolean;
-  /** `messageBytesMax` bounds what comes back on the stream. */
+  /** `messageBytesMax` limits the messages that come back on the stream. */
   open(protocol: string, messageBytesMax: number, signal?: AbortSignal): Promise<PeerStream>;
-  /** Lets what was sent arrive, within about a second, then closes. */
+  /** Waits up to a second for sent messages to arrive, then closes. */
   close(): Promise<void>;
   abort(): void;
-  /** Called once; at once on a connection that is closed already. */
+  /** Calls `action` once; immediately on a connection that is already closed. */
   onClose(action: () => void): void;
 }
 
@@ -54,24 +54,26 @@ export interface NetworkOptions {
   /** 0: any free port; undefined: peers cannot connect, this node only dials. */
   readonly port: number | undefined;
   readonly connectionsMax: number;
-  /** True for a host, in digits, that the configuration names: it finds a place where others do not. */
+  /**
+   * True for an IP address that the configuration names: it gets a place even when others do not.
+   */
   readonly isKept?: (host: string) => boolean;
 }
 
 export interface Network {
-  /** Streams that others open. Called before `listen`. */
+  /** Handles streams that other nodes open. Call it before `listen`. */
   handle(
     protocol: string,
     limits: ProtocolLimits,
     handler: (stream: PeerStream, connection: PeerConnection) => void,
   ): void;
-  /** Connections that others open. */
+  /** Called for connections that other nodes open. */
   onConnection(action: (connection: PeerConnection) => void): void;
-  /** Starts the network; gives the port in use, undefined when it was not to listen. */
+  /** Starts the network; gives the port in use, or undefined when it does not listen. */
   listen(options: NetworkOptions): Promise<number | undefined>;
-  /** Rejects when no answer comes within the signal's time. */
+  /** Rejects when the signal aborts before an answer comes. */
   dial(host: string, port: number, signal: AbortSignal): Promise<PeerConnection>;
-  /** The address of a host in digits. */
+  /** The IP address of a host. */
   resolve(host: string): Promise<string>;
   close(): Promise<void>;
 }

@@ -1,25 +1,25 @@
 /**
- * Every way out of the process, as interfaces. Only `src/adapters/` implements them with Node's
- * own modules; everything else receives them, which is why a whole network can run in one process
- * on virtual time from one seed.
+ * Every way out of the process, as interfaces. Only `src/adapters/` implements them with Node's own
+ * modules. Everything else receives them as arguments. That is why a whole network can run in one
+ * process, on virtual time, from one seed.
  */
 
 /**
- * The time of day and the passing of time. The time of day may be set forward and back while the node
- * runs, so it serves for what is compared between nodes; durations are differences of `monotonic`.
+ * The time of day and the passing of time. The time of day may jump forward and back while the node
+ * runs, so it serves only for times that nodes compare. Durations are differences of `monotonic`.
  */
 export interface Clock {
   /** Time of day corrected by time servers, in milliseconds since 1970-01-01 UTC. */
   now(): number;
-  /** Milliseconds since some moment; it never jumps and never goes back. */
+  /** Milliseconds since an arbitrary moment; it never jumps and never goes back. */
   monotonic(): number;
   /** The uncorrected system time, for GET /utils/time. */
   system(): number;
   /** Calls `action` once after `ms`; the returned function cancels it. */
   after(ms: number, action: () => void): () => void;
-  /** Resolves once everything else that waits in the event loop has had its turn. */
+  /** Resolves once everything else that waits in the event loop has run. */
   turn(): Promise<void>;
-  /** True while the time source is trustworthy; a PoA miner rests otherwise (H-6). */
+  /** True while the time source is reliable; a PoA miner pauses otherwise (H-6). */
   synchronized(): boolean;
 }
 
@@ -39,7 +39,7 @@ export interface Verifier {
   verifyOne(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean>;
   /** Verdicts in the order of the items. */
   verify(items: readonly SignatureCheck[]): Promise<boolean[]>;
-  /** Checks not yet answered; absent where they are made at once. */
+  /** Checks not yet answered; absent where checks run at once. */
   readonly pending?: number;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export interface Verifier {
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Structured log: an event name and fields, no prose and never a secret. */
+/** Structured log: an event name and fields. It contains no prose and no secrets. */
 export interface Log {
   debug(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;
@@ -55,7 +55,7 @@ export interface Log {
   error(event: string, fields?: LogFields): void;
 }
 
-/** Values of the labels that the metric was declared with. */
+/** Values of the labels that the metric declares. */
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Counter {
@@ -80,13 +80,13 @@ export interface Metrics {
     bounds: readonly number[],
     labels?: readonly string[],
   ): Histogram;
-  /** Called before the values are read: what is not counted is looked up then. */
+  /** Called before the values are read, to look up values that are not counted as they change. */
   onRead(action: () => void): void;
 }
 
-/** What the process knows of itself. */
+/** What the process reads about itself. */
 export interface ProcessReadings {
-  /** How late timers were since the last call, in seconds, by quantile. */
+  /** Delay of timers since the last call, in seconds, by quantile. */
   loopDelay(): { readonly p50: number; readonly p99: number; readonly max: number };
   /** Bytes of memory that the process holds. */
   residentBytes(): number;
@@ -108,8 +108,8 @@ export interface StoreWrite {
 export interface StoreView {
   get(table: number, key: Uint8Array): Uint8Array | undefined;
   /**
-   * Entries with `from` ≤ key < `to` in key order (or the same set backwards), at most `limit`.
-   * Both bounds are mandatory: nothing walks a whole table by accident.
+   * Entries with `from` ≤ key < `to` in key order (or the same entries backwards), at most `limit`.
+   * Both bounds are mandatory, so that no code walks a whole table by accident.
    */
   range(
     table: number,
@@ -123,23 +123,27 @@ export interface StoreView {
 /** The ordered key-value store below the ledger. Table numbers are those of ledger/tables.ts. */
 export interface Store extends StoreView {
   /**
-   * Applies all writes in one durable transaction or none of them, after those asked for before.
-   * Until it resolves, views show the state before it; `landed` runs in the very step in which they
-   * begin to show the new one. The bytes of the rows must stay as they are until then.
+   * Applies all writes in one durable transaction, or none of them. Writes apply in the order of
+   * the calls. Until the promise resolves, views show the state before it. `landed` runs in the
+   * same step in which views begin to show the new state. The bytes of the rows must not change
+   * until then.
    */
   write(writes: Iterable<StoreWrite>, landed?: () => void): Promise<void>;
-  /** A frozen view; must be released within seconds, since it keeps old pages alive. */
+  /** A frozen view. The caller must release it within seconds, since it keeps old pages alive. */
   snapshot(): StoreView & { release(): void };
   /** Bytes on disk, 0 for a store in memory. */
   size(): number;
-  /** Why it cannot be trusted, after damage or a failed write; absent: it does not know. */
+  /**
+   * Why the store cannot be trusted, after damage or a failed write; absent where the store cannot
+   * tell.
+   */
   problem?(): string | undefined;
   close(): Promise<void>;
 }
 
 /**
  * An append-only log of records with group commit: `append` resolves once the record is durable.
- * Torn records at the end of a crashed log are dropped on open.
+ * Incomplete records at the end of a log, left by a crash, are dropped when it is opened.
  */
 export interface Journal {
   append(record: Uint8Array): Promise<void>;

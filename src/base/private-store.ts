@@ -9,7 +9,7 @@ import { type ApiError, apiError } from './errors.ts';
 /** Bytes of one item (rest.md#limits-of-requests). */
 export const PRIVATE_DATA_BYTES_MAX = 20 * 1024 * 1024;
 
-/** What a policy's members know about an item; texts as the sender gave them. */
+/** What the members of a policy know about an item; texts are as the sender gave them. */
 export interface PrivateItem {
   /** 32 bytes. */
   readonly policyId: Uint8Array;
@@ -30,42 +30,45 @@ export interface PrivateData {
   /** In bytes. */
   readonly length: number;
   /**
-   * Verified bytes, in order, to be read once. Nothing stays open behind them that somebody who
-   * never begins would have to close. Rejects with PrivateStoreError where the storage fails on the
-   * way.
+   * Verified bytes, in order, to be read once. A reader that never begins leaves nothing open.
+   * Rejects with PrivateStoreError where the storage fails while reading.
    */
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
 /** Every call rejects with PrivateStoreError of kind `storage` where the storage cannot serve. */
 export interface PrivateStore {
-  /** The item; undefined where it is not stored, or where its data were found to be damaged. */
+  /** The item; undefined where it is not stored, or where its data are known to be damaged. */
   info(policyId: Uint8Array, hash: Uint8Array): Promise<PrivateItem | undefined>;
   /** Policies under which data of this hash are stored. */
   policiesOf(hash: Uint8Array): Promise<readonly Uint8Array[]>;
-  /** The data; undefined where they are missing or damaged (SHA-256 is compared before). */
+  /** The data; undefined where they are missing or damaged (the SHA-256 is compared first). */
   read(policyId: Uint8Array, hash: Uint8Array): Promise<PrivateData | undefined>;
   /**
-   * Durable and verified when it resolves. When it rejects (PrivateStoreError, or whatever `pieces`
-   * threw) nothing is half-stored. Storing again what is stored is fine, and mends what is damaged.
+   * Durable and verified when it resolves. When it rejects (with PrivateStoreError, or with an
+   * error of `pieces`), nothing is half-stored. Storing an item again is allowed, and repairs a
+   * damaged one.
    */
   write(item: PrivateItem, pieces: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Bytes that the disk below has left; absent where a storage cannot tell. */
+  /** Free bytes on the disk below; absent where a storage cannot tell. */
   freeBytes?(): Promise<number>;
-  /** Calls under way may still end; no new ones may begin. */
+  /** Calls in progress may still end; no new calls may begin. */
   stop(): Promise<void>;
 }
 
 /**
- * `hash`: the data are not those of the item; `length`: over the limit; `storage`: full, broken or
- * away.
+ * `hash`: the data do not match the item's hash; `length`: over the limit; `storage`: full, broken
+ * or unreachable.
  */
 export type PrivateStoreFault = 'hash' | 'length' | 'storage';
 
 export class PrivateStoreError extends Error {
   override name = 'PrivateStoreError';
   readonly kind: PrivateStoreFault;
-  /** What a client hears: no path, address or message of the storage, which belong into the log. */
+  /**
+   * What a client sees. It contains no path, address or message of the storage; those belong in the
+   * log.
+   */
   readonly answer: ApiError;
 
   constructor(kind: PrivateStoreFault, answer: ApiError, message: string, cause?: unknown) {

@@ -1,4 +1,4 @@
-/** A bounded memory of names, each of which is forgotten after its time. */
+/** A bounded memory of names; each is forgotten after its time. */
 import type { Clock } from './ports.ts';
 import { Recent } from './recent.ts';
 

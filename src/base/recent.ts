@@ -1,9 +1,9 @@
 /**
- * A bounded memory of what was added or used lately.
+ * A bounded memory of recently added or used entries.
  *
- * Two generations instead of an exact order: a hit costs one lookup in a Map and nothing is moved.
- * A single Map would give up its oldest entry ever more slowly, because finding the first key means
- * walking past all that was deleted before it.
+ * It keeps two generations instead of an exact order: a hit costs one lookup in a Map and moves
+ * nothing. A single Map would take ever longer to drop its oldest entry, because finding the first
+ * key means walking past all keys deleted before it.
  */
 export class Recent<Key, Value> {
   private readonly entries: number;

@@ -1,6 +1,6 @@
-/** Places for work of which only so much may run at a time; the rest waits in its order. */
+/** Limits how many pieces of work run at a time; the rest waits in order. */
 export interface Slots {
-  /** Resolves with the way to give the place back. */
+  /** Resolves when there is a place, with the function that gives it back. */
   take(): Promise<() => void>;
   readonly waiting: number;
 }
@@ -30,7 +30,7 @@ export function createSlots(count: number): Slots {
   };
 }
 
-/** Runs at most `max` of the given works at a time. */
+/** Runs at most `max` pieces of work at a time. */
 export function atMost(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   const slots = createSlots(max);
   return async (work) => {

@@ -1,6 +1,6 @@
 /**
- * A part of the node that cannot start. The message is the one line that an operator reads: the part, the
- * settings that decide about it, the reason, and what to do.
+ * A part of the node that cannot start. The message is the one line that an operator reads: the
+ * part, the settings that affect it, the reason, and what to do.
  */
 export class StartError extends Error {
   override name = 'StartError';
@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host is not known',
 };
 
-/** Errors of addresses and files in plain words, anything else by its own first line. */
+/** Plain words for errors of addresses and files; the first line of any other error. */
 function reasonOf(cause: unknown): string {
   const known = chainOf(cause).flatMap(({ code }) => REASONS[String(code)] ?? [])[0];
   const [line = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
@@ -40,7 +40,7 @@ interface Coded {
   readonly errors?: unknown;
 }
 
-/** An error, what caused it, and what is gathered in it. */
+/** An error, its causes, and the errors that it contains. */
 function chainOf(cause: unknown): readonly Coded[] {
   if (typeof cause !== 'object' || cause === null) return [];
   const { cause: inner, errors } = cause as Coded;

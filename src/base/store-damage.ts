@@ -1,6 +1,6 @@
 /**
- * What is on disk is not what the store wrote. No fault of a peer or a client: a job that meets it
- * ends with this error, and the node stops, since it rebuilds its chain at the next start.
+ * The bytes on disk are not what the store wrote. Neither a peer nor a client is to blame. The work
+ * that meets it ends with this error, and the node stops; it rebuilds its chain at the next start.
  */
 export class StoreCorruptError extends Error {
   override name = 'StoreCorruptError';

@@ -1,9 +1,9 @@
 /**
- * Connections that others opened and that have not shown who they are: so many of one host, and so
- * many in all. Where there are more, the oldest goes: an honest node needs a moment and one that
- * says nothing has had it.
+ * Incoming connections that have not yet authenticated: a limited number for one host, and in all.
+ * Above the limit the oldest is closed. An honest node authenticates within a moment, so the oldest
+ * is the least likely to be honest.
  *
- * Hosts of the configuration keep their places: as long as there is another, that one goes.
+ * Connections of hosts in the configuration are closed last.
  */
 
 export interface StrangerLimits {
@@ -16,7 +16,7 @@ export interface StrangerLimits {
 export interface Strangers<Connection> {
   /** `close` is called when the connection has to make room. */
   add(connection: Connection, host: string, close: () => void): void;
-  /** It has shown who it is, or is gone. */
+  /** The connection has authenticated, or is gone. */
   remove(connection: Connection): void;
 }
 
@@ -33,7 +33,7 @@ export function createStrangers<Connection>(limits: StrangerLimits): Strangers<C
     return [...all].filter(([, one]) => one.host === host).map(([connection]) => connection);
   }
 
-  /** The oldest of the host that has most. */
+  /** The oldest connection of the host that has the most. */
   function least(): Connection | undefined {
     const counts = new Map<string, number>();
     for (const { host } of all.values()) counts.set(host, (counts.get(host) ?? 0) + 1);

@@ -1,21 +1,24 @@
 /**
- * Long work in short pieces: code that works through thousands of items asks `due` between them, so
- * that everything else in the event loop has its turn.
+ * Long work in short pieces. Code that works through thousands of items asks `due` between them, so
+ * that everything else in the event loop can run.
  */
 import type { Clock } from './ports.ts';
 
 export interface Turns {
   /** True when the present piece has been long enough. */
   due(): boolean;
-  /** Lets everything else have its turn and begins the next piece. */
+  /** Lets everything else run and begins the next piece. */
   take(): Promise<void>;
 }
 
-/** Several pieces of different work may meet in one turn, which shall stay far below 20 ms. */
+/** Several pieces of different work may fall into one turn, which must stay far below 20 ms. */
 const PIECE_MS = 2;
-/** What a request waits for: its arrival, the verdict on its signature, the disk. */
+/** A request waits three times: for its arrival, for the verdict on its signature, for the disk. */
 const TURNS_BETWEEN = 3;
-/** Turns of a busy node are long: then one of them is enough, or a block would not be made in time. */
+/**
+ * Turns of a busy node are long. One of them is then enough; with three, a block would not be ready
+ * in time.
+ */
 const BETWEEN_MS = 4;
 
 export function createTurns({ monotonic, turn }: Pick<Clock, 'monotonic' | 'turn'>): Turns {
@@ -71,7 +74,7 @@ async function merge<T>(
   return merged;
 }
 
-/** The result of work in steps that nothing else waits for. */
+/** Runs work in steps to its end at once, where nothing else is waiting. */
 export function inOneGo<T>(steps: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = steps.next();
@@ -79,5 +82,5 @@ export function inOneGo<T>(steps: Generator<undefined, T>): T {
   }
 }
 
-/** Work in one piece: it never waits for a turn. */
+/** Work in one piece, which never yields. */
 export const noTurns: Turns = { due: () => false, take: async () => {} };

@@ -2,8 +2,8 @@
  * One value in every form: bytes, JSON, JSON Schema and TypeScript type, declared once.
  *
  * Invariants: integers are big-endian; `read` and `fromJson` throw nothing but CodecError and never
- * look beyond their input; the same constraint guards both, so bytes from a peer and JSON from a
- * client meet the same rule; decoding copies nothing, byte fields are views into the input.
+ * look beyond their input; both apply the same constraint, so bytes from a peer and JSON from a
+ * client obey the same rule; decoding copies nothing, byte fields are views into the input.
  */
 import type { ApiError } from '../base/errors.ts';
 
@@ -12,8 +12,8 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /**
  * What bytes and JSON depend on besides the value: the chain's id, key size, address form and hash.
- * The word is that of the setting `address-scheme-character`. `crypto/chain-scheme.ts` implements it,
- * so this folder contains no cryptography.
+ * The word is that of the setting `address-scheme-character`. `crypto/chain-scheme.ts` implements
+ * it, so this folder contains no cryptography.
  */
 export interface ChainScheme {
   /** ASCII code of `address-scheme-character`. */
@@ -35,17 +35,19 @@ export interface Codec<T> {
   /** Throws CodecError. */
   read(src: Reader): T;
   toJson(value: T, scheme: ChainScheme): unknown;
-  /** `path` is where the value stands, e.g. `obj.transfers[3].amount`. Throws CodecError. */
+  /** `path` is the place of the value, e.g. `obj.transfers[3].amount`. Throws CodecError. */
   fromJson(json: unknown, path: string, scheme: ChainScheme): T;
   readonly schema: JsonSchema;
   /** True if a request may leave the field out: `fromJson(undefined)` then gives its default. */
   readonly optional?: boolean;
   /** The value where a version has no such field; see `since` in struct.ts. */
   readonly absent?: T;
-  /** The bytes of the shortest item of a list: tells how long a list in JSON is at least. */
+  /**
+   * The bytes of the shortest item of a list; from it follows the least length of a list in JSON.
+   */
   readonly itemBytesMin?: number;
   /**
-   * True if the value's JSON form is not one member but several of the object around it: `toJson`
+   * True if the value's JSON form is several members of the object around it, and not one: `toJson`
    * gives an object of members, `fromJson` takes the whole object and its path.
    */
   readonly flat?: boolean;
@@ -65,7 +67,8 @@ export class CodecError extends Error {
   readonly api: ApiError | undefined;
 
   constructor(path: string, why: string, api?: ApiError) {
-    // As with ApiError: it is an expected answer to bad input, and a stack costs more than the check.
+    // Like an ApiError, this is an expected answer to bad input, and a stack would cost more than
+    // the check.
     const frames = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(`${path}: ${why}`);
@@ -78,7 +81,7 @@ export class CodecError extends Error {
 
 const SCRATCH_BYTES = 64 * 1024;
 
-/** Appends to a growing buffer; `take` hands out an exact copy and empties the writer. */
+/** Appends to a growing buffer; `take` returns an exact copy and empties the writer. */
 export class Writer {
   readonly scheme: ChainScheme;
   private buffer = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
@@ -124,7 +127,7 @@ export class Writer {
     const at = this.room(8);
     this.buffer.writeBigInt64BE(value, at);
   }
-  /** A non-negative safe integer in eight bytes, without a detour through bigint. */
+  /** A non-negative safe integer in eight bytes, without a conversion to bigint. */
   u53(value: number): void {
     const at = this.room(8);
     this.buffer.writeUInt32BE(Math.floor(value / 0x1_0000_0000), at);
@@ -134,17 +137,17 @@ export class Writer {
     const at = this.room(value.length);
     this.buffer.set(value, at);
   }
-  /** Overwrites four bytes written before: a length that was not known then. */
+  /** Overwrites four bytes written before, for a length that was not known then. */
   patchI32(at: number, value: number): void {
     this.buffer.writeInt32BE(value, at);
   }
 
-  /** Forgets everything: a writer that is used again after an error starts here. */
+  /** Empties the writer; needed before it is used again after an error. */
   reset(): void {
     this.length = 0;
   }
 
-  /** What was written since `from`, as a copy of its own; the writer is empty afterwards. */
+  /** A copy of the bytes written since `from`; the writer is empty afterwards. */
   take(from = 0): Uint8Array {
     const out = new Uint8Array(this.length - from);
     out.set(this.buffer.subarray(from, this.length));
@@ -154,19 +157,19 @@ export class Writer {
 }
 
 /**
- * The same memory as a plain Uint8Array. `slice` copies there; on a Buffer, which files and sockets
- * give, it does not, and what seems to be a copy changes with the original.
+ * The same memory as a plain Uint8Array, whose `slice` copies. The `slice` of a Buffer, which files
+ * and sockets give, does not copy: its result would change with the original.
  */
 const plain = (bytes: Uint8Array): Uint8Array =>
   bytes.constructor === Uint8Array
     ? bytes
     : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Walks over bytes that it never copies. All methods throw CodecError at the end of input. */
+/** Reads bytes without copying them. All methods throw CodecError at the end of input. */
 export class Reader {
   readonly scheme: ChainScheme;
   readonly input: Uint8Array;
-  /** Made by the first who needs it: many values are bytes and short integers only. */
+  /** Made on first use: many values consist of bytes and short integers only. */
   private view: DataView | undefined;
   private readonly end: number;
   position: number;

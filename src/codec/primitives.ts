@@ -12,12 +12,12 @@ import {
   type Writer,
 } from './codec.ts';
 
-/** L2 lengths are read as signed by the other implementations: never above this. */
+/** Other implementations read L2 lengths as signed integers, so no length is above this. */
 export const L2_MAX = 32767;
 
 const missing = (json: unknown): boolean => json === undefined || json === null;
 
-/** The reason of a JSON kind mismatch, as clients know it (rest.md#errors). */
+/** The reason for a wrong JSON kind, as clients know it (rest.md#errors). */
 export function mismatch(path: string, json: unknown, expected: string): CodecError {
   return new CodecError(path, missing(json) ? 'error.path.missing' : `error.expected.${expected}`);
 }
@@ -58,7 +58,7 @@ export function integerFromJson(json: unknown, path: string): bigint {
     return inRange(BigInt(json), path);
   }
   if (typeof json === 'bigint') return inRange(json, path);
-  // Twenty characters hold every i64; longer texts are refused before they cost anything.
+  // Twenty characters hold every i64; longer texts are refused before they are converted.
   if (typeof json === 'string' && json.length <= 20 && /^-?\d+$/.test(json)) {
     return inRange(BigInt(json), path);
   }
@@ -94,7 +94,7 @@ export const millis: Codec<number> = {
   schema: { type: 'integer', format: 'int64', minimum: 0, description: 'ms since 1970 UTC' },
 };
 
-/** One byte 0 or 1; any other byte is refused so that re-serialising gives the same bytes. */
+/** One byte, 0 or 1. Any other byte is refused, so that re-serialising gives the same bytes. */
 export const bool: Codec<boolean> = {
   write: (out, v) => out.u8(v ? 1 : 0),
   read(src) {
@@ -110,12 +110,12 @@ export const bool: Codec<boolean> = {
   schema: { type: 'boolean' },
 };
 
-/** How a byte string looks in JSON. */
+/** The form of a byte string in JSON. */
 export interface TextForm {
   encode(bytes: Uint8Array): string;
   /**
-   * Throws TextTooLong for a text that must be more than `maxBytes`, before any work is spent on
-   * it, and any other error on bad text; its message is the reason.
+   * Throws TextTooLong, before any work, for a text that must decode to more than `maxBytes`.
+   * Throws another error on bad text; its message is the reason.
    */
   decode(text: string, maxBytes: number): Uint8Array;
   readonly schema: JsonSchema;
@@ -175,7 +175,7 @@ function overlong(path: string, max: number, refuse: Refusal, json: unknown): Co
   return new CodecError(path, reason, refuse(reason, json as string));
 }
 
-/** How the length of what follows is written. */
+/** How the length of the following bytes is written. */
 interface Length {
   write(out: Writer, length: number): void;
   /** Throws CodecError on a length over `max`. */
@@ -242,7 +242,10 @@ export function utf8ToBytes(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** L2 text of at most `maxBytes` bytes of UTF-8. Unpaired surrogates have no bytes: refused. */
+/**
+ * L2 text of at most `maxBytes` bytes of UTF-8. Unpaired surrogates have no UTF-8 form and are
+ * refused.
+ */
 export function text16(maxBytes = L2_MAX, tooLong?: Refusal): Codec<string> {
   return text(maxBytes, LENGTH_2, tooLong);
 }
@@ -263,7 +266,8 @@ function text(maxBytes: number, length: Length, tooLong: Refusal = invalid): Cod
     toJson: (v) => v,
     fromJson(json, path) {
       if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
-      // Bytes are at least as many as UTF-16 units and at most three times as many.
+      // A text has at least as many bytes of UTF-8 as UTF-16 units, and at most three times as
+      // many.
       if (json.length * 3 > maxBytes) {
         if (json.length > maxBytes || encoder.encode(json).length > maxBytes) {
           throw overlong(path, maxBytes, tooLong, json);
@@ -279,7 +283,7 @@ function text(maxBytes: number, length: Length, tooLong: Refusal = invalid): Cod
   };
 }
 
-/** Refuses values for which `problem` gives a reason; the same on bytes and on JSON. */
+/** Refuses values for which `problem` gives a reason, in bytes and in JSON alike. */
 export function check<T>(
   inner: Codec<T>,
   problem: (value: T, scheme: ChainScheme) => ApiError | string | undefined,

@@ -1,12 +1,12 @@
 /**
- * From codec errors to what clients see (rest.md#errors): a missing member or a wrong
- * kind is code 1 with the paths, a value against its own rule keeps the code of that rule.
+ * Turns codec errors into the answers that clients see (rest.md#errors). A missing member or a
+ * wrong kind is code 1 with its path. A value that breaks its own rule keeps the code of that rule.
  */
 import { isOurs } from '../base/assert.ts';
 import { ApiError, apiError } from '../base/errors.ts';
 import { CodecError } from './codec.ts';
 
-/** Code 1 with every path; a request that is wrong in its shape hears of all wrong members. */
+/** Code 1 with every path: a request of a wrong shape gets all its wrong members at once. */
 export function malformed(errors: readonly CodecError[]): ApiError {
   const validationErrors: Record<string, [{ msg: [string]; args: [] }]> = {};
   for (const { path, why } of errors) {
@@ -20,14 +20,14 @@ export function refusalOf(error: CodecError): ApiError {
   return error.api ?? malformed([error]);
 }
 
-/** The refusal for several: wrong shapes come before broken rules, rules in field order. */
+/** The refusal for several errors: wrong shapes come before broken rules, rules in field order. */
 export function refusalOfAll(errors: readonly [CodecError, ...CodecError[]]): ApiError {
   const shapes = errors.filter((error) => error.api === undefined);
   return shapes.length > 0 ? malformed(shapes) : refusalOf(errors[0]);
 }
 
 /**
- * The refusal of an input whose handling has thrown `cause`. A fault of this node is thrown on; any
+ * The refusal of an input whose handling threw `cause`. A fault of this node is thrown on. Any
  * other error ends the handling of this input and nothing else.
  */
 export function refusalFrom(cause: unknown): ApiError {
@@ -38,8 +38,9 @@ export function refusalFrom(cause: unknown): ApiError {
 }
 
 /**
- * True of errors that no honest peer causes, whatever its head: bytes that do not decode, types that
- * clients may not send, a wrong signature. A rule of the state may have changed on the way.
+ * True for errors that no honest peer causes, whatever its head: bytes that do not decode, types
+ * that clients may not send, a wrong signature. Rules of the state do not count, because the state
+ * may have changed since the peer sent the input.
  */
 export const isFaultOfPeer = (cause: unknown): boolean =>
   cause instanceof CodecError || (cause instanceof ApiError && cause.fault === 'peer');

@@ -1,4 +1,7 @@
-/** The one growing buffer that all encoding goes through: writing is synchronous, never nested. */
+/**
+ * The one growing buffer for all encoding. Writing is synchronous and never nested, so one is
+ * enough.
+ */
 import { type ChainScheme, Writer } from './codec.ts';
 
 let writer: Writer | undefined;

@@ -49,7 +49,7 @@ export function struct<const F extends Record<string, AnyCodec>>(fields: F): Cod
   };
 }
 
-/** Byte 0 or byte 1 and the value; null or absent in JSON. */
+/** Byte 0, or byte 1 and the value; null or absent in JSON. */
 export function option<T>(inner: Codec<T>): Codec<T | undefined> {
   return {
     optional: true,
@@ -86,12 +86,12 @@ export function withDefault<T>(inner: Codec<T>, value: T): Codec<T> {
   };
 }
 
-/** A field that only some versions have; elsewhere its value is `absent`. */
+/** A field that only some versions have; in the others its value is `absent`. */
 export function since<T, A = undefined>(inner: Codec<T>, absent?: A): Codec<T | A> {
   return { ...(inner as Codec<T | A>), absent: absent as A };
 }
 
-/** u16 count and items; `problem` names the refusal of a longer list. */
+/** u16 count and items; `problem` makes the refusal of a list that is too long. */
 export function list16<T>(
   inner: Codec<T>,
   max: number,

@@ -7,7 +7,7 @@ const digits58 = (bytes: number): number => Math.ceil(bytes * 1.3658) + 1;
 
 export const base58: TextForm = {
   encode: (bytes) => alphabet58.encode(bytes),
-  // Decoding takes quadratic time, so the length is judged before.
+  // Decoding takes quadratic time, so the length is checked first.
   decode(text, maxBytes) {
     const digits = digits58(maxBytes);
     if (text.length > digits) throw new TextTooLong(maxBytes);
@@ -18,7 +18,7 @@ export const base58: TextForm = {
 
 const SHOWN_CHARS = 100;
 
-/** A client's text as it may stand in an error: never as long as its sender likes. */
+/** A client's text in a form that fits into an error message: shortened where it is long. */
 export function shown(text: string): string {
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
 }
@@ -26,7 +26,9 @@ export function shown(text: string): string {
 const PREFIX = 'base64:';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
-/** Standard alphabet; `base64:` in front is optional in requests and always there in answers. */
+/**
+ * Standard alphabet; the prefix `base64:` is optional in requests and always present in answers.
+ */
 export const base64: TextForm = {
   encode: (bytes) =>
     PREFIX + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),

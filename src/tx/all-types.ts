@@ -1,4 +1,4 @@
-/** Every transaction type, in the order of their numbers: a new one adds its line here. */
+/** Every transaction type in the order of the numbers. A new type adds its line here. */
 export { genesis } from './types/001-genesis.ts';
 export { payment } from './types/002-payment.ts';
 export { issue } from './types/003-issue.ts';

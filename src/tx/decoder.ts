@@ -1,6 +1,6 @@
 /**
- * Bytes → transaction for a set of types (transactions.md#body-full-bytes-id, "Parser"): after a
- * first byte 0 come type and version, any other first byte is the type itself.
+ * Bytes → transaction for a set of types (transactions.md#body-full-bytes-id, "Parser"). After a
+ * first byte 0 come type and version; any other first byte is the type.
  */
 import { ApiError, apiError } from '../base/errors.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
@@ -9,7 +9,7 @@ import { readSealed } from './seal.ts';
 import { requireSize } from './size.ts';
 import type { Tx, TxType } from './transaction.ts';
 
-/** Consumes all of the bytes. Throws CodecError and nothing else. */
+/** Consumes all bytes. Throws CodecError and nothing else. */
 export type Decoder = (bytes: Uint8Array, scheme: ChainScheme) => Tx;
 
 export function createDecoder(defs: readonly TxType[]): Decoder {
@@ -59,7 +59,7 @@ function decodeAs(plan: Plan, bytes: Uint8Array, scheme: ChainScheme): Tx {
   }
 }
 
-/** Exactly one of several layouts must fit the whole of the bytes. */
+/** Exactly one of several layouts must fit all the bytes. */
 function decodeAny(plans: readonly Plan[], bytes: Uint8Array, scheme: ChainScheme): Tx {
   const fits: Tx[] = [];
   let failure: unknown;

@@ -1,7 +1,7 @@
 /**
  * The one way a transaction gets into the state, the same for the pool, the miner and a block from
- * a peer (state.md#order-of-checks). Which refusal comes first is fixed: verification, time,
- * features, known id, funds, permissions, fee, the rules of the type, and the balances that result.
+ * a peer (state.md#order-of-checks). The order of refusals is fixed: verification, time, features,
+ * known id, funds, permissions, fee, the rules of the type, and the balances that result.
  *
  * Invariants: a refused transaction leaves no trace; the verdict depends on nothing but the
  * transaction, the verdicts on its proofs, the ledger and the block context.
@@ -26,11 +26,11 @@ const GENESIS_HEIGHT = 1;
 export interface Knowledge {
   /** True where somebody executes contracts; elsewhere 103, 104 and 107 would wait in vain. */
   readonly contracts?: boolean;
-  /** Height of the block that holds this id, the one in the making included. */
+  /** Height of the block that holds this id, including the block that is being made. */
   readonly heightOf: (id: Uint8Array) => number | undefined;
 }
 
-/** Context of the next block on top of `view`; made once for each block. */
+/** The context of the next block on top of `view`; made once for each block. */
 export function blockContext(
   view: LedgerView,
   rules: ChainRules,
@@ -40,8 +40,8 @@ export function blockContext(
 }
 
 /**
- * Applies the transaction, its fee included, and gives what the generator earns by it in native
- * units. Throws ApiError with the ledger as it was before.
+ * Applies the transaction with its fee, and returns what the generator earns by it in native units.
+ * Throws ApiError and leaves the ledger as it was before.
  */
 export function applyTransaction(
   tx: Tx,
@@ -105,7 +105,8 @@ function requirePlace(tx: Tx, block: BlockContext, known: Knowledge): void {
   if (!isGenesis && block.height === GENESIS_HEIGHT) {
     throw refused(`${tx.def.name} cannot appear in the initial block`);
   }
-  // The pool takes what is to be executed; a block takes it together with its results.
+  // The pool accepts executable transactions alone; a block holds them only together with their
+  // results.
   if (tx.def.executable !== true) return;
   if (known.contracts !== true) throw apiError('NotAvailable', tx.def.name);
   if (block.generator !== undefined) {
@@ -153,7 +154,8 @@ function checkFeatures(tx: Tx, block: BlockContext): void {
   const { features = [], name } = tx.def;
   for (const id of features) requireFeature(id, name, block);
   if (tx.layout.feature !== undefined) requireFeature(tx.layout.feature, name, block);
-  // Their second versions have the field already, which is of no use before the feature.
+  // The second versions of contract types already have a fee asset. It must be absent before the
+  // feature is active.
   if (tx.def.executable === true && feeAssetOf(tx) !== undefined) {
     requireFeature(feature.sponsoredFees, name, block);
   }

@@ -1,6 +1,6 @@
 /**
- * A layout made ready for use: names and codecs side by side in byte order, so that reading and
- * writing are plain loops. Made once per layout.
+ * A layout prepared for use: names and codecs side by side in byte order, so that reading and
+ * writing are plain loops. Made once for each layout.
  */
 import { assert } from '../base/assert.ts';
 import type { Codec } from '../codec/codec.ts';
@@ -13,17 +13,17 @@ type AnyCodec = Codec<any>;
 export interface Plan {
   readonly def: TxType;
   readonly layout: Layout;
-  /** In byte order; `again[i]` marks a name that stood before. */
+  /** In byte order; `again[i]` marks a name that occurred before. */
   readonly names: readonly string[];
   readonly wires: readonly AnyCodec[];
   readonly again: readonly boolean[];
   /** Every name once, with the codec of its JSON form. */
   readonly jsonNames: readonly string[];
   readonly jsonCodecs: readonly AnyCodec[];
-  /** The same without the members that all transactions have. */
+  /** The same names without the members that all transactions have. */
   readonly ownNames: readonly string[];
   readonly ownCodecs: readonly AnyCodec[];
-  /** Fields that this layout lacks and what stands for them. */
+  /** The fields that this layout lacks, and their values. */
   readonly absentNames: readonly string[];
   readonly absentValues: readonly unknown[];
 }

@@ -4,7 +4,7 @@ import type { Decoder } from './decoder.ts';
 import { createDecoder } from './decoder.ts';
 import type { TxType } from './transaction.ts';
 
-// Each declaration knows its own fields; the list forgets them.
+// Each declaration has its own field types; the list drops them.
 export const allTypes: readonly TxType[] = (
   Object.values(declarations) as readonly unknown[] as TxType[]
 ).sort((a, b) => a.type - b.type);
@@ -15,7 +15,10 @@ export function defOf(type: number): TxType | undefined {
   return types.get(type);
 }
 
-/** The type of a transaction of which only the bytes are known, undecoded; undefined: none. */
+/**
+ * The type of a transaction, read from its bytes without decoding them; undefined where there is no
+ * such type.
+ */
 export const defOfBytes = (bytes: Uint8Array): TxType | undefined =>
   types.get((bytes[0] === 0 ? bytes[1] : bytes[0]) ?? 0);
 

@@ -1,6 +1,6 @@
 /**
- * Frames: how fields become the full bytes of a transaction and the bytes that are signed
- * (transactions.md#body-full-bytes-id). The body is what is signed and hashed.
+ * Frames: how fields become the full bytes of a transaction and its body
+ * (transactions.md#body-full-bytes-id). The body is signed and hashed.
  *
  *   frame         full bytes                                    body
  *   proven        00 | type | version | fields | proofs         type | version | fields
@@ -25,7 +25,7 @@ const NO_PROOFS: readonly Uint8Array[] = [];
 export const isSigned = (frame: Frame): boolean =>
   frame === 'signedFirst' || frame === 'signedLast';
 
-/** A transaction from its values. Throws ApiError where they break a rule of the type. */
+/** Makes a transaction from its values. Throws ApiError where they break a rule of the type. */
 export function buildTx<F extends Fields>(
   def: TxType<F>,
   layout: Layout,
@@ -37,7 +37,7 @@ export function buildTx<F extends Fields>(
   return seal(plan, complete(plan, input), proofs, scheme) as unknown as Tx<F>;
 }
 
-/** As `buildTx`, for values that already hold every field of the type. */
+/** Like `buildTx`, for values that already hold every field of the type. */
 export function seal(
   plan: Plan,
   values: Values<Fields>,
@@ -73,7 +73,7 @@ export function messageOf(plan: Plan, values: Values<Fields>, scheme: ChainSchem
   return out.take();
 }
 
-/** The bytes over which the proofs of a transaction were made. */
+/** The bytes that the proofs of a transaction sign. */
 export function signedBytes(tx: Pick<Tx, 'layout' | 'body'>): Uint8Array {
   const prefix = tx.layout.signedPrefix;
   if (prefix === undefined) return tx.body;
@@ -83,7 +83,7 @@ export function signedBytes(tx: Pick<Tx, 'layout' | 'body'>): Uint8Array {
   return bytes;
 }
 
-/** Reads one transaction whose first bytes have already chosen the plan. Throws CodecError. */
+/** Reads one transaction whose first bytes have already determined the plan. Throws CodecError. */
 export function readSealed(src: Reader, plan: Plan): Tx {
   const { frame } = plan.layout;
   const first = src.position;

@@ -1,7 +1,7 @@
 /**
- * How many bytes a transaction may have. Every door uses these numbers: JSON, bytes, the pool and
- * its journal, blocks, messages between nodes and files. Each looks at the size before it spends
- * work on the contents.
+ * How many bytes a transaction may have. Every input uses these limits: JSON, bytes, the pool and
+ * its journal, blocks, messages between nodes, and files. Each checks the size before it does work
+ * on the contents.
  */
 import { type ApiError, apiError } from '../base/errors.ts';
 import type { TxType } from './transaction.ts';
@@ -13,13 +13,13 @@ export const EXECUTED_TX_BYTES_MAX = 300 * KIB;
 /** Transactions that create, call or update a contract. */
 export const CONTRACT_TX_BYTES_MAX = 125 * KIB;
 
-/** The most items that a transaction has room for; no item is shorter than `itemBytes`. */
+/** The most items that fit into a transaction; no item is shorter than `itemBytes`. */
 export const mostItems = (itemBytes: number, bytesMax = TX_BYTES_MAX): number =>
   Math.floor(bytesMax / itemBytes);
 
 type Sized = Pick<TxType, 'bytesMax' | 'tooBig'>;
 
-/** Throws ApiError where a transaction of this type may not have so many bytes. */
+/** Throws ApiError where a transaction of this type may not have this many bytes. */
 export function requireSize({ bytesMax = TX_BYTES_MAX, tooBig }: Sized, actual: number): void {
   if (actual <= bytesMax) return;
   throw (

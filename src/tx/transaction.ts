@@ -1,6 +1,6 @@
 /**
- * How a transaction type is declared. One declaration per type gives bytes, JSON, validation,
- * ids, OpenAPI, CLI flags, documentation and test generators.
+ * How a transaction type is declared. One declaration gives bytes, JSON, validation, ids, OpenAPI,
+ * CLI flags, documentation and test generators.
  */
 import type { ApiError } from '../base/errors.ts';
 import type { ChainScheme, Codec, JsonSchema, ValueOf } from '../codec/codec.ts';
@@ -28,8 +28,8 @@ export type Frame =
   | 'genesis';
 
 /**
- * One byte layout of a version: the fields it holds, in order. A name that stands twice is written
- * twice and must read equal.
+ * One byte layout of a version: its fields in order. A name that occurs twice is written twice and
+ * must be read with equal values.
  */
 export interface Layout {
   readonly version: number;
@@ -39,13 +39,13 @@ export interface Layout {
   readonly variant?: string;
   /** Feature that must be active before this version is accepted. */
   readonly feature?: number;
-  /** Bytes that come before the body in what is signed: type 2. */
+  /** Bytes before the body in the signed message: type 2. */
   readonly signedPrefix?: Uint8Array;
-  /** Fields whose bytes differ in this layout from those of the declaration: type 7. */
+  /** Fields whose bytes in this layout differ from those of the declaration: type 7. */
   readonly wire?: Fields;
 }
 
-/** What `apply` may know of the block around the transaction. */
+/** What `apply` may know about the block around the transaction. */
 export interface BlockContext {
   readonly height: number;
   /** Timestamp of the block being built or applied; in the pool: now. */
@@ -77,14 +77,14 @@ export interface Spending {
 export interface AdditionalFee<F extends Fields = Fields> {
   /** Default amount for one unit, in smallest units. */
   readonly perUnit: bigint;
-  /** What one unit is, for the documentation: `two transfers`. */
+  /** One unit in words, for the documentation: `two transfers`. */
   readonly unit: string;
   readonly units: (tx: Tx<F>, block: BlockContext) => number;
 }
 
 export interface TxType<F extends Fields = Fields> {
   readonly type: number;
-  /** Class name as it stands in error texts, e.g. `TransferTransaction`. */
+  /** The class name in error texts, e.g. `TransferTransaction`. */
   readonly name: string;
   /** Name of the CLI sub-command and of the fee in the configuration, e.g. `transfer`. */
   readonly key: string;
@@ -93,28 +93,28 @@ export interface TxType<F extends Fields = Fields> {
   readonly layouts: readonly Layout[];
   /** Default minimum fee in smallest units; undefined: the type carries no fee. */
   readonly fee: bigint | undefined;
-  /** What its size adds to the minimum fee. */
+  /** What the size of the transaction adds to the minimum fee. */
   readonly additionalFee?: AdditionalFee<F>;
-  /** Most bytes, where this differs from TX_BYTES_MAX (size.ts). */
+  /** The most bytes, where this differs from TX_BYTES_MAX (size.ts). */
   readonly bytesMax?: number;
   /** The refusal of more bytes; default: TooBigSequence. */
   readonly tooBig?: (actual: number, max: number) => ApiError;
   /** Features needed by every version (state.md#features). */
   readonly features?: readonly number[];
-  /** True if nobody may submit it: 1, 2, 101, 105, 110. */
+  /** True if no client may submit it: 1, 2, 101, 105, 110. */
   readonly internal?: boolean;
-  /** True if the miner of a block makes it together with the block, so that no pool has it: 105. */
+  /** True if the miner makes it together with its block, so that no pool holds it: 105. */
   readonly madeByMiner?: boolean;
-  /** False if the node's keystore does not sign it though clients may submit it: type 7. */
+  /** False if the keystore does not sign it although clients may submit it: type 7. */
   readonly signable?: boolean;
   /** True if answers show no version: types 1, 2, 101, 110. */
   readonly versionless?: boolean;
-  /** Layouts of the asked version that a request may mean, the likeliest first: type 14. */
+  /** The layouts that a request of this version may mean, the likeliest first: type 14. */
   readonly candidates?: (
     json: Record<string, unknown>,
     layouts: readonly Layout[],
   ) => readonly Layout[];
-  /** Turns accepted spellings of a request (aliases, defaults) into the declared fields. */
+  /** Turns the accepted spellings of a request (aliases, defaults) into the declared fields. */
   readonly normalize?: (json: Record<string, unknown>) => Record<string, unknown>;
   /** JSON fields computed from the transaction, for answers only. */
   readonly derived?: (tx: Tx<F>, scheme: ChainScheme) => Record<string, unknown>;
@@ -126,27 +126,29 @@ export interface TxType<F extends Fields = Fields> {
     scheme: ChainScheme,
     proofs: readonly Uint8Array[],
   ) => Uint8Array;
-  /** The key whose account sends; default: field senderPublicKey. */
+  /** The key of the sending account; default: field senderPublicKey. */
   readonly sender?: (values: Values<F>) => Uint8Array | undefined;
   /** Rules over several fields that need no state. Throws ApiError. */
   readonly check?: (tx: Tx<F>, scheme: ChainScheme) => void;
-  /** Role the sender needs (state.md#roles); a function where it depends on the fields. */
+  /** The role that the sender needs (state.md#roles); a function where it depends on the fields. */
   readonly roles?: readonly string[] | ((tx: Tx<F>) => readonly string[]);
-  /** State rules and effects, fee excluded. Throws ApiError; writes are reverted by the caller. */
+  /** State rules and effects, without the fee. Throws ApiError; the caller reverts the writes. */
   readonly apply?: (tx: Tx<F>, ledger: Ledger, block: BlockContext) => void;
-  /** What the sender must own for it beside the fee; default: nothing. */
+  /** What the sender must own for it besides the fee; default: nothing. */
   readonly spends?: (tx: Tx<F>) => Spending;
-  /** Assets whose scripts have a say; default: the field assetId. */
+  /** Assets whose scripts may judge it; default: the field assetId. */
   readonly assets?: (tx: Tx<F>) => readonly Uint8Array[];
   /** True if a block holds it only inside a 105, with its results: 103, 104, 107. */
   readonly executable?: boolean;
-  /** The transaction that this one carries and executes; its sender pays. */
+  /** The transaction that this one contains and executes. The sender of that transaction pays. */
   readonly inner?: (tx: Tx<F>) => Tx;
   /** What others have signed in it: orders, a transaction that it carries. */
   readonly carried?: (tx: Tx<F>) => readonly Proven[];
   /** Account that pays the fee; default: the sender. */
   readonly payer?: (tx: Tx<F>, scheme: ChainScheme) => Uint8Array;
-  /** Addresses other than the sender that list this transaction, aliases resolved. */
+  /**
+   * Addresses, other than the sender, whose lists contain this transaction; aliases are resolved.
+   */
   readonly involved?: (tx: Tx<F>, ledger: LedgerView) => Iterable<Uint8Array>;
 }
 
@@ -177,7 +179,7 @@ type Optional<F extends Fields> = {
   [K in keyof F]: undefined extends ValueOf<F[K]> ? K : never;
 }[keyof F];
 
-/** Values to build a transaction from: what may be undefined may be left out. */
+/** Values from which a transaction is built; those that may be undefined may be left out. */
 export type Input<F extends Fields> = Omit<Values<F>, Optional<F>> & {
   readonly [K in Optional<F>]?: ValueOf<F[K]> | undefined;
 };
@@ -187,7 +189,7 @@ export function transaction<const F extends Fields>(def: TxType<F>): TxType<F> {
   return def;
 }
 
-/** A refusal that belongs to one transaction of a block or batch. */
+/** The refusal of one transaction of a block or batch. */
 export interface Refusal {
   readonly id: Uint8Array;
   readonly error: ApiError;

@@ -1,6 +1,6 @@
 /**
- * Transactions as bytes: alone, and inside blocks and journals, where each one comes after its
- * length: length 4 | full bytes (blocks.md#block-bytes).
+ * Transactions as bytes: alone, and inside blocks and journals, where a length stands before each
+ * one: length 4 | full bytes (blocks.md#block-bytes).
  */
 import { CodecError, type Reader, type Writer } from '../codec/codec.ts';
 import { decodeTx, defOfBytes } from './registry.ts';
@@ -10,7 +10,7 @@ import type { Tx } from './transaction.ts';
 export { decodeTx } from './registry.ts';
 export { buildTx, signedBytes } from './seal.ts';
 
-/** Reads length and transaction. Throws CodecError. */
+/** Reads a length and a transaction. Throws CodecError. */
 export function readTx(src: Reader): Tx {
   return decodeTx(readTxBytes(src, src.i32()), src.scheme);
 }
@@ -21,8 +21,8 @@ export function writeTx(out: Writer, tx: Tx): void {
 }
 
 /**
- * Reads the full bytes of a transaction of `length` bytes, undecoded. Throws CodecError where its
- * type may not have so many.
+ * Reads the full bytes of a transaction of `length` bytes without decoding them. Throws CodecError
+ * where its type may not have this many.
  */
 export function readTxBytes(src: Reader, length: number): Uint8Array {
   if (length < 1 || length > EXECUTED_TX_BYTES_MAX) throw wrongLength(length);

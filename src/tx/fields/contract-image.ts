@@ -22,7 +22,7 @@ export const image: Codec<string> = check(
   { minLength: 1, maxLength: NAME_CHARS_MAX },
 );
 
-/** SHA-256 of the image as text; upper and lower case are different bytes, both legal. */
+/** SHA-256 of the image as text. Upper and lower case are different bytes; both are valid. */
 export const imageHash: Codec<string> = check(
   text16(),
   (value) =>

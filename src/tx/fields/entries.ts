@@ -35,7 +35,7 @@ type Kind = Entry['type'];
 
 export const KEY_CHARS_MAX = 100;
 export const DATA_ENTRIES_MAX = 100;
-/** Key of one character, kind and a boolean. */
+/** A key of one character, a kind and a boolean. */
 const ENTRY_BYTES_MIN = 2 + 1 + 1 + 1;
 
 const tooBig: Refusal = (reason) => apiError('TooBigSequence', reason);

@@ -1,7 +1,7 @@
 /**
- * Fields of versions newer than this node's era (transactions.md#types-and-versions). They have
- * bytes and JSON, so that unmodified clients get a clear answer; the features they need are never
- * active here, except 101 and 120.
+ * Fields of newer versions, which need features that are never active here, except 101 and 120
+ * (transactions.md#types-and-versions). They have bytes and JSON nevertheless, so that unmodified
+ * clients get a clear answer.
  *
  *   badge              00 | 01 00 | 01 01 address 26
  *   validationPolicy   00 any | 01 majority | 02 majority_with_one_of, count 2, addresses

@@ -38,7 +38,7 @@ export const orders: Codec<OrderPair> = {
   schema: { properties: { order1: orderSchema, order2: orderSchema } },
 };
 
-/** Version 1, which knows orders of version 1 only. */
+/** Version 1, which holds orders of version 1 only. */
 export const ordersOfVersion1: Codec<OrderPair> = {
   ...orders,
   write(out, { order1, order2 }) {

@@ -7,7 +7,7 @@
  *   version 1  body | signature 64
  *   version 2  body | proofs
  *
- * The id is the hash of the body, which is also what is signed.
+ * The id is the hash of the body. The signature is over the body too.
  */
 
 import { apiError } from '../../base/errors.ts';
@@ -61,7 +61,7 @@ type Body = ReturnType<typeof body.read>;
 export interface Order extends Body {
   readonly version: 1 | 2;
   readonly id: Uint8Array;
-  /** What is signed. */
+  /** The signed bytes. */
   readonly body: Uint8Array;
   readonly bytes: Uint8Array;
   /** One signature in version 1. */
@@ -130,11 +130,11 @@ export function orderFromJson(json: unknown, path: string, scheme: ChainScheme):
   return buildOrder(version, values, consent(json, version, path, scheme), scheme);
 }
 
-/** The native token also goes by its name, and by the one that client libraries give it. */
+/** The native token may also be given by its name, and by the name that client libraries use. */
 const nativeOrId = (text: unknown, { nativeToken }: ChainScheme): unknown =>
   text === 'WAVES' || text === nativeToken ? null : text;
 
-/** Orders come with `proofs`, with `signature` or with both. */
+/** Requests carry `proofs`, `signature` or both. */
 function consent(
   json: JsonObject,
   version: 1 | 2,

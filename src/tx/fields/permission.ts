@@ -1,5 +1,5 @@
 /**
- * Roles and what is done with them (transactions.md#proof-style).
+ * Roles, and the operations on them (transactions.md#proof-style).
  *
  *   role     one byte, 1–10
  *   opType   61 'a' add | 72 'r' remove
@@ -16,7 +16,7 @@ export { ROLES, type Role } from '../../ledger/roles.ts';
 
 export type OpType = 'add' | 'remove';
 
-/** The number of a role: its byte, and what the ledger knows it by. */
+/** The number of a role: its byte, and its key in the ledger. */
 export const numberOf = (value: Role): number => ROLES.indexOf(value) + 1;
 
 export const role: Codec<Role> = {
@@ -68,7 +68,7 @@ function unknownOperation(path: string, name: string): CodecError {
   return new CodecError(path, reason, apiError('Invalid', reason));
 }
 
-/** When a role ends; undefined: never. Always nine bytes, so its size tells nothing. */
+/** When a role ends; undefined: never. Always nine bytes. */
 export const dueTimestamp: Codec<number | undefined> = {
   optional: true,
   write(out, value) {

@@ -6,7 +6,7 @@ import { list32 } from '../../codec/struct.ts';
 import { mostItems } from '../size.ts';
 import { address } from './shared.ts';
 
-/** Recipients or owners, in the order given; duplicates stay in the bytes. */
+/** Recipients or owners in the given order; duplicates stay in the bytes. */
 export const members: Codec<readonly Uint8Array[]> = {
   ...list32(address, mostItems(ADDRESS_BYTES)),
   itemBytesMin: ADDRESS_BYTES,

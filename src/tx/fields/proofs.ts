@@ -1,5 +1,5 @@
 /**
- * Evidence of consent (transactions.md#body-full-bytes-id).
+ * The signature or proofs of a transaction (transactions.md#body-full-bytes-id).
  *
  *   signature   64 bytes
  *   proofs      01 | count 2 | (length 2 | bytes)*     at most 8, at most 64 bytes each

@@ -1,5 +1,5 @@
 /**
- * Who receives: an address or an alias (accounts.md).
+ * The recipient of a transaction: an address or an alias (accounts.md).
  *
  *   address   01 | chainId 1 | hash 20 | checksum 4          26 bytes
  *   alias     02 | chainId 1 | length 2 | name 4–30          `alias:T:name` as text
@@ -35,7 +35,7 @@ const NAME_CHARS_MAX = 30;
 const NAME = /^[-.0-9@_a-z]*$/;
 const PREFIX = 'alias:';
 
-/** Why this is no alias name, or undefined. */
+/** Why this text is no alias name, or undefined. */
 export function aliasProblem(name: string): string | undefined {
   if (name.length < NAME_CHARS_MIN || name.length > NAME_CHARS_MAX) {
     return `Alias '${shown(name)}' length should be between ${NAME_CHARS_MIN} and ${NAME_CHARS_MAX}`;
@@ -80,7 +80,7 @@ function writeAlias(out: Writer, name: string): void {
   out.bytes(Buffer.from(name, 'latin1'));
 }
 
-/** What follows the version byte of an alias. */
+/** The bytes after the version byte of an alias. */
 function readAliasTail(src: Reader): string {
   if (src.u8() !== src.scheme.chainId) throw otherNetwork('bytes');
   const raw = src.bytes(src.u16());
@@ -118,7 +118,7 @@ export const alias: Codec<string> = {
   schema: { type: 'string', minLength: 4, maxLength: 30, pattern: NAME.source },
 };
 
-/** Address or alias, told apart by the first byte or by the prefix of the text. */
+/** An address or an alias. The first byte, or the prefix of the text, distinguishes them. */
 export const recipient: Codec<Recipient> = {
   write(out, value) {
     if (value.kind === 'address') out.bytes(value.bytes);

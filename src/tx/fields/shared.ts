@@ -1,7 +1,7 @@
 /**
  * Fields that several types share, with the limits of transactions.md#limits-of-fields and the
- * error codes of rest.md#parameters and transactions.md#json. One codec is one rule for bytes from
- * a peer and JSON from a client.
+ * error codes of rest.md#parameters and transactions.md#json. One codec applies one rule to bytes
+ * from a peer and to JSON from a client.
  */
 
 import { apiError } from '../../base/errors.ts';
@@ -54,7 +54,7 @@ function keyFromText(text: string, path: string, scheme: ChainScheme): Uint8Arra
 
 export const senderPublicKey = publicKey;
 
-/** 26 bytes of an account of this network; code 102. */
+/** The 26 bytes of an account of this network; code 102. */
 export const address: Codec<Uint8Array> = {
   write: (out, v) => out.bytes(v),
   read(src) {
@@ -71,7 +71,7 @@ export const address: Codec<Uint8Array> = {
   schema: { type: 'string', description: 'address' },
 };
 
-/** Reads the text of an address; its refusal gains the place where it stands. */
+/** Reads the text of an address; a refusal also names its place in the JSON. */
 export function addressFromText(text: string, path: string, scheme: ChainScheme): Uint8Array {
   try {
     return scheme.addressFromText(text);
@@ -123,7 +123,7 @@ export function notNegative(of: string | Native): Codec<bigint> {
   return bounded(0n, of);
 }
 
-/** The native token, which has a name of its own in each network. */
+/** The native token, whose name differs between networks. */
 export const NATIVE = Symbol('native token');
 type Native = typeof NATIVE;
 
@@ -137,7 +137,7 @@ const bounded = (least: bigint, of: string | Native): Codec<bigint> =>
     { minimum: Number(least) },
   );
 
-/** Note to the recipient, at most 140 bytes; none is "". */
+/** A note to the recipient, at most 140 bytes; "" where there is none. */
 export const attachment: Codec<Uint8Array> = withDefault(
   bytes16(ATTACHMENT_BYTES_MAX, base58, (reason) => apiError('TooBigSequence', reason)),
   new Uint8Array(0),
@@ -150,7 +150,7 @@ const someScript = check(option(scriptBytes), (value) =>
     : apiError('Invalid', `Bad script version '${value[0] ?? ''}'`),
 );
 
-/** Compiled script of version 1 or 2, or none; an empty text is none. */
+/** A compiled script of version 1 or 2, or none; an empty text means none. */
 export const script: Codec<Uint8Array | undefined> = {
   ...someScript,
   fromJson: (json, path, scheme) =>

@@ -1,4 +1,6 @@
-/** Ids of 32 bytes after a length: those of contracts and policies (transactions.md#proof-style). */
+/**
+ * Ids of 32 bytes after a length, those of contracts and policies (transactions.md#proof-style).
+ */
 
 import { apiError } from '../../base/errors.ts';
 import { ID_BYTES } from '../../base/sizes.ts';
@@ -6,7 +8,7 @@ import { type Codec, CodecError } from '../../codec/codec.ts';
 import { bytes16, L2_MAX, mismatch, type Refusal } from '../../codec/primitives.ts';
 import { base58, shown } from '../../codec/text.ts';
 
-/** L2 around exactly 32 bytes; `refuse` names what a bad one means. */
+/** L2 around exactly 32 bytes; `refuse` makes the refusal of a wrong id. */
 export function sizedId(refuse: Refusal): Codec<Uint8Array> {
   const inner = bytes16(L2_MAX, base58);
   return {

@@ -6,7 +6,7 @@ import { type Plan, planOf } from '../plan.ts';
 import { isSigned } from '../seal.ts';
 import type { Tx } from '../transaction.ts';
 
-/** Everything a client may see of the transaction itself; `height` and the like are not part. */
+/** All members that belong to the transaction itself; `height` and the like are not among them. */
 export function txToJson(tx: Tx, scheme: ChainScheme): Record<string, unknown> {
   const plan = planOf(tx.def, tx.layout);
   const json: Record<string, unknown> = { type: tx.type, id: base58.encode(tx.id) };

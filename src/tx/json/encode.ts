@@ -1,6 +1,6 @@
 /**
  * The JSON side of all types: answers, and the bodies of broadcast, sign and calculateFee
- * (rest.md#transactions, transactions.md#json; transactions.md#json).
+ * (rest.md#transactions, transactions.md#json).
  */
 import { apiError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
@@ -31,8 +31,8 @@ export function txFromJson(json: unknown, scheme: ChainScheme): Tx {
 }
 
 /**
- * The transactions that a broadcast body may mean: one, or two for a type 14 that shows both of
- * its fields; the one whose first proof verifies is meant, the first one if there is no telling.
+ * The transactions that a broadcast body may mean: one, or two for a type 14 with both of its
+ * fields. The caller takes the one whose first proof verifies, or the first one if none does.
  * Throws ApiError, also for types that clients may not submit.
  */
 export function broadcastFromJson(json: unknown, scheme: ChainScheme): readonly [Tx, ...Tx[]] {
@@ -49,7 +49,7 @@ function candidates({ json, plans }: Reading, scheme: ChainScheme): readonly [Tx
   ];
 }
 
-/** The transaction of a calculateFee body; it has no proofs and perhaps neither fee nor time. */
+/** The transaction of a calculateFee body; it has no proofs, and may lack fee and time. */
 export function forFeeFromJson(json: unknown, scheme: ChainScheme): Tx {
   const reading = readRequest(types, json, 'oldest');
   const plan = reading.plans[0];
@@ -58,14 +58,17 @@ export function forFeeFromJson(json: unknown, scheme: ChainScheme): Tx {
   return unproven(plan, valuesFrom(plan, full, scheme), scheme);
 }
 
-/** What a sign request leaves to the node. */
+/** Values that a sign request leaves to the node. */
 export interface SignDefaults {
-  /** The key of a keystore account; undefined where there is none. */
+  /** The key of an account in the keystore; undefined where the keystore does not hold it. */
   publicKeyOf(address: Uint8Array): Uint8Array | undefined;
   readonly timestamp: number;
-  /** The fee of a request that names none. */
+  /** The fee for a request without one. */
   feeOf(tx: Tx): bigint;
-  /** The present version of a contract, for calls that name none; 1 where it is unknown. */
+  /**
+   * The current version of a contract, for calls without a version; 1 where the contract is
+   * unknown.
+   */
   contractVersionOf?(contractId: Uint8Array): number | undefined;
 }
 
@@ -83,7 +86,9 @@ export interface Draft {
   seal(proofs: readonly Uint8Array[]): Tx;
 }
 
-/** The transaction of a sign body. Throws ApiError; a wrong field is told before an unknown key. */
+/**
+ * The transaction of a sign body. Throws ApiError; a wrong field is reported before an unknown key.
+ */
 export function unsignedFromJson(
   json: unknown,
   scheme: ChainScheme,
@@ -130,7 +135,7 @@ export function unsignedFromJson(
   };
 }
 
-/** The request as broadcast would have it, keys in place. */
+/** The request in the form of a broadcast body, with its keys filled in. */
 function withKeys(
   { def }: Plan,
   request: JsonObject,

@@ -1,8 +1,8 @@
 /**
  * JSON requests → transactions for a set of types (rest.md#transactions, transactions.md#json).
  *
- * There is one form, that of broadcast; the bodies of sign and calculateFee are brought into it
- * first. Checks come in the order of rest.md#errors: shape, type and version, field by field.
+ * There is one form, that of broadcast. The bodies of sign and calculateFee are converted to it
+ * first. Checks come in the order of rest.md#errors: shape, type and version, then field by field.
  */
 
 import { apiError } from '../../base/errors.ts';
@@ -19,10 +19,13 @@ import { isSigned, seal } from '../seal.ts';
 import { requireSize } from '../size.ts';
 import type { Fields, Tx, TxType, Values } from '../transaction.ts';
 
-/** What `version` means where a request leaves it out. */
+/** What an absent `version` means. */
 export type DefaultVersion = 'broadcast' | 'oldest';
 
-/** A request brought to its type: the JSON in its declared spelling and what it may mean. */
+/**
+ * A request matched to its type: the JSON in its declared spelling, and the layouts that it may
+ * mean.
+ */
 export interface Reading {
   readonly json: JsonObject;
   /** The likeliest layout first; more than one only for type 14. */
@@ -53,7 +56,7 @@ export function readRequest(
 function typeOf(json: JsonObject, path: string): number {
   const { type } = json;
   if (type === undefined || type === null) {
-    // The names alone: printing a whole body costs as much as its sender likes.
+    // Only the names: printing a whole body would cost as much as its sender chooses.
     const names = Object.keys(json).slice(0, NAMES_SHOWN).join(', ');
     throw malformed([new CodecError(path, `'type' is undefined on object: {${names}}`)]);
   }
@@ -79,7 +82,7 @@ function smallInteger(json: unknown, path: string): number {
   }
 }
 
-/** The transaction that the request means under one plan. Throws ApiError. */
+/** The transaction that the request means under one layout. Throws ApiError. */
 export function readTransaction(
   plan: Plan,
   json: JsonObject,
@@ -154,7 +157,7 @@ function readProofs(
   return proofsCodec.fromJson(proofs, `${path}.proofs`, scheme);
 }
 
-/** As `readValues`, but throws the ApiError that the request as a whole deserves. */
+/** Like `readValues`, but throws the ApiError for the request as a whole. */
 export function valuesFrom(plan: Plan, json: JsonObject, scheme: ChainScheme): Values<Fields> {
   try {
     return readValues(plan, json, scheme);
@@ -164,7 +167,7 @@ export function valuesFrom(plan: Plan, json: JsonObject, scheme: ChainScheme): V
   }
 }
 
-/** Reads on after the first error, since a wrong shape anywhere outranks a broken rule. */
+/** Reads on after the first error, because a wrong shape anywhere comes before a broken rule. */
 function everyError(plan: Plan, json: JsonObject, scheme: ChainScheme, path: string): CodecError[] {
   const errors: CodecError[] = [];
   for (let i = 0; i < plan.jsonNames.length; i++) {
@@ -199,7 +202,7 @@ function guardSender(tx: Tx, json: JsonObject, scheme: ChainScheme): void {
   );
 }
 
-/** Refuses what clients may not submit (transactions.md#broadcasting). */
+/** Refuses types that clients may not submit (transactions.md#broadcasting). */
 export function guardBroadcast({ def, layout }: Plan): void {
   if (def.internal !== true) return;
   const { version } = layout;
@@ -210,13 +213,13 @@ export function guardBroadcast({ def, layout }: Plan): void {
   throw badType(def.type, version);
 }
 
-/** Refuses what the keystore does not sign (transactions.md#signing). */
+/** Refuses types that the keystore does not sign (transactions.md#signing). */
 export function guardSign({ def }: Plan): void {
   if (def.internal === true || def.signable === false)
     throw apiError('Invalid', 'UnsupportedTransactionType');
 }
 
-/** Stands for proofs that do not exist yet: sizes depend on them in no body. */
+/** Stands for proofs that do not exist yet; the size of a body does not depend on them. */
 export function placeholderProofs(plan: Plan): readonly Uint8Array[] {
   return isSigned(plan.layout.frame) ? [new Uint8Array(SIGNATURE_BYTES)] : [];
 }

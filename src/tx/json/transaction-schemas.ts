@@ -1,6 +1,6 @@
 /**
- * The declarations as JSON Schemas for the interface description: one component for each type and
- * version, as it stands in answers, in broadcast and in sign, and the unions of all of them.
+ * The declarations as JSON Schemas for the interface description: a component for each type and
+ * version, in the forms of answers, broadcast and sign, and the unions of all of them.
  */
 import type { Codec, JsonSchema } from '../../codec/codec.ts';
 import { nullable } from '../../codec/struct.ts';
@@ -44,12 +44,12 @@ export function transactionSchemas(): Record<string, JsonSchema> {
         add('UnsignedTransaction', `Unsigned${name}`, plan, unsigned(plan));
     }
   }
-  // Not exactly one: the two layouts of sponsorship (14) look the same in answers.
+  // `anyOf` and not `oneOf`: the two layouts of sponsorship (14) look the same in answers.
   for (const [union, anyOf] of Object.entries(unions)) schemas[union] = { anyOf };
   return schemas;
 }
 
-/** `TransferV2`; a version with two layouts has the name of the variant in it. */
+/** `TransferV2`; for a version with two layouts the name contains the variant. */
 function componentName({ def, layout }: Plan): string {
   const bare = def.name.replace(/Transaction$/, '');
   if (def.versionless === true) return bare;
@@ -104,7 +104,7 @@ function signed(plan: Plan): Members {
   };
 }
 
-/** The node knows key and time and can tell the fee. */
+/** The node fills these in: it knows the key and the time, and calculates the fee. */
 const FILLED_IN = new Set(['senderPublicKey', 'authorPublicKey', 'timestamp', 'fee']);
 
 function unsigned(plan: Plan): Members {

@@ -4,19 +4,19 @@ import { apiError, refused } from '../../base/errors.ts';
 import { type Asset, assetOf } from '../../ledger/assets.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 
-/** Throws ApiError where nobody issued it. */
+/** Throws ApiError where the asset was never issued. */
 export function existingAsset(view: LedgerView, id: Uint8Array): Asset {
   const asset = assetOf(view, id);
   if (asset === undefined) throw refused('Referenced assetId not found');
   return asset;
 }
 
-/** Throws ApiError unless it exists and `sender` issued it. */
+/** Throws ApiError unless the asset exists and `sender` issued it. */
 export function ownAsset(view: LedgerView, id: Uint8Array, sender: Uint8Array): Asset {
   const asset = existingAsset(view, id);
   if (!equal(asset.issuer, sender)) throw refused('Asset was issued by other address');
   return asset;
 }
 
-/** The refusal of what only the script of an asset could decide. */
+/** The refusal of a transaction that only the script of an asset could judge. */
 export const scriptedAsset = (): Error => apiError('NotAvailable', 'Use of a scripted asset');

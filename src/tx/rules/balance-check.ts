@@ -1,6 +1,7 @@
 /**
- * Nobody ends a transaction with less than nothing (state.md#balances): a look at what the sender
- * wants to spend before the rules run, and at every balance that was written afterwards.
+ * No transaction may leave an account with a negative balance (state.md#balances). One check
+ * compares what the sender wants to spend before the rules run; another looks at every balance that
+ * was written afterwards.
  */
 import { equal } from '../../base/bytes.ts';
 import { type ApiError, refused } from '../../base/errors.ts';
@@ -13,8 +14,8 @@ import type { Tx } from '../transaction.ts';
 import { feeAssetOf, payerOf } from './fees.ts';
 
 /**
- * The refusal of spending more than there is; `what` is the native token or `asset '…'`. Clients know
- * the texts of the reference, which says "is" of the balance of an asset.
+ * The refusal of spending more than the account owns; `what` is the native token or `asset '…'`.
+ * Clients know the reference's texts, which say "is" before the balance of an asset.
  */
 export const unavailableFunds = (
   what: string,
@@ -28,7 +29,10 @@ export const unavailableFunds = (
       `spends equals ${-spends}, result is ${balance - spends}`,
   );
 
-/** Throws ApiError where amount and fee are more than the accounts own, leased funds included. */
+/**
+ * Throws ApiError where amount and fee exceed what the accounts own; funds that they lease out
+ * count as owned.
+ */
 export function checkSpending(tx: Tx, view: LedgerView, nativeToken: string): void {
   const feeAsset = feeAssetOf(tx);
   const payer = payerOf(tx, view);
@@ -65,7 +69,9 @@ function check(
   throw unavailableFunds(`asset '${base58.encode(assetId)}'`, balance, spends, 'is');
 }
 
-/** Throws ApiError where a balance written since the mark is below zero, after undoing them. */
+/**
+ * Throws ApiError where a balance written since the mark is negative, after reverting the writes.
+ */
 export function checkBalances(ledger: Overlay, mark: number, nativeToken: string): void {
   let bad: Bad[] | undefined;
   for (const { table, key, after } of ledger.since(mark)) {

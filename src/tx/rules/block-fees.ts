@@ -1,9 +1,10 @@
 /**
  * Fees of a block (blocks.md#fees-of-a-block). They are counted while its transactions are applied
- * and credited in one move at its end, so nobody spends them in the block that earned them.
+ * and credited once at its end, so no transaction can spend them in the block that earned them.
  *
- * Without feature 2 the generator gets all. With it, two fifths of each fee, rounded down before
- * doubling, and the generator of the next block gets the rest before its first transaction.
+ * Without feature 2 the generator gets all fees. With it, the generator gets two fifths of each
+ * fee, rounded down before doubling. The generator of the next block gets the rest before the first
+ * transaction of its block.
  */
 import { add } from '../../base/int.ts';
 import { credit } from '../../ledger/accounts.ts';
@@ -48,7 +49,7 @@ export class BlockFees {
   }
 }
 
-/** Before the first transaction: the generator gets what the last block left to it. */
+/** Before the first transaction: the generator gets the share that the last block left for it. */
 export function openBlock(ledger: Ledger, block: MinedContext): BlockFees {
   const carry = ledger.get(feeCarry, THE_ROW);
   if (carry !== undefined) {

@@ -1,14 +1,15 @@
 /**
- * The settings that transaction rules depend on (node.md#configuration). All nodes of a network share
- * them. The verdict on a transaction depends on these, the ledger and the block, and on nothing else.
+ * The settings that transaction rules depend on (node.md#configuration). All nodes of a network
+ * share them. The verdict on a transaction depends on these, the ledger and the block, and on
+ * nothing else.
  */
 
 export interface FeeSettings {
-  /** False: every minimum is 0. */
+  /** False: every minimum fee is 0. */
   readonly enabled: boolean;
   /** Type → minimum; a type without one carries no fee. */
   readonly base: ReadonlyMap<number, bigint>;
-  /** Type → what each unit of its size adds (`additionalFee` of the type). */
+  /** Type → what each unit of size adds (`additionalFee` of the type). */
   readonly additional: ReadonlyMap<number, bigint>;
   /** Added for a scripted sender and for each scripted asset touched. */
   readonly scriptExtra: bigint;
@@ -18,7 +19,7 @@ export interface ChainRules {
   /** Native token in messages. */
   readonly nativeToken: string;
   readonly fees: FeeSettings;
-  /** How far before the previous block a transaction may lie (H-4). */
+  /** How much earlier than the previous block a transaction's timestamp may be (H-4). */
   readonly txExpireTimeoutMs: number;
   /** Feature → height from which it is active without a vote; 0: from genesis. */
   readonly preActivatedFeatures: ReadonlyMap<number, number>;
@@ -26,6 +27,6 @@ export interface ChainRules {
   readonly featureCheckBlocks: number;
   /** True: every sender needs the role `sender`. */
   readonly senderRoleEnabled: boolean;
-  /** False: no trades (type 7). Absent: trades. */
+  /** False: exchanges (type 7) are refused. Absent: they are accepted. */
   readonly exchangeEnabled?: boolean;
 }

@@ -11,12 +11,12 @@ export function existingContract(view: LedgerView, id: Uint8Array): Contract {
   return contract;
 }
 
-/** Throws ApiError where the contract has been ended. */
+/** Throws ApiError where the contract has been disabled. */
 export function guardActive(contract: Contract, id: Uint8Array): void {
   if (!contract.active) throw apiError('ContractDisabled', base58.encode(id));
 }
 
-/** Throws ApiError where a block holds the results of this transaction already. */
+/** Throws ApiError where a block already holds the results of this transaction. */
 export function guardNotExecuted(view: LedgerView, id: Uint8Array): void {
   if (executedBy(view, id) === undefined) return;
   throw refused(`Executable transaction ${base58.encode(id)} has been already executed`);

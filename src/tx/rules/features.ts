@@ -1,4 +1,4 @@
-/** Features of the protocol and which of them are active (state.md#features). */
+/** The features of the protocol, and which of them are active (state.md#features). */
 import { END_OF_TABLE, START_OF_TABLE } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { features } from '../../ledger/tables.ts';
@@ -6,19 +6,19 @@ import type { ChainRules } from './chain-rules.ts';
 
 interface Feature {
   readonly id: number;
-  /** The name by which clients know it. */
+  /** The name that clients know. */
   readonly name: string;
   /**
-   * What this node does with it: `preset` is active from genesis unless the configuration says
-   * otherwise, `vote` is voted for, `request` is voted for where the operator names it, and the
-   * rules of `unknown` are not implemented.
+   * How this node treats it. `preset`: active from genesis unless the configuration says otherwise.
+   * `vote`: the node votes for it. `request`: the node votes for it where the operator names it.
+   * `unknown`: its rules are not implemented.
    */
   readonly support: 'preset' | 'vote' | 'request' | 'unknown';
 }
 
 /** Every feature of the protocol; this table alone knows their ids, names and support. */
 const FEATURES = {
-  /** Changes what miners earn: the next miner gets a part of the fees, not the maker alone. */
+  /** Changes the miners' income: the next miner gets a part of the fees. */
   ngProtocol: { id: 2, name: 'NG Protocol', support: 'request' },
   massTransfer: { id: 3, name: 'Mass Transfer Transaction', support: 'preset' },
   smartAccounts: { id: 4, name: 'Smart Accounts', support: 'preset' },
@@ -65,12 +65,14 @@ export const votedFeatures = idsOf('preset', 'vote');
 /** Features whose rules this node has. */
 export const implementedFeatures = idsOf('preset', 'vote', 'request');
 
-/** No more ids fit into a block's votes than this. */
+/** The votes of a block hold at most this many ids. */
 const FEATURES_MAX = 65_536;
 
 export const featureName = (id: number): string => byId.get(id)?.name ?? 'Unknown feature';
 
-/** Height from which a feature is active; undefined while it is neither given nor approved. */
+/**
+ * The height from which a feature is active; undefined while it is neither configured nor approved.
+ */
 export function activationHeight(
   view: LedgerView,
   id: number,
@@ -82,7 +84,7 @@ export function activationHeight(
   return vote && vote.approvedAt + rules.featureCheckBlocks;
 }
 
-/** The features that hold for a block at `height`; asked once for each block. */
+/** The features that are active in a block at `height`; asked once for each block. */
 export function activeFeatures(
   view: LedgerView,
   height: number,

@@ -1,8 +1,8 @@
 /**
  * What a transaction must pay, and the payment (state.md#fees).
  *
- * A fee in a sponsored asset goes to the sponsor, who pays its native equivalent in exchange; so
- * the generator of the block earns native units only.
+ * The sponsor gets a fee in a sponsored asset and pays its native equivalent in exchange. So the
+ * generator of the block earns native units only.
  */
 import { refused } from '../../base/errors.ts';
 import { mulDivFloor } from '../../base/int.ts';
@@ -14,7 +14,7 @@ import { scripts } from '../../ledger/tables.ts';
 import type { BlockContext, Tx } from '../transaction.ts';
 import { feature } from './features.ts';
 
-/** Native units that `sponsorFee` units of a sponsored asset are worth. */
+/** The native units that `sponsorFee` units of a sponsored asset are worth. */
 export const SPONSORED_UNIT = 100_000n;
 
 /** The asset that pays the fee; undefined: the native token. */
@@ -47,7 +47,7 @@ function scriptsTouched(tx: Tx, view: LedgerView): number {
 
 const NONE: readonly Uint8Array[] = [];
 
-/** Assets whose scripts have a say in a transaction. */
+/** The assets whose scripts may judge the transaction. */
 export function assetsTouched(tx: Tx): readonly Uint8Array[] {
   if (tx.def.assets !== undefined) return tx.def.assets(tx);
   const id = tx.fields['assetId'] as Uint8Array | undefined;
@@ -60,7 +60,9 @@ export interface Fee {
   readonly feeAmount: bigint;
 }
 
-/** The least that the transaction may pay in its fee asset. Throws what `refuse` makes. */
+/**
+ * The least that the transaction may pay in its fee asset. Throws the error that `refuse` makes.
+ */
 export function calculateFee(
   tx: Tx,
   view: LedgerView,
@@ -91,7 +93,7 @@ export function checkFee(tx: Tx, view: LedgerView, block: BlockContext): void {
   if (tx.fee < 0n) throw refused(`Fee must be non negative for tx type ${tx.type}.`);
 }
 
-/** Takes the fee from its payer; gives what the generator of the block earns by it. */
+/** Takes the fee from its payer; returns what the generator of the block earns by it. */
 export function chargeFee(tx: Tx, ledger: Ledger): bigint {
   const feeAssetId = feeAssetOf(tx);
   if (feeAssetId === undefined) {

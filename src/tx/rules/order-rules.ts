@@ -1,11 +1,11 @@
-/** What must hold for two orders and their trade whatever the state is (state.md#exchange). */
+/** The rules for two orders and their trade that do not depend on the state (state.md#exchange). */
 import { equal } from '../../base/bytes.ts';
 import { type ApiError, apiError } from '../../base/errors.ts';
 import { I64_MAX } from '../../base/int.ts';
 import type { Order } from '../fields/order.ts';
 import type { OrderPair } from '../fields/order-pair.ts';
 
-/** Price is in units of the price asset for so many units of the amount asset. */
+/** A price is in units of the price asset for this many units of the amount asset. */
 export const PRICE_UNIT = 100_000_000n;
 export const AMOUNT_MAX = 100n * 10n ** 16n;
 const LIFETIME_MAX_MS = 30 * 24 * 3600 * 1000;

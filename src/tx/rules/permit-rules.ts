@@ -1,8 +1,8 @@
 /**
- * Which change of a role the state allows (state.md#rules-of-each-type, type 102).
+ * Which role changes the state allows (state.md#rules-of-each-type, type 102).
  *
- * Invariant: a network that has a lasting miner, permissioner and connection manager keeps one of
- * each: somebody who holds the role without due date and is not banned.
+ * Invariant: a network that has a permanent miner, permissioner and connection manager keeps one of
+ * each. Permanent means that an account holds the role without due date and is not banned.
  */
 import { type ApiError, apiError, refused } from '../../base/errors.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
@@ -43,7 +43,7 @@ export function guardChange(view: LedgerView, target: Uint8Array, op: RoleOp, no
   }
 }
 
-/** Vital roles that the target would no longer hold for good. */
+/** Vital roles that the target would no longer hold permanently. */
 function rolesLost(
   view: LedgerView,
   target: Uint8Array,
@@ -55,7 +55,7 @@ function rolesLost(
     return VITAL_ROLES.filter((role) => activeRole(view, target, role, now) !== undefined);
   }
   if (!VITAL_ROLES.includes(op.role) || current === undefined) return [];
-  // A due date on a role that had none is a removal announced beforehand.
+  // A due date on a role without one is a removal announced in advance.
   return op.add && current.due !== undefined ? [] : [op.role];
 }
 

@@ -5,7 +5,7 @@ import type { LedgerView } from '../../ledger/ledger.ts';
 import { isParticipant } from '../../ledger/participants.ts';
 import { policyOf } from '../../ledger/policies.ts';
 
-/** Throws ApiError where there is no such group. */
+/** Throws ApiError where the group does not exist. */
 export function requirePolicy(view: LedgerView, id: Uint8Array): void {
   if (policyOf(view, id) !== undefined) return;
   throw apiError('PolicyNotFound', `Object with policyId = ${base58.encode(id)} does not exist`);
@@ -13,7 +13,9 @@ export function requirePolicy(view: LedgerView, id: Uint8Array): void {
 
 const SHOWN_MAX = 20;
 
-/** Those who are no participants of the network, as text; the first of many. */
+/**
+ * The addresses, as text, that are not participants of the network; only the first ones of many.
+ */
 export function strangersIn(view: LedgerView, addresses: readonly Uint8Array[]): readonly string[] {
   const strangers = addresses.filter((address) => !isParticipant(view, address));
   const shown = strangers.slice(0, SHOWN_MAX).map(view.scheme.addressToText);

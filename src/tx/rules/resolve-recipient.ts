@@ -1,10 +1,10 @@
-/** Recipients as addresses: an alias stands for the address that claimed it. */
+/** Recipients as addresses: an alias stands for the address that registered it. */
 import { refused } from '../../base/errors.ts';
 import { aliasOwner } from '../../ledger/aliases.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { aliasToText, type Recipient } from '../fields/recipient.ts';
 
-/** Throws ApiError where nobody has claimed the alias. */
+/** Throws ApiError where the alias is not registered. */
 export function resolve(view: LedgerView, recipient: Recipient): Uint8Array {
   const address = resolved(view, recipient);
   if (address !== undefined) return address;
@@ -12,11 +12,11 @@ export function resolve(view: LedgerView, recipient: Recipient): Uint8Array {
   throw refused(`AliasDoesNotExist(${alias})`);
 }
 
-/** The address, or undefined while nobody has claimed the alias. */
+/** The address, or undefined while the alias is not registered. */
 export const resolved = (view: LedgerView, recipient: Recipient): Uint8Array | undefined =>
   recipient.kind === 'address' ? recipient.bytes : aliasOwner(view, recipient.name);
 
-/** The addresses of those that can be resolved. */
+/** The addresses of the recipients that can be resolved. */
 export function* resolvedAll(
   view: LedgerView,
   recipients: Iterable<Recipient>,

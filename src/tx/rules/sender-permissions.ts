@@ -1,7 +1,7 @@
 /**
- * May the sender send this at all (state.md#roles). A role must be in force both at the time the
- * sender wrote on the transaction and at that of the block, so that nobody escapes a ban or a lost
- * role by a date in the past (H-16).
+ * Whether the sender may send the transaction (state.md#roles). A role must be in force both at the
+ * timestamp of the transaction and at that of the block. So a sender cannot avoid a ban or a lost
+ * role with a timestamp in the past (H-16).
  */
 import { type ApiError, refused } from '../../base/errors.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
@@ -22,7 +22,7 @@ const requiredRoles = (tx: Tx): readonly string[] => {
 export function checkPermissions(tx: Tx, view: LedgerView, block: BlockContext): void {
   const required = requiredRoles(tx);
   const needsSender = block.rules.senderRoleEnabled;
-  // Most senders never had any role.
+  // Most senders have never had a role.
   if (required.length === 0 && !needsSender && view.get(roles, tx.sender) === undefined) return;
   if (isBannedSender(tx, view, block)) throw denied(tx, view, `Sender is 'banned'`);
   if (needsSender && !holds(tx, view, block, SENDER)) throw lacking(tx, view, 'sender');

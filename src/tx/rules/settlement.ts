@@ -1,6 +1,6 @@
 /**
- * What a trade does to the state (state.md#exchange). Orders are filled step by step; a fill never
- * takes more of an order, nor more of its fee, than was signed.
+ * What a trade does to the state (state.md#exchange). Orders are filled step by step. A fill never
+ * takes more of an order, or more of its fee, than its owner signed.
  */
 import { apiError, refused } from '../../base/errors.ts';
 import { mulDivFloor } from '../../base/int.ts';
@@ -37,7 +37,7 @@ export function settle(
   move(ledger, seller, matcher, undefined, trade.sellMatcherFee);
 }
 
-/** Assets of the pair, the native token left out. */
+/** The assets of the pair, without the native token. */
 export function tradedAssets({ orders }: Trade): readonly Uint8Array[] {
   const { amountAsset, priceAsset } = orders.order1;
   return [amountAsset, priceAsset].filter((id) => id !== undefined);

@@ -1,11 +1,11 @@
 /**
- * Gives the first accounts their balances; stands in the genesis block only
+ * Gives the first accounts their balances; allowed in the genesis block only
  * (blocks.md#genesis-transactions).
  *
  *   type 1 | timestamp 8 | recipient 26 | amount 8                                    43 bytes
  *
- * It has no sender. Its signature, which is also its id, is a doubled hash over the same fields
- * with the type in four bytes.
+ * It has no sender. Its signature is also its id: a doubled hash over the same fields, with the
+ * type in four bytes.
  */
 import { concat } from '../../base/bytes.ts';
 import { credit } from '../../ledger/accounts.ts';

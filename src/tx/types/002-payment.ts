@@ -4,7 +4,7 @@
  *
  *   type 1 | timestamp 8 | senderPublicKey 32 | recipient 26 | amount 8 | fee 8 | signature 64
  *
- * The signature is made over the body with three zeros in front; it is the id.
+ * The signature signs three zero bytes and the body. It is also the id.
  */
 import { add } from '../../base/int.ts';
 import { address, NATIVE, positive, senderPublicKey, timestamp } from '../fields/shared.ts';

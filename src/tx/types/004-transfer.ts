@@ -60,7 +60,10 @@ export const transfer = transaction({
     add(fields.amount, fields.fee);
   },
   spends: ({ fields }) => fields,
-  /** An asset that nobody issued is one that the sender does not own: refused before. */
+  /**
+   * An asset that was never issued cannot be owned by the sender, so such a transfer was refused
+   * before.
+   */
   apply: ({ fields, sender }, ledger) =>
     move(ledger, sender, resolve(ledger, fields.recipient), fields.assetId, fields.amount),
   involved: ({ fields }, ledger) => resolvedAll(ledger, [fields.recipient]),

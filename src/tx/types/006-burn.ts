@@ -48,7 +48,7 @@ export const burn = transaction({
     json['amount'] === undefined && json['quantity'] !== undefined
       ? { ...json, amount: json['quantity'] }
       : json,
-  /** More than the sender has leaves a negative balance, which is refused afterwards. */
+  /** Burning more than the sender owns leaves a negative balance, which a later check refuses. */
   apply({ fields, sender }, ledger, block) {
     const { assetId: id, amount } = fields;
     const asset = block.features.has(feature.burnAnyTokens)

@@ -6,7 +6,7 @@
  *       | timestamp 8
  *   v2  00 | type 1 | version 1 | fields of v1, orders in their newer form
  *
- * It names no sender: the matcher of the orders sends it. The zero of version 2 is signed, too.
+ * It names no sender: the matcher of the orders is the sender. The zero of version 2 is signed too.
  */
 import { i64 } from '../../codec/primitives.ts';
 import { orders, ordersOfVersion1 } from '../fields/order-pair.ts';

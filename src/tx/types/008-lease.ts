@@ -19,7 +19,7 @@ import { feature } from '../rules/features.ts';
 import { resolve, resolvedAll } from '../rules/resolve-recipient.ts';
 import { transaction } from '../transaction.ts';
 
-/** A place for an asset that never got its meaning: one zero, no member of the JSON. */
+/** A reserved field for an asset: always one zero byte, and no member in JSON. */
 const noAsset: Codec<undefined> = {
   flat: true,
   optional: true,

@@ -28,7 +28,7 @@ export const leaseCancel = transaction({
     { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
   ],
   fee: 1_000_000n,
-  /** `txId` is another name of the lease. */
+  /** `txId` is another name of the lease id. */
   normalize: (json) =>
     json['leaseId'] === undefined && json['txId'] !== undefined
       ? { ...json, leaseId: json['txId'] }

@@ -5,7 +5,8 @@
  *   v2  type 1 | version 1 | fields of v1
  *   v3  feeAssetId at the end; v4 also badge
  *
- * The id is a hash of type and alias alone, so two creations of one alias collide by design.
+ * The id is a hash of type and alias only, so two transactions for one alias have the same id on
+ * purpose.
  */
 import { concat } from '../../base/bytes.ts';
 import { refused } from '../../base/errors.ts';

@@ -5,7 +5,7 @@
  *       | count 2, (recipient 26 or alias | amount 8)* | timestamp 8 | fee 8 | attachment 2+n
  *   v2  feeAssetId at the end; v3 also badge
  *
- * Version 1 alone has no zero in front of its full bytes.
+ * Only version 1 has no zero byte before its full bytes.
  */
 import { apiError, refused } from '../../base/errors.ts';
 import { add, I64_MAX } from '../../base/int.ts';
@@ -43,7 +43,7 @@ const transfers = list16(struct({ recipient, amount }), TRANSFERS_MAX, (count) =
 const first = ['senderPublicKey', 'assetId', 'transfers', 'timestamp', 'fee', 'attachment'];
 const second = [...first, 'feeAssetId'];
 
-/** What all transfers move together; refused beyond an i64. */
+/** The sum of all transfers; refused beyond an i64. */
 export function totalOf(items: readonly { readonly amount: bigint }[]): bigint {
   let total = 0n;
   for (const item of items) total += item.amount;

@@ -49,7 +49,7 @@ export const data = transaction({
       return Math.floor((counted.length - 1) / KIB);
     },
   },
-  /** The sender is the author unless another one is named. */
+  /** The sender is the author unless the request names another author. */
   normalize: (json) =>
     json['authorPublicKey'] === undefined || json['authorPublicKey'] === null
       ? { ...json, authorPublicKey: json['senderPublicKey'] }

@@ -7,8 +7,8 @@
  *              | timestamp 8
  *   v2         switch, badge at the end
  *
- * Two generations of clients sign different bytes under one type and version. Exactly one of the
- * two must fit received bytes; a request that shows both fields may mean either.
+ * Two generations of clients sign different bytes under one type and version. Received bytes must
+ * fit exactly one of the two layouts. A request with both fields may mean either.
  */
 import { apiError, refused } from '../../base/errors.ts';
 import { integer, type JsonObject } from '../../base/json.ts';
@@ -24,12 +24,12 @@ import { feature } from '../rules/features.ts';
 import { SPONSORED_UNIT } from '../rules/fees.ts';
 import { type Layout, type Tx, transaction } from '../transaction.ts';
 
-/** What a switch turned on stands for: one unit of the asset is worth one native unit. */
+/** The ratio that `isEnabled` sets: one unit of the asset is worth one native unit. */
 export const RATIO_OF_ENABLED = SPONSORED_UNIT;
 
 const SWITCH = 'switch';
 
-/** Null, 0 or nothing: sponsorship ends; 0 in the bytes. */
+/** Null, 0 or an absent member ends sponsorship; in the bytes it is 0. */
 const ratio: Codec<bigint> = {
   ...i64,
   optional: true,
@@ -71,7 +71,7 @@ export const sponsorFee = transaction({
   ],
   fee: 100_000_000n,
   candidates,
-  /** A switch may be meant by its ratio. */
+  /** A request with a ratio may also mean the switch, so `isEnabled` follows from it. */
   normalize: (json) =>
     json['isEnabled'] === undefined && Number(json['version']) === 2
       ? { ...json, isEnabled: isOn(json['minSponsoredAssetFee']) }
@@ -98,7 +98,7 @@ export const sponsorFee = transaction({
   },
 });
 
-/** The ratio that either form sets; undefined: sponsorship ends. */
+/** The ratio that either layout sets; undefined: sponsorship ends. */
 export function sponsorshipRatio(tx: Tx<typeof fields>): bigint | undefined {
   if (tx.layout.variant === SWITCH) return tx.fields.isEnabled ? RATIO_OF_ENABLED : undefined;
   const { minSponsoredAssetFee: value } = tx.fields;
@@ -108,7 +108,7 @@ export function sponsorshipRatio(tx: Tx<typeof fields>): bigint | undefined {
 const isOn = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== 0 && value !== 0n && value !== '0';
 
-/** The ratio comes first: it is the form of this era. */
+/** The ratio layout comes first, because clients of this protocol version use it. */
 function candidates(json: JsonObject, layouts: readonly Layout[]): readonly Layout[] {
   const { isEnabled, minSponsoredAssetFee } = json;
   const hasSwitch = isEnabled !== undefined && isEnabled !== null;

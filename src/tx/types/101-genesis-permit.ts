@@ -11,7 +11,7 @@ import { numberOf, role } from '../fields/permission.ts';
 import { address, timestamp } from '../fields/shared.ts';
 import { transaction } from '../transaction.ts';
 
-/** Where the role stands in the bytes. */
+/** Position of the role in the bytes. */
 const ROLE_AT = 27;
 
 export const genesisPermit = transaction({

@@ -62,7 +62,7 @@ export const createContract = transaction({
   ],
   fee: 100_000_000n,
   roles: ['contract_developer'],
-  /** The name of a contract without one is that of its image. */
+  /** A contract without a name takes that of its image. */
   normalize: (json) =>
     (json['contractName'] === undefined || json['contractName'] === null) &&
     typeof json['image'] === 'string'

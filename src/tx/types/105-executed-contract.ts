@@ -109,6 +109,6 @@ export const executedContract = transaction({
   involved: ({ fields }) => [fields.tx.sender],
 });
 
-/** A creation makes the contract that its results belong to. */
+/** The contract that the results belong to; a creation makes it. */
 const contractTouched = (tx: Tx): Uint8Array =>
   tx.type === createContract.type ? tx.id : (tx.fields['contractId'] as Uint8Array);

@@ -30,7 +30,7 @@ const someName = check(text16(), (value) =>
     : undefined,
 );
 
-/** Empty if there is none, which is null in JSON. */
+/** Empty where there is no name, which is null in JSON. */
 const nodeName: Codec<string> = {
   ...someName,
   optional: true,

@@ -1,5 +1,5 @@
 /**
- * Creates an access group; its id is that of the transaction (transactions.md#proof-style,
+ * Creates an access group; the id of the transaction is its id (transactions.md#proof-style,
  * transactions.md#types-and-versions).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | policyName 2+n | description 2+n

@@ -1,5 +1,5 @@
 /**
- * Registers the hash of data of an access group; made by the node that got the data
+ * Registers the hash of data of an access group; the node that received the data makes it
  * (transactions.md#proof-style, transactions.md#types-and-versions).
  *
  *   v1  type 1 | version 1 | senderPublicKey 32 | dataHash 2+32 | policyId 2+32 | timestamp 8
@@ -22,8 +22,8 @@ import { transaction } from '../transaction.ts';
 const base58Hash = sizedId((reason) => apiError('InvalidHash', reason));
 
 /**
- * SHA-256 of the data. Answers show it twice, as `hash` in hexadecimal and as `dataHash` in Base58;
- * requests bring either, `hash` in both spellings.
+ * SHA-256 of the data. Answers show it twice: `hash` in hexadecimal and `dataHash` in Base58.
+ * Requests contain either one, and `hash` may be in either form.
  */
 const dataHash: Codec<Uint8Array> = {
   ...base58Hash,
