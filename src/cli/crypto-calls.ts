@@ -13,7 +13,7 @@ import {
   encryptCommon,
   encryptSeparate,
 } from '../crypto/envelope.ts';
-import { createFamily } from '../crypto/families.ts';
+import { configuredFamily } from '../crypto/families.ts';
 import { CryptoError, type CryptoFamily } from '../crypto/family.ts';
 import { fromVariable } from './account-passwords.ts';
 import { convertAll, parseJson } from './documents.ts';
@@ -52,7 +52,7 @@ interface Encrypted {
 }
 
 const familyOf = ({ nationalCrypto }: KeyFlags): CryptoFamily =>
-  createFamily(nationalCrypto === true ? 'gost' : 'curve25519');
+  configuredFamily(nationalCrypto !== true);
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 

@@ -1,7 +1,7 @@
 /** The cryptography and the scheme of a chain, for the commands that need them. */
 import type { ChainScheme } from '../codec/codec.ts';
 import { createChainScheme } from '../crypto/chain-scheme.ts';
-import { createFamily } from '../crypto/families.ts';
+import { configuredFamily } from '../crypto/families.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { Config } from '../node/config/settings.ts';
 import { CliError } from './exit.ts';
@@ -20,7 +20,7 @@ export function cryptographyOf(
   if (!/^[\x21-\x7e]$/.test(chainId)) {
     throw new CliError(`The chain id '${chainId}' must be one ASCII character`);
   }
-  const family = createFamily(platformCrypto ? 'curve25519' : 'gost');
+  const family = configuredFamily(platformCrypto);
   return { family, scheme: createChainScheme(family, chainId.charCodeAt(0), nativeToken) };
 }
 

@@ -25,7 +25,7 @@ export interface WalletPlace {
 /** Opens the keystore; the password is asked for where the configuration has none. */
 export async function openWallet(place: WalletPlace, log?: Log): Promise<Keystore> {
   const password = await walletPassword(place.password);
-  const layout = place.network.family.name === 'gost' ? 'directory' : 'file';
+  const layout = place.network.family.keystoreLayout;
   return openKeystore(
     { path: place.path, layout, password },
     { files, random: systemRandom, ...place.network, ...(log === undefined ? {} : { log }) },

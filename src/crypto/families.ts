@@ -7,8 +7,22 @@ export interface FamilyOptions {
   readonly cachedKeys?: number;
 }
 
-/** Throws for the national family, which this release does not have. */
+/** The national family is known by name alone: this release does not have it. */
+const families: Readonly<
+  Record<FamilyName, ((options: FamilyOptions) => CryptoFamily) | undefined>
+> = { curve25519: createCurve25519, gost: undefined };
+
+export const availableFamilies = (Object.keys(families) as FamilyName[]).filter(
+  (name) => families[name] !== undefined,
+);
+
+/** Throws for a family that this release does not have. */
 export function createFamily(name: FamilyName, options: FamilyOptions = {}): CryptoFamily {
-  if (name === 'curve25519') return createCurve25519(options);
-  throw new Error(`the ${name} family is not available`);
+  const create = families[name];
+  if (create === undefined) throw new Error(`the ${name} family is not available`);
+  return create(options);
 }
+
+/** The family of a network with this setting. Throws as `createFamily` does. */
+export const configuredFamily = (platformCrypto: boolean): CryptoFamily =>
+  createFamily(platformCrypto ? 'curve25519' : 'gost');

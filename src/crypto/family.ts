@@ -15,7 +15,16 @@ export interface KeyPair {
 }
 
 export interface CryptoFamily {
+  /** With which another thread makes the same family. */
   readonly name: FamilyName;
+  /** In a message, before `cryptography`. */
+  readonly title: string;
+  /** The value of the setting that chooses it. */
+  readonly platformCrypto: boolean;
+  /** A keystore is a file with all its accounts, or a directory with a file for each. */
+  readonly keystoreLayout: 'file' | 'directory';
+  /** Nodes of other makers have key files for its accounts, too (keystore/compatible.ts). */
+  readonly hasCompatibleKeyFiles: boolean;
   readonly privateKeySize: number;
   readonly publicKeySize: number;
   readonly signatureSize: typeof SIGNATURE_BYTES;

@@ -1,9 +1,10 @@
 /**
- * Where key files lie: one file with all accounts for the first cryptography family, a folder with
- * one file per account for the second (`wallet.file`).
+ * Where key files lie: one file with all accounts, or a folder with one file per account, as the
+ * family of cryptography wants it (`wallet.file`).
  */
 import { base58 } from '../base/base58.ts';
 import type { Files } from '../base/ports.ts';
+import type { CryptoFamily } from '../crypto/family.ts';
 import type { KeyFile } from './format.ts';
 
 export interface KeystoreFiles extends Files {
@@ -12,7 +13,7 @@ export interface KeystoreFiles extends Files {
   exists(path: string): boolean;
 }
 
-export type Layout = 'file' | 'directory';
+export type Layout = CryptoFamily['keystoreLayout'];
 
 export interface NamedBytes {
   readonly name: string;

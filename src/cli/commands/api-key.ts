@@ -25,9 +25,9 @@ export function register(command: Command): void {
 async function hash(source: string | undefined, flags: Flags): Promise<void> {
   if (source === undefined) throw new CliError("Give a configuration file, a key, or '-'");
   const { key, platformCrypto, out } = await keyFrom(source, flags);
-  const { createFamily } = await import('../../crypto/families.ts');
+  const { configuredFamily } = await import('../../crypto/families.ts');
   const { base58 } = await import('../../base/base58.ts');
-  const family = createFamily(platformCrypto ? 'curve25519' : 'gost');
+  const family = configuredFamily(platformCrypto);
   const apiKeyHash = base58.encode(family.secureHash(new TextEncoder().encode(key)));
   const text = `Api key: ${key}\nApi key hash: ${apiKeyHash}\n`;
   if (flags.json === true) printJson({ apiKey: key, apiKeyHash });

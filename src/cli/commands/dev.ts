@@ -98,13 +98,13 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
     const is = `${earlier.nodes} nodes and consensus ${earlier.consensus}`;
     throw new CliError(`The network in ${dir} has ${is}, which cannot be changed`);
   }
-  const { createFamily } = await import('../../crypto/families.ts');
+  const { configuredFamily } = await import('../../crypto/families.ts');
   const { createChainScheme } = await import('../../crypto/chain-scheme.ts');
   const { openKeystore } = await import('../../keystore/keystore.ts');
   const { freePorts } = await import('../free-ports.ts');
   const { DEV_CHAIN_ID } = await import('../dev-network.ts');
   const { nodes = 1, consensus = 'poa' } = options;
-  const family = createFamily('curve25519');
+  const family = configuredFamily(true);
   const scheme = createChainScheme(family, DEV_CHAIN_ID.charCodeAt(0));
   return createDevNetwork(
     {
@@ -122,7 +122,7 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
       family,
       async createKeystore(path, password, keys) {
         const keystore = await openKeystore(
-          { path, layout: 'file', password },
+          { path, layout: family.keystoreLayout, password },
           { files, random: systemRandom, family, scheme },
         );
         await keystore.add(keys);

@@ -218,10 +218,8 @@ async function exportKeys(file: string, target: string, flags: ImportFlags): Pro
   if (files.exists(target)) throw new CliError(`'${target}' exists already`);
   const place = await placeFromFile(file, flags.set);
   const { family, scheme } = place.network;
-  if (family.name === 'gost') {
-    throw new CliError(
-      'There is no key file of other nodes for the national-standard cryptography',
-    );
+  if (!family.hasCompatibleKeyFiles) {
+    throw new CliError(`There is no key file of other nodes for the ${family.title} cryptography`);
   }
   const passwords = passwordSource(flags);
   const keystore = await openWallet(place);

@@ -27,6 +27,10 @@ export function createCurve25519(options: Curve25519Options = {}): CryptoFamily 
   const known = new EdwardsKeys(options.cachedKeys ?? CACHED_KEYS);
   return {
     name: 'curve25519',
+    title: 'international',
+    platformCrypto: true,
+    keystoreLayout: 'file',
+    hasCompatibleKeyFiles: true,
     privateKeySize: KEY_SIZE,
     publicKeySize: KEY_SIZE,
     signatureSize: SIGNATURE_SIZE,

@@ -1,7 +1,7 @@
 /** What GET /node/* tells of this node. */
 import type { NodeInfo } from '../../api/services.ts';
 import type { Store } from '../../base/ports.ts';
-import type { FamilyName } from '../../crypto/family.ts';
+import type { CryptoFamily } from '../../crypto/family.ts';
 import { allTypes } from '../../tx/registry.ts';
 import type { ChainRules } from '../../tx/rules/chain-rules.ts';
 import type { Config } from '../config/settings.ts';
@@ -11,7 +11,7 @@ export function nodeInfo(
   rules: ChainRules,
   keys: Pick<NodeInfo, 'owner' | 'identity'>,
   node: {
-    readonly family: { readonly name: FamilyName };
+    readonly family: Pick<CryptoFamily, 'platformCrypto'>;
     readonly version: string;
     readonly requestStop: () => void;
     readonly store: Pick<Store, 'problem'>;
@@ -23,7 +23,7 @@ export function nodeInfo(
     enabled ? (fees.get(type) ?? 0n) : 0n;
   return {
     version: node.version,
-    platformCrypto: node.family.name === 'curve25519',
+    platformCrypto: node.family.platformCrypto,
     nativeToken: config.nativeTicker,
     minimumFee: Object.fromEntries(allTypes.map(({ type }) => [type, fee(base, type)])),
     additionalFee: Object.fromEntries(
