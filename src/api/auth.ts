@@ -8,8 +8,11 @@ import { base58 } from '../base/base58.ts';
 import { utf8 } from '../base/bytes.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
 import type { HttpRequest } from '../base/http.ts';
+import type { CryptoFamily } from '../crypto/family.ts';
 import type { Access } from './route.ts';
-import type { ApiSettings, Hashes } from './services.ts';
+import type { ApiSettings } from './services.ts';
+
+type Hashes = Pick<CryptoFamily, 'secureHash'>;
 
 /** The refusal of a request, or undefined. */
 export type Guard = (request: HttpRequest) => ApiError | undefined;
@@ -59,7 +62,7 @@ function matches(
   hashes: Hashes,
 ): boolean {
   if (secret === '') return false;
-  const hash = hashes.secure(utf8(secret));
+  const hash = hashes.secureHash(utf8(secret));
   let found = false;
   for (const expected of allowed) {
     // No short circuit: which of the hashes matched must not show in the time.

@@ -2,9 +2,12 @@
 import Type from 'typebox';
 import { base58 } from '../base/base58.ts';
 import { integer } from '../base/json.ts';
+import type { Header as HeaderFields } from '../block/header.ts';
+import type { HeaderRow } from '../block/header-row.ts';
+import { transactionBytesAt } from '../chain/stored-blocks.ts';
+import { decodeTx } from '../tx/tx-bytes.ts';
 import { Int32, Int64 } from './body.ts';
-import { endingWith, listOf, type Pieces } from './pieces.ts';
-import type { HeaderView } from './reads.ts';
+import { endingWith, listOf, mapped, type Pieces } from './pieces.ts';
 import type { Services } from './services.ts';
 import { confirmedJson, extendedJson, Transaction } from './shapes.ts';
 
@@ -27,26 +30,36 @@ export const Block = Type.Object({ ...header, transactions: Type.Array(Transacti
 
 const FIRST_VERSION_WITH_FEATURES = 3;
 
-type Needs = Pick<Services, 'scheme' | 'settings' | 'leases' | 'chain'>;
+/** A block of the chain without its transactions. */
+export interface PlacedHeader extends HeaderRow {
+  readonly height: number;
+}
 
-export function headerJson(view: HeaderView, { scheme, settings }: Needs): Record<string, unknown> {
+type Needs = Pick<Services, 'scheme' | 'settings' | 'view'>;
+
+export function headerJson(
+  { height, header, blockSize, transactionCount, fee }: PlacedHeader,
+  { scheme, settings }: Pick<Needs, 'scheme' | 'settings'>,
+): Record<string, unknown> {
   return {
-    version: view.version,
-    timestamp: view.timestamp,
-    reference: base58.encode(view.reference),
-    ...consensusJson(view, settings.sdkCompatible),
-    ...(view.version >= FIRST_VERSION_WITH_FEATURES ? { features: view.features } : {}),
-    generator: scheme.addressToText(view.generator),
-    signature: base58.encode(view.signature),
-    blocksize: view.size,
-    transactionCount: view.transactionCount,
-    fee: integer(view.fee),
-    height: view.height,
+    version: header.version,
+    timestamp: header.timestamp,
+    reference: base58.encode(header.reference),
+    ...consensusJson(header, settings.sdkCompatible),
+    ...(header.version >= FIRST_VERSION_WITH_FEATURES ? { features: header.features } : {}),
+    generator: scheme.addressToText(scheme.addressOf(header.generator)),
+    signature: base58.encode(header.signature),
+    blocksize: blockSize,
+    transactionCount,
+    fee: integer(fee),
+    height,
   };
 }
 
-function consensusJson(view: HeaderView, sdkCompatible: boolean): Record<string, unknown> {
-  const { consensus } = view;
+function consensusJson(
+  { consensus }: HeaderFields,
+  sdkCompatible: boolean,
+): Record<string, unknown> {
   if (consensus.kind === 'poa') {
     return {
       coreconsensus: { basetarget: 0, generationsignature: '' },
@@ -63,11 +76,11 @@ function consensusJson(view: HeaderView, sdkCompatible: boolean): Record<string,
   };
 }
 
-export function blockPieces(view: HeaderView, services: Needs, extended: boolean): Pieces {
+export function blockPieces(placed: PlacedHeader, services: Needs, extended: boolean): Pieces {
   const show = extended ? extendedJson : confirmedJson;
-  const { height } = view;
-  const transactions = listOf(services.chain.transactionsAt(height), (tx) =>
-    show({ tx, height }, services),
-  );
-  return endingWith(headerJson(view, services), 'transactions', transactions);
+  const { height } = placed;
+  const { scheme, view } = services;
+  const txs = mapped(transactionBytesAt(view, height), (bytes) => decodeTx(bytes, scheme));
+  const transactions = listOf(txs, (tx) => show({ tx, height }, services));
+  return endingWith(headerJson(placed, services), 'transactions', transactions);
 }

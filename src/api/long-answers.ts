@@ -49,7 +49,9 @@ export function createLongAnswers(services: Services): LongAnswers {
     };
     let pieces: Iterator<string | undefined> | undefined;
     try {
-      pieces = answer.make({ ...services, ...frozen.reads })[Symbol.iterator]();
+      pieces = answer
+        .make({ ...services, view: frozen.view, height: frozen.height })
+        [Symbol.iterator]();
       const turns = createTurns(services.clock);
       if (!write(pieces, output, turns)) return proceed(pieces, output, turns).finally(end);
       const reply = output.reply();

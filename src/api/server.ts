@@ -23,7 +23,7 @@ const KEPT = ['accept'] as const;
 
 /** Every path of every route, with and without a trailing slash. */
 export function mount(routes: readonly AnyRoute[], services: Services): HttpRoute[] {
-  const guards = createGuards(services.settings, services.hashes);
+  const guards = createGuards(services.settings, services.family);
   const long = createLongAnswers(services);
   const mounted = new Map<string, HttpRoute>();
   const add = (route: AnyRoute, path: string, pattern: string, guard: Guard | undefined): void => {

@@ -44,7 +44,6 @@ import { transactionSchemas } from '../tx/json/transaction-schemas.ts';
 import { calculateFee } from '../tx/rules/fees.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Config } from './config/settings.ts';
-import { encryptionWith } from './encryption.ts';
 import { listenRest } from './listen-rest.ts';
 import {
   measuredPool,
@@ -60,9 +59,7 @@ import { openBlockchain } from './open-blockchain.ts';
 import { openNetwork } from './open-network.ts';
 import { openPrivacy } from './open-privacy.ts';
 import { warnOfOwner } from './owner.ts';
-import { nodeInfo } from './reads/node-info.ts';
-import { activationReads, consensusReads } from './reads/rules.ts';
-import { snapshotOf, stateReads } from './reads/state.ts';
+import { snapshotOf } from './snapshot.ts';
 import { watchJournal } from './watched-journal.ts';
 
 export interface NodePorts {
@@ -241,25 +238,35 @@ async function startNode(
 
   const services: Services = {
     settings: config.restApi,
-    scheme: scheme,
-    hashes: { fast: family.fastHash, secure: family.secureHash },
+    scheme,
+    family,
     clock,
     random,
     log,
     verifier,
-    ...stateReads(blockchain),
+    view: blockchain.view,
+    height: () => blockchain.tip().height,
     snapshot: (rowsMax) => snapshotOf(blockchain, store, rowsMax),
+    rules,
+    features: support,
+    consensus: {
+      ...config.blockchain.consensus,
+      averageBlockDelay: config.blockchain.custom.genesis.averageBlockDelay,
+    },
     pool: {
       ...pool,
       problem: poolProblem,
       ...(config.network.mode === 'watcher' ? { admit: refuseAsWatcher } : {}),
     },
-    fees: { calculate },
+    feeOf: calculate,
     keystore,
-    encryption: encryptionWith({ keystore, family, random, clock }),
-    consensus: consensusReads(blockchain, config.blockchain.consensus),
-    activation: activationReads(blockchain, rules, support),
-    node: nodeInfo(config, rules, { owner, identity }, ports),
+    node: {
+      version: ports.version,
+      owner,
+      identity,
+      problem: () => store.problem?.(),
+      stop: () => ports.requestStop(),
+    },
     privacy,
     peers: peering.peers,
   };

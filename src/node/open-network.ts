@@ -1,7 +1,7 @@
 /**
  * A configured node among its peers: connections (peering.ts) and what is exchanged over them.
  */
-import type { Peers } from '../api/services.ts';
+import type { PeersPort } from '../api/services.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { createEquivocations } from '../chain/equivocation.ts';
@@ -18,7 +18,6 @@ import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import type { Sync } from '../network/sync/sync.ts';
 import type { Config } from './config/settings.ts';
 import { openPeering, type PeeringPortsOfNode } from './open-peering.ts';
-import { peerReads } from './reads/peers.ts';
 
 export interface NetworkPorts extends PeeringPortsOfNode {
   readonly consensus: Consensus;
@@ -37,7 +36,7 @@ export interface NodeNetwork {
   /** Undefined for a node without peers. */
   readonly readings: NetworkReadings | undefined;
   /** Undefined for a node without peers. */
-  readonly peers: Peers | undefined;
+  readonly peers: PeersPort | undefined;
   /** For services that speak protocols of their own; the same. */
   readonly sessions: SessionRegistry | undefined;
   connectedMiners(): number;
@@ -100,7 +99,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
   );
   return {
     readings: { ...peering, sync: service.sync },
-    peers: peerReads(peering, config),
+    peers: { ...peering, handshakeCheck: config.network.handshakeCheck },
     sessions: peering.sessions,
     connectedMiners: service.connectedMiners,
     isFarBehind: service.isFarBehind,

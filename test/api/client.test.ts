@@ -6,14 +6,12 @@ import { addresses } from '../../src/api/routes/addresses.ts';
 import { blocks } from '../../src/api/routes/blocks.ts';
 import { contracts } from '../../src/api/routes/contracts.ts';
 import { permissions } from '../../src/api/routes/permissions.ts';
-import { API_KEY, first, serve } from './stub-node.ts';
+import { memoryNode } from './memory-node.ts';
 
 const http = undiciClient();
-const { server, url } = await serve();
-t.teardown(async () => {
-  await http.close();
-  await server.close();
-});
+t.teardown(() => http.close());
+const { url, accounts, apiKey } = await memoryNode(t);
+const [first] = accounts;
 
 t.test('parameters, queries and bodies', async (t) => {
   const node = client(http, `${url}/`);
@@ -34,7 +32,7 @@ t.test('parameters, queries and bodies', async (t) => {
 
 t.test('keys', async (t) => {
   const call = { params: { address: first.text }, body: { message: 'hello' } };
-  const signed = await client(http, url, { apiKey: API_KEY }).call(addresses.signText, call);
+  const signed = await client(http, url, { apiKey }).call(addresses.signText, call);
   t.equal(signed.message, 'hello');
   const refused = await client(http, url)
     .call(addresses.signText, call)

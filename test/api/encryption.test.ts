@@ -3,10 +3,10 @@ import t from 'tap';
 import { limits } from '../../src/api/limits.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { exchangeJson } from './exchange-json.ts';
-import { first, second, serve } from './stub-node.ts';
+import { memoryNode } from './memory-node.ts';
 
-const { server, url } = await serve();
-t.teardown(() => server.close());
+const { url, accounts } = await memoryNode(t);
+const [first, second] = accounts;
 
 const post = (method: string, body: unknown) =>
   exchangeJson('POST', `${url}/crypto/${method}`, {}, JSON.stringify(body));

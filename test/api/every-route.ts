@@ -1,6 +1,9 @@
 /** Calls of every route with arguments that a populated node knows. */
+
 import { createHash } from 'node:crypto';
+import { common } from '../../src/api/encryption.ts';
 import { base58 } from '../../src/base/base58.ts';
+import { headerRowAt } from '../../src/chain/stored-blocks.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Populated } from '../node/populated.ts';
 
@@ -27,7 +30,7 @@ export async function everyRoute(of: Populated): Promise<Calls> {
   const address = owner.text;
   const height = node.blockchain.tip().height;
   const signature = base58.encode(node.blockchain.tip().id);
-  const first = base58.encode(node.services.chain.headerAt(1)!.signature);
+  const first = base58.encode(headerRowAt(node.blockchain.view, 1)!.header.signature);
   const publicKey = base58.encode(owner.publicKey);
   const timestamp = clock.now();
   const fields = { type: 4, version: 2, sender: address, recipient: one.text, amount: 1 };
@@ -39,10 +42,11 @@ export async function everyRoute(of: Populated): Promise<Calls> {
   const info = { filename: '', size: '2', timestamp: 1, author: '', comment: '' };
   const hi = createHash('sha256').update('hi').digest('hex');
   const data = { sender: address, policyId, info, data: 'aGk=', hash: hi };
-  const toOwner = await node.services.encryption.common(
+  const toOwner = await common(
     { address: owner.address, password: undefined },
     [owner.publicKey],
     new Uint8Array(),
+    node.services,
   );
   const encryption = { sender: address, encryptionText: 'x', recipientsPublicKeys: [publicKey] };
   const known = [...of.byType.values()].map((tx) => ({ path: { id: base58.encode(tx.id) } }));

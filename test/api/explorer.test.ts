@@ -5,7 +5,7 @@ import type { Answer } from '../../src/api/answer.ts';
 import { createApi } from '../../src/api/api.ts';
 import { parse, stringify } from '../../src/base/json.ts';
 import { readPages } from '../../src/cli/page-files.ts';
-import { stubServices } from './stub-node.ts';
+import { wholeNode } from '../node/in-process.ts';
 
 const BYTES_MAX = 60 * 1024;
 const pages = readPages();
@@ -28,7 +28,8 @@ t.test('files', async (t) => {
 });
 
 t.test('routes', async (t) => {
-  const routes = createApi(stubServices(), {}, pages);
+  const { node } = await wholeNode(t);
+  const routes = createApi(node.services, {}, pages);
   const get = (path: string): Answer =>
     routes.find(({ pattern }) => pattern === path)?.handle(undefined as never, undefined) as Answer;
   t.equal(get('/').headers[0]?.[1], '/api-docs/index.html', 'the root stays as it was');

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { Rng } from '../generators/random.ts';
 import { call } from '../rest-cases/runner.ts';
-import { mutated, request, transaction } from './fuzz-requests.ts';
-import { API_KEY, logged, serve } from './stub-node.ts';
+import { mutated, nearlyRight } from './fuzz-requests.ts';
+import { memoryNode } from './memory-node.ts';
 
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 3000);
 const SEED = Number(process.env['SEED'] ?? 7);
@@ -15,9 +15,10 @@ const AT_ONCE = 32;
 const BATCH = 1000;
 const MIB = 1024 * 1024;
 
-const { server, url } = await serve();
+const { url, log, apiKey, privacyApiKey, accounts } = await memoryNode(t);
+const { request, transaction } = nearlyRight(accounts[0].text, [apiKey, privacyApiKey, 'x']);
+const failures = () => log.of('http.failed');
 if (REQUESTS > 100_000) t.setTimeout(LONG_MS);
-t.teardown(() => server.close());
 
 t.test('any request', { timeout: 300_000 }, async (t) => {
   await fc.assert(
@@ -26,25 +27,25 @@ t.test('any request', { timeout: 300_000 }, async (t) => {
       const { status } = await call(method, url + path + query, headers, body);
       // Health is asked for in order to hear a 503.
       if (status >= 500 && !path.startsWith('/health/'))
-        throw new Error(`status ${status}: ${JSON.stringify(logged.at(-1))}`);
+        throw new Error(`status ${status}: ${JSON.stringify(failures().at(-1))}`);
     }),
     { numRuns: 1500 },
   );
-  t.strictSame(logged, []);
+  t.strictSame(failures(), []);
 });
 
 t.test('any transaction', { timeout: 300_000 }, async (t) => {
   const paths = fc.constantFrom('broadcast', 'sign', 'signAndBroadcast', 'calculateFee');
   await fc.assert(
     fc.asyncProperty(paths, transaction, async (path, tx) => {
-      const headers = { 'X-API-Key': API_KEY };
+      const headers = { 'X-API-Key': apiKey };
       const target = `${url}/transactions/${path}`;
       const { status, text } = await call('POST', target, headers, JSON.stringify(tx));
-      if (status >= 500) throw new Error(`${text}: ${JSON.stringify(logged.at(-1))}`);
+      if (status >= 500) throw new Error(`${text}: ${JSON.stringify(failures().at(-1))}`);
     }),
     { numRuns: 1500 },
   );
-  t.strictSame(logged, []);
+  t.strictSame(failures(), []);
 });
 
 t.test('mutated requests, many at a time', { timeout: LONG_MS }, async (t) => {
@@ -68,7 +69,7 @@ t.test('mutated requests, many at a time', { timeout: LONG_MS }, async (t) => {
     await Promise.all(Array.from({ length: AT_ONCE }, send));
   }
   t.strictSame(failed, [], `of ${REQUESTS} requests none fails`);
-  t.strictSame(logged, []);
+  t.strictSame(failures(), []);
   const grown = before === 0 ? 0 : (process.memoryUsage().rss - before) / MIB;
   t.comment(`${Math.round(grown)} MiB more after the first ${20 * BATCH}`);
   t.ok(grown < 100, 'the memory is as before');

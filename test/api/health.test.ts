@@ -1,23 +1,23 @@
 // Health and status as supervisors and load balancers see them, reason by reason.
-import t, { type Test } from 'tap';
+import t from 'tap';
 import type { Services } from '../../src/api/services.ts';
 import { JournalFullError } from '../../src/base/journal-full.ts';
 import type { Journal } from '../../src/base/ports.ts';
 import { watchJournal } from '../../src/node/watched-journal.ts';
 import { call } from '../rest-cases/runner.ts';
-import { serve, stubServices } from './stub-node.ts';
+import { memoryNode } from './memory-node.ts';
+
+const ROUND_MS = 30_000;
+const { node, clock, serve } = await memoryNode(t, { roundMs: ROUND_MS });
+const { services } = node;
 
 /** A node whose last block is this old. */
-function services(tipAgeMs = 0, changes: Partial<Services> = {}): Services {
-  const stub = stubServices();
-  const header = stub.chain.headerAt(1)!;
-  const headerAt = () => ({ ...header, timestamp: Date.now() - tipAgeMs });
-  return { ...stub, chain: { ...stub.chain, headerAt }, ...changes };
-}
+const aged = (ms: number): Partial<Services> => ({
+  clock: { ...clock, now: () => clock.now() + ms },
+});
 
-async function asked(t: Test, of: Services) {
-  const { server, url } = await serve(of);
-  t.teardown(() => server.close());
+async function asked(changes: Partial<Services>) {
+  const { url } = await serve(changes);
   return async (path: string) => {
     const { status, text } = await call('GET', url + path);
     const body = JSON.parse(text) as { status: string; reasons: { code: string }[] };
@@ -26,15 +26,14 @@ async function asked(t: Test, of: Services) {
 }
 
 t.test('all is well', async (t) => {
-  const get = await asked(t, services());
+  const get = await asked({});
   t.match(await get('/health/live'), { status: 200, body: { status: 'live' }, codes: [] });
   const ready = await get('/health/ready');
   t.match(ready, { status: 200, body: { status: 'ready', height: 1, blocksBehind: 0 }, codes: [] });
 });
 
 t.test('a node that is behind lives, but is not ready', async (t) => {
-  // A round of the stub lasts 30 s.
-  const get = await asked(t, services(200_000));
+  const get = await asked(aged(200_000));
   t.equal((await get('/health/live')).status, 200);
   t.equal((await get('/health/ready')).status, 200, 'ten rounds are allowed');
   const strict = await get('/health/ready?maxBlocksBehind=2');
@@ -42,19 +41,16 @@ t.test('a node that is behind lives, but is not ready', async (t) => {
 });
 
 t.test('peers and time', async (t) => {
-  const { clock } = stubServices();
   const silent = { ...clock, synchronized: () => false };
-  const get = await asked(t, services(0, { clock: silent }));
+  const get = await asked({ clock: silent });
   t.match(await get('/health/ready?minPeers=2'), { status: 503, codes: ['no-time', 'peers'] });
 });
 
 t.test('a broken store and a broken journal', async (t) => {
-  const stub = stubServices();
-  const broken = services(0, {
-    node: { ...stub.node, problem: () => 'the store is damaged' },
-    pool: { ...stub.pool, problem: () => 'the disk is full' },
+  const get = await asked({
+    node: { ...services.node, problem: () => 'the store is damaged' },
+    pool: { ...services.pool, problem: () => 'the disk is full' },
   });
-  const get = await asked(t, broken);
   for (const path of ['/health/live', '/health/ready']) {
     t.match(await get(path), { status: 503, codes: ['store', 'pool-journal'] }, path);
   }

@@ -2,19 +2,19 @@
 import t from 'tap';
 import { createLongAnswers } from '../../src/api/long-answers.ts';
 import { endingWith, inTurns, joined, listOf, objectOf } from '../../src/api/pieces.ts';
-import type { Services } from '../../src/api/services.ts';
 import { budget, KIB, MIB } from '../../src/base/budget.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { HttpReply } from '../../src/base/http.ts';
-import { stubServices } from './stub-node.ts';
+import { wholeNode } from '../node/in-process.ts';
 
+const { services } = (await wholeNode(t)).node;
 const roomy = budget({ bytesOut: 16 * MIB, inTurns: true });
 
 /** A clock on which every look takes so long, and a record of the turns that were taken. */
 function slowClock(ms: number) {
   let now = 0;
   const clock = {
-    ...stubServices().clock,
+    ...services.clock,
     monotonic: () => {
       now += ms;
       return now;
@@ -32,15 +32,18 @@ function setUp(msPerLook = 1) {
   const clock = slowClock(msPerLook);
   let released = 0;
   let taken = 0;
-  const services: Services = {
-    ...stubServices({ clock }),
-    snapshot: () => {
-      taken++;
-      return { reads: services, release: () => void released++ };
-    },
+  const snapshot: typeof services.snapshot = (rowsMax) => {
+    const frozen = services.snapshot(rowsMax);
+    taken++;
+    const release = (): void => {
+      released++;
+      frozen.release();
+    };
+    return { ...frozen, release };
   };
   const open = () => taken - released;
-  return { clock, open, taken: () => taken, long: createLongAnswers(services) };
+  const long = createLongAnswers({ ...services, clock, snapshot });
+  return { clock, open, taken: () => taken, long };
 }
 
 const textOf = ({ body }: HttpReply): string => Buffer.from(body as Uint8Array).toString();

@@ -8,12 +8,11 @@ import { isObject, type JsonObject, parse } from '../../src/base/json.ts';
 import { transactionSchemas } from '../../src/tx/json/transaction-schemas.ts';
 import { loadCases } from '../rest-cases/cases.ts';
 import { call } from '../rest-cases/runner.ts';
-import { serve, stubServices } from './stub-node.ts';
+import { memoryNode } from './memory-node.ts';
 
-const { server, url } = await serve();
-t.teardown(() => server.close());
+const { url, node } = await memoryNode(t);
 
-const mounted = createApi(stubServices(), { schemas: transactionSchemas() });
+const mounted = createApi(node.services, { schemas: transactionSchemas() });
 const served = mounted.find(({ pattern }) => pattern === '/api-docs/swagger.json');
 const reply = served?.handle(undefined as never, undefined) as { body: string };
 const document = parse(reply.body) as JsonObject;

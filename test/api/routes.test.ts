@@ -2,19 +2,14 @@
 import t from 'tap';
 import { parse } from '../../src/base/json.ts';
 import { exchangeJson } from './exchange-json.ts';
-import {
-  API_KEY,
-  first,
-  logged,
-  PRIVACY_KEY,
-  second,
-  serve,
-  settings,
-  stubServices,
-} from './stub-node.ts';
+import { memoryNode } from './memory-node.ts';
 
-const { server, url } = await serve();
-t.teardown(() => server.close());
+const GENESIS_TIME = 1_500_000_000_000;
+const whole = await memoryNode(t, { genesisTime: GENESIS_TIME });
+const { url, log, accounts, serve, apiKey: API_KEY, privacyApiKey: PRIVACY_KEY } = whole;
+const [first, second] = accounts;
+const { services } = whole.node;
+const { settings } = services;
 
 const get = (path: string, headers = {}) => exchangeJson('GET', url + path, headers);
 const post = (path: string, body?: string, headers = {}) =>
@@ -143,17 +138,13 @@ t.test('reload-wallet', async (t) => {
 
 t.test('without configured hashes nobody passes', async (t) => {
   const bare = { ...settings, apiKeyHash: undefined, privacyApiKeyHash: undefined };
-  const locked = await serve(stubServices({ settings: { ...bare, cryptoApiKey: true } }));
-  t.teardown(() => locked.server.close());
+  const locked = await serve({ settings: { ...bare, cryptoApiKey: true } });
   for (const path of [`/addresses/sign/${first.text}`, '/privacy/forceSync', '/crypto/decrypt']) {
     for (const headers of [{}, { 'X-API-Key': API_KEY }, { 'X-API-Key': 'undefined' }]) {
       t.equal((await exchangeJson('POST', locked.url + path, headers, '{}')).status, 403);
     }
   }
-  const fallen = await serve(
-    stubServices({ settings: { ...settings, privacyApiKeyHash: undefined } }),
-  );
-  t.teardown(() => fallen.server.close());
+  const fallen = await serve({ settings: { ...settings, privacyApiKeyHash: undefined } });
   const headers = { 'X-API-Key': API_KEY };
   const answer = await exchangeJson('POST', `${fallen.url}/privacy/forceSync`, headers, '');
   t.equal(answer.body['error'], 613, 'the general key stands in for the privacy key');
@@ -216,8 +207,7 @@ t.test('GET balance/details', async (t) => {
   t.equal(list[1]?.error, 102);
   t.equal((await exchangeJson('GET', url + path, json, '{')).body['error'], 1);
 
-  const sdk = await serve(stubServices({ settings: { ...settings, sdkCompatible: true } }));
-  t.teardown(() => sdk.server.close());
+  const sdk = await serve({ settings: { ...settings, sdkCompatible: true } });
   t.equal((await exchangeJson('GET', sdk.url + path)).body['address'], first.text, 'bare');
 });
 
@@ -245,34 +235,30 @@ t.test('signing and verifying', async (t) => {
 });
 
 t.test('an unknown exception says nothing to the client', async (t) => {
-  const broken = stubServices();
-  const accounts = {
-    ...broken.accounts,
-    balance: () => {
+  const view = {
+    ...services.view,
+    get: () => {
       throw new TypeError('secret of the house');
     },
   };
-  const node = await serve({ ...broken, accounts });
-  t.teardown(() => node.server.close());
-  logged.length = 0;
+  const node = await serve({ view });
   const answer = await exchangeJson('GET', `${node.url}/addresses/balance/${first.text}`);
   t.equal(answer.status, 500);
   t.strictSame(answer.body, { error: 0, message: 'Error is unknown' });
-  t.match(JSON.stringify(logged), /secret of the house.*stub|routes\.test/s);
+  t.match(JSON.stringify(log.of('http.failed')), /secret of the house.*routes\.test/s);
 });
 
 t.test('the node', async (t) => {
   let stopped = 0;
-  const services = stubServices();
   const node = { ...services.node, stop: () => void stopped++, problem: () => 'disk' };
-  const running = await serve({ ...services, node });
-  t.teardown(() => running.server.close());
+  const running = await serve({ node });
   const status = await exchangeJson('GET', `${running.url}/node/status`);
   t.strictSame([status.status, status.body], [503, { error: 640, message: 'disk' }]);
   const headers = { 'X-API-Key': API_KEY };
   const stop = await exchangeJson('POST', `${running.url}/node/stop`, headers, '');
   t.strictSame(stop.body, { stopped: true });
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  t.equal(stopped, 0, 'the answer leaves first');
+  await whole.clock.advance(1);
   t.equal(stopped, 1);
   t.match((await get('/node/status')).body, { updatedDate: '2017-07-14T02:40:00.000Z' });
 });

@@ -8,7 +8,7 @@ import t from 'tap';
 import { type LoadResult, startHttpLoad } from '../../bench/load/http.ts';
 import { batch, get } from '../../bench/load/requests.ts';
 import { freePorts } from '../../src/cli/free-ports.ts';
-import { mutated, request } from '../api/fuzz-requests.ts';
+import { mutated, nearlyRight } from '../api/fuzz-requests.ts';
 import { Rng } from '../generators/random.ts';
 import { loadedNode, roundsMissed, verdict } from './loaded-node.ts';
 import { madPeers } from './mad-peers.ts';
@@ -28,8 +28,9 @@ const TIMES_SLOWER = 3;
 t.setTimeout(180_000 + SECONDS * 4_000);
 
 /** Whole requests; the HTTP around them is sound, since anything else ends its own connection. */
-function malformed(count: number): Buffer[] {
+function malformed(count: number, address: string): Buffer[] {
   const rng = new Rng(SEED);
+  const { request } = nearlyRight(address, ['x']);
   return fc.sample(request, { numRuns: count, seed: SEED }).map((one) => {
     const target = encodeURI(mutated(one.path + one.query, rng)).replace(/^\/*/, '/');
     const body = Buffer.from(mutated(one.body, rng), 'latin1');
@@ -61,7 +62,8 @@ t.test(`a good client among malformed requests and peers for ${SECONDS} s`, asyn
   await client();
   const [quietReads, quietPosts] = await client();
   const from = await at.height();
-  const requests = batch(malformed(SECONDS > 10 ? REQUESTS : SHORT_REQUESTS));
+  const [address] = (await at.node.get('/addresses')) as [string];
+  const requests = batch(malformed(SECONDS > 10 ? REQUESTS : SHORT_REQUESTS, address));
   const attack = Promise.all([
     bad.run({ ports, connections: BAD_CLIENTS, durationMs: ms, once: false, requests }),
     madPeers(t, { port: peerPort, connections: MAD_PEERS, ms, seed: SEED }),

@@ -147,7 +147,7 @@ t.test('every protocol of a whole node', { timeout: LONG_MS }, async (t) => {
   const perSession = 10;
   let dropped = 0;
   for (let i = 0; i < FRAMES / 20; i += perSession) {
-    one.node.services.peers!.clearBlacklist();
+    one.node.services.peers!.penalties.clearBlacklist();
     for (let k = 0; k < 6 && mad.session(one) === undefined; k++) await at.seconds(1);
     const session = mad.session(one);
     if (session === undefined) throw new Error('the node is not there any more');

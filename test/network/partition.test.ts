@@ -1,7 +1,8 @@
 /** Whole nodes whose network falls apart for a while. */
+
 import t, { type Test } from 'tap';
 import { equal } from '../../src/base/bytes.ts';
-import { findTransaction } from '../../src/chain/stored-blocks.ts';
+import { findTransaction, headerRowAt } from '../../src/chain/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { account, payment } from '../chain/chain-harness.ts';
 import { agree, type Cluster, type ClusterNode, cluster, heightsOf, tipOf } from './cluster.ts';
@@ -120,12 +121,18 @@ t.test('scenario 42: a fork deeper than max-rollback', async (t) => {
   const { at, one, four: other } = await four(t, ['synchronization.max-rollback=5']);
   at.part(['one', 'two'], ['three', 'four']);
   await at.rounds(20);
-  const ids = [one, other].map((node) => node.node.services.chain.headerAt(12)!.signature);
+  const ids = [one, other].map(
+    (node) => headerRowAt(node.node.blockchain.view, 12)!.header.signature,
+  );
   t.notSame(ids[0], ids[1]);
   at.heal();
   await at.seconds(RECONNECT_SECONDS);
   for (const [i, node] of [one, other].entries()) {
-    t.same(node.node.services.chain.headerAt(12)!.signature, ids[i], 'everybody keeps its chain');
+    t.same(
+      headerRowAt(node.node.blockchain.view, 12)!.header.signature,
+      ids[i],
+      'everybody keeps its chain',
+    );
   }
   t.ok(
     [one, other].some(({ log }) => log.of('fork.too-deep').length > 0),

@@ -2,14 +2,13 @@
 import t from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { refusal } from '../../src/api/answer.ts';
-import { createApi } from '../../src/api/api.ts';
+import { hostText, knownJson } from '../../src/api/peer-json.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { apiError } from '../../src/base/errors.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { peerReads } from '../../src/node/reads/peers.ts';
-import { txFromJson } from '../../src/tx/json/encode.ts';
+import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { restOf } from '../e2e/rest.ts';
-import { wholeNode } from './in-process.ts';
+import { ROUND_MS, type TxFields, wholeNode } from './in-process.ts';
 import { memoryLog } from './memory-ports.ts';
 
 t.test('confirmed transactions inside other answers have their height', async (t) => {
@@ -33,25 +32,19 @@ t.test('confirmed transactions inside other answers have their height', async (t
 });
 
 t.test('a call without a contract version gets the present one when signed', async (t) => {
-  const whole = await wholeNode(t);
+  const whole = await wholeNode(t, { http: hyperExpress, set: ['miner.enable=no'] });
   const [owner] = whole.accounts;
-  const contractId = base58.encode(new Uint8Array(32).fill(7));
-  const contract = {
-    contractId: base58.decode(contractId),
-    creator: owner.publicKey,
-    image: 'sum:1',
-    imageHash: 'ab'.repeat(32),
-    version: 3,
-    active: true,
-  };
-  const contracts = { ...whole.node.services.contracts, get: () => contract };
-  const server = await hyperExpress.listen(createApi({ ...whole.node.services, contracts }), {
-    host: '127.0.0.1',
-    port: 0,
-    cors: true,
-  });
-  t.teardown(() => server.close());
-  const rest = restOf(`http://127.0.0.1:${server.port}`, whole.apiKey);
+  async function execute(fields: TxFields): Promise<string> {
+    const image = { image: 'sum:1', imageHash: 'ab'.repeat(32) };
+    const tx = txToJson(whole.make(owner, { ...image, ...fields }), whole.scheme);
+    await whole.clock.advance(ROUND_MS);
+    await whole.forge(whole.make(owner, { type: 105, tx, results: [], fee: 0 }));
+    return String(tx['id']);
+  }
+  const contractId = await execute({ type: 103, contractName: 'sum', params: [] });
+  await execute({ type: 107, contractId });
+  await execute({ type: 107, contractId });
+  const rest = restOf(`http://127.0.0.1:${whole.node.rest!.port}`, whole.apiKey);
   const sign = (more: object) =>
     rest.post('/transactions/sign', {
       type: 104,
@@ -122,7 +115,6 @@ t.test('a refusal that may pass says when to come back', async (t) => {
 });
 
 t.test('peers are listed as name, stroke, digits', async (t) => {
-  const { config, scheme } = await wholeNode(t);
   const [here, away] = [new Uint8Array(26).fill(1), new Uint8Array(26).fill(2)];
   const known = (host: string, owner?: Uint8Array) => ({
     address: { host, port: 6864 },
@@ -130,30 +122,24 @@ t.test('peers are listed as name, stroke, digits', async (t) => {
     lastSeen: 5,
     configured: true,
   });
-  const peering = {
-    scheme,
-    book: {
-      known: () => [known('10.0.0.9'), known('a.example', here), known('b.example', away)],
-    },
+  const peers = {
     sessions: {
       of: (owner: Uint8Array) => (owner === here ? { remoteHost: '10.0.0.1' } : undefined),
     },
-    penalties: {
-      suspended: () => [
-        { place: '10.0.0.9:6864', since: 7 },
-        { place: '[::1]:6864', since: 8 },
-        { place: 'b.example:6864', since: 9 },
-      ],
-    },
-  } as unknown as Parameters<typeof peerReads>[0];
-  const peers = peerReads(peering, config);
+  } as unknown as Parameters<typeof knownJson>[1];
   t.strictSame(
-    peers.all().map(({ address }) => address),
-    ['/10.0.0.9:6864', 'a.example/10.0.0.1:6864', 'b.example/<unresolved>:6864'],
+    [known('10.0.0.9'), known('a.example', here), known('b.example', away)].map((place) =>
+      knownJson(place, peers),
+    ),
+    [
+      { address: '/10.0.0.9:6864', lastSeen: 5 },
+      { address: 'a.example/10.0.0.1:6864', lastSeen: 5 },
+      { address: 'b.example/<unresolved>:6864', lastSeen: 5 },
+    ],
   );
-  t.strictSame(peers.suspended(), [
-    { hostname: '/10.0.0.9', timestamp: 7 },
-    { hostname: '/::1', timestamp: 8 },
-    { hostname: 'b.example/<unresolved>', timestamp: 9 },
+  t.strictSame(['10.0.0.9:6864', '[::1]:6864', 'b.example:6864'].map(hostText), [
+    '/10.0.0.9',
+    '/::1',
+    'b.example/<unresolved>',
   ]);
 });

@@ -5,6 +5,7 @@
 
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
+import { assetBalance } from '../../src/ledger/assets.ts';
 import type { Order } from '../../src/tx/fields/order.ts';
 import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -77,7 +78,7 @@ t.test('scenario 71: partial fills to the unit, then the texts, over blocks', as
   const fees = whole.balance(dex);
   await whole.node.pool.submit(trade(at, orders, 4));
   await whole.mine();
-  const held = () => whole.node.services.assets.balance(buyer.address, base58.decode(asset));
+  const held = () => assetBalance(whole.node.blockchain.view, buyer.address, base58.decode(asset));
   t.equal(held(), 4n);
   t.equal(whole.balance(buyer), before - 8n - 400n);
   t.equal(whole.balance(dex), fees + 800n - BigInt(FEE));

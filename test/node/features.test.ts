@@ -1,8 +1,10 @@
 /** Votes for features on whole nodes: approval, activation, and features this release lacks. */
+
 import t from 'tap';
 import { type Block, sealBlock } from '../../src/block/block.ts';
+import { activationStatus } from '../../src/chain/feature-activation.ts';
 import { UnsupportedFeatures } from '../../src/chain/feature-watch.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { blockAt, headerRowAt } from '../../src/chain/stored-blocks.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from './in-process.ts';
@@ -28,7 +30,7 @@ async function blockWith(whole: WholeNode, features: readonly number[]): Promise
   await clock.advance(ROUND_MS);
   const [owner] = accounts;
   const { header } = node.blockchain.tip();
-  const start = node.services.chain.headerAt(1)!.timestamp;
+  const start = headerRowAt(node.blockchain.view, 1)!.header.timestamp;
   const roundOf = (time: number): number => Math.floor((time - start) / ROUND_MS);
   const lost = roundOf(clock.now()) - roundOf(header.timestamp) - 1;
   const before = header.consensus.kind === 'poa' ? header.consensus.skippedRounds : 0;
@@ -56,8 +58,13 @@ async function vote(whole: WholeNode, height: number, features: readonly number[
   }
 }
 
-const statusOf = ({ node }: WholeNode, id: number) =>
-  node.services.activation.status().features.find((feature) => feature.id === id);
+function activation({ node: { services } }: WholeNode) {
+  const { view, height, rules, features } = services;
+  return activationStatus(view, height(), rules, features);
+}
+
+const statusOf = (whole: WholeNode, id: number) =>
+  activation(whole).features.find((feature) => feature.id === id);
 
 t.test('scenario 112: one vote too few, then enough, then active', async (t) => {
   const whole = await network(t);
@@ -68,7 +75,7 @@ t.test('scenario 112: one vote too few, then enough, then active', async (t) => 
   t.match(statusOf(whole, KNOWN), { blockchainStatus: 'VOTING', supportingBlocks: 0 });
   await vote(whole, 7, [KNOWN]);
   t.match(statusOf(whole, KNOWN), { blockchainStatus: 'VOTING', supportingBlocks: 2 });
-  t.match(whole.node.services.activation.status(), {
+  t.match(activation(whole), {
     height: 7,
     votingInterval: WINDOW,
     votingThreshold: VOTES,

@@ -2,6 +2,7 @@
  * A whole node in the process of the test, on ports that live in memory and a clock that the test
  * moves. Its network is that of `platform-node dev`: one account with every role, four with none.
  */
+
 import { createHash } from 'node:crypto';
 import { parseHoconText } from '../../src/adapters/hocon.ts';
 import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
@@ -11,18 +12,21 @@ import { ApiError } from '../../src/base/errors.ts';
 import type { Http } from '../../src/base/http.ts';
 import type { Block } from '../../src/block/block.ts';
 import { signGenesis } from '../../src/block/genesis.ts';
+import { findTransaction, transactionsAt } from '../../src/chain/stored-blocks.ts';
 import { configPath, createDevNetwork, DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { CryptoFamily, KeyPair } from '../../src/crypto/family.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
+import { accountOf } from '../../src/ledger/accounts.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import { genesisSettings } from '../../src/node/config/genesis-section.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node, type NodePorts } from '../../src/node/node.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
+import { allGood } from '../../src/tx/proof-verdicts.ts';
 import { signedBytes } from '../../src/tx/seal.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { seededRandom } from '../crypto/random.ts';
@@ -76,8 +80,11 @@ export interface WholeNode {
   refusal(tx: Tx): Promise<{ readonly code: number; readonly message: string }>;
   /** Lets the next round make its block. */
   mine(): Promise<readonly Tx[]>;
-  /** Makes and appends a block at the present time; for a node with `miner.enable = no`. */
-  forge(): Promise<Block>;
+  /**
+   * Makes and appends a block at the present time, of what waits in the pool and of what only blocks
+   * may bring; for a node with `miner.enable = no`.
+   */
+  forge(...more: readonly Tx[]): Promise<Block>;
   /** Height of the block that has the transaction. */
   heightOf(tx: Tx): number | undefined;
   balance(of: Account): bigint;
@@ -266,10 +273,10 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
   scope.teardown(stop);
 
   function make(from: Account, fields: TxFields): Tx {
-    const { minimumFee } = node.services.node;
+    const { base } = node.services.rules.fees;
     const json = {
       version: 1,
-      fee: minimumFee[fields.type],
+      fee: base.get(fields.type) ?? 0n,
       timestamp: clock.now(),
       senderPublicKey: base58.encode(from.publicKey),
       ...fields,
@@ -312,20 +319,21 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
         await node.blockchain.idle();
       }
       if (node.blockchain.tip().height === height) throw new Error('no block was made');
-      return node.services.chain.blockAt(node.blockchain.tip().height)!.transactions;
+      return transactionsAt(node.blockchain.view, node.blockchain.tip().height);
     },
-    forge: () => {
+    forge: (...more) => {
       const [owner] = accounts;
       const generator = {
         ...owner,
         sign: (message: Uint8Array) => family.sign(owner.privateKey, message, random),
       };
-      return node.blockchain.forge(generator, clock.now(), (draft, limits) =>
-        pack(node.pool, limits, applying(draft.add), clock),
-      );
+      return node.blockchain.forge(generator, clock.now(), async (draft, limits) => {
+        await pack(node.pool, limits, applying(draft.add), clock);
+        for (const tx of more) draft.add(tx, allGood(tx));
+      });
     },
-    heightOf: (tx) => node.services.chain.transaction(tx.id)?.height,
-    balance: ({ address }) => node.services.accounts.balance(address),
+    heightOf: (tx) => findTransaction(node.blockchain.view, tx.id)?.height,
+    balance: ({ address }) => accountOf(node.blockchain.view, address).balance,
     stop,
     async restart(set = []) {
       await stop();

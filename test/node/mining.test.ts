@@ -1,7 +1,11 @@
 // A whole node that makes blocks, and one that judges them, on a clock that the test moves.
+
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { decodeBlock } from '../../src/block/block.ts';
+import { bannedMiners } from '../../src/chain/banned-miners.ts';
+import { headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { currentMiners } from '../../src/ledger/permissions.ts';
 import type { Scope } from '../e2e/process.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from './in-process.ts';
 
@@ -26,13 +30,13 @@ t.test('a node alone makes one block in each round', async (t) => {
   await clock.advanceTo(genesis + 20 * ROUND_MS);
   t.equal(node.blockchain.tip().height, 20);
   for (let height = 2; height <= 20; height++) {
-    const { timestamp, consensus } = node.services.chain.headerAt(height)!;
+    const { timestamp, consensus } = headerRowAt(node.blockchain.view, height)!.header;
     const offset = timestamp - genesis - (height - 1) * ROUND_MS;
     t.ok(offset >= 0 && offset < ROUND_MS - SYNC_MS, `${height} in the working part of its round`);
     t.strictSame(consensus, { kind: 'poa', skippedRounds: 0 });
   }
   const [owner] = whole.accounts;
-  t.strictSame(node.services.consensus.miners(clock.now()), [owner.address]);
+  t.strictSame(currentMiners(node.blockchain.view, clock.now()), [owner.address]);
 });
 
 t.test('scenario 18: a network that slept for a thousand rounds goes on', async (t) => {
@@ -46,13 +50,19 @@ t.test('scenario 18: a network that slept for a thousand rounds goes on', async 
   const after = await before.restart();
   await after.mine();
   t.strictSame(tip(after).header.consensus, { kind: 'poa', skippedRounds: 1000 });
-  t.strictSame(after.node.services.consensus.bannedMiners(tip(after).height), []);
+  t.strictSame(bannedAtTip(after), []);
   await after.mine();
   t.strictSame(tip(after).header.consensus, { kind: 'poa', skippedRounds: 1000 });
 });
 
+/** One ban of a miner lasts longer than this network. */
+const bannedAtTip = (whole: WholeNode) =>
+  [...bannedMiners(whole.node.blockchain.view, tip(whole).height, 100)].filter(
+    (address) => address !== undefined,
+  );
+
 const genesisTime = async ({ node }: WholeNode): Promise<number> =>
-  node.services.chain.headerAt(1)!.timestamp;
+  headerRowAt(node.blockchain.view, 1)!.header.timestamp;
 
 t.test('scenario 20: a block from the future is refused and taken later', async (t) => {
   const { maker, judge } = await makerAndJudge(t);
@@ -144,7 +154,7 @@ t.test('scenario 31: a miner that loses its role in its own round', async (t) =>
   await judge.node.blockchain.append(block);
   t.equal(judge.heightOf(loss), 3, 'the block with the removal is valid');
 
-  const { miners } = judge.node.services.consensus;
+  const miners = (time: number) => currentMiners(judge.node.blockchain.view, time);
   await advance(ROUND_MS);
   t.strictSame(
     miners(judge.clock.now()).map((one) => base58.encode(one)),

@@ -1,6 +1,7 @@
 // The pool of a whole node: limits, conflicts, age, restart.
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
+import { transactionsAt } from '../../src/chain/stored-blocks.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
 import { ROUND_MS, wholeNode } from './in-process.ts';
 
@@ -153,8 +154,8 @@ t.test('scenario 75: what a block makes invalid leaves at the next cleanup', asy
 
 t.test('scenario 77: types that only blocks may carry', async (t) => {
   const whole = await wholeNode(t);
-  const { scheme } = whole.node.services;
-  const genesis = whole.node.services.chain.blockAt(1)!.transactions;
+  const { scheme } = whole;
+  const genesis = transactionsAt(whole.node.blockchain.view, 1);
   for (const tx of genesis) {
     t.match(await whole.refusal(tx), {
       code: 199,

@@ -2,11 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import { base58 } from '../../src/base/base58.ts';
-import { applying, pack } from '../../src/mempool/packer.ts';
+import { transactionsAt } from '../../src/chain/stored-blocks.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
-import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
 import {
   ROUND_MS,
@@ -32,24 +30,14 @@ const image = { image: 'registry/sum:1', imageHash: 'ab'.repeat(32) };
 export async function populated(scope: Scope, options: WholeOptions = {}): Promise<Populated> {
   const set = ['miner.enable=no', ...(options.set ?? [])];
   const whole = await wholeNode(scope, { ...options, set, privateData: true });
-  const { node, clock, family, accounts } = whole;
+  const { node, clock, accounts } = whole;
   const [owner, one, dex] = accounts;
   const byType = new Map<number, Tx>();
-  const random = seededRandom('a populated chain');
-  const generator = {
-    ...owner,
-    sign: (message: Uint8Array) => family.sign(owner.privateKey, message, random),
-  };
-
-  /** A block of what waits in the pool and of what only blocks may bring. */
   async function mine(...more: readonly Tx[]): Promise<void> {
     await clock.advance(ROUND_MS);
-    await node.blockchain.forge(generator, clock.now(), async (draft, limits) => {
-      await pack(node.pool, limits, applying(draft.add), clock);
-      for (const tx of more) draft.add(tx, allGood(tx));
-    });
+    await whole.forge(...more);
     const { height } = node.blockchain.tip();
-    for (const tx of node.services.chain.blockAt(height)!.transactions) byType.set(tx.type, tx);
+    for (const tx of transactionsAt(node.blockchain.view, height)) byType.set(tx.type, tx);
   }
   async function send(from: typeof owner, fields: TxFields): Promise<string> {
     return base58.encode((await whole.send(from, fields)).id);
@@ -57,7 +45,7 @@ export async function populated(scope: Scope, options: WholeOptions = {}): Promi
   const own = base58.encode(owner.publicKey);
   const results = [{ key: 'sum', type: 'integer', value: 5 }];
 
-  for (const tx of node.services.chain.blockAt(1)!.transactions) byType.set(tx.type, tx);
+  for (const tx of transactionsAt(node.blockchain.view, 1)) byType.set(tx.type, tx);
   const gold = { name: 'Gold', description: 'an asset', quantity: 1000, decimals: 0 };
   const asset = await send(owner, { type: 3, version: 2, ...gold, reissuable: true, script: null });
   const permission = { type: 102, target: dex.text, opType: 'add', role: 'dex' };

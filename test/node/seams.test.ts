@@ -329,7 +329,7 @@ t.test('a node whose pool fails on what peers send blames nobody', async (t) => 
   }
   await at.rounds(2);
   stop();
-  t.equal(two.node.services.peers!.connected().length, 1);
+  t.equal(two.node.services.peers!.sessions.all().length, 1);
   t.strictSame([...one.log.of('peer.offence'), ...two.log.of('peer.offence')], []);
   t.ok(two.node.blockchain.tip().height >= one.node.blockchain.tip().height - 1);
 });

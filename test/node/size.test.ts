@@ -12,7 +12,7 @@ function largePolicy(whole: WholeNode, members: number): Uint8Array {
       member: owner.address,
       members,
       timestamp: whole.clock.now(),
-      fee: BigInt(whole.node.services.node.minimumFee[112] ?? 0),
+      fee: whole.node.services.rules.fees.base.get(112) ?? 0n,
       sign: (message) => whole.family.sign(owner.privateKey, message, seededRandom('large')),
     },
     whole.scheme,

@@ -1,11 +1,15 @@
 // What long answers read: one state of the chain, row by row, while the store goes on.
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
+import { entriesPage } from '../../src/api/entries.ts';
 import { ApiError } from '../../src/base/errors.ts';
-import { snapshotOf } from '../../src/node/reads/state.ts';
+import { accountOf } from '../../src/ledger/accounts.ts';
+import { dataEntries } from '../../src/ledger/data.ts';
+import { snapshotOf } from '../../src/node/snapshot.ts';
 import { wholeNode } from './in-process.ts';
 
 const key = (i: number) => Uint8Array.of(i >> 8, i & 255);
@@ -38,18 +42,19 @@ t.test('a snapshot shows its state and reads no more rows than it may', async (t
   const data = Array.from({ length: 50 }, (_, i) => ({ key: `k${i}`, type: 'integer', value: i }));
   await send(owner, { type: 12, data });
   await mine();
-  const { reads, release } = snapshotOf(node.blockchain, store, 60);
-  const height = reads.chain.height();
-  const before = reads.accounts.balance(one.address);
+  const { view, height, release } = snapshotOf(node.blockchain, store, 60);
+  const at = height();
+  const before = accountOf(view, one.address).balance;
   await send(owner, { type: 4, version: 2, recipient: one.text, amount: 5, attachment: '' });
   await mine();
-  t.equal(reads.chain.height(), height);
-  t.equal(reads.accounts.balance(one.address), before);
-  t.equal(node.services.accounts.balance(one.address), before + 5n);
+  t.equal(height(), at);
+  t.equal(accountOf(view, one.address).balance, before);
+  t.equal(accountOf(node.services.view, one.address).balance, before + 5n);
 
   const all = { offset: 0, limit: Infinity };
-  t.equal([...reads.accounts.data(owner.address, all)].length, 50);
+  const rows = () => dataEntries(view, owner.address, 100);
+  t.equal([...entriesPage(rows(), all)].length, 50);
   const past = { offset: 40, limit: 5 };
-  t.throws(() => [...reads.accounts.data(owner.address, past)], ApiError, 'skipped rows count');
+  t.throws(() => [...entriesPage(rows(), past)], ApiError, 'skipped rows count');
   release();
 });

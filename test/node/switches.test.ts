@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { createApi } from '../../src/api/api.ts';
-import type { ExecutionStatus } from '../../src/api/reads.ts';
+import type { ExecutionStatus } from '../../src/api/services.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { Scope } from '../e2e/process.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';
@@ -69,9 +69,9 @@ t.test('sdk-compatible: codes of contract runs', async (t) => {
     [false, '3'],
     [true, 3],
   ] as const) {
-    const contracts = { ...node.services.contracts, statuses: () => [run(3), run(undefined)] };
+    const runs = { statuses: () => [run(3), run(undefined)] };
     const settings = { ...node.services.settings, sdkCompatible };
-    const routes = createApi({ ...node.services, contracts, settings });
+    const routes = createApi({ ...node.services, runs, settings });
     const server = await hyperExpress.listen(routes, { host: '127.0.0.1', port: 0, cors: true });
     t.teardown(() => server.close());
     const rest = restOf(`http://127.0.0.1:${server.port}`);

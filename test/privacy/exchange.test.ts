@@ -1,9 +1,11 @@
 /**
  * Confidential data among whole nodes (privacy.md#fetching): when they are fetched, and when again.
  */
+
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
+import { findTransaction } from '../../src/chain/stored-blocks.ts';
 import { DATA } from '../../src/privacy/privacy-messages.ts';
 import { dataOf, held, members, sha256 } from './members.ts';
 
@@ -45,7 +47,10 @@ t.test('scenario 93: nobody has it for 24 attempts, then somebody', async (t) =>
   network.faults = ({ protocol }) => ({ lost: isBlocked && protocol.endsWith(DATA) });
   for (const bytes of [first, second]) {
     const tx = await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
-    await network.until('the block', () => b.node.services.chain.transaction(tx.id) !== undefined);
+    await network.until(
+      'the block',
+      () => findTransaction(b.node.blockchain.view, tx.id) !== undefined,
+    );
   }
   await network.seconds(2 * HOUR_SECONDS);
   await network.until('both lost', () => b.log.of('privacy.lost').length === 2);
@@ -103,16 +108,16 @@ t.test('scenario 46: a 114 that falls out of the chain and comes back', async (t
   const { privacy } = a.node.services;
   const tx = await privacy!.send(dataOf(a, policyId, bytes), true);
   await network.until('the data', async () => (await held(b, policyId, bytes)) !== undefined);
-  const { height } = b.node.services.chain.transaction(tx.id)!;
+  const { height } = findTransaction(b.node.blockchain.view, tx.id)!;
 
   network.part([a.name], [b.name]);
   await a.node.blockchain.rollback(height - 1);
   await b.node.blockchain.rollback(height - 1);
-  t.equal(a.node.services.chain.transaction(tx.id), undefined);
+  t.equal(findTransaction(a.node.blockchain.view, tx.id), undefined);
   t.ok(await held(b, policyId, bytes), 'data stay');
   network.heal();
   await network.until('it is mined again', () =>
-    [a, b].every(({ node }) => node.services.chain.transaction(tx.id) !== undefined),
+    [a, b].every(({ node }) => findTransaction(node.blockchain.view, tx.id) !== undefined),
   );
   await network.seconds(30);
   t.equal(b.log.of('privacy.fetched').length, 1, 'it was fetched once');

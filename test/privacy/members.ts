@@ -2,11 +2,13 @@
  * Whole nodes that keep confidential data in files of their own, on a network in memory and a clock
  * that the test moves: everything is real from the service behind the routes down to the disk.
  */
+
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
+import { findTransaction } from '../../src/chain/stored-blocks.ts';
 import type { DataToSend } from '../../src/privacy/accept-item.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
 import { signedBytes } from '../../src/tx/seal.ts';
@@ -66,7 +68,7 @@ export async function members(scope: Scope, options: ClusterOptions): Promise<Me
   async function confirm(tx: Tx, nodes: readonly ClusterNode[]): Promise<void> {
     await nodes[0]!.node.pool.submit(tx);
     await until('a block with the transaction', () =>
-      nodes.every(({ node }) => node.services.chain.transaction(tx.id) !== undefined),
+      nodes.every(({ node }) => findTransaction(node.blockchain.view, tx.id) !== undefined),
     );
   }
 

@@ -114,16 +114,16 @@ export class Checkers {
     for (const node of nodes) {
       const { pool, blockchain, peers, config, member } = node;
       if (pool.bytes() > POOL_BYTES_MAX) this.fail(node, 'the pool is too big');
-      const sessions = peers.connected();
+      const sessions = peers.sessions.all();
       if (sessions.length > config.network.maxSimultaneousConnections) {
         this.fail(node, `${sessions.length} sessions`);
       }
-      if (peers.all().length > CANDIDATES_MAX) this.fail(node, 'too many known places');
+      if (peers.book.known().length > CANDIDATES_MAX) this.fail(node, 'too many known places');
       // Before that it trusts those who were listed by its operator.
       if (!isParticipant(blockchain.view, member.account.address)) continue;
-      for (const { nodeOwnerAddress } of sessions) {
-        if (isParticipant(blockchain.view, scheme.addressFromText(nodeOwnerAddress))) continue;
-        this.fail(node, `a session with ${nodeOwnerAddress}, who is not registered`);
+      for (const { owner } of sessions) {
+        if (isParticipant(blockchain.view, owner)) continue;
+        this.fail(node, `a session with ${scheme.addressToText(owner)}, who is not registered`);
       }
     }
   }

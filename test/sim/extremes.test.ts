@@ -129,7 +129,7 @@ class Sender {
 
   private feeOf(tx: Tx): bigint {
     try {
-      return this.node.inner!.services.fees.calculate(tx).feeAmount;
+      return this.node.inner!.services.feeOf(tx).feeAmount;
     } catch (error) {
       // The asset that pays the fee does not exist, for instance: the transaction is refused.
       if (error instanceof ApiError) return tx.fee;
@@ -329,7 +329,7 @@ t.test('extremes on four nodes, one of which comes later', async (t) => {
   t.ok(all > 0.8 * sender.accepted.length, `${all} are in the chain`);
   for (const node of others) t.equal(have(node), all, `${node.name} has all of them`);
   for (const node of cluster.running()) {
-    t.equal(node.peers.connected().length, 3, `${node.name} has all its peers`);
+    t.equal(node.peers.sessions.all().length, 3, `${node.name} has all its peers`);
   }
   t.strictSame(offences, [], 'nobody is blamed');
 

@@ -1,5 +1,8 @@
 // Leased stake and the blocks that it earns, over as many blocks as the generating balance looks back.
+
 import t from 'tap';
+import { findTransaction } from '../../src/chain/stored-blocks.ts';
+import { generatingBalance } from '../../src/ledger/balance-history.ts';
 import { lease } from '../../src/tx/types/008-lease.ts';
 import { FUNDS, signed } from '../chain/chain-harness.ts';
 import { Cluster } from './cluster.ts';
@@ -22,7 +25,7 @@ t.test('scenario 35: stake that is leased out is gone at once, and counts late',
   const height = (): number => cluster.nodes[0]!.blockchain.tip().height;
   const grow = (to: number) => cluster.runUntil(() => height() >= to, BLOCKS_MS_MAX);
   const generating = (of: typeof lessor, at = height()): bigint =>
-    cluster.nodes[0]!.inner!.services.accounts.generatingAt(of.account.address, at);
+    generatingBalance(cluster.nodes[0]!.blockchain.view, of.account.address, at);
   await grow(3);
   t.equal(generating(lessor), FUNDS);
   t.equal(generating(lessee), FUNDS);
@@ -34,7 +37,7 @@ t.test('scenario 35: stake that is leased out is gone at once, and counts late',
     timestamp: cluster.world.now,
   } as never);
   const sent = cluster.submit(cluster.nodes[0]!, tx);
-  const heightOfLease = () => cluster.nodes[0]!.inner!.services.chain.transaction(tx.id)?.height;
+  const heightOfLease = () => findTransaction(cluster.nodes[0]!.blockchain.view, tx.id)?.height;
   t.ok(await cluster.runUntil(() => heightOfLease() !== undefined, BLOCKS_MS_MAX));
   t.ok(await sent);
   const leasedAt = heightOfLease()!;

@@ -1,6 +1,6 @@
 /** One machine of a simulation: a whole node on virtual ports. What is on its disk outlives it. */
 
-import type { Peers } from '../../src/api/services.ts';
+import type { PeersPort } from '../../src/api/services.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Journal, Log, LogFields, LogLevel, Verifier } from '../../src/base/ports.ts';
@@ -96,7 +96,7 @@ export class SimNode {
     return this.started.pool;
   }
 
-  get peers(): Peers {
+  get peers(): PeersPort {
     const { peers } = this.started.services;
     if (peers === undefined) throw new Error(`${this.name} has no network`);
     return peers;

@@ -55,7 +55,7 @@ const cuts: readonly Cut[] = [
 ];
 
 const isConnected = (cluster: Cluster): boolean =>
-  cluster.running().every(({ peers }) => peers.connected().length === NODES - 1);
+  cluster.running().every(({ peers }) => peers.sessions.all().length === NODES - 1);
 
 interface Form {
   readonly consensus: ConsensusKind;

@@ -1,11 +1,15 @@
 /** Features and leases. */
 import Type from 'typebox';
+import { activationStatus } from '../../chain/feature-activation.ts';
+import { findTransaction } from '../../chain/stored-blocks.ts';
+import { activeLeasesOf } from '../../ledger/leases.ts';
 import { print, printed } from '../answer.ts';
 import { Int32 } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
-import { inTurns, listOf } from '../pieces.ts';
+import { inTurns, listOf, mapped } from '../pieces.ts';
 import { route } from '../route.ts';
+import type { Services } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 
 const Feature = Type.Object({
@@ -30,7 +34,8 @@ const status = route({
     nextCheck: Int32,
     features: Type.Array(Feature),
   }),
-  handle: (_request, { activation }) => printed(print(activation.status())),
+  handle: (_request, { view, height, rules, features }) =>
+    printed(print(activationStatus(view, height(), rules, features))),
 });
 
 const active = route({
@@ -44,9 +49,14 @@ const active = route({
   cost: { inTurns: true, rows: limits.listRows },
   handle: ({ params: { address } }) =>
     inTurns((services) =>
-      listOf(services.leases.active(address.bytes), (item) => confirmedJson(item, services)),
+      listOf(leasesOf(address.bytes, services), (item) => confirmedJson(item, services)),
     ),
 });
+
+function leasesOf(address: Uint8Array, { view }: Services) {
+  const ids = activeLeasesOf(view, address, limits.entryRows);
+  return mapped(ids, (id) => findTransaction(view, id));
+}
 
 export const activation = { status };
 export const leasing = { active };

@@ -2,15 +2,17 @@
 import Type from 'typebox';
 import { ApiError, apiError } from '../../base/errors.ts';
 import { integer } from '../../base/json.ts';
+import { type Account, accountOf, available, effective } from '../../ledger/accounts.ts';
+import { generatingBalance, minimumInSteps } from '../../ledger/balance-history.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
 import { printed } from '../answer.ts';
 import { Int64, json, optionalJson } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { inTurns, listOf } from '../pieces.ts';
-import type { Steps } from '../reads.ts';
 import { route } from '../route.ts';
-import type { Services } from '../services.ts';
-import { AddressList, Balance } from '../shapes.ts';
+import type { ChainState, Services } from '../services.ts';
+import { AddressList, Balance as BalanceShape } from '../shapes.ts';
 
 const group = 'addresses';
 
@@ -18,9 +20,17 @@ const group = 'addresses';
 const balanceText = (address: string, confirmations: number, balance: bigint) =>
   `{"address":"${address}","confirmations":${confirmations},"balance":${balance}}`;
 
-const lowest = (address: string, confirmations: number, find: (of: Services) => Steps<bigint>) =>
-  inTurns(function* (services) {
-    yield balanceText(address, confirmations, yield* find(services));
+type Balance = (account: Account) => bigint;
+
+const regular: Balance = ({ balance }) => balance;
+
+const present = (view: LedgerView, address: params.Address, of: Balance) =>
+  printed(balanceText(address.text, 0, of(accountOf(view, address.bytes))));
+
+const lowest = ({ bytes, text }: params.Address, confirmations: number, of: Balance) =>
+  inTurns(function* ({ view, height }) {
+    const balance = yield* minimumInSteps(view, bytes, height(), confirmations, of);
+    yield balanceText(text, confirmations, balance);
   });
 
 const someBlocks = params.nonNegative('Blocks that the balance lasted; 0 means now.');
@@ -42,9 +52,8 @@ const balance = route({
   group,
   doc: 'Balance of an address, what it leased out included.',
   params: { address: params.address },
-  reply: Balance,
-  handle: ({ params: { address } }, { accounts }) =>
-    printed(balanceText(address.text, 0, accounts.balance(address.bytes))),
+  reply: BalanceShape,
+  handle: ({ params: { address } }, { view }) => present(view, address, regular),
 });
 
 const balanceConfirmed = route({
@@ -55,27 +64,20 @@ const balanceConfirmed = route({
   doc: 'The lowest balance over the last blocks.',
   cost: { inTurns: true, rows: limits.confirmations + 1 },
   params: { address: params.address, confirmations },
-  reply: Balance,
-  handle({ params: { address, confirmations } }, { accounts }) {
-    if (confirmations === 0) {
-      return printed(balanceText(address.text, 0, accounts.balance(address.bytes)));
-    }
-    return lowest(address.text, confirmations, (of) =>
-      of.accounts.lowestBalance(address.bytes, confirmations),
-    );
-  },
+  reply: BalanceShape,
+  handle: ({ params: { address, confirmations } }, { view }) =>
+    confirmations === 0 ? present(view, address, regular) : lowest(address, confirmations, regular),
 });
 
-const effective = route({
+const effectiveNow = route({
   method: 'GET',
   path: '/addresses/effectiveBalance/{address}',
   access: 'public',
   group,
   doc: 'Effective balance: without what is leased out, with what is leased in.',
   params: { address: params.address },
-  reply: Balance,
-  handle: ({ params: { address } }, { accounts }) =>
-    printed(balanceText(address.text, 0, accounts.balances(address.bytes).effective)),
+  reply: BalanceShape,
+  handle: ({ params: { address } }, { view }) => present(view, address, effective),
 });
 
 const effectiveConfirmed = route({
@@ -86,15 +88,11 @@ const effectiveConfirmed = route({
   doc: 'The lowest effective balance over the last blocks.',
   cost: { inTurns: true, rows: limits.confirmations + 1 },
   params: { address: params.address, confirmations },
-  reply: Balance,
-  handle({ params: { address, confirmations } }, { accounts }) {
-    if (confirmations === 0) {
-      return printed(balanceText(address.text, 0, accounts.balances(address.bytes).effective));
-    }
-    return lowest(address.text, confirmations, (of) =>
-      of.accounts.lowestEffective(address.bytes, confirmations),
-    );
-  },
+  reply: BalanceShape,
+  handle: ({ params: { address, confirmations } }, { view }) =>
+    confirmations === 0
+      ? present(view, address, effective)
+      : lowest(address, confirmations, effective),
 });
 
 const Details = Type.Object({
@@ -105,14 +103,17 @@ const Details = Type.Object({
   effective: Int64,
 });
 
-function detailsOf(address: params.Address, { accounts }: Services): Record<string, unknown> {
-  const { regular, generating, available, effective } = accounts.balances(address.bytes);
+function detailsOf(
+  { bytes, text }: params.Address,
+  { view, height }: ChainState,
+): Record<string, unknown> {
+  const account = accountOf(view, bytes);
   return {
-    address: address.text,
-    regular: integer(regular),
-    generating: integer(generating),
-    available: integer(available),
-    effective: integer(effective),
+    address: text,
+    regular: integer(account.balance),
+    generating: integer(generatingBalance(view, bytes, height())),
+    available: integer(available(account)),
+    effective: integer(effective(account)),
   };
 }
 
@@ -183,16 +184,16 @@ const generatingAt = route({
   doc: 'The generating balance of an address at a height.',
   params: { address: params.address, height: params.height },
   reply: Type.Object({ address: Type.String(), balance: Int64 }),
-  handle({ params: { address, height } }, { accounts, chain }) {
-    if (height > chain.height()) throw apiError('HeightTooBig', height, chain.height());
-    return { address: address.text, balance: accounts.generatingAt(address.bytes, height) };
+  handle({ params: { address, height: at } }, { view, height }) {
+    if (at > height()) throw apiError('HeightTooBig', at, height());
+    return { address: address.text, balance: generatingBalance(view, address.bytes, at) };
   },
 });
 
 export const addressBalances = {
   balance,
   balanceConfirmed,
-  effective,
+  effective: effectiveNow,
   effectiveConfirmed,
   balanceDetails,
   balanceDetailsOfMany,

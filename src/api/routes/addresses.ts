@@ -5,15 +5,17 @@ import { base58 } from '../../base/base58.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import { ADDRESS_BYTES } from '../../base/sizes.ts';
 import { CodecError } from '../../codec/codec.ts';
+import { aliasOwner } from '../../ledger/aliases.ts';
+import { dataEntries, dataEntry } from '../../ledger/data.ts';
 import { aliasToText } from '../../tx/fields/recipient.ts';
 import { readAlias } from '../alias-name.ts';
 import { Int32, Int64, json, list } from '../body.ts';
+import { EntryShape, entriesPage, entryJson } from '../entries.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { endingWith, inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { EntryShape, entryJson, scriptJson } from '../shapes.ts';
 import { addressBalances } from './address-balances.ts';
 import { addressMessages } from './address-messages.ts';
 
@@ -50,6 +52,7 @@ const scriptInfo = route({
   also: ['/addresses/sriptInfo/{address}'],
   access: 'public',
   group,
+  // Accounts cannot have scripts yet.
   doc: 'The script of an account.',
   params: { address: params.address },
   reply: Type.Object({
@@ -59,11 +62,7 @@ const scriptInfo = route({
     complexity: Int32,
     extraFee: Int64,
   }),
-  handle({ params: { address } }, { accounts }) {
-    const script = accounts.script(address.bytes);
-    const shown = script === undefined ? { complexity: 0, extraFee: 0 } : scriptJson(script);
-    return { address: address.text, ...(shown as { complexity: number; extraFee: number }) };
-  },
+  handle: ({ params: { address } }) => ({ address: address.text, complexity: 0, extraFee: 0 }),
 });
 
 const Validity = Type.Object({
@@ -80,7 +79,7 @@ function validity(text: string, services: Services) {
 }
 
 /** Why this is neither an address nor a registered alias. */
-function invalidity(text: string, { scheme, accounts }: Services): string | undefined {
+function invalidity(text: string, { scheme, view }: Services): string | undefined {
   const looksLikeAddress =
     text.startsWith('address:') || params.fromBase58(text)?.length === ADDRESS_BYTES;
   try {
@@ -89,7 +88,7 @@ function invalidity(text: string, { scheme, accounts }: Services): string | unde
       return undefined;
     }
     const name = readAlias(text, scheme);
-    if (accounts.aliasOwner(name) !== undefined) return undefined;
+    if (aliasOwner(view, name) !== undefined) return undefined;
     return `AliasDoesNotExist(${aliasToText(name, scheme)})`;
   } catch (error) {
     const reason = error instanceof CodecError ? error.why : apiReason(error);
@@ -174,10 +173,13 @@ const data = route({
   },
   reply: Type.Array(EntryShape),
   handle: ({ params: { address }, query }) =>
-    inTurns(({ accounts }) => listOf(accounts.data(address.bytes, query), entryJson)),
+    inTurns(({ view }) => {
+      const rows = dataEntries(view, address.bytes, limits.entryRows);
+      return listOf(entriesPage(rows, query), entryJson);
+    }),
 });
 
-const dataEntry = route({
+const dataOfKey = route({
   method: 'GET',
   path: '/addresses/data/{address}/{key}',
   // The empty key is a key.
@@ -187,10 +189,10 @@ const dataEntry = route({
   doc: 'One data entry of an account.',
   params: { address: params.address, key: params.text('Key of the entry.') },
   reply: EntryShape,
-  handle({ params: { address, key } }, { accounts }) {
-    const entry = accounts.dataEntry(address.bytes, key);
-    if (entry === undefined) throw apiError('NoDataForKey', key);
-    return entryJson(entry);
+  handle({ params: { address, key } }, { view }) {
+    const value = dataEntry(view, address.bytes, key);
+    if (value === undefined) throw apiError('NoDataForKey', key);
+    return entryJson([key, value]);
   },
 });
 
@@ -205,5 +207,5 @@ export const addresses = {
   ofPublicKey,
   info,
   data,
-  dataEntry,
+  dataEntry: dataOfKey,
 };

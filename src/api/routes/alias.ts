@@ -1,6 +1,7 @@
 /** Aliases. */
 import Type from 'typebox';
 import { apiError } from '../../base/errors.ts';
+import { aliasesOf, aliasOwner } from '../../ledger/aliases.ts';
 import { aliasToText } from '../../tx/fields/recipient.ts';
 import { readAlias } from '../alias-name.ts';
 import * as params from '../params.ts';
@@ -22,8 +23,8 @@ const byAlias = route({
   doc: 'The address behind an alias.',
   params: { alias: aliasName },
   reply: Type.Object({ address: Type.String() }),
-  handle({ params: { alias } }, { accounts, scheme }) {
-    const owner = accounts.aliasOwner(alias);
+  handle({ params: { alias } }, { view, scheme }) {
+    const owner = aliasOwner(view, alias);
     if (owner === undefined) throw apiError('AliasNotFound', aliasToText(alias, scheme));
     return { address: scheme.addressToText(owner) };
   },
@@ -37,8 +38,8 @@ const byAddress = route({
   doc: 'The aliases of an address.',
   params: { address: params.address },
   reply: Type.Array(Type.String()),
-  handle: ({ params: { address } }, { accounts, scheme }) =>
-    accounts.aliasesOf(address.bytes).map((name) => aliasToText(name, scheme)),
+  handle: ({ params: { address } }, { view, scheme }) =>
+    Array.from(aliasesOf(view, address.bytes), (name) => aliasToText(name, scheme)),
 });
 
 export const alias = { byAlias, byAddress };

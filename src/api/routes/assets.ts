@@ -1,19 +1,24 @@
-/** Assets: balances, details, distribution. */
+/** Assets: balances and details. */
 import Type from 'typebox';
+import { assert } from '../../base/assert.ts';
 import { base58 } from '../../base/base58.ts';
+import { equal } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import { integer } from '../../base/json.ts';
+import { findTransaction } from '../../chain/stored-blocks.ts';
+import { accountOf, available } from '../../ledger/accounts.ts';
+import { type Asset, assetBalance, assetOf, assetsOf } from '../../ledger/assets.ts';
 import { Int32, Int64, json } from '../body.ts';
+import { assetById, isId } from '../by-id.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { endingWith, inTurns, listOf, mapped, objectOf } from '../pieces.ts';
-import type { AssetView } from '../reads.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { AddressList, confirmedJson, scriptJson, Transaction } from '../shapes.ts';
+import { AddressList, confirmedJson, Transaction } from '../shapes.ts';
+import { assetDistribution } from './asset-distribution.ts';
 
 const group = 'assets';
-const MAX_ID_CHARS = 44;
 
 const assetOfBalance = params.bytes58('Id of an asset.', (text) =>
   apiError('InvalidAssetId', `Asset id '${text}' is invalid: unable to decode base58`),
@@ -21,16 +26,6 @@ const assetOfBalance = params.bytes58('Id of an asset.', (text) =>
 const assetOfDetails = params.bytes58('Id of an asset.', () =>
   apiError('Invalid', 'Incorrect asset ID'),
 );
-const assetOfDistribution = params.bytes58(
-  'Id of an asset.',
-  (text) =>
-    apiError(
-      'Invalid',
-      text.length > MAX_ID_CHARS ? 'Unexpected assetId length' : 'Must be base58-encoded assetId',
-    ),
-  MAX_ID_CHARS,
-);
-
 const Nullable64 = Type.Unsafe<bigint | number | null>({
   type: ['integer', 'null'],
   format: 'int64',
@@ -46,21 +41,21 @@ const Holding = Type.Object({
   issueTransaction: Transaction,
 });
 
-function* holdings(owner: Uint8Array, { assets, scheme }: Services) {
-  const ownerText = scheme.addressToText(owner);
-  for (const [id, balance] of assets.balancesOf(owner)) {
-    const view = assets.details(id);
-    if (view === undefined) continue;
-    const sponsored = view.minSponsoredAssetFee !== undefined;
-    const own = scheme.addressToText(view.issuer) === ownerText;
+function* holdings(owner: Uint8Array, { view, scheme }: Services) {
+  for (const [id, balance] of assetsOf(view, owner, limits.entryRows)) {
+    const asset = assetOf(view, id);
+    const issue = findTransaction(view, id);
+    assert(asset !== undefined && issue !== undefined, 'a confirmed transaction made the asset');
+    const { quantity, reissuable, sponsorFee, issuer } = asset;
+    const isSponsor = sponsorFee !== undefined && equal(issuer, owner);
     yield {
       assetId: base58.encode(id),
       balance,
-      quantity: view.quantity,
-      reissuable: view.reissuable,
-      minSponsoredAssetFee: view.minSponsoredAssetFee ?? null,
-      sponsorBalance: sponsored && own ? view.sponsorBalance : null,
-      issueTransaction: confirmedJson(view.issueTransaction, { scheme }),
+      quantity,
+      reissuable,
+      minSponsoredAssetFee: sponsorFee ?? null,
+      sponsorBalance: isSponsor ? available(accountOf(view, issuer)) : null,
+      issueTransaction: confirmedJson(issue, { scheme }),
     };
   }
 }
@@ -91,10 +86,10 @@ const balance = route({
   doc: 'What an address has of one asset; 0 of an unknown one.',
   params: { address: params.address, assetId: assetOfBalance },
   reply: Type.Object({ address: Type.String(), assetId: Type.String(), balance: Int64 }),
-  handle: ({ params: { address, assetId } }, { assets }) => ({
+  handle: ({ params: { address, assetId } }, { view }) => ({
     address: address.text,
     assetId: base58.encode(assetId),
-    balance: assets.balance(address.bytes, assetId),
+    balance: isId(assetId) ? assetBalance(view, address.bytes, assetId) : 0n,
   }),
 });
 
@@ -140,23 +135,23 @@ const Details = Type.Object({
   minSponsoredAssetFee: Nullable64,
 });
 
-function detailsJson(id: Uint8Array, view: AssetView, { scheme }: Services): unknown {
-  const { script } = view;
-  const none = { script: null, scriptText: null, complexity: 0, extraFee: 0 };
+/** Assets cannot have scripts yet. */
+const NO_SCRIPT = { scripted: false, script: null, scriptText: null, complexity: 0, extraFee: 0 };
+
+function detailsJson(id: Uint8Array, asset: Asset, { scheme }: Services): unknown {
   return {
     assetId: base58.encode(id),
-    issueHeight: view.issueHeight,
-    issueTimestamp: view.issueTimestamp,
-    issuer: scheme.addressToText(view.issuer),
-    issuerPublicKey: base58.encode(view.issuerPublicKey),
-    name: view.name,
-    description: view.description,
-    decimals: view.decimals,
-    reissuable: view.reissuable,
-    quantity: integer(view.quantity),
-    scripted: script !== undefined,
-    ...(script === undefined ? none : scriptJson(script)),
-    minSponsoredAssetFee: view.minSponsoredAssetFee ?? null,
+    issueHeight: asset.issueHeight,
+    issueTimestamp: asset.issueTimestamp,
+    issuer: scheme.addressToText(asset.issuer),
+    issuerPublicKey: base58.encode(asset.issuerPublicKey),
+    name: asset.name,
+    description: asset.description,
+    decimals: asset.decimals,
+    reissuable: asset.reissuable,
+    quantity: integer(asset.quantity),
+    ...NO_SCRIPT,
+    minSponsoredAssetFee: asset.sponsorFee ?? null,
   };
 }
 
@@ -170,81 +165,11 @@ const details = route({
   query: { full: params.optional(params.flag('Accepted for clients; changes nothing.'), false) },
   reply: Type.Unsafe<unknown>(Details),
   handle({ params: { assetId } }, services) {
-    const view = services.assets.details(assetId);
-    if (view !== undefined) return detailsJson(assetId, view, services);
+    const asset = assetById(services.view, assetId);
+    if (asset !== undefined) return detailsJson(assetId, asset, services);
     const id = base58.encode(assetId);
     throw apiError('Invalid', `Failed to get description of the asset '${id}'`);
   },
 });
 
-const Amounts = Type.Record(Type.String(), Int64);
-
-const byAddress = (items: Iterable<readonly [Uint8Array, bigint]>, { scheme }: Services) =>
-  objectOf(
-    mapped(items, ([address, amount]) => [scheme.addressToText(address), [`${amount}`]] as const),
-  );
-
-const distribution = route({
-  method: 'GET',
-  path: '/assets/{assetId}/distribution',
-  access: 'public',
-  group,
-  doc: 'Who has how much of an asset.',
-  cost: { inTurns: true, rows: limits.entryRows },
-  params: { assetId: assetOfDistribution },
-  reply: Amounts,
-  handle: ({ params: { assetId } }) =>
-    inTurns((services) => byAddress(services.assets.distribution(assetId), services)),
-});
-
-/** A number of the paged distribution, whose errors are texts of their own. */
-const counted = (doc: string, problem: (value: number) => string | undefined) => ({
-  doc,
-  schema: { type: 'integer', format: 'int32', minimum: 1 },
-  parse(text: string): number {
-    const value = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    const why = Number.isNaN(value) ? `Unable to parse Integer from '${text}'` : problem(value);
-    if (why !== undefined) throw apiError('Invalid', why);
-    return value;
-  },
-});
-
-const distributionAt = route({
-  method: 'GET',
-  path: '/assets/{assetId}/distribution/{height}/limit/{limit}',
-  access: 'public',
-  group,
-  doc: 'Who had how much of an asset at a past height, page by page.',
-  cost: { inTurns: true, rows: limits.listRows },
-  params: {
-    assetId: assetOfDistribution,
-    height: counted('A height below the present one.', (value) =>
-      value > 0 ? undefined : 'Height should be greater than zero',
-    ),
-    limit: counted('The most addresses to list.', (value) =>
-      value > 0 ? undefined : 'Limit should be greater than 0',
-    ),
-  },
-  query: { after: params.optional(params.address, undefined) },
-  reply: Type.Object({
-    hasNext: Type.Boolean(),
-    lastItem: Type.Union([Type.String(), Type.Null()]),
-    items: Amounts,
-  }),
-  handle({ params: { assetId, height, limit }, query: { after } }, services) {
-    const most = services.settings.distributionAddressLimit;
-    if (limit >= most) throw apiError('Invalid', `Limit should be less than ${most}`);
-    const top = services.chain.height();
-    if (height >= top) {
-      throw apiError('Invalid', `Height should be less than current height ${top}`);
-    }
-    return inTurns(function* (of) {
-      const page = of.assets.distributionAt(assetId, height, limit, after?.bytes);
-      const { hasNext, last, items } = yield* page;
-      const lastItem = last === undefined ? null : of.scheme.addressToText(last);
-      yield* endingWith({ hasNext, lastItem }, 'items', byAddress(items, of));
-    });
-  },
-});
-
-export const assets = { balances, balance, balancesOfMany, details, distribution, distributionAt };
+export const assets = { balances, balance, balancesOfMany, details, ...assetDistribution };

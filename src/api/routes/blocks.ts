@@ -2,15 +2,17 @@
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
+import { headerRowAt } from '../../chain/stored-blocks.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
 import { print, printed } from '../answer.ts';
-import { Block, blockPieces, Header, headerJson } from '../block-json.ts';
+import { Block, blockPieces, Header, headerJson, type PlacedHeader } from '../block-json.ts';
 import { Int32 } from '../body.ts';
+import { heightById } from '../by-id.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { inTurns, joined, type LongAnswer, mapped } from '../pieces.ts';
-import type { HeaderView } from '../reads.ts';
 import { route } from '../route.ts';
-import type { Services } from '../services.ts';
+import type { ChainState, Services } from '../services.ts';
 
 const group = 'blocks';
 const NO_BLOCK = JSON.stringify({ status: 'error', details: 'No block for this height' });
@@ -25,10 +27,16 @@ const to = params.positive('Last height, at most 99 above the first.');
 const Height = Type.Object({ height: Int32 });
 
 /** Height of the block with this signature. Throws ApiError BlockNotFound. */
-export function heightOf(signature: Uint8Array, { chain }: Pick<Services, 'chain'>): number {
-  const height = chain.heightOf(signature);
+export function heightOf(signature: Uint8Array, { view }: Pick<ChainState, 'view'>): number {
+  const height = heightById(view, signature);
   if (height === undefined) throw apiError('BlockNotFound', base58.encode(signature));
   return height;
+}
+
+/** Undefined above the last block. */
+function headerAt(view: LedgerView, height: number): PlacedHeader | undefined {
+  const row = headerRowAt(view, height);
+  return row && { height, ...row };
 }
 
 /** The whole block at the height that `find` gives, shown from one state of the chain. */
@@ -37,12 +45,14 @@ const block = (
   { extended = false, absent = NO_BLOCK } = {},
 ): LongAnswer =>
   inTurns((services) => {
-    const view = services.chain.headerAt(find(services));
-    return view === undefined ? [absent] : blockPieces(view, services, extended);
+    const placed = headerAt(services.view, find(services));
+    return placed === undefined ? [absent] : blockPieces(placed, services, extended);
   });
 
-const header = (view: HeaderView | undefined, services: Services) =>
-  printed(view === undefined ? NO_BLOCK : print(headerJson(view, services)));
+function header(height: number, services: Services) {
+  const placed = headerAt(services.view, height);
+  return printed(placed === undefined ? NO_BLOCK : print(headerJson(placed, services)));
+}
 
 const height = route({
   method: 'GET',
@@ -51,7 +61,7 @@ const height = route({
   group,
   doc: 'Height of the last block.',
   reply: Height,
-  handle: (_request, { chain }) => printed(`{"height":${chain.height()}}`),
+  handle: (_request, { height }) => printed(`{"height":${height()}}`),
 });
 
 const heightOfSignature = route({
@@ -84,7 +94,7 @@ const last = route({
   doc: 'The last block.',
   reply: Block,
   cost: blockCost,
-  handle: () => block(({ chain }) => chain.height()),
+  handle: () => block(({ height }) => height()),
 });
 
 const at = route({
@@ -99,7 +109,7 @@ const at = route({
   handle: ({ params: { height } }) => block(() => height, { extended: true }),
 });
 
-const headerAt = route({
+const headerOf = route({
   method: 'GET',
   path: '/blocks/headers/at/{height}',
   access: 'public',
@@ -107,7 +117,7 @@ const headerAt = route({
   doc: 'The header at a height; above the last one a status object.',
   params: { height: params.height },
   reply: Header,
-  handle: ({ params: { height } }, services) => header(services.chain.headerAt(height), services),
+  handle: ({ params: { height } }, services) => header(height, services),
 });
 
 const headerLast = route({
@@ -117,8 +127,7 @@ const headerLast = route({
   group,
   doc: 'The last header.',
   reply: Header,
-  handle: (_request, services) =>
-    header(services.chain.headerAt(services.chain.height()), services),
+  handle: (_request, services) => header(services.height(), services),
 });
 
 /** Refuses a range that is empty or too long. */
@@ -130,15 +139,17 @@ function checkRange(from: number, to: number): void {
 }
 
 /** The headers of the existing heights of a range. */
-function* headersOf(from: number, to: number, { chain }: Services): Generator<HeaderView> {
-  const top = Math.min(to, chain.height());
-  for (let height = from; height <= top; height++) yield chain.headerAt(height)!;
+function* headersOf(from: number, to: number, state: ChainState): Generator<PlacedHeader> {
+  const top = Math.min(to, state.height());
+  for (let height = from; height <= top; height++) yield headerAt(state.view, height)!;
 }
 
 function manyBlocks(from: number, to: number, extended: boolean): LongAnswer {
   checkRange(from, to);
   return inTurns((services) =>
-    joined(mapped(headersOf(from, to, services), (view) => blockPieces(view, services, extended))),
+    joined(
+      mapped(headersOf(from, to, services), (placed) => blockPieces(placed, services, extended)),
+    ),
   );
 }
 
@@ -177,7 +188,7 @@ const headersSeq = route({
   handle({ params: { from, to } }, services) {
     checkRange(from, to);
     const found = headersOf(from, to, services);
-    return printed(print(Array.from(found, (view) => headerJson(view, services))));
+    return printed(print(Array.from(found, (placed) => headerJson(placed, services))));
   },
 });
 
@@ -206,11 +217,12 @@ const ofGenerator = route({
     if (to < from) throw apiError('TooBigSequence');
     checkRange(from, to);
     const bare = address.replace(/^address:/, '');
-    const isTheirs = ({ generator }: HeaderView) => scheme.addressToText(generator) === bare;
+    const isTheirs = ({ header }: PlacedHeader) =>
+      scheme.addressToText(scheme.addressOf(header.generator)) === bare;
     return inTurns((services) =>
       joined(
-        mapped(headersOf(from, to, services), (view) =>
-          isTheirs(view) ? blockPieces(view, services, false) : undefined,
+        mapped(headersOf(from, to, services), (placed) =>
+          isTheirs(placed) ? blockPieces(placed, services, false) : undefined,
         ),
       ),
     );
@@ -241,7 +253,7 @@ export const blocks = {
   bySignature,
   ofGenerator,
   child,
-  headerAt,
+  headerAt: headerOf,
   headerLast,
   headersSeq,
 };

@@ -2,9 +2,13 @@
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
+import type { HeaderRow } from '../../block/header-row.ts';
+import { bannedMiners } from '../../chain/banned-miners.ts';
+import { headerRowAt } from '../../chain/stored-blocks.ts';
+import { generatingBalance } from '../../ledger/balance-history.ts';
+import { currentMiners } from '../../ledger/permissions.ts';
 import { Int32, Int64 } from '../body.ts';
 import * as params from '../params.ts';
-import type { HeaderView } from '../reads.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { heightOf } from './blocks.ts';
@@ -16,7 +20,7 @@ const SHORT = { pos: 'PoS', poa: 'PoA' } as const;
 type Kind = keyof typeof SHORT;
 
 function requireKind(expected: Kind, { consensus }: Services): void {
-  const actual = consensus.settings.kind;
+  const actual = consensus.type;
   if (actual === expected) return;
   throw apiError(
     'Invalid',
@@ -31,7 +35,7 @@ const algo = route({
   group,
   doc: 'Name of the consensus algorithm.',
   reply: Type.Object({ consensusAlgo: Type.String() }),
-  handle: (_request, { consensus }) => ({ consensusAlgo: NAMES[consensus.settings.kind] }),
+  handle: (_request, { consensus }) => ({ consensusAlgo: NAMES[consensus.type] }),
 });
 
 const settings = route({
@@ -49,16 +53,29 @@ const settings = route({
     maxBansPercentage: Type.Optional(Int32),
   }),
   handle(_request, { consensus }) {
-    const { kind, ...rest } = consensus.settings;
-    return { consensusAlgo: NAMES[kind], ...rest };
+    const { type, roundDuration, syncDuration } = consensus;
+    const consensusAlgo = NAMES[type];
+    if (type === 'pos') return { consensusAlgo };
+    const { banDurationBlocks, warningsForBan, maxBansPercentage } = consensus;
+    return {
+      consensusAlgo,
+      roundDuration: roundDuration.text,
+      syncDuration: syncDuration.text,
+      banDurationBlocks,
+      warningsForBan,
+      maxBansPercentage,
+    };
   },
 });
 
 const texts = (addresses: readonly Uint8Array[], { scheme }: Services): string[] =>
   addresses.map((address) => scheme.addressToText(address));
 
-function requireHeight(height: number, { chain }: Services): void {
-  if (height > chain.height()) throw apiError('HeightTooBig', height, chain.height());
+/** The row of the block at this height. Throws ApiError where there is none. */
+function rowAt(at: number, { view, height }: Services): HeaderRow {
+  const row = headerRowAt(view, at);
+  if (row === undefined) throw apiError('HeightTooBig', at, height());
+  return row;
 }
 
 const minersAtHeight = route({
@@ -71,8 +88,8 @@ const minersAtHeight = route({
   reply: Type.Object({ miners: Type.Array(Type.String()), height: Int32 }),
   handle({ params: { height } }, services) {
     requireKind('poa', services);
-    requireHeight(height, services);
-    return { miners: texts(services.consensus.minersAtHeight(height), services), height };
+    const { header } = rowAt(height, services);
+    return { miners: texts(currentMiners(services.view, header.timestamp), services), height };
   },
 });
 
@@ -85,12 +102,12 @@ const miners = route({
   params: { timestamp: params.timestamp },
   reply: Type.Object({ miners: Type.Array(Type.String()), timestamp: Int64 }),
   handle: ({ params: { timestamp } }, services) => ({
-    miners: texts(services.consensus.miners(params.timeOf(timestamp)), services),
+    miners: texts(currentMiners(services.view, params.timeOf(timestamp)), services),
     timestamp,
   }),
 });
 
-const bannedMiners = route({
+const banned = route({
   method: 'GET',
   path: '/consensus/bannedMiners/{height}',
   access: 'public',
@@ -100,8 +117,12 @@ const bannedMiners = route({
   reply: Type.Object({ bannedMiners: Type.Array(Type.String()), height: Int32 }),
   handle({ params: { height } }, services) {
     requireKind('poa', services);
-    requireHeight(height, services);
-    return { bannedMiners: texts(services.consensus.bannedMiners(height), services), height };
+    rowAt(height, services);
+    const { view, consensus } = services;
+    const banned = [...bannedMiners(view, height, consensus.banDurationBlocks)].filter(
+      (address) => address !== undefined,
+    );
+    return { bannedMiners: texts(banned, services), height };
   },
 });
 
@@ -111,15 +132,16 @@ const GenerationSignature = Type.Object({ generationSignature: Type.String() });
 /** The PoS data of a block. Throws where the chain runs under PoA. */
 function stake(height: number, services: Services) {
   requireKind('pos', services);
-  const { consensus } = services.chain.headerAt(height) as HeaderView;
-  if (consensus.kind === 'pos') return consensus;
+  const { header, score } = rowAt(height, services);
+  const { consensus } = header;
+  if (consensus.kind === 'pos') return { ...consensus, score };
   throw apiError('Invalid', 'Expected PoS consensus block data, but got PoA instead');
 }
 
-const baseTargetAt = (height: number, services: Services) => ({
-  baseTarget: stake(height, services).baseTarget,
-  score: String(services.chain.scoreAt(height)),
-});
+function baseTargetAt(height: number, services: Services) {
+  const { baseTarget, score } = stake(height, services);
+  return { baseTarget, score: String(score) };
+}
 
 const generationSignatureAt = (height: number, services: Services) => ({
   generationSignature: base58.encode(stake(height, services).generationSignature),
@@ -132,7 +154,7 @@ const baseTarget = route({
   group,
   doc: 'Base target of the last block and the score of the chain (PoS).',
   reply: BaseTarget,
-  handle: (_request, services) => baseTargetAt(services.chain.height(), services),
+  handle: (_request, services) => baseTargetAt(services.height(), services),
 });
 
 const baseTargetOf = route({
@@ -147,7 +169,7 @@ const baseTargetOf = route({
     baseTargetAt(heightOf(blockId, services), services),
 });
 
-const generatingBalance = route({
+const generating = route({
   method: 'GET',
   path: '/consensus/generatingbalance/{address}',
   access: 'public',
@@ -155,9 +177,9 @@ const generatingBalance = route({
   doc: 'Generating balance of an address.',
   params: { address: params.address },
   reply: Type.Object({ address: Type.String(), balance: Int64 }),
-  handle: ({ params: { address } }, { accounts }) => ({
+  handle: ({ params: { address } }, { view, height }) => ({
     address: address.text,
-    balance: accounts.balances(address.bytes).generating,
+    balance: generatingBalance(view, address.bytes, height()),
   }),
 });
 
@@ -168,7 +190,7 @@ const generationSignature = route({
   group,
   doc: 'Generation signature of the last block (PoS).',
   reply: GenerationSignature,
-  handle: (_request, services) => generationSignatureAt(services.chain.height(), services),
+  handle: (_request, services) => generationSignatureAt(services.height(), services),
 });
 
 const generationSignatureOf = route({
@@ -188,10 +210,10 @@ export const consensus = {
   settings,
   minersAtHeight,
   miners,
-  bannedMiners,
+  bannedMiners: banned,
   baseTarget,
   baseTargetOf,
-  generatingBalance,
+  generatingBalance: generating,
   generationSignature,
   generationSignatureOf,
 };

@@ -2,19 +2,28 @@
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
+import { findTransaction } from '../../chain/stored-blocks.ts';
+import {
+  allContracts,
+  type Contract,
+  contractEntries,
+  contractEntry,
+  executedBy,
+} from '../../ledger/contracts.ts';
 import { Int32, Int64, json, list } from '../body.ts';
+import { contractById, isId } from '../by-id.ts';
+import { type EntriesQuery, EntryShape, entriesPage, entryJson } from '../entries.ts';
 import { keyFilter } from '../key-filter.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { inTurns, listOf, mapped, objectOf } from '../pieces.ts';
-import type { ContractView, EntriesQuery, ExecutionStatus } from '../reads.ts';
 import { route } from '../route.ts';
-import type { Services } from '../services.ts';
-import { confirmedJson, EntryShape, entryJson, Transaction } from '../shapes.ts';
+import type { ChainState, ExecutionStatus, Services } from '../services.ts';
+import { confirmedJson, Transaction } from '../shapes.ts';
 
 const group = 'contracts';
 
-const Contract = Type.Object({
+const ContractShape = Type.Object({
   contractId: Type.String(),
   image: Type.String(),
   imageHash: Type.String(),
@@ -22,8 +31,11 @@ const Contract = Type.Object({
   active: Type.Boolean(),
 });
 
-const recordJson = ({ contractId, image, imageHash, version, active }: ContractView) => ({
-  contractId: base58.encode(contractId),
+const recordJson = ([id, { image, imageHash, version, active }]: readonly [
+  Uint8Array,
+  Contract,
+]) => ({
+  contractId: base58.encode(id),
   image,
   imageHash,
   version,
@@ -31,16 +43,16 @@ const recordJson = ({ contractId, image, imageHash, version, active }: ContractV
 });
 
 /** Throws ApiError ContractNotFound. */
-function found(id: Uint8Array, { contracts }: Services): ContractView {
-  const view = contracts.get(id);
-  if (view === undefined) throw apiError('ContractNotFound', base58.encode(id));
-  return view;
+function found(id: Uint8Array, { view }: ChainState): Contract {
+  const contract = contractById(view, id);
+  if (contract === undefined) throw apiError('ContractNotFound', base58.encode(id));
+  return contract;
 }
 
 const ALL: EntriesQuery = { offset: 0, limit: Infinity };
 
-const entriesOf = (id: Uint8Array, query: EntriesQuery, { contracts }: Services) =>
-  listOf(contracts.entries(id, query), entryJson);
+const entriesOf = (id: Uint8Array, query: EntriesQuery, { view }: ChainState) =>
+  listOf(entriesPage(contractEntries(view, id, limits.entryRows), query), entryJson);
 
 const all = route({
   method: 'GET',
@@ -48,9 +60,9 @@ const all = route({
   access: 'public',
   group,
   doc: 'All contracts.',
-  reply: Type.Array(Contract),
+  reply: Type.Array(ContractShape),
   cost: { inTurns: true, rows: limits.listRows },
-  handle: () => inTurns(({ contracts }) => listOf(contracts.list(), recordJson)),
+  handle: () => inTurns(({ view }) => listOf(allContracts(view, limits.entryRows), recordJson)),
 });
 
 const statesOfMany = route({
@@ -108,7 +120,8 @@ const status = route({
   params: { id: params.executableId },
   reply: Type.Array(Status),
   handle({ params: { id } }, services) {
-    const known = services.contracts.statuses(id);
+    // Only a node that runs contracts knows how they ended.
+    const known = services.runs?.statuses(id) ?? [];
     if (known.length === 0) throw apiError('ExecutionResultNotFound', base58.encode(id));
     return known.map((item) => statusJson(item, services));
   },
@@ -123,7 +136,9 @@ const executedFor = route({
   params: { id: params.executableId },
   reply: Transaction,
   handle({ params: { id } }, services) {
-    const executed = services.contracts.executedFor(id);
+    const { view } = services;
+    const executor = isId(id) ? executedBy(view, id) : undefined;
+    const executed = executor && findTransaction(view, executor);
     if (executed === undefined) throw apiError('ExecutedNotFound', base58.encode(id));
     return confirmedJson(executed, services);
   },
@@ -136,8 +151,9 @@ const info = route({
   group,
   doc: 'The record of a contract.',
   params: { contractId: params.contractId },
-  reply: Contract,
-  handle: ({ params: { contractId } }, services) => recordJson(found(contractId, services)),
+  reply: ContractShape,
+  handle: ({ params: { contractId } }, services) =>
+    recordJson([contractId, found(contractId, services)]),
 });
 
 const state = route({
@@ -174,10 +190,10 @@ const stateOfKeys = route({
   reply: Type.Array(EntryShape),
   handle({ params: { contractId }, body: { keys } }, services) {
     found(contractId, services);
-    return keys
-      .map((key) => services.contracts.entry(contractId, key))
-      .filter((entry) => entry !== undefined)
-      .map(entryJson);
+    return keys.flatMap((key) => {
+      const value = contractEntry(services.view, contractId, key);
+      return value === undefined ? [] : [entryJson([key, value])];
+    });
   },
 });
 
@@ -191,9 +207,9 @@ const entry = route({
   reply: EntryShape,
   handle({ params: { contractId, key } }, services) {
     found(contractId, services);
-    const value = services.contracts.entry(contractId, key);
+    const value = contractEntry(services.view, contractId, key);
     if (value === undefined) throw apiError('NoDataForKey', key);
-    return entryJson(value);
+    return entryJson([key, value]);
   },
 });
 

@@ -4,6 +4,7 @@ import { base58 } from '../../base/base58.ts';
 import { fromUtf8, utf8 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import { badField, json, list } from '../body.ts';
+import { common, decrypted, separate } from '../encryption.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { route } from '../route.ts';
@@ -65,7 +66,7 @@ const encryptSeparate = route({
   ),
   async handle({ body }, services) {
     const { from, recipients, plain } = readRequest(body, true, services);
-    const envelopes = await services.encryption.separate(from, recipients, plain);
+    const envelopes = await separate(from, recipients, plain, services);
     return envelopes.map(({ sealed, wrappedKey }, i) => ({
       encryptedText: base64(sealed),
       publicKey: body.recipientsPublicKeys[i]!,
@@ -88,7 +89,7 @@ const encryptCommon = route({
   }),
   async handle({ body }, services) {
     const { from, recipients, plain } = readRequest(body, false, services);
-    const { sealed, wrappedKeys } = await services.encryption.common(from, recipients, plain);
+    const { sealed, wrappedKeys } = await common(from, recipients, plain, services);
     const wrapped = wrappedKeys.map((key, i) => [
       body.recipientsPublicKeys[i]!,
       base58.encode(key),
@@ -119,12 +120,13 @@ const decrypt = route({
   ),
   reply: Type.Object({ decryptedText: Type.String() }),
   async handle({ body }, services) {
-    const { scheme, encryption } = services;
+    const { scheme } = services;
     checkAlgorithm(body);
     const recipient = params.readAddress(body.recipient, scheme).bytes;
     const sender = params.readPublicKey(body.senderPublicKey, scheme);
-    const to = { address: recipient, password: body.password };
-    const plain = await encryption.decrypt(to, sender, body.encryptedText, body.wrappedKey);
+    const { password, encryptedText, wrappedKey } = body;
+    const to = { address: recipient, password };
+    const plain = await decrypted(to, sender, encryptedText, wrappedKey, services);
     if (plain === undefined) {
       const why = 'text, wrapped key and accounts do not belong together';
       throw apiError('Invalid', `Decryption failed: ${why}`);

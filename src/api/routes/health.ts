@@ -3,6 +3,7 @@
  * not help, ready means that clients are served well. 200 or 503, each with its reasons.
  */
 import Type from 'typebox';
+import { headerRowAt } from '../../chain/stored-blocks.ts';
 import { answer } from '../answer.ts';
 import { Int32, Int64 } from '../body.ts';
 import * as params from '../params.ts';
@@ -47,10 +48,9 @@ const live = route({
   },
 });
 
-function blockIntervalMs({ node: { blockTiming } }: Services): number {
-  return 'averageBlockDelay' in blockTiming
-    ? blockTiming.averageBlockDelay
-    : blockTiming.roundDuration + blockTiming.syncDuration;
+function blockIntervalMs({ consensus }: Services): number {
+  const { type, averageBlockDelay, roundDuration, syncDuration } = consensus;
+  return type === 'pos' ? averageBlockDelay.ms : roundDuration.ms + syncDuration.ms;
 }
 
 const ready = route({
@@ -71,13 +71,13 @@ const ready = route({
   reply: Ready,
   unavailable: Ready,
   handle({ query: { maxBlocksBehind, minPeers } }, services) {
-    const { chain, clock } = services;
-    const height = chain.height();
-    const tipAge = Math.max(0, clock.now() - (chain.headerAt(height)?.timestamp ?? 0));
+    const { view, clock } = services;
+    const height = services.height();
+    const tipAge = Math.max(0, clock.now() - (headerRowAt(view, height)?.header.timestamp ?? 0));
     // The round of the last block is over after one interval, the next may take one too.
     const intervals = Math.floor(tipAge / Math.max(1, blockIntervalMs(services)));
     const blocksBehind = Math.max(0, intervals - 1);
-    const peers = services.peers?.connected().length ?? 0;
+    const peers = services.peers?.sessions.all().length ?? 0;
     const reasons = [...faults(services)];
     const because = (code: string, message: string) => void reasons.push({ code, message });
     if (blocksBehind > maxBlocksBehind) {

@@ -2,9 +2,12 @@
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
+import { headerRowAt } from '../../chain/stored-blocks.ts';
+import { allTypes } from '../../tx/registry.ts';
 import { Int32, Int64 } from '../body.ts';
 import { isoDate } from '../iso-date.ts';
 import { route } from '../route.ts';
+import type { ConsensusSettings, Services } from '../services.ts';
 
 const group = 'node';
 const PRODUCT = 'platform-node';
@@ -27,17 +30,28 @@ const config = route({
     additionalFee: Fees,
     blockTiming: Type.Record(Type.String(), Int32),
   }),
-  handle: (_request, { node, scheme, consensus }) => ({
+  handle: (_request, { node, scheme, family, consensus, rules }) => ({
     version: node.version,
-    'platform-crypto': node.platformCrypto,
-    gostCrypto: !node.platformCrypto,
+    'platform-crypto': family.platformCrypto,
+    gostCrypto: !family.platformCrypto,
     chainId: String.fromCharCode(scheme.chainId),
-    consensus: consensus.settings.kind.toUpperCase(),
-    minimumFee: node.minimumFee,
-    additionalFee: node.additionalFee,
-    blockTiming: { ...node.blockTiming },
+    consensus: consensus.type.toUpperCase(),
+    ...feesJson(rules),
+    blockTiming: blockTiming(consensus),
   }),
 });
+
+function feesJson({ fees: { enabled, base, additional } }: Services['rules']) {
+  const types = allTypes.map(({ type }) => type);
+  const shown = (of: Iterable<number>, fees: ReadonlyMap<number, bigint>) =>
+    Object.fromEntries(Array.from(of, (type) => [type, enabled ? (fees.get(type) ?? 0n) : 0n]));
+  return { minimumFee: shown(types, base), additionalFee: shown(additional.keys(), additional) };
+}
+
+const blockTiming = (consensus: ConsensusSettings): Record<string, number> =>
+  consensus.type === 'pos'
+    ? { averageBlockDelay: consensus.averageBlockDelay.ms }
+    : { roundDuration: consensus.roundDuration.ms, syncDuration: consensus.syncDuration.ms };
 
 const version = route({
   method: 'GET',
@@ -61,14 +75,14 @@ const status = route({
     updatedTimestamp: Int64,
     updatedDate: Type.String(),
   }),
-  handle(_request, { node, chain }) {
+  handle(_request, { node, view, height }) {
     const problem = node.problem();
     if (problem !== undefined) throw apiError('StatusCheckFailed', problem);
-    const height = chain.height();
-    const updatedTimestamp = chain.headerAt(height)?.timestamp ?? 0;
+    const top = height();
+    const updatedTimestamp = headerRowAt(view, top)?.header.timestamp ?? 0;
     return {
-      blockchainHeight: height,
-      stateHeight: height,
+      blockchainHeight: top,
+      stateHeight: top,
       updatedTimestamp,
       updatedDate: isoDate(updatedTimestamp),
     };

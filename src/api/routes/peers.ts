@@ -4,17 +4,19 @@ import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
+import { participantOf, participantsInOrder } from '../../ledger/participants.ts';
 import { badField, Int64, json } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
+import { hostText, knownJson, sessionJson } from '../peer-json.ts';
 import { route } from '../route.ts';
-import type { Peers, Services } from '../services.ts';
+import type { PeersPort, Services } from '../services.ts';
 
 const group = 'peers';
 const MAX_PORT = 65_535;
 
 /** Throws ApiError NotAvailable. */
-function network({ peers }: Services): Peers {
+function network({ peers }: Services): PeersPort {
   if (peers === undefined) throw apiError('NotAvailable', 'The network');
   return peers;
 }
@@ -37,10 +39,18 @@ const connect = route({
     if (!Number.isInteger(number) || number < 1 || number > MAX_PORT) {
       throw badField('port', 'error.expected.int');
     }
-    const hostname = await network(services).connect(host, number);
-    return { hostname, status: 'Trying to connect' };
+    const { connect } = network(services);
+    try {
+      await connect({ host, port: number });
+    } catch {
+      throw apiError('Invalid', `The host '${host}' has no address`);
+    }
+    return { hostname: host, status: 'Trying to connect' };
   },
 });
+
+/** So many of a list are shown. */
+const firstOf = <T>(list: readonly T[] = []): readonly T[] => list.slice(0, limits.peers);
 
 const Connected = Type.Object({
   address: Type.String(),
@@ -60,7 +70,9 @@ const connected = route({
   group,
   doc: 'Nodes with an open connection.',
   reply: Type.Object({ peers: Type.Array(Connected) }),
-  handle: (_request, { peers }) => ({ peers: peers?.connected().slice(0, limits.peers) ?? [] }),
+  handle: (_request, services) => ({
+    peers: firstOf(services.peers?.sessions.all()).map((one) => sessionJson(one, services)),
+  }),
 });
 
 const all = route({
@@ -72,7 +84,9 @@ const all = route({
   reply: Type.Object({
     peers: Type.Array(Type.Object({ address: Type.String(), lastSeen: Int64 })),
   }),
-  handle: (_request, { peers }) => ({ peers: peers?.all().slice(0, limits.peers) ?? [] }),
+  handle: (_request, { peers }) => ({
+    peers: firstOf(peers?.book.known()).map((place) => knownJson(place, peers!)),
+  }),
 });
 
 const Suspended = Type.Object({ hostname: Type.String(), timestamp: Int64 });
@@ -84,7 +98,11 @@ const suspended = route({
   group,
   doc: 'Addresses that are left alone for a while.',
   reply: Type.Array(Suspended),
-  handle: (_request, { peers }) => peers?.suspended().slice(0, limits.peers) ?? [],
+  handle: (_request, { peers }) =>
+    firstOf(peers?.penalties.suspended()).map(({ place, since }) => ({
+      hostname: hostText(place),
+      timestamp: since,
+    })),
 });
 
 const blacklisted = route({
@@ -94,7 +112,12 @@ const blacklisted = route({
   group,
   doc: 'Addresses that misbehaved.',
   reply: Type.Array(Type.Object({ ...Suspended.properties, reason: Type.String() })),
-  handle: (_request, { peers }) => peers?.blacklisted().slice(0, limits.peers) ?? [],
+  handle: (_request, { peers }) =>
+    firstOf(peers?.penalties.blacklisted()).map(({ host, since, reason }) => ({
+      hostname: `/${host}`,
+      timestamp: since,
+      reason,
+    })),
 });
 
 const clearBlacklist = route({
@@ -102,10 +125,10 @@ const clearBlacklist = route({
   path: '/peers/clearblacklist',
   access: 'apiKey',
   group,
-  doc: 'Forgives all misbehaviour.',
+  doc: 'Ends all blacklisting.',
   reply: Type.Object({ result: Type.String() }),
   handle(_request, { peers }) {
-    peers?.clearBlacklist();
+    peers?.penalties.clearBlacklist();
     return { result: 'blacklist cleared' };
   },
 });
@@ -123,9 +146,7 @@ const identity = route({
     if (services.peers?.handshakeCheck === false) return {};
     const signature = params.fromBase58(body.signature);
     if (signature === undefined) throw apiError('InvalidSignature');
-    const caller = [...services.permissions.participants()].find(
-      (node) => services.scheme.addressToText(node.address) === text,
-    );
+    const caller = participantOf(services.view, bytes);
     if (caller === undefined) throw apiError('NotInNetwork', text);
     const message = Buffer.from(services.scheme.addressToText(bytes));
     const valid =
@@ -150,8 +171,10 @@ const hostname = route({
     ip: Type.Optional(Type.String()),
   }),
   handle({ params: { address } }, { peers }) {
-    const place = peers?.hostname(address.bytes);
-    return place === undefined ? { connected: false } : { ...place, connected: true };
+    const host = peers?.sessions.of(address.bytes)?.remoteHost;
+    return host === undefined
+      ? { connected: false }
+      : { hostname: host, ip: host, connected: true };
   },
 });
 
@@ -165,8 +188,8 @@ const allowedNodes = route({
     allowedNodes: Type.Array(Type.Object({ address: Type.String(), publicKey: Type.String() })),
     timestamp: Int64,
   }),
-  handle: (_request, { permissions, scheme, clock }) => ({
-    allowedNodes: Array.from(permissions.participants(), ({ address, publicKey }) => ({
+  handle: (_request, { view, scheme, clock }) => ({
+    allowedNodes: Array.from(participantsInOrder(view), ([address, { publicKey }]) => ({
       address: scheme.addressToText(address),
       publicKey: base58.encode(publicKey),
     })),

@@ -1,11 +1,14 @@
 /** Permissions. */
 import Type from 'typebox';
+import { assert } from '../../base/assert.ts';
+import { rolesAt } from '../../ledger/permissions.ts';
+import { roleName } from '../../ledger/roles.ts';
 import { Int64, json } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { inTurns, listOf, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
-import type { Services } from '../services.ts';
+import type { ChainState } from '../services.ts';
 import { AddressList } from '../shapes.ts';
 
 const group = 'permissions';
@@ -13,12 +16,12 @@ const group = 'permissions';
 const Role = Type.Object({ role: Type.String(), dueTimestamp: Type.Optional(Int64) });
 const Roles = Type.Object({ roles: Type.Array(Role), timestamp: Int64 });
 
-function rolesAt(address: Uint8Array, timestamp: number, { permissions }: Services) {
-  return permissions
-    .roles(address, timestamp)
-    .map(({ role, dueTimestamp }) =>
-      dueTimestamp === undefined ? { role } : { role, dueTimestamp },
-    );
+function rolesJson(address: Uint8Array, timestamp: number, { view }: ChainState) {
+  return rolesAt(view, address, timestamp).map(({ role, due }) => {
+    const name = roleName(role);
+    assert(name !== undefined, `role ${role} has a name`);
+    return due === undefined ? { role: name } : { role: name, dueTimestamp: due };
+  });
 }
 
 const now = route({
@@ -31,7 +34,7 @@ const now = route({
   reply: Roles,
   handle({ params: { address } }, services) {
     const timestamp = services.clock.now();
-    return { roles: rolesAt(address.bytes, timestamp, services), timestamp };
+    return { roles: rolesJson(address.bytes, timestamp, services), timestamp };
   },
 });
 
@@ -44,7 +47,7 @@ const at = route({
   params: { address: params.address, timestamp: params.timestamp },
   reply: Roles,
   handle: ({ params: { address, timestamp } }, services) => ({
-    roles: rolesAt(address.bytes, params.timeOf(timestamp), services),
+    roles: rolesJson(address.bytes, params.timeOf(timestamp), services),
     timestamp,
   }),
 });
@@ -66,7 +69,7 @@ const ofMany = route({
     return inTurns((of) => {
       const show = ({ text, bytes }: params.Address) => ({
         address: text,
-        roles: rolesAt(bytes, params.timeOf(timestamp), of),
+        roles: rolesJson(bytes, params.timeOf(timestamp), of),
       });
       return objectOf([
         ['addressToRoles', listOf(read, show)],

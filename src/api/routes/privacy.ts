@@ -7,32 +7,41 @@ import { base58 } from '../../base/base58.ts';
 import { encodeBase64 } from '../../base/base64.ts';
 import { apiError } from '../../base/errors.ts';
 import type { HttpRequest } from '../../base/http.ts';
+import {
+  allPolicies,
+  hashesOf,
+  type MemberKind,
+  membersOf,
+  OWNER,
+  type Policy,
+  RECIPIENT,
+} from '../../ledger/policies.ts';
 import { hashOf, policyIdOf } from '../../privacy/accept-item.ts';
 import { txToJson } from '../../tx/json/encode.ts';
 import { Answer, JSON_TYPE } from '../answer.ts';
 import { Int32, Int64, jsonAround, optionalJson } from '../body.ts';
+import { policyById } from '../by-id.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { inTurns, listOf } from '../pieces.ts';
-import type { PolicyView } from '../reads.ts';
 import { route } from '../route.ts';
-import type { Privacy, Services } from '../services.ts';
+import type { ChainState, Services } from '../services.ts';
 import { Transaction } from '../shapes.ts';
 
 const group = 'privacy';
 const Strings = Type.Array(Type.String());
 
 /** Throws ApiError PolicyNotFound. */
-function found(id: Uint8Array, { policies }: Services): PolicyView {
-  const policy = policies.get(id);
+function found(id: Uint8Array, { view }: ChainState): Policy {
+  const policy = policyById(view, id);
   if (policy === undefined) throw apiError('PolicyNotFound');
   return policy;
 }
 
-const texts = (list: readonly Uint8Array[], { scheme }: Services): string[] =>
-  list.map((address) => scheme.addressToText(address));
+const membersJson = (id: Uint8Array, kind: MemberKind, { view, scheme }: Services): string[] =>
+  membersOf(view, id, kind).map((address) => scheme.addressToText(address));
 
-const Policy = Type.Object({
+const PolicyShape = Type.Object({
   policyId: Type.String(),
   policyName: Type.String(),
   policyDescription: Type.String(),
@@ -41,13 +50,13 @@ const Policy = Type.Object({
   policyOwners: Strings,
 });
 
-const policyJson = (policy: PolicyView, services: Services) => ({
-  policyId: base58.encode(policy.policyId),
-  policyName: policy.name,
-  policyDescription: policy.description,
+const policyJson = (id: Uint8Array, { name, description }: Policy, services: Services) => ({
+  policyId: base58.encode(id),
+  policyName: name,
+  policyDescription: description,
   policyDueDate: null,
-  policyRecipients: texts(policy.recipients, services),
-  policyOwners: texts(policy.owners, services),
+  policyRecipients: membersJson(id, RECIPIENT, services),
+  policyOwners: membersJson(id, OWNER, services),
 });
 
 const list = route({
@@ -56,11 +65,13 @@ const list = route({
   access: 'public',
   group,
   doc: 'All policies.',
-  reply: Type.Array(Policy),
+  reply: Type.Array(PolicyShape),
   cost: { inTurns: true, rows: limits.listRows },
   handle: () =>
     inTurns((services) =>
-      listOf(services.policies.list(), (policy) => policyJson(policy, services)),
+      listOf(allPolicies(services.view, limits.entryRows), ([id, policy]) =>
+        policyJson(id, policy, services),
+      ),
     ),
 });
 
@@ -71,8 +82,9 @@ const one = route({
   group,
   doc: 'One policy.',
   params: { policyId: params.policyId },
-  reply: Policy,
-  handle: ({ params: { policyId } }, services) => policyJson(found(policyId, services), services),
+  reply: PolicyShape,
+  handle: ({ params: { policyId } }, services) =>
+    policyJson(policyId, found(policyId, services), services),
 });
 
 const recipients = route({
@@ -83,8 +95,10 @@ const recipients = route({
   doc: 'Addresses that receive the data of a policy.',
   params: { policyId: params.policyId },
   reply: Strings,
-  handle: ({ params: { policyId } }, services) =>
-    texts(found(policyId, services).recipients, services),
+  handle({ params: { policyId } }, services) {
+    found(policyId, services);
+    return membersJson(policyId, RECIPIENT, services);
+  },
 });
 
 const owners = route({
@@ -95,7 +109,10 @@ const owners = route({
   doc: 'Addresses that may change a policy.',
   params: { policyId: params.policyId },
   reply: Strings,
-  handle: ({ params: { policyId } }, services) => texts(found(policyId, services).owners, services),
+  handle({ params: { policyId } }, services) {
+    found(policyId, services);
+    return membersJson(policyId, OWNER, services);
+  },
 });
 
 const hashes = route({
@@ -110,12 +127,12 @@ const hashes = route({
   reply: Strings,
   handle({ params: { policyId } }, services) {
     found(policyId, services);
-    return inTurns(({ policies }) => listOf(policies.hashes(policyId), base58.encode));
+    return inTurns(({ view }) => listOf(hashesOf(view, policyId, limits.entryRows), base58.encode));
   },
 });
 
 /** Throws ApiError PrivacyOff where this node keeps no data. */
-function storage({ privacy }: Services): Privacy {
+function storage({ privacy }: Services) {
   if (privacy === undefined) throw apiError('PrivacyOff');
   return privacy;
 }

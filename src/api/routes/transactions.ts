@@ -5,6 +5,8 @@ import { base58 } from '../../base/base58.ts';
 import { ApiError, apiError, type ErrorName } from '../../base/errors.ts';
 import { integer, type JsonObject } from '../../base/json.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
+import { transactionsOf } from '../../chain/stored-blocks.ts';
+import { aliasesOf } from '../../ledger/aliases.ts';
 import { aliasToText } from '../../tx/fields/recipient.ts';
 import {
   broadcastFromJson,
@@ -18,13 +20,13 @@ import { massTransfer } from '../../tx/types/011-mass-transfer.ts';
 import { policyDataHash } from '../../tx/types/114-policy-data-hash.ts';
 import { type Answer, details, print, printed } from '../answer.ts';
 import { badField, Int32, Int64, jsonObject } from '../body.ts';
+import { contractById, transactionById } from '../by-id.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { inTurns, listOf } from '../pieces.ts';
-import type { ConfirmedTx } from '../reads.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { confirmedJson, extendedJson, Transaction } from '../shapes.ts';
+import { type ConfirmedTx, confirmedJson, extendedJson, Transaction } from '../shapes.ts';
 
 const group = 'transactions';
 const UNKNOWN = details(404, 'Transaction is not in blockchain');
@@ -40,7 +42,7 @@ const info = route({
   params: { id: params.transactionId },
   reply: Transaction,
   handle({ params: { id } }, services) {
-    const confirmed = services.chain.transaction(id);
+    const confirmed = transactionById(services.view, id);
     return confirmed === undefined ? UNKNOWN : printed(print(extendedJson(confirmed, services)));
   },
 });
@@ -78,9 +80,11 @@ const ofAddress = route({
   handle({ params: { address, limit }, query: { after } }, services) {
     const most = services.settings.transactionsByAddressLimit;
     if (limit > most) throw apiError('TooBigSequence', `limit ${limit} is over ${most}`);
-    if (after !== undefined && services.chain.transaction(after) === undefined) return UNKNOWN;
+    const isKnown = after === undefined || transactionById(services.view, after) !== undefined;
+    if (!isKnown) return UNKNOWN;
     return inTurns(function* (of) {
-      const found = limit === 0 ? [] : of.chain.transactionsOf(address.bytes, limit, after);
+      const below = after && transactionById(of.view, after);
+      const found = limit === 0 ? [] : transactionsOf(of.view, address.bytes, limit, below);
       yield '[';
       yield* listOf(found, (item) => listed(item, address, of));
       yield ']';
@@ -94,11 +98,9 @@ function listed(item: ConfirmedTx, address: params.Address, services: Services):
   const transfers = json['transfers'];
   if (item.tx.type !== massTransfer.type || !Array.isArray(transfers)) return json;
   if (json['sender'] === address.text) return json;
-  const aliases = services.accounts.aliasesOf(address.bytes);
-  const mine = new Set([
-    address.text,
-    ...aliases.map((name) => aliasToText(name, services.scheme)),
-  ]);
+  const { view, scheme } = services;
+  const aliases = Array.from(aliasesOf(view, address.bytes), (name) => aliasToText(name, scheme));
+  const mine = new Set([address.text, ...aliases]);
   json['transfers'] = transfers.filter((transfer: JsonObject) =>
     mine.has(String(transfer['recipient'])),
   );
@@ -168,8 +170,8 @@ const calculateFee = route({
     feeAssetId: Type.Union([Type.String(), Type.Null()]),
     feeAmount: Int64,
   }),
-  handle({ body }, { scheme, fees }) {
-    const { feeAssetId, feeAmount } = fees.calculate(forFeeFromJson(body, scheme));
+  handle({ body }, { scheme, feeOf }) {
+    const { feeAssetId, feeAmount } = feeOf(forFeeFromJson(body, scheme));
     return {
       feeAssetId: feeAssetId === undefined ? null : base58.encode(feeAssetId),
       feeAmount: integer(feeAmount) as number,
@@ -179,14 +181,14 @@ const calculateFee = route({
 
 /** Signs with a key of the keystore what the request leaves unsigned. */
 async function signed(body: JsonObject, services: Services): Promise<Tx> {
-  const { scheme, keystore, clock, fees, pool, contracts } = services;
+  const { scheme, keystore, clock, feeOf, pool, view } = services;
   pool.admit?.();
   const { password } = body;
   const draft = unsignedFromJson(body, scheme, {
     publicKeyOf: (address) => keystore.publicKey(address),
     timestamp: clock.now(),
-    feeOf: (tx) => fees.calculate(tx).feeAmount,
-    contractVersionOf: (id) => contracts.get(id)?.version,
+    feeOf: (tx) => feeOf(tx).feeAmount,
+    contractVersionOf: (id) => contractById(view, id)?.version,
   });
   if (password !== undefined && password !== null && typeof password !== 'string') {
     throw badField('password', 'error.expected.jsstring');

@@ -20,9 +20,9 @@ const hashFast = route({
   doc: 'Fast hash of the UTF-8 bytes of the body.',
   body: plainText,
   reply: Hash,
-  handle: ({ body }, { hashes }) => ({
+  handle: ({ body }, { family }) => ({
     message: body,
-    hash: base58.encode(hashes.fast(Buffer.from(body))),
+    hash: base58.encode(family.fastHash(Buffer.from(body))),
   }),
 });
 
@@ -34,9 +34,9 @@ const hashSecure = route({
   doc: 'Secure hash of the UTF-8 bytes of the body; API key hashes are made with it.',
   body: plainText,
   reply: Hash,
-  handle: ({ body }, { hashes }) => ({
+  handle: ({ body }, { family }) => ({
     message: body,
-    hash: base58.encode(hashes.secure(Buffer.from(body))),
+    hash: base58.encode(family.secureHash(Buffer.from(body))),
   }),
 });
 

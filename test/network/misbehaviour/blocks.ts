@@ -1,5 +1,7 @@
 /** Misbehaviours with blocks: wrong ones, several, unfinished and old ones. */
+
 import { decodeBlock } from '../../../src/block/block.ts';
+import { headerRowAt } from '../../../src/chain/stored-blocks.ts';
 import {
   blockProtocols,
   encodeBlocks,
@@ -228,7 +230,7 @@ export const aboutBlocks: readonly Row[] = [
     act({ mav, node, now, rng }) {
       for (let i = 0; i < 300; i++) {
         const height = 1 + rng.below(tipOf(node).height);
-        const reference = node.node.services.chain.headerAt(height)!.signature;
+        const reference = headerRowAt(node.node.blockchain.view, height)!.header.signature;
         const block = blockOn(node, { ...mav, sign: () => randomId(rng) }, now, { reference });
         mav.session(node)?.notify(blockProtocols.newBlock, inFull(block));
       }

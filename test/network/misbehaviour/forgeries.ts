@@ -1,7 +1,9 @@
 /** Announcements that lie: about the block under an id, its transactions, its place or its score. */
+
 import { compare } from '../../../src/base/bytes.ts';
 import { type Block, blockId } from '../../../src/block/block.ts';
 import type { Header } from '../../../src/block/header.ts';
+import { headerRowAt } from '../../../src/chain/stored-blocks.ts';
 import {
   blockProtocols,
   type CompactTx,
@@ -18,7 +20,8 @@ const HASHES_MAX = 65_535;
 /** More than the transactions of a block may have together. */
 const MEBIBYTE = 1024 * 1024;
 
-const headerAt = ({ node }: ClusterNode, height: number) => node.services.chain.headerAt(height)!;
+const headerAt = ({ node }: ClusterNode, height: number) =>
+  headerRowAt(node.blockchain.view, height)!.header;
 
 /** The block that the maverick may make now, in full. */
 const due = (scene: Scene, amount = 1n): Block =>

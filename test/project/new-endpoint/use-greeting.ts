@@ -5,18 +5,19 @@ import { client } from '../../../src/api/client.ts';
 import { openApi } from '../../../src/api/openapi.ts';
 import { routes } from '../../../src/api/routes/index.ts';
 import { limitsPage } from '../../../src/node/limits-page.ts';
-import { serve } from '../../api/stub-node.ts';
+import { memoryNode } from '../../api/memory-node.ts';
 import type { greeting } from './greeting.ts';
 
 const path = '/utils/greeting/{name}';
 const hello = routes.find((route) => route.path === path) as typeof greeting.hello | undefined;
 if (hello === undefined) throw new Error(`no route ${path}`);
 
-const { server, url } = await serve();
+const ends: (() => unknown)[] = [];
+const { url } = await memoryNode({ teardown: (end) => void ends.push(end) });
 const http = undiciClient();
 const { text } = await client(http, url).call(hello, { params: { name: 'reader' } });
 await http.close();
-await server.close();
+for (const end of ends.reverse()) await end();
 
 const { paths } = openApi(routes, { version: '1.0.0' }) as {
   paths: Record<string, Record<string, unknown>>;

@@ -1,0 +1,81 @@
+/**
+ * Encryption between accounts with the keys of this node's keystore
+ * (accounts.md#encryption-between-accounts). Rejects with MissingSenderPrivateKey where the own key is
+ * absent or the password wrong, with InvalidPublicKey for a key with which no shared secret exists.
+ */
+import { base58 } from '../base/base58.ts';
+import { apiError } from '../base/errors.ts';
+import { createTurns } from '../base/turns.ts';
+import {
+  decryptText,
+  type Envelope,
+  encryptCommon,
+  encryptSeparate,
+  type GroupEnvelope,
+} from '../crypto/envelope.ts';
+import type { Services } from './services.ts';
+
+type Needs = Pick<Services, 'keystore' | 'family' | 'random' | 'clock'>;
+
+/** Whose private key is used, and the password that it may have. */
+export interface KeyOwner {
+  readonly address: Uint8Array;
+  readonly password: string | undefined;
+}
+
+/** An envelope for each recipient, in their order. */
+export const separate = (
+  from: KeyOwner,
+  recipients: readonly Uint8Array[],
+  plain: Uint8Array,
+  { keystore, family, random, clock }: Needs,
+): Promise<readonly Envelope[]> =>
+  withKey(from, keystore, (key) => {
+    refuseWeak(recipients, family);
+    return encryptSeparate(family, key, recipients, plain, random, createTurns(clock));
+  });
+
+/** One ciphertext, with its key wrapped for each recipient. */
+export const common = (
+  from: KeyOwner,
+  recipients: readonly Uint8Array[],
+  plain: Uint8Array,
+  { keystore, family, random, clock }: Needs,
+): Promise<GroupEnvelope> =>
+  withKey(from, keystore, (key) => {
+    refuseWeak(recipients, family);
+    return encryptCommon(family, key, recipients, plain, random, createTurns(clock));
+  });
+
+/** Undefined where not everything authenticates; the texts are as `decryptText` reads them. */
+export const decrypted = (
+  to: KeyOwner,
+  senderPublicKey: Uint8Array,
+  encryptedText: string,
+  wrappedKey: string,
+  { keystore, family }: Needs,
+): Promise<Uint8Array | undefined> =>
+  withKey(to, keystore, (key) =>
+    decryptText(family, key, senderPublicKey, encryptedText, wrappedKey),
+  );
+
+/** The key leaves memory when the work is done. */
+async function withKey<T>(
+  { address, password }: KeyOwner,
+  keystore: Needs['keystore'],
+  work: (privateKey: Uint8Array) => T | Promise<T>,
+): Promise<T> {
+  const privateKey = await keystore.requestKey(address, password);
+  try {
+    return await work(privateKey);
+  } finally {
+    privateKey.fill(0);
+  }
+}
+
+function refuseWeak(publicKeys: readonly Uint8Array[], family: Needs['family']): void {
+  const weak = publicKeys.find((key) => family.isWeakPublicKey(key));
+  if (weak !== undefined) {
+    throw apiError('InvalidPublicKey', `no secret can be shared with '${base58.encode(weak)}'`);
+  }
+}

@@ -1,0 +1,56 @@
+/** Data entries of accounts and contracts: their JSON, and which of them a client asks for. */
+import Type, { type Static } from 'typebox';
+import { integer } from '../base/json.ts';
+import { base64 } from '../codec/text.ts';
+import type { DataValue } from '../ledger/data-value.ts';
+
+export type EntryRow = readonly [key: string, value: DataValue];
+
+export const EntryShape = Type.Object({
+  key: Type.String(),
+  type: Type.Union([
+    Type.Literal('integer'),
+    Type.Literal('boolean'),
+    Type.Literal('binary'),
+    Type.Literal('string'),
+  ]),
+  value: Type.Unknown(),
+});
+
+export function entryJson([key, value]: EntryRow): Static<typeof EntryShape> {
+  return { key, type: value.type, value: valueJson(value) };
+}
+
+function valueJson({ type, value }: DataValue): unknown {
+  if (type === 'integer') return integer(value);
+  return type === 'binary' ? base64.encode(value) : value;
+}
+
+/** Which part of an account's or contract's entries is asked for. */
+export interface EntriesQuery {
+  readonly offset: number;
+  readonly limit: number;
+  /** Keys that pass; absent: all. */
+  readonly accepts?: (key: string) => boolean;
+}
+
+/**
+ * The rows whose key is accepted, after `offset`, at most `limit`. Each one that is passed over gives
+ * undefined, so that the caller may pause there.
+ */
+export function* entriesPage(
+  rows: Iterable<EntryRow>,
+  { offset, limit, accepts }: EntriesQuery,
+): Generator<EntryRow | undefined> {
+  let skip = offset;
+  let left = limit;
+  if (left <= 0) return;
+  for (const row of rows) {
+    if ((accepts !== undefined && !accepts(row[0])) || skip-- > 0) {
+      yield undefined;
+      continue;
+    }
+    yield row;
+    if (--left === 0) return;
+  }
+}

@@ -1,0 +1,45 @@
+/** Peers in text forms: `<host name>/<address in digits>:<port>`. */
+import { isDigits, type PeerAddress, parseAddress } from '../network/messages/peer-address.ts';
+import type { KnownPlace } from '../network/peers/address-book.ts';
+import type { Session } from '../network/sessions/session.ts';
+import type { PeersPort, Services } from './services.ts';
+
+type ShownSession = ReturnType<PeersPort['sessions']['all']>[number];
+
+/** In place of the digits of a name that this node has no session with; the JDK prints it so. */
+const UNRESOLVED = '<unresolved>';
+
+const placeText = ({ host, port }: PeerAddress, digits = host): string =>
+  isDigits(host) ? `/${host}:${port}` : `${host}/${digits}:${port}`;
+
+/** Without the port: `/1.2.3.4`, or the name before the stroke. */
+export function hostText(place: string): string {
+  const host = parseAddress(place)?.host ?? place;
+  return isDigits(host) ? `/${host}` : `${host}/${UNRESOLVED}`;
+}
+
+export const sessionJson = (
+  session: ShownSession,
+  { scheme, consensus }: Pick<Services, 'scheme' | 'consensus'>,
+) => ({
+  address: placeText({ host: session.remoteHost, port: session.remotePort }),
+  declaredAddress: declaredText(session),
+  peerName: session.nodeName,
+  peerNonce: session.nonce,
+  applicationName: session.agent,
+  applicationVersion: session.version,
+  // The handshake refuses a peer with another one.
+  applicationConsensus: consensus.type,
+  nodeOwnerAddress: scheme.addressToText(session.owner),
+});
+
+const declaredText = ({ declaredAddress, remoteHost }: Session): string =>
+  declaredAddress === undefined ? 'N/A' : placeText(declaredAddress, remoteHost);
+
+export function knownJson(
+  { address, owner, lastSeen }: KnownPlace,
+  { sessions }: Pick<PeersPort, 'sessions'>,
+) {
+  const digits = owner && sessions.of(owner)?.remoteHost;
+  return { address: placeText(address, digits ?? UNRESOLVED), lastSeen };
+}

@@ -1,0 +1,132 @@
+/** Who has how much of an asset, now and at past heights. */
+import Type from 'typebox';
+import { apiError } from '../../base/errors.ts';
+import { holdersOf } from '../../ledger/assets.ts';
+import { everHolders, type Holder } from '../../ledger/balance-history.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
+import { Int64 } from '../body.ts';
+import { isId } from '../by-id.ts';
+import { limits } from '../limits.ts';
+import * as params from '../params.ts';
+import { endingWith, inTurns, mapped, objectOf } from '../pieces.ts';
+import { route } from '../route.ts';
+import type { Services } from '../services.ts';
+
+const group = 'assets';
+const MAX_ID_CHARS = 44;
+
+const assetOfDistribution = params.bytes58(
+  'Id of an asset.',
+  (text) =>
+    apiError(
+      'Invalid',
+      text.length > MAX_ID_CHARS ? 'Unexpected assetId length' : 'Must be base58-encoded assetId',
+    ),
+  MAX_ID_CHARS,
+);
+
+const Amounts = Type.Record(Type.String(), Int64);
+
+const byAddress = (items: Iterable<Holder>, { scheme }: Services) =>
+  objectOf(
+    mapped(items, ([address, amount]) => [scheme.addressToText(address), [`${amount}`]] as const),
+  );
+
+const distribution = route({
+  method: 'GET',
+  path: '/assets/{assetId}/distribution',
+  access: 'public',
+  group,
+  doc: 'Who has how much of an asset.',
+  cost: { inTurns: true, rows: limits.entryRows },
+  params: { assetId: assetOfDistribution },
+  reply: Amounts,
+  handle: ({ params: { assetId } }) =>
+    inTurns((services) => {
+      const { view } = services;
+      return byAddress(isId(assetId) ? holdersOf(view, assetId, limits.entryRows) : [], services);
+    }),
+});
+
+/** A number of the paged distribution, whose errors are texts of their own. */
+const counted = (doc: string, problem: (value: number) => string | undefined) => ({
+  doc,
+  schema: { type: 'integer', format: 'int32', minimum: 1 },
+  parse(text: string): number {
+    const value = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    const why = Number.isNaN(value) ? `Unable to parse Integer from '${text}'` : problem(value);
+    if (why !== undefined) throw apiError('Invalid', why);
+    return value;
+  },
+});
+
+const distributionAt = route({
+  method: 'GET',
+  path: '/assets/{assetId}/distribution/{height}/limit/{limit}',
+  access: 'public',
+  group,
+  doc: 'Who had how much of an asset at a past height, page by page.',
+  cost: { inTurns: true, rows: limits.listRows },
+  params: {
+    assetId: assetOfDistribution,
+    height: counted('A height below the present one.', (value) =>
+      value > 0 ? undefined : 'Height should be greater than zero',
+    ),
+    limit: counted('The most addresses to list.', (value) =>
+      value > 0 ? undefined : 'Limit should be greater than 0',
+    ),
+  },
+  query: { after: params.optional(params.address, undefined) },
+  reply: Type.Object({
+    hasNext: Type.Boolean(),
+    lastItem: Type.Union([Type.String(), Type.Null()]),
+    items: Amounts,
+  }),
+  handle({ params: { assetId, height, limit }, query: { after } }, services) {
+    const most = services.settings.distributionAddressLimit;
+    if (limit >= most) throw apiError('Invalid', `Limit should be less than ${most}`);
+    const top = services.height();
+    if (height >= top) {
+      throw apiError('Invalid', `Height should be less than current height ${top}`);
+    }
+    return inTurns(function* (of) {
+      const { hasNext, last, items } = yield* pageAt(of.view, assetId, height, limit, after?.bytes);
+      const lastItem = last === undefined ? null : of.scheme.addressToText(last);
+      yield* endingWith({ hasNext, lastItem }, 'items', byAddress(items, of));
+    });
+  },
+});
+
+export interface HoldersPage {
+  readonly items: readonly Holder[];
+  readonly hasNext: boolean;
+  /** The next page begins beyond it, which need not be among the items. */
+  readonly last: Uint8Array | undefined;
+}
+
+/** Those who held nothing at the height are passed over, but no more of them in one answer. */
+const VISITED_MAX = 10_000;
+
+/** In the order of addresses, those beyond `after`; at most `limit`. */
+export function* pageAt(
+  view: LedgerView,
+  assetId: Uint8Array,
+  height: number,
+  limit: number,
+  after?: Uint8Array,
+): Generator<undefined, HoldersPage> {
+  const items: Holder[] = [];
+  let last = after;
+  let visited = 0;
+  const holders = isId(assetId) ? everHolders(view, assetId, height, after) : [];
+  for (const holder of holders) {
+    if (items.length === limit || visited === VISITED_MAX) return { items, hasNext: true, last };
+    visited++;
+    yield undefined;
+    [last] = holder;
+    if (holder[1] > 0n) items.push(holder);
+  }
+  return { items, hasNext: false, last: items.at(-1)?.[0] };
+}
+
+export const assetDistribution = { distribution, distributionAt };
