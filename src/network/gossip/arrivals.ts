@@ -1,0 +1,48 @@
+/**
+ * Announced blocks that are being fetched and checked.
+ *
+ * Invariants: one arrival for each header, byte for byte, whoever announces it; arrivals are bounded
+ * in all and for the peer that was first with them, and so are the peers to ask for each.
+ */
+import type { CompactBlock } from '../messages/block-messages.ts';
+
+/** Under one header: another header under the same id is another arrival. */
+export interface Arrival<Source> {
+  readonly compact: CompactBlock;
+  readonly message: Uint8Array;
+  /** Who has sent the message. */
+  readonly author: Source;
+  /** Peers to ask for its parts, the author first; each has sent this header. */
+  readonly sources: Source[];
+}
+
+export const ARRIVING_MAX = 32;
+export const ARRIVING_OF_ONE_MAX = 4;
+const SOURCES_MAX = 4;
+
+export class Arrivals<Source> {
+  private readonly byHeader = new Map<string, Arrival<Source>>();
+
+  /** False where the block is not arriving; otherwise the peer is one more to ask. */
+  join(header: string, source: Source): boolean {
+    const running = this.byHeader.get(header);
+    if (running === undefined) return false;
+    const { sources } = running;
+    if (sources.length < SOURCES_MAX && !sources.includes(source)) sources.push(source);
+    return true;
+  }
+
+  hasRoom(author: Source): boolean {
+    if (this.byHeader.size >= ARRIVING_MAX) return false;
+    const own = [...this.byHeader.values()].filter((one) => one.author === author);
+    return own.length < ARRIVING_OF_ONE_MAX;
+  }
+
+  add(header: string, arrival: Arrival<Source>): void {
+    this.byHeader.set(header, arrival);
+  }
+
+  remove(header: string): void {
+    this.byHeader.delete(header);
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * What an announced block may be good for, by its header alone: nothing is fetched for a block that
+ * neither improves the chain nor proves that its miner made two in one turn.
+ */
+import { equal, latin1 } from '../../base/bytes.ts';
+import { Recent } from '../../base/recent.ts';
+import type { Header } from '../../block/header.ts';
+import type { Blockchain, Tip } from '../../chain/blockchain.ts';
+import type { InvalidBlocks } from '../../chain/invalid-blocks.ts';
+import { headerRowAt, heightOf } from '../../chain/stored-blocks.ts';
+import { type Consensus, isBetter } from '../../consensus/consensus.ts';
+
+/**
+ * The next block; the end of a better branch; a second block of one turn, looked at and relayed for
+ * the evidence.
+ */
+export type Use = 'child' | 'fork' | 'evidence';
+
+export interface HeaderUsePorts {
+  readonly blockchain: Blockchain;
+  readonly consensus: Consensus;
+  readonly invalid: Pick<InvalidBlocks, 'has'>;
+  readonly turns: RelayedTurns;
+}
+
+/** By the score that the header claims; `orphan` where this node does not have the parent. */
+export function useOf(header: Header, ports: HeaderUsePorts): Use | 'orphan' | undefined {
+  const { blockchain, consensus, invalid, turns } = ports;
+  const { view } = blockchain;
+  const id = header.signature;
+  if (heightOf(view, id) !== undefined || invalid.has(id)) return undefined;
+  const parentHeight = heightOf(view, header.reference);
+  const parent = parentHeight === undefined ? undefined : headerRowAt(view, parentHeight);
+  if (parent === undefined) return 'orphan';
+  const tip = blockchain.tip();
+  const score = parent.score + consensus.score(header.consensus);
+  const current = { ...tip, reference: tip.header.reference };
+  if (isBetter({ score, id, reference: header.reference }, current)) {
+    return parentHeight === tip.height ? 'child' : 'fork';
+  }
+  return isTwin(header, tip, consensus) && !turns.isProved(header) ? 'evidence' : undefined;
+}
+
+/** The other block of a miner that makes two in one turn: as good as the tip in every respect. */
+function isTwin(header: Header, tip: Tip, consensus: Consensus): boolean {
+  const { generator, reference } = tip.header;
+  return (
+    equal(header.generator, generator) &&
+    equal(header.reference, reference) &&
+    consensus.turnOf(header) === consensus.turnOf(tip.header) &&
+    consensus.score(header.consensus) === consensus.score(tip.header.consensus)
+  );
+}
+
+/** Blocks of one generator for one turn that are relayed: two prove that there are two. */
+const RELAYED_OF_TURN_MAX = 2;
+const TURNS_MAX = 2_000;
+
+/** How many blocks of each generator and turn this node has relayed. */
+export class RelayedTurns {
+  private readonly consensus: Pick<Consensus, 'turnOf'>;
+  private readonly counts = new Recent<string, number>(TURNS_MAX);
+
+  constructor(consensus: Pick<Consensus, 'turnOf'>) {
+    this.consensus = consensus;
+  }
+
+  add(header: Header): void {
+    const turn = this.turnOf(header);
+    this.counts.set(turn, 1 + (this.counts.get(turn) ?? 0));
+  }
+
+  /** True where one more block of the turn would prove nothing new. */
+  isProved(header: Header): boolean {
+    return (this.counts.get(this.turnOf(header)) ?? 0) >= RELAYED_OF_TURN_MAX;
+  }
+
+  private turnOf(header: Header): string {
+    return `${latin1(header.generator)} ${this.consensus.turnOf(header)}`;
+  }
+}
