@@ -1,0 +1,80 @@
+/**
+ * Applies the blocks of a followed peer, a portion at a time (network.md#sync). A branch that is not
+ * better yet waits in memory until it is.
+ *
+ * Invariants: blocks are applied in order, from any sender; the sender of a forged block is
+ * penalised, and the followed peer for a signed block that breaks a rule; the branch is bounded.
+ */
+import { equal } from '../../base/bytes.ts';
+import { blockId } from '../../block/block.ts';
+import type { CheckedBlock, ForkChoice, Verdict } from '../../chain/fork-choice.ts';
+import type { Session } from '../sessions/session.ts';
+import { GivenUp } from './given-up.ts';
+import type { PeerHeads } from './peer-heads.ts';
+import type { StallWatch } from './stall-detector.ts';
+
+/** A block on its way into the chain, and who sent it. */
+export interface Fetched extends CheckedBlock {
+  readonly session: Session;
+}
+
+export interface BranchPorts {
+  readonly adopt: ForkChoice['adopt'];
+  readonly heads: Pick<PeerHeads, 'ignore'>;
+  readonly watch: Pick<StallWatch, 'adopted' | 'unusable'>;
+}
+
+const BRANCH_BLOCKS_MAX = 1_000;
+const BRANCH_BYTES_MAX = 256 * 1024 * 1024;
+
+export class Branch {
+  private readonly followed: Session;
+  private readonly ports: BranchPorts;
+  private blocks: Fetched[] = [];
+
+  constructor(followed: Session, ports: BranchPorts) {
+    this.followed = followed;
+    this.ports = ports;
+  }
+
+  /** Offers the branch with these blocks at its end. Rejects with GivenUp. */
+  async extend(portion: readonly Fetched[]): Promise<void> {
+    const { adopt, watch } = this.ports;
+    this.blocks.push(...portion);
+    requireBounded(this.blocks);
+    const verdict = await adopt(this.blocks);
+    if (verdict.kind === 'not-better') return;
+    if (verdict.kind === 'unknown-parent') watch.unusable();
+    this.requireAdopted(verdict);
+    if (verdict.kind === 'adopted') watch.adopted(this.blocks.length);
+    this.blocks = [];
+  }
+
+  private requireAdopted(verdict: Verdict): void {
+    switch (verdict.kind) {
+      case 'adopted':
+      case 'known':
+        return;
+      case 'invalid': {
+        const { id, error, isForged } = verdict;
+        // A forgery says nothing about the chain; a signed block that breaks a rule is part of it.
+        const sender = this.blocks.find(({ block }) => equal(blockId(block), id))?.session;
+        const culprit = isForged && sender !== undefined ? sender : this.followed;
+        culprit.offend('invalid-block', error.message);
+        throw new GivenUp(error.message, 'blamed', culprit);
+      }
+      case 'too-deep':
+        this.ports.heads.ignore(this.followed);
+        throw new GivenUp('a fork deeper than max-rollback', 'later');
+      default:
+        // Its time may come, or our own head has moved meanwhile.
+        throw new GivenUp(verdict.kind, 'later');
+    }
+  }
+}
+
+function requireBounded(branch: readonly CheckedBlock[]): void {
+  const bytes = branch.reduce((sum, { block }) => sum + block.bytes.length, 0);
+  if (branch.length <= BRANCH_BLOCKS_MAX && bytes <= BRANCH_BYTES_MAX) return;
+  throw new GivenUp('a long branch that is not better', 'blamed');
+}

@@ -1,0 +1,66 @@
+/**
+ * A request of the download. It ends by its time-out, when the peer is no longer followed, or when
+ * the peer is slow and another one may take over; the time-out of the slow peer runs on.
+ */
+import type { Clock } from '../../base/ports.ts';
+import { SilentLine } from '../sessions/requests.ts';
+import type { Session, Sessions } from '../sessions/session.ts';
+import { GivenUp } from './given-up.ts';
+import type { PeerHeads } from './peer-heads.ts';
+
+export interface AskPorts {
+  readonly heads: Pick<PeerHeads, 'best' | 'defer' | 'markSlow'>;
+  readonly sessions: Pick<Sessions, 'of'>;
+  readonly clock: Clock;
+}
+
+/** Rejects with GivenUp. Once `left` is aborted, nothing is sent and what is pending ends. */
+export type AskPeer = (
+  session: Session,
+  protocol: string,
+  message: Uint8Array,
+  left: AbortSignal,
+) => Promise<Uint8Array>;
+
+/** After that another peer is asked as well. */
+const SLOW_MS = 4_000;
+
+export const createAskPeer =
+  (timeoutMs: number, { heads, sessions, clock }: AskPorts): AskPeer =>
+  (session, protocol, message, left) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+    const elsewhere = (why: string): void => reject(new GivenUp(why, 'elsewhere'));
+    const leave = (): void => elsewhere(String(left.reason));
+    if (left.aborted) {
+      leave();
+      return promise;
+    }
+    left.addEventListener('abort', leave);
+    let cancel = clock.after(SLOW_MS, whenSlow);
+    function whenSlow(): void {
+      heads.markSlow(session, true);
+      cancel = clock.after(SLOW_MS, whenSlow);
+      if (heads.best() !== undefined) elsewhere('others may be faster');
+    }
+    function over(): void {
+      cancel();
+      left.removeEventListener('abort', leave);
+      heads.markSlow(session, false);
+    }
+    function failed(error: unknown): void {
+      over();
+      const why = `no answer: ${String(error)}`;
+      // A broken or dead connection is no offence.
+      if (error instanceof SilentLine) session.close(why);
+      if (sessions.of(session.owner) === session) {
+        heads.defer(session);
+        session.offend('unanswered-request', why);
+      }
+      elsewhere(why);
+    }
+    session.request(protocol, message, timeoutMs).then((answer) => {
+      over();
+      resolve(answer);
+    }, failed);
+    return promise;
+  };

@@ -1,0 +1,99 @@
+/**
+ * Blocks by their ids, from several peers: helpers with as good a chain take turns, and the followed
+ * peer is asked last. Of the blocks only the ids are checked.
+ */
+import { equal } from '../../base/bytes.ts';
+import type { Clock, Log } from '../../base/ports.ts';
+import { type Block, blockBytesMax, blockId, decodeBlock } from '../../block/block.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import { blockProtocols, decodeBlocks, encodeIdList } from '../messages/block-messages.ts';
+import type { Session } from '../sessions/session.ts';
+import type { AskPeer } from './ask-peer.ts';
+import { GivenUp, read } from './given-up.ts';
+import type { PeerHead, PeerHeads } from './peer-heads.ts';
+
+export interface FetchBlocksPorts {
+  readonly scheme: ChainScheme;
+  readonly heads: Pick<PeerHeads, 'holders' | 'ignore'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly ask: AskPeer;
+}
+
+/** A block as it came, and who sent it. */
+export interface Arrived {
+  readonly block: Block;
+  readonly session: Session;
+}
+
+export class BlockFetcher {
+  private readonly ports: FetchBlocksPorts;
+  private readonly blockBytesMax: number;
+  /** Whose turn it is among the helpers. */
+  private turn = 0;
+  private stopped = false;
+
+  constructor(transactionBytesMax: number, ports: FetchBlocksPorts) {
+    this.ports = ports;
+    this.blockBytesMax = blockBytesMax(transactionBytesMax);
+  }
+
+  /** All of these, in order. Rejects with GivenUp. */
+  async fetch(ids: readonly Uint8Array[], target: PeerHead, left: AbortSignal): Promise<Arrived[]> {
+    const { heads, log } = this.ports;
+    const blocks: Arrived[] = [];
+    const asked = new Set<Session>();
+    while (blocks.length < ids.length) {
+      const before = blocks.length;
+      const helper = this.nextHelper(target, asked);
+      const source = helper ?? target.session;
+      asked.add(source);
+      try {
+        await this.fetchInto(blocks, ids.slice(before), source, left);
+      } catch (error) {
+        if (!(error instanceof GivenUp) || helper === undefined || left.aborted) throw error;
+        if (error.reason === 'blamed' && source === target.session) throw error;
+        log.debug('sync.helper-failed', { peer: source.nodeName, why: error.message });
+        if (error.reason === 'blamed') heads.ignore(source);
+      }
+      if (this.stopped) throw new GivenUp('the node stops', 'later');
+      if (helper === undefined && blocks.length === before) {
+        throw new GivenUp('blocks without their bodies', 'blamed');
+      }
+    }
+    return blocks;
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  /** Undefined when all have been asked. */
+  private nextHelper(target: PeerHead, asked: ReadonlySet<Session>): Session | undefined {
+    const helpers = this.ports.heads.holders(target.score).filter((one) => !asked.has(one));
+    return helpers[this.turn++ % Math.max(1, helpers.length)];
+  }
+
+  /** Appends what the peer sends up to the first block that it lacks. */
+  private async fetchInto(
+    blocks: Arrived[],
+    ids: readonly Uint8Array[],
+    session: Session,
+    left: AbortSignal,
+  ): Promise<void> {
+    const { scheme, clock, ask } = this.ports;
+    const answer = await ask(session, blockProtocols.blocks, encodeIdList(ids, scheme), left);
+    const parts = read(session, () => decodeBlocks(answer, scheme, this.blockBytesMax));
+    for (const [i, bytes] of parts.entries()) {
+      if (bytes === undefined || this.stopped) return;
+      const block = read(session, () => decodeBlock(bytes, scheme));
+      const id = ids[i];
+      if (id === undefined || !equal(blockId(block), id)) {
+        session.offend('malformed-message', 'another block than was asked for');
+        throw new GivenUp('another block than was asked for', 'blamed', session);
+      }
+      blocks.push({ block, session });
+      await clock.turn();
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/** The ids of the blocks that a peer's chain has and ours has not, in order, an answer at a time. */
+import { equal } from '../../base/bytes.ts';
+import type { Log } from '../../base/ports.ts';
+import type { Blockchain } from '../../chain/blockchain.ts';
+import type { InvalidBlocks } from '../../chain/invalid-blocks.ts';
+import { headerRowAt, heightOf } from '../../chain/stored-blocks.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import { blockProtocols, decodeIds, encodeIdList } from '../messages/block-messages.ts';
+import type { AskPeer } from './ask-peer.ts';
+import { GivenUp, read } from './given-up.ts';
+import type { PeerHead, PeerHeads } from './peer-heads.ts';
+
+export interface UnknownIdsPorts {
+  readonly scheme: ChainScheme;
+  readonly blockchain: Blockchain;
+  readonly invalid: InvalidBlocks;
+  readonly heads: Pick<PeerHeads, 'ignore'>;
+  readonly log: Log;
+  readonly ask: AskPeer;
+}
+
+/** Throws GivenUp. */
+export async function* unknownIds(
+  target: PeerHead,
+  rollbackMax: number,
+  left: AbortSignal,
+  ports: UnknownIdsPorts,
+): AsyncGenerator<Uint8Array[]> {
+  const { scheme, blockchain, invalid, heads, log, ask } = ports;
+  const { session } = target;
+  let known = newestIds(blockchain, rollbackMax);
+  for (let isFirst = true; ; isFirst = false) {
+    const answer = await ask(session, blockProtocols.ids, encodeIdList(known, scheme), left);
+    const ids = read(session, () => decodeIds(answer, scheme));
+    if (ids === undefined) {
+      // The peer itself has changed its chain since its last answer.
+      if (!isFirst) throw new GivenUp('the peer is on another branch now', 'later');
+      log.error('fork.too-deep', {
+        peer: session.nodeName,
+        max: rollbackMax,
+        why: 'a peer with a better score shares none of the newest blocks',
+      });
+      heads.ignore(session);
+      throw new GivenUp('no common block', 'later');
+    }
+    if (!known.some((id) => equal(id, ids.common))) {
+      session.offend('malformed-message', 'a common block that was not asked about');
+      throw new GivenUp('a common block that was not asked about', 'blamed');
+    }
+    // Copies: views would keep the whole message.
+    const next = ids.next.map((id) => id.slice());
+    const unknown = next.filter((id) => heightOf(blockchain.view, id) === undefined);
+    // A peer that sends our own ids could go on for ever.
+    if (unknown.length === 0) return;
+    if (unknown.some((id) => invalid.has(id))) {
+      session.offend('invalid-block', 'ids of a chain with an invalid block');
+      throw new GivenUp('a chain with an invalid block', 'blamed');
+    }
+    yield unknown;
+    const last = next.at(-1)!;
+    if (equal(last, target.id)) return;
+    known = [last];
+  }
+}
+
+/** Of our chain, the newest first. */
+function newestIds(blockchain: Blockchain, count: number): Uint8Array[] {
+  const { view } = blockchain;
+  const { height } = blockchain.tip();
+  const ids: Uint8Array[] = [];
+  for (let at = height; at > 0 && ids.length < count; at--) {
+    const row = headerRowAt(view, at);
+    if (row !== undefined) ids.push(row.header.signature);
+  }
+  return ids;
+}
