@@ -1,6 +1,6 @@
 /** Peers in text forms: `<host name>/<address in digits>:<port>`. */
 import { isDigits, type PeerAddress, parseAddress } from '../network/messages/peer-address.ts';
-import type { KnownPlace } from '../network/peers/address-book.ts';
+import type { KnownPlace } from '../network/peers/known-places.ts';
 import type { Session } from '../network/sessions/session.ts';
 import type { PeersPort, Services } from './services.ts';
 

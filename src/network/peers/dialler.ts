@@ -17,7 +17,6 @@ export interface DiallerOptions {
   readonly connectionsMax: number;
   readonly delayMs: number;
   readonly connectionMs: number;
-  /** Address of the owner of this node, as text. */
 }
 
 export interface DiallerPorts {

@@ -1,0 +1,146 @@
+/**
+ * Places that are configured or where a handshake has succeeded.
+ *
+ * Invariants: a configured place is never forgotten; a learned one is, some time after the last
+ * message of its owner, and when there are too many; one from the file that was never met again is
+ * forgotten after so many dials.
+ */
+import { latin1 } from '../../base/bytes.ts';
+import type { Clock } from '../../base/ports.ts';
+import { addressText, type PeerAddress } from '../messages/peer-address.ts';
+
+export interface KnownPlace {
+  readonly address: PeerAddress;
+  readonly configured: boolean;
+  /** Time of day. */
+  readonly lastSeen: number;
+  /** The owner last met there; undefined before the first handshake. */
+  readonly owner: Uint8Array | undefined;
+}
+
+interface Row {
+  readonly address: PeerAddress;
+  readonly configured: boolean;
+  lastSeen: number;
+  /** The same moment on the monotonic clock. */
+  seenAt: number;
+  owner: Uint8Array | undefined;
+  /** Since the last successful handshake there. */
+  failedDials: number;
+  /** Read from the file, without a successful handshake since the start. */
+  isUnconfirmed: boolean;
+}
+
+export const LEARNED_MAX = 1000;
+/** Failed dials after which an address from the file is dropped, unless one has succeeded. */
+const FAILED_DIALS_MAX = 10;
+
+export class KnownPlaces {
+  private readonly rows = new Map<string, Row>();
+  private readonly rowsMax: number;
+  private readonly residenceMs: number;
+  private readonly clock: Clock;
+  /** Addresses in digits of configured hosts. */
+  private readonly located = new Map<string, string>();
+
+  constructor(configured: readonly PeerAddress[], residenceMs: number, clock: Clock) {
+    this.rowsMax = LEARNED_MAX + configured.length;
+    this.residenceMs = residenceMs;
+    this.clock = clock;
+    for (const address of configured) this.add(address, true);
+  }
+
+  has(text: string): boolean {
+    return this.rows.has(text);
+  }
+
+  /** By their text, without those whose time is over. */
+  all(): ReadonlyMap<string, KnownPlace> {
+    const now = this.clock.monotonic();
+    for (const [text, { configured, seenAt }] of this.rows) {
+      if (!configured && now - seenAt > this.residenceMs) this.rows.delete(text);
+    }
+    return this.rows;
+  }
+
+  /** From the file. */
+  restore(address: PeerAddress): void {
+    if (!this.has(addressText(address))) this.add(address, false).isUnconfirmed = true;
+  }
+
+  /** A handshake with this owner has succeeded there. */
+  confirm(address: PeerAddress, owner: Uint8Array): void {
+    const row = this.rows.get(addressText(address)) ?? this.add(address, false);
+    row.owner = owner;
+    row.failedDials = 0;
+    row.isUnconfirmed = false;
+    this.see(row);
+  }
+
+  suspect(address: PeerAddress, owner: Uint8Array): void {
+    const row = this.rows.get(addressText(address));
+    if (row !== undefined) row.owner = owner;
+  }
+
+  /** A dial has failed. */
+  fail(address: PeerAddress): void {
+    const text = addressText(address);
+    const row = this.rows.get(text);
+    if (row === undefined || row.configured) return;
+    // Its time begins anew with every start of the node, so it would be dialled for ever.
+    if (++row.failedDials >= FAILED_DIALS_MAX && row.isUnconfirmed) this.rows.delete(text);
+  }
+
+  touch(owner: Uint8Array): void {
+    const key = latin1(owner);
+    for (const row of this.rows.values()) {
+      if (row.owner !== undefined && latin1(row.owner) === key) this.see(row);
+    }
+  }
+
+  /** Drops what was learned of owners who are no members any more. */
+  forget(isMember: (owner: Uint8Array) => boolean): void {
+    for (const [text, { configured, owner }] of this.rows) {
+      if (!configured && owner !== undefined && !isMember(owner)) this.rows.delete(text);
+    }
+  }
+
+  /** A configured place stays. */
+  remove(text: string): void {
+    if (this.rows.get(text)?.configured === false) this.rows.delete(text);
+  }
+
+  locate(host: string, digits: string): void {
+    this.located.set(host, digits);
+  }
+
+  isConfigured(owner: Uint8Array | undefined, host: string): boolean {
+    const key = owner === undefined ? undefined : latin1(owner);
+    return [...this.rows.values()].some(
+      (row) =>
+        row.configured &&
+        (row.address.host === host ||
+          this.located.get(row.address.host) === host ||
+          (row.owner !== undefined && latin1(row.owner) === key)),
+    );
+  }
+
+  private add(address: PeerAddress, configured: boolean): Row {
+    const row: Row = {
+      ...{ address, configured, lastSeen: 0, seenAt: 0, owner: undefined },
+      ...{ failedDials: 0, isUnconfirmed: false },
+    };
+    this.see(row);
+    this.rows.set(addressText(address), row);
+    if (this.rows.size > this.rowsMax) {
+      const oldest = [...this.rows].find(([, { configured }]) => !configured);
+      if (oldest !== undefined) this.rows.delete(oldest[0]);
+    }
+    return row;
+  }
+
+  private see(row: Row): void {
+    row.lastSeen = this.clock.now();
+    row.seenAt = this.clock.monotonic();
+  }
+}

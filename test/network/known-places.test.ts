@@ -1,0 +1,65 @@
+import t from 'tap';
+import { addressText, type PeerAddress } from '../../src/network/messages/peer-address.ts';
+import { KnownPlaces, LEARNED_MAX } from '../../src/network/peers/known-places.ts';
+import { fakeClock } from '../node/fake-clock.ts';
+
+const DAY_MS = 86_400_000;
+const OWNER = Uint8Array.of(1);
+const OTHER = Uint8Array.of(2);
+
+const place = (name: string): PeerAddress => ({ host: name, port: 6864 });
+const names = (places: KnownPlaces): string[] =>
+  [...places.all().values()].map(({ address }) => address.host);
+
+function known(...configured: string[]) {
+  const clock = fakeClock(0);
+  return { clock, places: new KnownPlaces(configured.map(place), DAY_MS, clock) };
+}
+
+t.test('what was learned is forgotten, what is configured is not', async (t) => {
+  const { clock, places } = known('listed');
+  places.confirm(place('met'), OWNER);
+  places.confirm(place('silent'), OTHER);
+  await clock.advance(DAY_MS);
+  places.touch(OWNER);
+  await clock.advance(1);
+  t.strictSame(names(places), ['listed', 'met'], 'a day after the last message');
+  places.forget(() => false);
+  t.strictSame(names(places), ['listed'], 'of owners who are no members');
+  places.remove(addressText(place('listed')));
+  t.strictSame(names(places), ['listed']);
+});
+
+t.test('failed dials count for what is in the file and was never met', async (t) => {
+  const { places } = known('listed');
+  for (const name of ['listed', 'old', 'met']) places.restore(place(name));
+  places.confirm(place('met'), OWNER);
+  for (let i = 0; i < 9; i++) for (const { address } of places.all().values()) places.fail(address);
+  t.strictSame(names(places), ['listed', 'old', 'met']);
+  for (const { address } of places.all().values()) places.fail(address);
+  t.strictSame(names(places), ['listed', 'met']);
+});
+
+t.test('the oldest learned places make room', async (t) => {
+  const { places } = known('listed');
+  for (let i = 0; i <= LEARNED_MAX; i++) places.confirm(place(`p${i}`), OWNER);
+  const all = names(places);
+  t.equal(all.length, LEARNED_MAX + 1);
+  t.strictSame(all.slice(0, 2), ['listed', 'p1']);
+});
+
+t.test(
+  'a configured node is known by its host, its address in digits, and its owner',
+  async (t) => {
+    const { places } = known('listed');
+    places.locate('listed', '10.0.0.1');
+    places.confirm(place('learned'), OTHER);
+    t.ok(places.isConfigured(undefined, 'listed'));
+    t.ok(places.isConfigured(undefined, '10.0.0.1'));
+    t.notOk(places.isConfigured(OWNER, '10.0.0.9'));
+    places.confirm(place('listed'), OWNER);
+    t.ok(places.isConfigured(OWNER, '10.0.0.9'));
+    t.notOk(places.isConfigured(OTHER, 'learned'));
+    t.notOk(places.isConfigured(undefined, 'learned'));
+  },
+);
