@@ -12,10 +12,10 @@ import { createDialler } from './peers/dialler.ts';
 import { serveIdentity } from './peers/identity-query.ts';
 import { initialSync } from './peers/initial-sync.ts';
 import { createExchange } from './peers/peer-exchange.ts';
-import { STRANGERS_MAX } from './sessions/candidates.ts';
 import { createHandshake, type HandshakePorts } from './sessions/handshake.ts';
 import { createPenalties, type Penalties } from './sessions/penalties.ts';
 import { createSessions, type SessionRegistry } from './sessions/session-registry.ts';
+import { STRANGERS_MAX } from './sessions/unproved-connections.ts';
 
 export interface PeeringOptions {
   /** What this node says about itself in the handshake. */

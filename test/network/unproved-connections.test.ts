@@ -1,6 +1,9 @@
 import t from 'tap';
 import type { PeerConnection } from '../../src/base/network.ts';
-import { Candidates, EARLY_STREAMS_MAX } from '../../src/network/sessions/candidates.ts';
+import {
+  EARLY_STREAMS_MAX,
+  UnprovedConnections,
+} from '../../src/network/sessions/unproved-connections.ts';
 import { fakeClock } from '../node/fake-clock.ts';
 
 const HANDSHAKE_MS = 1000;
@@ -31,14 +34,14 @@ function line(outbound: boolean, remoteHost = '10.0.0.1'): Line {
   return { connection, isAborted: () => aborted };
 }
 
-function candidates() {
+function unproved() {
   const clock = fakeClock(0);
   const options = { handshakeMs: HANDSHAKE_MS, isKept: () => false };
-  return { clock, all: new Candidates<string>(options, clock) };
+  return { clock, all: new UnprovedConnections<string>(options, clock) };
 }
 
 t.test('one handshake, and on a connection of others only', async (t) => {
-  const { all } = candidates();
+  const { all } = unproved();
   const [own, other] = [line(true), line(false)];
   all.arrive(other.connection);
   t.ok(all.beginHandshake(other.connection));
@@ -47,7 +50,7 @@ t.test('one handshake, and on a connection of others only', async (t) => {
 });
 
 t.test('a connection that says nothing ends', async (t) => {
-  const { all, clock } = candidates();
+  const { all, clock } = unproved();
   const [silent, busy] = [line(false), line(false)];
   all.arrive(silent.connection);
   all.arrive(busy.connection);
@@ -61,7 +64,7 @@ t.test('a connection that says nothing ends', async (t) => {
 });
 
 t.test('what it becomes is decided once', async (t) => {
-  const { all } = candidates();
+  const { all } = unproved();
   const [good, bad] = [line(false), line(false)];
   for (const { connection } of [good, bad]) all.arrive(connection);
   all.succeed(good.connection, 'session');
@@ -72,7 +75,7 @@ t.test('what it becomes is decided once', async (t) => {
 });
 
 t.test('streams that come before the session', async (t) => {
-  const { all } = candidates();
+  const { all } = unproved();
   const [own, other] = [line(true), line(false)];
   t.notOk(all.mayOpenStream(other.connection), 'who dials knows when the handshake is over');
   for (let i = 0; i < EARLY_STREAMS_MAX; i++) {

@@ -7,16 +7,16 @@ import { within } from '../../base/deadline.ts';
 import type { PeerConnection, PeerStream } from '../../base/network.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { HELLO_BYTES_MAX } from '../messages/handshake-messages.ts';
-import type { Candidates } from './candidates.ts';
 import { type Handshake, HandshakeRefused, type Identity } from './handshake.ts';
 import type { Penalties } from './penalties.ts';
+import type { UnprovedConnections } from './unproved-connections.ts';
 
 export interface EntrancePorts<Session> {
   readonly clock: Clock;
   readonly log: Log;
   readonly handshake: Handshake;
   readonly penalties: Penalties;
-  readonly candidates: Candidates<Session>;
+  readonly unproved: UnprovedConnections<Session>;
   /** True for a host that the configuration names. */
   readonly isConfigured: (host: string) => boolean;
   /** Opens the session of a proved identity; otherwise the reason why there is none. */
@@ -34,12 +34,12 @@ export function createEntrance<Session>(
   handshakeMs: number,
   ports: EntrancePorts<Session>,
 ): Entrance<Session> {
-  const { clock, log, handshake, penalties, candidates } = ports;
+  const { clock, log, handshake, penalties, unproved } = ports;
 
   const admitOn = (connection: PeerConnection) => (identity: Identity) => {
     const admitted = ports.admit(identity, connection);
     if (typeof admitted === 'string') return admitted;
-    candidates.succeed(connection, admitted);
+    unproved.succeed(connection, admitted);
     return undefined;
   };
 
@@ -52,7 +52,7 @@ export function createEntrance<Session>(
       const why = 'Timeout expired while waiting for handshake';
       await within(clock, handshakeMs, why, action);
     } catch (cause) {
-      candidates.fail(connection);
+      unproved.fail(connection);
       await refuse(connection, cause as Error);
       throw cause;
     }
@@ -72,7 +72,7 @@ export function createEntrance<Session>(
 
   return {
     answer(stream, connection) {
-      if (!candidates.beginHandshake(connection)) return stream.abort();
+      if (!unproved.beginHandshake(connection)) return stream.abort();
       run(connection, () => handshake.answer(connection, stream, admitOn(connection))).catch(
         unlessOurs(() => {}),
       );
@@ -83,7 +83,7 @@ export function createEntrance<Session>(
         const stream = await connection.open(protocol, HELLO_BYTES_MAX, signal);
         await handshake.dial(connection, stream, admitOn(connection));
       });
-      const session = await candidates.sessionOf(connection);
+      const session = await unproved.sessionOf(connection);
       if (session === undefined) throw new Error('the connection has ended');
       return session;
     },

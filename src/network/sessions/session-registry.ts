@@ -1,7 +1,7 @@
 /**
  * All sessions of this node (network.md#handshake, network.md#registration, network.md#penalties):
- * a connection is a candidate (candidates.ts) until its handshake is over (entrance.ts), then a
- * session in a table (session-table.ts) that is served by protocol (protocols.ts).
+ * a connection is unproved (unproved-connections.ts) until its handshake is over (entrance.ts), then
+ * it is a session in the table (session-table.ts) and served by protocol (protocols.ts).
  *
  * Invariants: every owner is a member of the network as of the present head (H-25); a connection
  * without a session is served nothing but the handshake and the question of
@@ -13,7 +13,6 @@ import type { Clock, Log } from '../../base/ports.ts';
 import { Recent } from '../../base/recent.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { HELLO_BYTES_MAX } from '../messages/handshake-messages.ts';
-import { Candidates } from './candidates.ts';
 import {
   type ConnectedSession,
   createConnectedSession,
@@ -28,6 +27,7 @@ import type { Penalties } from './penalties.ts';
 import { Protocols } from './protocols.ts';
 import type { Session, Sessions } from './session.ts';
 import { SessionTable } from './session-table.ts';
+import { UnprovedConnections } from './unproved-connections.ts';
 
 export interface SessionsOptions {
   readonly connectionsMax: number;
@@ -83,13 +83,13 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
   const opened: ((session: Session) => void)[] = [];
   const closed: ((session: Session, reason: string) => void)[] = [];
   const isHostConfigured = (host: string): boolean => isConfigured(undefined, host);
-  const candidates = new Candidates<ConnectedSession>(
+  const unproved = new UnprovedConnections<ConnectedSession>(
     { handshakeMs, isKept: isHostConfigured },
     clock,
   );
   const entrance = createEntrance(handshakeMs, {
     ...ports,
-    candidates,
+    unproved,
     isConfigured: isHostConfigured,
     admit,
   });
@@ -148,7 +148,7 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
   function incoming(connection: PeerConnection): void {
     const isRefused = penalties.blacklistReason(undefined, connection.remoteHost) !== undefined;
     if (stopped || isRefused) connection.abort();
-    else candidates.arrive(connection);
+    else unproved.arrive(connection);
   }
 
   return {
@@ -166,8 +166,8 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
       network.handle(wireName(HANDSHAKE), once, entrance.answer);
       for (const { protocol, limits, serve } of protocols.all()) {
         network.handle(wireName(protocol), limits, (stream, connection) => {
-          if (!candidates.mayOpenStream(connection)) return stream.abort();
-          void candidates.sessionOf(connection).then((session) => {
+          if (!unproved.mayOpenStream(connection)) return stream.abort();
+          void unproved.sessionOf(connection).then((session) => {
             if (session === undefined) stream.abort();
             else return serve(session, stream);
           });

@@ -1,22 +1,22 @@
 /**
- * Connections on their way to a session.
+ * Connections whose other end has not proved yet who it is: on their way to a session, or to none.
  *
  * Invariants: a connection that others opened gets one handshake and must begin it in time; whether
  * a connection becomes a session is decided once; until then a few of its streams wait and the rest
- * are refused. Hosts take turns in the limited places (base/strangers.ts).
+ * are refused. Those that others opened have a limited number of places (base/strangers.ts).
  */
 import type { PeerConnection } from '../../base/network.ts';
 import type { Clock } from '../../base/ports.ts';
 import { createStrangers, type Strangers } from '../../base/strangers.ts';
 
-export interface CandidateOptions {
+export interface UnprovedOptions {
   /** Silence after which a connection that others opened ends. */
   readonly handshakeMs: number;
   /** True for a host that the configuration names. */
   readonly isKept: (host: string) => boolean;
 }
 
-interface Candidate<Session> {
+interface Unproved<Session> {
   /** Undefined: the handshake failed. */
   readonly outcome: PromiseWithResolvers<Session | undefined>;
   /** Others opened it, and its handshake has not begun. */
@@ -32,13 +32,13 @@ const STRANGERS_OF_ONE_HOST = 16;
 /** Streams of a connection that may come before its session. */
 export const EARLY_STREAMS_MAX = 16;
 
-export class Candidates<Session> {
+export class UnprovedConnections<Session> {
   private readonly clock: Clock;
   private readonly handshakeMs: number;
   private readonly strangers: Strangers<PeerConnection>;
-  private readonly candidates = new WeakMap<PeerConnection, Candidate<Session>>();
+  private readonly known = new WeakMap<PeerConnection, Unproved<Session>>();
 
-  constructor({ handshakeMs, isKept }: CandidateOptions, clock: Clock) {
+  constructor({ handshakeMs, isKept }: UnprovedOptions, clock: Clock) {
     this.clock = clock;
     this.handshakeMs = handshakeMs;
     const [ofOneHost, inAll] = [STRANGERS_OF_ONE_HOST, STRANGERS_MAX];
@@ -47,11 +47,11 @@ export class Candidates<Session> {
 
   /** A connection that others opened. */
   arrive(connection: PeerConnection): void {
-    const candidate = this.of(connection);
-    candidate.isSilent = true;
+    const unproved = this.of(connection);
+    unproved.isSilent = true;
     this.strangers.add(connection, connection.remoteHost, () => connection.abort());
     const cancel = this.clock.after(this.handshakeMs, () => {
-      if (candidate.isSilent) connection.abort();
+      if (unproved.isSilent) connection.abort();
     });
     connection.onClose(() => {
       cancel();
@@ -61,17 +61,17 @@ export class Candidates<Session> {
 
   /** False for a second handshake, and for one on a connection that this node has dialled. */
   beginHandshake(connection: PeerConnection): boolean {
-    const candidate = this.of(connection);
-    const { isSilent } = candidate;
-    candidate.isSilent = false;
+    const unproved = this.of(connection);
+    const { isSilent } = unproved;
+    unproved.isSilent = false;
     return isSilent;
   }
 
   succeed(connection: PeerConnection, session: Session): void {
-    const candidate = this.of(connection);
-    candidate.isSession = true;
+    const unproved = this.of(connection);
+    unproved.isSession = true;
     this.strangers.remove(connection);
-    candidate.outcome.resolve(session);
+    unproved.outcome.resolve(session);
   }
 
   fail(connection: PeerConnection): void {
@@ -89,20 +89,20 @@ export class Candidates<Session> {
    * knows when the handshake is over, so its earlier streams are refused.
    */
   mayOpenStream(connection: PeerConnection): boolean {
-    const candidate = this.of(connection);
-    if (candidate.isSession) return true;
-    candidate.early += 1;
-    if (candidate.early > EARLY_STREAMS_MAX) connection.abort();
-    return connection.outbound && candidate.early <= EARLY_STREAMS_MAX;
+    const unproved = this.of(connection);
+    if (unproved.isSession) return true;
+    unproved.early += 1;
+    if (unproved.early > EARLY_STREAMS_MAX) connection.abort();
+    return connection.outbound && unproved.early <= EARLY_STREAMS_MAX;
   }
 
-  private of(connection: PeerConnection): Candidate<Session> {
-    const known = this.candidates.get(connection);
+  private of(connection: PeerConnection): Unproved<Session> {
+    const known = this.known.get(connection);
     if (known !== undefined) return known;
     const outcome = Promise.withResolvers<Session | undefined>();
-    const candidate = { outcome, isSilent: false, isSession: false, early: 0 };
-    this.candidates.set(connection, candidate);
+    const unproved = { outcome, isSilent: false, isSession: false, early: 0 };
+    this.known.set(connection, unproved);
     connection.onClose(() => outcome.resolve(undefined));
-    return candidate;
+    return unproved;
   }
 }
