@@ -19,18 +19,18 @@ import type { Fee } from '../tx/rules/fees.ts';
 import type { Tx } from '../tx/transaction.ts';
 
 /** The chain at one height: the committed head, or a state that stays as it is. */
-export interface ChainState {
+export interface ChainView {
   readonly view: LedgerView;
   /** Height of the last block. */
   height(): number;
 }
 
-export interface Snapshot extends ChainState {
+export interface Snapshot extends ChainView {
   /** Called within seconds: a snapshot keeps old pages of the store alive. */
   release(): void;
 }
 
-export interface Services extends ChainState {
+export interface Services extends ChainView {
   readonly settings: ApiSettings;
   readonly scheme: ChainScheme;
   readonly family: CryptoFamily;

@@ -110,8 +110,8 @@ t.test('scenario 29: a block that is there already changes nothing', async (t) =
   const second = await maker.forge();
   for (const block of [first, second]) await judge.node.blockchain.append(block);
   const before = judge.store.dump();
-  let told = 0;
-  judge.node.blockchain.listen({ block: () => told++ });
+  let notified = 0;
+  judge.node.blockchain.listen({ block: () => notified++ });
   for (const block of [first, second]) {
     for (let i = 0; i < 500; i++) {
       await judge.node.blockchain.append(block).catch((error: Error) => {
@@ -119,7 +119,7 @@ t.test('scenario 29: a block that is there already changes nothing', async (t) =
       });
     }
   }
-  t.equal(told, 0);
+  t.equal(notified, 0);
   t.equal(tip(judge).height, 3);
   t.strictSame(judge.store.dump(), before);
 });

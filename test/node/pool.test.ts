@@ -38,18 +38,18 @@ t.test('nobody is told of a transaction before it is durable', async (t) => {
   const disk = Promise.withResolvers<void>();
   whole.records.disk = disk.promise;
   const tx = whole.transfer(owner, one, 5);
-  const told: string[] = [];
+  const notified: string[] = [];
   const both = ['first', 'second'].map((name, i) =>
     (i === 0 ? Promise.resolve() : turn())
       .then(() => whole.node.pool.submit(tx))
-      .then(() => told.push(name)),
+      .then(() => notified.push(name)),
   );
   await turn();
   await turn();
-  t.strictSame(told, []);
+  t.strictSame(notified, []);
   disk.resolve();
   await Promise.all(both);
-  t.strictSame(told.sort(), ['first', 'second']);
+  t.strictSame(notified.sort(), ['first', 'second']);
 });
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

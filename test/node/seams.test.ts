@@ -91,22 +91,22 @@ const seams: Readonly<Record<string, Seam>> = {
 
   async 'listener of the pool'(t, charge, fire) {
     const { at, pool } = await bench();
-    const told: unknown[] = [];
+    const notified: unknown[] = [];
     pool.listen({ added: () => charge.pass() });
-    pool.listen({ added: (entry) => told.push(entry) });
+    pool.listen({ added: (entry) => notified.push(entry) });
     fire();
     await pool.submit(payment(alice, bob, 1n, at.clock.time));
-    t.equal(told.length, 1, 'the others are told');
+    t.equal(notified.length, 1, 'the others are notified');
   },
 
   async 'listener of the chain'(t, charge, fire) {
     const { at } = await bench();
-    const told: unknown[] = [];
+    const notified: unknown[] = [];
     at.blockchain.listen({ block: () => charge.pass() });
-    at.blockchain.listen({ block: (event) => told.push(event) });
+    at.blockchain.listen({ block: (event) => notified.push(event) });
     fire();
     await mine(at);
-    t.equal(told.length, 1, 'the others are told');
+    t.equal(notified.length, 1, 'the others are notified');
     await mine(at);
     t.equal(at.blockchain.tip().height, 3);
   },

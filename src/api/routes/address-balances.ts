@@ -11,7 +11,7 @@ import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
-import type { ChainState, Services } from '../services.ts';
+import type { ChainView, Services } from '../services.ts';
 import { AddressList, Balance as BalanceShape } from '../shapes.ts';
 
 const group = 'addresses';
@@ -105,7 +105,7 @@ const Details = Type.Object({
 
 function detailsOf(
   { bytes, text }: params.Address,
-  { view, height }: ChainState,
+  { view, height }: ChainView,
 ): Record<string, unknown> {
   const account = accountOf(view, bytes);
   return {

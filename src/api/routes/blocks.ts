@@ -12,7 +12,7 @@ import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { inTurns, joined, type LongAnswer, mapped } from '../pieces.ts';
 import { route } from '../route.ts';
-import type { ChainState, Services } from '../services.ts';
+import type { ChainView, Services } from '../services.ts';
 
 const group = 'blocks';
 const NO_BLOCK = JSON.stringify({ status: 'error', details: 'No block for this height' });
@@ -27,7 +27,7 @@ const to = params.positive('Last height, at most 99 above the first.');
 const Height = Type.Object({ height: Int32 });
 
 /** Height of the block with this signature. Throws ApiError BlockNotFound. */
-export function heightOf(signature: Uint8Array, { view }: Pick<ChainState, 'view'>): number {
+export function heightOf(signature: Uint8Array, { view }: Pick<ChainView, 'view'>): number {
   const height = heightById(view, signature);
   if (height === undefined) throw apiError('BlockNotFound', base58.encode(signature));
   return height;
@@ -139,7 +139,7 @@ function checkRange(from: number, to: number): void {
 }
 
 /** The headers of the existing heights of a range. */
-function* headersOf(from: number, to: number, state: ChainState): Generator<PlacedHeader> {
+function* headersOf(from: number, to: number, state: ChainView): Generator<PlacedHeader> {
   const top = Math.min(to, state.height());
   for (let height = from; height <= top; height++) yield headerAt(state.view, height)!;
 }

@@ -18,7 +18,7 @@ import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { inTurns, listOf, mapped, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
-import type { ChainState, ExecutionStatus, Services } from '../services.ts';
+import type { ChainView, ExecutionStatus, Services } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 
 const group = 'contracts';
@@ -43,7 +43,7 @@ const recordJson = ([id, { image, imageHash, version, active }]: readonly [
 });
 
 /** Throws ApiError ContractNotFound. */
-function found(id: Uint8Array, { view }: ChainState): Contract {
+function found(id: Uint8Array, { view }: ChainView): Contract {
   const contract = contractById(view, id);
   if (contract === undefined) throw apiError('ContractNotFound', base58.encode(id));
   return contract;
@@ -51,7 +51,7 @@ function found(id: Uint8Array, { view }: ChainState): Contract {
 
 const ALL: EntriesQuery = { offset: 0, limit: Infinity };
 
-const entriesOf = (id: Uint8Array, query: EntriesQuery, { view }: ChainState) =>
+const entriesOf = (id: Uint8Array, query: EntriesQuery, { view }: ChainView) =>
   listOf(entriesPage(contractEntries(view, id, limits.entryRows), query), entryJson);
 
 const all = route({

@@ -8,7 +8,7 @@ import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { inTurns, listOf, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
-import type { ChainState } from '../services.ts';
+import type { ChainView } from '../services.ts';
 import { AddressList } from '../shapes.ts';
 
 const group = 'permissions';
@@ -16,7 +16,7 @@ const group = 'permissions';
 const Role = Type.Object({ role: Type.String(), dueTimestamp: Type.Optional(Int64) });
 const Roles = Type.Object({ roles: Type.Array(Role), timestamp: Int64 });
 
-function rolesJson(address: Uint8Array, timestamp: number, { view }: ChainState) {
+function rolesJson(address: Uint8Array, timestamp: number, { view }: ChainView) {
   return rolesAt(view, address, timestamp).map(({ role, due }) => {
     const name = roleName(role);
     assert(name !== undefined, `role ${role} has a name`);

@@ -25,14 +25,14 @@ import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
-import type { ChainState, Services } from '../services.ts';
+import type { ChainView, Services } from '../services.ts';
 import { Transaction } from '../shapes.ts';
 
 const group = 'privacy';
 const Strings = Type.Array(Type.String());
 
 /** Throws ApiError PolicyNotFound. */
-function found(id: Uint8Array, { view }: ChainState): Policy {
+function found(id: Uint8Array, { view }: ChainView): Policy {
   const policy = policyById(view, id);
   if (policy === undefined) throw apiError('PolicyNotFound');
   return policy;

@@ -197,7 +197,7 @@ async function signed(body: JsonObject, services: Services): Promise<Tx> {
 }
 
 /** Of a request that may mean two layouts, the one that was signed; the first if none was. */
-async function meant(candidates: readonly [Tx, ...Tx[]], { verifier }: Services): Promise<Tx> {
+async function signedOne(candidates: readonly [Tx, ...Tx[]], { verifier }: Services): Promise<Tx> {
   if (candidates.length > 1) {
     for (const tx of candidates) {
       const proof = tx.proofs[0];
@@ -264,7 +264,7 @@ const broadcast = route({
   async handle({ body }, services) {
     services.pool.admit?.();
     const candidates = broadcastFromJson(body, services.scheme);
-    const tx = candidates.length === 1 ? candidates[0] : await meant(candidates, services);
+    const tx = candidates.length === 1 ? candidates[0] : await signedOne(candidates, services);
     await requireData(tx, services);
     return await submit(tx, services);
   },
