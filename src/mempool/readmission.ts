@@ -7,18 +7,21 @@
 import { latin1 } from '../base/bytes.ts';
 import type { Clock, Journal, Log } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
+import { allGood } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { PoolEntry } from './entry.ts';
+import type { Entries } from './entries.ts';
+import { entryOf, type PoolEntry } from './entry.ts';
+import type { PoolChain } from './pool-chain.ts';
+import { NOTHING_SPENT } from './spending.ts';
+import type { Unsettled } from './unsettled.ts';
 
 export interface ReadmissionPorts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Log;
-  /** True where the pool or the chain has it. */
-  isKnown(tx: Tx, key: string): boolean;
-  put(tx: Tx): PoolEntry;
-  /** All of one reorganisation, in the order of the chain. */
-  done(entries: readonly PoolEntry[]): void;
+  readonly state: Pick<PoolChain, 'isMined'>;
+  readonly entries: Entries;
+  readonly unsettled: Unsettled;
 }
 
 export interface Readmission {
@@ -30,26 +33,38 @@ export interface Readmission {
   idle(): Promise<void>;
   /** What a rewritten journal must go on to hold. */
   underWay(): Uint8Array[];
+  /** What comes after this stays in the journal until the next start. */
+  stop(): void;
 }
 
 export function createReadmission(ports: ReadmissionPorts): Readmission {
-  const { journal, clock, log } = ports;
+  const { journal, clock, log, state, entries, unsettled } = ports;
   /** Its blocks are still in the chain; forgotten where they stay there, since the write failed. */
   let kept: Iterable<Tx> = [];
   const returning = new Set<Iterable<Tx>>();
   let running = Promise.resolve();
+  let stopped = false;
 
   async function putBack(txs: Iterable<Tx>): Promise<void> {
     const turns = createTurns(clock);
-    const entries: PoolEntry[] = [];
+    const returned: PoolEntry[] = [];
     for (const mined of txs) {
       if (turns.due()) await turns.take();
       const tx = waitingOf(mined);
-      const key = latin1(tx.id);
-      if (!tx.def.internal && !ports.isKnown(tx, key)) entries.push(ports.put(tx));
+      if (!tx.def.internal && !isKnown(tx)) returned.push(put(tx));
     }
-    ports.done(entries.filter((entry) => !entry.removed));
+    unsettled.putFirst(returned.filter((entry) => !entry.removed));
     returning.delete(txs);
+  }
+
+  const isKnown = (tx: Tx): boolean =>
+    stopped || entries.get(latin1(tx.id)) !== undefined || state.isMined(tx.id);
+
+  function put(tx: Tx): PoolEntry {
+    const entry = entryOf(tx, allGood(tx), NOTHING_SPENT, true);
+    entries.put(entry);
+    unsettled.shake([entry]);
+    return entry;
   }
 
   return {
@@ -70,6 +85,9 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     idle: () => running,
     underWay: () =>
       [kept, ...returning].flatMap((txs) => Array.from(txs, (tx) => waitingOf(tx).bytes)),
+    stop() {
+      stopped = true;
+    },
   };
 }
 

@@ -13,7 +13,7 @@ import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.t
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
-import type { PoolChain } from './pool.ts';
+import type { PoolChain } from './pool-chain.ts';
 import { spendingOf } from './spending.ts';
 
 export function createTrial(

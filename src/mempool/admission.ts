@@ -1,0 +1,128 @@
+/**
+ * The way into the pool (mempool.md#admission).
+ *
+ * Invariants: an entry was valid on the head when it came in, together with what its sender has in
+ * the pool already; it is on disk before `submit` resolves; the first proofs for an id stay (H-18).
+ */
+import { equal, latin1 } from '../base/bytes.ts';
+import { apiError, refused } from '../base/errors.ts';
+import type { Journal, Log, SignatureCheck, Verifier } from '../base/ports.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import { refusalFrom } from '../codec/refusal.ts';
+import { addChecks, allGood, type ProofVerdicts, takeVerdicts } from '../tx/proof-verdicts.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { decodeTx } from '../tx/tx-bytes.ts';
+import type { Entries } from './entries.ts';
+import { entryOf, type PoolEntry } from './entry.ts';
+import type { PoolChain } from './pool-chain.ts';
+import type { Senders } from './senders.ts';
+import type { Spending } from './spending.ts';
+
+export interface AdmissionPorts {
+  readonly scheme: ChainScheme;
+  readonly state: Pick<PoolChain, 'tryApply'>;
+  readonly verifier: Verifier;
+  readonly journal: Journal;
+  readonly log: Log;
+  readonly entries: Entries;
+  readonly senders: Senders;
+}
+
+export interface Admission {
+  /** Throws ApiError. */
+  submit(tx: Tx): Promise<Tx>;
+  /** Throws ApiError where `submit` would refuse it, wrong signatures aside. */
+  check(tx: Tx): void;
+  /** Takes in what was let in before, and is on disk. Throws ApiError. */
+  letInAgain(tx: Tx): PoolEntry;
+}
+
+export function createAdmission(ports: AdmissionPorts): Admission {
+  const { scheme, state, verifier, journal, log, entries, senders } = ports;
+  const arriving = new Map<string, Promise<Tx>>();
+
+  async function submit(tx: Tx): Promise<Tx> {
+    // First: while it is on its way to the disk it is among the entries already. By all its bytes,
+    // so that a copy with a wrong proof does not decide about the good one (H-18).
+    const bytes = latin1(tx.bytes);
+    const running = arriving.get(bytes);
+    if (running !== undefined) return running;
+    const arrival = admit(tx, latin1(tx.id));
+    arriving.set(bytes, arrival);
+    try {
+      return await arrival;
+    } finally {
+      arriving.delete(bytes);
+    }
+  }
+
+  async function admit(tx: Tx, key: string): Promise<Tx> {
+    if (tx.def.internal) throw apiError('BadTransactionType', tx.type, tx.version);
+    const sender = latin1(tx.sender);
+    const known = entries.get(key);
+    if (known !== undefined) return earlier(known, sender);
+    senders.requireRoom(tx.bytes.length, sender);
+    requireDecodable(tx, scheme);
+    const verdicts = await askVerdicts(tx, verifier);
+    // One with other proofs may have come in meanwhile: the first one stays.
+    const rival = entries.get(key);
+    if (rival !== undefined) return earlier(rival, sender);
+    const entry = insert(tx, sender, verdicts);
+    try {
+      await journal.append(tx.bytes);
+    } catch (cause) {
+      entries.remove(entry);
+      log.error('pool.journal-failed', { why: String(cause) });
+      throw apiError('StatusCheckFailed', 'the pool cannot be written to disk');
+    }
+    if (!entry.removed) entries.announce(entry);
+    return tx;
+  }
+
+  /** The entry that has this id already. Ids of aliases do not tell senders apart. */
+  function earlier(known: PoolEntry, sender: string): Tx {
+    if (known.sender !== sender) throw refused('Alias already claimed');
+    return decodeTx(known.bytes, scheme);
+  }
+
+  function insert(tx: Tx, sender: string, verdicts: ProofVerdicts): PoolEntry {
+    // Others may have filled the pool while the signature was being checked.
+    const entry = entryOf(tx, verdicts, check(tx, sender, verdicts), false);
+    entries.put(entry);
+    return entry;
+  }
+
+  function check(tx: Tx, sender: string, verdicts: ProofVerdicts): Spending {
+    const spending = state.tryApply(tx, verdicts);
+    senders.requireRoom(tx.bytes.length, sender);
+    senders.requireFunds(tx, sender, spending);
+    return spending;
+  }
+
+  return {
+    submit,
+    check: (tx) => void check(tx, latin1(tx.sender), allGood(tx)),
+    letInAgain: (tx) => insert(tx, latin1(tx.sender), allGood(tx)),
+  };
+}
+
+/** What is kept are its bytes: they must mean the same to this node and to every other one. */
+function requireDecodable(tx: Tx, scheme: ChainScheme): void {
+  let again: Tx;
+  try {
+    again = decodeTx(tx.bytes, scheme);
+  } catch (cause) {
+    throw refusalFrom(cause);
+  }
+  if (again.layout === tx.layout && equal(again.id, tx.id)) return;
+  throw apiError('Invalid', 'the bytes of the transaction mean another one');
+}
+
+async function askVerdicts(tx: Tx, verifier: Verifier): Promise<ProofVerdicts> {
+  const checks: SignatureCheck[] = [];
+  addChecks(checks, tx);
+  const answers = await Promise.all(
+    checks.map((of) => verifier.verifyOne(of.publicKey, of.message, of.signature)),
+  );
+  return takeVerdicts(answers.values(), tx);
+}

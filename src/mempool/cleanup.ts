@@ -1,0 +1,62 @@
+/** Looks at every entry now and then: it leaves where it has expired, or the head refuses it. */
+import { apiError } from '../base/errors.ts';
+import type { Clock } from '../base/ports.ts';
+import type { Departures } from './departures.ts';
+import type { Entries } from './entries.ts';
+import type { PoolEntry } from './entry.ts';
+import { type EntryTrial, TRIED_PER_TURN } from './entry-trial.ts';
+import type { Unsettled } from './unsettled.ts';
+
+export interface CleanupOptions {
+  readonly expireMs: number;
+  readonly cleanupMs: number;
+}
+
+export interface CleanupPorts {
+  readonly clock: Clock;
+  readonly entries: Entries;
+  readonly unsettled: Unsettled;
+  readonly trial: EntryTrial;
+  readonly departures: Departures;
+  /** To be called at the end of each round, which waits for it. */
+  readonly afterwards: () => Promise<void>;
+}
+
+/** Gives a way to stop. */
+export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () => void {
+  const { clock, entries, unsettled, trial, departures } = ports;
+  let stopped = false;
+  let cancel = clock.after(options.cleanupMs, round);
+
+  async function round(): Promise<void> {
+    const now = clock.now();
+    let inTurn = 0;
+    for (const entry of [...entries.inOrder()]) {
+      if (stopped) return;
+      if (entry.removed) continue;
+      if (now - entry.timestamp > options.expireMs) {
+        departures.leave(
+          entry,
+          apiError('Mistiming', `Transaction ts ${entry.timestamp} is too old`),
+        );
+        continue;
+      }
+      tryAgain(entry);
+      if (++inTurn % TRIED_PER_TURN === 0) await clock.turn();
+    }
+    await ports.afterwards();
+    if (!stopped) cancel = clock.after(options.cleanupMs, round);
+  }
+
+  /** Those in doubt are judged together, and elsewhere. */
+  function tryAgain(entry: PoolEntry): void {
+    if (unsettled.has(entry)) return;
+    const problem = trial.problemOf(entry);
+    if (problem !== undefined) departures.drop(entry, problem);
+  }
+
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}

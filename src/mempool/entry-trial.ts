@@ -1,0 +1,49 @@
+/** Entries on top of the head: decoded from their bytes, with the verdicts that they came with. */
+import type { ApiError } from '../base/errors.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import { refusalFrom } from '../codec/refusal.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { decodeTx } from '../tx/tx-bytes.ts';
+import type { PoolEntry } from './entry.ts';
+import type { PoolChain } from './pool-chain.ts';
+import type { Spending } from './spending.ts';
+
+/** Entries tried in one turn of the event loop. */
+export const TRIED_PER_TURN = 200;
+
+/** Entries that are tried one after the other, each on top of those before it. */
+export interface EntriesTogether {
+  /** False as soon as the head has moved: what is tried then says nothing. */
+  isCurrent(): boolean;
+  /** Throws ApiError. */
+  tryApply(entry: PoolEntry): Spending;
+}
+
+export interface EntryTrial {
+  decode(entry: PoolEntry): Tx;
+  /** Why the head alone refuses it. */
+  problemOf(entry: PoolEntry): ApiError | undefined;
+  together(): EntriesTogether;
+}
+
+export function createEntryTrial(
+  scheme: ChainScheme,
+  chain: Pick<PoolChain, 'tryApply' | 'together'>,
+): EntryTrial {
+  const decode = (entry: PoolEntry): Tx => decodeTx(entry.bytes, scheme);
+  return {
+    decode,
+    problemOf(entry) {
+      try {
+        chain.tryApply(decode(entry), entry.verdicts);
+        return undefined;
+      } catch (error) {
+        return refusalFrom(error);
+      }
+    },
+    together() {
+      const { isCurrent, tryApply } = chain.together();
+      return { isCurrent, tryApply: (entry) => tryApply(decode(entry), entry.verdicts) };
+    },
+  };
+}

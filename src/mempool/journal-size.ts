@@ -1,0 +1,34 @@
+/** Keeps the journal of the pool about as large as the pool. */
+import type { Journal, Log } from '../base/ports.ts';
+import type { Entries } from './entries.ts';
+
+const SLACK_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Gives what rewrites the journal as soon as more has left the pool than is still in it.
+ * `underWay` is what the journal must hold beside the entries.
+ */
+export function watchJournalSize(
+  journal: Journal,
+  entries: Entries,
+  underWay: () => readonly Uint8Array[],
+  log: Log,
+): () => Promise<void> {
+  let leftBytes = 0;
+  entries.listen({
+    removed({ bytes }) {
+      leftBytes += bytes.length;
+    },
+  });
+  return async () => {
+    if (leftBytes < SLACK_BYTES || leftBytes < entries.bytes) return;
+    leftBytes = 0;
+    try {
+      const waiting = entries.inOrder().map(({ bytes }) => bytes);
+      await journal.rewrite([...waiting, ...underWay()]);
+    } catch (cause) {
+      // The old file still holds all that was promised, and the next block tries again.
+      log.error('pool.journal-failed', { why: String(cause) });
+    }
+  };
+}

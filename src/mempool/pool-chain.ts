@@ -1,0 +1,24 @@
+/** What the pool asks of the chain. */
+import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
+import type { Tx } from '../tx/transaction.ts';
+import type { Funds } from './senders.ts';
+import type { Spending } from './spending.ts';
+
+/** Transactions that are tried one after the other, each on top of those before it. */
+export interface TogetherOnHead {
+  /** False as soon as the head has moved: what is tried then says nothing. */
+  isCurrent(): boolean;
+  /** Throws ApiError. */
+  tryApply(tx: Tx, verdicts: ProofVerdicts): Spending;
+}
+
+export interface PoolChain extends Funds {
+  /**
+   * Validates on top of the head as if in the next block, without leaving a trace, and says what
+   * it takes from the sender. Throws ApiError.
+   */
+  tryApply(tx: Tx, verdicts: ProofVerdicts): Spending;
+  together(): TogetherOnHead;
+  /** True where a block of the chain has it. */
+  isMined(id: Uint8Array): boolean;
+}

@@ -1,0 +1,86 @@
+/**
+ * What the journal held at the last stop comes back into the pool: each transaction that the head
+ * accepts, and in doubt (unsettled.ts) those that it refuses.
+ */
+import { base58 } from '../base/base58.ts';
+import { latin1 } from '../base/bytes.ts';
+import type { Clock, Journal, Log } from '../base/ports.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import { refusalFrom } from '../codec/refusal.ts';
+import { allGood } from '../tx/proof-verdicts.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { decodeTx } from '../tx/tx-bytes.ts';
+import type { Admission } from './admission.ts';
+import type { Entries } from './entries.ts';
+import { entryOf } from './entry.ts';
+import { TRIED_PER_TURN } from './entry-trial.ts';
+import type { PoolChain } from './pool-chain.ts';
+import { NOTHING_SPENT } from './spending.ts';
+import type { Unsettled } from './unsettled.ts';
+
+export interface RecoveryPorts {
+  readonly scheme: ChainScheme;
+  readonly state: Pick<PoolChain, 'isMined'>;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly entries: Entries;
+  readonly unsettled: Unsettled;
+  readonly admission: Pick<Admission, 'letInAgain'>;
+}
+
+export async function recoverEntries(ports: RecoveryPorts): Promise<void> {
+  const { journal, entries, unsettled } = ports;
+  const { accepted, refused } = await letAllIn(ports);
+  let kept = accepted;
+  // The end may have come in the middle of a reorganisation, and then they build on one another.
+  if (refused.length > 0) for (const entry of entries.all()) unsettled.putLast(entry);
+  for (const tx of refused) {
+    if (entries.get(latin1(tx.id)) !== undefined) continue;
+    const entry = entryOf(tx, allGood(tx), NOTHING_SPENT, false);
+    entries.put(entry);
+    unsettled.putLast(entry);
+    kept++;
+  }
+  if (kept !== journal.recovered.length) {
+    await journal.rewrite(Array.from(entries.all(), ({ bytes }) => bytes));
+  }
+}
+
+/** Gives the number of those that the head accepts, and those that it refuses. */
+async function letAllIn(ports: RecoveryPorts): Promise<{ accepted: number; refused: Tx[] }> {
+  const { state, journal, clock, entries, admission } = ports;
+  const refused: Tx[] = [];
+  let accepted = 0;
+  let inTurn = 0;
+  for (const record of journal.recovered) {
+    const tx = readRecord(record, ports);
+    if (tx === undefined) continue;
+    if (++inTurn % TRIED_PER_TURN === 0) await clock.turn();
+    // Most of it, since the journal is trimmed now and then only.
+    if (entries.get(latin1(tx.id)) !== undefined || state.isMined(tx.id)) continue;
+    try {
+      entries.announce(admission.letInAgain(tx));
+      accepted++;
+    } catch (error) {
+      // Throws what is a fault of this node.
+      refusalFrom(error);
+      refused.push(tx);
+    }
+  }
+  return { accepted, refused };
+}
+
+/** A record of another release, perhaps. Its transaction was acknowledged, so the log says so. */
+function readRecord(
+  record: Uint8Array,
+  { scheme, log }: Pick<RecoveryPorts, 'scheme' | 'log'>,
+): Tx | undefined {
+  try {
+    return decodeTx(record, scheme);
+  } catch (cause) {
+    const why = refusalFrom(cause).message;
+    log.error('pool.record-skipped', { hash: base58.encode(scheme.fastHash(record)), why });
+    return undefined;
+  }
+}
