@@ -8,8 +8,8 @@
  *   count × (i4 length, bytes)
  *   fields 10–13               see header.ts
  *
- * There is no transaction root: the signature covers the bytes of every transaction. Decoding cuts
- * the transactions out as views and leaves them undecoded, so that the caller can read thousands
+ * There is no transaction root, because the signature covers the bytes of every transaction.
+ * Decoding returns each transaction as a view of its bytes, so that the caller can decode thousands
  * of them in portions.
  *
  * Invariant: encodeBlock(decodeBlock(bytes)) gives the same bytes (H-3).
@@ -31,27 +31,27 @@ import {
   writeTail,
 } from './header.ts';
 
-/** Count byte of version 1, read as signed by the other implementations. */
+/** Version 1 has a count byte, which other implementations read as signed. */
 export const GENESIS_TRANSACTIONS_MAX = 127;
-/** An index in a block is a u16 everywhere in the store. */
+/** The index of a transaction in its block is a u16 everywhere in the store. */
 export const TRANSACTIONS_MAX = 65_535;
 
 export interface Block {
   readonly header: Header;
-  /** Full bytes of each transaction, views into `bytes`. */
+  /** The full bytes of each transaction, as views into `bytes`. */
   readonly transactions: readonly Uint8Array[];
-  /** The whole block; `blocksize` is their length. */
+  /** The whole block; `blocksize` is its length. */
   readonly bytes: Uint8Array;
 }
 
-/** Id of a block: its signature. */
+/** The id of a block is its signature. */
 export const blockId = (block: { readonly header: Header }): Uint8Array => block.header.signature;
 
-/** What the generator signs: everything before the signature, as a view. */
+/** The bytes that the generator signs, everything before the signature, as a view. */
 export const signedBytes = (block: { readonly bytes: Uint8Array }): Uint8Array =>
   block.bytes.subarray(0, block.bytes.length - SIGNATURE_BYTES);
 
-/** Makes a block; `sign` receives what is to be signed. */
+/** Makes a block; `sign` receives the bytes to sign. */
 export function sealBlock(
   header: UnsignedHeader,
   transactions: readonly Uint8Array[],
@@ -107,7 +107,9 @@ function writeUnsigned(
   writeTail(out, header);
 }
 
-/** Throws CodecError. Whoever keeps a part beyond the life of `bytes` copies it. */
+/**
+ * Throws CodecError. The parts are views; a caller that keeps one longer than `bytes` copies it.
+ */
 export function decodeBlock(bytes: Uint8Array, scheme: ChainScheme): Block {
   const src = new Reader(bytes, scheme);
   const head = readHead(src);
@@ -132,14 +134,13 @@ function readTransactions(src: Reader, small: boolean): Uint8Array[] {
 
 const wrong = (why: string): CodecError => new CodecError('transactions', why);
 
-/**
- * Constants of the network and the active features that bound a block
- * (blocks.md#limits-of-a-block).
- */
+/** Settings of the network and active features that limit a block (blocks.md#limits-of-a-block). */
 export interface BlockLimits {
   /** Most bytes of all transactions together: `miner.max-block-size-in-bytes`. */
   readonly transactionBytesMax: number;
-  /** Most transactions; undefined once feature 3 bounds blocks by their bytes alone. */
+  /**
+   * Most transactions; undefined once feature 3 is active and blocks are limited by bytes alone.
+   */
   readonly transactionsMax: number | undefined;
 }
 
@@ -151,7 +152,7 @@ export function limitsOf(
   return { transactionBytesMax, transactionsMax: isActive(3) ? undefined : counted };
 }
 
-/** Rules of a block above height 1 that need nothing but its bytes. Throws ApiError. */
+/** The rules for a block above height 1 that depend on its bytes only. Throws ApiError. */
 export function checkLimits(
   block: Pick<Block, 'header' | 'transactions'>,
   limits: BlockLimits,
@@ -172,8 +173,8 @@ export function checkLimits(
 }
 
 /**
- * The most bytes a block within the limits can have: the cap before anything is read. Every
- * transaction costs four bytes of length, and none is shorter than 32 bytes.
+ * The most bytes of a block within the limits; a longer one is refused before it is read. Every
+ * transaction takes four bytes of length, and none is shorter than 32 bytes.
  */
 export function blockBytesMax(transactionBytesMax: number): number {
   return transactionBytesMax + Math.ceil(transactionBytesMax / 32) * 4 + 1024;

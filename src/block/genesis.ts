@@ -1,13 +1,13 @@
 /**
  * The block at height 1, which follows from the configuration alone (blocks.md#genesis).
  *
- * Its transactions stand in this order, T being the time of the block and k = 1, 2, 3 … counting
- * the role grants of the whole block:
+ * Its transactions have this order, where T is the time of the block and k = 1, 2, 3 … counts the
+ * role grants of the whole block:
  *   1    for each initial balance        at T
  *   110  for each participant            at T, then
  *   101  for each of its roles           at T − k
  *
- * Grants get earlier one by one because the miner queue is ordered by their time
+ * Each grant is earlier than the one before, because the miner queue is ordered by their time
  * (consensus.md#the-miner-queue): the miner listed last is first in the queue.
  */
 
@@ -35,10 +35,10 @@ import {
 export const GENESIS_TIMESTAMP_MIN = 1_559_260_800_000;
 
 export interface GenesisSettings {
-  /** T; at signing the present time. */
+  /** T; when signing, the current time. */
   readonly timestamp: number;
   readonly version: typeof GENESIS_VERSION | typeof LARGE_GENESIS_VERSION;
-  /** Told by a block of version 4; version 1 has no place for it. */
+  /** A block of version 4 holds it; version 1 has no place for it. */
   readonly senderRoleEnabled?: boolean;
   readonly consensus:
     | { readonly kind: 'poa' }
@@ -54,7 +54,7 @@ export interface GenesisSettings {
   }[];
 }
 
-/** Full bytes of the transactions in their order. */
+/** The full bytes of the transactions in their order. */
 export function genesisTransactions(
   settings: Pick<GenesisSettings, 'timestamp' | 'transactions' | 'networkParticipants'>,
   scheme: ChainScheme,
@@ -80,7 +80,7 @@ export function genesisTransactions(
   return found;
 }
 
-/** Rebuilds the block from the configuration and the signature noted in it. Throws ApiError. */
+/** Rebuilds the block from the configuration and the signature in it. Throws ApiError. */
 export function buildGenesis(
   settings: GenesisSettings,
   seal: { readonly publicKey: Uint8Array; readonly signature: Uint8Array },
@@ -95,7 +95,7 @@ export function buildGenesis(
   return signGenesis(settings, { publicKey: seal.publicKey, sign: () => seal.signature }, scheme);
 }
 
-/** Makes and signs the block with a key that nobody keeps. Throws ApiError. */
+/** Makes and signs the block with a new key, which is then forgotten. Throws ApiError. */
 export function signGenesis(
   settings: GenesisSettings,
   key: { readonly publicKey: Uint8Array; readonly sign: (message: Uint8Array) => Uint8Array },
@@ -139,7 +139,7 @@ function initialConsensus(consensus: GenesisSettings['consensus']): ConsensusDat
       };
 }
 
-/** Refuses a genesis block whose signature is not that of its key. Throws ApiError. */
+/** Refuses a genesis block whose signature does not match its key. Throws ApiError. */
 export function verifyGenesis(genesis: Block, verify: (check: SignatureCheck) => boolean): void {
   const { generator: publicKey, signature } = genesis.header;
   if (!verify({ publicKey, message: signedBytes(genesis), signature })) {
@@ -147,7 +147,7 @@ export function verifyGenesis(genesis: Block, verify: (check: SignatureCheck) =>
   }
 }
 
-/** Refuses to go on with the data of another network. Throws ApiError. */
+/** Refuses data that belong to another network. Throws ApiError. */
 export function matchGenesis(genesis: Block, storedId: Uint8Array): void {
   if (!equal(blockId(genesis), storedId)) {
     throw apiError('Invalid', 'Mismatched genesis blocks in configuration and blockchain');

@@ -1,5 +1,5 @@
 /**
- * Row of the table `headers`: the header of a block and what was counted when it was applied.
+ * A row of the table `headers`: the header of a block and its totals, counted when it was applied.
  *
  *   header     header.ts, without fields 7–9
  *   u4  bytes of the whole block

@@ -1,5 +1,5 @@
 /**
- * What a block says beside its transactions (blocks.md#block-bytes).
+ * A block without its transactions (blocks.md#block-bytes).
  *
  *   u1  version                1 genesis, 3 every other block, 4 genesis with a 4-byte count
  *   i8  timestamp
@@ -68,7 +68,7 @@ export interface Header extends UnsignedHeader {
   readonly signature: Uint8Array;
 }
 
-/** The header alone, without fields 7–9: what the header table holds. */
+/** The header alone, without fields 7–9; the header table holds these bytes. */
 export function encodeHeader(header: Header, scheme: ChainScheme): Uint8Array {
   const out = scratch(scheme);
   writeHeader(out, header);
@@ -173,7 +173,7 @@ function readVotes(src: Reader): number[] {
   let previous = -1;
   for (let i = 0; i < count; i++) {
     const id = src.u16();
-    // The other implementations read a signed number, so ids end at 32767.
+    // Other implementations read a signed number, so ids end at 32767.
     if (id <= previous || id > 0x7fff) {
       throw new CodecError('features', 'feature votes must be positive and ascend');
     }

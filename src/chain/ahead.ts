@@ -1,6 +1,6 @@
 /**
- * Blocks that are applied but not committed: an import commits many at once, and the next block
- * must know of their headers and transaction ids, which stand in tables written by commits only.
+ * Blocks that are applied but not committed. An import commits many blocks at once, and the next
+ * block needs their headers and transaction ids, which commits alone write to tables.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Header } from '../block/header.ts';
@@ -20,7 +20,7 @@ export class Ahead {
     for (const tx of txs) this.ids.set(latin1(tx.id), height);
   }
 
-  /** The block has been committed, and the tables know of it. */
+  /** The block has been committed, so the tables contain it. */
   drop(height: number, txs: readonly Tx[]): void {
     this.byHeight.delete(height);
     for (const tx of txs) this.ids.delete(latin1(tx.id));

@@ -1,8 +1,8 @@
 /**
- * Checks after every commit that nothing was made and nothing lost (scenarios.md, the end).
+ * Checks after every commit that no value was made or lost (scenarios.md, the end).
  *
- * What a block changed must sum up to zero: that costs as much as the block has rows. The full
- * check reads the whole state and is for those who look for a mistake.
+ * The changes of a block must sum up to zero; this check costs in proportion to the rows of the
+ * block. The full check reads the whole state and is for diagnosis.
  */
 import { ADDRESS_BYTES } from '../base/sizes.ts';
 import { brokenInvariants } from '../ledger/invariants.ts';
@@ -14,7 +14,7 @@ import { genesis } from '../tx/types/001-genesis.ts';
 import type { Blockchain } from './blockchain.ts';
 import { transactionsAt } from './stored-blocks.ts';
 
-/** `blocks`: what each block changed; `state`: the sums of the whole state, too. */
+/** `blocks`: the changes of each block; `state`: also the sums of the whole state. */
 export type Audit = 'blocks' | 'state';
 
 type RowOf<T> = T extends Table<infer _, infer V> ? V : never;
@@ -70,14 +70,14 @@ function activeAmount(value: unknown): bigint {
   return lease?.active === true ? lease.amount : 0n;
 }
 
-/** Native units that the genesis block gave out. */
+/** The native units that the genesis block gave out. */
 export function initialBalance({ view }: Blockchain): bigint {
   return transactionsAt(view, 1)
     .filter(({ type }) => type === genesis.type)
     .reduce((sum, { fields }) => sum + (fields['amount'] as bigint), 0n);
 }
 
-/** Looks at the chain after every commit; `fail` hears of the first sum that does not hold. */
+/** Checks the chain after every commit; `fail` receives the first sum that does not hold. */
 export function auditChain(
   blockchain: Blockchain,
   audit: Audit,

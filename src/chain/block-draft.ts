@@ -1,7 +1,8 @@
 /**
- * A block in the making: its transactions applied one after the other to an overlay. The miner
- * packs one and the appender repeats one. Both end in the same `finish`, so that a block means the
- * same to its generator and to the nodes that check it.
+ * A block that is being built: its transactions are applied one after the other to an overlay. A
+ * miner fills a draft from its pool; a node that checks a block repeats it in a draft. Both call
+ * the same `finish`, so that a block has the same effects on its generator and on the nodes that
+ * check it.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Turns } from '../base/turns.ts';
@@ -31,7 +32,7 @@ export interface DraftOptions {
   readonly generator: Uint8Array;
   readonly rules: ChainRules & VotingSettings;
   readonly consensus: Consensus;
-  /** Blocks between the committed head and the parent. */
+  /** The blocks between the committed head and the parent. */
   readonly ahead?: Ahead;
   readonly turns?: Turns;
 }
@@ -40,15 +41,16 @@ export interface BlockDraft {
   readonly context: BlockContext & { readonly generator: Uint8Array };
   readonly overlay: KeyedOverlay;
   readonly txs: readonly Tx[];
-  /** Applies a transaction; on a throw nothing of it is left. Throws ApiError. */
+  /** Applies a transaction. Throws ApiError, and then leaves the draft as it was. */
   add(tx: Tx, verdicts: ProofVerdicts): void;
   /**
-   * Fees, bans, votes and history: what follows from the block as a whole. Gives the native fees.
+   * Applies the effects of the block as a whole: fees, bans, votes and history. Returns the native
+   * fees.
    */
   finish(header: JudgedHeader & { readonly features: readonly number[] }): Promise<bigint>;
 }
 
-/** Each block writes rows of its own height, so older ones are not looked for. */
+/** Each block writes rows of its own height, so there are no older ones to read. */
 const NEVER_WRITTEN_BEFORE: ReadonlySet<number> = new Set([accountHistory.id, assetHistory.id]);
 
 export function openDraft(options: DraftOptions): BlockDraft {
@@ -65,7 +67,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
   const ids = new Set<string>();
 
   const known: Knowledge = {
-    // A block is judged alike by nodes that execute contracts and by those that do not.
+    // Nodes that execute contracts and nodes that do not must judge a block alike.
     contracts: true,
     heightOf: (id) =>
       ids.has(latin1(id)) ? height : (ahead?.heightOf(id) ?? confirmedHeight(base, id)),

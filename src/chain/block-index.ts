@@ -1,6 +1,6 @@
 /**
- * Rows that follow from a block alone: its header, its transactions, and where to find them by id
- * and by address. They are written with the block and removed with it, without undo records, so a
+ * Rows that follow from a block alone: its header, its transactions, and their positions by id and
+ * by address. They are written with the block and removed with it, and need no undo records. So a
  * transaction costs its own bytes plus three short keys on disk.
  */
 
@@ -21,7 +21,7 @@ import {
 } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
 
-/** Bytes of a transaction id that the index keeps. */
+/** The number of bytes of a transaction id in the index. */
 export const ID_PREFIX_BYTES = 16;
 export const idPrefix = (id: Uint8Array): Uint8Array => id.subarray(0, ID_PREFIX_BYTES);
 
@@ -34,7 +34,7 @@ export interface IndexedBlock {
   readonly txs: readonly Tx[];
 }
 
-/** Rows to write for a block; `state` resolves aliases as of the end of that block. */
+/** The rows to write for a block; `state` resolves aliases as of the end of that block. */
 export function* indexWrites(
   block: IndexedBlock,
   state: LedgerView,
@@ -64,7 +64,7 @@ export function* indexWrites(
   }
 }
 
-/** Removes what `indexWrites` wrote; `state` is the state with the block still applied. */
+/** Removes the rows that `indexWrites` wrote; `state` is the state with the block still applied. */
 export function* indexRemovals(
   block: IndexedBlock,
   state: LedgerView,
@@ -80,7 +80,7 @@ interface Listed {
   readonly indexes: number[];
 }
 
-/** For every address the transactions that it lists, each once. */
+/** The transactions that each address lists, each once. */
 function byAddress(txs: readonly Tx[], state: LedgerView): Iterable<Listed> {
   const lists = new Map<string, Listed>();
   const add = (address: Uint8Array, index: number): void => {
@@ -103,7 +103,7 @@ function write<K, V>(table: Table<K, V>, key: K, value: Uint8Array | undefined):
 
 let scratch: Writer | undefined;
 
-/** Encodes values one after the other; the writer between them is reused. */
+/** Encodes values one after the other with one reused writer. */
 function encoder(scheme: ChainScheme): (fill: (out: Writer) => void) => Uint8Array {
   if (scratch === undefined || scratch.scheme !== scheme) scratch = new Writer(scheme);
   const out = scratch;

@@ -2,9 +2,9 @@
  * The chain: one head, moved only by a durable commit (blocks.md#checks-of-a-received-block,
  * consensus.md#choice-between-forks).
  *
- * Invariants: everything that changes the state runs in one lane, one job at a time; a job works on
+ * Invariants: every job that changes the state runs in one lane, one at a time; a job works on
  * private overlays, so readers see the old head or the new one and nothing between; listeners are
- * told after the commit.
+ * called after the commit.
  */
 import { AssertionError, assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
@@ -57,11 +57,11 @@ import {
 export interface BlockchainOptions {
   readonly rules: ChainRules & VotingSettings;
   readonly consensus: Consensus;
-  /** What this node votes for in its blocks. */
+  /** The features for which this node votes in its blocks. */
   readonly support: FeatureSupport;
-  /** Bytes of all transactions of a block (H-4). */
+  /** The most bytes of all transactions of a block (H-4). */
   readonly transactionBytesMax: number;
-  /** Blocks that can be taken back. */
+  /** The number of blocks that can be rolled back. */
   readonly undoDepth: number;
 }
 
@@ -74,7 +74,7 @@ export interface BlockchainPorts {
   readonly metrics?: ChainMetrics | undefined;
 }
 
-/** How long the two costly parts of a block take. */
+/** The duration of the two costly parts of a block. */
 export interface ChainMetrics {
   readonly apply: Histogram;
   readonly commit: Histogram;
@@ -102,10 +102,13 @@ export interface BlockEvent {
 }
 
 export interface ChainListener {
-  /** What `rolledBack` will tell, before anything is changed: the chain waits until it is kept. */
+  /**
+   * Called before anything changes, with the transactions that `rolledBack` will receive; the chain
+   * waits until they are stored.
+   */
   rollingBack?(txs: readonly Tx[]): Promise<void>;
   block?(event: BlockEvent): void;
-  /** Transactions of removed blocks that the new chain does not have, oldest first. */
+  /** The transactions of removed blocks that the new chain does not contain, oldest first. */
   rolledBack?(tip: Tip, txs: readonly Tx[]): void;
 }
 
@@ -118,32 +121,34 @@ export interface Blockchain {
   /** Writes the genesis block into an empty store. */
   found(genesis: Block): Promise<void>;
   /**
-   * Checks and appends a block; what `known` gives is not checked again. Throws ApiError.
+   * Checks and appends a block; proofs that `known` has verdicts on are not checked again. Throws
+   * ApiError.
    */
   append(block: Block, known?: KnownVerdicts): Promise<void>;
   /** Appends many blocks with few commits; see import-blocks.ts. */
   exclusive<T>(job: (inside: Inside) => Promise<T>): Promise<T>;
   nextSlot(forger: Forger, now: number): Slot | undefined;
   forge(generator: Generator, timestamp: number, pack: Packer): Promise<Block>;
-  /** Takes back all blocks above `height`; gives their transactions. Throws ApiError. */
+  /** Rolls back all blocks above `height`; returns their transactions. Throws ApiError. */
   rollback(height: number): Promise<readonly Tx[]>;
   listen(listener: ChainListener): () => void;
   /** Resolves when the lane is empty. */
   idle(): Promise<void>;
 }
 
-/** What jobs in the lane may do. */
+/** The operations that jobs in the lane may use. */
 export interface Inside {
   tip(): Tip;
   /** Applies a block on top of `base`. Throws ApiError where it breaks a rule. */
   apply(base: KeyedView, parent: Tip, verified: VerifiedBlock, ahead: Ahead): Promise<AppliedBlock>;
-  /** What consensus asks about the state at a lower height. Throws ApiError where it is too old. */
+  /** The state at a lower height as consensus reads it. Throws ApiError where it is too old. */
   consensusAt(height: number): ConsensusView;
-  /** The state at a lower height as a base for `apply`; nothing is changed yet. */
+  /** The state at a lower height as a base for `apply`; changes nothing yet. */
   unwind(to: number): Promise<Unwinding>;
   /**
-   * Consecutive blocks on the head, or on what `unwinding` leaves, in one write; resolves when the
-   * head has moved. Throws ApiError where the store refuses it, and the head stays.
+   * Writes consecutive blocks on the head, or on the state that `unwinding` leaves, in one write;
+   * resolves when the head has moved. Throws ApiError where the store refuses the write, and the
+   * head stays.
    */
   commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): Promise<void>;
 }
@@ -272,7 +277,10 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     });
   }
 
-  /** `landed` runs in the step that moves the head. An input is not to blame for the store. */
+  /**
+   * `landed` runs in the step that moves the head. A failure of the store is not the fault of the
+   * input.
+   */
   async function write(step: Step, landed: () => void): Promise<void> {
     const measured = metrics?.commit.start();
     try {

@@ -1,4 +1,4 @@
-/** What consensus may ask of the state at a parent, answered by the ledger (consensus.ts). */
+/** The ledger's answers to what consensus reads at a parent (consensus.ts). */
 import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import { type BanHistory, decodeBanHistory } from '../consensus/ban-history.ts';
@@ -17,8 +17,8 @@ export type Uncommitted = ReadonlyMap<
 >;
 
 /**
- * What must be taken back to ask about the state at a lower height: headers and balances carry their
- * height in the key.
+ * The tables that must be rolled back to answer for a lower height. Headers and balances need no
+ * rollback, because their keys contain the height.
  */
 export const CONSENSUS_TABLES: ReadonlySet<number> = new Set(
   [bans, roleHistory, roleHolders, roles].map(({ id }) => id),

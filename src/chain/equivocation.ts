@@ -1,9 +1,9 @@
 /**
- * Evidence of miners that make two blocks where one is allowed (consensus.md#equivocation): the
- * pair is kept for a day, logged and counted. Nobody is punished by it; operators take the role
+ * Evidence of miners that make two blocks in one turn (consensus.md#equivocation). The pair is kept
+ * for a day, logged and counted. The node does not punish the miner; an operator can take the role
  * away.
  *
- * Invariants: only headers with a good signature come in here; both memories are bounded.
+ * Invariants: only headers with a valid signature arrive here; both memories are bounded.
  */
 import { base58 } from '../base/base58.ts';
 import { equal, latin1 } from '../base/bytes.ts';
@@ -22,9 +22,9 @@ export interface Evidence {
 }
 
 export interface Equivocations {
-  /** Gives the evidence that this header completes, where the turn has none yet. */
+  /** Returns the evidence that this header completes, where the turn has none yet. */
   note(header: Header): Evidence | undefined;
-  /** Of the last 24 hours, oldest first. */
+  /** The evidence of the last 24 hours, oldest first. */
   list(): readonly Evidence[];
 }
 
@@ -36,7 +36,7 @@ export function createEquivocations(
   const seen = new Map<string, Header>();
   let evidence: Evidence[] = [];
 
-  /** One pair proves it, however many more blocks the miner signs in this turn. */
+  /** One pair is proof enough, however many more blocks the miner signs in this turn. */
   const isProved = (by: Header): boolean =>
     evidence.some(({ first }) => equal(first.signature, by.signature));
 
@@ -68,7 +68,7 @@ export function createEquivocations(
   };
 }
 
-/** A header read from a message is a view into all of it. */
+/** A header read from a message is a view into the whole message. */
 const copyOf = (header: Header): Header => ({
   ...header,
   reference: header.reference.slice(),

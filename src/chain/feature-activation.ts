@@ -1,15 +1,14 @@
 /**
- * How features become active by vote, and what is told about them (state.md#features,
- * decision 41).
+ * How features become active by vote, and the report about them (state.md#features, decision 41).
  *
  * Heights are cut into windows of W blocks: 1..W, W+1..2W and so on. Each block votes for the
- * features its generator supports. At the last height of a window, features with enough votes in it
- * are approved; they are active from one window later. Features that the configuration of the
+ * features its generator supports. At the last height of a window, the features with enough votes
+ * in it are approved. They become active one window later. Features that the configuration of the
  * network activates need no vote.
  *
- * Invariants: votes are counted for the window of the block and the one before is forgotten with
- * the next window; an approved feature is never voted on again; a rollback undoes all of it with
- * the rows, since nothing is kept elsewhere.
+ * Invariants: votes count for the window of their block, and the next window removes those of the
+ * one before; an approved feature is never voted on again; a rollback restores the rows and with
+ * them all of this, since no other place holds any of it.
  */
 import { apiError } from '../base/errors.ts';
 import { FEATURE_VOTES_MAX } from '../block/header.ts';
@@ -24,23 +23,23 @@ import {
   votedFeatures,
 } from '../tx/rules/features.ts';
 
-/** Ids are 15 bits, so no window has more counters. */
+/** Ids have 15 bits, so a window has no more counters. */
 const FEATURES_MAX = 0x8000;
 
-/** Voting rules of the network. */
+/** The voting rules of the network. */
 export interface VotingSettings
   extends Pick<ChainRules, 'featureCheckBlocks' | 'preActivatedFeatures'> {
-  /** Votes in one window that approve a feature. */
+  /** The votes in one window that approve a feature. */
   readonly featureApprovalVotes: number;
 }
 
-/** What this node's operator wants: `features.*` of the configuration. */
+/** The operator's choice for this node: `features.*` of the configuration. */
 export interface FeatureSupport {
-  /** Vote for every implemented feature but those that an operator has to ask for. */
+  /** True: vote for every implemented feature, except those that the operator must name. */
   readonly autoSupport: boolean;
   /** Features to vote for in any case. */
   readonly supported: readonly number[];
-  /** No block is judged any more once a feature that this node does not know is active. */
+  /** True: judge no more blocks once a feature is active that this node does not implement. */
   readonly stopAtUnknown?: boolean;
 }
 
@@ -84,7 +83,7 @@ const isDecided = (
   { preActivatedFeatures }: VotingSettings,
 ): boolean => preActivatedFeatures.has(id) || view.get(features, id) !== undefined;
 
-/** The votes to write into the next block: ascending, and no more than a block may hold. */
+/** The votes of the next block: ascending, and no more than a block may hold. */
 export function votesFor(
   view: LedgerView,
   settings: VotingSettings,
@@ -97,8 +96,8 @@ export function votesFor(
 }
 
 /**
- * Features in force that this node does not know the rules of: it cannot judge blocks any more.
- * `active` is what tx/rules/features.ts finds for the height of the next block.
+ * The active features whose rules this node does not have; with any of them it cannot judge blocks.
+ * `active` is the result of tx/rules/features.ts for the height of the next block.
  */
 export function unknownFeatures(active: ReadonlySet<number>): readonly number[] {
   return [...active].filter((id) => !implementedFeatures.includes(id)).sort((a, b) => a - b);
@@ -114,7 +113,9 @@ export function requireKnownFeatures(active: ReadonlySet<number>, support: Featu
 export const unknownText = (unknown: readonly number[]): string =>
   `Features unknown to this node are active: ${unknown.join(', ')}. A newer release is needed`;
 
-/** Features unknown to this node that become active after `height` → their activation. */
+/**
+ * The features unknown to this node that become active after `height` → their activation height.
+ */
 export function unknownAhead(
   view: LedgerView,
   height: number,
@@ -135,9 +136,9 @@ export interface FeatureStatus {
   readonly description: string;
   readonly blockchainStatus: 'VOTING' | 'APPROVED' | 'ACTIVATED';
   readonly nodeStatus: 'NOT_IMPLEMENTED' | 'IMPLEMENTED' | 'VOTED';
-  /** Of approved and activated features. */
+  /** For approved and activated features. */
   readonly activationHeight?: number;
-  /** Votes in the current window, of features still voted on. */
+  /** The votes in the current window, for features still voted on. */
   readonly supportingBlocks?: number;
 }
 
@@ -145,7 +146,7 @@ export interface ActivationStatus {
   readonly height: number;
   readonly votingInterval: number;
   readonly votingThreshold: number;
-  /** Last height of the current window. */
+  /** The last height of the current window. */
   readonly nextCheck: number;
   /** Ids ascending. */
   readonly features: readonly FeatureStatus[];

@@ -1,7 +1,7 @@
 /**
- * Tells the operator of features that the network wants and this node does not know, and stops the
- * node when one becomes active (state.md#features). Without the stop it only warns: the node goes
- * on by its own rules and may end up on a chain of its own.
+ * Warns the operator of approved features that this node does not implement, and stops the node
+ * when one becomes active (state.md#features). Without the stop, the node continues by its own
+ * rules and may end up on a chain of its own.
  */
 import type { Log } from '../base/ports.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
@@ -14,14 +14,14 @@ import {
   unknownText,
 } from './feature-activation.ts';
 
-/** The network has gone where this node cannot follow: exit code 38. */
+/** A feature that this node does not implement is active: exit code 38. */
 export class UnsupportedFeatures extends Error {
   override name = 'UnsupportedFeatures';
 }
 
 /**
- * Looks at once and after every block; gives a way to end that. Throws UnsupportedFeatures where a
- * node need not even start, later hands the same to `stop`.
+ * Checks at once and after every block; returns a function that ends the checks. Throws
+ * UnsupportedFeatures where the node must not start, and passes the same error to `stop` later.
  */
 export function watchFeatures(
   blockchain: Blockchain,

@@ -1,8 +1,9 @@
 /**
- * A block of this node, up to its signature (consensus.md#making-a-block-under-proof-of-authority).
+ * Makes a block of this node, up to its signature
+ * (consensus.md#making-a-block-under-proof-of-authority).
  *
- * Invariants: whose turn it is was checked on the very tip that the block stands on, before anything
- * is packed; the turn is claimed before the signature, and no turn is claimed twice.
+ * Invariants: before anything is packed, the turn is checked on the same head on which the block
+ * builds; the turn is claimed before the block is signed, and no turn is claimed twice.
  */
 import { type Block, limitsOf, sealBlock, TRANSACTIONS_MAX } from '../block/block.ts';
 import { BLOCK_VERSION, type UnsignedHeader } from '../block/header.ts';
@@ -13,25 +14,25 @@ import type { BlockDraft } from './block-draft.ts';
 export type Packer = (draft: BlockDraft, limits: PackLimits) => Promise<void>;
 
 export interface PackLimits {
-  /** Bytes of all transactions. */
+  /** The most bytes of all transactions. */
   readonly bytesMax: number;
   readonly countMax: number;
-  /** Time of day at which the packer ends; absent: it ends with the pool. */
+  /** The time of day at which the packer ends; absent: it ends when the pool is used up. */
   readonly deadline?: number;
 }
 
 export interface Generator extends Forger {
   readonly sign: (message: Uint8Array) => Uint8Array;
   /**
-   * Resolves once the turn is durably noted as used; throws ApiError where it was used before or
-   * cannot be noted. Absent in tools that make a chain of their own.
+   * Resolves once it is durably recorded that the turn is used. Throws ApiError where it was used
+   * before or cannot be recorded. Absent in tools that make a chain of their own.
    */
   readonly claim?: (turn: string) => Promise<void>;
 }
 
 const NO_SIGNATURE = new Uint8Array(0);
 
-/** Throws ApiError where it is not the turn of the generator. */
+/** Throws ApiError where the generator does not have the turn. */
 export function headerInTurn(
   parent: Parent & { readonly id: Uint8Array },
   { address, publicKey }: Generator,
@@ -60,7 +61,7 @@ export function packLimits({ context }: BlockDraft, transactionBytesMax: number)
   };
 }
 
-/** Claims the turn, and signs. Throws ApiError where it was used before. */
+/** Claims the turn, then signs. Throws ApiError where the turn was used before. */
 export async function sealInTurn(
   header: UnsignedHeader,
   { overlay, txs }: BlockDraft,

@@ -2,9 +2,9 @@
  * Which chain to follow (blocks.md#checks-of-a-received-block, consensus.md#choice-between-forks):
  * a branch with a better score replaces the blocks above its ancestor, in one commit or not at all.
  *
- * Invariants: the generators have signed the whole branch before the state is looked at; a refused
- * branch has changed nothing; the block that broke a rule is remembered, one from the future never;
- * no more than `rollbackMax` blocks are given up.
+ * Invariants: the signatures of all blocks of a branch are checked before the state is read; a
+ * refused branch changes nothing; a block that broke a rule is remembered, one from the future
+ * never; at most `rollbackMax` blocks are given up.
  */
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
@@ -45,46 +45,50 @@ export interface ForkChoicePorts {
   readonly knownVerdicts: KnownVerdicts;
 }
 
-/** What became of a branch; `invalid` and `future` say which block and why. */
+/** The outcome for a branch; `invalid` and `future` name the block and the reason. */
 export type Verdict =
   | { readonly kind: 'adopted' | 'known' | 'not-better' | 'unknown-parent' | 'too-deep' }
   | {
       readonly kind: 'invalid' | 'future';
       readonly id: Uint8Array;
       readonly error: ApiError;
-      /** The block does not bear the signature of its generator: the sender has made it up. */
+      /** The block does not have a valid signature of its generator, so the sender made it up. */
       readonly isForged: boolean;
     };
 
 /** A block whose signatures are being checked. */
 export interface CheckedBlock extends Omit<VerifiedBlock, 'verdicts'> {
-  /** Rejects with ApiError where the generator has not signed it. */
+  /** Rejects with ApiError where the signature of the generator is wrong. */
   readonly verdicts: Promise<VerifiedBlock['verdicts']>;
 }
 
-/** What is known of a block already. */
+/** What is already known about a block. */
 export interface Known {
-  /** Its own signature is good. */
+  /** Its own signature is valid. */
   readonly isSigned: boolean;
 }
 
 export interface ForkChoice {
   /** Starts the checks that need no state; throws ApiError where a transaction does not decode. */
   check(block: Block): Promise<CheckedBlock>;
-  /** Consecutive blocks, the first on a block of this chain; replaces what is above that block. */
+  /**
+   * Takes consecutive blocks, the first of which has its parent in this chain; they replace the
+   * blocks above that parent.
+   */
   adopt(branch: readonly CheckedBlock[]): Promise<Verdict>;
   /**
-   * Why a block with this header would be refused without a look at its body: judged by the headers
-   * before it first, then by whose turn it was. Undefined: no reason, or its parent is not here.
+   * Why a block with this header would be refused, without a look at its body. The headers before
+   * it are checked first, then whose turn it was. Undefined: there is no reason, or its parent is
+   * unknown here.
    */
   examine(header: Header): Promise<ApiError | undefined>;
-  /** `check` and `adopt` of one block. */
+  /** `check` and `adopt` for one block. */
   offer(block: Block, known?: Known): Promise<Verdict>;
   readonly invalid: InvalidBlocks;
   readonly equivocations: Equivocations;
 }
 
-/** The refusal that the rule ends with, if any. */
+/** The refusal that the rule throws, if any. */
 function refusalOf(rule: () => void): ApiError | undefined {
   try {
     rule();
@@ -95,13 +99,13 @@ function refusalOf(rule: () => void): ApiError | undefined {
   }
 }
 
-/** A block that broke a rule, with the rule. */
+/** A block that broke a rule, with that rule. */
 class BadBlock extends Error {
   readonly id: Uint8Array;
   readonly refusal: ApiError;
   /**
-   * False until its own signature was found good: before that a peer may have put a good block's
-   * id on a bad block, and remembering it would shut out the good one.
+   * False until its own signature is verified. Before that, a peer may have put the id of a good
+   * block on a bad one; remembering the id would then exclude the good block.
    */
   readonly remembered: boolean;
 
@@ -120,7 +124,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     ports;
   const { view } = blockchain;
   const turns = createTurns(clock);
-  // Blocks of this node are noted, too: two nodes with the same keys are found out.
+  // Blocks of this node are recorded too, so that two nodes with the same keys are detected.
   blockchain.listen({ block: ({ block }) => equivocations.note(block.row.header) });
 
   async function check(block: Block, known: Known = NOTHING_KNOWN): Promise<CheckedBlock> {
@@ -131,7 +135,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     return { block, txs, verdicts };
   }
 
-  /** Signatures and order of every block, before anything costs more. */
+  /** Checks the signatures and the order of all blocks before costlier work. */
   async function requireSound(branch: readonly CheckedBlock[]): Promise<void> {
     let previous: Header | undefined;
     for (const { block, verdicts } of branch) {
@@ -143,7 +147,8 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
         if (!(error instanceof ApiError)) throw error;
         throw new BadBlock(id, error, error.entry !== 'InvalidSignature');
       });
-      // After the signature: a forged reference is the fault of the sender, not of the branch.
+      // This check comes after the signature: a forged reference is the fault of the sender, not of
+      // the branch.
       if (previous !== undefined && !equal(header.reference, previous.signature)) {
         throw foreign('The blocks of the branch do not follow each other');
       }
@@ -161,7 +166,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     }
   }
 
-  /** Runs in the lane: the head does not move meanwhile. */
+  /** Runs in the lane, so the head does not move meanwhile. */
   async function replace(inside: Inside, branch: readonly CheckedBlock[]): Promise<Verdict> {
     const rest = withoutKnown(branch);
     const [first] = rest;
@@ -202,8 +207,8 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
   };
 
   /**
-   * A false claim must not cost more than a look: unwinding a hundred blocks reads all that they
-   * have changed. Throws BadBlock.
+   * A false claim must not cost more than this check: rolling back a hundred blocks reads all that
+   * they have changed. Throws BadBlock.
    */
   function requireClaimed(inside: Inside, ancestor: Tip, branch: readonly CheckedBlock[]): void {
     let parent: Parent = ancestor;
@@ -240,7 +245,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     });
   }
 
-  /** Undefined where it is not in this chain, or deeper than anything may be taken back. */
+  /** Undefined where the parent is not in this chain, or is deeper than a rollback may go. */
   function ancestorOf({ reference }: Header): Tip | undefined {
     const height = heightOf(view, reference);
     const row = height === undefined ? undefined : headerRowAt(view, height);

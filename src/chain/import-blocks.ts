@@ -1,11 +1,11 @@
 /**
- * Appends a stream of blocks with every check: signatures of the next blocks are verified on other
- * threads while this thread applies the present one, many blocks share one commit, and the next ones
- * are applied while it is being written.
+ * Appends a stream of blocks with every check. Other threads verify the signatures of the next
+ * blocks while this thread applies the current one. Many blocks share one commit, and the next
+ * blocks are applied while it is being written.
  *
- * Invariants: blocks are applied strictly in order; the first bad one ends the import with all
- * before it committed; one commit is in flight at most, and the next one waits for it, so that a
- * failed one is the last; memory is bounded by the signatures and bytes in flight.
+ * Invariants: blocks are applied strictly in order; the first bad block ends the import with all
+ * blocks before it committed; at most one commit is being written, and the next one waits for it,
+ * so that a failed commit is the last; memory is bounded by the signatures and bytes in flight.
  */
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
@@ -20,12 +20,12 @@ import { headerRowAt } from './stored-blocks.ts';
 import { decodeTransactions, NOTHING_KNOWN, verifyBlock } from './verify-block.ts';
 
 export const importLimits = {
-  /** Signatures being checked ahead of the block being applied. */
+  /** The number of signatures checked ahead of the block that is being applied. */
   checksAhead: 20_000,
   blocksAhead: 200,
-  /** Commit after so many blocks … */
+  /** Commits after this many blocks … */
   blocksPerCommit: 50,
-  /** … or so many changed rows. */
+  /** … or this many changed rows. */
   rowsPerCommit: 20_000,
 };
 
@@ -37,7 +37,9 @@ export interface ImportProgress {
 export interface ImportOptions {
   /** The height of the first block of the stream. */
   readonly from: number;
-  /** False: blocks this node has verified before, whose signatures need no second look. */
+  /**
+   * False for blocks that this node has verified before; their signatures are not checked again.
+   */
   readonly verify?: boolean;
   readonly onProgress?: (progress: ImportProgress) => void;
 }
@@ -47,11 +49,11 @@ interface Prepared {
   readonly block: Block;
   readonly txs: readonly Tx[];
   readonly verdicts: Promise<readonly ProofVerdicts[]>;
-  /** Signatures that are being checked. */
+  /** The number of signatures that are being checked. */
   readonly checks: number;
 }
 
-/** Gives the number of transactions appended. Throws ApiError at the first bad block. */
+/** Returns the number of transactions appended. Throws ApiError at the first bad block. */
 export async function importBlocks(
   blockchain: Blockchain,
   verifier: Verifier,
@@ -73,7 +75,7 @@ export async function importBlocks(
       options.verify === false
         ? Promise.resolve(txs.map(allGood))
         : verifyBlock(block, txs, verifier, NOTHING_KNOWN);
-    // The block's turn awaits the verdicts; an earlier rejection must not end the process.
+    // The loop below awaits the verdicts; an earlier rejection must not end the process.
     verdicts.catch(() => undefined);
     const checks = txs.reduce((sum, tx) => sum + tx.proofs.length, 1);
     checksAhead += checks;
@@ -92,10 +94,10 @@ export async function importBlocks(
     let base: KeyedView = view;
     let writing: Promise<void> | undefined;
 
-    /** Begins to write the batch; resolves when the one before is on disk. */
+    /** Begins to write the batch; resolves when the batch before is on disk. */
     async function flush(): Promise<void> {
       await writing;
-      // What lay below the batch is part of the head now.
+      // The batch that was below this one is part of the head now.
       batch[0]?.overlay.rebase(view);
       writing = write(batch, { height: tip.height, transactions: total });
       // The next batch awaits this one; an earlier rejection must not end the process.

@@ -1,6 +1,6 @@
 /**
- * Ids of blocks that broke a rule, so that the same block costs nothing the second time
- * (network.md#sync). A block from the future never gets in: its time may come.
+ * The ids of blocks that broke a rule, so that the same block costs nothing the second time
+ * (network.md#sync). A block from the future is never recorded, since it may become valid.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';

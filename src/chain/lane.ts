@@ -1,4 +1,4 @@
-/** One job at a time, in the order of asking: whatever moves the head goes through here. */
+/** Runs one job at a time, in the order of the calls. Every job that moves the head runs here. */
 export class Lane {
   private last: Promise<unknown> = Promise.resolve();
 
@@ -9,7 +9,7 @@ export class Lane {
     return result;
   }
 
-  /** Resolves when everything asked for so far has ended. */
+  /** Resolves when all jobs given so far have ended. */
   async idle(): Promise<void> {
     await this.last;
   }

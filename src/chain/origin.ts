@@ -1,6 +1,6 @@
 /**
- * Which network a store belongs to, and under which settings its blocks were judged: written with the
- * genesis block, compared at every start (blocks.md#check-at-start).
+ * The network to which a store belongs, and the settings under which its blocks were judged. Both
+ * are written with the genesis block and compared at every start (blocks.md#check-at-start).
  */
 import { equal, fromUtf8, utf8 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
@@ -9,7 +9,7 @@ import type { ChainScheme } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { meta } from '../ledger/tables.ts';
 
-/** Raised whenever rows of an older release cannot be read any more. */
+/** Raised whenever this release cannot read the rows of an older one. */
 export const SCHEMA_VERSION = 1;
 
 const VERSION = 'schema-version';
@@ -17,7 +17,7 @@ const GENESIS = 'genesis-id';
 const NETWORK = 'chain-id';
 const SETTINGS = 'settings';
 
-/** What all nodes of a network have configured alike: canonical JSON of the value by key. */
+/** The settings that are equal on all nodes of a network: canonical JSON of the value by key. */
 export type SharedSettings = Readonly<Record<string, string>>;
 
 const row = (name: string, value: Uint8Array): StoreWrite => ({
@@ -50,8 +50,8 @@ export function requireSameOrigin(view: LedgerView, genesisId: Uint8Array): void
 }
 
 /**
- * Refuses a store whose blocks were judged by other rules, naming the settings. A store that was made
- * before a setting existed takes the present value as its own. Throws ApiError; changes nothing then.
+ * Refuses a store whose blocks were judged by other rules, and names the settings. A store made
+ * before a setting existed takes over its current value. Throws ApiError, and then changes nothing.
  */
 export async function requireSameSettings(
   view: LedgerView,

@@ -1,8 +1,10 @@
 /**
- * Fills a new store with the blocks that a damaged one still has: every table follows from them.
+ * Fills a new store with the blocks that a damaged one still holds. Every table follows from the
+ * blocks.
  *
- * Invariants: each block passes every check, like one from a stranger; the first that is damaged or
- * missing is the end, and all after it comes from peers; a rebuild that was interrupted goes on.
+ * Invariants: each block passes every check, like a block of a peer; the rebuild ends at the first
+ * block that is damaged or missing, and peers supply the rest; an interrupted rebuild continues
+ * where it stopped.
  */
 import { ApiError } from '../base/errors.ts';
 import type { Log, Verifier } from '../base/ports.ts';
@@ -13,12 +15,12 @@ import { headers, transactions } from '../ledger/tables.ts';
 import type { Blockchain } from './blockchain.ts';
 import { importBlocks } from './import-blocks.ts';
 
-/** Encoded rows of a table in the order of their keys, without those that cannot be read. */
+/** The encoded rows of a table in the order of their keys, without the unreadable ones. */
 export type StoredRows = (table: number) => Iterable<readonly [Uint8Array, Uint8Array]>;
 
 export interface Rebuilt {
   readonly height: number;
-  /** Height of the damaged store, as far as it can be read. */
+  /** The height of the damaged store, as far as it can be read. */
   readonly of: number;
 }
 
@@ -51,7 +53,7 @@ export async function rebuild(
   return { height: blockchain.tip().height, of };
 }
 
-/** Consecutive blocks from FIRST on, up to the first of which something is missing. */
+/** Consecutive blocks from FIRST on, up to the first incomplete one. */
 function* blocksIn(rows: StoredRows, scheme: ChainScheme): Generator<Block> {
   const bodies = rows(transactions.id)[Symbol.iterator]();
   let body = bodies.next();

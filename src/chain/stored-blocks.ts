@@ -1,4 +1,4 @@
-/** Blocks and transactions as the store has them: lookups by height, id and address. */
+/** Blocks and transactions in the store, found by height, id and address. */
 import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import type { Turns } from '../base/turns.ts';
@@ -17,7 +17,7 @@ import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
 import { idPrefix } from './block-index.ts';
 
-/** Where a transaction stands. */
+/** The position of a transaction. */
 export interface Position {
   readonly height: number;
   readonly index: number;
@@ -35,7 +35,7 @@ export function headerRowAt(view: LedgerView, height: number): HeaderRow | undef
 export const heightOf = (view: LedgerView, blockId: Uint8Array): number | undefined =>
   view.get(heights, blockId);
 
-/** The header of the newest block, undefined in an empty store. */
+/** The header of the newest block; undefined in an empty store. */
 export function newestHeader(view: LedgerView): (HeaderRow & { height: number }) | undefined {
   const [from, to] = [u32Key.encode(0), u32Key.encode(0xffff_ffff)];
   for (const [height, row] of view.range(headers, from, to, 1, true)) {
@@ -56,7 +56,7 @@ export function transactionsAt(view: LedgerView, height: number): Tx[] {
   return Array.from(transactionBytesAt(view, height), (bytes) => decodeTx(bytes, view.scheme));
 }
 
-/** The whole block with its bytes, as it was signed. */
+/** The whole block in the bytes that were signed. */
 export function blockAt(view: LedgerView, height: number): Block | undefined {
   const row = headerRowAt(view, height);
   if (row === undefined) return undefined;
@@ -68,12 +68,12 @@ export function blockAt(view: LedgerView, height: number): Block | undefined {
   };
 }
 
-/** Rows that are read in one piece. */
+/** The number of rows that are read in one piece. */
 const ROWS_AT_ONCE = 200;
 
 /**
- * The same for whoever has time: a full block takes tens of milliseconds. The head may move
- * meanwhile, so the caller looks whether the block is still the one at this height.
+ * The same in turns, since reading a full block takes tens of milliseconds. The head may move
+ * meanwhile, so the caller checks whether the block is still the one at this height.
  */
 export async function blockInTurns(
   view: LedgerView,
@@ -98,7 +98,7 @@ export async function blockInTurns(
   };
 }
 
-/** One transaction in full bytes. */
+/** The full bytes of one transaction. */
 export const transactionBytes = (
   view: LedgerView,
   { height, index }: Position,
@@ -112,11 +112,11 @@ export function findTransaction(view: LedgerView, id: Uint8Array): StoredTx | un
   const bytes = view.get(transactions, [height, index]);
   if (bytes === undefined) return undefined;
   const tx = decodeTx(bytes, view.scheme);
-  // The index knows the beginning of the id only.
+  // The index holds only the beginning of the id.
   return equal(tx.id, id) ? { tx, height, index } : undefined;
 }
 
-/** The height at which a transaction with this id is in the chain. */
+/** The height of the block that contains the transaction with this id. */
 export const confirmedHeight = (view: LedgerView, id: Uint8Array): number | undefined =>
   view.get(transactionIds, idPrefix(id))?.height;
 
@@ -129,7 +129,8 @@ export function* transactionsOf(
 ): Generator<StoredTx> {
   const start = transactionsByAddress.key.encode([address, below.height]);
   let left = limit;
-  // Each row has one transaction at least, except that all of the first may lie above `below`.
+  // Each row holds at least one transaction, but all transactions of the first row may be above
+  // `below`.
   for (const [[, height], indexes] of view.range(
     transactionsByAddress,
     start,

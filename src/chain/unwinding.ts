@@ -1,9 +1,9 @@
 /**
- * Taking back blocks: the state below them and the removal of their index rows, in one overlay
+ * Rolls back blocks: the state below them and the removal of their index rows, in one overlay
  * (consensus.md#choice-between-forks).
  *
- * Invariant: seen through the overlay the taken blocks do not exist, neither in the state nor in
- * the index, so that rules about known ids and former generators judge a fork rightly.
+ * Invariant: through the overlay the rolled-back blocks are invisible, in the state and in the
+ * index. So rules about known ids and former generators judge a fork correctly.
  */
 import { assert } from '../base/assert.ts';
 import { latin1 } from '../base/bytes.ts';
@@ -19,13 +19,13 @@ import { headerRowAt, transactionsAt } from './stored-blocks.ts';
 
 export interface Unwinding {
   readonly unwound: Unwound;
-  /** Transactions of the taken blocks, oldest first. */
+  /** The transactions of the rolled-back blocks, oldest first. */
   readonly txs: readonly Tx[];
 }
 
 const byNumber = new Map(tables.map((table) => [table.id, untyped(table)]));
 
-/** Throws ApiError where the chain cannot be taken back to this height. */
+/** Throws ApiError where the chain cannot be rolled back to this height. */
 export function requireReachable(to: number, from: number, undoDepth: number): void {
   if (to < 1 || to > from) {
     throw apiError('Invalid', `There is no block to roll back to at height ${to}`);
@@ -62,7 +62,7 @@ export async function unwindTo(
   return { unwound, txs };
 }
 
-/** Transactions that the blocks put in their place do not have, oldest first. */
+/** The transactions that the replacing blocks do not contain, oldest first. */
 export function droppedBy(
   { txs }: Unwinding,
   blocks: readonly { readonly txs: readonly Tx[] }[],

@@ -1,6 +1,7 @@
 /**
  * Signatures of a block and of its transactions, checked in one batch on other threads. The verdict
- * on its own signature is final; what those on the proofs mean is judged with the state.
+ * on the block's own signature is final. The verdicts on the proofs are judged together with the
+ * state.
  */
 import { apiError } from '../base/errors.ts';
 import type { SignatureCheck, Verifier } from '../base/ports.ts';
@@ -11,7 +12,7 @@ import { addChecks, type ProofVerdicts, takeVerdicts } from '../tx/proof-verdict
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
 
-/** A block that its generator has signed, with what was found about the proofs in it. */
+/** A block with a valid signature of its generator, and the verdicts on the proofs in it. */
 export interface VerifiedBlock {
   readonly block: Block;
   readonly txs: readonly Tx[];
@@ -19,12 +20,14 @@ export interface VerifiedBlock {
   readonly verdicts: readonly ProofVerdicts[];
 }
 
-/** What was found about the proofs of exactly this transaction before, so that no thread repeats it. */
+/**
+ * Earlier verdicts on the proofs of exactly this transaction, so that no thread repeats the check.
+ */
 export type KnownVerdicts = (tx: Tx) => ProofVerdicts | undefined;
 
 export const NOTHING_KNOWN: KnownVerdicts = () => undefined;
 
-/** Throws ApiError where one does not decode. */
+/** Throws ApiError where a transaction does not decode. */
 export async function decodeTransactions(
   block: Block,
   scheme: ChainScheme,
@@ -44,8 +47,8 @@ export async function decodeTransactions(
 }
 
 /**
- * Throws ApiError where the signature of the block itself is wrong, unless `isSigned` says
- * that it is known to be good.
+ * Throws ApiError where the signature of the block itself is wrong, unless `isSigned` says that it
+ * has already been verified.
  */
 export async function verifyBlock(
   block: Block,

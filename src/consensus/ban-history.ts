@@ -4,12 +4,12 @@
  *   u2 count, count × i8 timestamp              warnings since the last ban, newest first
  *   u2 count, count × (i8 timestamp, u4 height) bans, newest first
  *
- * A ban takes the place of the warnings that led to it, so warnings always lie on top of bans and
- * two lists say all that the stack of the specification says. The times of the replaced warnings
- * are not kept: undo restores the whole row.
+ * A ban replaces the warnings that led to it. So warnings are always newer than bans, and two lists
+ * hold the same information as the stack of the specification. The times of the replaced warnings
+ * are not kept, because undo restores the whole row.
  *
- * Only the newest ban can be in force; older ones answer questions about past heights, and no more
- * than BANS_KEPT of them.
+ * Only the newest ban can be in force. Older ones answer questions about past heights; at most
+ * BANS_KEPT of them are kept.
  */
 import { type ChainScheme, Reader } from '../codec/codec.ts';
 import { millis, u32 } from '../codec/primitives.ts';
@@ -20,7 +20,7 @@ const WARNINGS_MAX = 1000;
 export const BANS_KEPT = 1000;
 
 export interface Ban {
-  /** Time of the block that brought the ban. */
+  /** Time of the block that caused the ban. */
   readonly timestamp: number;
   /** Height of that block: the first height at which the miner is banned. */
   readonly height: number;
@@ -65,7 +65,7 @@ export function isBanned(
   return false;
 }
 
-/** Time of the last mark, whichever it is. */
+/** The time of the last warning or ban. */
 export const lastMark = (history: BanHistory): number =>
   history.warnings[0] ?? history.bans[0]?.timestamp ?? 0;
 

@@ -1,9 +1,10 @@
 /**
- * Who may make the next block and when, and which chain is better: one interface for both kinds of
- * consensus (consensus.md#proof-of-stake, consensus.md#proof-of-authority).
+ * Which account may make the next block, when it may, and which of two chains is better: one
+ * interface for both kinds of consensus (consensus.md#proof-of-stake,
+ * consensus.md#proof-of-authority).
  *
- * Everything here is a function of its arguments. All judgements about a block, `finish` included,
- * use the state at its parent: `view` must not yet contain effects of the block itself.
+ * Every function here depends on its arguments only. All judgements about a block, `finish`
+ * included, use the state at its parent: `view` must not contain effects of the block itself.
  */
 import { compare, equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
@@ -11,23 +12,26 @@ import type { ConsensusData, UnsignedHeader } from '../block/header.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { BanHistory } from './ban-history.ts';
 
-/** What consensus may know of chain and state at the parent. Addresses are 26 bytes. */
+/** What consensus may read of chain and state at the parent. Addresses are 26 bytes. */
 export interface ConsensusView {
   /** Addresses with an active role `miner` at that time, in queue order (consensus.md#the-miner-queue). */
   minersAt(timestamp: number): readonly Uint8Array[];
   /** True if the address has an active role `miner` and is not banned by role at that time. */
   isMiner(address: Uint8Array, timestamp: number): boolean;
   banHistory(address: Uint8Array): BanHistory | undefined;
-  /** Address of the generator of the block at a height up to the parent's. */
+  /** The address of the generator of the block at a height, at most that of the parent. */
   generatorAt(height: number): Uint8Array;
-  /** Height of the last block at or below `height` that the address made. */
+  /** The height of the last block at or below `height` that the address made. */
   lastBlockBy(address: Uint8Array, height: number): number | undefined;
   headerAt(height: number): BlockFacts;
-  /** Generating balance (consensus.md#generating-balance) at a height up to the parent's; used by PoS alone. */
+  /**
+   * Generating balance (consensus.md#generating-balance) at a height, at most that of the parent;
+   * only PoS uses it.
+   */
   generatingBalance(address: Uint8Array, height: number): bigint;
 }
 
-/** What rules about a child need of a block. */
+/** The fields of a block on which the rules for its child depend. */
 export type BlockFacts = Pick<UnsignedHeader, 'timestamp' | 'consensus'>;
 
 export interface Parent {
@@ -44,7 +48,7 @@ export interface Forger {
 /** A span of time in which an account may make the next block: from ≤ timestamp < until. */
 export interface Slot {
   readonly from: number;
-  /** Infinity where only a new tip ends the slot. */
+  /** Infinity where only a new head ends the slot. */
   readonly until: number;
 }
 
@@ -54,7 +58,7 @@ export interface BanChange {
   readonly history: BanHistory | undefined;
 }
 
-/** A block header with the signature that error texts name. */
+/** A block header, with the signature that error texts contain. */
 export type JudgedHeader = BlockFacts & {
   readonly generator: Uint8Array;
   readonly signature: Uint8Array;
@@ -62,44 +66,52 @@ export type JudgedHeader = BlockFacts & {
 
 export interface Consensus {
   readonly kind: 'poa' | 'pos';
-  /** Name in GET /consensus/algo. */
+  /** The name in GET /consensus/algo. */
   readonly algorithm: string;
   /**
-   * The first slot of this account at or after `now`. Undefined: none until the tip, the roles or
-   * the balances change.
+   * The first slot of this account at or after `now`. Undefined: there is none until the head, the
+   * roles or the balances change.
    */
   nextSlot(parent: Parent, forger: Forger, now: number, view: ConsensusView): Slot | undefined;
-  /** Consensus data of a block that this account makes at `timestamp`. */
+  /** The consensus data of a block that this account makes at `timestamp`. */
   fields(parent: Parent, forger: Forger, timestamp: number, view: ConsensusView): ConsensusData;
   /**
-   * Refuses a block whose header contradicts the headers before it, whatever the state. Throws
-   * ApiError.
+   * Refuses a block whose header contradicts the headers before it, in any state. Throws ApiError.
    */
   verifyHeader(header: JudgedHeader, parent: Parent, view: Pick<ConsensusView, 'headerAt'>): void;
   /**
-   * Refuses a block that breaks a rule, those of `verifyHeader` included. Throws ApiError with the
-   * texts of the specification.
+   * Refuses a block that breaks a rule, also one of `verifyHeader`. Throws ApiError with the texts
+   * of the specification.
    */
   verify(header: JudgedHeader, parent: Parent, view: ConsensusView): void;
-  /** Marks on miners that a valid block leaves behind. */
+  /** The warnings and bans of miners that a valid block causes. */
   finish(header: JudgedHeader, parent: Parent, view: ConsensusView): BanChange[];
   /**
-   * What a generator may use for one block only: two different blocks of one generator with equal
-   * text are an equivocation (consensus.md#equivocation).
+   * The turn, which a generator may use for one block only. Two different blocks of one generator
+   * with equal text are an equivocation (consensus.md#equivocation).
    */
   turnOf(header: Pick<UnsignedHeader, 'timestamp' | 'reference'>): string;
-  /** Score of one block; the score of a chain is their sum, genesis included (consensus.md#choice-between-forks). */
+  /**
+   * The score of one block; the score of a chain is the sum over its blocks, genesis included
+   * (consensus.md#choice-between-forks).
+   */
   score(data: ConsensusData): bigint;
 }
 
-/** Blocks this far ahead of the clock, or more, are from the future. */
+/** A block this far ahead of the clock, or more, is from the future. */
 export const MAX_TIME_DRIFT_MS = 100;
 
-/** Such a block is dropped, neither remembered as invalid nor punished (blocks.md#checks-of-a-received-block). */
+/**
+ * A block from the future is dropped. It is not remembered as invalid, and its sender is not
+ * punished (blocks.md#checks-of-a-received-block).
+ */
 export const isFromFuture = (timestamp: number, now: number): boolean =>
   timestamp - now >= MAX_TIME_DRIFT_MS;
 
-/** Only accounts with the role make blocks, under either consensus (blocks.md#checks-of-a-received-block). Throws ApiError. */
+/**
+ * Only accounts with the role `miner` make blocks, under both kinds of consensus
+ * (blocks.md#checks-of-a-received-block). Throws ApiError.
+ */
 export function checkMiner(
   address: Uint8Array,
   timestamp: number,
@@ -110,7 +122,7 @@ export function checkMiner(
   throw apiError('Invalid', `Address ${scheme.addressToText(address)} is not a miner`);
 }
 
-/** The end of a chain, as far as the choice between two chains needs it. */
+/** The end of a chain, with what the choice between two chains needs. */
 export interface ChainEnd {
   readonly score: bigint;
   readonly id: Uint8Array;
@@ -119,8 +131,9 @@ export interface ChainEnd {
 }
 
 /**
- * True if `candidate` replaces `current`. The higher score wins and equal scores keep the current
- * chain, except that of two children of one parent the lower id wins, so that nodes converge (H-9).
+ * True if `candidate` replaces `current`. The higher score wins. Equal scores keep the current
+ * chain, except for two children of one parent: there the lower id wins, so that nodes converge
+ * (H-9).
  */
 export function isBetter(candidate: ChainEnd, current: ChainEnd): boolean {
   if (candidate.score !== current.score) return candidate.score > current.score;

@@ -2,9 +2,9 @@
  * Natural logarithm with the same bits on every machine.
  *
  * `Math.log` is only specified as an approximation, and a delay that differs by one millisecond
- * splits the chain. This is the algorithm of fdlibm (Sun Microsystems, 1993; freely usable): with
- * x = 2^k·(1 + f) and s = f/(2 + f), ln x = k·ln 2 + 2s + s·R(s²), R being a polynomial. It uses
- * nothing but + − × / and comparison of doubles, which IEEE 754 fixes bit by bit; the constants are
+ * splits the chain. This is the algorithm of fdlibm (Sun Microsystems, 1993; freely usable): with x
+ * = 2^k·(1 + f) and s = f/(2 + f), ln x = k·ln 2 + 2s + s·R(s²), R being a polynomial. It uses only
+ * + − × / and comparison of doubles, whose results IEEE 754 defines bit by bit. The constants are
  * the shortest decimals of fdlibm's.
  */
 
@@ -38,14 +38,14 @@ export function ln(x: number): number {
   const exponent = number.getUint32(0);
   k += (exponent >> 20) - 1023;
   const high = exponent & 0xfffff;
-  // Brings 1 + f between √2/2 and √2.
+  // Scales 1 + f to lie between √2/2 and √2.
   const half = (high + 0x95f64) & 0x100000;
   number.setUint32(0, high | (half ^ 0x3ff00000));
   k += half >> 20;
   return sum(k, number.getFloat64(0) - 1, high);
 }
 
-/** k·ln 2 + ln(1 + f); `high` is the upper part of the mantissa before it was halved. */
+/** k·ln 2 + ln(1 + f); `high` is the upper part of the mantissa before the scaling. */
 function sum(k: number, f: number, high: number): number {
   if ((0xfffff & (2 + high)) < 3) {
     if (f === 0) return k * LN2_HIGH + k * LN2_LOW;

@@ -2,10 +2,10 @@
  * Warnings and bans for missed turns, derived from the chain alone
  * (consensus.md#warnings-and-bans).
  *
- * Miners whose turn passed without a block are marked by the next block, at most once per block: a
- * warning, or a ban in place of the last warnings. A block of its own clears a miner's warnings.
- * No more than a share of the queue is banned at one time, and while that many are banned nobody
- * is marked.
+ * The next block marks the miners whose turns passed without a block, each at most once per block.
+ * The mark is a warning, or a ban that replaces the last warnings. A miner's own block clears its
+ * warnings. At most a share of the queue is banned at one time; while that many are banned, no
+ * miner is marked.
  */
 import { latin1 } from '../base/bytes.ts';
 import {
@@ -23,7 +23,7 @@ import { minerAfter, type Turns } from './poa-queue.ts';
 export interface BanSettings {
   readonly banDurationBlocks: number;
   readonly warningsForBan: number;
-  /** 0 switches marks off. */
+  /** 0 switches warnings and bans off. */
   readonly maxBansPercentage: number;
 }
 
@@ -36,7 +36,7 @@ export interface AppliedBlock {
   readonly skipped: number;
 }
 
-/** Changed histories after a block; `turns` are those after its parent, at the block's time. */
+/** The histories that a block changes; `turns` are those after its parent, at the block's time. */
 export function applyBans(
   block: AppliedBlock,
   turns: Turns,
@@ -90,7 +90,7 @@ function markFaulty(
   }
 }
 
-/** How many of the skipped rounds are looked at: after a long pause not all of them. */
+/** How many of the skipped rounds count; after a long pause not all of them do. */
 function missedTurns(
   skipped: number,
   size: number,

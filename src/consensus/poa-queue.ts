@@ -1,23 +1,29 @@
 /**
- * Whose turn it is under PoA (consensus.md#whose-turn-it-is).
+ * Which miner has the turn under PoA (consensus.md#whose-turn-it-is).
  *
- * The queue goes on behind the miner of the last block by anyone still in the queue. Skipped rounds
- * move the turn on by one each, and banned miners are passed over.
+ * The turn goes to the miner that follows the generator of the last block made by a miner of the
+ * queue. Each skipped round moves the turn on by one. Banned miners are skipped.
  */
 import { latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import { isBanned } from './ban-history.ts';
 import type { ConsensusView } from './consensus.ts';
 
-/** Blocks looked at one by one before every miner of the queue is asked for its last block. */
+/**
+ * The number of blocks that are read one by one, before each miner of the queue is asked for its
+ * last block.
+ */
 const WALK_BLOCKS_MAX = 1000;
 
-/** The order in which turns come after a parent; the same for all skipped rounds. */
+/** The order of the turns after a parent; the same for all skipped rounds. */
 export interface Turns {
   readonly queue: readonly Uint8Array[];
-  /** Place of the last generator in the queue; undefined while none of the queue has mined. */
+  /**
+   * Position of the last generator in the queue; undefined while no miner of the queue has made a
+   * block.
+   */
   readonly last: number | undefined;
-  /** By place: banned at the parent's height. */
+  /** By position: true where the miner is banned at the parent's height. */
   readonly banned: readonly boolean[];
 }
 
@@ -49,13 +55,14 @@ function lastGenerator(
     if (place !== undefined) return place;
   }
   if (walkEnd === 0) return undefined;
-  // The whole queue is new since then: their own last blocks tell, without reading all the chain.
+  // The whole queue has changed since then. Each miner's last block answers the question without
+  // reading the whole chain.
   const heights = queue.map((address) => view.lastBlockBy(address, walkEnd) ?? 0);
   const highest = Math.max(...heights);
   return highest === 0 ? undefined : heights.indexOf(highest);
 }
 
-/** The miner whose turn it is after `skipped` rounds. Throws ApiError where there is none. */
+/** The miner with the turn after `skipped` rounds. Throws ApiError where there is none. */
 export function determineMiner(turns: Turns, skipped: number): Uint8Array {
   if (turns.queue.length === 0) {
     throw apiError('Invalid', "Couldn't determine miner: miner queue is empty!");
@@ -72,9 +79,9 @@ export function minerAfter(
 ): Uint8Array | undefined {
   const size = queue.length;
   if (size === 0) return undefined;
-  // Before a miner of the queue has mined, bans do not count.
+  // Bans do not count before a miner of the queue has made a block.
   if (last === undefined) return queue[(1 + skipped) % size];
-  // Candidates: the queue from the last generator on, then once more the whole queue.
+  // The candidates: the queue after the last generator, then the whole queue once more.
   for (let at = last + 1 + (skipped % size); at < 2 * size; at++) {
     const place = at % size;
     if (!banned[place]) return queue[place];

@@ -1,6 +1,7 @@
 /**
- * Time under PoA: rounds of equal length counted from the genesis timestamp, each a working part in
- * which blocks are made and a sync part left for them to spread (consensus.md#rounds).
+ * Time under PoA: rounds of equal length, counted from the genesis timestamp. Miners make blocks in
+ * the working part of a round; the sync part after it leaves time for the blocks to spread
+ * (consensus.md#rounds).
  */
 
 export interface RoundSettings {
@@ -11,13 +12,13 @@ export interface RoundSettings {
 
 export interface Rounds {
   readonly length: number;
-  /** Number of the round that contains a time; genesis is in round 0. */
+  /** The number of the round that contains a time; genesis is in round 0. */
   numberAt(timestamp: number): number;
-  /** First millisecond of a round. */
+  /** The first millisecond of a round. */
   start(round: number): number;
-  /** First millisecond of its sync part. */
+  /** The first millisecond of its sync part. */
   syncStart(round: number): number;
-  /** Last millisecond of a round. */
+  /** The last millisecond of a round. */
   end(round: number): number;
 }
 
@@ -34,6 +35,9 @@ export function createRounds(settings: RoundSettings): Rounds {
   };
 }
 
-/** Rounds without a block between a parent and its child; 0 in the very next round. */
+/**
+ * The number of rounds without a block between a parent and its child; 0 where the child is in the
+ * next round.
+ */
 export const skippedRounds = (rounds: Rounds, parent: number, child: number): number =>
   rounds.numberAt(child) - rounds.numberAt(parent) - 1;

@@ -75,8 +75,8 @@ export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus
 }
 
 /**
- * An integer form without the time term of other implementations: the score is never part of a
- * block (consensus.md#choice-between-forks).
+ * An integer, without the time term of other implementations. This is possible because a block does
+ * not contain its score (consensus.md#choice-between-forks).
  */
 export function scorePoa(data: ConsensusData): bigint {
   return 2n ** 64n / (99n + BigInt(poaData(data).skippedRounds));
@@ -89,14 +89,14 @@ function poaData(data: ConsensusData): Extract<ConsensusData, { kind: 'poa' }> {
 
 const skippedUpTo = (block: BlockFacts): number => poaData(block.consensus).skippedRounds;
 
-/** H-8: the number enters the score, so a miner must not understate it. */
+/** H-8: the number enters the score, so a miner must not state a lower one. */
 function checkSkipped(header: JudgedHeader, expected: number): void {
   const claimed = skippedUpTo(header);
   if (claimed === expected) return;
   throw ofBlock(header, `overall skipped rounds ${claimed} do not match calculated ${expected}`);
 }
 
-/** Blocks are made in the working part of a round later than the parent's. */
+/** A block belongs in the working part of a round later than that of its parent. */
 function checkTime(rounds: Rounds, header: JudgedHeader, parent: Parent): void {
   const { timestamp } = header;
   const round = rounds.numberAt(timestamp);
@@ -136,7 +136,7 @@ const notItsTurn = (
       `Expected ${scheme.addressToText(due)}`,
   );
 
-/** Turns repeat after as many rounds as there are miners, so no more of them are asked. */
+/** Turns repeat after as many rounds as there are miners, so the search ends there. */
 function nextSlot(
   rounds: Rounds,
   parent: Parent,

@@ -1,14 +1,14 @@
 /**
  * The numbers of leased proof of stake (consensus.md#proof-of-stake). Integers are bigint where
- * they may exceed 2^53; doubles are combined in exactly the written order, so that every node gets
- * the same bits.
+ * they may exceed 2^53; operations on doubles keep exactly this order, so that every node gets the
+ * same bits.
  */
 import { I64_MAX } from '../base/int.ts';
 import { ln } from './ln.ts';
 
-/** Least generating balance of a miner: 10,000 tokens. */
+/** The least generating balance of a miner: 10,000 tokens. */
 export const MIN_GENERATING_BALANCE = 10n ** 12n;
-/** The source of the hit lies this many blocks back. */
+/** The source of the hit is this many blocks back. */
 export const HIT_DEPTH = 100;
 
 const DELAY_MIN_MS = 5000;
@@ -28,7 +28,7 @@ export function hitOf(generationSignature: Uint8Array): bigint {
   return hit;
 }
 
-/** Milliseconds after the parent; undefined where a hit of 0 makes it endless. */
+/** Milliseconds after the parent; undefined where a hit of 0 makes the delay infinite. */
 export function delayOf(
   hit: bigint,
   baseTarget: bigint,
@@ -43,9 +43,9 @@ export function delayOf(
 
 /**
  * Base target of a block: one percent up when the last three intervals were too long on average,
- * one percent down when too short. `ancestor` is the block three intervals back; without one the
- * parent's target stays. The bounds 0.5 and 1.5 of feature 100 and the 30/60 and 90/60 before it
- * are the same numbers.
+ * one percent down when they were too short. `ancestor` is the block three intervals back; without
+ * one the parent's target stays. The bounds 0.5 and 1.5 of feature 100 equal 30/60 and 90/60, the
+ * bounds before it.
  */
 export function nextBaseTarget(
   parentBaseTarget: bigint,
@@ -65,7 +65,7 @@ export function nextBaseTarget(
   return parentBaseTarget;
 }
 
-/** H-5: the target stays where delays make sense and no product overflows. */
+/** H-5: keeps the target in the range where delays make sense and no product overflows. */
 function clamped(baseTarget: bigint, averageDelaySeconds: number): bigint {
   const max = I64_MAX / BigInt(averageDelaySeconds);
   if (baseTarget < MIN_BASE_TARGET) return MIN_BASE_TARGET;

@@ -1,7 +1,7 @@
 /**
- * Leased proof of stake with fair delays (consensus.md#proof-of-stake): an account may make the
- * next block once a delay has passed that follows from its generating balance and a hash nobody can
- * choose.
+ * Leased proof of stake with fair delays (consensus.md#proof-of-stake). An account may make the
+ * next block after a delay. The delay follows from its generating balance and from a hash that no
+ * account can choose.
  */
 import { base58 } from '../base/base58.ts';
 import { concat, equal } from '../base/bytes.ts';
@@ -26,7 +26,7 @@ import {
 } from './pos-formulas.ts';
 
 export interface PosSettings {
-  /** Sum of all balances at genesis, in smallest units. */
+  /** The sum of all balances at genesis, in smallest units. */
   readonly initialBalance: bigint;
   /** Whole seconds. */
   readonly averageDelaySeconds: number;

@@ -1,6 +1,6 @@
 /**
- * One hash over everything that all nodes of a network must have configured alike (H-4): nodes
- * compare it in the handshake, and a store that was made under other settings is not opened.
+ * One hash over all settings that must be equal on all nodes of a network (H-4). Nodes compare it
+ * in the handshake, and a node does not open a store that was made under other settings.
  *
  * hash = fast(canonical JSON): keys sorted by code unit, no spaces, integers in plain digits.
  */
@@ -11,7 +11,7 @@ export interface NetworkSettings {
   readonly consensus: JsonObject;
   readonly functionality: JsonObject;
   readonly fees: JsonObject;
-  /** Sizes and counts that bound a block. */
+  /** Sizes and counts that limit a block. */
   readonly limits: JsonObject;
   readonly txExpireTimeoutMs: number;
 }
@@ -31,7 +31,7 @@ export function settingsHash(
   return fastHash(new TextEncoder().encode(text));
 }
 
-/** One text for one value; members that are undefined are left out. */
+/** One value always gives the same text; undefined members are left out. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (typeof value !== 'object' || value === null) return stringify(value);

@@ -1,8 +1,8 @@
 /**
  * Addresses: version ‖ chain ‖ hash of the public key (20) ‖ checksum (4), accounts.md.
  *
- * Deriving and checking take two or more secure hashes, so every direction remembers what it has
- * seen. Remembered bytes are shared between callers: nobody writes into an address.
+ * Deriving and checking take two or more secure hashes, so each direction has a cache. Callers
+ * share the cached bytes and must not write into an address.
  */
 
 import { base58 } from '../base/base58.ts';
@@ -13,7 +13,7 @@ import { ADDRESS_BYTES } from '../base/sizes.ts';
 import type { CryptoFamily } from './family.ts';
 
 export const ADDRESS_VERSION = 1;
-/** Characters; 26 bytes never need more. */
+/** Characters; the text of 26 bytes never has more. */
 export const ADDRESS_TEXT_LENGTH_MAX = 36;
 
 const PREFIX = 'address:';
@@ -22,7 +22,7 @@ const HASH_END = 22;
 const CACHED_ADDRESSES = 16_384;
 
 export interface Addresses {
-  /** Address of the owner of a public key. */
+  /** The address of the owner of a public key. */
   ofPublicKey(publicKey: Uint8Array): Uint8Array;
   /** The same as text. */
   textOfPublicKey(publicKey: Uint8Array): string;
@@ -92,7 +92,7 @@ export function createAddresses(
     return derived;
   }
 
-  /** The address, or the reason why it is none. */
+  /** The address, or the reason why the text is not an address. */
   function parse(input: string): Known | string {
     const text = input.startsWith(PREFIX) ? input.slice(PREFIX.length) : input;
     const known = byText.get(text);

@@ -7,24 +7,27 @@ import type { Random } from '../base/ports.ts';
 import { noTurns, type Turns } from '../base/turns.ts';
 import type { CryptoFamily } from './family.ts';
 
-/** What one recipient needs beside the sender's public key. */
+/** What one recipient needs besides the sender's public key. */
 export interface Envelope {
   readonly sealed: Uint8Array;
   readonly wrappedKey: Uint8Array;
 }
 
-/** One ciphertext for all; `wrappedKeys` has the order of the recipients. */
+/** One ciphertext for all; `wrappedKeys` are in the order of the recipients. */
 export interface GroupEnvelope {
   readonly sealed: Uint8Array;
   readonly wrappedKeys: readonly Uint8Array[];
 }
 
-/** Largest encrypted text, in characters; what the encrypt methods can produce from a request. */
+/**
+ * The largest encrypted text, in characters: the largest that the encrypt methods can produce from
+ * a request.
+ */
 export const ENCRYPTED_TEXT_LENGTH_MAX = 256 * 1024;
 
 /**
- * An envelope per recipient, each with a content key of its own; many recipients are served in
- * `turns`. Rejects with CryptoError.
+ * An envelope for each recipient, each with its own content key; `turns` divides the work for many
+ * recipients. Rejects with CryptoError.
  */
 export async function encryptSeparate(
   family: CryptoFamily,
@@ -78,7 +81,7 @@ export function decrypt(
 
 /**
  * Like `decrypt`, from the text forms of a request. Older clients wrote `encryptedText` in Base58,
- * and such a text may look like Base64, so it is tried whenever Base64 does not authenticate.
+ * which may look like Base64. So Base58 is tried whenever Base64 does not authenticate.
  */
 export function decryptText(
   family: CryptoFamily,

@@ -3,7 +3,7 @@ import { createCurve25519 } from './curve25519/curve25519-family.ts';
 import type { CryptoFamily, FamilyName } from './family.ts';
 
 export interface FamilyOptions {
-  /** How many public keys `verify` keeps in its converted form. */
+  /** The number of public keys that `verify` caches in converted form. */
   readonly cachedKeys?: number;
 }
 

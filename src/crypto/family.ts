@@ -1,15 +1,15 @@
 /**
- * What a family of cryptography has to offer (accounts.md).
+ * The interface of a cryptography family (accounts.md).
  *
- * A network uses exactly one family. Everything here is a function of its arguments: randomness is
- * passed in, results are copies of their own. The international family is in curve25519/; sizes
- * are in bytes throughout.
+ * A network uses exactly one family. Every function depends on its arguments only: randomness is
+ * passed in, and results are new copies. The international family is in curve25519/; sizes are in
+ * bytes throughout.
  */
 import type { Random } from '../base/ports.ts';
 import type { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
 
 export interface KeyPair {
-  /** Secret, in the form that clients show and keystores hold. */
+  /** Secret, in the form that clients show and keystores store. */
   readonly privateKey: Uint8Array;
   readonly publicKey: Uint8Array;
 }
@@ -28,9 +28,9 @@ export interface CryptoFamily {
   readonly privateKeySize: number;
   readonly publicKeySize: number;
   readonly signatureSize: typeof SIGNATURE_BYTES;
-  /** Of both hashes, hence of ids. */
+  /** The size of both hashes, and so of ids. */
   readonly digestSize: typeof DIGEST_BYTES;
-  /** Of the symmetric key that `seal` and `open` take, and that `wrapKey` carries. */
+  /** The size of the symmetric key that `seal` and `open` take and `wrapKey` encrypts. */
   readonly contentKeySize: number;
 
   fastHash(message: Uint8Array): Uint8Array;
@@ -42,23 +42,25 @@ export interface CryptoFamily {
   keyPairFromPhrase(phrase: string, nonce?: number): KeyPair;
   generateKeyPair(random: Random): KeyPair;
   publicKeyOf(privateKey: Uint8Array): Uint8Array;
-  /** A key that every signature or agreement would be forged for; false for a wrong size. */
+  /**
+   * True for a key under which anyone can forge signatures or agreements; false for a wrong size.
+   */
   isWeakPublicKey(publicKey: Uint8Array): boolean;
 
   /** Randomised: two signatures of one message differ. */
   sign(privateKey: Uint8Array, message: Uint8Array, random: Random): Uint8Array;
-  /** The network's verdict. False for anything malformed, never an error. */
+  /** The verdict of the network. False for malformed input, never an error. */
   verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
-  /** Derives what `verify` needs of these keys; together that is much cheaper than one by one. */
+  /** Prepares `verify` for these keys; preparing them together is much cheaper than one by one. */
   prepare(publicKeys: readonly Uint8Array[]): void;
 
   /** The shared secret of two accounts, the same from both sides. Throws CryptoError. */
   agree(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array;
   /** Encrypts and authenticates under a content key. */
   seal(contentKey: Uint8Array, plain: Uint8Array, random: Random): Uint8Array;
-  /** What was sealed, or undefined when it does not authenticate. */
+  /** The plain bytes, or undefined when the input does not authenticate. */
   open(contentKey: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
-  /** A content key sealed for the owner of `publicKey`. Throws CryptoError. */
+  /** A content key encrypted for the owner of `publicKey`. Throws CryptoError. */
   wrapKey(
     privateKey: Uint8Array,
     publicKey: Uint8Array,
@@ -75,7 +77,7 @@ export interface CryptoFamily {
 
 export type FamilyName = 'curve25519' | 'gost';
 
-/** A key of the wrong size, or one that no secret can be shared with. */
+/** A key of the wrong size, or a key with which no secret can be shared. */
 export class CryptoError extends Error {
   override name = 'CryptoError';
 }

@@ -43,7 +43,7 @@ export function deriveKey(
   });
 }
 
-/** A key for one purpose out of one or more secrets. */
+/** Derives a key for one purpose from one or more secrets. */
 export function subkey(secret: Uint8Array, salt: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, salt, purpose, KEY_BYTES));
 }
@@ -100,7 +100,7 @@ export function sealEcb(key: Uint8Array, plain: Uint8Array): Uint8Array {
   return Buffer.concat([cipher.update(plain), cipher.final()]);
 }
 
-/** Undefined if the padding does not come out right, which is how a wrong password shows. */
+/** Undefined if the padding is wrong, which reveals a wrong password. */
 export function openEcb(key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
   const cipher = createDecipheriv('aes-128-ecb', key, null);
   try {

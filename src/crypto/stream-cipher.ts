@@ -1,7 +1,7 @@
 /**
- * AES-256-GCM over a stream of chunks, under a key that serves one stream and no other: the STREAM
- * construction, in which a chunk authenticates its place and whether it is the last one. So chunks
- * can be neither exchanged nor left out, and a stream that is cut short is told from a whole one.
+ * AES-256-GCM over a stream of chunks, under a key that serves one stream only. This is the STREAM
+ * construction: each chunk authenticates its position and whether it is the last one. So chunks can
+ * be neither exchanged nor left out, and a stream that is cut short is detected.
  *
  *   sealed chunk   1 if it is the last, else 0 | ciphertext | tag 16
  *   nonce          0 × 7 | number of the chunk 4 | the same first byte
@@ -10,7 +10,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { subkey } from './keystore-cipher.ts';
 
 const TAG_BYTES = 16;
-/** By how much a chunk is longer when it is sealed. */
+/** The bytes that sealing adds to a chunk. */
 export const CHUNK_OVERHEAD_BYTES = 1 + TAG_BYTES;
 const CIPHER = 'aes-256-gcm';
 const MORE = 0;
@@ -21,7 +21,7 @@ export interface Chunk {
   readonly last: boolean;
 }
 
-/** The key of a stream: HKDF-SHA256 of a secret that two have agreed on. */
+/** The key of a stream: HKDF-SHA256 of a secret that two parties share. */
 export const streamKey = (secret: Uint8Array, salt: Uint8Array, purpose: string): Uint8Array =>
   subkey(secret, salt, purpose);
 
@@ -36,7 +36,9 @@ export function chunkSealer(key: Uint8Array, associated: Uint8Array): (chunk: Ch
   };
 }
 
-/** Opens them in the same order; undefined for one that is not the next of this stream. */
+/**
+ * Opens chunks in the same order; undefined for a chunk that is not the next one of this stream.
+ */
 export function chunkOpener(
   key: Uint8Array,
   associated: Uint8Array,

@@ -26,7 +26,7 @@ export interface CompatibleEntry {
   readonly privateKey: Uint8Array;
 }
 
-/** Throws KeystoreError: `Wrong password` where the file does not open. */
+/** Throws KeystoreError: `Wrong password` where the file cannot be decrypted. */
 export async function readCompatible(
   bytes: Uint8Array,
   password: string,

@@ -13,8 +13,8 @@
  *   mac = HMAC-SHA256(HKDF-SHA256(W, salt, "platform-node entries"), everything before it)
  *
  * Invariants: the public key is the associated data of its private key, so entries cannot be
- * swapped; the mac covers the list, so none can be added or dropped without the wallet password,
- * and it tells a wrong wallet password at once, also in a file without accounts.
+ * swapped; the mac covers the list, so no entry can be added or dropped without the wallet
+ * password. The mac also reveals a wrong wallet password at once, even in a file without accounts.
  */
 import { base58 } from '../base/base58.ts';
 import { isObject, parse } from '../base/json.ts';
@@ -22,7 +22,7 @@ import { mac, type ScryptCost, sameBytes, subkey } from '../crypto/keystore-ciph
 import { KeystoreError } from './keystore-errors.ts';
 
 export const SALT_BYTES = 32;
-// Files come from disk, and a tampered cost must not eat all memory before the mac is checked.
+// Files come from disk; a manipulated cost must not use up the memory before the mac is checked.
 const MAX_N = 2 ** 20;
 const MAX_ENTRIES = 100_000;
 
@@ -69,7 +69,7 @@ export interface UncheckedKeyFile extends KeyFile {
   readonly mac: Uint8Array;
 }
 
-/** True if the wallet password is right and nobody changed the file. */
+/** True if the wallet password is right and the file was not changed. */
 export const isGenuine = (file: UncheckedKeyFile, walletKey: Uint8Array): boolean =>
   sameBytes(macOf(file, walletKey), file.mac);
 
@@ -128,7 +128,7 @@ function power(value: unknown, max: number): number | undefined {
 function fromBase64(value: unknown, length?: number): Uint8Array | undefined {
   if (typeof value !== 'string' || value.length > 1024) return undefined;
   const bytes = Buffer.from(value, 'base64');
-  // Only the canonical text counts: the mac is computed over it.
+  // Only the canonical text is accepted, because the mac is computed over it.
   if (base64(bytes) !== value || (length !== undefined && bytes.length !== length))
     return undefined;
   return bytes;

@@ -1,7 +1,6 @@
 /**
- * What can be wrong with a keystore. The texts are for the console of the operator
- * (node.md#key-files); over REST every missing key and every wrong password is
- * MissingSenderPrivateKey.
+ * Errors of a keystore. The texts are for the operator's console (node.md#key-files). Over REST
+ * every missing key and every wrong password is MissingSenderPrivateKey.
  */
 export class KeystoreError extends Error {
   override name = 'KeystoreError';

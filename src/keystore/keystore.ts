@@ -1,8 +1,9 @@
 /**
  * The keys of a node's accounts (node.md#key-files, rest.md#api-keys-in-requests, decision 16).
  *
- * Invariants: private keys are on disk only encrypted; a reload takes effect as a whole or not at
- * all; towards REST a missing key, a missing password and a wrong one are the same refusal.
+ * Invariants: private keys are on disk only in encrypted form; a reload takes effect as a whole or
+ * not at all; REST clients get the same refusal for a missing key, a missing password and a wrong
+ * one.
  */
 import { apiError } from '../base/errors.ts';
 import type { Log, Random } from '../base/ports.ts';
@@ -27,7 +28,7 @@ export interface KeystoreOptions {
   readonly path: string;
   readonly layout: Layout;
   readonly password: string;
-  /** Cheaper for tests only. */
+  /** A lower cost is for tests only. */
   readonly cost?: ScryptCost;
 }
 
@@ -48,22 +49,22 @@ export interface Account {
 
 export interface Keystore {
   accounts(): readonly Account[];
-  /** Text forms, in the order of the accounts. */
+  /** The addresses as text, in the order of the accounts. */
   addresses(): readonly string[];
   publicKey(address: Uint8Array): Uint8Array | undefined;
-  /** For the operator: rejects with KeyError, which says what is wrong. */
+  /** For the operator: rejects with KeyError, which names the problem. */
   privateKey(address: Uint8Array, password?: string): Promise<Uint8Array>;
-  /** For requests: throws or rejects with MissingSenderPrivateKey, whatever is wrong. */
+  /** For requests: throws or rejects with MissingSenderPrivateKey, whatever the problem is. */
   requestKey(address: Uint8Array, password?: string): Uint8Array | Promise<Uint8Array>;
-  /** As `requestKey`, and signs. */
+  /** Like `requestKey`, and signs with the key. */
   sign(
     address: Uint8Array,
     password: string | undefined,
     message: Uint8Array,
   ): Uint8Array | Promise<Uint8Array>;
-  /** Adds accounts and writes them; keys that are there already are left alone. */
+  /** Adds accounts and writes them; existing keys are left unchanged. */
   add(keys: readonly NewKey[]): Promise<readonly Account[]>;
-  /** Reads the files anew. On any fault the old accounts stay and it rejects with ApiError. */
+  /** Reads the files again. On any error the old accounts stay, and it rejects with ApiError. */
   reload(): Promise<void>;
   /** Overwrites the keys in memory. */
   close(): void;
@@ -71,11 +72,11 @@ export interface Keystore {
 
 export interface NewKey {
   readonly privateKey: Uint8Array;
-  /** Absent or empty: the wallet's password alone protects it. */
+  /** Absent or empty: only the wallet password protects the key. */
   readonly password?: string | undefined;
 }
 
-/** What the wallet password gives together with one salt. */
+/** The keys derived from the wallet password and one salt. */
 interface Wallet {
   readonly cost: ScryptCost;
   readonly salt: Uint8Array;
@@ -90,7 +91,7 @@ interface Held extends Account {
 const PURPOSE = 'platform-node account';
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** Opens a keystore; one that does not exist is empty. Rejects with KeystoreError. */
+/** Opens a keystore; a missing one is empty. Rejects with KeystoreError. */
 export async function openKeystore(
   options: KeystoreOptions,
   deps: KeystoreDeps,
@@ -101,7 +102,7 @@ export async function openKeystore(
   const wallets = new Map<string, Wallet>();
   let held = await load(false);
 
-  /** One derivation per salt and cost, also across reloads. */
+  /** One derivation for each salt and cost, also across reloads. */
   async function walletFor(salt: Uint8Array, cost: ScryptCost): Promise<Wallet> {
     const name = `${hex(salt)} ${cost.N} ${cost.r} ${cost.p}`;
     const known = wallets.get(name);
@@ -150,7 +151,7 @@ export async function openKeystore(
     return account;
   }
 
-  /** At once where no scrypt is needed. Throws or rejects with KeyError. */
+  /** Synchronous where no scrypt is needed. Throws or rejects with KeyError. */
   function keyOf(
     address: Uint8Array,
     given: string | undefined,
@@ -218,7 +219,7 @@ export async function openKeystore(
     },
 
     async add(keys) {
-      // Others may have written since: what is on disk is what is extended.
+      // Another process may have written since, so the accounts are added to what is on disk.
       const current = await load(false);
       const first = current.values().next().value;
       const wallet =

@@ -22,7 +22,7 @@ export interface NamedBytes {
 
 const EXTENSION = '.key';
 
-/** The files there are; an empty list for a keystore that does not exist yet. */
+/** The existing files; an empty list for a keystore that does not exist yet. */
 export function readKeyFiles(files: KeystoreFiles, path: string, layout: Layout): NamedBytes[] {
   const names =
     layout === 'file'
@@ -37,7 +37,7 @@ export function readKeyFiles(files: KeystoreFiles, path: string, layout: Layout)
   });
 }
 
-/** Splits the accounts into files: all in one, or one each, named by public key. */
+/** Splits the accounts into files: all in one, or one file each, named by public key. */
 export function splitByLayout(
   file: KeyFile,
   path: string,

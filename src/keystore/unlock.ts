@@ -1,19 +1,20 @@
 /**
  * Private keys of accounts with a password of their own, once unlocked.
  *
- * Unlocking costs one scrypt (0.4 s, 128 MiB), far too much for every request, so an unlocked key
- * stays in memory beside a keyed hash of its password: the right password then costs microseconds.
- * The trade-off: keys of accounts in use can be read from the memory of a running node. Against
- * that, nothing but the process itself may read it, the cache is bounded, and reload and close
- * overwrite it. A wrong password is never answered from the cache but always pays for its scrypt,
- * one at a time for signing and one for everything else, each with a line of its own: guessing over
- * REST stays as slow as guessing on the file, and guessing on /crypto takes no turn from signing.
+ * Unlocking costs one scrypt (0.4 s, 128 MiB), far too much for every request. So an unlocked key
+ * stays in memory beside a keyed hash of its password, and the right password then costs
+ * microseconds. The disadvantage: keys of accounts in use can be read from the memory of a running
+ * node. To limit this, only the process itself may read that memory, the cache is bounded, and
+ * reload and close overwrite it. The cache never answers a wrong password; each one costs a scrypt.
+ * One scrypt runs at a time for signing and one for everything else, each with its own queue. So
+ * guessing over REST is as slow as guessing on the file, and guessing on /crypto does not delay
+ * signing.
  */
 import { apiError } from '../base/errors.ts';
 import { mac, sameBytes } from '../crypto/keystore-cipher.ts';
 
 const UNLOCKED_MAX = 256;
-/** What a key is wanted for. */
+/** The use of a key. */
 export type Purpose = 'signing' | 'encryption';
 
 const DERIVATIONS_AT_ONCE = 1;
@@ -25,9 +26,9 @@ interface Unlocked {
 }
 
 export interface UnlockedKeys {
-  /** The key if it was unlocked before with this password. */
+  /** The key, if it was unlocked before with this password. */
   get(account: string, password: string): Uint8Array | undefined;
-  /** Runs `derive` and keeps its key. Rejects with ApiError Overloaded when too many wait. */
+  /** Runs `derive` and keeps its key. Rejects with ApiError Overloaded when too many calls wait. */
   unlock(
     account: string,
     password: string,
@@ -38,7 +39,7 @@ export interface UnlockedKeys {
   wipe(): void;
 }
 
-/** `secret`: 32 random bytes of this process, so that a tag says nothing about a password. */
+/** `secret`: 32 random bytes of this process, so that a tag reveals nothing about a password. */
 export function createUnlockedKeys(secret: Uint8Array): UnlockedKeys {
   const unlocked = new Map<string, Unlocked>();
   const running = new Map<string, Promise<Uint8Array | undefined>>();
@@ -72,7 +73,7 @@ export function createUnlockedKeys(secret: Uint8Array): UnlockedKeys {
       const started = generation;
       const result = lines[purpose](derive)
         .then((privateKey) => {
-          // A key that was unlocked before a reload belongs to the old file.
+          // A key whose unlocking began before a reload belongs to the old file.
           if (privateKey !== undefined && started === generation) {
             keep(account, { tag, privateKey });
           }
@@ -91,19 +92,19 @@ export function createUnlockedKeys(secret: Uint8Array): UnlockedKeys {
   };
 }
 
-// Every caller overwrites the key it got; the cached one is overwritten when it leaves the cache.
-// Not slice: a Buffer's slice is a view.
+// Every caller overwrites the key that it received; the cached copy is overwritten when it leaves
+// the cache. `slice` would not do: a Buffer's slice is a view.
 const copyOf = <K extends Uint8Array | undefined>(key: K): K =>
   (key === undefined ? key : Uint8Array.from(key)) as K;
 
-/** Lets one job run at a time and a bounded number wait. */
+/** Runs one job at a time while a bounded number wait. */
 function createLine(): <T>(job: () => Promise<T>) => Promise<T> {
   let active = 0;
   const waiting: (() => void)[] = [];
   return async (job) => {
     if (active >= DERIVATIONS_AT_ONCE) {
       if (waiting.length >= DERIVATIONS_WAITING) throw apiError('Overloaded');
-      // Whoever ends hands over its turn, so `active` stays as it is.
+      // A job that ends passes its turn on, so `active` stays as it is.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else active += 1;
     try {

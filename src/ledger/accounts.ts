@@ -1,16 +1,16 @@
 /**
  * Native balances of accounts (state.md#balances): reading and moving.
  *
- * Invariants: an account that never had anything has no row; every addition is checked for overflow
- * (H-11). A move may leave a balance below zero for a moment; tx/rules/balance-check.ts refuses transactions
- * after which one still is.
+ * Invariants: an account that never had a balance has no row; every addition is checked for
+ * overflow (H-11). A move may leave a balance negative for a moment. tx/rules/balance-check.ts
+ * refuses a transaction that leaves one negative at its end.
  */
 import { add } from '../base/int.ts';
 import type { Ledger, LedgerView } from './ledger.ts';
 import { accounts } from './tables.ts';
 
 export interface Account {
-  /** Includes what is leased out. */
+  /** Includes the amount that is leased out. */
   readonly balance: bigint;
   readonly leasedIn: bigint;
   readonly leasedOut: bigint;
@@ -21,10 +21,10 @@ export const EMPTY_ACCOUNT: Account = { balance: 0n, leasedIn: 0n, leasedOut: 0n
 export const accountOf = (view: LedgerView, address: Uint8Array): Account =>
   view.get(accounts, address) ?? EMPTY_ACCOUNT;
 
-/** What the owner may spend. */
+/** The amount that the owner may spend. */
 export const available = (account: Account): bigint => account.balance - account.leasedOut;
 
-/** What counts for making blocks. */
+/** The amount that counts for making blocks. */
 export const effective = (account: Account): bigint =>
   account.balance - account.leasedOut + account.leasedIn;
 
@@ -39,13 +39,19 @@ export function debit(ledger: Ledger, address: Uint8Array, amount: bigint): void
   credit(ledger, address, -amount);
 }
 
-/** Adds to what the owner has leased out; negative when a lease ends. Throws ApiError Overflow. */
+/**
+ * Adds to the amount that the owner has leased out; negative when a lease ends. Throws ApiError
+ * Overflow.
+ */
 export function leaseOut(ledger: Ledger, address: Uint8Array, amount: bigint): void {
   const { balance, leasedIn, leasedOut } = accountOf(ledger, address);
   ledger.set(accounts, address, { balance, leasedIn, leasedOut: add(leasedOut, amount) });
 }
 
-/** Adds to what others have leased to it; negative when a lease ends. Throws ApiError Overflow. */
+/**
+ * Adds to the amount that others have leased to the account; negative when a lease ends. Throws
+ * ApiError Overflow.
+ */
 export function leaseIn(ledger: Ledger, address: Uint8Array, amount: bigint): void {
   const { balance, leasedIn, leasedOut } = accountOf(ledger, address);
   ledger.set(accounts, address, { balance, leasedIn: add(leasedIn, amount), leasedOut });

@@ -1,4 +1,4 @@
-/** Alias names: an address has at most one, and a name belongs to its address for ever. */
+/** Alias names. An address has at most one, and a name belongs to its address for ever. */
 import { prefixEnd } from './key-codecs.ts';
 import type { Ledger, LedgerView } from './ledger.ts';
 import { aliases, aliasesByAddress } from './tables.ts';

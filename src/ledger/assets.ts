@@ -1,8 +1,8 @@
 /**
  * Assets and their balances (state.md#balances, state.md#rules-of-each-type).
  *
- * Invariants: `assetBalances` and `assetHolders` say the same, and neither has a row for zero; the
- * balances of an asset sum up to its quantity.
+ * Invariants: `assetBalances` and `assetHolders` hold the same balances, and neither has a row for
+ * zero; the balances of an asset sum up to its quantity.
  */
 import { add } from '../base/int.ts';
 import { credit } from './accounts.ts';
@@ -23,7 +23,7 @@ export const assetOf = (view: LedgerView, id: Uint8Array): Asset | undefined =>
 export const assetBalance = (view: LedgerView, address: Uint8Array, id: Uint8Array): bigint =>
   view.get(assetBalances, [address, id]) ?? 0n;
 
-/** Adds to an asset balance; negative takes away. Throws ApiError Overflow. */
+/** Adds to an asset balance; a negative amount is taken away. Throws ApiError Overflow. */
 export function creditAsset(
   ledger: Ledger,
   address: Uint8Array,
@@ -41,7 +41,7 @@ export function creditAsset(
   }
 }
 
-/** Adds to a balance of either kind. Throws ApiError Overflow. */
+/** Adds to a native or asset balance. Throws ApiError Overflow. */
 export function creditAny(
   ledger: Ledger,
   address: Uint8Array,
@@ -52,7 +52,7 @@ export function creditAny(
   else creditAsset(ledger, address, asset, amount);
 }
 
-/** From one account to another, which may be the same. Throws ApiError Overflow. */
+/** Moves an amount from one account to another, which may be the same. Throws ApiError Overflow. */
 export function move(
   ledger: Ledger,
   from: Uint8Array,
@@ -64,7 +64,7 @@ export function move(
   creditAny(ledger, to, asset, amount);
 }
 
-/** Assets of which an address has more than 0, in the order of their ids. */
+/** The assets of which an address has more than 0, in the order of their ids. */
 export function* assetsOf(
   view: LedgerView,
   address: Uint8Array,
@@ -74,7 +74,7 @@ export function* assetsOf(
   for (const [[, id], balance] of rows) yield [id, balance];
 }
 
-/** Addresses that have more than 0 of an asset, in their order. */
+/** The addresses that have more than 0 of an asset, in the order of addresses. */
 export function* holdersOf(
   view: LedgerView,
   id: Uint8Array,

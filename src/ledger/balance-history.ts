@@ -1,10 +1,10 @@
 /**
- * Accounts and asset balances as they were at past heights: what generating balances, balances
- * "with confirmations" and past distributions are made of (consensus.md#proof-of-stake).
+ * Accounts and asset balances at past heights. Generating balances, balances "with confirmations"
+ * and past distributions are calculated from them (consensus.md#proof-of-stake).
  *
- * Invariants: one row for each block that changed an account or an asset balance, holding what it
- * was after that block; before its first row there was nothing. A question about n blocks of an
- * account reads at most n + 1 rows, one about n holders 2n, however long the chain is.
+ * Invariants: there is one row for each block that changed an account or an asset balance, with its
+ * state after that block; before its first row the balance was 0. A question about n blocks of an
+ * account reads at most n + 1 rows, and one about n holders reads 2n, however long the chain is.
  */
 import { concat } from '../base/bytes.ts';
 import { inOneGo, noTurns, type Turns } from '../base/turns.ts';
@@ -13,7 +13,7 @@ import { prefixEnd } from './key-codecs.ts';
 import type { LedgerView, Overlay } from './ledger.ts';
 import { accountHistory, accounts, assetBalances, assetHistory } from './tables.ts';
 
-/** Blocks over which the effective balance of a generator must have been held. */
+/** The number of blocks over which a generator must have held its effective balance. */
 export const GENERATING_DEPTH = 1000;
 
 /** Writes the rows of a block; called once, after everything else that changes accounts. */
@@ -25,7 +25,7 @@ export async function recordHistory(
   const changed: (readonly [Uint8Array, Account])[] = [];
   const moved: (readonly [Uint8Array, bigint])[] = [];
   for (const { table, key, after } of ledger.changes()) {
-    // Rows of this table hold accounts, and accounts are never removed.
+    // The rows of this table hold accounts, and accounts are never removed.
     if (table.id === accounts.id) changed.push([key, after as Account]);
     else if (table.id === assetBalances.id) moved.push([key, (after as bigint | undefined) ?? 0n]);
   }
@@ -46,10 +46,12 @@ export function accountAt(view: LedgerView, address: Uint8Array, height: number)
   return EMPTY_ACCOUNT;
 }
 
-/** Rows between two chances for everything else. */
+/** Rows read before other work in the event loop may run. */
 const STEP_ROWS = 256;
 
-/** The minimum of `of` over the last `blocks` blocks up to `height`, fewer on a shorter chain. */
+/**
+ * The minimum of `of` over the last `blocks` blocks up to `height`; over fewer on a shorter chain.
+ */
 export function minimumOver(
   view: LedgerView,
   address: Uint8Array,
@@ -77,7 +79,7 @@ export function* minimumInSteps(
     if (at <= first) return minimum;
     if (++rows % STEP_ROWS === 0) yield undefined;
   }
-  // Nothing was in force at the lower bound, so the account was empty then.
+  // There is no row at or below the lower bound, so the account was empty then.
   return of(EMPTY_ACCOUNT);
 }
 
@@ -85,10 +87,14 @@ export function* minimumInSteps(
 export const generatingBalance = (view: LedgerView, address: Uint8Array, height: number): bigint =>
   minimumOver(view, address, height, GENERATING_DEPTH, effective);
 
-/** Somebody who ever held an asset, with what it had at the height asked for; 0 is possible. */
+/**
+ * An account that has ever held an asset, with its balance at the requested height, which may be 0.
+ */
 export type Holder = readonly [address: Uint8Array, balance: bigint];
 
-/** Who ever held an asset, in the order of addresses, beginning after one of them. */
+/**
+ * The accounts that have ever held an asset, in the order of addresses, starting after one of them.
+ */
 export function* everHolders(
   view: LedgerView,
   id: Uint8Array,

@@ -1,11 +1,12 @@
 /**
- * From overlays to one store write: rows, undo records and state hashes of consecutive blocks, and
- * what a reorganisation takes back before them.
+ * Turns overlays into one store write: the rows, undo records and state hashes of consecutive
+ * blocks, and before them the rows that a reorganisation restores.
  *
- * Invariants: one `commit` is one store write, so that a crash leaves a block boundary; nothing is
- * read for before-images, they come with the overlays; a row whose bytes stay the same is neither
- * written nor hashed nor recorded; the order in which rows were set has no influence on any byte;
- * the cache of the head changes in the same step as the store, and only when the write has succeeded.
+ * Invariants: one `commit` is one store write, so that after a crash the store ends at a block
+ * boundary; previous values come with the overlays and are not read again; a row whose bytes stay
+ * the same is neither written nor hashed nor recorded; the order in which rows were set has no
+ * influence on any byte; the cache of the head changes in the same step as the store, and only when
+ * the write has succeeded.
  */
 
 import { assert } from '../base/assert.ts';
@@ -29,13 +30,13 @@ export interface CommitterOptions {
   readonly undo: number;
   /** Number of the table height → state hash. */
   readonly stateHashes: number;
-  /** So many blocks can be taken back. */
+  /** The number of blocks that can be rolled back. */
   readonly undoDepth?: number;
-  /** Cuts the encoding of large commits into pieces; none by default. */
+  /** Divides the encoding of large commits into pieces; absent: one piece. */
   readonly turns?: Turns;
 }
 
-/** One block's writes; its overlay lies on that of the block before, or on the head. */
+/** The writes of one block; its overlay lies on that of the block before, or on the head. */
 export interface BlockChanges {
   readonly height: number;
   readonly overlay: KeyedOverlay;
@@ -49,7 +50,7 @@ export interface Unwound {
 }
 
 export interface Step {
-  /** Blocks taken back first. */
+  /** Blocks that are rolled back first. */
   readonly unwound?: Unwound;
   /** Consecutive blocks in ascending order; may be empty after `unwound`. */
   readonly blocks: readonly BlockChanges[];
@@ -60,17 +61,19 @@ export interface Step {
 export interface Committer {
   /**
    * Reads the undo records of the blocks above `to`; throws ApiError when one is no longer kept.
-   * With `only` the other tables stay as they are: a view for questions, never a base for blocks.
+   * With `only`, the other tables keep their newer rows: such a view serves questions and is never
+   * a base for blocks.
    */
   unwind(from: number, to: number, only?: ReadonlySet<number>): Unwound;
   /**
-   * Writes everything in one durable transaction; gives the state hash of each block. `landed` runs
-   * in the step that moves the head. One at a time, and nothing may change the overlays meanwhile.
+   * Writes everything in one durable transaction; returns the state hash of each block. `landed`
+   * runs in the step that moves the head. Only one commit runs at a time, and the overlays must not
+   * change meanwhile.
    */
   commit(step: Step, landed?: () => void): Promise<Uint8Array[]>;
 }
 
-/** Blocks that an operator can roll back (storage.max-rollback-depth). */
+/** The number of blocks that an operator can roll back (storage.max-rollback-depth). */
 export const UNDO_DEPTH = 2000;
 
 export function createCommitter(options: CommitterOptions): Committer {
@@ -90,7 +93,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     return hash;
   };
 
-  /** Adds a block's rows; returns its undo record and state hash. */
+  /** Adds the rows of a block; returns its undo record and state hash. */
   async function addBlock(batch: Batch, overlay: KeyedOverlay, previousHash: Uint8Array) {
     const rows = await encodeRows(overlay, values, turns);
     hashed.bytes(previousHash);
@@ -107,7 +110,10 @@ export function createCommitter(options: CommitterOptions): Committer {
     return { record: undo.take(), hash: scheme.fastHash(hashed.take()) };
   }
 
-  /** Undo records that became too old, a few more than a commit adds, so that any excess melts. */
+  /**
+   * Removes undo records that are too old: a few more than a commit adds, so that any excess
+   * shrinks.
+   */
   function prune(batch: Batch, newest: number, added: number): void {
     const oldest = newest - depth + 1;
     if (oldest <= 0) return;
@@ -187,7 +193,9 @@ export function createCommitter(options: CommitterOptions): Committer {
   };
 }
 
-/** A write that knows its place in the order, and the decoded row it came from if there is one. */
+/**
+ * A write with its place in the order, and the decoded row from which it comes, if there is one.
+ */
 interface PendingWrite extends StoreWrite {
   readonly text: string;
   readonly row: Row | undefined;
@@ -217,8 +225,8 @@ const byKeyThenTable = (a: Row, b: Row): number =>
   a.text < b.text ? -1 : a.text > b.text ? 1 : a.table.id - b.table.id;
 
 /**
- * Rows that really change, in order of key and then table. All values stand in one buffer: it is
- * allocated once, and the store needs its address once instead of that of every value.
+ * The rows that really change, in order of key and then table. One buffer holds all values: it is
+ * allocated once, and the store asks for one address instead of one for every value.
  */
 async function encodeRows(overlay: KeyedOverlay, out: Writer, turns: Turns): Promise<EncodedRow[]> {
   const changed: Row[] = [];
@@ -259,7 +267,9 @@ const equal = (a: Uint8Array, b: Uint8Array): boolean => {
   return true;
 };
 
-/** All writes of one commit, handed out by table and key; of several to one key the last counts. */
+/**
+ * All writes of one commit by table and key. Where several writes have one key, the last counts.
+ */
 class Batch {
   private readonly tables: (PendingWrite[] | undefined)[] = [];
 
@@ -277,7 +287,7 @@ class Batch {
     const writes: PendingWrite[] = [];
     for (const added of this.tables) {
       if (added === undefined) continue;
-      // The rows of one block come sorted and without repetition.
+      // The rows of one block arrive sorted and without repetition.
       const list = isAscending(added) ? added : await sortInTurns(added, byText, turns);
       for (let i = 0; i < list.length; i++) {
         const write = list[i]!;
@@ -294,6 +304,6 @@ function isAscending(list: readonly PendingWrite[]): boolean {
   return true;
 }
 
-// Stable, so that the later of two writes to a key stays the later one.
+// The sort is stable, so that the later of two writes to a key stays the later one.
 const byText = (a: PendingWrite, b: PendingWrite): number =>
   a.text < b.text ? -1 : a.text > b.text ? 1 : 0;

@@ -9,7 +9,7 @@ export interface Contract {
   readonly creator: Uint8Array;
   readonly image: string;
   readonly imageHash: string;
-  /** 1, and one more with every update. */
+  /** 1 at first; every update adds one. */
   readonly version: number;
   readonly active: boolean;
 }
@@ -53,7 +53,7 @@ export function putContractEntry(
   ledger.set(contractData, [id, key], value);
 }
 
-/** Id of the 105 that carries the results of a 103, 104 or 107. */
+/** The id of the 105 that contains the results of a 103, 104 or 107. */
 export const executedBy = (view: LedgerView, id: Uint8Array): Uint8Array | undefined =>
   view.get(executed, id);
 

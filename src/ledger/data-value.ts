@@ -1,5 +1,5 @@
 /**
- * Value of a data entry as it stands in the tables `data` and `contractData`.
+ * The value of a data entry in the tables `data` and `contractData`.
  *
  *   kind 1 | integer 0: i64; boolean 1: one byte; binary 2, string 3: length 4 and bytes
  */
@@ -17,7 +17,7 @@ const KINDS = ['integer', 'boolean', 'binary', 'string'] as const;
 
 const STRING_BYTES_MAX = 2 ** 24;
 
-// Each codec meets the values of its own kind only.
+// Each codec receives only values of its own kind.
 const values = {
   integer: i64,
   boolean: bool,

@@ -1,4 +1,6 @@
-/** Data entries of accounts (type 12): read by key, and all of an account in key order. */
+/**
+ * Data entries of accounts (type 12): one entry by key, or all entries of an account in key order.
+ */
 import type { DataValue } from './data-value.ts';
 import { prefixEnd } from './key-codecs.ts';
 import type { Ledger, LedgerView } from './ledger.ts';

@@ -1,9 +1,9 @@
 /**
- * Committed state as typed tables: `createHead` with the values of hot tables kept decoded,
- * `viewOf` for a snapshot without a cache.
+ * The committed state as typed tables. `createHead` keeps the values of frequently read tables
+ * decoded; `viewOf` serves a snapshot without a cache.
  *
- * Invariants: a cached value equals the stored one, because the committer reports every row it
- * writes; absence is cached too; a cached value never pins a larger buffer that it was cut from.
+ * Invariants: a cached value equals the stored one, because the committer reports every row that it
+ * writes; absence is cached too; a cached value never keeps a larger buffer in memory.
  */
 import { assert } from '../base/assert.ts';
 import type { Store, StoreView } from '../base/ports.ts';
@@ -13,11 +13,11 @@ import { keyText } from './key-codecs.ts';
 import type { LedgerView } from './ledger.ts';
 import type { Table } from './table.ts';
 
-/** A view that can be asked with an encoded key, so that a stack of views encodes it once. */
+/** A view that can be read with an encoded key, so that a stack of views encodes the key once. */
 export interface KeyedView extends LedgerView {
-  /** `text` is keyText(key) where the caller has it already. */
+  /** `text` is keyText(key) where the caller already has it. */
   lookup<V>(table: Table<unknown, V>, key: Uint8Array, text: string | undefined): V | undefined;
-  /** As `range`, with the keys still encoded. */
+  /** Like `range`, with the keys still encoded. */
   entries<V>(
     table: Table<unknown, V>,
     from: Uint8Array,
@@ -28,18 +28,19 @@ export interface KeyedView extends LedgerView {
 }
 
 export interface Head extends KeyedView {
-  /** Takes over a committed row, so that the cache says what the store says. */
+  /** Takes over a committed row, so that the cache agrees with the store. */
   written(table: Table<unknown, unknown>, text: string, value: unknown, bytes: Uint8Array): void;
   removed(table: Table<unknown, unknown>, text: string): void;
   /** Drops all cached values. */
   forget(): void;
 }
 
-// Tables of any key and value pass through here; the key codec of each is applied to its own keys.
+// Code for tables of any key and value type uses this form. The key codec of each table is applied
+// to its own keys only.
 export const asUntyped = <K, V>(table: Table<K, V>): Table<unknown, V> =>
   table as unknown as Table<unknown, V>;
 
-/** Decodes stored bytes; bytes that do not decode mean that the store or the node is wrong. */
+/** Decodes stored bytes. Bytes that do not decode mean that the store or the node is wrong. */
 export function decodeValue<V>(
   table: Table<unknown, V>,
   bytes: Uint8Array,
@@ -58,7 +59,7 @@ export function* decodeKeys<K, V>(
   for (const [key, value] of entries) yield [table.key.decode(key), value];
 }
 
-/** A frozen or live store as typed tables, without any cache. */
+/** A frozen or live store as typed tables, without a cache. */
 export function viewOf(store: StoreView, scheme: ChainScheme): KeyedView {
   function lookup<V>(table: Table<unknown, V>, key: Uint8Array): V | undefined {
     const bytes = store.get(table.id, key);
@@ -93,7 +94,7 @@ export function createHead(store: Store, scheme: ChainScheme): Head {
   const cacheOf = (table: Table<unknown, unknown>): Recent<string, unknown> => {
     let cache = caches[table.id];
     if (cache === undefined) {
-      // It holds up to twice its number.
+      // The cache holds up to twice its number.
       cache = new Recent(Math.max(1, table.cached >>> 1));
       caches[table.id] = cache;
     }
@@ -124,7 +125,8 @@ export function createHead(store: Store, scheme: ChainScheme): Head {
     range: plain.range,
     written: (table, text, value, bytes) => {
       if (table.cached === 0) return;
-      // A value with byte fields may be a view into a whole block, so it is read anew from a copy.
+      // A value with byte fields may be a view into a whole block, so it is decoded again from a
+      // copy.
       const own = isSelfContained(value) ? value : decodeValue(table, bytes.slice(), scheme);
       cacheOf(table).set(text, own);
     },

@@ -2,20 +2,20 @@
  * Key codecs that preserve order, and the bounds of ranges over them.
  *
  * Invariants: a < b as keys if and only if bytes(a) < bytes(b); integers are big-endian; only the
- * last part of a tuple may vary in length; an encoded key is never changed afterwards, so `fixed`
- * hands out the caller's own bytes without a copy.
+ * last part of a tuple may vary in length; an encoded key never changes, so `fixed` returns the
+ * caller's bytes without a copy.
  */
 import { assert } from '../base/assert.ts';
 import type { KeyCodec } from './table.ts';
 
 /** A key codec that can also be one part of a tuple. */
 export interface KeyPart<K> extends KeyCodec<K> {
-  /** Bytes of every key, or undefined where they vary. */
+  /** The number of bytes of every key, or undefined where it varies. */
   readonly width: number | undefined;
-  /** Bytes of this key. */
+  /** The number of bytes of this key. */
   size(key: K): number;
   put(target: Uint8Array, at: number, key: K): void;
-  /** Reads the part that stands at `at`; one of varying width ends at `end`. */
+  /** Reads the part at `at`; a part of varying width ends at `end`. */
   take(bytes: Uint8Array, at: number, end: number): K;
 }
 
@@ -34,7 +34,7 @@ const standalone = <K>(part: Omit<KeyPart<K>, 'encode' | 'decode'>): KeyPart<K> 
   },
 });
 
-/** Exactly `width` bytes: addresses, ids. Decoding gives a view. */
+/** Exactly `width` bytes: addresses, ids. Decoding returns a view. */
 export const fixed = (width: number): KeyPart<Uint8Array> => {
   const check = (key: Uint8Array): Uint8Array => {
     assert(key.length === width, `a key part of ${width} bytes, not ${key.length}`);
@@ -50,7 +50,7 @@ export const fixed = (width: number): KeyPart<Uint8Array> => {
   };
 };
 
-/** Bytes of any length as the last part; as a whole key they must not be empty. */
+/** Bytes of any length as the last part; a key that consists of them alone must not be empty. */
 export const bytesTail: KeyPart<Uint8Array> = {
   width: undefined,
   size: (key) => key.length,
@@ -63,7 +63,7 @@ export const bytesTail: KeyPart<Uint8Array> = {
 const utf8 = new TextEncoder();
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** UTF-8 text of any length as the last part: its byte order is that of the code points. */
+/** UTF-8 text of any length as the last part; its byte order is that of the code points. */
 export const textTail: KeyPart<string> = standalone({
   width: undefined,
   size: (key) => Buffer.byteLength(key),
@@ -136,7 +136,7 @@ export const u64Key: KeyPart<number> = standalone({
     u32Key.take(bytes, at, at + 4) * 0x1_0000_0000 + u32Key.take(bytes, at + 4, at + 8),
 });
 
-/** The parts one after the other; the order is that of the first part that differs. */
+/** The parts one after the other; the first part that differs decides the order. */
 export const tuple = <P extends readonly KeyPart<unknown>[]>(...parts: P): KeyPart<Keys<P>> => {
   const starts: number[] = [];
   let length = 0;
@@ -161,13 +161,13 @@ export const tuple = <P extends readonly KeyPart<unknown>[]>(...parts: P): KeyPa
         const next = starts[i + 1];
         keys.push(parts[i]!.take(bytes, at + starts[i]!, next === undefined ? end : at + next));
       }
-      // Each part gave the type that stands at its place in Keys<P>.
+      // Each part returned the type at its place in Keys<P>.
       return keys as unknown as Keys<P>;
     },
   });
 };
 
-/** The bytes that all keys beginning with these parts share: the lower bound of their range. */
+/** The bytes with which all keys with these parts begin: the lower bound of their range. */
 export const prefix = <P extends readonly KeyPart<unknown>[]>(
   parts: P,
   ...values: Keys<P>
@@ -181,16 +181,16 @@ export const prefix = <P extends readonly KeyPart<unknown>[]>(
   return bytes;
 };
 
-/** Longest key of any table; LMDB takes up to 1978 bytes. */
+/** The longest key of any table; LMDB accepts up to 1978 bytes. */
 export const MAX_KEY_BYTES = 511;
 
-/** Above every key, for ranges that are open at the end. */
+/** Above every key, for ranges without an upper bound. */
 export const END_OF_TABLE: Uint8Array = new Uint8Array(MAX_KEY_BYTES + 1).fill(0xff);
 
-/** Below every key, for ranges that are open at the start. */
+/** Below every key, for ranges without a lower bound. */
 export const START_OF_TABLE: Uint8Array = new Uint8Array(1);
 
-/** The first key behind all keys that begin with these bytes: the exclusive end of their range. */
+/** The first key after all keys that begin with these bytes: the exclusive end of their range. */
 export const prefixEnd = (start: Uint8Array): Uint8Array => {
   let last = start.length - 1;
   while (last >= 0 && start[last] === 0xff) last--;
@@ -205,7 +205,7 @@ const latin1Slice = (Buffer.prototype as unknown as { latin1Slice: (this: Uint8A
   .latin1Slice;
 
 /**
- * Key bytes as a string of the same order, one character a byte: what maps are keyed by. It owns
- * its memory, so a cached key does not hold on to the block it was read from.
+ * Key bytes as a string with the same order, one character a byte, for the keys of Maps. The string
+ * owns its memory, so a cached key does not keep the block in memory from which it was read.
  */
 export const keyText = (key: Uint8Array): string => latin1Slice.call(key);

@@ -1,8 +1,8 @@
 /**
  * Leases (state.md#rules-of-each-type, types 8 and 9).
  *
- * Invariant: the sums of all leasedIn, of all leasedOut and of the amounts of active leases are the
- * same; `activeLeases` lists an active lease under both of its accounts and no other lease.
+ * Invariant: the sums of all leasedIn, of all leasedOut and of the amounts of active leases are
+ * equal; `activeLeases` lists every active lease under both of its accounts, and no other lease.
  */
 import { leaseIn, leaseOut } from './accounts.ts';
 import { prefixEnd } from './key-codecs.ts';
@@ -13,7 +13,7 @@ export interface Lease {
   readonly sender: Uint8Array;
   readonly recipient: Uint8Array;
   readonly amount: bigint;
-  /** Height of the block that began it. */
+  /** Height of the block with the lease transaction. */
   readonly height: number;
   readonly active: boolean;
 }
@@ -40,7 +40,7 @@ export function endLease(ledger: Ledger, id: Uint8Array, lease: Lease): void {
   ledger.remove(activeLeases, [recipient, height, id]);
 }
 
-/** Ids of the active leases that an address gave or received, newest first. */
+/** The ids of the active leases that an address gave or received, newest first. */
 export function* activeLeasesOf(
   view: LedgerView,
   address: Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * What rules see of the state: typed tables at one point of the chain. Rules read and write only
- * through this interface and know neither clock nor disk nor network.
+ * The state as rules see it: typed tables at one point of the chain. Rules read and write only
+ * through this interface. They have no access to clock, disk or network.
  */
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Table } from './table.ts';
@@ -8,7 +8,7 @@ import type { Table } from './table.ts';
 /** A read-only view of the state: the committed head, a snapshot of it, or an overlay. */
 export interface LedgerView {
   readonly scheme: ChainScheme;
-  /** Values are shared and must be treated as immutable. */
+  /** Values are shared; callers must not change them. */
   get<K, V>(table: Table<K, V>, key: K): V | undefined;
   /** Rows with `from` ≤ key < `to` in byte order of the keys, at most `limit`. */
   range<K, V>(
@@ -26,23 +26,26 @@ export interface Ledger extends LedgerView {
 }
 
 /**
- * A write set on top of a view. Nothing below changes until it is committed, so dropping an overlay
- * is the whole error recovery. `mark`/`revert` discard the writes of one transaction inside a block
- * without a second overlay.
+ * A write set on top of a view. Nothing below changes until it is committed, so dropping the
+ * overlay is all that an error requires. `mark`/`revert` discard the writes of one transaction
+ * inside a block without a second overlay.
  */
 export interface Overlay extends Ledger {
   mark(): number;
   revert(mark: number): void;
-  /** Rows written since the mark, in the order of writing; one written twice comes twice. */
+  /**
+   * The rows written since the mark, in the order of writing; a row written twice appears twice.
+   */
   since(mark: number): Iterable<Change>;
-  /** Changed keys with the value before and after; `undefined` means absent. */
+  /** The changed keys with the value before and after; `undefined` means absent. */
   changes(): Iterable<Change>;
   /** Number of changed keys. */
   readonly size: number;
 }
 
 export interface Change {
-  // The table's types are those of its own key and value; a heterogeneous list cannot name them.
+  // The types of the table are those of its own key and value; a list of different tables cannot
+  // name them.
   readonly table: Table<unknown, unknown>;
   readonly key: Uint8Array;
   readonly before: unknown;

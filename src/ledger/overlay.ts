@@ -1,11 +1,11 @@
 /**
- * A private write set on top of a view: the unit that a block is checked in,
- * and dropping it is the whole error recovery.
+ * A private write set on top of a view. A block is checked in one, and dropping it is all that an
+ * error requires.
  *
- * Invariants: the view below never changes while an overlay on it is in use; `before` is what the
- * view below says, except in `local` tables, which nobody undoes, so that their rows are written
- * without a read; values are immutable, so a set replaces them; nothing is allocated for tables that
- * are only read.
+ * Invariants: the view below never changes while an overlay on it is in use; `before` is the value
+ * in the view below, except in `local` tables, which have no undo, so that their rows are written
+ * without a read; values are immutable, so `set` replaces them; nothing is allocated for tables
+ * that are only read.
  */
 import { assert } from '../base/assert.ts';
 import { asUntyped, decodeKeys, type KeyedView } from './head.ts';
@@ -13,16 +13,19 @@ import { keyText } from './key-codecs.ts';
 import type { Change, LedgerView, Overlay } from './ledger.ts';
 import type { Table } from './table.ts';
 
-/** A change that knows its key as text, which orders and identifies it without encoding again. */
+/** A change with its key as text, which orders and identifies it without encoding the key again. */
 export interface Row extends Change {
   readonly text: string;
 }
 
 export interface KeyedOverlay extends Overlay, KeyedView {
-  /** `set`, or `remove` where `value` is undefined, of a row whose key is encoded already. */
+  /** `set`, or `remove` where `value` is undefined, for a row whose key is already encoded. */
   write(table: Table<unknown, unknown>, key: Uint8Array, value: unknown): void;
   changes(): Iterable<Row>;
-  /** Puts it on another view that says the same as the one below, which is let go. */
+  /**
+   * Moves the overlay to another view with the same content as the one below, and drops the old
+   * one.
+   */
   rebase(base: LedgerView): void;
 }
 
@@ -30,7 +33,7 @@ export interface KeyedOverlay extends Overlay, KeyedView {
 class Rows {
   readonly table: Table<unknown, unknown>;
   readonly byText = new Map<string, OverlayRow>();
-  // Keys in order, kept only from the first range on; `unsorted` came after that.
+  // Keys in order, kept only after the first range query; `unsorted` holds the keys added later.
   private sorted: string[] | undefined;
   private unsorted: string[] = [];
 
@@ -50,7 +53,7 @@ class Rows {
     this.sorted.splice(lowerBound(this.sorted, text), 1);
   }
 
-  /** Rows with from ≤ key < to, in the order asked for. */
+  /** The rows with from ≤ key < to, in the requested order. */
   between(from: Uint8Array, to: Uint8Array, reverse: boolean): OverlayRow[] {
     this.sorted ??= [...this.byText.keys()].sort();
     this.settle();
@@ -61,7 +64,7 @@ class Rows {
     return reverse ? rows.reverse() : rows;
   }
 
-  // A few new keys are inserted where they belong; after many it is cheaper to sort again.
+  // A few new keys are inserted at their places; after many it is cheaper to sort again.
   private settle(): void {
     const { sorted, unsorted } = this;
     if (sorted === undefined || unsorted.length === 0) return;
@@ -95,12 +98,12 @@ class OverlayRow implements Row {
   }
 }
 
-// Stands in the journal where a row did not exist before.
+// The journal's mark for a row that did not exist before.
 const NEW = Symbol('new');
 
 /**
- * `fresh` names tables (by number) whose rows are written once and never before, since their key
- * contains the height: their first write is not preceded by a read either.
+ * `fresh` names tables (by number) whose rows are written once, because their key contains the
+ * height. Their first write needs no read either.
  */
 export function createOverlay(
   base: LedgerView,
@@ -108,7 +111,7 @@ export function createOverlay(
 ): KeyedOverlay {
   let below = keyed(base);
   const written: (Rows | undefined)[] = [];
-  // What `revert` restores, newest last: a row and its value before that write.
+  // The rows that `revert` restores, newest last: each with its value before the write.
   const journalRows: OverlayRow[] = [];
   const journalValues: unknown[] = [];
   let size = 0;
@@ -193,7 +196,7 @@ export function createOverlay(
   ): Iterable<readonly [Uint8Array, V]> {
     const rows = written[table.id]?.between(from, to, reverse) ?? [];
     if (rows.length === 0) return below.entries(table, from, to, limit, reverse);
-    // Every row of the overlay hides at most one below.
+    // Every row of the overlay hides at most one row below.
     const stored = below.entries(table, from, to, limit + rows.length, reverse);
     return merged(rows, stored, limit, reverse);
   }
@@ -246,7 +249,7 @@ export function createOverlay(
 
 const isKeyed = (view: LedgerView): view is KeyedView => 'lookup' in view && 'entries' in view;
 
-/** Any view as one that can be asked with encoded keys. */
+/** Makes any view readable with encoded keys. */
 export function keyed(view: LedgerView): KeyedView {
   if (isKeyed(view)) return view;
   return {

@@ -29,7 +29,7 @@ export function participantsInOrder(
   return [...rows(view)].sort(([, a], [, b]) => a.order - b.order);
 }
 
-/** Registering and removing are rare, so the next number in line is found by looking at all. */
+/** Registrations and removals are rare, so all participants are read to find the next number. */
 export function addParticipant(ledger: Ledger, participant: Omit<Participant, 'order'>): void {
   let order = 0;
   for (const [, other] of rows(ledger)) order = Math.max(order, other.order + 1);

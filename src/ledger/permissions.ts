@@ -1,7 +1,7 @@
 /**
  * Roles of accounts over time (state.md#roles, consensus.md#the-miner-queue). Every operation on
- * (address, role) is kept; the latest of each role stands in one small row that is read for every
- * sender.
+ * (address, role) is kept. The latest operation of each role is in one small row, which is read for
+ * every sender.
  *
  * Invariants: two operations on one address and role never have the same timestamp (H-7); the row
  * in `roles` holds the operation with the highest timestamp, which may lie in the future.
@@ -16,11 +16,11 @@ export interface RoleOp {
   readonly role: number;
   readonly timestamp: number;
   readonly add: boolean;
-  /** The role ends at this time, itself excluded; undefined: never. */
+  /** The time at which the role ends, exclusive; undefined: never. */
   readonly due: number | undefined;
 }
 
-/** Roles of which a network must always keep one lasting holder. */
+/** The roles of which a network must always keep one permanent holder. */
 export const VITAL_ROLES: readonly number[] = [MINER, PERMISSIONER, CONNECTION_MANAGER];
 
 const HOLDERS_MAX = 1_000_000;
@@ -28,7 +28,7 @@ const HOLDERS_MAX = 1_000_000;
 const inForce = (op: RoleOp | undefined, time: number): op is RoleOp =>
   op?.add === true && (op.due === undefined || op.due > time);
 
-/** The latest operation at `time` or before. */
+/** The latest operation at or before `time`. */
 export function roleOpAt(
   view: LedgerView,
   address: Uint8Array,
@@ -46,7 +46,7 @@ export function roleOpAt(
   return undefined;
 }
 
-/** The operation that gives the role at `time`, if it is in force then. */
+/** The operation that gives the role at `time`, if the role is in force then. */
 export function activeRole(
   view: LedgerView,
   address: Uint8Array,
@@ -64,7 +64,7 @@ export const hasRole = (
   time: number,
 ): boolean => activeRole(view, address, role, time) !== undefined;
 
-/** Roles in force at `time`, in the order of their numbers. */
+/** The roles in force at `time`, in the order of their numbers. */
 export function rolesAt(view: LedgerView, address: Uint8Array, time: number): readonly RoleOp[] {
   return (view.get(roles, address) ?? [])
     .map(({ role }) => activeRole(view, address, role, time))
@@ -72,7 +72,7 @@ export function rolesAt(view: LedgerView, address: Uint8Array, time: number): re
     .sort((a, b) => a.role - b.role);
 }
 
-/** True if the role was changed at exactly this time: a second change then is refused (H-7). */
+/** True if the role was changed at exactly this time; a second change is then refused (H-7). */
 export const isChangedAt = (
   view: LedgerView,
   address: Uint8Array,
@@ -96,8 +96,8 @@ export function recordRoleOp(ledger: Ledger, address: Uint8Array, op: RoleOp): v
 }
 
 /**
- * The queue of miners: by the time of the operation that gave the role, ties by address (H-7), so
- * that a role given anew leads to the end of the queue.
+ * The queue of miners, ordered by the time of the operation that gave the role, then by address
+ * (H-7). A role given again puts the miner at the end of the queue.
  */
 export function currentMiners(view: LedgerView, time: number): readonly Uint8Array[] {
   const queue: { readonly address: Uint8Array; readonly since: number }[] = [];
@@ -110,8 +110,8 @@ export function currentMiners(view: LedgerView, time: number): readonly Uint8Arr
 }
 
 /**
- * True if no other account would keep the role for good: a successor holds it now without due date,
- * is not banned, and no operation that is recorded already, for a later time, changes either.
+ * True if no other account would keep the role permanently. A successor must hold it now without
+ * due date, must not be banned, and no recorded operation for a later time may change either.
  */
 export function isLastOfRole(
   view: LedgerView,

@@ -1,9 +1,9 @@
 /**
- * Access groups: who owns them, who receives their data, and which data there is
+ * Access groups: their owners, the recipients of their data, and their data hashes
  * (privacy.md#state-of-a-policy).
  *
- * Invariant: `policyHashOrder` lists the hashes of `policyHashes` in the order of their coming,
- * numbered from 0 without gaps.
+ * Invariant: `policyHashOrder` lists the hashes of `policyHashes` in the order of arrival, numbered
+ * from 0 without gaps.
  */
 import { concat } from '../base/bytes.ts';
 import {
@@ -32,7 +32,7 @@ export type MemberKind = typeof OWNER | typeof RECIPIENT;
 export interface Policy {
   readonly name: string;
   readonly description: string;
-  /** Members that ever joined: the place of the next one. */
+  /** The number of members that ever joined, which is the position of the next one. */
   readonly joined: number;
 }
 
@@ -42,7 +42,7 @@ const id32 = fixed(32);
 export const policyOf = (view: LedgerView, id: Uint8Array): Policy | undefined =>
   view.get(policies, id);
 
-/** In the order of their ids, those beyond `after`. */
+/** In the order of their ids, starting after `after`. */
 export const allPolicies = (
   view: LedgerView,
   limit: number,
@@ -67,7 +67,7 @@ export const isMember = (
   address: Uint8Array,
 ): boolean => view.get(policyMembers, [id, kind, address]) !== undefined;
 
-/** Members in the order of their joining. */
+/** The members in the order of joining. */
 export function membersOf(
   view: LedgerView,
   id: Uint8Array,
@@ -78,7 +78,7 @@ export function membersOf(
     .map(([[, , address]]) => address);
 }
 
-/** True if no member would be left without these. */
+/** True if the group would have no member without these. */
 export function areAllMembers(
   view: LedgerView,
   id: Uint8Array,
@@ -92,7 +92,7 @@ export function areAllMembers(
   return true;
 }
 
-/** Whoever is a member already stays at its place. */
+/** An existing member keeps its position. */
 export function addMembers(
   ledger: Ledger,
   id: Uint8Array,
@@ -120,7 +120,7 @@ export function removeMembers(
 }
 
 export interface BoundHash {
-  /** The transaction that bound it, and its sender. */
+  /** The transaction that bound the hash, and its sender. */
   readonly transaction: Uint8Array;
   readonly sender: Uint8Array;
 }
@@ -140,7 +140,7 @@ export function bindHash(ledger: Ledger, id: Uint8Array, hash: Uint8Array, by: B
   ledger.set(policyHashOrder, [id, order], hash);
 }
 
-/** Hashes of a group in the order of their coming, without the first `skip`. */
+/** The hashes of a group in the order of arrival, without the first `skip`. */
 export function* hashesOf(
   view: LedgerView,
   id: Uint8Array,

@@ -2,8 +2,9 @@
  * State hash chain: hash(h) = fastHash(hash(h − 1) ‖ write set of block h), from 32 zero bytes.
  *
  * The write set is what the block changed in tables of kind `state`, in ascending order of key and
- * then table: table u8, key length u16, key, then 0 for a removal, or 1, length u32 and value. It
- * is no part of the protocol: nodes compare it to find out where they came apart.
+ * then table: table u8, key length u16, key, then 0 for a removal, or 1, length u32 and value. The
+ * hash is not part of the protocol. Operators compare it to find the block at which two nodes began
+ * to differ.
  */
 import { DIGEST_BYTES } from '../base/sizes.ts';
 import type { Writer } from '../codec/codec.ts';

@@ -1,6 +1,6 @@
 /**
- * A table is a typed key space: how a key becomes ordered bytes, how a value becomes bytes, and
- * whether its content belongs to the replicated state.
+ * A table is a typed key space. Its declaration says how keys become ordered bytes, how values
+ * become bytes, and whether the content belongs to the replicated state.
  */
 import type { Codec } from '../codec/codec.ts';
 
@@ -11,10 +11,10 @@ export interface KeyCodec<K> {
 }
 
 export interface Table<K, V> {
-  /** Stands in undo records and on disk: never reused, never renumbered. */
+  /** Written in undo records and on disk; never reused, never renumbered. */
   readonly id: number;
   readonly name: string;
-  /** One sentence: what a row says and who reads it. */
+  /** One sentence: the content of a row. */
   readonly doc: string;
   readonly key: KeyCodec<K>;
   readonly value: Codec<V>;
@@ -24,13 +24,13 @@ export interface Table<K, V> {
    * `local`: this node's own, neither hashed nor undone.
    */
   readonly kind: 'state' | 'index' | 'local';
-  /** Committed values of hot tables are kept decoded in memory, up to this many. */
+  /** The number of committed values that stay decoded in memory, for frequently read tables. */
   readonly cached: number;
 }
 
 /**
- * Where tables of any key and value pass through; each codec meets only keys and values of its own
- * table there.
+ * Code for tables of any key and value type uses this form. Each codec receives only keys and
+ * values of its own table.
  */
 export const untyped = (table: Table<never, never>): Table<unknown, unknown> =>
   table as unknown as Table<unknown, unknown>;

@@ -1,11 +1,11 @@
 /**
- * Every table of the node in one list. Read this file to know what the node remembers.
+ * Every table of the node in one list. Read this file to learn what the node stores.
  *
- * Numbers stand in undo records and on disk: append, never renumber, never reuse. Addresses are
- * their 26 bytes, ids 32 bytes, heights u32. Tables of kind `state` make up the state hash and are
- * reversed by undo records; `index` tables follow from the state and are reversed the same way;
- * `local` tables follow from the blocks themselves (chain/block-index.ts writes and removes them)
- * or belong to this node alone.
+ * Table numbers are written in undo records and on disk: append, never renumber, never reuse.
+ * Addresses have 26 bytes, ids 32 bytes, heights are u32. Tables of kind `state` make up the state
+ * hash and are reversed by undo records; `index` tables follow from the state and are reversed the
+ * same way; `local` tables follow from the blocks themselves (chain/block-index.ts writes and
+ * removes them) or belong to this node alone.
  */
 import type { Codec } from '../codec/codec.ts';
 import { bool, i64, millis, text16, u8, u16, u32 } from '../codec/primitives.ts';
@@ -67,7 +67,10 @@ export const transactions = table(
   'Full bytes of the transaction at (height, index in block).',
 );
 
-/** Sixteen bytes tell 2^64 ids apart; readers compare the whole id with the transaction found. */
+/**
+ * Sixteen bytes distinguish 2^64 ids; readers compare the whole id with the transaction that they
+ * find.
+ */
 export const transactionIds = table(
   5,
   'transactionIds',
@@ -77,7 +80,10 @@ export const transactionIds = table(
   'First 16 bytes of a transaction id → where it stands.',
 );
 
-/** One row for all transactions of an address in a block: addresses repeat, and keys are long. */
+/**
+ * One row for all transactions of an address in a block, because addresses repeat and keys are
+ * long.
+ */
 export const transactionsByAddress = table(
   6,
   'transactionsByAddress',
@@ -104,7 +110,7 @@ export const stateHashes = table(9, 'stateHashes', 'local', u32Key, raw(32), 'St
 
 const accountValue = struct({ balance: i64, leasedIn: i64, leasedOut: i64 });
 
-/** Native balances: `balance` includes what is leased out. */
+/** Native balances; `balance` includes the amount that is leased out. */
 export const accounts = table(
   16,
   'accounts',
@@ -157,7 +163,7 @@ export const assets = table(
     reissuable: bool,
     quantity: i64,
     script: option(sized),
-    /** Asset amount worth 100,000 native units; absent: not sponsored. */
+    /** The amount of the asset that is worth 100,000 native units; absent: not sponsored. */
     sponsorFee: option(i64),
     issueHeight: u32,
     issueTimestamp: millis,
@@ -233,7 +239,7 @@ export const assetHistory = table(
 
 const roleOp = { add: bool, due: option(millis) };
 
-/** Latest operation of each role an address ever had: small, and read for every sender. */
+/** The latest operation of each role that an address ever had; small, and read for every sender. */
 export const roles = table(
   32,
   'roles',
@@ -398,7 +404,7 @@ export const policyHashOrder = table(
 
 // ── what this node alone has to do ───────────────────────────────────────────────────────────
 
-/** Key of rows about private data: policy, hash. */
+/** The key of rows about private data: policy, hash. */
 const privateItem = tuple(id, id);
 
 export const privatePending = table(

@@ -1,10 +1,11 @@
 /**
- * Undo record of one block: what every row it changed held before.
+ * The undo record of one block: the previous value of every row that it changed.
  *
  * Bytes: for each row, in ascending order of key and then table: table u8, count of leading bytes
  * shared with the key before, count of the other bytes, those bytes, length of the previous value
- * plus one or 0 where there was none, the previous value. Counts are base-128, low part first.
- * Tables of one address begin with the same 26 bytes, so this order keeps them once.
+ * plus one or 0 where there was none, the previous value. Counts are base-128, low part first. Keys
+ * of one address begin with the same 26 bytes in many tables, so this order stores these bytes
+ * once.
  */
 import { assert } from '../base/assert.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
@@ -17,7 +18,7 @@ export interface UndoEntry {
 
 const NO_KEY = new Uint8Array(0);
 
-/** Appends one entry; `lastKey` is the key of the entry before, absent for the first. */
+/** Appends one entry; `lastKey` is the key of the entry before, absent for the first entry. */
 export function writeUndoEntry(
   out: Writer,
   table: number,

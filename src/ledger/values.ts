@@ -1,4 +1,4 @@
-/** Codecs of table values. They never leave the node, so their JSON side only serves debugging. */
+/** Codecs of table values. These never leave the node, so their JSON form is for debugging only. */
 import { decodeHex, encodeHex } from '../base/hex.ts';
 import type { Codec } from '../codec/codec.ts';
 import { bytes, bytes32, type TextForm } from '../codec/primitives.ts';
@@ -10,7 +10,7 @@ const VALUE_BYTES_MAX = 2 ** 30;
 /** Exactly `count` bytes. */
 export const raw = (count: number): Codec<Uint8Array> => bytes(count, hex);
 
-/** Bytes with their length in front. */
+/** Bytes after their length. */
 export const sized: Codec<Uint8Array> = bytes32(VALUE_BYTES_MAX, hex);
 
 /** The whole row is one byte string. */
@@ -22,7 +22,7 @@ export const blob: Codec<Uint8Array> = {
   schema: hex.schema,
 };
 
-/** A row whose key says everything. */
+/** A row without a value: its key holds all the information. */
 export const present: Codec<true> = {
   write: () => {},
   read: () => true,

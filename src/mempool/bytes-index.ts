@@ -1,8 +1,7 @@
 /**
- * Pool entries by the hash of their full bytes: the name under which peers speak of them, since a
+ * Pool entries by the hash of their full bytes. Peers name transactions by this hash, since a
  * transaction id does not cover the proofs (blocks.md#compact-blocks, H-18). Entries that were
- * mined a moment ago are found too, for peers that are a block behind and for blocks of another
- * branch.
+ * recently mined are found too, for peers that are a block behind and for blocks of another branch.
  */
 import { latin1 } from '../base/bytes.ts';
 import { Recent } from '../base/recent.ts';
@@ -10,7 +9,8 @@ import type { PoolEntry } from './entry.ts';
 import type { Pool } from './pool.ts';
 
 /**
- * Entries that have left the pool and can still be handed out: more than a block of 1 MiB holds.
+ * The number of entries that have left the pool and can still be served: more than a block of 1 MiB
+ * holds.
  */
 const LEFT_MAX = 7_000;
 
@@ -19,7 +19,7 @@ export interface BytesIndex {
   get(hash: string): PoolEntry | undefined;
   /** True while the entry waits in the pool. */
   waits(hash: string): boolean;
-  /** Of all waiting entries. */
+  /** The hashes of all waiting entries. */
   hashes(): Iterable<string>;
   hashOf(entry: PoolEntry): string;
   stop(): void;
@@ -31,7 +31,7 @@ export function createBytesIndex(
 ): BytesIndex {
   const waiting = new Map<string, PoolEntry>();
   const left = new Recent<string, PoolEntry>(LEFT_MAX);
-  /** Everybody asks for it several times. */
+  /** Several parts of the node ask for the hash of an entry. */
   const hashOf = (entry: PoolEntry): string => {
     entry.bytesHash ??= latin1(fastHash(entry.bytes));
     return entry.bytesHash;

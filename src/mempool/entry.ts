@@ -1,6 +1,6 @@
 /**
- * A transaction that waits in the pool. It is kept as bytes, since an object for each field would
- * cost ten times the memory.
+ * A transaction that waits in the pool. The pool keeps it as bytes, since objects for all fields
+ * would take ten times the memory.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
@@ -12,14 +12,14 @@ export interface PoolEntry extends Ordered {
   readonly bytes: Uint8Array;
   readonly id: Uint8Array;
   readonly sender: string;
-  /** Found once, for as long as it waits and for the block that takes it. */
+  /** Found once; used while the entry waits, and for the block that contains it. */
   readonly verdicts: ProofVerdicts;
   spending: Spending;
-  /** True once the listeners of the pool have heard of it. */
+  /** True once the listeners of the pool have received it. */
   announced: boolean;
-  /** True of a transaction of a block that was taken back. */
+  /** True for a transaction of a block that was rolled back. */
   readonly returned: boolean;
-  /** Hash of the bytes as Latin-1 text, once it was asked for (bytes-index.ts). */
+  /** The hash of the bytes as Latin-1 text, once it has been computed (bytes-index.ts). */
   bytesHash: string | undefined;
 }
 

@@ -9,18 +9,19 @@ import type { Tx } from '../tx/transaction.ts';
 import type { PoolEntry } from './entry.ts';
 import type { Pool } from './pool.ts';
 
-/** What becomes of a transaction that the packer has taken from the pool. */
+/** The outcome for a transaction that the packer has taken from the pool. */
 export type Outcome =
-  /** The block has it; `bytes` is what it takes of the block, its results included. */
+  /** The block contains it; `bytes` is its size in the block, its results included. */
   | { readonly kind: 'in'; readonly bytes: number }
-  /** It leaves the pool with this reason. */
+  /** It leaves the pool for this reason. */
   | { readonly kind: 'out'; readonly error: ApiError }
   /** It stays in the pool for a later block. */
   | { readonly kind: 'stays' };
 
 /**
- * The step between pool and draft, with the verdicts of the pool. `room` is the number of bytes that are left in the block. The
- * step may take its time, as an execution on another thread does: the chain waits meanwhile.
+ * The step between pool and draft, with the verdicts of the pool. `room` is the number of bytes
+ * that are left in the block. The step may take long, like an execution on another thread; the
+ * chain waits meanwhile.
  */
 export type PackStep = (
   tx: Tx,
@@ -28,7 +29,7 @@ export type PackStep = (
   verdicts: ProofVerdicts,
 ) => Outcome | Promise<Outcome>;
 
-/** The step for transactions that go into the block as they are; a throw of `add` is a refusal. */
+/** The step for transactions that go into the block unchanged; an error of `add` is a refusal. */
 export const applying =
   (add: (tx: Tx, verdicts: ProofVerdicts) => void): PackStep =>
   (tx, _room, verdicts) => {
@@ -37,9 +38,9 @@ export const applying =
   };
 
 /**
- * Offers the entries of the pool to `step` in order, and drops those that the step refuses; the pool
- * keeps such an entry only where a reorganisation has put it in doubt. Ends when nothing more would
- * fit, or at the deadline.
+ * Offers the entries of the pool to `step` in order, and drops those that the step refuses. The
+ * pool keeps a refused entry only where a reorganisation has put it in doubt. Ends when nothing
+ * more fits, or at the deadline.
  */
 export async function pack(
   pool: Pool,
@@ -50,10 +51,10 @@ export async function pack(
   const { bytesMax, countMax, deadline = Number.POSITIVE_INFINITY } = limits;
   let room = bytesMax;
   let count = 0;
-  // Other transactions must not be judged without those that they build on.
+  // A transaction must not be judged before those on which it builds have returned.
   await pool.readmitted();
   const turns = createTurns(clock);
-  // The pool's order changes with every arrival during a turn, so the walk is over a copy.
+  // The order of the pool changes with every arrival, so the loop runs over a copy.
   for (const entry of [...pool.inOrder()]) {
     if (count >= countMax || room < SMALLEST_BYTES || clock.now() >= deadline) return;
     if (entry.removed) continue;
@@ -72,7 +73,7 @@ export async function pack(
   }
 }
 
-/** Waits only for steps that take their time: most do not, and a block has thousands of them. */
+/** Waits only for steps that are asynchronous: most are not, and a block has thousands of them. */
 function outcomeOf(
   pool: Pool,
   entry: PoolEntry,
@@ -87,7 +88,7 @@ function outcomeOf(
   }
 }
 
-/** Throws what is a fault of this node. */
+/** Throws where the error is a fault of this node. */
 const outOf = (cause: unknown): Outcome => ({ kind: 'out', error: refusalFrom(cause) });
 
 /** No transaction of any type is shorter. */

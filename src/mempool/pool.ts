@@ -39,33 +39,33 @@ export interface PoolPorts {
 
 export interface Pool {
   submit(tx: Tx): Promise<Tx>;
-  /** Throws ApiError where `submit` would refuse it, wrong signatures aside. */
+  /** Throws ApiError where `submit` would refuse it, apart from wrong signatures. */
   check(tx: Tx): void;
   get(id: Uint8Array): Tx | undefined;
-  /** What was found about the proofs of exactly these bytes, where they wait here (H-18). */
+  /** The verdicts on the proofs of exactly these bytes, where they wait in the pool (H-18). */
   verdictsOn(tx: Tx): ProofVerdicts | undefined;
-  /** Decoded one by one; what comes or goes meanwhile may be among them or not. */
+  /** Decodes entries one by one; may or may not include those that arrive or leave meanwhile. */
   list(): Iterable<Tx>;
   size(): number;
   bytes(): number;
-  /** Entries in block order; the array is valid until the next change. */
+  /** The entries in block order; the array is valid until the next change. */
   inOrder(): readonly PoolEntry[];
   decode(entry: PoolEntry): Tx;
-  /** Takes it out with this reason; a later head decides where a reorganisation is the reason. */
+  /** Removes the entry with this reason. After a reorganisation, a later head decides. */
   drop(entry: PoolEntry, error: ApiError): void;
-  /** Why a transaction left the pool unmined, if that was recently. */
+  /** Why a transaction recently left the pool without being mined. */
   dropped(id: Uint8Array): string | undefined;
   removeMined(ids: Iterable<Uint8Array>): void;
   /**
-   * Writes to disk what is about to fall out of the chain, so that a crash between the two does not
-   * lose it; a transaction that is still in the chain at the next start is skipped then.
+   * Writes to disk the transactions of blocks that are about to be rolled back, so that a crash
+   * between the two does not lose them. The next start skips those that are still in the chain.
    */
   keep(txs: Iterable<Tx>): Promise<void>;
-  /** Transactions of blocks that were rolled back come again, in their order. */
+  /** Takes back the transactions of rolled-back blocks, in their order. */
   readmit(txs: Iterable<Tx>): Promise<void>;
-  /** Resolves when all that has been rolled back is here again. */
+  /** Resolves when all rolled-back transactions are in the pool again. */
   readmitted(): Promise<void>;
-  /** Re-admits what the journal held at the last stop. */
+  /** Restores the entries that the journal held at the last stop. */
   recover(): Promise<void>;
   listen(listener: PoolListener): () => void;
   stop(): Promise<void>;
@@ -86,7 +86,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const cleanup = { clock, entries, unsettled, trial, departures, afterwards: trimJournal };
   const stopCleanup = startCleanup(options, cleanup);
 
-  /** Those in doubt first. The array is valid until the next change. */
+  /** The entries in doubt come first. The array is valid until the next change. */
   function inOrder(): readonly PoolEntry[] {
     const ordered = entries.inOrder();
     if (unsettled.size === 0) return ordered;

@@ -1,8 +1,8 @@
 /**
- * The way back of transactions whose blocks a reorganisation takes back.
+ * Returns transactions to the pool when a reorganisation rolls back their blocks.
  *
- * Invariant: from before the chain forgets them until they are entries of the pool they are in the
- * journal, so a crash at any moment loses none.
+ * Invariant: they are in the journal from before the rollback until they are entries of the pool,
+ * so a crash at any moment loses none.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock, Journal, Log } from '../base/ports.ts';
@@ -25,13 +25,13 @@ export interface ReadmissionPorts {
 }
 
 export interface Readmission {
-  /** Before the blocks are taken back. */
+  /** Called before the blocks are rolled back. */
   keep(txs: Iterable<Tx>): Promise<void>;
-  /** After it, with what `keep` got. */
+  /** Called after the rollback, with the transactions that `keep` received. */
   readmit(txs: Iterable<Tx>): Promise<void>;
-  /** Resolves when nothing is on its way. */
+  /** Resolves when no transaction is on its way. */
   idle(): Promise<void>;
-  /** What a rewritten journal must go on to hold. */
+  /** The records that a rewritten journal must still hold. */
   underWay(): Uint8Array[];
   /** What comes after this stays in the journal until the next start. */
   stop(): void;
@@ -91,5 +91,5 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   };
 }
 
-/** What a result of a contract was made for waits for another result. */
+/** The contract transaction inside a result waits for another result. */
 const waitingOf = (mined: Tx): Tx => mined.def.inner?.(mined) ?? mined;

@@ -1,6 +1,6 @@
 /**
- * What each sender has in the pool: how many entries and bytes, and what they take from it together
- * (mempool.md, H-17). The pool asks before it takes a newcomer in.
+ * The entries of each sender in the pool: their number, their bytes, and what they take from the
+ * sender together (mempool.md, H-17). The pool asks before it accepts a new entry.
  */
 
 import { base58 } from '../base/base58.ts';
@@ -11,9 +11,9 @@ import type { Tx } from '../tx/transaction.ts';
 import type { Spending } from './spending.ts';
 
 export interface SenderLimits {
-  /** Bytes of all entries together (`utx.memory-limit`). */
+  /** The most bytes of all entries together (`utx.memory-limit`). */
   readonly bytesMax: number;
-  /** Entries of one sender; it may also hold a tenth of the bytes at most. */
+  /** The most entries of one sender; they may also hold at most a tenth of the bytes. */
   readonly senderEntriesMax: number;
   /** Name of the native token in messages. */
   readonly nativeToken: string;
@@ -24,7 +24,7 @@ export interface Funds {
   assetBalance(address: Uint8Array, assetId: Uint8Array): bigint;
 }
 
-/** What an entry counts for; `sender` is an address as Latin-1 text. */
+/** What the limits need of an entry; `sender` is an address as Latin-1 text. */
 export interface Counted {
   readonly sender: string;
   readonly bytes: Uint8Array;
@@ -44,7 +44,7 @@ export class Senders {
   private readonly limits: SenderLimits;
   private readonly funds: Funds;
   private readonly bySender = new Map<string, Totals>();
-  /** Of all entries. */
+  /** The bytes of all entries. */
   bytes = 0;
 
   constructor(limits: SenderLimits, funds: Funds) {
@@ -52,7 +52,7 @@ export class Senders {
     this.funds = funds;
   }
 
-  /** Throws ApiError where the pool or the sender's part of it is full. */
+  /** Throws ApiError where the pool, or the sender's share of it, is full. */
   requireRoom(size: number, sender: string): void {
     const { bytesMax, senderEntriesMax } = this.limits;
     const own = this.bySender.get(sender);
@@ -63,7 +63,9 @@ export class Senders {
     if (full) throw apiError('Invalid', 'Transaction pool bytes size limit is reached');
   }
 
-  /** Throws ApiError where the sender cannot pay for this beside what it has in the pool. */
+  /**
+   * Throws ApiError where the sender cannot pay for this in addition to its entries in the pool.
+   */
   requireFunds(tx: Tx, sender: string, spending: Spending): void {
     const own = this.bySender.get(sender);
     if (own === undefined) return;

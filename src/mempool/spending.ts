@@ -1,7 +1,7 @@
 /**
- * What the entries of one sender would take from it together. The state alone lets a sender spend
- * the same funds in two entries, since each is checked against the head only; this sum refuses the
- * second at once instead of letting blocks find out (mempool.md, H-17).
+ * The sum that the entries of one sender would take from it. The state alone would let a sender
+ * spend the same funds in two entries, since each is checked against the head only. This sum
+ * refuses the second entry at once, before it gets into a block (mempool.md, H-17).
  */
 
 import { equal, latin1 } from '../base/bytes.ts';
@@ -9,7 +9,7 @@ import type { Change } from '../ledger/ledger.ts';
 import { accounts, assetBalances } from '../ledger/tables.ts';
 
 export interface Spending {
-  /** Decrease of the available native balance, at least 0. */
+  /** The decrease of the available native balance, at least 0. */
   readonly native: bigint;
   /** Asset id as Latin-1 text → decrease; undefined where no asset leaves the sender. */
   readonly assets: ReadonlyMap<string, bigint> | undefined;
@@ -27,7 +27,7 @@ const available = (value: unknown): bigint => {
   return account === undefined ? 0n : account.balance - account.leasedOut;
 };
 
-/** The decreases that a transaction's writes mean for `address`. */
+/** The decreases for `address` that the writes of a transaction cause. */
 export function spendingOf(address: Uint8Array, changes: Iterable<Change>): Spending {
   let native = 0n;
   let assets: Map<string, bigint> | undefined;

@@ -1,11 +1,11 @@
 /**
  * Pool entries in the order in which blocks take them: ascending timestamp, ties by id bytes
- * (mempool.md). New entries are mostly the newest, so they wait in a tail that is sorted only
- * when the order is asked for; removed ones are skipped and swept out with it.
+ * (mempool.md). New entries mostly have the newest timestamps, so they wait in a tail that is
+ * sorted only when the order is read. Removed entries are skipped, and deleted in that step.
  */
 export interface Ordered {
   readonly timestamp: number;
-  /** The id as Latin-1 text, which compares like its bytes. */
+  /** The id as Latin-1 text, which sorts like its bytes. */
   readonly key: string;
   removed: boolean;
 }
@@ -27,7 +27,7 @@ export class TimeOrder<E extends Ordered> {
     this.removedCount++;
   }
 
-  /** All entries in order. The array is the pool's own: read it before the next change. */
+  /** All entries in order. The array belongs to the pool; read it before the next change. */
   inOrder(): readonly E[] {
     if (this.removedCount > 0) {
       this.sorted = this.sorted.filter((entry) => !entry.removed);

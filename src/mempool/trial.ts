@@ -1,6 +1,6 @@
 /**
- * Tries transactions on top of the head, one by one and without a trace: what the pool asks before
- * it takes one in. The block time of the trial is now.
+ * Tries transactions on top of the head, one by one, without changing anything. The pool asks this
+ * before it accepts one. The block time of the trial is now.
  */
 import { equal } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
@@ -26,10 +26,10 @@ export function createTrial(
   let overlay: KeyedOverlay = createOverlay(view);
   let context: BlockContext | undefined;
 
-  /** The context of the next block; its features are looked up once for each head. */
+  /** The context of the next block; its features are read once for each head. */
   function present(): BlockContext {
     const tip = blockchain.tip();
-    // Not by its height: a reorganisation may put another block there.
+    // Compared by id and not by height: a reorganisation may put another block at the same height.
     if (context === undefined || !equal(tip.id, head)) {
       head = tip.id;
       overlay = createOverlay(view);
@@ -42,7 +42,7 @@ export function createTrial(
     return { ...context, timestamp: clock.now() };
   }
 
-  // This node executes no contracts yet: 103, 104 and 107 are refused with a text that says so.
+  // This node executes no contracts yet; it refuses 103, 104 and 107 with a text that says so.
   const known: Knowledge = { heightOf: (id) => confirmedHeight(view, id) };
 
   return {

@@ -1,6 +1,6 @@
 /**
- * Entries that a reorganisation has put in doubt: transactions of blocks that were taken back, and
- * entries that were accepted on top of such blocks and may build on them.
+ * Entries that a reorganisation has put in doubt: transactions of rolled-back blocks, and entries
+ * that were accepted on top of such blocks and may build on them.
  *
  * Invariant: returned transactions keep the order of the chain that they were in, ahead of all
  * others.

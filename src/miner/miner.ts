@@ -1,9 +1,9 @@
 /**
- * Makes blocks when it is this node's turn (consensus.md#proof-of-stake "Miner loop",
+ * Makes blocks when this node has the turn (consensus.md#proof-of-stake "Miner loop",
  * consensus.md#making-a-block-under-proof-of-authority).
  *
- * The consensus names the next slot of the owner; one timer waits for it. A new tip cancels the
- * timer and asks again, so a slot is never used on a parent that is no longer the head.
+ * Consensus calculates the next slot of the owner, and one timer waits for it. A new head cancels
+ * the timer and asks again, so a slot is never used on a parent that is no longer the head.
  */
 import { isOurs } from '../base/assert.ts';
 import type { Clock, Log, LogFields } from '../base/ports.ts';
@@ -11,11 +11,11 @@ import type { Slot } from '../consensus/consensus.ts';
 
 export interface MinerOptions {
   readonly enabled: boolean;
-  /** Connected miners without whom no block is made. */
+  /** The number of connected miners below which no block is made. */
   readonly quorum: number;
-  /** Pause before the quorum is looked at again. */
+  /** The pause before the quorum is checked again. */
   readonly noQuorumDelayMs: number;
-  /** No block on a tip older than this, since the node is probably behind. */
+  /** No block is made on a head older than this, since the node is then probably behind. */
   readonly staleTipMs: number;
 }
 
@@ -24,12 +24,13 @@ export interface MinerPorts {
   readonly log: Log;
   readonly chain: {
     readonly tip: () => { readonly height: number; readonly timestamp: number };
-    /** The first slot of the owner at or after `now` on the present head. */
+    /** The first slot of the owner at or after `now` on the current head. */
     readonly nextSlot: (now: number) => Slot | undefined;
-    /** True where this node has made a block in the turn of that slot. */
+    /** True where this node has already made a block in the turn of that slot. */
     readonly isUsed: (slot: Slot) => boolean;
     /**
-     * Packs until `deadline`, signs and commits a block; throws ApiError where the state refuses it.
+     * Packs until `deadline`, signs and commits a block; throws ApiError where the state refuses
+     * it.
      */
     readonly forge: (timestamp: number, deadline: number) => Promise<void>;
     readonly onHead: (listener: () => void) => () => void;
@@ -37,7 +38,7 @@ export interface MinerPorts {
   readonly connectedMiners: () => number;
 }
 
-/** Lets the last version of the previous block arrive before the round is used. */
+/** Time for the last version of the previous block to arrive before the round is used. */
 const GRACE_MS_MAX = 200;
 const GRACE_SHARE = 20;
 /** Roles and bans change with time too, so the answer "never" is asked for again. */
@@ -51,7 +52,7 @@ export const MINER_STATES = [
   'idle',
   'waiting',
   'forging',
-  /** What holds it back. */
+  /** The reasons that hold the miner back. */
   'no-time',
   'stale-tip',
   'no-quorum',
@@ -85,7 +86,10 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     wait(IDLE_MS);
   }
 
-  /** Looked at when a slot is armed, and again when it has come: both may lie far apart. */
+  /**
+   * Checked when the timer for a slot is set and again when the slot begins, because much time may
+   * pass between.
+   */
   function isHeld(now: number): boolean {
     if (!clock.synchronized()) {
       hold('no-time');
@@ -114,8 +118,8 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   }
 
   /**
-   * A second block in a turn would be an equivocation, even where the first one lost
-   * (consensus.md#making-a-block-under-proof-of-authority).
+   * A second block in a turn would be an equivocation, even where the first one lost the fork
+   * choice (consensus.md#making-a-block-under-proof-of-authority).
    */
   function freeSlot(now: number): Slot | undefined {
     let slot = chain.nextSlot(now);
@@ -126,7 +130,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     return slot;
   }
 
-  /** The armed slot has come, if it is still there: the node may have fallen behind meanwhile. */
+  /** The slot has begun, if it still exists: the node may have fallen behind meanwhile. */
   function fire(armed: Slot): void {
     if (stopped || forging !== undefined) return;
     const now = clock.now();
@@ -158,7 +162,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     );
   }
 
-  /** The new head has called `plan` already, while `forging` still held it back. */
+  /** The new head has already called `plan`, while `forging` still blocked it. */
   function ended(then: () => void): void {
     forging = undefined;
     if (!stopped) then();

@@ -1,10 +1,10 @@
 /**
- * Turns in which this node has signed a block, or was about to: two blocks in one turn would be
- * evidence against it, and the first may have left the node just before a crash.
+ * The turns in which this node has signed a block or was about to. Two blocks in one turn would be
+ * evidence of equivocation, and the first may have left the node just before a crash.
  *
- * Invariants: a turn is on disk before the claim to it resolves, so before the signature; it is
- * claimed once, over all restarts. Not only the last one is kept: a clock that was ahead has used
- * turns that are still to come, and those before them are good.
+ * Invariants: a turn is on disk before the claim to it resolves, and so before the signature; each
+ * turn is claimed once, over all restarts. Many turns are kept, and not only the last one: a clock
+ * that was ahead has used later turns, and the turns before those are still free.
  */
 import { fromUtf8, utf8 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
@@ -12,11 +12,11 @@ import type { Journal, Log } from '../base/ports.ts';
 
 export interface UsedTurns {
   has(turn: string): boolean;
-  /** Throws ApiError where the turn is used already or cannot be noted. */
+  /** Throws ApiError where the turn is already used or cannot be recorded. */
   claim(turn: string): Promise<void>;
 }
 
-/** More than one node has in a day of rounds of a minute. */
+/** More turns than one node has in a day of one-minute rounds. */
 const KEPT = 1_500;
 
 /** The turns are the records of the journal, the newest last. */
@@ -44,7 +44,7 @@ export function createUsedTurns(journal: Journal, log: Log): UsedTurns {
       try {
         await note(turn);
       } catch (cause) {
-        // Whether it is on disk is unknown, so it stays used; nothing was signed.
+        // Whether the record is on disk is unknown, so the turn stays used; nothing was signed.
         log.error('miner.note-failed', { turn, why: String(cause) });
         throw apiError('StatusCheckFailed', 'the turn of the miner cannot be noted on disk');
       }

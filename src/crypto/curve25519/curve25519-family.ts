@@ -19,7 +19,7 @@ const CONTENT_KEY_SIZE = 16;
 const CACHED_KEYS = 8_192;
 
 export interface Curve25519Options {
-  /** How many converted public keys `verify` remembers, 68 bytes each. */
+  /** The number of converted public keys that `verify` caches, 68 bytes each. */
   readonly cachedKeys?: number;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Bounded memory of converted public keys: X25519 u → Edwards y without its sign bit, so that one
+ * A bounded cache of converted public keys: X25519 u → Edwards y without its sign bit, so that one
  * entry serves signatures of either sign.
  *
- * A set-associative table in three flat arrays: no object per key, nothing for the garbage
- * collector, and the worst that chosen keys can do is to evict each other.
+ * It is a set-associative table in three flat arrays. It needs no object per key and no garbage
+ * collection, and maliciously chosen keys can only evict one another.
  */
 
 const KEY_SIZE = 32;
@@ -13,11 +13,11 @@ export class EdwardsKeys {
   private readonly setMask: number;
   private readonly keys: Uint8Array;
   private readonly values: Uint8Array;
-  /** When each entry was used last; 0 marks an empty one. */
+  /** The time of each entry's last use; 0 marks an empty entry. */
   private readonly usedAt: Uint32Array;
   private now = 0;
 
-  /** `entries` is rounded up to a power of two, at least 8; each takes 68 bytes when filled. */
+  /** `entries` is rounded up to a power of two, at least 8; each takes 68 bytes. */
   constructor(entries: number) {
     const sets = 2 ** Math.max(0, Math.ceil(Math.log2(entries / WAYS)));
     this.setMask = sets - 1;
@@ -41,7 +41,7 @@ export class EdwardsKeys {
     return true;
   }
 
-  /** Takes the place of the entry in its set that was not used for the longest time. */
+  /** Replaces the least recently used entry of its set. */
   add(key: Uint8Array, value: Uint8Array): void {
     const first = this.setOf(key);
     let oldest = first;
@@ -73,7 +73,7 @@ export class EdwardsKeys {
   }
 
   private tick(): number {
-    // After the counter has wrapped, ages are wrong once and right again soon after.
+    // After the counter wraps, ages are wrong for a short time.
     this.now = this.now === 0xffff_ffff ? 1 : this.now + 1;
     return this.now;
   }

@@ -1,6 +1,6 @@
 /**
- * Arithmetic modulo p = 2^255 − 19, as far as turning X25519 keys into Ed25519 keys needs it:
- * y = (u − 1) / (u + 1), where 1/0 counts as 0 (accounts.md#signatures).
+ * Arithmetic modulo p = 2^255 − 19, as needed to convert X25519 keys to Ed25519 keys: y = (u − 1) /
+ * (u + 1), where 1/0 counts as 0 (accounts.md#signatures).
  */
 
 const P = 2n ** 255n - 19n;
@@ -9,7 +9,8 @@ const MASK = 2n ** 255n - 1n;
 
 const bytes = new Uint8Array(32);
 const words = new BigUint64Array(bytes.buffer);
-// Typed arrays have the machine's byte order; all platforms of the native packages are little.
+// Typed arrays have the byte order of the machine. All platforms of the native packages are
+// little-endian.
 
 /** The little-endian integer of 32 bytes. */
 export function toInteger(source: Uint8Array): bigint {
@@ -26,8 +27,8 @@ export function fromInteger(value: bigint): Uint8Array {
 }
 
 /**
- * The Edwards y of each public key (32 bytes each, bit 255 ignored), its sign bit clear. All of
- * them together cost one inversion and three multiplications each.
+ * The Edwards y of each public key (32 bytes each, bit 255 ignored), its sign bit clear. Together
+ * they cost one inversion, and three multiplications for each key.
  */
 export function edwardsOf(publicKeys: readonly Uint8Array[]): Uint8Array[] {
   const us = publicKeys.map((key) => (toInteger(key) & MASK) % P);

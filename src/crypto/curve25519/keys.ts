@@ -16,7 +16,7 @@ export function accountSeed(phrase: string, nonce = 0): Uint8Array {
   return secureHash(concat(prefix, utf8(phrase)));
 }
 
-/** Any seed is good, its size does not matter. */
+/** Any seed is valid, of any size. */
 export function keyPairFromSeed(seed: Uint8Array): KeyPair {
   const privateKey = clamp(sha256(seed));
   return { privateKey, publicKey: publicKeyOf(privateKey) };
@@ -30,7 +30,7 @@ export function generateKeyPair(random: Random): KeyPair {
   return keyPairFromSeed(random.bytes(KEY_SIZE));
 }
 
-/** Clamps first, so a private key in its raw form gives the same. Throws CryptoError. */
+/** Clamps first, so a private key in its raw form gives the same result. Throws CryptoError. */
 export function publicKeyOf(privateKey: Uint8Array): Uint8Array {
   const publicKey = new Uint8Array(KEY_SIZE);
   sodium.crypto_scalarmult_base(publicKey, clamp(privateKey));
@@ -65,7 +65,7 @@ const weakKeys = [
   'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
   'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
 ].map(decodeHex);
-/** Nearly every key is told from all of them by its first byte. */
+/** The first byte distinguishes nearly every key from all of them. */
 const weakFirstBytes = new Set(weakKeys.map((key) => key[0]));
 
 export function isWeakPublicKey(publicKey: Uint8Array): boolean {

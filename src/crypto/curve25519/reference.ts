@@ -1,7 +1,7 @@
 /**
- * The same family a second time, in plain JavaScript on @noble: about thirty times slower, and
- * used by differential tests only. It follows accounts.md#signatures word by word and spells out
- * what libsodium checks, so that a change of either library shows.
+ * The same family a second time, in plain JavaScript on @noble. It is about thirty times slower,
+ * and only differential tests use it. It follows accounts.md#signatures word by word and writes out
+ * what libsodium checks, so that a change of either library is noticed.
  */
 import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 import { blake2b } from '@noble/hashes/blake2.js';
@@ -61,7 +61,7 @@ export function verify(publicKey: Uint8Array, message: Uint8Array, signature: Ui
   return verifyEdwards(edwardsKey, message, bare);
 }
 
-/** What libsodium does with a key and a signature of Ed25519 proper. */
+/** What libsodium does with an Ed25519 key and signature. */
 export function verifyEdwards(
   edwardsKey: Uint8Array,
   message: Uint8Array,

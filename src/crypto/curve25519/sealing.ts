@@ -1,8 +1,8 @@
 /**
  * Symmetric encryption of the international family (accounts.md#encryption-between-accounts).
  *
- * AES-128-GCM under MD5(key) with a nonce of 16 bytes. Neither is what one would choose today;
- * both are what the clients of the network do.
+ * AES-128-GCM under MD5(key) with a nonce of 16 bytes. Both choices are outdated, but the clients
+ * of the network use them.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { Random } from '../../base/ports.ts';
@@ -24,7 +24,7 @@ export function seal(key: Uint8Array, plain: Uint8Array, random: Random): Uint8A
   return sealed;
 }
 
-/** What was sealed, or undefined when it is too short or does not authenticate. */
+/** The plain bytes, or undefined when the input is too short or does not authenticate. */
 export function open(key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
   const end = sealed.length - TAG_SIZE;
   if (end < NONCE_SIZE) return undefined;

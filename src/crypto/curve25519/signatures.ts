@@ -1,5 +1,5 @@
 /**
- * Signatures over Curve25519 keys in the manner of XEdDSA (accounts.md#signatures).
+ * Signatures with Curve25519 keys, similar to XEdDSA (accounts.md#signatures).
  *
  * A signature is R(32) ‖ S(32); bit 7 of its last byte is the sign of the Edwards key. The verdict
  * is libsodium's: S < L, no point of small order, no non-canonical key, no cofactor.
@@ -16,7 +16,7 @@ export const SIGNATURE_SIZE = 64;
 
 const LAST = SIGNATURE_SIZE - 1;
 const SIGN_BIT = 0x80;
-/** Bits of the last byte that no S below L has. */
+/** Bits of the last byte that are 0 in every S below L. */
 const EXCESS_BITS = 0x60;
 
 const scratchKey = new Uint8Array(KEY_SIZE);
@@ -43,7 +43,7 @@ export function verify(
   return sodium.crypto_sign_verify_detached(scratchSignature, message, scratchKey);
 }
 
-/** Converts all keys not yet known with one inversion. */
+/** Converts all keys that are not yet cached, with one inversion. */
 export function prepare(known: EdwardsKeys, publicKeys: readonly Uint8Array[]): void {
   const fresh = publicKeys.filter((key) => key.length === KEY_SIZE && !known.has(key));
   if (fresh.length === 0) return;
@@ -53,7 +53,7 @@ export function prepare(known: EdwardsKeys, publicKeys: readonly Uint8Array[]): 
 
 /** Order of the base point. */
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
-/** Tells this use of SHA-512 from those of the signature itself. */
+/** Separates this use of SHA-512 from those of the signature itself. */
 const NONCE_PREFIX = new Uint8Array(32).fill(0xff);
 NONCE_PREFIX[0] = 0xfe;
 const NONCE_RANDOM_SIZE = 64;
