@@ -1,0 +1,132 @@
+/**
+ * The file of the journal.
+ *
+ * Invariants: what `append` and `replace` report as done is on disk; what a failed append has left is
+ * cut off, and a failed replacement leaves the old file in use, so that the next call may succeed.
+ * Where neither can be done, the error is DiskUnknown. A crash shows either the old file or the new
+ * one.
+ */
+import {
+  closeSync,
+  fdatasync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  write,
+} from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { makeFolder, syncFolder } from './folders.ts';
+import { type Recovered, recordsIn } from './journal-frames.ts';
+
+/** What is on disk is unknown: the file is out of use. */
+export class DiskUnknown extends Error {}
+
+export class JournalFile {
+  private readonly path: string;
+  private readonly temporary: string;
+  private file: number;
+  /** Length of the file up to the last byte that was synced. */
+  private durable: number;
+  readonly recovered: Recovered;
+
+  constructor(path: string) {
+    this.path = path;
+    this.temporary = `${path}.tmp`;
+    makeFolder(dirname(path));
+    rmSync(this.temporary, { force: true });
+    this.file = openSync(path, 'a+', 0o600);
+    this.recovered = recover(this.file);
+    this.durable = fstatSync(this.file).size;
+    syncFolder(dirname(path));
+  }
+
+  /** One call at a time; the bytes may change once it is done. */
+  append(bytes: Uint8Array, done: (error: Error | null) => void): void {
+    const { file } = this;
+    writeAll(file, bytes, (cause) => {
+      if (cause !== null) return done(this.cutOff(cause));
+      fdatasync(file, (error) => {
+        if (error !== null) return done(unknown(error));
+        this.durable += bytes.length;
+        done(null);
+      });
+    });
+  }
+
+  /** Puts a new file in the place of this one. */
+  async replace(bytes: Uint8Array): Promise<void> {
+    const fresh = await this.writeFresh(bytes);
+    const old = this.file;
+    this.file = fresh;
+    this.durable = bytes.length;
+    try {
+      await rename(this.temporary, this.path);
+      const folder = await open(dirname(this.path));
+      await folder.sync();
+      await folder.close();
+    } catch (error) {
+      throw unknown(error);
+    } finally {
+      closeSync(old);
+    }
+  }
+
+  close(): void {
+    closeSync(this.file);
+  }
+
+  private cutOff(cause: Error): Error {
+    try {
+      ftruncateSync(this.file, this.durable);
+    } catch {
+      return unknown(cause);
+    }
+    return new Error(`the journal ${this.path} cannot be written`, { cause });
+  }
+
+  private async writeFresh(bytes: Uint8Array): Promise<number> {
+    const fresh = openSync(this.temporary, 'ax+', 0o600);
+    try {
+      await writeSynced(fresh, bytes);
+      return fresh;
+    } catch (error) {
+      closeSync(fresh);
+      rmSync(this.temporary, { force: true });
+      throw error;
+    }
+  }
+}
+
+const unknown = (cause: unknown): DiskUnknown => new DiskUnknown('unknown', { cause });
+
+/** The records of the file; cuts off what a crash has left at the end. */
+function recover(file: number): Recovered {
+  const bytes = readFileSync(file);
+  const recovered = recordsIn(bytes);
+  if (recovered.end < bytes.length) {
+    ftruncateSync(file, recovered.end);
+    fsyncSync(file);
+  }
+  return recovered;
+}
+
+/** Writes all bytes at the end of the file, however many calls that takes. */
+function writeAll(file: number, bytes: Uint8Array, done: (error: Error | null) => void): void {
+  write(file, bytes, 0, bytes.length, null, (error, written) => {
+    if (error !== null) done(error);
+    else if (written < bytes.length) writeAll(file, bytes.subarray(written), done);
+    else done(null);
+  });
+}
+
+const writeSynced = (file: number, bytes: Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) => {
+    writeAll(file, bytes, (error) => {
+      if (error !== null) return reject(error);
+      fdatasync(file, (problem) => (problem === null ? resolve() : reject(problem)));
+    });
+  });

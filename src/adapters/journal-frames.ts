@@ -1,0 +1,117 @@
+/**
+ * The frames of the journal: records as they stand in the file, and what a crash or a flipped bit
+ * has left of them.
+ *
+ * Frame: length u32, CRC-32 u32 over length and record, record. The length is covered too, so that
+ * neither a torn write nor the zeros that a crash can leave behind pass for a record.
+ */
+import { crc32 } from 'node:zlib';
+
+export const FRAME_BYTES = 8;
+/** A buffer is kept for the next frames up to this size. */
+const KEPT_BYTES = 1024 * 1024;
+
+/** Frames that go to the disk with one write. */
+export class Frames {
+  private buffer = Buffer.allocUnsafeSlow(4096);
+  length = 0;
+
+  add(record: Uint8Array): void {
+    const { length } = record;
+    const at = this.room(FRAME_BYTES + length);
+    this.buffer.writeUInt32BE(length, at);
+    this.buffer.set(record, at + FRAME_BYTES);
+    this.buffer.writeUInt32BE(checksum(this.buffer, at, length), at + 4);
+  }
+
+  addFrames(frames: Uint8Array): void {
+    // Making room may replace the buffer, so it comes first.
+    const at = this.room(frames.length);
+    this.buffer.set(frames, at);
+  }
+
+  /** A view, valid until the next change. */
+  bytes(): Uint8Array {
+    return this.buffer.subarray(0, this.length);
+  }
+
+  clear(): void {
+    this.length = 0;
+    if (this.buffer.length > KEPT_BYTES) this.buffer = Buffer.allocUnsafeSlow(KEPT_BYTES);
+  }
+
+  private room(count: number): number {
+    const at = this.length;
+    const end = at + count;
+    if (end > this.buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(end, 2 * this.buffer.length));
+      grown.set(this.buffer.subarray(0, at));
+      this.buffer = grown;
+    }
+    this.length = end;
+    return at;
+  }
+}
+
+const checksum = (bytes: Buffer, at: number, length: number): number =>
+  crc32(
+    bytes.subarray(at + FRAME_BYTES, at + FRAME_BYTES + length),
+    crc32(bytes.subarray(at, at + 4)),
+  );
+
+/** What a file holds. */
+export interface Recovered {
+  readonly records: Uint8Array[];
+  /** Records, among those before the last whole one, that were not what was written. */
+  readonly damaged: number;
+  /** Where the whole records end. */
+  readonly end: number;
+}
+
+/**
+ * The whole records. A frame in which a bit was flipped is told from what a crash has left at the
+ * end by the good one that follows: where the bit is in the length, another length gives a good
+ * frame.
+ */
+export function recordsIn(bytes: Buffer): Recovered {
+  const records: Uint8Array[] = [];
+  let damaged = 0;
+  let at = 0;
+  while (bytes.length - at >= FRAME_BYTES) {
+    const stored = bytes.readUInt32BE(at);
+    const length = isGood(bytes, at, stored) ? stored : rightLength(bytes, at, stored);
+    if (length !== stored) damaged++;
+    if (length !== undefined) {
+      const end = at + FRAME_BYTES + length;
+      records.push(new Uint8Array(bytes.subarray(at + FRAME_BYTES, end)));
+      at = end;
+    } else if (isFollowed(bytes, at + FRAME_BYTES + stored)) {
+      at += FRAME_BYTES + stored;
+    } else {
+      damaged--;
+      break;
+    }
+  }
+  return { records, damaged, end: at };
+}
+
+/** Whether the frame at this place, with this length in it, has its checksum. */
+function isGood(bytes: Buffer, at: number, length: number): boolean {
+  if (at + FRAME_BYTES + length > bytes.length) return false;
+  const header = Buffer.alloc(4);
+  header.writeUInt32BE(length);
+  const record = bytes.subarray(at + FRAME_BYTES, at + FRAME_BYTES + length);
+  return bytes.readUInt32BE(at + 4) === crc32(record, crc32(header));
+}
+
+/** The length of which one bit was flipped, if that makes a good frame. */
+function rightLength(bytes: Buffer, at: number, stored: number): number | undefined {
+  for (let bit = 0; bit < 32; bit++) {
+    const length = (stored ^ (1 << bit)) >>> 0;
+    if (isGood(bytes, at, length)) return length;
+  }
+  return undefined;
+}
+
+const isFollowed = (bytes: Buffer, at: number): boolean =>
+  bytes.length - at >= FRAME_BYTES && isGood(bytes, at, bytes.readUInt32BE(at));
