@@ -13,6 +13,7 @@ import { isOurs } from '../base/assert.ts';
 import type { Clock, Log, Random } from '../base/ports.ts';
 import { type Backlog, FIRST_ROW } from './fetch-backlog.ts';
 import { type ItemId, itemKey, itemOfKey } from './item-id.ts';
+import { type Kind, TransferLines } from './transfer-lines.ts';
 
 export interface FetchQueueOptions {
   /** Transfers at once; those of pending items take half of them, those of lost ones a quarter. */
@@ -57,8 +58,6 @@ export interface FetchQueue {
   stop(): Promise<void>;
 }
 
-type Kind = 'new' | 'pending' | 'lost';
-
 interface Job {
   readonly item: ItemId;
   readonly key: string;
@@ -73,18 +72,12 @@ interface Job {
 /** Jobs in memory; about half a kilobyte each. */
 const JOBS_MAX = 5_000;
 const GROWTH = 4 / 3;
-const SHARES: Readonly<Record<Kind, number>> = { new: 1, pending: 0.5, lost: 0.25 };
 const ROW_BYTES = 64;
 
 export function createFetchQueue(options: FetchQueueOptions, ports: FetchQueuePorts): FetchQueue {
   const { backlog, clock, log, random } = ports;
   const jobs = new Map<string, Job>();
-  const lines: Readonly<Record<Kind, Set<Job>>> = {
-    new: new Set(),
-    pending: new Set(),
-    lost: new Set(),
-  };
-  const running: Record<Kind, number> = { new: 0, pending: 0, lost: 0 };
+  const lines = new TransferLines<Job>(options.parallelism);
   const fetching = new Set<Promise<void>>();
   /** There are rows on disk without a job. */
   let more = false;
@@ -100,16 +93,7 @@ export function createFetchQueue(options: FetchQueueOptions, ports: FetchQueuePo
       more ||= kind !== 'lost';
       return undefined;
     }
-    const job: Job = {
-      // Copies: callers hand in views of whole transactions.
-      item: itemOfKey(key),
-      key,
-      kind,
-      failures: kind === 'lost' ? options.attemptsMax - 1 : 0,
-      cancelWait: undefined,
-      running: false,
-      dropped: false,
-    };
+    const job = newJob(key, kind, kind === 'lost' ? options.attemptsMax - 1 : 0);
     jobs.set(key, job);
     wait(job, delayMs);
     return job;
@@ -124,29 +108,24 @@ export function createFetchQueue(options: FetchQueueOptions, ports: FetchQueuePo
     if (job.running || job.dropped || stopped) return;
     job.cancelWait?.();
     job.cancelWait = undefined;
-    lines[job.kind].add(job);
+    lines.add(job);
     pump();
   }
 
   function pump(): void {
-    for (const kind of Object.keys(lines) as Kind[]) {
-      const most = Math.max(1, Math.floor(options.parallelism * SHARES[kind]));
-      for (const job of lines[kind]) {
-        const all = running.new + running.pending + running.lost;
-        if (stopped || all >= options.parallelism || running[kind] >= most) break;
-        lines[kind].delete(job);
-        const done = run(job).finally(() => fetching.delete(done));
-        fetching.add(done);
-      }
+    while (!stopped) {
+      const job = lines.begin();
+      if (job === undefined) return;
+      const done = run(job).finally(() => fetching.delete(done));
+      fetching.add(done);
     }
   }
 
   async function run(job: Job): Promise<void> {
     const { kind } = job;
     job.running = true;
-    running[kind]++;
     const outcome = await ports.fetch(job.item).catch(failed);
-    running[kind]--;
+    lines.finish(kind);
     job.running = false;
     if (!job.dropped && !stopped) settle(job, outcome, kind);
     pump();
@@ -205,7 +184,7 @@ export function createFetchQueue(options: FetchQueueOptions, ports: FetchQueuePo
     sizes() {
       const counts = { new: 0, pending: 0, lost: 0 };
       for (const { kind } of jobs.values()) counts[kind]++;
-      return { ...counts, transfers: running.new + running.pending + running.lost };
+      return { ...counts, transfers: lines.transfers };
     },
     add(item, delayMs) {
       backlog.set(item, 'pending');
@@ -234,7 +213,7 @@ export function createFetchQueue(options: FetchQueueOptions, ports: FetchQueuePo
       if (job === undefined) return;
       job.dropped = true;
       job.cancelWait?.();
-      lines[job.kind].delete(job);
+      lines.remove(job);
       jobs.delete(key);
     },
     resume: load,
@@ -247,5 +226,18 @@ export function createFetchQueue(options: FetchQueueOptions, ports: FetchQueuePo
       for (const { cancelWait } of jobs.values()) cancelWait?.();
       await Promise.all(fetching);
     },
+  };
+}
+
+function newJob(key: string, kind: Kind, failures: number): Job {
+  return {
+    // Copies: callers hand in views of whole transactions.
+    item: itemOfKey(key),
+    key,
+    kind,
+    failures,
+    cancelWait: undefined,
+    running: false,
+    dropped: false,
   };
 }
