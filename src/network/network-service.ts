@@ -17,6 +17,7 @@ import {
 } from './gossip/gossip-transactions.ts';
 import type { NodeMode } from './messages/handshake-messages.ts';
 import type { Sessions } from './sessions/session.ts';
+import { announceHead } from './sync/announce-head.ts';
 import { createPeerHeads } from './sync/peer-heads.ts';
 import { rollBackFutureBlocks } from './sync/rollback-future.ts';
 import { serveBlocks } from './sync/serve-blocks.ts';
@@ -60,6 +61,7 @@ export function createNetworkService(
   const index = createBytesIndex(pool, scheme.fastHash);
   const serve = serveBlocks(options.sync.transactionBytesMax, ports);
   const heads = createPeerHeads({ scoreTtlMs: options.scoreTtlMs }, ports);
+  const stopAnnouncing = announceHead(ports);
   rollBackFutureBlocks(options.ownPublicKey, { ...ports, heads });
   const sync = createSync(options.sync, { ...ports, heads });
   const { isFarBehind } = sync;
@@ -91,6 +93,7 @@ export function createNetworkService(
       transactions?.stop();
       blocks.stop();
       heads.stop();
+      stopAnnouncing();
       await sync.stop();
       index.stop();
     },

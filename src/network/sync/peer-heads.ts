@@ -1,10 +1,8 @@
 /**
- * Keeps the heads that peers announce, and announces our own
- * (network.md#messages, network.md#penalties).
+ * The heads that peers announce, and which of them count (network.md#messages,
+ * network.md#penalties).
  *
- * Invariants: an announced score expires, and does not count from a peer that announced a false one;
- * our head is announced at most once a second, or at once after a rollback, and at least often
- * enough to keep the session alive.
+ * Invariant: an announced score expires, and does not count from a peer that announced a false one.
  */
 import { limitsOf } from '../../base/budget.ts';
 import { compare, equal, latin1 } from '../../base/bytes.ts';
@@ -12,7 +10,7 @@ import type { Clock } from '../../base/ports.ts';
 import { createRecentSet } from '../../base/recent-set.ts';
 import type { Blockchain, Tip } from '../../chain/blockchain.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import { blockProtocols, decodeHead, encodeHead, type Head } from '../messages/block-messages.ts';
+import { blockProtocols, decodeHead, type Head } from '../messages/block-messages.ts';
 import { budgets } from '../messages/message-budgets.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
 
@@ -51,23 +49,20 @@ export interface PeerHeads {
   stop(): void;
 }
 
-const ANNOUNCE_EVERY_MS = 1_000;
-const HEARTBEAT_MS = 20_000;
 const DISTRUST_MS = 5 * 60_000;
 const DISTRUSTED_MAX = 1_000;
 const LOST_TIES_MAX = 100;
 const NO_SESSIONS: ReadonlySet<Session> = new Set();
 
-interface Peer {
-  head: PeerHead | undefined;
-  receivedAt: number;
-  announcedAt: number;
-  cancel: (() => void) | undefined;
+interface Announced {
+  readonly head: PeerHead;
+  readonly receivedAt: number;
 }
 
 export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts): PeerHeads {
   const { scheme, blockchain, sessions, clock } = ports;
-  const peers = new Map<Session, Peer>();
+  /** By session; undefined until it has announced one. */
+  const peers = new Map<Session, Announced | undefined>();
   /** By owner, so that a new session does not clear the mark. */
   const ignored = createRecentSet(DISTRUSTED_MAX, DISTRUST_MS, clock);
   /**
@@ -85,58 +80,28 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
     ...limitsOf(budgets.head),
     take: onHead,
   });
-  sessions.onOpen((session) => {
-    const peer = { head: undefined, receivedAt: 0, announcedAt: 0, cancel: undefined };
-    peers.set(session, peer);
-    announceTo(session, peer);
-  });
+  sessions.onOpen((session) => void peers.set(session, undefined));
   sessions.onClose((session) => {
-    peers.get(session)?.cancel?.();
     peers.delete(session);
     slow.delete(session);
   });
-  const stopListening = blockchain.listen({ block: announce, rolledBack: announceRollback });
-
-  /** At once: a peer that asks for blocks of the old head would treat it as false. */
-  function announceRollback(): void {
-    for (const [session, peer] of peers) announceTo(session, peer);
-  }
-
-  function announce(): void {
-    for (const [session, peer] of peers) {
-      const wait = peer.announcedAt + ANNOUNCE_EVERY_MS - clock.monotonic();
-      if (wait <= 0) announceTo(session, peer);
-      else schedule(session, peer, wait);
-    }
-  }
-
-  function schedule(session: Session, peer: Peer, ms: number): void {
-    peer.cancel?.();
-    peer.cancel = clock.after(ms, () => announceTo(session, peer));
-  }
-
-  function announceTo(session: Session, peer: Peer): void {
-    if (stopped || peers.get(session) !== peer) return;
-    peer.announcedAt = clock.monotonic();
-    session.notify(blockProtocols.head, encodeHead(blockchain.tip(), scheme));
-    schedule(session, peer, HEARTBEAT_MS);
-  }
 
   function onHead(session: Session, message: Uint8Array): void {
-    const peer = peers.get(session);
-    if (peer === undefined || stopped) return;
+    if (stopped || !peers.has(session)) return;
     const { height, id, score } = decodeHead(message, scheme);
-    peer.head = { session, height, id: id.slice(), score };
-    peer.receivedAt = clock.monotonic();
-    if (!isIgnored(session)) for (const listener of listeners) listener(peer.head);
+    const head = { session, height, id: id.slice(), score };
+    peers.set(session, { head, receivedAt: clock.monotonic() });
+    if (!isIgnored(session)) for (const listener of listeners) listener(head);
   }
 
   const isIgnored = ({ owner }: Session): boolean => ignored.has(latin1(owner));
   const isDeferred = ({ owner }: Session): boolean => deferred.has(latin1(owner));
 
   function* fresh(): Generator<PeerHead> {
-    for (const { head, receivedAt } of peers.values()) {
-      if (head === undefined || clock.monotonic() - receivedAt > options.scoreTtlMs) continue;
+    for (const announced of peers.values()) {
+      if (announced === undefined) continue;
+      const { head, receivedAt } = announced;
+      if (clock.monotonic() - receivedAt > options.scoreTtlMs) continue;
       if (!slow.has(head.session) && !isIgnored(head.session)) yield head;
     }
   }
@@ -162,7 +127,7 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
       Array.from(fresh())
         .filter((head) => head.score >= score && !isDeferred(head.session))
         .map(({ session }) => session),
-    hasRolledBack: ({ session, score }) => (peers.get(session)?.head?.score ?? score) < score,
+    hasRolledBack: ({ session, score }) => (peers.get(session)?.head.score ?? score) < score,
     ignore: ({ owner }) => ignored.add(latin1(owner)),
     defer: ({ owner }) => deferred.add(latin1(owner)),
     markSlow(session, isSlow) {
@@ -176,8 +141,6 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
     onHead: (action) => void listeners.push(action),
     stop() {
       stopped = true;
-      stopListening();
-      for (const peer of peers.values()) peer.cancel?.();
     },
   };
 }
