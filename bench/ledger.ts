@@ -12,10 +12,11 @@ import type { Store, StoreWrite } from '../src/base/ports.ts';
 import { Writer } from '../src/codec/codec.ts';
 import { createChainScheme } from '../src/crypto/chain-scheme.ts';
 import { createFamily } from '../src/crypto/families.ts';
-import { type BlockChanges, createCommitter } from '../src/ledger/commit.ts';
+import { createCommitter } from '../src/ledger/commit.ts';
 import { createHead, viewOf } from '../src/ledger/head.ts';
 import { prefix, prefixEnd } from '../src/ledger/key-codecs.ts';
 import { createOverlay } from '../src/ledger/overlay.ts';
+import type { BlockChanges } from '../src/ledger/step-encoder.ts';
 import {
   accountHistory,
   accounts,

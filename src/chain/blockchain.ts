@@ -23,10 +23,11 @@ import {
   isFromFuture,
   type Slot,
 } from '../consensus/consensus.ts';
-import { createCommitter, type Step } from '../ledger/commit.ts';
+import { createCommitter } from '../ledger/commit.ts';
 import { createHead, type KeyedView } from '../ledger/head.ts';
 import { u32Key } from '../ledger/key-codecs.ts';
 import type { KeyedOverlay } from '../ledger/overlay.ts';
+import type { Step } from '../ledger/step-encoder.ts';
 import { scripts, stateHashes, tables, undo } from '../ledger/tables.ts';
 import { allGood } from '../tx/proof-verdicts.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
