@@ -1,8 +1,8 @@
 /**
  * Small files that are replaced atomically: keystores, known peers, configuration.
  *
- * Invariants: a reader sees the old content or the new, never a part; a secret file is readable by
- * its owner only from its first byte on; after `replace` returns the content survives a crash.
+ * Invariants: a reader sees the old content or the new, never a part; only its owner can read a
+ * secret file, from its first byte on; after `replace` returns, the content survives a crash.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -25,7 +25,7 @@ const OWNER_ONLY = 0o600;
 const PUBLIC = 0o644;
 
 export const files: Files & {
-  /** Names in a folder, sorted; empty if there is no such folder. */
+  /** The names in a folder, sorted; empty if the folder does not exist. */
   list(path: string): string[];
   isDirectory(path: string): boolean;
   exists(path: string): boolean;

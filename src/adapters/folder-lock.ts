@@ -1,13 +1,13 @@
 /**
  * One process for each data folder (scenario 10), enforced by the operating system.
  *
- * The lock is a listening socket in the folder. Only a live process answers on it, so kill -9
- * releases it, a process id that was given away again cannot be mistaken for its holder, and it
- * works between containers that share a folder, where process ids and abstract sockets do not.
+ * The lock is a listening socket in the folder. Only a live process answers on it. So kill -9
+ * releases it, a reused process id cannot be mistaken for the holder, and it works between
+ * containers that share a folder, where process ids and abstract sockets do not.
  *
- * Every process listens under a name of its own that is never used again, and only then looks for
- * others: of two that start together at least one sees the other, and a socket without a listener
- * can be deleted without deleting the lock of another process.
+ * Every process listens under a name of its own that is never used again, and then looks for
+ * others. So of two processes that start together at least one sees the other. A socket without a
+ * listener can be deleted, since its name never belongs to another process.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -28,13 +28,13 @@ export interface FolderLock {
 }
 
 const LOCK = 'lock-';
-/** Bound but perhaps not listening yet; renamed once it does. */
+/** The socket is bound but perhaps not listening yet; it is renamed once it listens. */
 const STARTING = 'locking-';
 
 /** Throws StoreLockedError while another process holds the folder. */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   makeFolder(folder);
-  // Socket paths end at 107 bytes; through the open folder every path is short.
+  // Socket paths have at most 107 bytes; relative to the open folder every path is short.
   const descriptor = process.platform === 'linux' ? openSync(folder, 'r') : undefined;
   const place = descriptor === undefined ? folder : `/proc/self/fd/${descriptor}`;
   const token = randomBytes(8).toString('hex');
@@ -69,7 +69,7 @@ const listen = (server: Server, path: string): Promise<void> =>
     server.listen(path, resolve);
   });
 
-/** True while some process listens there, even one that is too busy to accept. */
+/** True while a process listens there, even one that is too busy to accept. */
 const answers = (path: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(path);

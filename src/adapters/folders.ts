@@ -1,11 +1,11 @@
 /**
- * Folders that survive a loss of power. A name is on disk only when the folder that it stands in was
- * synchronised after it was made, and so for every folder above.
+ * Folders that survive a loss of power. A name is on disk only after its folder has been
+ * synchronised, and the same holds for every folder above.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Makes a folder and those above it that are missing. */
+/** Makes a folder and the missing folders above it. */
 export function makeFolder(path: string, mode?: number): void {
   const first = mkdirSync(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });
   if (first === undefined) return;
@@ -18,7 +18,7 @@ export function makeFolder(path: string, mode?: number): void {
   }
 }
 
-/** Makes the names in a folder durable. Windows cannot open folders; there this does nothing. */
+/** Makes the names in a folder durable. Does nothing on Windows, which cannot open folders. */
 export function syncFolder(path: string): void {
   if (process.platform === 'win32') return;
   const folder = openSync(path, 'r');

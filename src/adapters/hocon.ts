@@ -3,8 +3,8 @@
  *
  * Invariants: strict mode; only local files are included; nothing in a file is ever executed, so
  * the parser's transforms (which evaluate expressions), its script files and its HTTP source are
- * replaced by ones that refuse. Unquoted integers above 2^53 come out rounded: the caller rejects
- * every number that is an unsafe integer.
+ * replaced by components that refuse. The parser rounds unquoted integers above 2^53, so the caller
+ * rejects every number that is an unsafe integer.
  */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -36,7 +36,7 @@ const REFUSED = {
 
 let loaded: Parser | undefined;
 
-// Loaded on first use: `--help` must not pay for it.
+// Loaded on first use, so that `--help` stays fast.
 function parser(): Parser {
   if (loaded !== undefined) return loaded;
   const found = createRequire(import.meta.url)('@pushcorn/hocon-parser') as Parser;
@@ -49,7 +49,7 @@ function parser(): Parser {
           throw new Error(`${name} is not allowed in a configuration file`);
         }
       };
-      // The parser registers components by the name of their class.
+      // The parser registers components by the names of their classes.
       Object.defineProperty(refusing, 'name', { value: name });
       found.Context.registerComponent(refusing);
     }
@@ -58,13 +58,13 @@ function parser(): Parser {
   return found;
 }
 
-/** Parses a file; includes are looked up beside it. Throws Error with the parser's reason. */
+/** Parses a file; includes are relative to it. Throws Error with the parser's reason. */
 export async function parseHoconFile(path: string): Promise<unknown> {
   const url = pathToFileURL(path).href;
   return parser().parse({ url, strict: true, required: true, builder: 'config', encoding: 'utf8' });
 }
 
-/** Parses a text without a file; it can include nothing but absolute paths. */
+/** Parses a text without a file; it can include only absolute paths. */
 export async function parseHoconText(text: string): Promise<unknown> {
   return parser().parse({ text, strict: true });
 }

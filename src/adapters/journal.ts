@@ -3,12 +3,13 @@
  * before the next block: transactions acknowledged to clients.
  *
  * Invariants: `append` resolves after the fdatasync that covers it; records appended while one runs
- * go out together with the next, in order; whole records are kept at open, a damaged one among them
- * is left out, and a torn end is cut off; `rewrite` replaces what was durable when it was called,
- * but carries over every append whose caller cannot have seen it resolve (so that a record may
- * stand twice), and a crash shows either the old file or the new one. What a failed write has left
- * is cut off, and the next write may succeed: a full disk may get space again. After a failed
- * fdatasync every call is refused, because what is on disk is unknown.
+ * are written together with the next, in order; opening keeps complete records, leaves out a
+ * damaged one among them, and cuts off an incomplete end; `rewrite` replaces the records that were
+ * durable when it was called, but keeps every append whose caller cannot have seen it resolve (so
+ * that a record may appear twice); after a crash the file is either the old one or the new one. The
+ * remains of a failed write are cut off, and the next write may succeed, because a full disk may
+ * get space again. After a failed fdatasync every call is refused, because the content on disk is
+ * unknown.
  */
 import { JournalFullError } from '../base/journal-full.ts';
 import type { Journal } from '../base/ports.ts';
@@ -17,7 +18,7 @@ import { FRAME_BYTES, Frames } from './journal-frames.ts';
 
 export interface JournalOptions {
   readonly path: string;
-  /** Bytes that may wait for the disk; an append beyond that is refused. */
+  /** Bytes that may wait for the disk; an append above this is refused. */
   readonly pendingBytesMax?: number;
 }
 
@@ -40,7 +41,7 @@ interface Rewrite extends Waiter {
 }
 
 export interface DiskJournal extends Journal {
-  /** Records, among those before the last whole one, that were not what was written. */
+  /** The number of records before the last complete one that are damaged. */
   readonly damaged: number;
 }
 
@@ -57,19 +58,19 @@ export function openJournal(options: JournalOptions): DiskJournal {
   let flyingBytes = 0;
   let rewrites: Rewrite[] = [];
   let busy = false;
-  /** Why no call is taken any more. */
+  /** Why the journal takes no more calls. */
   let ended: Error | undefined;
   let closed = false;
   let whenIdle: () => void = () => {};
 
-  /** One turn of the event loop is collected before the first write, then one fdatasync. */
+  /** Collects for one turn of the event loop before the first write, then for one fdatasync. */
   function wake(): void {
     if (busy) return;
     busy = true;
     setImmediate(next);
   }
 
-  // Rewrites go first: what is in `group` then follows them into the new file.
+  // Rewrites run first; the records in `group` then follow into the new file.
   function next(): void {
     flying.frames.clear();
     if (rewrites.length > 0) {
@@ -110,7 +111,7 @@ export function openJournal(options: JournalOptions): DiskJournal {
   }
 
   async function replace(): Promise<void> {
-    // Of several rewrites only the last could ever be seen.
+    // Of several rewrites only the last would ever be visible.
     const waiters = rewrites;
     rewrites = [];
     try {

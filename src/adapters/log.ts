@@ -1,9 +1,9 @@
 /**
  * Log lines on standard error: JSON for machines, one aligned line for a person on a terminal.
- * Results of commands own standard output, so nothing here ever writes there.
+ * Standard output is only for the results of commands, so this file never writes there.
  *
- * A line is `level`, `time`, `event` and then the fields of the event.
- * Invariant: a field whose name says that it holds a secret is never printed.
+ * A line is `level`, `time`, `event` and then the fields of the event. Invariant: a field whose
+ * name marks a secret is never printed.
  */
 import pino from 'pino';
 import { integer } from '../base/json.ts';
@@ -18,7 +18,7 @@ export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'
 export interface LogControl extends Log {
   level(): LogLevel;
   setLevel(level: LogLevel): void;
-  /** Writes out what is still buffered. */
+  /** Writes buffered lines. */
   flush(): void;
 }
 
@@ -36,7 +36,8 @@ export function stderrLog(level: LogLevel, pretty: boolean): LogControl {
     minLength: 0,
     maxLength: WAITING_CHARS_MAX,
   });
-  // Where standard error goes to a full disk the node works on; lines wait, and too many are dropped.
+  // The node works on where standard error goes to a full disk: lines wait, and surplus lines are
+  // dropped.
   let isRefused = false;
   destination.on('error', () => {
     isRefused = true;
@@ -44,7 +45,7 @@ export function stderrLog(level: LogLevel, pretty: boolean): LogControl {
   destination.on('write', () => {
     isRefused = false;
   });
-  // It tries for ever and holds up the whole process, also when that wants to end.
+  // The method would retry for ever and block the whole process, even while it ends.
   const flushSync = destination.flushSync.bind(destination);
   destination.flushSync = () => {
     if (!isRefused) flushSync();
@@ -57,13 +58,13 @@ export function stderrLog(level: LogLevel, pretty: boolean): LogControl {
       try {
         destination.flushSync();
       } catch {
-        // Standard error is gone; there is nowhere left to say so.
+        // Standard error is gone, so the error cannot be reported.
       }
     },
   };
 }
 
-/** The same on any way to write a line. */
+/** The same for any function that writes a line. */
 export function lineLog(
   options: LineOptions,
   write: (line: string) => void,
@@ -96,7 +97,7 @@ function shown(key: string, value: unknown): unknown {
   return value instanceof Error ? (value.stack ?? String(value)) : value;
 }
 
-/** A field that cannot be printed must not take the rest of the line with it. */
+/** A field that cannot be printed must not remove the rest of the line. */
 function text(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, shown);
@@ -129,6 +130,6 @@ function prettyLine(level: LogLevel, event: string, fields: LogFields, colours: 
   return `${`${paint('90', time)} ${tag} ${event.padEnd(EVENT_WIDTH)} ${parts.join(' ')}`.trimEnd()}\n`;
 }
 
-/** Words stand bare, everything that a reader could misread is quoted. */
+/** Plain words have no quotes; text that could be misread is quoted. */
 const prettyValue = (value: unknown): string | undefined =>
   typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : text(value);

@@ -1,11 +1,12 @@
 /**
- * One question to one time server (SNTP, RFC 4330). An answer that cannot be right counts as none: one
- * to another question, one of a server that has no time itself, one that was sent before it was asked.
+ * One question to one time server (SNTP, RFC 4330). An impossible answer counts as none: the answer
+ * to another question, the answer of a server without a valid time, an answer sent before the
+ * question.
  */
 import { createSocket } from 'node:dgram';
 
 export interface TimeAnswer {
-  /** Time of the server minus `askedAt`, corrected by half of the way. */
+  /** Time of the server minus `askedAt`, corrected by half of the round trip. */
   readonly offsetMs: number;
   readonly roundTripMs: number;
 }
@@ -20,7 +21,7 @@ const STRATUM_MAX = 15;
 /** Both ends round to whole milliseconds. */
 const ROUNDING_MS = 2;
 
-/** `server` is host or host:port; `now` the time that the answer is compared with. */
+/** `server` is host or host:port; `now` gives the time with which the answer is compared. */
 export function askTime(
   server: string,
   timeoutMs: number,
@@ -42,7 +43,7 @@ export function askTime(
     request[0] = CLIENT_VERSION_4;
     const askedAt = now();
     const since = performance.now();
-    // The server echoes this stamp, so a stray or forged packet is told from the answer.
+    // The server echoes this timestamp, so a stray or forged packet is recognised.
     request.writeBigUInt64BE(toNtp(askedAt), 40);
     socket.on('error', () => finish());
     socket.on('message', (packet) => {

@@ -1,13 +1,13 @@
 /**
- * The time of day, from time servers of whom some may lie.
+ * The time of day from time servers, some of which may be wrong.
  *
  *   a round   asks all servers at once and takes the median of their answers, provided that more than
  *             half of the answers are close to it
  *   a step    beyond `maxStepMs` is taken only if it leads to what the machine's own clock shows, or if
  *             three servers agree on it in three rounds running; else the time stays as it is
  *
- * Between rounds the time advances with the monotonic clock, so that a jump of the machine's clock does
- * not move it. Without a usable round it stops being fresh after the fatal timeout.
+ * Between rounds the time advances with the monotonic clock, so that a jump of the machine's clock
+ * does not move it. Without a usable round the time counts as stale after the fatal timeout.
  */
 import type { Log } from '../base/ports.ts';
 import { askTime } from './ntp-question.ts';
@@ -31,17 +31,17 @@ export interface NtpOptions {
   readonly maxStepMs: number;
 }
 
-/** Answers that differ by no more agree. */
+/** Answers that differ by at most this much agree. */
 const AGREE_MS = 1000;
 const WITNESSES = 3;
 const ROUNDS = 3;
 
 export function ntpSource(options: NtpOptions, log: Log): TimeSource {
   const { servers, maxStepMs } = options;
-  /** Time of day at the moment 0 of the monotonic clock; undefined: no server has answered yet. */
+  /** The time of day at moment 0 of the monotonic clock; undefined: no server has answered yet. */
   let origin: number | undefined;
   let answeredAt = Number.NEGATIVE_INFINITY;
-  /** A large step that the last rounds agreed on, and how many of them. */
+  /** A large step on which the last rounds agreed, and the number of these rounds. */
   let claimed = { origin: 0, rounds: 0 };
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -64,7 +64,7 @@ export function ntpSource(options: NtpOptions, log: Log): TimeSource {
     timer.unref();
   }
 
-  /** Sets the time by the answers of a round; false: they cannot be used. */
+  /** Sets the time from the answers of a round; false: they are unusable. */
   function judge(offsets: readonly number[]): boolean {
     if (offsets.length === 0) {
       log.warn('ntp.silent', { servers });
@@ -115,7 +115,7 @@ export function ntpSource(options: NtpOptions, log: Log): TimeSource {
   };
 }
 
-/** The median, the lower one of two, and how many answers are close to it. */
+/** The median (the lower of two), and the number of answers close to it. */
 function medianOf(offsets: readonly number[]): { offset: number; agreeing: number } {
   const sorted = offsets.toSorted((a, b) => a - b);
   const offset = sorted[(sorted.length - 1) >> 1]!;

@@ -1,10 +1,10 @@
-/** What the process knows of itself: memory, processor time, and how late its timers are. */
+/** Readings of the process: memory, processor time, and the delay of its timers. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { ProcessReadings } from '../base/ports.ts';
 
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
-/** Coarse enough to cost nothing that could be measured. */
+/** Coarse enough to have no measurable cost. */
 const RESOLUTION_MS = 10;
 
 export function processReadings(): ProcessReadings {
@@ -13,7 +13,7 @@ export function processReadings(): ProcessReadings {
   const startSeconds = Date.now() / 1000 - process.uptime();
   return {
     loopDelay() {
-      // What is measured includes the pause that was asked for.
+      // The measured time includes the requested pause.
       const late = (nanoseconds: number): number =>
         Math.max(0, nanoseconds / NANOSECONDS - RESOLUTION_MS / 1000) || 0;
       const found = {

@@ -1,6 +1,6 @@
 /**
- * The Metrics port on prom-client, served as Prometheus text at `/metrics` on a listener of its own:
- * a reader of the metrics need not reach the interface, and the other way round.
+ * The Metrics port on prom-client, served as Prometheus text at `/metrics` on a separate listener.
+ * So access to the metrics does not require access to the REST interface, and vice versa.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * How signature checks travel to a verification thread and their verdicts back, in one buffer that
- * changes hands and is used again.
+ * How signature checks travel to a verification thread and verdicts travel back, in one buffer that
+ * is transferred and used again.
  *
  * count (u32) ‖ one verdict byte per item ‖ per item: public key, signature, message length (u32),
  * message. Numbers are little-endian; keys and signatures have the sizes of the family.
@@ -13,7 +13,7 @@ export interface CheckSizes {
   readonly signatureSize: number;
 }
 
-/** What a verification thread is started with. */
+/** The data with which a verification thread is started. */
 export interface VerifyThreadData extends CheckSizes {
   readonly family: string;
   readonly cachedKeys: number;
@@ -25,11 +25,11 @@ const LENGTH_SIZE = 4;
 /** Room for the fixed part of a batch. */
 export const batchOverhead = (items: number): number => COUNT_SIZE + items;
 
-/** Room that one item takes beside its verdict. */
+/** Room that one item takes in addition to its verdict. */
 export const itemSize = (sizes: CheckSizes, item: SignatureCheck): number =>
   sizes.publicKeySize + sizes.signatureSize + LENGTH_SIZE + item.message.length;
 
-/** The caller has made sure of sizes and room. */
+/** The caller has checked sizes and room. */
 export function writeBatch(
   buffer: ArrayBuffer,
   sizes: CheckSizes,

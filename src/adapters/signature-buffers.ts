@@ -1,4 +1,7 @@
-/** Buffers in which batches travel to the threads and back; those of the usual size are used again. */
+/**
+ * Buffers in which batches travel to the threads and back; buffers of the usual size are used
+ * again.
+ */
 import type { SignatureCheck } from '../base/ports.ts';
 import { batchOverhead, type CheckSizes, itemSize, writeBatch } from './signature-batch.ts';
 import { verifyPoolLimits } from './signature-limits.ts';
@@ -16,7 +19,7 @@ export class SignatureBuffers {
     this.spareMax = spareMax;
   }
 
-  /** A buffer that holds the checks, at most `batchChecks` of them. */
+  /** A buffer with the checks, at most `batchChecks` of them. */
   write(items: readonly SignatureCheck[]): ArrayBuffer {
     const size = items.reduce((sum, item) => sum + itemSize(this.sizes, item), 0);
     const spare = size <= batchBytes ? this.spare.pop() : undefined;
@@ -26,7 +29,7 @@ export class SignatureBuffers {
     return buffer;
   }
 
-  /** It has come back and its verdicts are read. */
+  /** Called when the buffer has come back and its verdicts have been read. */
   giveBack(buffer: ArrayBuffer): void {
     if (buffer.byteLength === USUAL_BYTES && this.spare.length < this.spareMax) {
       this.spare.push(buffer);

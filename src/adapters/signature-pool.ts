@@ -1,10 +1,10 @@
 /**
  * Signature checks in worker threads.
  *
- * Checks asked for in one turn of the event loop travel together. A batch is copied into a buffer
- * that changes hands by transfer, which was measured to cost the main thread less than shared
- * memory with Atomics: 1.5–4 µs per check with 32 in flight, whatever the thread does. A thread
- * that dies takes no verdict with it: its batches go to another one.
+ * Checks requested in one turn of the event loop travel together. A batch is copied into a buffer
+ * that is transferred. This was measured to cost the main thread less than shared memory with
+ * Atomics: 1.5–4 µs per check with 32 in flight, whatever the thread does. When a thread dies, no
+ * verdict is lost, since another thread takes its batches.
  */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -18,13 +18,13 @@ import { checkOf, type Entry, SignatureQueue } from './signature-queue.ts';
 export interface VerifyPoolOptions extends CheckSizes {
   /** Module of the thread: src/cli/signature-worker.ts. */
   readonly workerUrl: URL;
-  /** Name of the cryptographic family that the thread shall use. */
+  /** The name of the cryptography family that the thread uses. */
   readonly family: string;
-  /** Upper limit; threads start when there is work for them. Default: one per processor. */
+  /** Upper limit; threads start when there is work for them. Default: one for each processor. */
   readonly threads?: number;
-  /** Converted public keys that each thread remembers. */
+  /** The number of converted public keys that each thread caches. */
   readonly cachedKeys?: number;
-  /** Checks not yet answered, above which new ones are refused. */
+  /** The most checks without an answer; above it new ones are refused. */
   readonly checksMax?: number;
   readonly log?: Log;
 }
@@ -39,7 +39,7 @@ export class VerifyPoolClosedError extends OwnFailure {
   override name = 'VerifyPoolClosedError';
 }
 
-/** Threads died again and again; there is no verdict. */
+/** Threads died repeatedly, so there is no verdict. */
 export class VerifyThreadError extends OwnFailure {
   override name = 'VerifyThreadError';
 }
@@ -108,7 +108,7 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     if (closed) throw new VerifyPoolClosedError('the verification pool is closed');
   }
 
-  /** Lets the other handlers of this turn of the event loop add to the batch. */
+  /** Waits for the other handlers of this turn of the event loop, which may add to the batch. */
   function gather(): void {
     if (gathering) return;
     gathering = true;
@@ -119,9 +119,9 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
   }
 
   /**
-   * Every batch costs this thread and the other one 15 µs beside the checks, so small ones are
-   * avoided: threads without work share what there is, the others get full batches only. What then
-   * waits for an answer makes the next batch larger.
+   * Besides its checks, every batch costs this thread and the other one 15 µs, so small batches are
+   * avoided. Threads without work share the waiting checks; busy threads get full batches only.
+   * Checks that wait meanwhile make the next batch larger.
    */
   function handOver(): void {
     const idle = threadsMax - threads.filter(({ batches }) => batches.length > 0).length;
@@ -136,7 +136,7 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     }
   }
 
-  /** A thread that may take a batch; a new one when all others are busy. */
+  /** A thread that can take a batch; a new one when all others are busy. */
   function freest(): Thread | undefined {
     let best: Thread | undefined;
     for (const thread of threads) {
@@ -173,7 +173,9 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     handOver();
   }
 
-  /** The thread is gone; what it had goes to others, unless it seems to be the reason. */
+  /**
+   * The thread is gone; other threads take its batches, except a check that seems to be the cause.
+   */
   function replace(thread: Thread, cause: unknown): void {
     threads.splice(threads.indexOf(thread), 1);
     if (closed) return;
@@ -186,7 +188,7 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
       queue.failWaiting(new VerifyThreadError(`threads keep dying: ${String(cause)}`));
       return;
     }
-    // The batch it was working on is the suspect; those behind it were not begun.
+    // The batch that the thread was checking is the suspect; the batches behind it had not begun.
     for (const entry of thread.batches[0] ?? []) entry.attempts += 1;
     queue.putBack(lost.filter(({ attempts }) => attempts < limits.attempts));
     for (const entry of lost.filter(({ attempts }) => attempts >= limits.attempts)) {
@@ -208,7 +210,7 @@ function newWorker(options: VerifyPoolOptions): Worker {
   return new Worker(options.workerUrl, {
     name: 'verify',
     workerData,
-    // The thread has no use for the environment, which may hold passwords.
+    // The thread does not need the environment, which may hold passwords.
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: limits.threadHeap },

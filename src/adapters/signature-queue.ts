@@ -1,20 +1,24 @@
 /**
  * Signature checks that wait for a thread, and the count of those without a verdict.
  *
- * Invariants: checks and their messages are bounded until each has its verdict; single checks and
- * those of blocks share each batch, so neither starves; a batch is bounded in checks and bytes.
+ * Invariants: the number of checks without a verdict and the bytes of their messages are limited;
+ * single checks and those of blocks share each batch, so both make progress; the checks and bytes
+ * of a batch are limited.
  */
 import { OwnFailure } from '../base/errors.ts';
 import type { SignatureCheck } from '../base/ports.ts';
 import { type CheckSizes, itemSize } from './signature-batch.ts';
 import { verifyPoolLimits as limits } from './signature-limits.ts';
 
-/** More checks, or bytes of messages, than the pool holds. Try again later. */
+/**
+ * There are more checks, or bytes of messages, than the pool may hold. The caller may try again
+ * later.
+ */
 export class VerifyQueueFullError extends OwnFailure {
   override name = 'VerifyQueueFullError';
 }
 
-/** What one caller asked for. */
+/** The checks of one caller. */
 export interface Job {
   readonly items: readonly SignatureCheck[];
   settle(index: number, verdict: boolean): void;
@@ -25,7 +29,7 @@ export interface Job {
 export interface Entry {
   readonly job: Job;
   readonly index: number;
-  /** Threads that died while they had it. */
+  /** The number of threads that died while they had it. */
   attempts: number;
 }
 
@@ -34,12 +38,12 @@ export const checkOf = ({ job, index }: Entry): SignatureCheck => job.items[inde
 export class SignatureQueue {
   private readonly sizes: CheckSizes;
   private readonly checksMax: number;
-  /** Single checks, and those whose thread died. */
+  /** Single checks, and checks whose thread died. */
   private readonly singles: Entry[] = [];
-  /** Jobs of several checks, each with the next one to hand over. */
+  /** Jobs of several checks, each with the next check to pass on. */
   private readonly jobs: { readonly job: Job; next: number }[] = [];
   private pendingBytes = 0;
-  /** Checks without a verdict, those in the hands of a thread included. */
+  /** Checks without a verdict, including those that a thread has. */
   pending = 0;
   /** Checks that no thread has. */
   waiting = 0;
@@ -63,7 +67,7 @@ export class SignatureQueue {
 
   /**
    * Up to `share` checks, half of them single ones if both kinds wait. Where a thread died, one of
-   * the checks that it had may be the reason: then each travels alone.
+   * its checks may be the cause, so each of them then travels alone.
    */
   nextBatch(share: number): Entry[] {
     const isSuspect = this.singles[0] !== undefined && this.singles[0].attempts > 0;
@@ -81,7 +85,7 @@ export class SignatureQueue {
     return batch;
   }
 
-  /** It has its verdict, or never will. */
+  /** The check has its verdict, or will never get one. */
   release(entry: Entry): void {
     this.uncount(checkOf(entry));
   }
@@ -92,7 +96,7 @@ export class SignatureQueue {
     this.waiting += entries.length;
   }
 
-  /** Everything that is not in the hands of a thread. */
+  /** Fails all checks that no thread has. */
   failWaiting(error: Error): void {
     for (const entry of this.singles.splice(0)) {
       this.release(entry);

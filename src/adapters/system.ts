@@ -5,7 +5,7 @@ import type { TimeSource } from './ntp.ts';
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** Without a source the system time is trusted as it is. */
+/** Without a time source the system time is used as it is. */
 export function systemClock(source?: TimeSource): Clock {
   return {
     now: () => source?.now() ?? Date.now(),

@@ -1,9 +1,9 @@
 /**
- * POST /privacy/sendData: takes data of a policy from a client (privacy.md#sending).
+ * POST /privacy/sendData: accepts data of a policy from a client (privacy.md#sending).
  *
- * Invariants: the checks come in the order of privacy.md#sending; no data on disk without a
- * transaction that the pool would take, no transaction without data that are durable; the same
- * request again is harmless, whatever became of the first one.
+ * Invariants: the checks come in the order of privacy.md#sending; data are stored only with a
+ * transaction that the pool would accept, and a transaction is sent only with durable data;
+ * repeating a request is harmless, whatever the outcome of the first one.
  */
 
 import { base58 } from '../base/base58.ts';
@@ -24,7 +24,7 @@ import { policyDataHash } from '../tx/types/114-policy-data-hash.ts';
 import { type ItemId, itemKey } from './item-id.ts';
 import { TEXT_CHARS_MAX } from './privacy-messages.ts';
 
-/** What a client sends; texts are still to be decoded. */
+/** The request of a client; its texts are still to be decoded. */
 export interface DataToSend {
   readonly sender: string;
   readonly password?: string | undefined;
@@ -37,7 +37,7 @@ export interface DataToSend {
     readonly author: string;
     readonly comment: string;
   };
-  /** Base64, as a text or as its ASCII bytes, which need to last no longer than the call. */
+  /** Base64, as a text or as its ASCII bytes, which are only used during the call. */
   readonly data: string | Uint8Array;
   readonly hash: string;
   readonly version?: number | undefined;
@@ -68,15 +68,15 @@ export interface SendPorts {
     submit(tx: Tx): Promise<Tx>;
     get(id: Uint8Array): Tx | undefined;
   };
-  /** The least fee. */
+  /** The minimum fee. */
   readonly feeOf: (tx: Tx) => bigint;
-  /** The transaction is in the pool: others may soon ask for the data. */
+  /** Called when the transaction is in the pool; other nodes may soon ask for the data. */
   readonly onSent: (item: ItemId) => void;
 }
 
-/** Bytes of Base64 texts in work; more are refused until some are done. */
+/** Bytes of the Base64 texts that are being processed; more are refused meanwhile. */
 const TEXT_BYTES_MAX = 128 * 1024 * 1024;
-/** Transactions on their way into a block that are remembered by what they bind. */
+/** Remembered transactions that are not yet in a block, by the policy and hash that they bind. */
 const SENT_MAX = 10_000;
 
 /** Resolves with the transaction. Rejects with ApiError and PrivateStoreError. */
@@ -115,7 +115,10 @@ export function createSendData(ports: SendPorts): SendData {
     });
   }
 
-  /** The 114, complete: proves that the keystore has the key and that the password opens it. */
+  /**
+   * The complete 114. Making it proves that the keystore has the key and that the password is
+   * right.
+   */
   async function signed(request: DataToSend, { policyId, hash }: ItemId): Promise<Tx> {
     const sender = scheme.addressFromText(request.sender);
     if (!equal(sender, ownerAddress)) {
@@ -146,7 +149,7 @@ export function createSendData(ports: SendPorts): SendData {
     return draft.seal([await keystore.sign(sender, password, draft.message)]);
   }
 
-  /** Requests about the same data come one after the other. */
+  /** Requests about the same data run one after the other. */
   async function alone<T>(key: string, action: () => Promise<T>): Promise<T> {
     const mine = (busy.get(key) ?? Promise.resolve()).then(action, action);
     busy.set(key, mine);
@@ -236,7 +239,7 @@ export function hashOf(text: string): Uint8Array {
   return bytes;
 }
 
-/** Of any length: what is no id names no policy. Throws ApiError. */
+/** Accepts any length: bytes that are no id match no policy. Throws ApiError. */
 export const policyIdOf = (text: string): Uint8Array =>
   decode58(text, `Failed to decode policyId: '${text.slice(0, SHOWN_CHARS_MAX)}'`);
 

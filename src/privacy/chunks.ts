@@ -1,6 +1,6 @@
 /**
- * An item on its way between two nodes: its header and its data as chunks that are sealed as they
- * are read and opened as they are stored, so that a few of them are in memory at a time.
+ * An item on its way between two nodes: its header and its data in chunks. Each chunk is encrypted
+ * when it is read and decrypted when it is stored, so only a few are in memory at a time.
  */
 import type { PeerStream } from '../base/network.ts';
 import { CHUNK_OVERHEAD_BYTES, type Chunk } from '../crypto/stream-cipher.ts';
@@ -8,14 +8,16 @@ import { HEADER_BYTES_MAX, LENGTH_BYTES, MESSAGE_BYTES_MAX } from './privacy-mes
 
 const PLAIN_BYTES = MESSAGE_BYTES_MAX - CHUNK_OVERHEAD_BYTES;
 
-/** What came is not what was asked for: the peer has sent something else, or not all of it. */
+/**
+ * The received item is not the requested one: the peer has sent something else, or not all of it.
+ */
 export class WrongData extends Error {
   override name = 'WrongData';
 }
 
 /**
- * Full chunks of `total` bytes in pieces of any size; each is valid until the next is asked for.
- * Throws where the pieces have fewer bytes or more.
+ * Full chunks of `total` bytes from pieces of any size; each is valid until the next is requested.
+ * Throws where the pieces have fewer or more bytes.
  */
 export async function* inChunks(
   pieces: AsyncIterable<Uint8Array>,
@@ -49,7 +51,9 @@ export async function* preceded(
   yield* rest;
 }
 
-/** The plain bytes that a peer sends. Throws WrongData where they are not whole and genuine. */
+/**
+ * The plain bytes that a peer sends. Throws WrongData where they are incomplete or not authentic.
+ */
 export async function* received(
   stream: PeerStream,
   open: (sealed: Uint8Array) => Chunk | undefined,
@@ -67,7 +71,7 @@ export async function* received(
   }
 }
 
-/** Takes the header off; what follows it is read from `pieces` later. Throws WrongData. */
+/** Reads the header; the data that follow it are read from `pieces` later. Throws WrongData. */
 export async function splitHeader(
   pieces: AsyncGenerator<Uint8Array>,
 ): Promise<{ readonly header: Uint8Array; readonly data: AsyncIterable<Uint8Array> }> {

@@ -1,4 +1,4 @@
-/** What clients of this node ask about data of policies. */
+/** Answers to the clients of this node about data of policies. */
 
 import { base58 } from '../base/base58.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
@@ -29,21 +29,21 @@ export interface AccessPorts {
 export interface Synced {
   /** Why nothing was done. */
   readonly problem?: string;
-  /** Items that are being fetched now. */
+  /** The number of items that are now being fetched. */
   readonly restarted: number;
 }
 
 export interface Access {
   /**
-   * Of the named policy, or of any that has data of this hash. Rejects with PolicyDataMissing, and
-   * fetches them then; with PolicyNotFound.
+   * The item in the named policy, or in any policy with data of this hash. Rejects with
+   * PolicyNotFound, or with PolicyDataMissing; it then also starts to fetch the data.
    */
   info(hash: Uint8Array, policyId?: Uint8Array): Promise<PrivateItem>;
   data(hash: Uint8Array, policyId?: Uint8Array): Promise<PrivateData>;
   holds(item: ItemId): Promise<boolean>;
   /**
-   * Fetches what is missing, of one policy or of all of this node. `address` is who asks: the owner
-   * unless it is named.
+   * Fetches the missing items of one policy, or of all policies of this node. `address` is the
+   * asking account; default: the owner.
    */
   sync(policyId?: Uint8Array, address?: Uint8Array): Promise<Synced>;
 }
@@ -61,7 +61,8 @@ export function createAccess(ports: AccessPorts): Access {
     const policies = policyId === undefined ? await store.policiesOf(hash) : [known(policyId)];
     for (const id of policies) {
       const item = await store.info(id, hash);
-      // What others sent with the data may be untrue; the chain knows who bound the hash.
+      // The peer that sent the data may have lied about the sender; the chain says who bound the
+      // hash.
       if (item !== undefined)
         return { ...item, sender: boundHash(view, id, hash)?.sender ?? item.sender };
     }
@@ -111,7 +112,7 @@ export function createAccess(ports: AccessPorts): Access {
   };
 }
 
-/** What went wrong with the storage as clients hear of it. */
+/** Turns a failure of the storage into the answer for clients. */
 export async function answering<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();

@@ -1,9 +1,9 @@
 /**
- * What is still to be fetched, on disk: one row for each item, pending or lost, and how far the chain
- * was followed.
+ * The items that are still to be fetched, on disk: one row for each item, pending or lost, and the
+ * block up to which the chain was followed.
  *
- * Changes are written together, a moment after they are made: what a crash takes away is found again
- * by following the chain from the place that was written with them.
+ * Changes are written together, a moment after they are made. After a crash, the lost changes are
+ * found again by following the chain from the block that was written with the last ones.
  */
 import { concat, fromLatin1 } from '../base/bytes.ts';
 import type { Clock, Log, Store, StoreWrite } from '../base/ports.ts';
@@ -13,20 +13,23 @@ import { type ItemId, itemKey, itemOfBytes } from './item-id.ts';
 
 export type State = 'pending' | 'lost';
 
-/** A block: up to it every transaction was looked at. */
+/** A block; all transactions up to it have been read. */
 export interface Place {
   readonly height: number;
   readonly id: Uint8Array;
 }
 
 export interface Backlog {
-  /** Undefined: nothing is to be done about it any more. */
+  /** Undefined: nothing remains to be done for the item. */
   set(item: ItemId, state: State | undefined): void;
-  /** Rows as written, from this key on in their order. */
+  /** The rows as written, from this key on, in order. */
   list(state: State, from: Uint8Array, limit: number): ItemId[];
   followed(): Place | undefined;
   follow(place: Place): void;
-  /** Resolves when everything is on disk, or the disk has refused it: it is tried again then. */
+  /**
+   * Resolves when everything is on disk, or when the disk has refused it; the write is then tried
+   * again.
+   */
   flush(): Promise<void>;
   stop(): Promise<void>;
 }

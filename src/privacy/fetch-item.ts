@@ -1,4 +1,6 @@
-/** One attempt at an item: its possible sources one after the other, until one delivers. */
+/**
+ * One attempt to fetch an item: asks its possible sources one after the other, until one delivers.
+ */
 import type { Log } from '../base/ports.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
 import type { Outcome } from './fetch-queue.ts';
@@ -10,9 +12,9 @@ import type { TransferPorts } from './session-key.ts';
 export interface FetchPorts extends TransferPorts {
   readonly sources: Sources;
   readonly log: Log;
-  /** Whether another item of this policy may be stored. Never rejects. */
+  /** True where another item of this policy may be stored. Never rejects. */
   readonly hasRoom: (policyId: Uint8Array) => Promise<boolean>;
-  /** It is here, for others to have. */
+  /** Called when the item is stored, so that other nodes may have it. */
   readonly onStored: (item: ItemId) => void;
 }
 
@@ -26,7 +28,7 @@ export function createFetch(
     isMember(view, policyId, RECIPIENT, owner.address) &&
     boundHash(view, policyId, hash) !== undefined;
 
-  /** A storage that does not answer is logged where it is called, and asked again later. */
+  /** The storage logs its own failures; the item is then asked for again later. */
   const isStored = ({ policyId, hash }: ItemId): Promise<boolean | undefined> =>
     store.info(policyId, hash).then(
       (info) => info !== undefined,

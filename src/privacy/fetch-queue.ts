@@ -1,13 +1,13 @@
 /**
- * Items that this node is to fetch, and when (privacy.md#fetching,
+ * The items that this node has to fetch, and when it tries (privacy.md#fetching,
  * privacy.md#exchange-between-nodes).
  *
  *   new        just bound by a block: tried at once, or as soon as a peer announces it
  *   pending    tried before: again after a while, each time a third longer
  *   lost       tried too often: again every ten minutes, in any order, and when a client asks for it
  *
- * Invariants: an item is fetched once at a time; of a long list the rest waits on disk; what was
- * dropped or is stopped leaves no timer.
+ * Invariants: an item is fetched once at a time; the rest of a long list waits on disk; a dropped
+ * item or a stopped queue leaves no timer.
  */
 import { isOurs } from '../base/assert.ts';
 import type { Clock, Log, Random } from '../base/ports.ts';
@@ -16,14 +16,17 @@ import { type ItemId, itemKey, itemOfKey } from './item-id.ts';
 import { type Kind, TransferLines } from './transfer-lines.ts';
 
 export interface FetchQueueOptions {
-  /** Transfers at once; those of pending items take half of them, those of lost ones a quarter. */
+  /**
+   * Transfers at a time; those of pending items take at most half of them, those of lost ones a
+   * quarter.
+   */
   readonly parallelism: number;
   readonly attemptsMax: number;
   readonly firstDelayMs: number;
   readonly lostEveryMs: number;
 }
 
-/** `missing`: no peer delivered it; `no-room`: this node cannot keep it now. */
+/** `missing`: no peer delivered it; `no-room`: this node cannot store it now. */
 export type Outcome = 'settled' | 'missing' | 'no-room';
 
 export interface FetchQueuePorts {
@@ -32,26 +35,26 @@ export interface FetchQueuePorts {
   readonly random: Random;
   readonly log: Log;
   readonly fetch: (item: ItemId) => Promise<Outcome>;
-  /** It has been tried so often that it is lost now. */
+  /** Called when an item has been tried so often that it counts as lost. */
   readonly onLost: (item: ItemId) => void;
 }
 
-/** Items in memory by kind; those of a long list wait on disk. */
+/** Items in memory by kind; the rest of a long list waits on disk. */
 export interface QueueSizes extends Readonly<Record<Kind, number>> {
   readonly transfers: number;
 }
 
 export interface FetchQueue {
   sizes(): QueueSizes;
-  /** A new one, to be tried after `delayMs`. */
+  /** A new item, to be tried after `delayMs`. */
   add(item: ItemId, delayMs: number): void;
-  /** A client asks for it: tried at once, lost or not. */
+  /** A client asks for the item: it is tried at once, even if it is lost. */
   want(item: ItemId): void;
-  /** Tries an item that waits for its next attempt at once. */
+  /** Tries an item at once that waits for its next attempt. */
   retryNow(item: ItemId): void;
   retryAllNow(isNearer: (item: ItemId) => boolean): void;
   drop(item: ItemId): void;
-  /** Tries what was left to do at the last stop. */
+  /** Tries the items left from the last stop. */
   resume(): Promise<void>;
   /** Resolves when nothing is being fetched. */
   idle(): Promise<void>;
@@ -63,7 +66,7 @@ interface Job {
   readonly key: string;
   kind: Kind;
   failures: number;
-  /** Undefined while it is being fetched or stands in line. */
+  /** Undefined while the item is being fetched or queued. */
   cancelWait: (() => void) | undefined;
   running: boolean;
   dropped: boolean;
@@ -141,7 +144,7 @@ export function createFetchQueue(options: FetchQueueOptions, ports: FetchQueuePo
     if (outcome === 'settled') {
       forget(job, undefined);
     } else if (outcome === 'no-room') {
-      // It waits among the lost ones, where it keeps no other item from its turn.
+      // It waits among the lost items, where it delays no other item.
       forget(job, 'lost');
     } else if (++job.failures >= options.attemptsMax) {
       if (kind !== 'lost') ports.onLost(job.item);

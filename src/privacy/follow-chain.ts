@@ -1,10 +1,10 @@
 /**
- * Follows the chain for what this node has to fetch (privacy.md#fetching): data bound to a policy
- * of which it is a recipient, and all data of a policy that it joins.
+ * Follows the chain to find the items that this node has to fetch (privacy.md#fetching): data bound
+ * to a policy of which it is a recipient, and all data of a policy that it joins.
  *
- * Invariant: what is wanted is on disk together with the place up to which the chain was followed,
- * so nothing is missed, whenever the node stops. Being wanted twice does no harm: what is stored,
- * or none of this node's business any more, is settled when its turn comes.
+ * Invariant: wanted items are written together with the block up to which the chain was followed,
+ * so none is missed, whenever the node stops. An item may be recorded twice without harm: when its
+ * turn comes, an item that is stored, or no longer meant for this node, counts as done.
  */
 
 import { unlessOurs } from '../base/assert.ts';
@@ -31,25 +31,27 @@ export interface FollowPorts {
   readonly log: Log;
   /** Address of the owner of this node. */
   readonly ownAddress: Uint8Array;
-  /** Bound by a new block. */
+  /** The item was bound by a new block. */
   readonly onNew: (item: ItemId) => void;
-  /** Bound earlier; the item may be stored already. */
+  /** The item was bound earlier, and may be stored already. */
   readonly onMissed: (item: ItemId) => void;
-  /** Not to be fetched any more. */
+  /** The item is no longer to be fetched. */
   readonly onGone: (item: ItemId) => void;
 }
 
 export interface Follow {
-  /** Looks at blocks that were added while this service did not run. */
+  /** Reads the blocks that were added while this service did not run. */
   catchUp(): Promise<void>;
-  /** Names every item of a policy, or of all of which this node is a recipient. */
+  /**
+   * Calls `visit` for every item of a policy, or of all policies of which this node is a recipient.
+   */
   visit(policyId: Uint8Array | undefined, visit: Visit): Promise<void>;
-  /** Names the policy, or all of which this node is a recipient. */
+  /** Calls back for the policy, or for all of which this node is a recipient. */
   visitPolicies(
     policyId: Uint8Array | undefined,
     visit: (policyId: Uint8Array) => Promise<void> | void,
   ): Promise<void>;
-  /** Resolves when nothing of it reads the chain any more. */
+  /** Resolves when this service no longer reads the chain. */
   stop(): Promise<void>;
 }
 
@@ -100,7 +102,7 @@ export function followChain(ports: FollowPorts): Follow {
     },
   });
 
-  // In pages: a range of the store must not stay open while the head moves.
+  // Reads in pages: a range of the store must not stay open while the head moves.
   async function visitPolicy(policyId: Uint8Array, visit: Visit, turns: Turns): Promise<void> {
     for (let skip = 0; ; skip += PAGE) {
       const page = [...hashesOf(view, policyId, PAGE, skip)];
@@ -133,7 +135,7 @@ export function followChain(ports: FollowPorts): Follow {
     return visitPolicies(policyId, (id) => visitPolicy(id, action, turns));
   }
 
-  /** Counts as reading until it is over. */
+  /** Counts as reading until the work ends. */
   function reading<T>(work: Promise<T>): Promise<T> {
     const end = work.then(
       () => void readers.delete(end),
@@ -147,7 +149,7 @@ export function followChain(ports: FollowPorts): Follow {
     const from = backlog.followed();
     const row = from && headerRowAt(view, from.height);
     if (from === undefined || row === undefined || !equal(row.header.signature, from.id)) {
-      // Never followed, or along another branch.
+      // The chain was never followed, or was followed along another branch.
       await visit(undefined, async (item) => ports.onMissed(item));
     } else {
       const turns = createTurns(clock);

@@ -1,4 +1,4 @@
-/** Data of a policy by name: which policy, and the SHA-256 of the bytes. */
+/** The identity of data of a policy: the policy, and the SHA-256 of the bytes. */
 
 import { base58 } from '../base/base58.ts';
 import { concat, fromLatin1, latin1 } from '../base/bytes.ts';
@@ -11,7 +11,7 @@ export interface ItemId {
   readonly hash: Uint8Array;
 }
 
-/** The same for the same item: a key of maps and rows. */
+/** Equal for equal items: a key of Maps and rows. */
 export const itemKey = ({ policyId, hash }: ItemId): string =>
   latin1(itemBytes({ policyId, hash }));
 
@@ -24,7 +24,7 @@ export const itemOfBytes = (bytes: Uint8Array): ItemId => ({
   hash: bytes.subarray(ID_BYTES),
 });
 
-/** As log lines show it. */
+/** The form in log lines. */
 export const namesOf = ({ policyId, hash }: ItemId): { policy: string; hash: string } => ({
   policy: base58.encode(policyId),
   hash: base58.encode(hash),

@@ -1,6 +1,6 @@
 /**
- * The peers to ask for an item (privacy.md#exchange-between-nodes): members of its policy that are
- * connected, before all those that said they have it; not those that failed a short while ago.
+ * The peers to ask for an item (privacy.md#exchange-between-nodes): connected members of its
+ * policy, first those that have announced it. Peers that failed recently are left out.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock, Random } from '../base/ports.ts';
@@ -16,7 +16,7 @@ export interface SourcesOptions {
 }
 
 export interface Sources {
-  /** The best first. */
+  /** The best source first. */
   of(item: ItemId): readonly Peer[];
   /** True if a peer has announced it. */
   isAnnounced(item: ItemId): boolean;
@@ -26,7 +26,7 @@ export interface Sources {
   clearFailure(owner: Uint8Array): void;
 }
 
-/** Items whose holders are remembered, and holders of one item; the oldest make room. */
+/** Items whose holders are remembered, and holders of one item; the oldest are dropped first. */
 const ITEMS_MAX = 10_000;
 const HOLDERS_MAX = 16;
 

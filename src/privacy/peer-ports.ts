@@ -1,17 +1,22 @@
 /**
- * What the exchange of private data needs of the network: sessions whose owners have proved their
- * keys. network/sessions/session-registry.ts offers it.
+ * What the exchange of private data needs of the network: sessions with peers that have proved
+ * their owner keys. network/sessions/session-registry.ts implements it.
  */
 import type { PaceLimits } from '../base/budget.ts';
 import type { PeerStream } from '../base/network.ts';
 
 /** Another node. */
 export interface Peer {
-  /** Address of the owner: a registered participant for as long as the session lasts. */
+  /**
+   * The address of the owner, which is a registered participant for as long as the session lasts.
+   */
   readonly owner: Uint8Array;
   readonly ownerPublicKey: Uint8Array;
   readonly mode: 'default' | 'watcher';
-  /** A stream of its own; rejects with TooLate, with what `action` throws, or on a closed session. */
+  /**
+   * Opens a stream for `action`; rejects with TooLate, with the error of `action`, or on a closed
+   * session.
+   */
   converse<T>(
     protocol: string,
     timeoutMs: number,
@@ -25,8 +30,8 @@ export interface Peers {
   all(): readonly Peer[];
   onOpen(action: (peer: Pick<Peer, 'owner'>) => void): void;
   /**
-   * A CodecError of `serve` or `take` is an offence of the peer. `charge` counts bytes of work that
-   * no message shows.
+   * A CodecError of `serve` or `take` counts as an offence of the peer. `charge` counts bytes of
+   * work that are not visible in any message.
    */
   handleStreams(
     protocol: string,

@@ -1,21 +1,21 @@
-/** What messages about private data may cost (docs/limits.md). */
+/** The budgets of messages about private data (docs/limits.md). */
 import { MIB, type PeerBudget, peerBudget } from '../base/budget.ts';
 import { DATA, ITEMS, ITEMS_BYTES_MAX, ITEMS_MAX, MESSAGE_BYTES_MAX } from './privacy-messages.ts';
 
-/** Requests of one peer at a time; the rest of the places are for the others. */
+/** Requests of one peer at a time; other peers get the rest of the places. */
 export const dataBudget = (parallelism: number): PeerBudget =>
   peerBudget({
     bytesIn: MESSAGE_BYTES_MAX,
     elements: 1,
     rows: 4,
-    // An item goes out in many messages, each of which gives way to everything else.
+    // An item is sent in many messages, and yields to all other work after each.
     bytesOut: MESSAGE_BYTES_MAX,
     inTurns: true,
     concurrent: Math.ceil(parallelism / 2),
     pace: { messages: 100, bytes: 16 * MIB },
   });
 
-/** A node tells of one item at a time, as it comes in. */
+/** A node announces one item at a time, when it arrives. */
 export const itemsBudget: PeerBudget = peerBudget({
   bytesIn: ITEMS_BYTES_MAX,
   elements: ITEMS_MAX,
@@ -25,7 +25,7 @@ export const itemsBudget: PeerBudget = peerBudget({
   pace: { messages: 500, bytes: MIB / 8 },
 });
 
-/** By protocol. */
+/** The budgets by protocol. */
 export const privacyBudgets = (parallelism: number): ReadonlyMap<string, PeerBudget> =>
   new Map([
     [DATA, dataBudget(parallelism)],

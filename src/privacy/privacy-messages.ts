@@ -18,15 +18,15 @@
  *            | its key
  *
  * and the key of the chunks is HKDF-SHA256(secret of the two keys, salt: both keys, info: the same
- * text), with policyId | hash as associated data. So the data are safe from whoever stands between
- * the two nodes, even where the transport's own encryption ends on the way, and a request that was
- * recorded opens nothing: its ephemeral key is gone.
+ * text), with policyId | hash as associated data. So the data are safe from an attacker between the
+ * two nodes, even where the transport's own encryption ends on the way. A recorded request opens
+ * nothing, because its ephemeral key is gone.
  *
- * What a node has, as notices of their own:
+ * The items that a node has, as separate notices:
  *
  *   count 2 | count × (policyId 32 | hash 32)
  *
- * They carry no signature: the holder announces them on its own session, whose handshake its owner
+ * They carry no signature. The holder announces them on its own session, whose handshake its owner
  * has signed, and no other node relays them.
  */
 
@@ -68,7 +68,7 @@ const header = struct({
   comment: text,
 });
 
-/** One half of the agreement on a key. */
+/** One side's part of the key agreement. */
 export interface Half {
   readonly ephemeralKey: Uint8Array;
   readonly signature: Uint8Array;
@@ -94,7 +94,7 @@ export function decodeRequest(message: Uint8Array, scheme: ChainScheme): DataReq
 export const encodeOffer = ({ ephemeralKey, signature }: Half): Uint8Array =>
   concat(Uint8Array.of(OFFER), ephemeralKey, signature);
 
-/** Undefined where there is nothing. Throws CodecError. */
+/** Undefined where the peer offers nothing. Throws CodecError. */
 export function decodeOffer(message: Uint8Array, scheme: ChainScheme): Half | undefined {
   const src = new Reader(message, scheme);
   const tag = src.u8();
@@ -109,7 +109,7 @@ const readHalf = (src: Reader): Half => ({
   signature: src.bytes(SIGNATURE_BYTES),
 });
 
-/** Who speaks with whom about what. */
+/** The two sides of a transfer, and the item. */
 export interface Exchange extends ItemId {
   /** Addresses of the owners. */
   readonly asker: Uint8Array;
@@ -131,7 +131,7 @@ export const signedByReplier = (
 const signedBy = (role: number, { asker, replier, policyId, hash }: Exchange, key: Uint8Array) =>
   concat(utf8(PURPOSE), Uint8Array.of(role), asker, replier, policyId, hash, key);
 
-/** The header with its length in front. */
+/** The header after its length. */
 export function encodeHeader(
   value: Omit<PrivateItem, keyof ItemId>,
   scheme: ChainScheme,

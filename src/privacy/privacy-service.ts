@@ -1,9 +1,10 @@
 /**
- * Confidential data between the members of a policy (privacy.md): what clients send and ask, and
- * the exchange with other nodes.
+ * Confidential data between the members of a policy (privacy.md): requests of clients, and the
+ * exchange with other nodes.
  *
- * Chain and clients say what is wanted; `queue` says when it is fetched, `sources` from whom,
- * `receiveItem` fetches it; `serveItems` serves others. The store is the only place where data stay.
+ * The chain and clients determine which items are wanted. `queue` decides when to fetch an item,
+ * `sources` from which peer; `receiveItem` fetches it. `serveItems` serves other nodes. Only the
+ * store keeps data.
  */
 import { limitsOf } from '../base/budget.ts';
 import type { Log, Store } from '../base/ports.ts';
@@ -26,16 +27,16 @@ import { serveItems } from './serve-items.ts';
 import type { TransferPorts } from './session-key.ts';
 
 export interface PrivacyOptions {
-  /** Transfers served at once. */
+  /** The most transfers served at a time. */
   readonly replyParallelism: number;
-  /** Transfers fetched at once. */
+  /** The most transfers fetched at a time. */
   readonly fetchParallelism: number;
-  /** Limit for one transfer. */
+  /** Time limit of one transfer. */
   readonly transferMs: number;
   readonly attemptsMax: number;
   readonly firstDelayMs: number;
   readonly lostEveryMs: number;
-  /** How long announcements are waited for before members are asked at random. */
+  /** The time to wait for announcements before members are asked in random order. */
   readonly announcementMs: number;
   /** Data bound longer ago are not announced. */
   readonly newsMs: number;
@@ -46,7 +47,7 @@ export interface PrivacyOptions {
 
 export interface PrivacyPorts extends TransferPorts, Omit<SendPorts, 'onSent'> {
   readonly blockchain: Blockchain;
-  /** Where the node keeps its own rows. */
+  /** The store of the node's own rows. */
   readonly rows: Store;
   readonly log: Log;
   /** Undefined: the node takes no part in the exchange. */
@@ -56,17 +57,17 @@ export interface PrivacyPorts extends TransferPorts, Omit<SendPorts, 'onSent'> {
 
 export interface Privacy extends Access {
   readonly send: SendData;
-  /** Bytes of confidential data taken in. */
+  /** Bytes of confidential data accepted. */
   bytes(): number;
-  /** Items that wait to be fetched, by kind, and transfers under way. */
+  /** Items that wait to be fetched, by kind, and running transfers. */
   queue(): QueueSizes;
   /** Begins to fetch. */
   start(): Promise<void>;
-  /** Resolves when nothing is being fetched or stored. The network has to be closed before. */
+  /** Resolves when nothing is being fetched or stored. The network must be closed before. */
   stop(): Promise<void>;
 }
 
-/** Its protocols are registered here, so the network starts after it. */
+/** Registers its protocols here, so the network must start after it. */
 export function createPrivacy(options: PrivacyOptions, ports: PrivacyPorts): Privacy {
   const { peers, view, ownerAddress, scheme } = ports;
   const quota = createQuota(options.quota, { ...ports, onRefused: ports.onNoRoom ?? (() => {}) });
@@ -107,7 +108,7 @@ function createExchange(
     ...ports,
     sources,
     onStored,
-    // A storage that does not answer is logged where it is called.
+    // The storage logs its own failures.
     hasRoom: (policyId) => ports.quota.has(policyId).catch(() => false),
   });
   const queue = createFetchQueue(

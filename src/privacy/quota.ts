@@ -1,10 +1,10 @@
 /**
- * How much confidential data this node takes in: a quota for each policy and for all, and disk
- * space that stays free. Otherwise anyone that may name a node as recipient could fill its disk, 20
- * MiB with every transaction.
+ * Limits the confidential data that this node accepts: a quota for each policy and for all
+ * policies, and disk space that stays free. Otherwise any account that may name a node as recipient
+ * could fill its disk, 20 MiB with every transaction.
  *
- * Invariant: room for the longest item is set aside before a transfer begins, so that no number of
- * transfers at once goes beyond a quota. What was taken in is counted in rows of its own.
+ * Invariant: room for the longest item is reserved before a transfer begins, so that parallel
+ * transfers never exceed a quota. Rows of its own count the accepted bytes.
  */
 import { base58 } from '../base/base58.ts';
 import { latin1 } from '../base/bytes.ts';
@@ -23,22 +23,22 @@ export type QuotaLimit = 'policy-quota' | 'quota' | 'free-space';
 
 export interface QuotaPorts {
   readonly store: PrivateStore;
-  /** Where the node keeps its own rows. */
+  /** The store of the node's own rows. */
   readonly rows: Pick<Store, 'get' | 'write'>;
   readonly log: Log;
   readonly onRefused: (limit: QuotaLimit) => void;
 }
 
 export interface Quota {
-  /** The same store; a write beyond a limit rejects with PrivateStoreError of kind `storage`. */
+  /** The same store; a write above a limit rejects with PrivateStoreError of kind `storage`. */
   readonly store: PrivateStore;
-  /** True while an item of the longest kind may be taken in for this policy. */
+  /** True while an item of the greatest length may be accepted for this policy. */
   has(policyId: Uint8Array): Promise<boolean>;
-  /** Bytes taken in for all policies. */
+  /** Bytes accepted for all policies. */
   bytes(): number;
 }
 
-/** Policies whose refusal was logged; the oldest make room. */
+/** Policies whose refusal was logged; the oldest are dropped first. */
 const WARNED_MAX = 1000;
 const TOTAL = 'privacy-bytes';
 
@@ -56,7 +56,7 @@ export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
     return row === undefined ? 0 : u64Key.decode(row);
   }
 
-  /** `needed`: bytes beside those that are set aside. */
+  /** `needed`: bytes in addition to the reserved ones. */
   async function limitOf(policyId: Uint8Array, needed: number): Promise<QuotaLimit | undefined> {
     const free = await store.freeBytes?.();
     if (free !== undefined && free - reservedInAll - needed < options.freeBytesMin) {
@@ -90,7 +90,7 @@ export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
     else reserved.set(key, left);
   }
 
-  /** One count after the other, since each goes on from the former. */
+  /** Updates run one after the other, since each continues from the last. */
   function count(policyId: Uint8Array, bytes: number): Promise<void> {
     counting = counting.then(() =>
       rows

@@ -1,8 +1,8 @@
 /**
- * Fetches one item from one peer, chunk by chunk into the store.
+ * Fetches one item from one peer and stores it chunk by chunk.
  *
- * Invariant: nothing is stored unless the peer's owner has signed for the key, every chunk is
- * genuine, and the bytes have the hash that the chain knows.
+ * Invariant: an item is stored only where the peer's owner has signed the key, every chunk is
+ * authentic, and the bytes have the hash on the chain.
  */
 import { isOurs } from '../base/assert.ts';
 import { TooLate } from '../base/deadline.ts';
@@ -26,8 +26,8 @@ import {
 import { type TransferPorts, transferKey } from './session-key.ts';
 
 /**
- * `nothing`: the peer does not have it, or does not say so; `failed`: it did not deliver, or
- * delivered what it should not; `unstored`: this node cannot keep it.
+ * `nothing`: the peer does not have the item, or does not admit it; `failed`: it did not deliver,
+ * or delivered wrong bytes; `unstored`: this node cannot store it.
  */
 export type Received = 'stored' | 'nothing' | 'failed' | 'unstored';
 
@@ -58,7 +58,7 @@ export async function receiveItem(
       const key = transferKey(family, own.privateKey, offer.ephemeralKey, keys);
       const plain = received(stream, chunkOpener(key, itemBytes(item)));
       const { header, data } = await splitHeader(plain);
-      // Who sent the data is what the chain says, not what the peer says.
+      // The sender of the data is taken from the chain, not from the peer.
       const bound = boundHash(view, item.policyId, item.hash);
       if (bound === undefined) return 'nothing';
       await store.write({ ...decodeHeader(header, scheme), ...item, sender: bound.sender }, data);
@@ -76,6 +76,6 @@ export async function receiveItem(
   }
 }
 
-/** What no honest node sends, whatever it knows of the chain. */
+/** Errors that no honest node causes, whatever chain it follows. */
 const isWrong = (cause: unknown): boolean =>
   [WrongData, PrivateStoreError, CodecError, CryptoError].some((kind) => cause instanceof kind);

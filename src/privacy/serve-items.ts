@@ -1,10 +1,10 @@
 /**
- * Answers peers that ask for items.
+ * Answers the requests of peers for items.
  *
- * Invariants: data go to members of the policy and registered participants as of the present head,
- * and only if the chain knows their hash; every other peer gets the same byte, before anything is
- * looked up or computed for it; requests in progress, their time and the number of refused ones are
- * bounded.
+ * Invariants: data go only to members of the policy that are registered participants at the current
+ * head, and only if their hash is on the chain; every other peer gets the same byte, before any
+ * lookup or computation for it; running requests, their time and the number of refused requests are
+ * limited.
  */
 
 import { limitsOf } from '../base/budget.ts';
@@ -35,25 +35,25 @@ import {
 import { type TransferPorts, transferKey } from './session-key.ts';
 
 export interface ServeItemsOptions {
-  /** Requests answered at once, of all peers. */
+  /** Requests answered at a time, of all peers. */
   readonly parallelism: number;
   readonly timeoutMs: number;
 }
 
-/** Counts bytes that were worked on and not sent. */
+/** Counts bytes that were processed and not sent. */
 type Charge = (bytes: number) => void;
 
-/** For the request to arrive once its stream is open. */
+/** The time for the request to arrive once its stream is open. */
 const RECEIVE_MS_MAX = 20_000;
 const BLOCK_MS_MAX = 2_000;
 const BLOCK_POLL_MS = 50;
 const MINUTE_MS = 60_000;
-/** Refused requests of one owner in a minute; more are not answered at all. */
+/** Refused requests of one owner in a minute; more get no answer at all. */
 const REFUSALS_MAX = 100;
 /** Owners whose refused requests are counted; the oldest are dropped. */
 const COUNTED_MAX = 1000;
 
-/** Registers the protocol; streams come in once the network has started. */
+/** Registers the protocol; streams arrive once the network has started. */
 export function serveItems(
   options: ServeItemsOptions,
   ports: TransferPorts & { readonly peers: Pick<Peers, 'handleStreams'> },
@@ -89,7 +89,10 @@ export function serveItems(
   const mayReceive = (request: DataRequest, asker: Uint8Array): boolean =>
     isRecipient(request, asker) && boundHash(view, request.policyId, request.hash) !== undefined;
 
-  /** The block with the hash may have reached the asker first: a member is worth a short wait. */
+  /**
+   * The block with the hash may have reached the asking node first, so a member is worth a short
+   * wait.
+   */
   async function mayReceiveSoon(request: DataRequest, asker: Uint8Array): Promise<boolean> {
     for (let waited = 0; isRecipient(request, asker); waited += BLOCK_POLL_MS) {
       if (mayReceive(request, asker)) return true;
@@ -138,10 +141,10 @@ export function serveItems(
       store.read(policyId, hash),
     ]);
     if (info === undefined || data === undefined) return nothing(stream);
-    // The store has read and hashed all of it, whether or not the peer takes it.
+    // The store has read and hashed all data, whether or not the peer takes them.
     let unsent = data.length;
     try {
-      // Meanwhile the chain may have gone on.
+      // The chain may have moved on meanwhile.
       if (!mayReceive(request, peer.owner)) return await nothing(stream);
       for await (const message of offered(request, about, info, data)) {
         await stream.send(message);

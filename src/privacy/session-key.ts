@@ -1,4 +1,7 @@
-/** The key of one transfer, known to the two nodes alone and forgotten with it (privacy-messages.ts). */
+/**
+ * The key of one transfer. Only the two nodes know it, and both forget it with the transfer
+ * (privacy-messages.ts).
+ */
 import { concat } from '../base/bytes.ts';
 import type { Clock, Random, Verifier } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
@@ -17,7 +20,7 @@ export interface TransferPorts {
   readonly verifier: Pick<Verifier, 'verifyOne'>;
   readonly clock: Clock;
   readonly random: Random;
-  /** Of this node: whom the network knows it as. */
+  /** The owner of this node, under the key that the network knows. */
   readonly owner: {
     readonly address: Uint8Array;
     readonly sign: (message: Uint8Array) => Uint8Array;
@@ -29,7 +32,7 @@ export function transferKey(
   family: Pick<CryptoFamily, 'agree'>,
   ownPrivateKey: Uint8Array,
   otherKey: Uint8Array,
-  /** Asker's, then replier's. */
+  /** The asking node's key, then the answering node's. */
   ephemeralKeys: readonly [Uint8Array, Uint8Array],
 ): Uint8Array {
   const secret = family.agree(ownPrivateKey, otherKey);

@@ -1,8 +1,8 @@
 /**
- * Bodies on their way in: their number per host and in all, their sum in memory and their time are
- * bounded. Where one more is too many, the one that has been on its way for longest loses its
- * connection, from the host that has most of them; bodies that have only just begun are spared, so
- * that a crowd of honest clients hears of the overload instead.
+ * Request bodies that are arriving. Their number for each host and in all, their sum in memory and
+ * their time are limited. Above a limit, the oldest body of the host with the most bodies loses its
+ * connection. Bodies that have only just begun are spared, so that many honest clients receive the
+ * answer "overloaded" instead.
  */
 const SWEEP_MS = 1_000;
 const SLOW_MS = 1_000;
@@ -14,7 +14,7 @@ export class PendingBody {
   private readonly hostOf: () => string;
   private knownHost: string | undefined;
   ended = false;
-  /** Bytes received and held. */
+  /** Bytes received so far. */
   size = 0;
   /** Bytes that the request has announced; 0 where it has not. */
   private readonly announced: number;
@@ -28,7 +28,7 @@ export class PendingBody {
     this.expire = expire;
   }
 
-  /** Looked up where it matters only: most bodies end before that. */
+  /** Computed only when needed, since most bodies end before that. */
   get host(): string {
     this.knownHost ??= this.hostOf();
     return this.knownHost;
@@ -38,14 +38,17 @@ export class PendingBody {
   add(chunk: ArrayBuffer, last: boolean): Uint8Array | undefined {
     const view = new Uint8Array(chunk);
     if (last && this.filled === 0) return view;
-    // The parser takes its buffer back after this call.
+    // The parser reuses its buffer after this call.
     const buffer = this.roomFor(view.length);
     buffer.set(view, this.filled);
     this.filled += view.length;
     return last ? buffer.subarray(0, this.filled) : undefined;
   }
 
-  /** Twice as much at a time, and no more than is announced: who announces has not sent yet. */
+  /**
+   * Doubles the buffer, up to the announced size: an announced size is not allocated before the
+   * bytes arrive.
+   */
   private roomFor(bytes: number): Buffer {
     const needed = this.filled + bytes;
     const { buffer, announced } = this;
@@ -82,8 +85,8 @@ export class Bodies {
   }
 
   /**
-   * `announced` is the length that the request names, and within the limit; 0 where it names none.
-   * Undefined where there is no room for one more.
+   * `announced` is the length that the request states, within the limit; 0 where it states none.
+   * Undefined where there is no room for another body.
    */
   begin(announced: number, hostOf: () => string, expire: () => void): PendingBody | undefined {
     const body = new PendingBody(announced, hostOf, expire);
@@ -109,7 +112,7 @@ export class Bodies {
     return true;
   }
 
-  /** False if it had ended before. */
+  /** False if the body had already ended. */
   end(body: PendingBody): boolean {
     if (body.ended) return false;
     body.ended = true;
@@ -131,7 +134,7 @@ export class Bodies {
     return true;
   }
 
-  /** The bodies of the host that has most by this measure, oldest first. */
+  /** The bodies of the host with the most by this measure, oldest first. */
   private ofBusiestHost(measure: (body: PendingBody) => number): PendingBody[] {
     const hosts = new Map<string, { sum: number; bodies: PendingBody[] }>();
     for (const body of this.pending) {
@@ -144,7 +147,7 @@ export class Bodies {
     return busiest?.bodies ?? [];
   }
 
-  /** Oldest first, so the walk stops at the first one in time. */
+  /** Oldest first, so the loop stops at the first body that is in time. */
   private sweep(): void {
     const deadline = performance.now() - this.bounds.bodyTimeoutMs;
     for (const body of this.pending) {

@@ -2,12 +2,12 @@
  * The Http port on hyper-express, whose server brings uWebSockets.js and TLS (decision 2).
  *
  * Routes are bound to the native handlers below hyper-express: its request and response objects
- * cost a tenth of a GET and a third of a POST (docs/dependencies.md), and it never hands on the
- * body of a GET, which GET /addresses/balance/details needs. All limits of connections stand here:
- * bodies on their way in, answers on their way out, answers pending, work in one turn, connections.
- * Idle connections, slow headers and bodies that trickle are ended by the native parser after 10 s.
+ * cost a tenth of a GET and a third of a POST (docs/dependencies.md), and it never passes on the
+ * body of a GET, which GET /addresses/balance/details needs. All limits of connections are here:
+ * arriving bodies, unsent answers, pending answers, work in one turn, connections. The native
+ * parser ends idle connections, slow headers and very slow bodies after 10 s.
  *
- * Invariants: a reply is written once and never after an abort; no input throws out of a handler; a
+ * Invariants: a reply is written once and never after an abort; no input makes a handler throw; a
  * complete request to a route that answers at once is never refused, whatever other clients do.
  */
 
@@ -73,7 +73,7 @@ class Server implements HttpServer {
   private readonly apps: App[] = [];
   private listening: unknown;
   private inFlight = 0;
-  /** Whole requests with a body that wait for their turn. */
+  /** Complete requests with a body that wait for their turn. */
   private deferred = 0;
   private connections = 0;
   private closing = false;
@@ -144,7 +144,10 @@ class Server implements HttpServer {
     this.refuse(response, NOT_FOUND, this.originOf(request), this.closing, head);
   }
 
-  /** At once while the turn has time for it: a connection may send thousands to refuse in one piece. */
+  /**
+   * Refuses at once while the turn has time: a connection may send thousands of such requests in
+   * one piece.
+   */
   private refuse(
     response: Response,
     reply: HttpReply,
@@ -177,7 +180,7 @@ class Server implements HttpServer {
     };
   }
 
-  /** Serves a request without body: a synchronous handler is answered in this very call. */
+  /** Serves a request without body; a synchronous handler is answered in this call. */
   private serve(
     route: HttpRoute,
     incoming: IncomingRequest,
@@ -216,7 +219,7 @@ class Server implements HttpServer {
     this.serving.defer(0, unlessAborted(response, answer));
   }
 
-  /** What ends a request before its body: overload, or the route's own judgement. */
+  /** A refusal before the body is read: overload, or the route's own judgement. */
   private refused(route: HttpRoute, incoming: IncomingRequest): HttpReply | undefined {
     return (this.isBusy(route) ? OVERLOADED : undefined) ?? route.admit?.(incoming);
   }
@@ -254,7 +257,7 @@ class Server implements HttpServer {
       }
       const reply = this.refused(route, incoming) ?? tooBig(Number(length), route.maxBody);
       if (reply !== undefined) {
-        // The rest of the body is skipped by the parser, unless it is absurdly long.
+        // The parser skips the rest of the body, unless it is extremely long.
         const close = this.closing || Number(length) > 4 * route.maxBody;
         this.refuse(response, reply, origin, close);
         return;
@@ -321,7 +324,7 @@ class Server implements HttpServer {
         answer(bytes);
         return;
       }
-      // The parser takes its buffer back after this call.
+      // The parser reuses its buffer after this call.
       const own = Uint8Array.from(bytes);
       this.deferred++;
       this.serving.defer(own.length, () => {
@@ -338,9 +341,9 @@ class Server implements HttpServer {
 }
 
 /**
- * The port to listen on; rejects where another process does. The native server shares a fixed port
- * with any process that asks, so that two nodes would each get half of the requests; its exclusive
- * mode, on the other hand, refuses for a minute to come back after a restart.
+ * The port to listen on; rejects where another process listens there. The native server shares a
+ * fixed port with any process that asks, so two nodes would each get half of the requests. Its
+ * exclusive mode would refuse the port for a minute after a restart.
  */
 async function freePort(host: string, port: number): Promise<number> {
   const probe = createServer();
@@ -355,7 +358,7 @@ async function freePort(host: string, port: number): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-/** The work, for a later turn: nothing where the connection is gone by then. */
+/** The work for a later turn; it does nothing where the connection is gone by then. */
 function unlessAborted(response: Response, work: () => void): () => void {
   let aborted = false;
   response.onAborted(() => {

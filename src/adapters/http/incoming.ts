@@ -1,6 +1,6 @@
 /**
- * A request over the native parser's buffer. Reading crosses into native code, so it happens on
- * demand; `detach` copies what a handler may still want once the buffer is gone.
+ * A request over the native parser's buffer. Each read calls native code, so it happens on demand.
+ * `detach` copies what a handler may still need once the buffer is gone.
  */
 import type uws from 'uWebSockets.js';
 import type { HttpRequest, HttpRoute } from '../../base/http.ts';
@@ -60,12 +60,12 @@ export class IncomingRequest implements HttpRequest {
     }
   }
 
-  /** The buffer is gone and nothing of it was kept. */
+  /** The buffer is gone, and no copy was made. */
   release(): void {
     this.request = undefined;
   }
 
-  /** The buffer is about to go: keeps what the handler may read after the body. */
+  /** Called before the buffer goes: keeps what the handler may read after the body. */
   detach(): void {
     const request = this.request;
     if (request === undefined) return;
@@ -87,7 +87,9 @@ interface Kept {
   readonly headers: readonly string[];
 }
 
-/** The text as sent where it is no valid encoding: some rule then refuses it by name. */
+/**
+ * Text with an invalid encoding is returned as sent; a rule of the route then refuses it by name.
+ */
 function decoded(raw: string): string {
   try {
     return decodeURIComponent(raw);

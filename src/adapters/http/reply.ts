@@ -1,4 +1,4 @@
-/** Writing answers, and what browsers of other origins need (rest.md#cors). */
+/** Writes answers, and the headers that browsers of other origins need (rest.md#cors). */
 
 import type uws from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
@@ -20,7 +20,7 @@ const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
 );
 
-/** An answer of the catalogue, printed once. */
+/** An error of the catalogue, printed once. */
 export function errorReply(
   error: ApiError,
   headers: readonly (readonly [string, string])[] = [],
@@ -33,12 +33,12 @@ export function errorReply(
   };
 }
 
-/** Sends what `body` is, however long the client takes. */
+/** Sends `body`, however long the client takes. */
 export interface Sender {
   end(response: Response, body: string | Uint8Array, sent: (() => void) | undefined): void;
 }
 
-/** `origin` undefined: the request is not judged by CORS rules; '': it named none. */
+/** `origin` undefined: CORS rules do not apply to the request; '': the request has no origin. */
 export function send(
   response: Response,
   reply: HttpReply,
@@ -64,7 +64,7 @@ export function send(
   }
 }
 
-/** A browser that sends credentials refuses `*`, so a named origin is echoed. */
+/** A browser that sends credentials refuses `*`, so a given origin is echoed. */
 function allowOrigin(response: Response, origin: string): void {
   if (origin === '') {
     response.writeHeader('access-control-allow-origin', '*');

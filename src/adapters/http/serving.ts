@@ -1,14 +1,15 @@
 /**
- * How long one turn of the event loop serves requests. A connection may send hundreds of requests
- * in one piece, and a thousand connections may be readable at once: what comes after the time of a
- * turn waits for the next one, so that blocks, peers and timers have theirs in between. Requests with
- * long bodies, which take long to read, wait behind all others, but one of them is served each turn.
+ * Limits how long one turn of the event loop serves requests. A connection may send hundreds of
+ * requests in one piece, and a thousand connections may be readable at once. Requests beyond the
+ * time of a turn wait for the next one, so that blocks, peers and timers run in between. Requests
+ * with long bodies take long to read, so they wait behind all others, but each turn serves one of
+ * them.
  *
  * The native server ends a connection that sends another request while one waits, so a client that
  * pipelines more than a turn serves loses its own connection and nothing else.
  */
 const TURN_MS = 3;
-/** After that for refusals, which cost little and shall come at once. */
+/** Refusals may take a turn up to this time, since they cost little and should not wait. */
 const REFUSALS_MS = 8;
 /** A longer body takes milliseconds to read. */
 const QUICK_BYTES = 16 * 1024;
@@ -16,7 +17,9 @@ const QUICK_BYTES = 16 * 1024;
 type Work = () => void;
 
 export class Serving {
-  /** At most one request for each connection in all lines, hence bounded as connections are. */
+  /**
+   * Each connection has at most one request in all queues, so the limit of connections limits them.
+   */
   private readonly refusals: Work[] = [];
   private readonly quick: Work[] = [];
   private readonly slow: Work[] = [];
@@ -24,8 +27,8 @@ export class Serving {
   private ends = 0;
 
   /**
-   * True while this turn has time for a request with such a body and none like it waits; otherwise
-   * the caller defers its work.
+   * True while this turn has time for a request with such a body and no similar request waits;
+   * otherwise the caller defers its work.
    */
   open(bodyBytes: number): boolean {
     const now = performance.now();
@@ -34,7 +37,7 @@ export class Serving {
     return bodyBytes <= QUICK_BYTES || this.slow.length === 0;
   }
 
-  /** True while this turn has time for a refusal and none waits, whatever else does. */
+  /** True while this turn has time for a refusal and no refusal waits. */
   openToRefuse(): boolean {
     const now = performance.now();
     if (!this.scheduled) this.begin(now);
@@ -45,7 +48,7 @@ export class Serving {
     (bodyBytes <= QUICK_BYTES ? this.quick : this.slow).push(work);
   }
 
-  /** Before all that is served, which takes long where there is much to refuse. */
+  /** Refusals run before all other waiting work; they may take long where there are many. */
   deferRefusal(work: Work): void {
     this.refusals.push(work);
   }
@@ -63,13 +66,13 @@ export class Serving {
     this.begin(now);
     this.ends = now + REFUSALS_MS;
     this.run(this.refusals, 0);
-    // However much there is to refuse, the others have their time.
+    // However many refusals there are, other work gets its time.
     this.ends = performance.now() + TURN_MS;
     this.run(this.quick, 0);
     this.run(this.slow, 1);
   }
 
-  /** While the turn has time, and at least so many. */
+  /** Runs work while the turn has time, and at least this many. */
   private run(line: Work[], least: number): void {
     let done = 0;
     while (done < line.length && (done < least || performance.now() < this.ends)) line[done++]!();

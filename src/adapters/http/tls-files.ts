@@ -1,4 +1,7 @@
-/** Judges the files of a certificate before the native server sees them, which gives no reasons. */
+/**
+ * Checks the files of a certificate before the native server reads them, because that server gives
+ * no reasons.
+ */
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { type HttpServerOptions, TlsFileError } from '../../base/http.ts';

@@ -1,4 +1,4 @@
-/** The HttpClient port on undici: keep-alive connections, bounded times, no redirects. */
+/** The HttpClient port on undici: keep-alive connections, time limits, no redirects. */
 import { Agent } from 'undici';
 import type { HttpClient } from '../../base/http.ts';
 
@@ -8,7 +8,7 @@ const CONNECT_MS = 10_000;
 const CONNECTIONS = 16;
 
 export interface UndiciOptions {
-  /** PEM certificates of the authorities to trust instead of the system's. */
+  /** PEM certificates of the authorities to trust instead of those of the system. */
   readonly ca?: string | undefined;
 }
 

@@ -1,15 +1,15 @@
 /**
- * Answers that their clients have not taken yet. The body stays here instead of in the native
- * buffers, where it could not be counted, and its connection is busy meanwhile: a second request on
- * it ends the connection. A client that takes too little, or has taken nothing for longest while
- * too much is held for all, loses its connection.
+ * Answers that their clients have not received yet. The body stays here, because it could not be
+ * counted in the native buffers. Its connection is busy meanwhile, and a second request on it ends
+ * the connection. A client that receives too slowly loses its connection. So does the client that
+ * has received nothing for longest, when all unsent answers together take too much memory.
  */
 import type uws from 'uWebSockets.js';
 
 type Response = Parameters<Parameters<ReturnType<typeof uws.App>['get']>[1]>[0];
 
 const SWEEP_MS = 1_000;
-/** A client takes so much in so long, or the rest. */
+/** A client must take a certain amount in this time, or the rest of the answer. */
 const PACE_MS = 10_000;
 const PACE_BYTES = 128 * 1024;
 
@@ -17,7 +17,7 @@ class Pending {
   readonly response: Response;
   readonly total: number;
   readonly sent: (() => void) | undefined;
-  /** What was taken of the body, and when that was looked at. */
+  /** The bytes of the body that were taken, and when that was checked. */
   offset: number;
   mark: number;
   markedAt = performance.now();
@@ -32,7 +32,7 @@ class Pending {
 }
 
 export class Unsent {
-  /** The one that has taken nothing for longest comes first. */
+  /** The client that has taken nothing for longest comes first. */
   private readonly pending = new Set<Pending>();
   private readonly maxBytes: number;
   private readonly sweeper: NodeJS.Timeout;
@@ -44,7 +44,7 @@ export class Unsent {
     this.sweeper.unref();
   }
 
-  /** Ends the response with this body; `sent` is called once nothing of it is needed any more. */
+  /** Ends the response with this body; `sent` is called once the body is no longer needed. */
   end(response: Response, body: string | Uint8Array, sent: (() => void) | undefined): void {
     const total = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     const [, done] = response.tryEnd(body as string, total);

@@ -1,6 +1,6 @@
 /**
- * Connections that others open, until they are encrypted. One host cannot take the places of the
- * others, and who says nothing makes room for who comes after it.
+ * Incoming connections until they are encrypted. One host cannot take the places of others, and a
+ * silent connection makes room for a newer one.
  */
 import type { Libp2pOptions } from 'libp2p';
 import { createStrangers } from '../../base/strangers.ts';
@@ -11,17 +11,20 @@ type Socket = Parameters<NonNullable<Gater['denyInboundConnection']>>[0];
 /** Unfinished connections. */
 export const PENDING_MAX = 128;
 const PENDING_OF_ONE_HOST = 32;
-/** New connections of one host in a second, and of one that the configuration names. */
+/** New connections of one host in a second; hosts that the configuration names may open more. */
 const ARRIVALS_MAX = 20;
 const KEPT_ARRIVALS_MAX = 100;
 const SECOND_MS = 1_000;
-/** Hosts whose arrivals are counted in a second; the rest of it is closed to more of them. */
+/**
+ * Hosts whose arrivals are counted in a second; above this, more hosts are refused until the second
+ * ends.
+ */
 const HOSTS_MAX = 10_000;
 
 export interface Arrivals {
-  /** False: it may go on, for as long as there is room. */
+  /** False: the connection may continue while there is room. */
   isRefused(socket: Socket): boolean;
-  /** It is encrypted. */
+  /** The connection is encrypted. */
   settled(socket: Socket): void;
 }
 
@@ -57,7 +60,7 @@ export function createArrivals(isKept: (host: string) => boolean): Arrivals {
   };
 }
 
-/** Of "/ip4/10.0.0.1/tcp/6864/p2p/…". */
+/** Host and port of "/ip4/10.0.0.1/tcp/6864/p2p/…". */
 export function placeOf(address: { toString(): string }): { host: string; port: number } {
   const [, , host = '', , port] = address.toString().split('/');
   return { host: host.replace(/^::ffff:/, ''), port: Number(port) };

@@ -1,6 +1,6 @@
 /**
- * Yamux with a bound on its frames. Its decoder collects a whole frame before it looks at the
- * window, and a frame may claim four gigabytes: without the guard a stranger fills the memory.
+ * Yamux with a limit on its frames. Its decoder collects a whole frame before it checks the window,
+ * and a frame may claim four gigabytes. Without this guard an unknown host could fill the memory.
  *
  * Header of a frame, 12 bytes: version, type (0 data), flags 2, stream 4, length 4.
  */
@@ -9,7 +9,7 @@ import { yamux } from '@libp2p/yamux';
 const HEADER_BYTES = 12;
 const LENGTH_AT = 8;
 const DATA = 0;
-/** The most a stream may have on its way to a reader that is slow. */
+/** The most bytes that a stream may have on the way to a slow reader. */
 const WINDOW_BYTES_MAX = 1024 * 1024;
 
 type Factory = ReturnType<typeof yamux>;
@@ -37,7 +37,7 @@ export function guardedYamux(streamsMax: number): Factory {
   };
 }
 
-/** Reads along from header to header. */
+/** Reads every header on the way, from one to the next. */
 function guard(raw: Raw): void {
   const header = Buffer.alloc(HEADER_BYTES);
   let filled = 0;

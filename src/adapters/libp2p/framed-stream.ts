@@ -1,9 +1,9 @@
 /**
  * Messages on a stream of libp2p: each a length of four bytes, big-endian, and its bytes.
  *
- * Invariants: a length over the limit ends the connection before anything of the message is
- * waited for; at most one slice of a message waits to be sent and little more than one window lies
- * unread, whatever the other side does; messages handed out are memory of their own.
+ * Invariants: a length above the limit ends the connection before any byte of the message is
+ * awaited; at most one slice of a message waits to be sent and little more than one window is
+ * unread, whatever the other side does; returned messages have their own memory.
  */
 import type { Libp2p } from 'libp2p';
 import { MalformedStream, type PeerStream } from '../../base/network.ts';
@@ -11,7 +11,7 @@ import { MalformedStream, type PeerStream } from '../../base/network.ts';
 export type RawStream = Awaited<ReturnType<Libp2p['dialProtocol']>>;
 
 const LENGTH_BYTES = 4;
-/** With the header of the multiplexer it just fits into one message of noise. */
+/** With the header of the multiplexer, a slice just fits into one message of noise. */
 const SLICE_BYTES = 65_535 - 16 - 12;
 /** With more unread bytes than this, the other side has to wait. */
 const READ_AHEAD_BYTES = 64 * 1024;
@@ -22,7 +22,7 @@ export class FramedStream implements PeerStream {
   private readonly connection: { abort(): void };
   private readonly chunks: Uint8Array[] = [];
   private buffered = 0;
-  /** Length of the message that is being read, once it is known. */
+  /** The length of the message that is being read, once it is known. */
   private expected: number | undefined;
   private failure: Error | undefined;
   private ended = false;
@@ -52,7 +52,7 @@ export class FramedStream implements PeerStream {
     }
   }
 
-  /** `onDrain` of libp2p resolves at once from its second use on, hence the events. */
+  /** From its second use on, `onDrain` of libp2p resolves at once, so this waits for events. */
   private async write(bytes: Uint8Array): Promise<void> {
     const { stream } = this;
     stream.send(bytes);
@@ -90,7 +90,7 @@ export class FramedStream implements PeerStream {
     }
   }
 
-  /** A whole message, if one is there. Throws MalformedStream on a length over the limit. */
+  /** A complete message, if there is one. Throws MalformedStream on a length above the limit. */
   private next(): Uint8Array | undefined {
     if (this.expected === undefined) {
       if (this.buffered < LENGTH_BYTES) return undefined;
@@ -108,7 +108,7 @@ export class FramedStream implements PeerStream {
     return message;
   }
 
-  /** The first bytes of what was read, as a copy. */
+  /** The first unread bytes, as a copy. */
   private cut(count: number): Uint8Array {
     const out = new Uint8Array(count);
     let at = 0;
@@ -138,7 +138,8 @@ export class FramedStream implements PeerStream {
     try {
       this.stream.resume();
     } catch {
-      // The connection has gone meanwhile; what had arrived was handed out before that showed.
+      // The connection has gone meanwhile. The bytes that had arrived were returned before this was
+      // noticed.
     }
     if (this.stream.status !== 'open' && this.stream.readBufferLength === 0) this.finish();
   }

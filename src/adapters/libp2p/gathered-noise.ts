@@ -1,7 +1,7 @@
 /**
- * Noise with fewer system calls. libp2p hands every part of every frame to the socket by itself:
- * lengths, headers, bodies, tags. Here everything that is sent within a turn of the event loop
- * leaves in one piece, a quarter of the writes for a transfer that was gossiped.
+ * Noise with fewer system calls. libp2p writes every part of every frame to the socket separately:
+ * lengths, headers, bodies, tags. Here all bytes of one turn of the event loop leave in one piece.
+ * A gossiped transfer then takes a quarter of the writes.
  */
 import { noise } from '@libp2p/noise';
 
@@ -9,7 +9,7 @@ type Factory = ReturnType<typeof noise>;
 type Encrypter = ReturnType<Factory>;
 type Raw = Parameters<Encrypter['secureOutbound']>[0];
 
-/** With so much together, more would only wait. */
+/** Above this size, gathering more would only delay the bytes. */
 const PIECE_BYTES = 64 * 1024;
 
 export function gatheredNoise(): Factory {
@@ -32,7 +32,7 @@ function gather<T extends Raw>(raw: T): T {
   let waiting: Uint8Array[] = [];
   let bytes = 0;
 
-  /** False when the socket wants a pause; what is gathered for a broken connection is dropped. */
+  /** False when the socket asks for a pause; gathered bytes of a broken connection are dropped. */
   function flush(): boolean {
     const all = waiting;
     waiting = [];
@@ -43,7 +43,7 @@ function gather<T extends Raw>(raw: T): T {
 
   return Object.assign(raw, {
     send(data: Parameters<typeof send>[0]): boolean {
-      // Refused as ever.
+      // The connection refuses, as without gathering.
       if (raw.status !== 'open') return send(data);
       if (waiting.length === 0) setImmediate(flush);
       waiting.push(data.subarray());

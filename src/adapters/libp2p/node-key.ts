@@ -1,7 +1,7 @@
 /**
- * The transport key of a node: a file of its own with 64 raw bytes of Ed25519, readable by its
- * owner only. It identifies a process on the wire and nothing on the chain; a lost one is replaced
- * by the next start.
+ * The transport key of a node: a file of its own with 64 raw bytes of Ed25519 that only its owner
+ * can read. It identifies a process on the network and has no role on the chain. A lost key is
+ * replaced at the next start.
  */
 import { generateKeyPair } from '@libp2p/crypto/keys';
 import type { Files } from '../../base/ports.ts';

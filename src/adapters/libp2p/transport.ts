@@ -1,11 +1,11 @@
 /**
- * The network port over libp2p: TCP, noise, yamux. Loading takes most of a second, so this file is
- * imported only by a command that runs a node.
+ * The network port over libp2p: TCP, noise, yamux. Loading takes most of a second, so only commands
+ * that run a node import this file.
  *
- * Bounds: connections, new connections of one host and in all that are not upgraded, and the time
- * they have for it (arrivals.ts), streams of a connection and of a protocol, frames of the multiplexer (frame-guard.ts), unread
- * bytes of a stream, length of a message (framed-stream.ts). Nothing of libp2p discovers, dials,
- * reconnects or announces anything on its own.
+ * Limits: connections; connections of one host, and in all, that are not yet encrypted, and their
+ * time (arrivals.ts); streams of a connection and of a protocol; frames of the multiplexer
+ * (frame-guard.ts); unread bytes of a stream and the length of a message (framed-stream.ts). libp2p
+ * never discovers, dials, reconnects or announces by itself.
  */
 import { lookup } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
@@ -25,7 +25,7 @@ type Handle = Parameters<Network['handle']>;
 const UPGRADE_MS = 10_000;
 const NEGOTIATION_MS = 10_000;
 const DIAL_MS = 30_000;
-/** A socket without any traffic, keep-alive included, is dead. */
+/** A socket without any traffic, even keep-alive, is dead. */
 const SILENT_MS = 90_000;
 
 /** `key`: the raw Ed25519 transport key of 64 bytes, see libp2p/node-key.ts. */
@@ -71,7 +71,7 @@ export function libp2pNetwork(key: Uint8Array): Network {
       try {
         await libp2p.start();
       } catch (cause) {
-        // libp2p tells the system's code in the text only.
+        // libp2p gives the system's error code only in the text.
         const code = /\bE[A-Z]{4,}\b/.exec(String(cause))?.[0];
         const failed = new Error(`cannot listen on ${options.host}:${options.port}`, { cause });
         throw Object.assign(failed, { code });
@@ -83,7 +83,7 @@ export function libp2pNetwork(key: Uint8Array): Network {
 
     async dial(host, port, signal) {
       const address = multiaddr(place(await address4or6(host), port));
-      // `force`: two connections to one address are ours to judge, not libp2p's.
+      // `force`: this node judges two connections to one address; libp2p must not.
       const connection = await running().dial(address, { signal, force: true });
       return portOf(connection);
     },
@@ -123,7 +123,7 @@ async function create(key: Uint8Array, options: NetworkOptions): Promise<Libp2p>
     },
     connectionManager: {
       maxConnections: connectionsMax,
-      // The limits of arrivals.ts are lower, and know one host from another.
+      // The limits of arrivals.ts are lower, and distinguish hosts.
       maxIncomingPendingConnections: 4 * PENDING_MAX,
       inboundConnectionThreshold: Number.MAX_SAFE_INTEGER,
       inboundUpgradeTimeout: UPGRADE_MS,
@@ -134,8 +134,8 @@ async function create(key: Uint8Array, options: NetworkOptions): Promise<Libp2p>
       reconnectRetries: 0,
     },
   });
-  // It would remember every stranger, and write down the protocol of each stream that is opened,
-  // which cost a tenth of the time of a node at 200 transfers a second.
+  // The peer store would remember every unknown peer and record the protocol of each new stream.
+  // That took a tenth of the time of a node at 200 transfers a second.
   libp2p.peerStore.merge = async (id) => ({
     id,
     addresses: [],
@@ -182,7 +182,7 @@ class Libp2pConnection implements PeerConnection {
     try {
       await this.connection.close();
     } catch {
-      // It could not be closed in good order in the time it has.
+      // The connection could not be closed properly in time.
       this.abort();
     }
   }

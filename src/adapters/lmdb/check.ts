@@ -1,10 +1,11 @@
 /**
- * Is the file of a store what was written to it? Read in full, without LMDB, before LMDB maps it.
+ * Checks that the file of a store holds what was written to it. The file is read in full, without
+ * LMDB, before LMDB maps it.
  *
- * A changed bit is found wherever it matters: rows have checksums (sums.ts), keys an order,
- * pages a number and one use each, trees a count of all they consist of, the two metas numbers that
- * follow each other. What is not found is never read: free pages, unused bytes of pages, and the
- * older meta as long as its number is right.
+ * The check finds a changed bit wherever it matters: rows have checksums (sums.ts), keys have an
+ * order, each page has a number and one use, trees count their parts, and the two metas have
+ * consecutive numbers. Only bytes that are never read escape it: free pages, unused bytes of pages,
+ * and the older meta as long as its number is right.
  */
 import { existsSync, statSync } from 'node:fs';
 import { type Meta, NODE, PageFile, readTree, TREE_BYTES, type Tree } from './database-pages.ts';
@@ -19,11 +20,11 @@ export interface NamedTable {
 export type FileState =
   | { readonly kind: 'new' }
   | { readonly kind: 'intact'; readonly pages: number }
-  /** Made before rows had checksums. */
+  /** The file was made before rows had checksums. */
   | { readonly kind: 'old' }
   | { readonly kind: 'damaged'; readonly why: string };
 
-/** Name of an empty sub-database that says how rows are stored. */
+/** The name of an empty sub-database that identifies the format of rows. */
 export const FORMAT = 'format-2';
 
 const FORMAT_TABLE = -1;
@@ -32,7 +33,7 @@ const TURN_PAGES = 512;
 
 class Damage extends Error {}
 
-/** Makes an intact file as long as LMDB believes it to be; changes nothing else. */
+/** Makes an intact file as long as LMDB expects; changes nothing else. */
 export async function checkFile(path: string, tables: readonly NamedTable[]): Promise<FileState> {
   if (!existsSync(path) || statSync(path).size === 0) return { kind: 'new' };
   const file = new PageFile(path, 'r+');
@@ -80,7 +81,7 @@ function newestOf({ metas }: PageFile, fault: Fault): Meta | undefined {
   if (even === undefined || odd === undefined) fault('one of its two beginnings is damaged');
   const known = [even, odd].flatMap((meta, slot) => {
     if (meta === undefined) return [];
-    // Before the first write both have the number 0.
+    // Before the first write both metas have the number 0.
     const isOwn = meta.transaction % 2 === slot || meta.transaction === 0;
     if (!isOwn) fault('the number of its last write is wrong');
     return isOwn ? [meta] : [];
@@ -98,7 +99,7 @@ function newestOf({ metas }: PageFile, fault: Fault): Meta | undefined {
   return newest;
 }
 
-/** The tree of each table by its number; FORMAT_TABLE for the one that tells the format. */
+/** The tree of each table by its number; FORMAT_TABLE for the one that identifies the format. */
 function tablesIn(
   walk: Walk,
   meta: Meta,
@@ -127,9 +128,9 @@ function tablesIn(
 const rowIn = ({ flags, key, value }: Node, table: number): Uint8Array | undefined =>
   flags === 0 ? unseal(table, key, value) : undefined;
 
-/** What can still be read of a file that was set aside. */
+/** The readable part of a file that was set aside. */
 export interface Remains {
-  /** Rows of a table in the order of their keys, without those that are damaged. */
+  /** The rows of a table in the order of their keys, without the damaged ones. */
   rows(table: number): Iterable<readonly [Uint8Array, Uint8Array]>;
   close(): void;
 }

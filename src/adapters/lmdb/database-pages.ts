@@ -1,6 +1,6 @@
 /**
- * The pages of an LMDB file (data version 2, little-endian, 64 bits), read without LMDB: it maps its
- * file and trusts every pointer in it, so a damaged one would end the process.
+ * The pages of an LMDB file (data version 2, little-endian, 64 bits), read without LMDB. LMDB maps
+ * its file and trusts every pointer in it, so a damaged pointer would end the process.
  *
  *   page    number u64, transaction u64, unused u16, kind u16, then
  *           tree pages: end of the pointers u16, begin of the nodes u16, pointers u16 …, nodes;
@@ -13,7 +13,7 @@
  *           last page u64, transaction u64
  *
  * Pages 0 and 1 are the two metas; transaction n writes meta n mod 2. Offsets in a page count from
- * behind its head.
+ * the end of its head.
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
 
@@ -41,7 +41,7 @@ const PAGE_BYTES_MAX = 65_536;
 /** More than any machine maps. */
 const MAP_BYTES_MAX = 2 ** 46;
 
-/** A B+ tree: where its root is and what it should consist of. */
+/** A B+ tree: its root and the counts of its parts. */
 export interface Tree {
   readonly flags: number;
   readonly depth: number;
@@ -65,7 +65,7 @@ export interface Meta {
 }
 
 export class PageFile {
-  /** In the order of their pages; undefined where one cannot be read. */
+  /** In the order of their pages; undefined where a meta cannot be read. */
   readonly metas: readonly (Meta | undefined)[];
   readonly pageBytes: number;
   readonly size: number;
@@ -76,7 +76,7 @@ export class PageFile {
     this.#descriptor = openSync(path, mode);
     this.size = fstatSync(this.#descriptor).size;
     const first = this.#metaAt(0, 0);
-    // Without the first the second is sought where pages of any size may begin.
+    // Where the first meta is unreadable, the second is searched at the possible page sizes.
     const second =
       first === undefined ? this.#findSecond() : this.#metaAt(first.pageBytes, first.pageBytes);
     this.pageBytes = first?.pageBytes ?? second?.pageBytes ?? 0;
@@ -112,14 +112,17 @@ export class PageFile {
     return meta.mapBytes <= MAP_BYTES_MAX ? meta : undefined;
   }
 
-  /** Fills `into` from the beginning of a page on; false where the file ends before. */
+  /** Fills `into` from the start of a page; false where the file ends before. */
   read(page: number, into: Uint8Array): boolean {
     const at = page * this.pageBytes;
     if (at + into.length > this.size) return false;
     return readSync(this.#descriptor, into, 0, into.length, at) === into.length;
   }
 
-  /** LMDB may leave out free pages at the end, but trusts that those it maps are there. */
+  /**
+   * LMDB may leave out free pages at the end of the file, but relies on their presence when it maps
+   * the file.
+   */
   extendTo(pages: number): void {
     const bytes = pages * this.pageBytes;
     if (bytes > this.size) ftruncateSync(this.#descriptor, bytes);
@@ -149,6 +152,6 @@ export function readTree(view: DataView, at: number): Tree {
 
 const NO_PAGE = 2 ** 64;
 
-/** Exact up to 2^53, beyond which no right number lies. */
+/** Exact up to 2^53; every correct number is below that. */
 export const u64 = (view: DataView, at: number): number =>
   view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32;

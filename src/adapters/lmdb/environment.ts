@@ -1,6 +1,6 @@
 /**
- * One LMDB environment with a sub-database for each table, as the store and its writing thread open
- * it: both have the same file mapped, so they must agree on every option.
+ * One LMDB environment with a sub-database for each table. The store and its writing thread both
+ * map the file, so both use the same options, which are here.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface EnvironmentOptions {
   readonly folder: string;
   /** All tables; the names are those of the sub-databases and never change. */
   readonly tables: readonly { readonly id: number; readonly name: string }[];
-  /** Upper limit of the file; address space, neither memory nor disk. */
+  /** Upper limit of the file. It takes address space, but neither memory nor disk. */
   readonly mapBytes?: number;
   /** Size of a page of a new file. */
   readonly pageBytes?: number;
@@ -23,16 +23,16 @@ export interface Environment {
   readonly root: RootDatabase<Uint8Array, Uint8Array>;
   /** Throws where no table has this number. */
   tableOf(id: number): Table;
-  /** Number of the latest transaction that changed something. */
+  /** The number of the latest transaction that changed the file. */
   lastTransaction(): number;
 }
 
-/** Which read transaction to look through. */
+/** The read transaction to use. */
 export interface Within {
   readonly transaction: Transaction;
 }
 
-/** The binding takes options in this getter too; its types leave them out. */
+/** The binding takes options in this getter too, but its types leave them out. */
 export interface Table extends Database<Uint8Array, Uint8Array> {
   getBinaryFast(key: Uint8Array, options?: Within): Buffer | undefined;
 }
@@ -41,9 +41,9 @@ export const dataFile = (folder: string): string => join(folder, 'data.mdb');
 
 const MAP_BYTES = 2 ** 40;
 /**
- * A commit copies every page it touches, and rows at random keys touch one each: small pages keep
- * blocks of a few hundred transactions cheap and the file small. A bulk import alone would be up to
- * twice as fast on the store's side with 16384.
+ * A commit copies every page that it touches, and each row at a random key touches one. So small
+ * pages keep the file small and blocks of a few hundred transactions cheap. Only a bulk import
+ * would be faster with 16384, up to twice on the side of the store.
  */
 const PAGE_BYTES = 4096;
 const READERS_MAX = 256;
@@ -60,12 +60,12 @@ export function openEnvironment(options: EnvironmentOptions): Environment {
     pageSize: options.pageBytes ?? PAGE_BYTES,
     // With it a commit would be acknowledged before it is on disk.
     overlappingSync: false,
-    // Whatever stands in unused bytes of a page is this node's own public data.
+    // The unused bytes of a page can only hold this node's own public data.
     noMemInit: true,
     compression: false,
   });
   const tables: (Table | undefined)[] = [];
-  // All at once: a sub-database opened later would cut off the snapshots taken before.
+  // All at once: opening a sub-database later would invalidate earlier snapshots.
   root.transactionSync(() => {
     for (const { id, name } of options.tables) tables[id] = root.openDB({ ...BINARY, name });
     root.openDB({ ...BINARY, name: FORMAT });
@@ -83,7 +83,9 @@ export function openEnvironment(options: EnvironmentOptions): Environment {
   };
 }
 
-/** Number of the latest transaction in a file that another process may have open; 0n for none. */
+/**
+ * The number of the latest transaction in a file that another process may have open; 0n for none.
+ */
 export function latestTransaction(folder: string): bigint {
   const path = dataFile(folder);
   if (!existsSync(path)) return 0n;
@@ -94,7 +96,9 @@ export function latestTransaction(folder: string): bigint {
 
 const DAMAGE = /MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|VERSION_MISMATCH|PANIC|BAD_TXN)/;
 
-/** Errors of LMDB that mean damage, as such; all others unchanged. */
+/**
+ * Turns those errors of LMDB that mean damage into StoreCorruptError; returns all others unchanged.
+ */
 export function typed(folder: string, error: unknown): unknown {
   if (error instanceof Error && DAMAGE.test(error.message)) {
     return new StoreCorruptError(folder, error.message, error);

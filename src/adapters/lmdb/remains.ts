@@ -1,6 +1,7 @@
 /**
- * A damaged file of a store, set aside so that a new one can be filled from what it still has
- * (chain/rebuild.ts). It stays under its name until that is done, however often the process ends.
+ * A damaged file of a store, set aside so that a new store can be filled from its readable part
+ * (chain/rebuild.ts). It keeps its name until the new store is complete, however often the process
+ * ends.
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,19 +11,22 @@ import { dataFile } from './environment.ts';
 
 const DAMAGED = 'damaged.mdb';
 const REASON = 'damaged.txt';
-/** What could not be read in full stays for the operator, until the next time. */
+/** A file that could not be read in full stays for the operator, until the next damage. */
 const KEPT = 'damaged-kept.mdb';
 
 export interface Damaged extends Remains {
   readonly why: string;
-  /** The new store has all it can get; gives the name of the file where it had more than that. */
+  /**
+   * The new store holds all readable blocks; returns the name of the kept file where it holds more.
+   */
   done(isComplete: boolean): string | undefined;
 }
 
 /** The folder must be locked. */
 export function setAside(folder: string, why: string): void {
   const path = join(folder, DAMAGED);
-  // Damage in a store that was still being filled: the file it is filled from has more.
+  // The damage is in a store that was still being filled; the file from which it is filled holds
+  // more.
   if (existsSync(path)) {
     rmSync(dataFile(folder));
   } else {

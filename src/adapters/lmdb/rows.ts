@@ -1,5 +1,5 @@
 /**
- * How rows travel to the thread that writes them: in buffers that change hands and are used again.
+ * How rows travel to the writing thread: in buffers that are transferred and used again.
  *
  * A buffer: bytes in use (u32) ‖ rows. A row: table (u8) ‖ key length (u16) ‖ value length + 1, or 0
  * for a removal (u32) ‖ key ‖ value ‖ room for its checksum, which the writing thread computes.
@@ -18,11 +18,11 @@ const KEY_BYTES_MAX = 0xffff;
 
 export interface RowPacker {
   add(write: StoreWrite): void;
-  /** Everything added; begins anew. */
+  /** Everything added so far; empties the packer. */
   take(): ArrayBuffer[];
 }
 
-/** `allocate` gives buffers of at least that size, whatever they contain. */
+/** `allocate` returns buffers of at least that size, with any content. */
 export function createRowPacker(allocate: (bytes: number) => ArrayBuffer): RowPacker {
   let full: ArrayBuffer[] = [];
   let bytes = new Uint8Array(0);
@@ -69,7 +69,7 @@ export function createRowPacker(allocate: (bytes: number) => ArrayBuffer): RowPa
   };
 }
 
-/** The rows as views into the buffer; values with their checksums. */
+/** The rows as views into the buffer; the values include their checksums. */
 export function eachRow(
   buffer: ArrayBuffer,
   visit: (table: number, key: Uint8Array, value: Uint8Array | undefined) => void,

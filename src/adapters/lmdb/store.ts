@@ -1,12 +1,12 @@
 /**
  * The store on disk: one LMDB environment, one sub-database for each table.
  *
- * Invariants: the file is checked in full before it is opened (check.ts), and the checksum of a
- * row whenever it is read; a write that resolved has been synchronised to disk, and a crash leaves
- * the state before or after a whole write; all reads go through one read transaction, which is renewed only
- * when a write has been acknowledged, so between two of them nothing moves; results are copies,
- * since the binding's fast getter reuses its buffer; the process holds the folder's lock for as long
- * as the store is open.
+ * Invariants: the file is checked in full before it is opened (check.ts), and the checksum of a row
+ * whenever it is read; a write that resolved has been synchronised to disk, and a crash leaves the
+ * state before or after a whole write; all reads use one read transaction, which is renewed only
+ * when a write has been acknowledged, so the view does not change between two writes; results are
+ * copies, since the binding's fast getter reuses its buffer; the process holds the folder's lock
+ * for as long as the store is open.
  */
 import { existsSync, statSync } from 'node:fs';
 import type { Transaction } from 'lmdb';
@@ -30,23 +30,23 @@ import { createLmdbWriter, StoreWriteError } from './writer.ts';
 export { StoreCorruptError, StoreWriteError };
 
 export interface LmdbOptions extends EnvironmentOptions {
-  /** Module of the writing thread, where tests want another one. */
+  /** The module of the writing thread, where tests use another one. */
   readonly workerUrl?: URL;
   /**
-   * A damaged file is set aside and an empty store opened in its place, for the caller to fill
-   * from `damaged`. Without it a damaged file is refused.
+   * True: a damaged file is set aside and an empty store is opened in its place, which the caller
+   * fills from `damaged`. Otherwise a damaged file is refused.
    */
   readonly replaceDamaged?: boolean;
-  /** Hears of the first damage that is met while the store is open. */
+  /** Receives the first damage that is found while the store is open. */
   readonly onDamage?: (damage: StoreCorruptError) => void;
 }
 
 export interface LmdbStore extends Store {
-  /** The file that this store is to replace; undefined where there is none. */
+  /** The damaged file that this store is to replace; undefined where there is none. */
   readonly damaged: Damaged | undefined;
 }
 
-/** A read transaction that counts its users; the types leave that out. */
+/** A read transaction that counts its users; the types leave the counting out. */
 type Shared = Transaction & { use(): void };
 
 export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
@@ -65,7 +65,8 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
     }
     damaged = damagedIn(folder, tables);
     environment = openEnvironment(options);
-    // LMDB synchronises its file; the folder must remember that the file exists.
+    // LMDB synchronises its file; the folder must be synchronised too, so that the file's name is
+    // durable.
     syncFolder(folder);
   } catch (error) {
     lock.release();
@@ -78,7 +79,7 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
   let damage: string | undefined;
   let unwritten: string | undefined;
 
-  /** Remembers what shall be reported. */
+  /** Reports damage and passes the error on. */
   function noted(error: unknown): unknown {
     const known = typed(folder, error);
     if (known instanceof StoreCorruptError && damage === undefined) {
@@ -88,7 +89,7 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
     return known;
   }
 
-  /** From here on reads see what has been written. */
+  /** From here on reads see the written rows. */
   function renew(): void {
     const before = present;
     root.resetReadTxn();
@@ -158,7 +159,7 @@ function reader(
   noted: (error: unknown) => unknown,
 ): StoreView {
   function rowValue(id: number, key: Uint8Array, sealed: Uint8Array): Uint8Array {
-    // The binding overrides `length` of its shared buffer, so the view goes by the buffer behind it.
+    // The binding overrides `length` of its shared buffer, so the view uses the buffer below it.
     const view = new Uint8Array(sealed.buffer, sealed.byteOffset, sealed.length);
     const value = unseal(id, key, view);
     if (value !== undefined) return new Uint8Array(value);
@@ -192,7 +193,7 @@ function reader(
   };
 }
 
-// No Buffer, whose `slice` would be a view.
+// Returns no Buffer, because its `slice` would be a view.
 function ownCopy(bytes: Uint8Array): Uint8Array {
   const copy = new Uint8Array(bytes.length);
   copy.set(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length));

@@ -1,7 +1,7 @@
 /**
- * A checksum for each row, because LMDB has none: four bytes behind the value, over table, key and
- * value. A row that was changed on the disk, or that stands under another key, is found when it is
- * read (store.ts) or when the file is checked (check.ts).
+ * A checksum for each row, because LMDB has none: four bytes after the value, over table, key and
+ * value. It detects a row that was changed on the disk or moved to another key, when the row is
+ * read (store.ts) or the file is checked (check.ts).
  *
  * The key goes into the checksum first, as its starting value. Each step maps different states to
  * different states, so one changed byte in key or value always changes the sum.
@@ -13,7 +13,7 @@ export const SUM_BYTES = 4;
 const FNV_START = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
-/** `sealed` is the value and room for the sum, which is written there. */
+/** `sealed` is the value and room for the checksum, which is written there. */
 export function seal(table: number, key: Uint8Array, sealed: Uint8Array): void {
   const end = sealed.length - SUM_BYTES;
   const sum = sumOf(table, key, sealed.subarray(0, end));
@@ -23,7 +23,9 @@ export function seal(table: number, key: Uint8Array, sealed: Uint8Array): void {
   sealed[end + 3] = sum >>> 24;
 }
 
-/** The value before the sum, as a view; undefined where the sum is not that of the row. */
+/**
+ * The value before the checksum, as a view; undefined where the checksum does not match the row.
+ */
 export function unseal(table: number, key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
   const end = sealed.length - SUM_BYTES;
   if (end < 0) return undefined;

@@ -1,8 +1,9 @@
 /**
- * What the store and its writing thread say to each other, and when the thread may be stopped.
+ * The messages between the store and its writing thread, and the rule for stopping the thread.
  *
  * Invariant: the process never ends while the thread is inside a transaction. LMDB's binding waits
- * for ever when a thread is torn down there, so the one who wants to end it waits for IDLE first.
+ * for ever when a thread is ended there, so the main thread waits for IDLE before it ends the
+ * thread.
  */
 import type { EnvironmentOptions } from './environment.ts';
 
@@ -26,10 +27,10 @@ const IDLE = 0;
 const WRITING = 1;
 const STOPPED = 2;
 
-/** Longer than any transaction takes; then the process ends anyway. */
+/** Longer than any transaction takes; after it the process ends anyway. */
 const STOP_MS_MAX = 10_000;
 
-/** In the thread: runs `write` unless the process is about to end. */
+/** Runs in the thread: calls `write` unless the process is about to end. */
 export function whileWriting(shared: SharedArrayBuffer, write: () => void): void {
   const state = new Int32Array(shared);
   if (Atomics.compareExchange(state, 0, IDLE, WRITING) !== IDLE) return;
@@ -41,7 +42,7 @@ export function whileWriting(shared: SharedArrayBuffer, write: () => void): void
   }
 }
 
-/** In the main thread, which blocks until no transaction is running; none begins afterwards. */
+/** Runs in the main thread: blocks until no transaction is running. None begins afterwards. */
 export function stopWriting(shared: SharedArrayBuffer): void {
   const state = new Int32Array(shared);
   const until = performance.now() + STOP_MS_MAX;

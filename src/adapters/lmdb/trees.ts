@@ -1,10 +1,11 @@
 /**
- * Walks the trees of an LMDB file without LMDB (pages.ts).
+ * Walks the trees of an LMDB file without LMDB (database-pages.ts).
  *
- * Everything that LMDB relies on is looked at: kind, number and transaction of each page, the places
- * of its nodes, the order of keys within and between pages, page numbers, and that no page has two
- * uses. `fault` hears of each thing that is wrong. Where it returns, the walk goes on without the
- * page or row, which gives all that can still be read; where it throws, the walk ends.
+ * The walk checks everything that LMDB relies on: kind, number and transaction of each page, the
+ * positions of its nodes, the order of keys within and between pages, page numbers, and that no
+ * page has two uses. It reports each error to `fault`. Where `fault` returns, the walk continues
+ * without the page or row, and so gives everything that is still readable. Where `fault` throws,
+ * the walk ends.
  */
 import {
   HEAD_BYTES,
@@ -27,14 +28,14 @@ export interface Node {
   readonly value: Uint8Array;
 }
 
-/** Keys as LMDB orders them: as bytes, or as the numbers that the tree of free pages has. */
+/** The order of keys in LMDB: as bytes, or as numbers in the tree of free pages. */
 type Compare = (a: Uint8Array, b: Uint8Array) => number;
 export const byBytes: Compare = (a, b) => Buffer.compare(a, b);
 export const byNumber: Compare = (a, b) => u64(viewOf(a), 0) - u64(viewOf(b), 0);
 
 const NUMBER_BYTES = 8;
 const OVERFLOW_BYTES = 24;
-/** LMDB may leave out free pages at the end of its file: at most so many as one write allocates. */
+/** LMDB may leave out free pages at the end of its file, at most as many as one write allocates. */
 const FREE_BEHIND_END_MAX = 2 ** 24;
 const NO_KEY = new Uint8Array(0);
 
@@ -42,10 +43,10 @@ interface Level {
   readonly bytes: Uint8Array;
   readonly view: DataView;
   page: number;
-  /** Nodes of the page, and which comes next. */
+  /** The number of nodes of the page, and the next node. */
   count: number;
   next: number;
-  /** Keys of the page lie between; undefined: no limit. */
+  /** The keys of the page lie between these; undefined: no limit. */
   from: Uint8Array | undefined;
   to: Uint8Array | undefined;
 }
@@ -58,7 +59,7 @@ export class Walk {
   readonly #meta: Meta;
   readonly #fault: Fault;
   readonly #used: Uint8Array;
-  /** Pages looked at so far. */
+  /** Pages checked so far. */
   pages = 0;
 
   constructor(file: PageFile, meta: Meta, fault: Fault) {
@@ -70,7 +71,9 @@ export class Walk {
     this.#used = new Uint8Array((Math.min(meta.lastPage, most) >>> 3) + 1);
   }
 
-  /** Notes the use of pages; false and a fault where one is used already or does not exist. */
+  /**
+   * Records the use of pages; false, and a fault, where a page is already used or does not exist.
+   */
   use(page: number, count: number, by: string): boolean {
     const last = page + count - 1;
     if (!(page >= METAS && last <= this.#meta.lastPage && last < this.#used.length * 8)) {
@@ -136,7 +139,7 @@ export class Walk {
     return true;
   }
 
-  /** Reads a page of a tree into its level; undefined and a fault where it is none. */
+  /** Reads a page of a tree into its level; undefined, and a fault, where it is not such a page. */
   #enter(levels: Level[], depth: number, page: number, tree: Tree, name: string) {
     if (!this.use(page, 1, name)) return undefined;
     const level = levels[depth] ?? this.#newLevel();
@@ -171,7 +174,7 @@ export class Walk {
     return isRight;
   }
 
-  /** Counts the nodes; why they cannot be where the page says. */
+  /** Counts the nodes; returns why they cannot be where the page says. */
   #misplaced(level: Level, kind: number): string | undefined {
     const { view } = level;
     const end = this.#file.pageBytes - HEAD_BYTES;
@@ -194,13 +197,13 @@ export class Walk {
     return undefined;
   }
 
-  /** Whether keys ascend within the page and lie between those of the page above. */
+  /** True where keys ascend within the page and lie between those of the page above. */
   #isOrdered(level: Level, compare: Compare, start: number, name: string): boolean {
     let before = level.from;
     for (let i = start; i < level.count; i++) {
       const key = keyOf(level, i);
       const order = before === undefined ? -1 : compare(before, key);
-      // The key of the page above may stand in this one, as its first.
+      // The key of the page above may also be the first key of this page.
       if (order > 0 || (order === 0 && i > 0)) {
         this.#fault(`${name}: keys of page ${level.page} are not in order`);
         return false;
@@ -254,7 +257,7 @@ export class Walk {
     return bytes.subarray(HEAD_BYTES);
   }
 
-  /** Checks the list of free pages, and that what lies behind the end of the file is free. */
+  /** Checks the list of free pages, and that the pages after the end of the file are free. */
   checkFree(): void {
     const name = 'the list of free pages';
     for (const nodes of this.leaves(this.#meta.free, name, byNumber)) {
@@ -267,7 +270,8 @@ export class Walk {
           continue;
         }
         for (let i = 1; i <= count; i++) {
-          // A negative number says how many pages begin with the one after it; zero is no entry.
+          // A negative number is the count of pages that begin with the page after it; zero is
+          // invalid.
           const number = view.getBigInt64(i * NUMBER_BYTES, true);
           if (number === 0n) continue;
           const isBlock = number < 0n && i < count;
@@ -300,7 +304,7 @@ function keyOf(level: Level, index: number): Uint8Array {
   return length === 0 ? NO_KEY : level.bytes.subarray(start, start + length);
 }
 
-/** Bytes of a node behind its key. */
+/** The number of bytes of a node after its key. */
 function valueBytes(view: DataView, at: number, kind: number): number {
   if (kind === KIND.branch) return 0;
   return view.getUint16(at + 4, true) === NODE.overflow ? OVERFLOW_BYTES : view.getUint32(at, true);

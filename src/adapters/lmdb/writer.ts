@@ -1,10 +1,11 @@
 /**
- * Writes rows to LMDB in a thread of its own, so that neither the tree nor the disk holds up the
+ * Writes rows to LMDB in a thread of its own, so that neither the tree nor the disk delays the
  * event loop.
  *
- * Invariants: one transaction at a time, in the order of asking; a write that resolved is on disk;
- * of one that was rejected nothing is. Where the thread died, the number of the latest transaction
- * tells which of the two it was, since no other process writes; the next write starts another thread.
+ * Invariants: one transaction runs at a time, in the order of the calls; a write that resolved is
+ * on disk; a write that was rejected left nothing. If the thread dies, the number of the latest
+ * transaction says which of the two happened, since no other process writes; the next write starts
+ * another thread.
  */
 import type { StoreWrite } from '../../base/ports.ts';
 import { StoreCorruptError } from '../../base/store-damage.ts';
@@ -16,11 +17,11 @@ import { WritingThread } from './writing-thread.ts';
 
 export interface LmdbWriter {
   write(writes: Iterable<StoreWrite>): Promise<void>;
-  /** Waits for the writes asked for. */
+  /** Waits for the pending writes. */
   close(): Promise<void>;
 }
 
-/** The disk or the thread refused a write, of which nothing is left. */
+/** The disk or the thread refused a write, and nothing of it was written. */
 export class StoreWriteError extends Error {
   override name = 'StoreWriteError';
 
@@ -29,11 +30,11 @@ export class StoreWriteError extends Error {
   }
 }
 
-/** Runs from sources and from the published build alike. */
+/** Works from sources and from the published build. */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const WORKER = new URL(`./worker${extension}`, import.meta.url);
 
-/** `workerUrl`: another thread than the real one, in tests. */
+/** `workerUrl`: another thread module, for tests. */
 export function createLmdbWriter(
   options: EnvironmentOptions,
   environment: Environment,

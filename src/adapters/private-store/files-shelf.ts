@@ -2,8 +2,9 @@
  * Confidential data as files: `<directory>/<policy>/<hash>`, both in Base58, each a record of item
  * and data (record.ts).
  *
- * Invariants: a file under its name is complete and on disk; what is being written has another name
- * in a folder of its own, which is emptied at start; folders and files are their owner's alone.
+ * Invariants: a file under its final name is complete and on disk; a file that is being written has
+ * another name in a separate folder, which is emptied at start; only their owner can read folders
+ * and files.
  */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -105,7 +106,7 @@ async function writeRecord(
   }
 }
 
-/** All that stands before the data. Rejects with DamagedRecord. */
+/** All bytes before the data. Rejects with DamagedRecord. */
 async function headOf(file: FileHandle): Promise<Uint8Array> {
   const start = dataStart(await bytesAt(file, 0, RECORD_PREFIX_BYTES));
   return bytesAt(file, 0, start);
@@ -116,7 +117,7 @@ async function* dataOf(path: string): AsyncIterable<Uint8Array> {
   try {
     let at = dataStart(await bytesAt(file, 0, RECORD_PREFIX_BYTES));
     while (true) {
-      // A buffer for each piece: the consumer may keep it.
+      // Each piece has its own buffer, because the consumer may keep it.
       const buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
       const { bytesRead } = await file.read(buffer, 0, PIECE_BYTES, at);
       if (bytesRead === 0) return;
@@ -128,7 +129,7 @@ async function* dataOf(path: string): AsyncIterable<Uint8Array> {
   }
 }
 
-/** Rejects with DamagedRecord where the file ends before. */
+/** Rejects with DamagedRecord where the file is too short. */
 async function bytesAt(file: FileHandle, at: number, length: number): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafe(length);
   let done = 0;
@@ -161,7 +162,7 @@ async function exists(path: string): Promise<boolean> {
 
 const isAbsence = (cause: unknown): boolean => (cause as NodeJS.ErrnoException).code === 'ENOENT';
 
-/** Undefined for what else may lie in the directory. */
+/** Undefined for other entries of the directory. */
 function policyIdOf(name: string): Uint8Array | undefined {
   try {
     const bytes = base58.decode(name);

@@ -1,10 +1,10 @@
 /**
- * Confidential data in PostgreSQL, in the tables that nodes of such networks use
- * (privacy.md#storage): `policy_meta_data` and `policy_data`, ids in Base58, one row each for an
- * item.
+ * Confidential data in PostgreSQL, in the tables that other nodes of such networks use
+ * (privacy.md#storage): `policy_meta_data` and `policy_data`, with ids in Base58 and one row in
+ * each table for an item.
  *
- * Invariants: both rows change in one transaction, which is on the server's disk when it has ended;
- * data travel in pieces in both directions, so an item is never whole in this process.
+ * Invariants: both rows change in one transaction, which is on the server's disk when it ends; data
+ * travel in pieces in both directions, so this process never holds a whole item.
  */
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
@@ -20,7 +20,10 @@ export interface PostgresOptions {
   readonly password?: string | undefined;
 }
 
-/** Uploads wait for their sender with a connection in hand, so they may not have all of them. */
+/**
+ * An upload holds a connection while it waits for its sender, so uploads may not use all
+ * connections.
+ */
 const CONNECTIONS = 12;
 const UPLOADS_MAX = 8;
 const CONNECT_MS = 10_000;
@@ -53,7 +56,7 @@ const WRITE_DATA = `
 
 const OF_ITEM = 'WHERE policy_id = $1 AND hash = $2';
 
-/** Rejects where the database cannot be used; makes the tables where there are none. */
+/** Rejects where the database cannot be used; creates missing tables. */
 export async function postgresShelf({ url, user, password }: PostgresOptions): Promise<Shelf> {
   const pool = new pg.Pool({
     ...parseIntoClientConfig(url.replace(/^jdbc:/, '')),
@@ -65,7 +68,8 @@ export async function postgresShelf({ url, user, password }: PostgresOptions): P
     query_timeout: QUERY_MS,
     keepAlive: true,
   });
-  // An idle connection that breaks is replaced; the next query reports a server that is away.
+  // The pool replaces an idle connection that breaks. If the server is unreachable, the next query
+  // reports it.
   pool.on('error', () => {});
   const upload = atMost(UPLOADS_MAX);
   await makeTables(pool).catch(async (cause: unknown) => {
@@ -99,7 +103,7 @@ export async function postgresShelf({ url, user, password }: PostgresOptions): P
   };
 }
 
-/** A user without the right to make tables may work with those that are there. */
+/** A user without the right to create tables may use existing ones. */
 async function makeTables(pool: pg.Pool): Promise<void> {
   const names = "to_regclass('policy_data') AS data, to_regclass('policy_meta_data') AS items";
   const { rows } = await pool.query<{ data: unknown; items: unknown }>(`SELECT ${names}`);
@@ -150,7 +154,7 @@ async function write(
   const client = await pool.connect();
   try {
     await client.query('BEGIN');
-    // Whatever the server's default is: who hears that it is stored may rely on it.
+    // Set explicitly, whatever the server's default is: an acknowledged item must be on disk.
     await client.query('SET LOCAL synchronous_commit = on');
     await client.query('CREATE TEMPORARY TABLE uploaded (number int, piece bytea) ON COMMIT DROP');
     let number = 0;
@@ -163,11 +167,11 @@ async function write(
     await client.query('COMMIT');
     client.release();
   } catch (cause) {
-    // A connection in an unknown state is closed, which takes the transaction back.
+    // A connection in an unknown state is closed, which rolls the transaction back.
     client.release(true);
     throw cause;
   }
 }
 
-/** PostgreSQL's texts hold every character but one. */
+/** PostgreSQL's texts hold every character except one. */
 const storable = (value: string | bigint): string => String(value).replaceAll('\0', '\u2400');

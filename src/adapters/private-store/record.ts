@@ -1,6 +1,6 @@
 /**
- * An item and its data as one string of bytes, for vendors that keep files or objects: so the two
- * can never disagree, and a store that replaces one object at once replaces both.
+ * An item and its data as one byte string, for vendors that store files or objects. So the two can
+ * never disagree, and a storage that replaces one object atomically replaces both.
  *
  * Record: magic 8 bytes, length of the item u32, SHA-256 of the item 32 bytes, item as JSON in
  * UTF-8, data to the end.
@@ -14,17 +14,17 @@ import type { PrivateItem } from '../../base/private-store.ts';
 const MAGIC = Buffer.from('private1');
 const LENGTH_AT = MAGIC.length;
 const DIGEST_AT = LENGTH_AT + 4;
-/** What stands before the item. */
+/** The bytes before the item. */
 export const RECORD_PREFIX_BYTES = DIGEST_AT + 32;
-/** Far above what the limits of an item's texts allow. */
+/** Far above the limits of an item's texts. */
 const ITEM_BYTES_MAX = 4 * 1024 * 1024;
 
-/** These bytes were changed, or they never were a record. */
+/** The bytes were changed, or never were a record. */
 export class DamagedRecord extends Error {
   override name = 'DamagedRecord';
 }
 
-/** All that stands before the data. */
+/** All bytes before the data. */
 export function recordHead(item: PrivateItem): Uint8Array {
   const { policyId, hash, sender, ...texts } = item;
   const ids = {
@@ -39,7 +39,9 @@ export function recordHead(item: PrivateItem): Uint8Array {
   return concat(MAGIC, length, sha256(json), json);
 }
 
-/** Where the data of a record begin, from its first RECORD_PREFIX_BYTES. Throws DamagedRecord. */
+/**
+ * The position of the data, from the first RECORD_PREFIX_BYTES of a record. Throws DamagedRecord.
+ */
 export function dataStart(prefix: Uint8Array): number {
   if (prefix.length < RECORD_PREFIX_BYTES || !equal(prefix.subarray(0, LENGTH_AT), MAGIC)) {
     throw new DamagedRecord('this is no record');
@@ -49,7 +51,7 @@ export function dataStart(prefix: Uint8Array): number {
   return RECORD_PREFIX_BYTES + length;
 }
 
-/** The item in the bytes before `dataStart`. Throws DamagedRecord. */
+/** The item in the bytes before the data. Throws DamagedRecord. */
 export function itemIn(head: Uint8Array): PrivateItem {
   const json = head.subarray(RECORD_PREFIX_BYTES);
   if (!equal(head.subarray(DIGEST_AT, RECORD_PREFIX_BYTES), sha256(json))) {

@@ -1,10 +1,10 @@
 /**
- * Confidential data in a store that speaks the S3 protocol: objects `<hash>/<policy>`, both in
- * Base58, each a record of item and data (record.ts). An object is replaced at once or not
- * at all, so item and data cannot disagree.
+ * Confidential data in a storage with the S3 protocol: objects `<hash>/<policy>`, both in Base58,
+ * each a record of item and data (record.ts). An object is replaced as a whole or not at all, so
+ * item and data cannot disagree.
  *
- * Requests name the bucket in the path, which every such store understands, and are signed by
- * version 4 of the signature, body included.
+ * Requests name the bucket in the path, which every such storage understands. Version 4 of the
+ * signature covers them, body included.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -17,31 +17,31 @@ import { DamagedRecord, dataStart, itemIn, RECORD_PREFIX_BYTES, recordHead } fro
 import type { Shelf } from './shelf.ts';
 
 export interface S3Options {
-  /** Of the service, without the bucket. */
+  /** The URL of the service, without the bucket. */
   readonly url: string;
   readonly bucket: string;
-  /** Most stores but the original accept any; default us-east-1. */
+  /** Most storages except the original accept any region; default us-east-1. */
   readonly region?: string | undefined;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
 
-/** A request with a body has to tell its length and hash, so uploads are whole in memory. */
+/** A request with a body must state its length and hash first, so an upload is whole in memory. */
 const UPLOADS_MAX = 4;
-/** Holds the item of most records, so that one request is enough. */
+/** Most records have their item within these bytes, so that one request is enough. */
 const FIRST_BYTES = 4096;
 const CONNECTIONS = 16;
 const CONNECT_MS = 10_000;
 const HEADERS_MS = 30_000;
 const BODY_MS = 60_000;
-/** Of a refusal; it is XML with a code in it. */
+/** Bytes of a refusal, which is XML with an error code. */
 const REFUSAL_BYTES_MAX = 64 * 1024;
 const PAGE_KEYS = 100;
 const PAGE_BYTES_MAX = 1024 * 1024;
 
 interface Call {
   readonly method: 'GET' | 'HEAD' | 'PUT';
-  /** Below the bucket. */
+  /** The path below the bucket. */
   readonly path: string;
   readonly range?: string;
   readonly body?: readonly Uint8Array[];
@@ -59,7 +59,7 @@ export async function s3Shelf(options: S3Options): Promise<Shelf> {
   });
   const upload = atMost(UPLOADS_MAX);
 
-  /** The answer; undefined where there is no such thing. Rejects on any other refusal. */
+  /** The answer; undefined where the object does not exist. Rejects on any other refusal. */
   async function ask(call: Call): Promise<Dispatcher.ResponseData | undefined> {
     const { method, path, range, body = [] } = call;
     const digest = createHash('sha256');
@@ -132,11 +132,12 @@ export async function s3Shelf(options: S3Options): Promise<Shelf> {
       const found: Uint8Array[] = [];
       let last = '';
       for (let more = true; more; ) {
-        // The first version of the list goes on after a plain key, and every store has it.
+        // The first version of the list request continues after a plain key, and every storage
+        // supports it.
         const query = new URLSearchParams({ prefix, marker: last, 'max-keys': String(PAGE_KEYS) });
         const answer = await ask({ method: 'GET', path: `?${query}` });
         const text = answer === undefined ? '' : await textOf(answer, PAGE_BYTES_MAX);
-        // Base58 and a slash: nothing in these keys is ever escaped.
+        // Keys consist of Base58 and a slash, so they never contain escapes.
         const keys = [...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map((match) => match[1]!);
         found.push(...keys.map((key) => base58.decode(key.slice(prefix.length))));
         last = keys.at(-1) ?? '';
@@ -182,7 +183,7 @@ async function* withoutHead(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint
   if (!isData) throw new DamagedRecord('the object is cut off');
 }
 
-/** At most about `max` bytes; what a store sends beyond that is not read. */
+/** At most about `max` bytes; further bytes are not read. */
 async function bytesOf({ body }: Dispatcher.ResponseData, max: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;

@@ -1,7 +1,7 @@
 /**
- * What a vendor of storage does for the confidential data (base/private-store.ts): it keeps bytes
- * and gives them back. Whether they are the right ones is judged once for all vendors, in
- * `verified.ts`.
+ * The part of the storage of confidential data (base/private-store.ts) that differs between
+ * vendors: keeping bytes and returning them. `verified.ts` checks for all vendors that the bytes
+ * are the right ones.
  */
 import type { PrivateItem } from '../../base/private-store.ts';
 
@@ -10,16 +10,16 @@ export interface Shelf {
   info(policyId: Uint8Array, hash: Uint8Array): Promise<PrivateItem | undefined>;
   policiesOf(hash: Uint8Array): Promise<readonly Uint8Array[]>;
   /**
-   * A way to read the data from their beginning, as often as wanted; undefined where there are
-   * none. Nothing is held open between the calls.
+   * A function that reads the data from their beginning, as often as wanted; undefined where there
+   * are none. It holds nothing open between calls.
    */
   open(
     policyId: Uint8Array,
     hash: Uint8Array,
   ): Promise<(() => AsyncIterable<Uint8Array>) | undefined>;
   /**
-   * Item and data come to be in one durable step, in place of those that were there, or not at all.
-   * Where `pieces` throws, that error comes through and nothing has changed.
+   * Item and data replace the stored ones in one durable step, or not at all. Where `pieces`
+   * throws, the error is passed on and nothing has changed.
    */
   put(item: PrivateItem, pieces: AsyncIterable<Uint8Array>): Promise<void>;
   /** Absent where the vendor cannot tell. */

@@ -1,7 +1,8 @@
 /**
- * A PrivateStore on a vendor's shelf. Here, once for all vendors: data are held to their hash and
- * to their limit on the way in and on the way out, damage counts as absence, and whatever goes
- * wrong in a storage becomes one kind of error whose reason only the log hears.
+ * A PrivateStore on a vendor's shelf. It does for all vendors what does not depend on them. It
+ * checks hash and size of data when they are stored and when they are read. It treats damaged data
+ * as absent. It turns every failure of a storage into one kind of error, and writes the reason to
+ * the log only.
  */
 import { createHash } from 'node:crypto';
 import { base58 } from '../../base/base58.ts';
@@ -19,7 +20,10 @@ import {
 import { DamagedRecord } from './record.ts';
 import type { Shelf } from './shelf.ts';
 
-/** Damaged items that are remembered; of more than that the oldest are found out again. */
+/**
+ * Damaged items that are remembered. The oldest above this number are forgotten, and detected again
+ * when read.
+ */
 const DAMAGED_MAX = 10_000;
 
 export function verifiedStore(shelf: Shelf, log: Log): PrivateStore {
@@ -109,7 +113,7 @@ export function verifiedStore(shelf: Shelf, log: Log): PrivateStore {
   };
 }
 
-/** What the caller gives, with a note of how it failed: that is no fault of the storage. */
+/** The caller's pieces, with a record of their failure, which is not a failure of the storage. */
 class Source implements AsyncIterable<Uint8Array> {
   failure: unknown;
   readonly #pieces: AsyncIterable<Uint8Array>;
@@ -128,7 +132,7 @@ class Source implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** The same pieces; throws PrivateStoreError after the last where they are not those of `hash`. */
+/** The same pieces; throws PrivateStoreError after the last where they do not match `hash`. */
 async function* verified(
   pieces: AsyncIterable<Uint8Array>,
   hash: Uint8Array,
@@ -148,7 +152,7 @@ async function* verified(
 const isWrongContent = (cause: unknown): cause is PrivateStoreError =>
   cause instanceof PrivateStoreError && cause.kind !== 'storage';
 
-/** An item that names another policy or hash stands in a wrong place. Throws DamagedRecord. */
+/** An item of another policy or hash is in the wrong place. Throws DamagedRecord. */
 function itself(
   item: PrivateItem | undefined,
   policyId: Uint8Array,
