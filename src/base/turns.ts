@@ -37,41 +37,69 @@ export function createTurns({ monotonic, turn }: Pick<Clock, 'monotonic' | 'turn
 const RUN = 1024;
 
 /** As `items.toSorted(compare)`, stable too. */
-export async function sortInTurns<T>(
+export const sortInTurns = <T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,
   turns: Turns,
-): Promise<T[]> {
+): Promise<T[]> => takingTurns(sortInSteps(items, compare), turns);
+
+/** The same as work in steps. */
+export function* sortInSteps<T>(
+  items: readonly T[],
+  compare: (a: T, b: T) => number,
+): Generator<undefined, T[]> {
   let runs: T[][] = [];
   for (let start = 0; start < items.length; start += RUN) {
     runs.push(items.slice(start, start + RUN).sort(compare));
-    if (turns.due()) await turns.take();
+    yield undefined;
   }
   while (runs.length > 1) {
     const merged: T[][] = [];
     for (let i = 0; i < runs.length; i += 2) {
-      merged.push(await merge(runs[i]!, runs[i + 1] ?? [], compare, turns));
+      merged.push(yield* merge(runs[i]!, runs[i + 1] ?? [], compare));
     }
     runs = merged;
   }
   return runs[0] ?? [];
 }
 
-async function merge<T>(
+function* merge<T>(
   left: readonly T[],
   right: readonly T[],
   compare: (a: T, b: T) => number,
-  turns: Turns,
-): Promise<T[]> {
+): Generator<undefined, T[]> {
   const merged: T[] = [];
   let [l, r] = [0, 0];
   while (l < left.length && r < right.length) {
     merged.push(compare(left[l]!, right[r]!) <= 0 ? left[l++]! : right[r++]!);
-    if (merged.length % RUN === 0 && turns.due()) await turns.take();
+    if (merged.length % RUN === 0) yield undefined;
   }
   while (l < left.length) merged.push(left[l++]!);
   while (r < right.length) merged.push(right[r++]!);
   return merged;
+}
+
+/** Items read in one step. */
+const READ = 256;
+
+/** All items, read in steps; undefined ones are passed over. */
+export function* listInSteps<T>(items: Iterable<T | undefined>): Generator<undefined, T[]> {
+  const list: T[] = [];
+  let read = 0;
+  for (const item of items) {
+    if (item !== undefined) list.push(item);
+    if (++read % READ === 0) yield undefined;
+  }
+  return list;
+}
+
+/** Runs work in steps to its end, and lets everything else have its turn whenever one is due. */
+export async function takingTurns<T>(steps: Generator<undefined, T>, turns: Turns): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (turns.due()) await turns.take();
+  }
 }
 
 /** Runs work in steps to its end at once, where nothing else is waiting. */

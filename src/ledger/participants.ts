@@ -1,4 +1,5 @@
 /** Registered nodes, in the order of their registration (types 110 and 111). */
+import { listInSteps, sortInSteps } from '../base/turns.ts';
 import { END_OF_TABLE, START_OF_TABLE } from './key-codecs.ts';
 import type { Ledger, LedgerView } from './ledger.ts';
 import { participants } from './tables.ts';
@@ -23,10 +24,12 @@ export const participantOf = (view: LedgerView, address: Uint8Array): Participan
 export const isParticipant = (view: LedgerView, address: Uint8Array): boolean =>
   view.get(participants, address) !== undefined;
 
-export function participantsInOrder(
+/** Work in steps. */
+export function* participantsInOrder(
   view: LedgerView,
-): readonly (readonly [address: Uint8Array, Participant])[] {
-  return [...rows(view)].sort(([, a], [, b]) => a.order - b.order);
+): Generator<undefined, readonly (readonly [address: Uint8Array, Participant])[]> {
+  const all = yield* listInSteps(rows(view));
+  return yield* sortInSteps(all, ([, a], [, b]) => a.order - b.order);
 }
 
 /** Registrations and removals are rare, so all participants are read to find the next number. */

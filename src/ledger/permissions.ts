@@ -7,6 +7,7 @@
  * in `roles` holds the operation with the highest timestamp, which may lie in the future.
  */
 import { compare } from '../base/bytes.ts';
+import { inOneGo, listInSteps, sortInSteps } from '../base/turns.ts';
 import { prefix, prefixEnd, u8Key } from './key-codecs.ts';
 import type { Ledger, LedgerView } from './ledger.ts';
 import { BANNED, CONNECTION_MANAGER, MINER, PERMISSIONER } from './roles.ts';
@@ -99,14 +100,31 @@ export function recordRoleOp(ledger: Ledger, address: Uint8Array, op: RoleOp): v
  * The queue of miners, ordered by the time of the operation that gave the role, then by address
  * (H-7). A role given again puts the miner at the end of the queue.
  */
-export function currentMiners(view: LedgerView, time: number): readonly Uint8Array[] {
-  const queue: { readonly address: Uint8Array; readonly since: number }[] = [];
+export const currentMiners = (view: LedgerView, time: number): readonly Uint8Array[] =>
+  inOneGo(minersInSteps(view, time));
+
+interface Queued {
+  readonly address: Uint8Array;
+  /** Time of the operation that gave the role. */
+  readonly since: number;
+}
+
+/** The same queue as work in steps. */
+export function* minersInSteps(
+  view: LedgerView,
+  time: number,
+): Generator<undefined, readonly Uint8Array[]> {
+  const queue = yield* listInSteps(queuedMiners(view, time));
+  const bySince = (a: Queued, b: Queued) => a.since - b.since || compare(a.address, b.address);
+  return (yield* sortInSteps(queue, bySince)).map(({ address }) => address);
+}
+
+/** Undefined for each former miner. */
+function* queuedMiners(view: LedgerView, time: number): Generator<Queued | undefined> {
   for (const address of everHolders(view, MINER)) {
     const op = activeRole(view, address, MINER, time);
-    if (op !== undefined) queue.push({ address, since: op.timestamp });
+    yield op && { address, since: op.timestamp };
   }
-  queue.sort((a, b) => a.since - b.since || compare(a.address, b.address));
-  return queue.map(({ address }) => address);
 }
 
 /**

@@ -6,6 +6,7 @@
  * from 0 without gaps.
  */
 import { concat } from '../base/bytes.ts';
+import { listInSteps, sortInSteps } from '../base/turns.ts';
 import {
   END_OF_TABLE,
   fixed,
@@ -67,15 +68,15 @@ export const isMember = (
   address: Uint8Array,
 ): boolean => view.get(policyMembers, [id, kind, address]) !== undefined;
 
-/** The members in the order of joining. */
-export function membersOf(
+/** The members in the order of joining, as work in steps. */
+export function* membersOf(
   view: LedgerView,
   id: Uint8Array,
   kind: MemberKind,
-): readonly Uint8Array[] {
-  return [...memberRows(view, id, kind, MEMBERS_MAX)]
-    .sort(([, a], [, b]) => a - b)
-    .map(([[, , address]]) => address);
+): Generator<undefined, readonly Uint8Array[]> {
+  const rows = yield* listInSteps(memberRows(view, id, kind, MEMBERS_MAX));
+  const inOrder = yield* sortInSteps(rows, ([, a], [, b]) => a - b);
+  return inOrder.map(([[, , address]]) => address);
 }
 
 /** True if the group would have no member without these. */

@@ -28,7 +28,8 @@ const all = route({
   group,
   doc: 'Addresses whose keys are in the keystore.',
   reply: Type.Array(Type.String()),
-  handle: (_request, { keystore }) => [...keystore.addresses()],
+  cost: { inTurns: true },
+  handle: () => inTurns(({ keystore }) => listOf(keystore.addresses(), String)),
 });
 
 const seq = route({

@@ -6,9 +6,11 @@ import type { HeaderRow } from '../../block/header-row.ts';
 import { bannedMiners } from '../../chain/banned-miners.ts';
 import { headerRowAt } from '../../chain/stored-blocks.ts';
 import { generatingBalance } from '../../ledger/balance-history.ts';
-import { currentMiners } from '../../ledger/permissions.ts';
+import { minersInSteps } from '../../ledger/permissions.ts';
 import { Int32, Int64 } from '../body.ts';
+import { limits } from '../limits.ts';
 import * as params from '../params.ts';
+import { inTurns, listOf, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { heightOf } from './blocks.ts';
@@ -68,8 +70,10 @@ const settings = route({
   },
 });
 
-const texts = (addresses: readonly Uint8Array[], { scheme }: Services): string[] =>
-  addresses.map((address) => scheme.addressToText(address));
+const listCost = { inTurns: true, rows: limits.listRows };
+
+const addressList = (addresses: Iterable<Uint8Array | undefined>, { scheme }: Services) =>
+  listOf(addresses, scheme.addressToText);
 
 /** The row of the block at this height. Throws ApiError where there is none. */
 function rowAt(at: number, { view, height }: Services): HeaderRow {
@@ -86,10 +90,17 @@ const minersAtHeight = route({
   doc: 'The queue of miners at the time of a block (PoA).',
   params: { height: params.height },
   reply: Type.Object({ miners: Type.Array(Type.String()), height: Int32 }),
+  cost: listCost,
   handle({ params: { height } }, services) {
     requireKind('poa', services);
-    const { header } = rowAt(height, services);
-    return { miners: texts(currentMiners(services.view, header.timestamp), services), height };
+    const { timestamp } = rowAt(height, services).header;
+    return inTurns(function* (of) {
+      const miners = yield* minersInSteps(of.view, timestamp);
+      yield* objectOf([
+        ['miners', addressList(miners, of)],
+        ['height', [`${height}`]],
+      ]);
+    });
   },
 });
 
@@ -101,10 +112,15 @@ const miners = route({
   doc: 'Addresses with an active role miner at a time.',
   params: { timestamp: params.timestamp },
   reply: Type.Object({ miners: Type.Array(Type.String()), timestamp: Int64 }),
-  handle: ({ params: { timestamp } }, services) => ({
-    miners: texts(currentMiners(services.view, params.timeOf(timestamp)), services),
-    timestamp,
-  }),
+  cost: listCost,
+  handle: ({ params: { timestamp } }) =>
+    inTurns(function* (of) {
+      const miners = yield* minersInSteps(of.view, params.timeOf(timestamp));
+      yield* objectOf([
+        ['miners', addressList(miners, of)],
+        ['timestamp', [`${timestamp}`]],
+      ]);
+    }),
 });
 
 const banned = route({
@@ -115,14 +131,17 @@ const banned = route({
   doc: 'Miners that are banned at a height (PoA).',
   params: { height: params.height },
   reply: Type.Object({ bannedMiners: Type.Array(Type.String()), height: Int32 }),
+  cost: listCost,
   handle({ params: { height } }, services) {
     requireKind('poa', services);
     rowAt(height, services);
-    const { view, consensus } = services;
-    const banned = [...bannedMiners(view, height, consensus.banDurationBlocks)].filter(
-      (address) => address !== undefined,
-    );
-    return { bannedMiners: texts(banned, services), height };
+    return inTurns((of) => {
+      const banned = bannedMiners(of.view, height, of.consensus.banDurationBlocks);
+      return objectOf([
+        ['bannedMiners', addressList(banned, of)],
+        ['height', [`${height}`]],
+      ]);
+    });
   },
 });
 

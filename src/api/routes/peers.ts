@@ -9,6 +9,7 @@ import { badField, Int64, json } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { hostText, knownJson, sessionJson } from '../peer-json.ts';
+import { inTurns, listOf, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { PeersPort, Services } from '../services.ts';
 
@@ -188,13 +189,19 @@ const allowedNodes = route({
     allowedNodes: Type.Array(Type.Object({ address: Type.String(), publicKey: Type.String() })),
     timestamp: Int64,
   }),
-  handle: (_request, { view, scheme, clock }) => ({
-    allowedNodes: Array.from(participantsInOrder(view), ([address, { publicKey }]) => ({
-      address: scheme.addressToText(address),
-      publicKey: base58.encode(publicKey),
-    })),
-    timestamp: clock.now(),
-  }),
+  cost: { inTurns: true, rows: limits.listRows },
+  handle: () =>
+    inTurns(function* ({ view, scheme, clock }) {
+      const nodes = yield* participantsInOrder(view);
+      const shown = listOf(nodes, ([address, { publicKey }]) => ({
+        address: scheme.addressToText(address),
+        publicKey: base58.encode(publicKey),
+      }));
+      yield* objectOf([
+        ['allowedNodes', shown],
+        ['timestamp', [`${clock.now()}`]],
+      ]);
+    }),
 });
 
 export const peers = {

@@ -18,12 +18,12 @@ import {
 } from '../../ledger/policies.ts';
 import { hashOf, policyIdOf } from '../../privacy/accept-item.ts';
 import { txToJson } from '../../tx/json/encode.ts';
-import { Answer, JSON_TYPE } from '../answer.ts';
+import { Answer, JSON_TYPE, print } from '../answer.ts';
 import { Int32, Int64, jsonAround, optionalJson } from '../body.ts';
 import { policyById } from '../by-id.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
-import { inTurns, listOf } from '../pieces.ts';
+import { inTurns, joined, listOf, mapped, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 import { Transaction } from '../shapes.ts';
@@ -38,8 +38,11 @@ function found(id: Uint8Array, { view }: ChainView): Policy {
   return policy;
 }
 
-const membersJson = (id: Uint8Array, kind: MemberKind, { view, scheme }: Services): string[] =>
-  membersOf(view, id, kind).map((address) => scheme.addressToText(address));
+function* members(id: Uint8Array, kind: MemberKind, { view, scheme }: Services) {
+  yield* listOf(yield* membersOf(view, id, kind), scheme.addressToText);
+}
+
+const membersCost = { inTurns: true, rows: limits.listRows };
 
 const PolicyShape = Type.Object({
   policyId: Type.String(),
@@ -50,14 +53,15 @@ const PolicyShape = Type.Object({
   policyOwners: Strings,
 });
 
-const policyJson = (id: Uint8Array, { name, description }: Policy, services: Services) => ({
-  policyId: base58.encode(id),
-  policyName: name,
-  policyDescription: description,
-  policyDueDate: null,
-  policyRecipients: membersJson(id, RECIPIENT, services),
-  policyOwners: membersJson(id, OWNER, services),
-});
+const policyPieces = (id: Uint8Array, { name, description }: Policy, services: Services) =>
+  objectOf([
+    ['policyId', [print(base58.encode(id))]],
+    ['policyName', [print(name)]],
+    ['policyDescription', [print(description)]],
+    ['policyDueDate', ['null']],
+    ['policyRecipients', members(id, RECIPIENT, services)],
+    ['policyOwners', members(id, OWNER, services)],
+  ]);
 
 const list = route({
   method: 'GET',
@@ -69,8 +73,10 @@ const list = route({
   cost: { inTurns: true, rows: limits.listRows },
   handle: () =>
     inTurns((services) =>
-      listOf(allPolicies(services.view, limits.entryRows), ([id, policy]) =>
-        policyJson(id, policy, services),
+      joined(
+        mapped(allPolicies(services.view, limits.entryRows), ([id, policy]) =>
+          policyPieces(id, policy, services),
+        ),
       ),
     ),
 });
@@ -83,8 +89,11 @@ const one = route({
   doc: 'One policy.',
   params: { policyId: params.policyId },
   reply: PolicyShape,
-  handle: ({ params: { policyId } }, services) =>
-    policyJson(policyId, found(policyId, services), services),
+  cost: membersCost,
+  handle({ params: { policyId } }, services) {
+    const policy = found(policyId, services);
+    return inTurns((of) => policyPieces(policyId, policy, of));
+  },
 });
 
 const recipients = route({
@@ -95,9 +104,10 @@ const recipients = route({
   doc: 'Addresses that receive the data of a policy.',
   params: { policyId: params.policyId },
   reply: Strings,
+  cost: membersCost,
   handle({ params: { policyId } }, services) {
     found(policyId, services);
-    return membersJson(policyId, RECIPIENT, services);
+    return inTurns((of) => members(policyId, RECIPIENT, of));
   },
 });
 
@@ -109,9 +119,10 @@ const owners = route({
   doc: 'Addresses that may change a policy.',
   params: { policyId: params.policyId },
   reply: Strings,
+  cost: membersCost,
   handle({ params: { policyId } }, services) {
     found(policyId, services);
-    return membersJson(policyId, OWNER, services);
+    return inTurns((of) => members(policyId, OWNER, of));
   },
 });
 
