@@ -4,8 +4,10 @@
  * faster than that is a flood.
  */
 import type { PaceLimits } from '../../base/budget.ts';
+import { latin1 } from '../../base/bytes.ts';
 import type { PeerStream } from '../../base/network.ts';
 import type { Clock } from '../../base/ports.ts';
+import { Recent } from '../../base/recent.ts';
 
 /** For protocols that declare no pace of their own. */
 const ORDINARY: PaceLimits = { messages: 500, bytes: 4 * 1024 * 1024 };
@@ -13,6 +15,8 @@ const ORDINARY: PaceLimits = { messages: 500, bytes: 4 * 1024 * 1024 };
 const BURST_SECONDS = 2;
 /** Waiting without a break for so long is a flood. */
 const FLOOD_MS = 60_000;
+/** Paces that are remembered. */
+const PACES_MAX = 5_000;
 
 export interface Pace {
   /** Milliseconds to wait before anything more is done for the peer. */
@@ -39,6 +43,23 @@ export function createPace(clock: Clock, limits: PaceLimits = ORDINARY): Pace {
     },
     isFlood: () => waitingSince !== undefined && clock.monotonic() - waitingSince > FLOOD_MS,
   };
+}
+
+/** The paces of owners and protocols: a new session does not make one forgotten. */
+export class Paces {
+  private readonly clock: Clock;
+  private readonly paces = new Recent<string, Pace>(PACES_MAX);
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  of(owner: Uint8Array, protocol: string, limits: PaceLimits | undefined): Pace {
+    const key = `${protocol} ${latin1(owner)}`;
+    const pace = this.paces.get(key) ?? createPace(this.clock, limits);
+    this.paces.set(key, pace);
+    return pace;
+  }
 }
 
 /** Resolves when what was spent is due. */

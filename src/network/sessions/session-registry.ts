@@ -7,22 +7,16 @@
  * without a session is served nothing but the handshake and the question of
  * network.md#first-start-of-a-node, and not for longer than the handshake may take.
  */
-import { latin1 } from '../../base/bytes.ts';
 import type { Network, PeerConnection } from '../../base/network.ts';
 import type { Clock, Log } from '../../base/ports.ts';
-import { Recent } from '../../base/recent.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { HELLO_BYTES_MAX } from '../messages/handshake-messages.ts';
-import {
-  type ConnectedSession,
-  createConnectedSession,
-  type SessionPorts,
-  type StreamHandler,
-} from './connected-session.ts';
+import type { ConnectedSession, StreamHandler } from './connected-session.ts';
 import { createEntrance } from './entrance.ts';
 import { type Handshake, type Identity, notPermitted } from './handshake.ts';
 import { ALIVE, aliveHandler, startHeartbeat } from './heartbeat.ts';
-import { createPace, type Pace } from './pace.ts';
+import { openSession, type SessionPorts } from './open-session.ts';
+import { Paces } from './pace.ts';
 import type { Penalties } from './penalties.ts';
 import { Protocols } from './protocols.ts';
 import type { Session, Sessions } from './session.ts';
@@ -63,8 +57,6 @@ export interface SessionRegistry extends Sessions {
 }
 
 const HANDSHAKE = 'hs/1.0.0';
-/** Paces of owners and protocols that are remembered; a new session does not make one forgotten. */
-const PACES_MAX = 5_000;
 
 /** Name of a protocol on the wire. */
 export const wireNameOn =
@@ -79,7 +71,6 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
   const textOf = (owner: Uint8Array): string => scheme.addressToText(owner);
   const protocols = new Protocols();
   const table = new SessionTable<ConnectedSession>({ ownAddress, connectionsMax, isConfigured });
-  const paces = new Recent<string, Pace>(PACES_MAX);
   const opened: ((session: Session) => void)[] = [];
   const closed: ((session: Session, reason: string) => void)[] = [];
   const isHostConfigured = (host: string): boolean => isConfigured(undefined, host);
@@ -102,12 +93,7 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
     wireName,
     requestHandler: (protocol) => protocols.requests.get(protocol),
     streamHandler: (protocol) => protocols.streams.get(protocol),
-    paceOf(owner, protocol, limits) {
-      const key = `${protocol} ${latin1(owner)}`;
-      const pace = paces.get(key) ?? createPace(clock, limits);
-      paces.set(key, pace);
-      return pace;
-    },
+    paces: new Paces(clock),
     onOffence(session, offence, detail) {
       const { owner, remoteHost: host } = session;
       const configured = isConfigured(owner, host);
@@ -135,7 +121,7 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
     if (problem === 'full') {
       return `Node reached maximum number of allowed connections ('${connectionsMax}')`;
     }
-    const session = createConnectedSession(identity, connection, sessionPorts);
+    const session = openSession(identity, connection, sessionPorts);
     // A connection that ended during the check of the proof would leave a session that never closes.
     if (!session.isOpen()) return 'The connection has ended';
     table.add(session);

@@ -1,0 +1,107 @@
+/**
+ * What this node asks of one peer: requests, and conversations on streams of their own.
+ *
+ * Invariants: of each protocol only so many run at once and the others wait in line, of which the
+ * time counts; a time-out where nothing else came either is a SilentLine and no refusal.
+ */
+import { TooLate } from '../../base/deadline.ts';
+import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/network.ts';
+import type { Clock } from '../../base/ports.ts';
+import type { Life } from './life.ts';
+import { converse, RequestStreams, SilentLine } from './requests.ts';
+import { SlotsByProtocol } from './slots-by-protocol.ts';
+
+export interface AskingPorts {
+  readonly clock: Clock;
+  /** Full name of a protocol on the wire. */
+  readonly wireName: (protocol: string) => string;
+  readonly onMalformed: (why: string) => void;
+}
+
+/** As the handler of the same protocol declares it. */
+interface AnswerLimits {
+  readonly bytesMax: number;
+  /** Of one session at a time. */
+  readonly concurrent: number;
+}
+
+/** Requests of this node that may wait for one peer. */
+const WAITING_MAX = 1000;
+
+export class Asking {
+  private readonly connection: PeerConnection;
+  private readonly life: Life;
+  private readonly ports: AskingPorts;
+  private readonly streams = new Map<string, RequestStreams>();
+  private readonly slots = new SlotsByProtocol();
+
+  constructor(connection: PeerConnection, life: Life, ports: AskingPorts) {
+    this.connection = connection;
+    this.life = life;
+    this.ports = ports;
+  }
+
+  request(
+    protocol: string,
+    { bytesMax, concurrent }: AnswerLimits,
+    message: Uint8Array,
+    timeoutMs: number,
+  ): Promise<Uint8Array> {
+    const { wireName, clock } = this.ports;
+    let streams = this.streams.get(protocol);
+    if (streams === undefined) {
+      streams = new RequestStreams(this.connection, wireName(protocol), bytesMax, clock);
+      this.streams.set(protocol, streams);
+    }
+    const line = streams;
+    return this.inLine(protocol, concurrent, timeoutMs, (leftMs) => line.ask(message, leftMs));
+  }
+
+  converse<T>(
+    protocol: string,
+    { bytesMax, concurrent }: AnswerLimits,
+    timeoutMs: number,
+    action: (stream: PeerStream) => Promise<T>,
+  ): Promise<T> {
+    const name = this.ports.wireName(protocol);
+    const open = (signal: AbortSignal) => this.connection.open(name, bytesMax, signal);
+    return this.inLine(protocol, concurrent, timeoutMs, (leftMs) =>
+      converse(open, name, this.ports.clock, leftMs, action),
+    );
+  }
+
+  close(): void {
+    for (const streams of this.streams.values()) streams.close();
+  }
+
+  /** Runs after earlier requests of this protocol. */
+  private async inLine<T>(
+    protocol: string,
+    concurrent: number,
+    timeoutMs: number,
+    action: (leftMs: number) => Promise<T>,
+  ): Promise<T> {
+    const { life } = this;
+    const { clock, onMalformed } = this.ports;
+    const slots = this.slots.of(protocol, concurrent);
+    life.requireOpen();
+    if (slots.waiting >= WAITING_MAX) throw new Error('too many requests wait for this peer');
+    const since = clock.monotonic();
+    const release = await slots.take();
+    let asked = since;
+    try {
+      const leftMs = timeoutMs - (clock.monotonic() - since);
+      if (!life.isOpen || leftMs <= 0) throw new Error(`${protocol}: no answer in time`);
+      asked = clock.monotonic();
+      const result = await action(leftMs);
+      life.hear();
+      return result;
+    } catch (cause) {
+      if (cause instanceof MalformedStream) onMalformed(cause.message);
+      if (cause instanceof TooLate && life.heardAt <= asked) throw new SilentLine(cause.message);
+      throw cause;
+    } finally {
+      release();
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * What this node serves to one peer, on streams that the other side has opened.
+ *
+ * Invariants: nothing is served faster than the pace of the owner, nor more of a protocol at once
+ * than it allows; a malformed message ends the stream and is an offence.
+ */
+import { isOurs } from '../../base/assert.ts';
+import type { PaceLimits } from '../../base/budget.ts';
+import { MalformedStream, type PeerStream } from '../../base/network.ts';
+import type { Clock } from '../../base/ports.ts';
+import { CodecError } from '../../codec/codec.ts';
+import type { ConnectedSession, StreamHandler } from './connected-session.ts';
+import type { Life } from './life.ts';
+import { readNotices } from './notices.ts';
+import { type Pace, type Paces, paced, pause } from './pace.ts';
+import { answerRequests } from './requests.ts';
+import type { NoticeHandler, RequestHandler } from './session.ts';
+import { SlotsByProtocol } from './slots-by-protocol.ts';
+
+export interface ServingPorts {
+  readonly clock: Clock;
+  readonly paces: Paces;
+}
+
+export class Serving {
+  private readonly session: ConnectedSession;
+  private readonly life: Life;
+  private readonly ports: ServingPorts;
+  private readonly slots = new SlotsByProtocol();
+
+  constructor(session: ConnectedSession, life: Life, ports: ServingPorts) {
+    this.session = session;
+    this.life = life;
+    this.ports = ports;
+  }
+
+  requests(protocol: string, handler: RequestHandler, stream: PeerStream): Promise<void> {
+    const { session, life } = this;
+    const { clock } = this.ports;
+    return this.served(stream, () => {
+      const slots = this.slots.of(protocol, handler.concurrent);
+      return answerRequests(stream, clock, slots, this.pace(protocol, handler), async (message) => {
+        life.requireOpen();
+        life.hear();
+        return handler.answer(session, message);
+      });
+    });
+  }
+
+  stream(protocol: string, handler: StreamHandler, stream: PeerStream): Promise<void> {
+    const { session, life } = this;
+    const { clock } = this.ports;
+    return this.served(stream, async () => {
+      const pace = this.pace(protocol, handler);
+      await pause(clock, pace.spend(0));
+      const release = await this.slots.of(protocol, handler.concurrent).take();
+      try {
+        if (!life.isOpen) return stream.abort();
+        const charge = (bytes: number): void => void pace.spend(bytes, 0);
+        await handler.serve(session, paced(stream, pace, clock), charge);
+      } finally {
+        release();
+      }
+    });
+  }
+
+  async notices(protocol: string, handler: NoticeHandler, stream: PeerStream): Promise<void> {
+    const { session, life } = this;
+    try {
+      await readNotices(stream, {
+        clock: this.ports.clock,
+        pace: this.pace(protocol, handler),
+        isOpen: () => life.isOpen,
+        take(message) {
+          life.hear();
+          handler.take(session, message);
+        },
+        onFlood: () => session.offend('flood', 'more notices than can be read'),
+      });
+    } catch (cause) {
+      this.judge(cause);
+      session.close(`notices: ${(cause as Error).message}`);
+    }
+  }
+
+  private pace(protocol: string, { pace }: { readonly pace?: PaceLimits }): Pace {
+    return this.ports.paces.of(this.session.owner, protocol, pace);
+  }
+
+  private async served(stream: PeerStream, action: () => Promise<void>): Promise<void> {
+    try {
+      await action();
+    } catch (cause) {
+      stream.abort();
+      this.judge(cause);
+    }
+  }
+
+  private judge(cause: unknown): void {
+    if (cause instanceof CodecError || cause instanceof MalformedStream) {
+      this.session.offend('malformed-message', cause.message);
+    } else if (isOurs(cause)) {
+      throw cause;
+    }
+  }
+}
