@@ -2,15 +2,16 @@
  * Wires everything below gossip and sync together: transport, identity, handshake, sessions,
  * addresses, penalties. Services register their protocols with `sessions` before `start`.
  */
-import { latin1 } from '../base/bytes.ts';
 import type { Network } from '../base/network.ts';
 import type { Clock, Files, Log, Random } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { addressText, type PeerAddress } from './messages/peer-address.ts';
 import { type AddressBook, createAddressBook } from './peers/address-book.ts';
+import { createBookKeeper } from './peers/book-keeper.ts';
 import { createDialler } from './peers/dialler.ts';
 import { serveIdentity } from './peers/identity-query.ts';
 import { initialSync } from './peers/initial-sync.ts';
+import { MemberKeys } from './peers/member-keys.ts';
 import { createExchange } from './peers/peer-exchange.ts';
 import { createHandshake, type HandshakePorts } from './sessions/handshake.ts';
 import { createPenalties, type Penalties } from './sessions/penalties.ts';
@@ -75,33 +76,28 @@ export interface Peering {
   stop(): Promise<void>;
 }
 
-const SAVE_MS = 300_000;
-
 export function createPeering(options: PeeringOptions, ports: PeeringPorts): Peering {
-  const { network, scheme, clock, log, owner, registeredKey } = ports;
-  const { handshakeCheck, connectionsMax } = options;
+  const { network, scheme, log, owner, registeredKey } = ports;
+  const { handshakeCheck, connectionsMax, knownPeers } = options;
+  const keys = new MemberKeys(handshakeCheck, ports);
+  const isMember = (address: Uint8Array): boolean => keys.isMember(address);
   const book = createAddressBook(
-    { configured: options.knownPeers, residenceMs: options.residenceMs, file: options.file },
+    { configured: knownPeers, residenceMs: options.residenceMs, file: options.file },
     ports,
   );
-  const penalties = createPenalties(options, clock);
-  /** Keys that configured peers have sent, until the state holds them. */
-  const learned = new Map<string, Uint8Array>();
-
-  function memberKey(address: Uint8Array): Uint8Array | undefined {
-    return registeredKey(address) ?? learned.get(latin1(address));
-  }
-  const isMember = (address: Uint8Array): boolean =>
-    !handshakeCheck || memberKey(address) !== undefined;
-
+  const { isConfigured } = book;
+  const keeper = createBookKeeper(
+    knownPeers.map(({ host }) => host),
+    { ...ports, book },
+  );
+  const penalties = createPenalties(options, ports.clock);
   const handshake = createHandshake({
     ...ports,
     own: options.hello,
     minimumVersion: options.minimumVersion,
     sign: owner.sign,
-    keyOf: (address, claimed) => (handshakeCheck ? memberKey(address) : claimed),
+    keyOf: (address, claimed) => keys.forHandshake(address, claimed),
   });
-  const { isConfigured } = book;
   const sessions = createSessions(options, {
     ...ports,
     handshake,
@@ -110,16 +106,12 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
     ownAddress: owner.address,
   });
   const dialler = createDialler(
-    {
-      connectionsMax,
-      delayMs: options.dialDelayMs,
-      connectionMs: options.connectionMs,
-    },
+    { connectionsMax, delayMs: options.dialDelayMs, connectionMs: options.connectionMs },
     { ...ports, book, sessions, penalties, isMember },
   );
   const exchange = createExchange(
     { enabled: options.exchange, intervalMs: options.exchangeMs },
-    { sessions, book, clock, scheme, resolve: network.resolve.bind(network) },
+    { ...ports, sessions, book, resolve: network.resolve.bind(network) },
   );
   const identity = {
     ...ports,
@@ -127,36 +119,26 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
       registeredKey(address) ?? (handshakeCheck ? undefined : owner.publicKey),
   };
   let port: number | undefined;
-  let cancelSave = (): void => {};
 
-  function saveAndAgain(): void {
-    cancelSave = clock.after(SAVE_MS, saveAndAgain);
-    save();
-    for (const { host } of options.knownPeers) void locate(host);
-  }
-
-  /** A configured host is known again by its address in digits, which may change. */
-  async function locate(host: string): Promise<void> {
-    try {
-      book.locate(host, await network.resolve(host));
-    } catch (cause) {
-      log.debug('peer.unknown-host', { host, why: (cause as Error).message });
+  async function listen(): Promise<void> {
+    const { host, hello } = options;
+    port = await network.listen({
+      host,
+      port: options.port,
+      // A replaced session may still be closing when its successor connects.
+      connectionsMax: connectionsMax + 2 * STRANGERS_MAX,
+      isKept: (other) => isConfigured(undefined, other),
+    });
+    if (port !== undefined) {
+      book.listensOn(port);
+      log.info('network.listening', { host, port });
     }
-  }
-
-  function save(): void {
-    try {
-      book.save();
-    } catch (cause) {
-      log.warn('peers.not-saved', { why: (cause as Error).message });
-    }
+    if (hello.declaredAddress !== undefined) book.exclude(hello.declaredAddress);
   }
 
   async function learnKeys(): Promise<void> {
     try {
-      for (const key of await initialSync(options.knownPeers, identity)) {
-        learned.set(latin1(scheme.addressOf(key)), key);
-      }
+      keys.learn(await initialSync(knownPeers, identity));
     } catch (cause) {
       await network.close();
       throw cause;
@@ -173,30 +155,14 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
     async start() {
       sessions.announce();
       serveIdentity(identity);
-      port = await network.listen({
-        host: options.host,
-        port: options.port,
-        // A replaced session may still be closing when its successor connects.
-        connectionsMax: connectionsMax + 2 * STRANGERS_MAX,
-        isKept: (host) => isConfigured(undefined, host),
-      });
-      if (port !== undefined) {
-        book.listensOn(port);
-        log.info('network.listening', { host: options.host, port });
-      }
-      if (options.hello.declaredAddress !== undefined) book.exclude(options.hello.declaredAddress);
-      if (handshakeCheck && registeredKey(owner.address) === undefined) {
-        await learnKeys();
-      }
-      for (const { host } of options.knownPeers) void locate(host);
+      await listen();
+      if (handshakeCheck && registeredKey(owner.address) === undefined) await learnKeys();
+      keeper.start();
       dialler.start();
-      cancelSave = clock.after(SAVE_MS, saveAndAgain);
     },
 
     review(membersChanged) {
-      for (const [key, publicKey] of learned) {
-        if (registeredKey(scheme.addressOf(publicKey)) !== undefined) learned.delete(key);
-      }
+      keys.review();
       sessions.evict(isMember);
       if (membersChanged) book.forget(isMember);
     },
@@ -210,8 +176,7 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
     async stop() {
       dialler.stop();
       exchange.stop();
-      cancelSave();
-      save();
+      keeper.stop();
       await sessions.stop();
       await network.close();
     },

@@ -1,0 +1,60 @@
+/** Saves the address book now and then, and keeps the addresses in digits of configured hosts. */
+import type { Network } from '../../base/network.ts';
+import type { Clock, Log } from '../../base/ports.ts';
+import type { AddressBook } from './address-book.ts';
+
+export interface BookKeeperPorts {
+  readonly book: Pick<AddressBook, 'locate' | 'save'>;
+  readonly network: Pick<Network, 'resolve'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const SAVE_MS = 300_000;
+
+export interface BookKeeper {
+  start(): void;
+  /** Saves the book for the last time. */
+  stop(): void;
+}
+
+/** `hosts`: those of the configuration. */
+export function createBookKeeper(hosts: readonly string[], ports: BookKeeperPorts): BookKeeper {
+  const { book, network, clock, log } = ports;
+  let cancel = (): void => {};
+
+  function start(): void {
+    cancel = clock.after(SAVE_MS, saveAndAgain);
+    for (const host of hosts) void locate(host);
+  }
+
+  function saveAndAgain(): void {
+    save();
+    start();
+  }
+
+  /** A configured host is known again by its address in digits, which may change. */
+  async function locate(host: string): Promise<void> {
+    try {
+      book.locate(host, await network.resolve(host));
+    } catch (cause) {
+      log.debug('peer.unknown-host', { host, why: (cause as Error).message });
+    }
+  }
+
+  function save(): void {
+    try {
+      book.save();
+    } catch (cause) {
+      log.warn('peers.not-saved', { why: (cause as Error).message });
+    }
+  }
+
+  return {
+    start,
+    stop() {
+      cancel();
+      save();
+    },
+  };
+}
