@@ -16,11 +16,13 @@ import type { Header } from '../block/header.ts';
 import { type Consensus, isBetter, isFromFuture, type Parent } from '../consensus/consensus.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { Ahead } from './ahead.ts';
-import { type AppliedBlock, type Blockchain, type Inside, type Tip, tipOf } from './blockchain.ts';
+import type { AppliedBlock } from './block-applier.ts';
+import type { Blockchain, Inside } from './blockchain.ts';
 import { consensusView } from './consensus-view.ts';
 import type { Equivocations } from './equivocation.ts';
 import type { InvalidBlocks } from './invalid-blocks.ts';
 import { headerRowAt, heightOf } from './stored-blocks.ts';
+import { type Tip, tipOf } from './tip.ts';
 import {
   decodeTransactions,
   type KnownVerdicts,

@@ -15,8 +15,10 @@ import type { KeyedView } from '../ledger/head.ts';
 import { allGood, type ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { Ahead } from './ahead.ts';
-import { type AppliedBlock, type Blockchain, tipOf } from './blockchain.ts';
+import type { AppliedBlock } from './block-applier.ts';
+import type { Blockchain } from './blockchain.ts';
 import { headerRowAt } from './stored-blocks.ts';
+import { tipOf } from './tip.ts';
 import { decodeTransactions, NOTHING_KNOWN, verifyBlock } from './verify-block.ts';
 
 export const importLimits = {

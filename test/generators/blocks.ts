@@ -9,7 +9,7 @@
 
 import { ApiError } from '../../src/base/errors.ts';
 import type { Block } from '../../src/block/block.ts';
-import type { Tip } from '../../src/chain/blockchain.ts';
+import type { Tip } from '../../src/chain/tip.ts';
 import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';

@@ -5,9 +5,10 @@
 import { equal, latin1 } from '../../base/bytes.ts';
 import { Recent } from '../../base/recent.ts';
 import type { Header } from '../../block/header.ts';
-import type { Blockchain, Tip } from '../../chain/blockchain.ts';
+import type { Blockchain } from '../../chain/blockchain.ts';
 import type { InvalidBlocks } from '../../chain/invalid-blocks.ts';
 import { headerRowAt, heightOf } from '../../chain/stored-blocks.ts';
+import type { Tip } from '../../chain/tip.ts';
 import { type Consensus, isBetter } from '../../consensus/consensus.ts';
 
 /**

@@ -10,8 +10,9 @@
 import { unlessOurs } from '../../base/assert.ts';
 import { equal } from '../../base/bytes.ts';
 import type { Clock, Log } from '../../base/ports.ts';
-import type { Blockchain, Tip } from '../../chain/blockchain.ts';
+import type { Blockchain } from '../../chain/blockchain.ts';
 import { headerRowAt } from '../../chain/stored-blocks.ts';
+import type { Tip } from '../../chain/tip.ts';
 import { isFromFuture } from '../../consensus/consensus.ts';
 import type { PeerHeads } from './peer-heads.ts';
 

@@ -1,0 +1,143 @@
+/**
+ * Applies blocks to overlays: each check that needs the state, and every effect. Nothing is
+ * committed here.
+ */
+import { assert } from '../base/assert.ts';
+import { equal } from '../base/bytes.ts';
+import { apiError } from '../base/errors.ts';
+import type { Histogram } from '../base/ports.ts';
+import type { Turns } from '../base/turns.ts';
+import { type Block, checkLimits, limitsOf } from '../block/block.ts';
+import type { HeaderRow } from '../block/header-row.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import type { Consensus } from '../consensus/consensus.ts';
+import type { KeyedView } from '../ledger/head.ts';
+import type { KeyedOverlay } from '../ledger/overlay.ts';
+import { scripts } from '../ledger/tables.ts';
+import { allGood } from '../tx/proof-verdicts.ts';
+import type { ChainRules } from '../tx/rules/chain-rules.ts';
+import type { Tx } from '../tx/transaction.ts';
+import type { Ahead } from './ahead.ts';
+import { type BlockDraft, openDraft } from './block-draft.ts';
+import { consensusView } from './consensus-view.ts';
+import {
+  type FeatureSupport,
+  requireKnownFeatures,
+  type VotingSettings,
+} from './feature-activation.ts';
+import type { Tip } from './tip.ts';
+import type { VerifiedBlock } from './verify-block.ts';
+
+export interface ApplierOptions {
+  readonly rules: ChainRules & VotingSettings;
+  readonly consensus: Consensus;
+  /** The features for which this node votes in its blocks. */
+  readonly support: FeatureSupport;
+  /** The most bytes of all transactions of a block (H-4). */
+  readonly transactionBytesMax: number;
+}
+
+export interface ApplierPorts {
+  readonly scheme: ChainScheme;
+  readonly turns: Turns;
+  /** The duration of the transactions of a block. */
+  readonly duration: Histogram | undefined;
+}
+
+export interface AppliedBlock {
+  readonly height: number;
+  readonly row: HeaderRow;
+  readonly txs: readonly Tx[];
+  readonly overlay: KeyedOverlay;
+}
+
+export class BlockApplier {
+  private readonly options: ApplierOptions;
+  private readonly ports: ApplierPorts;
+
+  constructor(options: ApplierOptions, ports: ApplierPorts) {
+    this.options = options;
+    this.ports = ports;
+  }
+
+  /** A draft of the block after `parent`. Throws ApiError where this release cannot judge it. */
+  draftOn(
+    base: KeyedView,
+    parent: Tip,
+    header: { readonly timestamp: number; readonly generator: Uint8Array },
+    ahead: Ahead,
+  ): BlockDraft {
+    const { rules, consensus, support } = this.options;
+    const { scheme, turns } = this.ports;
+    const { timestamp } = header;
+    const generator = scheme.addressOf(header.generator);
+    const draft = openDraft({ base, parent, timestamp, generator, rules, consensus, ahead, turns });
+    requireKnownFeatures(draft.context.features, support);
+    return draft;
+  }
+
+  /** Throws ApiError where the block breaks a rule. */
+  async apply(
+    base: KeyedView,
+    parent: Tip,
+    { block, txs, verdicts }: VerifiedBlock,
+    ahead: Ahead,
+  ): Promise<AppliedBlock> {
+    const { header } = block;
+    const { consensus, transactionBytesMax } = this.options;
+    const { turns, duration } = this.ports;
+    if (!equal(header.reference, parent.id)) {
+      throw apiError('Invalid', 'Broadcast block is not a child of the last block');
+    }
+    const draft = this.draftOn(base, parent, header, ahead);
+    const isActive = (id: number): boolean => draft.context.features.has(id);
+    checkLimits(block, limitsOf(transactionBytesMax, isActive));
+    this.requireUnscripted(base, header.generator);
+    consensus.verify(header, parent, consensusView(base, ahead.headers));
+    const measured = duration?.start();
+    assert(verdicts.length === txs.length, 'each transaction has its verdicts');
+    for (let i = 0; i < txs.length; i++) {
+      draft.add(txs[i]!, verdicts[i]!);
+      if (turns.due()) await turns.take();
+    }
+    measured?.();
+    return this.finish(draft, parent, block);
+  }
+
+  /** The genesis block, which has no parent, and whose transactions bear no proofs. */
+  async applyGenesis(base: KeyedView, block: Block, txs: readonly Tx[]): Promise<AppliedBlock> {
+    const { rules, consensus } = this.options;
+    const { timestamp } = block.header;
+    const generator = this.ports.scheme.addressOf(block.header.generator);
+    const draft = openDraft({ base, parent: undefined, timestamp, generator, rules, consensus });
+    for (const tx of txs) draft.add(tx, allGood(tx));
+    return this.finish(draft, undefined, block);
+  }
+
+  /** Closes a draft that has all transactions of the block. */
+  async finish(draft: BlockDraft, parent: Tip | undefined, block: Block): Promise<AppliedBlock> {
+    const fee = await draft.finish(block.header);
+    return {
+      height: draft.context.height,
+      overlay: draft.overlay,
+      txs: draft.txs,
+      row: {
+        header: block.header,
+        blockSize: block.bytes.length,
+        transactionCount: draft.txs.length,
+        fee,
+        score: (parent?.score ?? 0n) + this.options.consensus.score(block.header.consensus),
+      },
+    };
+  }
+
+  private requireUnscripted(base: KeyedView, generatorKey: Uint8Array): void {
+    const { addressOf, addressToText } = this.ports.scheme;
+    const generator = addressOf(generatorKey);
+    if (base.get(scripts, generator) === undefined) return;
+    throw apiError(
+      'Invalid',
+      `Account '${addressToText(generator)}' is scripted are therefore not allowed to forge blocks`,
+    );
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * The head of the chain, and the only way to move it: one durable commit.
+ *
+ * Invariants: readers see the old head or the new one and nothing between; listeners are called
+ * after the commit, in the order of the blocks.
+ */
+import { AssertionError, assert } from '../base/assert.ts';
+import { ApiError, apiError } from '../base/errors.ts';
+import { tellAll } from '../base/listeners.ts';
+import type { Clock, Histogram, Log, Store } from '../base/ports.ts';
+import type { Turns } from '../base/turns.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import type { ConsensusView } from '../consensus/consensus.ts';
+import { type Committer, createCommitter } from '../ledger/commit.ts';
+import { createHead, type KeyedView } from '../ledger/head.ts';
+import type { Step } from '../ledger/step-encoder.ts';
+import { stateHashes, tables, undo } from '../ledger/tables.ts';
+import type { Tx } from '../tx/transaction.ts';
+import type { AppliedBlock } from './block-applier.ts';
+import { indexWrites } from './block-index.ts';
+import { CONSENSUS_TABLES, consensusView } from './consensus-view.ts';
+import { foundingWrites } from './origin.ts';
+import { newestHeader } from './stored-blocks.ts';
+import { type Tip, tipOf } from './tip.ts';
+import { droppedBy, type Unwinding, unwindTo } from './unwinding.ts';
+
+export interface ChainHeadPorts {
+  readonly scheme: ChainScheme;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly turns: Turns;
+  /** The duration of a commit. */
+  readonly duration: Histogram | undefined;
+}
+
+export interface BlockEvent {
+  readonly tip: Tip;
+  readonly block: AppliedBlock;
+}
+
+export interface ChainListener {
+  /**
+   * Called before anything changes, with the transactions that `rolledBack` will receive; the chain
+   * waits until they are stored.
+   */
+  rollingBack?(txs: readonly Tx[]): Promise<void>;
+  block?(event: BlockEvent): void;
+  /** The transactions of removed blocks that the new chain does not contain, oldest first. */
+  rolledBack?(tip: Tip, txs: readonly Tx[]): void;
+}
+
+export class ChainHead {
+  readonly view: KeyedView;
+  private readonly ports: ChainHeadPorts;
+  private readonly committer: Committer;
+  private readonly listeners = new Set<ChainListener>();
+  private newest: Tip | undefined;
+
+  constructor(undoDepth: number, ports: ChainHeadPorts) {
+    const { store, scheme, turns } = ports;
+    const head = createHead(store, scheme);
+    this.view = head;
+    this.ports = ports;
+    this.committer = createCommitter({
+      store,
+      head,
+      tables,
+      undo: undo.id,
+      stateHashes: stateHashes.id,
+      undoDepth,
+      turns,
+    });
+    this.newest = this.readTip();
+  }
+
+  /** True before `found`. */
+  get isEmpty(): boolean {
+    return this.newest === undefined;
+  }
+
+  get tip(): Tip {
+    assert(this.newest !== undefined, 'the chain has its genesis block');
+    return this.newest;
+  }
+
+  /** Writes the genesis block into an empty store. */
+  async found(block: AppliedBlock): Promise<void> {
+    const id = block.row.header.signature;
+    const extra = [...foundingWrites(id, this.ports.scheme), ...this.indexOf([block])];
+    await this.write({ blocks: [block], extra }, () => {
+      this.newest = tipOf(1, block.row);
+    });
+  }
+
+  /**
+   * Writes consecutive blocks on the head, or on the state that `unwinding` leaves, in one write;
+   * resolves when the head has moved. Throws ApiError where the store refuses the write, and the
+   * head stays.
+   */
+  async commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): Promise<void> {
+    if (blocks.length === 0 && unwinding === undefined) return;
+    const dropped = unwinding === undefined ? [] : droppedBy(unwinding, blocks);
+    if (dropped.length > 0) {
+      await Promise.all(Array.from(this.listeners, (one) => one.rollingBack?.(dropped)));
+    }
+    const extra = this.indexOf(blocks);
+    const step =
+      unwinding === undefined ? { blocks, extra } : { unwound: unwinding.unwound, blocks, extra };
+    await this.write(step, () => {
+      const last = blocks.at(-1);
+      this.newest = last === undefined ? this.readTip() : tipOf(last.height, last.row);
+      if (unwinding !== undefined) this.tell((one) => one.rolledBack?.(this.tip, dropped));
+      for (const block of blocks) {
+        const tip = tipOf(block.height, block.row);
+        this.tell((one) => one.block?.({ tip, block }));
+      }
+    });
+  }
+
+  /** The state at a lower height as consensus reads it. Throws ApiError where it is too old. */
+  consensusAt(height: number): ConsensusView {
+    return consensusView(this.committer.unwind(this.tip.height, height, CONSENSUS_TABLES).overlay);
+  }
+
+  /** The state at a lower height as a base for blocks; changes nothing yet. */
+  unwind(to: number): Promise<Unwinding> {
+    return unwindTo(to, this.tip.height, this.view, this.committer, this.ports.clock);
+  }
+
+  listen(listener: ChainListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private readTip(): Tip | undefined {
+    const row = newestHeader(this.view);
+    return row && tipOf(row.height, row);
+  }
+
+  private *indexOf(blocks: readonly AppliedBlock[]) {
+    for (const block of blocks) yield* indexWrites(block, block.overlay, this.ports.scheme);
+  }
+
+  private tell(what: (listener: ChainListener) => void): void {
+    tellAll(this.listeners, this.ports.log, what);
+  }
+
+  /**
+   * `landed` runs in the step that moves the head. A failure of the store is not the fault of the
+   * input.
+   */
+  private async write(step: Step, landed: () => void): Promise<void> {
+    const { log, duration } = this.ports;
+    const measured = duration?.start();
+    try {
+      await this.committer.commit(step, landed);
+    } catch (cause) {
+      if (cause instanceof AssertionError || cause instanceof ApiError) throw cause;
+      log.error('chain.write-failed', { height: this.newest?.height ?? 0, why: String(cause) });
+      throw apiError('StatusCheckFailed', 'the chain cannot be written to disk');
+    }
+    measured?.();
+  }
+}
