@@ -1,6 +1,6 @@
 /**
  * What a handler may return besides the value of its reply schema: another status, a text, or JSON
- * that is already printed. A plain value is printed by the server with status 200.
+ * that is already printed. The server prints a plain value with status 200.
  */
 import { isOurs } from '../base/assert.ts';
 import { ApiError, apiError } from '../base/errors.ts';
@@ -13,7 +13,7 @@ import { refusalOf } from '../codec/refusal.ts';
 
 export const JSON_TYPE = 'application/json';
 
-/** A finished answer. */
+/** A complete answer. */
 export class Answer implements HttpReply {
   readonly status: number;
   readonly type: string;
@@ -39,8 +39,8 @@ export class Answer implements HttpReply {
 const NONE: readonly (readonly [string, string])[] = [];
 
 /**
- * JSON text of a value. Codecs print their own 64-bit integers, so the replacer that looks at each
- * value, three times as slow, runs only where a bare bigint is met.
+ * The JSON text of a value. Codecs print their own 64-bit integers. The replacer that checks every
+ * value is three times as slow, so it runs only where a bare bigint is found.
  */
 export function print(value: unknown): string {
   try {
@@ -50,24 +50,29 @@ export function print(value: unknown): string {
   }
 }
 
-/** Status 200 with JSON printed by the caller: hot paths keep such texts in caches. */
+/**
+ * Status 200 with JSON that the caller has printed; frequent requests keep such texts in caches.
+ */
 export const printed = (json: string): Answer => new Answer(200, JSON_TYPE, json);
 
-/** JSON with a status of its own. */
+/** JSON with another status. */
 export const answer = (status: number, value: unknown): Answer =>
   new Answer(status, JSON_TYPE, print(value));
 
 /**
- * The bodies without a code that clients know: `{"status":"error","details":"…"}` (rest.md#errors).
+ * Bodies without a code, as clients know them: `{"status":"error","details":"…"}` (rest.md#errors).
  */
 export const details = (status: number, text: string): Answer =>
   answer(status, { status: 'error', details: text });
 
-/** A state that may pass: the client may come back in so many seconds. */
+/** A state that may pass: the client may try again after this many seconds. */
 const UNAVAILABLE = 503;
 const RETRY = [['retry-after', '1']] as const;
 
-/** Turns whatever a handler threw into an answer; only the log learns of the unexpected. */
+/**
+ * Turns the error that a handler threw into an answer. An unexpected error is written to the log
+ * only.
+ */
 export function refusal(error: unknown, log: Log, where: string): Answer {
   const known = toApiError(error);
   if (known !== undefined) {
@@ -86,7 +91,7 @@ function toApiError(error: unknown): ApiError | undefined {
   }
   if (error instanceof StoreCorruptError) return apiError('StoreDamaged');
   if (!(error instanceof ApiError)) return undefined;
-  // This refusal always has both fields, whatever part of the node made it.
+  // This refusal always has both fields, whichever part of the node made it.
   if (error.entry === 'MalformedJson' && !('validationErrors' in error.extra)) {
     return error.with({ cause: null, validationErrors: {} });
   }

@@ -1,8 +1,8 @@
 /**
- * Who may call a protected endpoint (rest.md#api-keys-in-requests; decisions 12, 18, 38).
+ * Access to protected endpoints (rest.md#api-keys-in-requests; decisions 12, 18, 38).
  *
- * Invariants: the secret is judged by the hash of what was sent, compared without early exit, and
- * before a byte of the body is looked at; without a configured hash no request passes.
+ * Invariants: the hash of the received secret is compared without early exit, before any byte of
+ * the body is read; without a configured hash no request passes.
  */
 import { base58 } from '../base/base58.ts';
 import { utf8 } from '../base/bytes.ts';
@@ -18,8 +18,8 @@ type Hashes = Pick<CryptoFamily, 'secureHash'>;
 export type Guard = (request: HttpRequest) => ApiError | undefined;
 
 /**
- * The guard of each access level; undefined where everybody passes. Throws Base58Error where a
- * configured hash is none.
+ * The guard of each access level; undefined where every request passes. Throws Base58Error where a
+ * configured hash is not Base58.
  */
 export function createGuards(
   settings: ApiSettings,
@@ -50,7 +50,7 @@ export function createGuards(
 const decoded = (hash: string | undefined): Uint8Array | undefined =>
   hash === undefined || hash === '' ? undefined : base58.decode(hash);
 
-/** The current header wins over the historical one. */
+/** The current header wins over the old one. */
 function secretOf(request: HttpRequest): string {
   const current = request.header('x-api-key');
   return current === '' ? request.header('api_key') : current;
@@ -65,13 +65,13 @@ function matches(
   const hash = hashes.secureHash(utf8(secret));
   let found = false;
   for (const expected of allowed) {
-    // No short circuit: which of the hashes matched must not show in the time.
+    // No short circuit: the time must not show which of the hashes matched.
     if (expected !== undefined) found = sameSecret(hash, expected) || found;
   }
   return found;
 }
 
-/** Time depends on the length alone. */
+/** The time depends on the length alone. */
 function sameSecret(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
@@ -79,7 +79,7 @@ function sameSecret(a: Uint8Array, b: Uint8Array): boolean {
   return difference === 0;
 }
 
-/** From this machine itself, and not handed on by a proxy on it. */
+/** True for a request from this machine that no local proxy has forwarded. */
 function isLocal(request: HttpRequest): boolean {
   if (request.header('forwarded') !== '' || request.hasHeader('x-forwarded-')) return false;
   const address = request.remoteAddress();

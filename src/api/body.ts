@@ -1,10 +1,10 @@
 /**
- * Request bodies: text to JSON to the value a route's schema describes (rest.md#numbers,
+ * Request bodies: from text to JSON to the value that a route's schema describes (rest.md#numbers,
  * rest.md#errors).
  *
- * The schema is read directly rather than compiled: the answers name each bad field the way
- * clients of the reference know it, 64-bit integers keep every digit and may come as strings, and
- * the bad fields are reported together, up to 20 of them: reading ends there.
+ * The schema is interpreted rather than compiled. So the answers name each bad field as clients of
+ * the reference expect, and 64-bit integers keep every digit and may come as strings. Bad fields
+ * are reported together, up to 20; reading ends there.
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import { type ApiError, apiError } from '../base/errors.ts';
@@ -20,7 +20,7 @@ import type { Body } from './route.ts';
 export const Int64 = Type.Unsafe<bigint | number>({ type: 'integer', format: 'int64' });
 export const Int32 = Type.Unsafe<number>({ type: 'integer', format: 'int32' });
 
-/** A JSON body that follows the schema; unknown fields are dropped, null means absent. */
+/** A JSON body that follows the schema. Unknown fields are dropped; null means absent. */
 export function json<T extends TSchema>(schema: T): Body<Static<T>> {
   const read = reader(schema);
   return {
@@ -31,8 +31,8 @@ export function json<T extends TSchema>(schema: T): Body<Static<T>> {
 }
 
 /**
- * The same where one member of the object may be a text of many megabytes: it is handed on as its
- * ASCII bytes, a view of the body, and everything else is parsed without it.
+ * The same where one member of the object may be a text of many megabytes. That text is passed on
+ * as its ASCII bytes, a view of the body; everything else is parsed without it.
  */
 export function jsonAround<T extends TSchema>(name: string, schema: T): Body<Static<T>> {
   const read = reader(schema);
@@ -57,17 +57,19 @@ function cutOut(bytes: Uint8Array, name: string): Cut | undefined {
   }
 }
 
-/** The same where no body at all is legal. */
+/** The same where the body may be missing. */
 export function optionalJson<T extends TSchema>(schema: T): Body<Static<T> | undefined> {
   return { ...json(schema), optional: true };
 }
 
-/** A JSON object that the handler passes on as it is: transactions have their own codecs. */
+/**
+ * A JSON object that the handler passes on unchanged, because transactions have their own codecs.
+ */
 export function jsonObject(schema: JsonSchema): Body<JsonObject> {
   return { type: 'application/json', schema, parse: (bytes) => readObject(textOf(bytes)) };
 }
 
-/** The raw body as a UTF-8 text, whatever its content type says. */
+/** The raw body as UTF-8 text, whatever its content type. */
 export const plainText: Body<string> = {
   type: 'text/plain',
   schema: { type: 'string' },
@@ -85,7 +87,7 @@ function readJson(text: string): unknown {
     if (error instanceof TooManyValues) {
       throw apiError('TooBigSequence', `The body holds more than ${limits.body.values} values`);
     }
-    // SyntaxError, or RangeError on absurd nesting.
+    // SyntaxError, or RangeError on extreme nesting.
     throw malformed([]);
   }
 }
@@ -111,7 +113,7 @@ interface Node {
   readonly anyOf?: readonly Node[];
 }
 
-/** What is wrong with a body: so many problems tell a client enough. */
+/** The problems of a body; this many tell a client enough. */
 const PROBLEMS_MAX = 20;
 
 class Problems {
@@ -162,7 +164,7 @@ function read(node: Node, value: unknown, path: string, problems: Problems): unk
   }
 }
 
-/** Throws ApiError TooBigSequence before the first element is looked at. */
+/** Throws ApiError TooBigSequence before the first element is read. */
 function readElements(
   { items = {}, maxItems = 0 }: Node,
   values: readonly unknown[],
@@ -207,7 +209,7 @@ function readInteger(format: string, value: unknown, path: string, problems: Pro
   return undefined;
 }
 
-/** The first alternative that fits; the problems are those of the last one. */
+/** The first alternative that fits; otherwise the problems are those of the last one. */
 function readAny(
   nodes: readonly Node[],
   value: unknown,

@@ -1,4 +1,6 @@
-/** What a route may cost, put together from its declarations: schema of the body, costs of its own. */
+/**
+ * The budget of a route, calculated from its declaration: the schema of its body and its own costs.
+ */
 import type { Budget } from '../base/budget.ts';
 import type { JsonSchema } from '../codec/codec.ts';
 import { limits } from './limits.ts';
@@ -15,7 +17,7 @@ export function budgetOf({ body, cost = {} }: Pick<AnyRoute, 'body' | 'cost'>): 
   };
 }
 
-/** Whether its requests may have to wait for others, and are refused while too many do. */
+/** True where requests of the route may wait for others, and are refused while too many wait. */
 export const mayWait = (route: Pick<AnyRoute, 'method' | 'body' | 'cost'>): boolean =>
   route.method === 'POST' || budgetOf(route).inTurns;
 

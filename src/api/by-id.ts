@@ -1,6 +1,6 @@
 /**
- * What has an id, as clients send ids: any bytes. What has not the length of an id is the id of
- * nothing; the ledger asserts the length, since inside the node a wrong one is a mistake of ours.
+ * Lookups by ids as clients send them: any bytes. Bytes of another length than an id match nothing.
+ * The ledger asserts the length, because a wrong length inside the node is a fault of the node.
  */
 import { BLOCK_ID_BYTES, ID_BYTES } from '../base/sizes.ts';
 import { findTransaction, heightOf, type StoredTx } from '../chain/stored-blocks.ts';
@@ -9,7 +9,7 @@ import { type Contract, contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { type Policy, policyOf } from '../ledger/policies.ts';
 
-/** Could name an asset, a contract, a policy. */
+/** True where the bytes may be the id of an asset, a contract or a policy. */
 export const isId = (id: Uint8Array): boolean => id.length === ID_BYTES;
 const isBlockId = (id: Uint8Array): boolean => id.length === BLOCK_ID_BYTES;
 

@@ -1,6 +1,6 @@
 /**
- * A typed client from the same declarations that the server mounts: parameters by name, the body
- * the route reads, the reply it promises. Integers beyond 2^53 arrive as bigint.
+ * A typed client from the same declarations that the server uses: parameters by name, the body that
+ * the route reads, the reply that it declares. Integers above 2^53 arrive as bigint.
  */
 import type { Static, TSchema } from 'typebox';
 import type { HttpAnswer, HttpClient } from '../base/http.ts';
@@ -13,7 +13,7 @@ export interface ClientOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A parameter as the caller has it; it is encoded for its place. */
+/** A parameter in the caller's form; the client encodes it for its place. */
 export type Argument = string | number | bigint | boolean;
 
 export interface CallArguments<P extends Params, Q extends Params, B> {
@@ -22,11 +22,13 @@ export interface CallArguments<P extends Params, Q extends Params, B> {
   readonly body?: B;
 }
 
-/** The node answered with a status of 400 and above. */
+/** The node answered with a status of 400 or above. */
 export class RefusedError extends Error {
   override name = 'RefusedError';
   readonly status: number;
-  /** The code of the catalogue; the text of a compile error; undefined where there is neither. */
+  /**
+   * The code of the catalogue, or the text of a compile error; undefined where there is neither.
+   */
   readonly code: number | string | undefined;
   readonly body: unknown;
 

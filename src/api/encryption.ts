@@ -1,7 +1,8 @@
 /**
  * Encryption between accounts with the keys of this node's keystore
- * (accounts.md#encryption-between-accounts). Rejects with MissingSenderPrivateKey where the own key is
- * absent or the password wrong, with InvalidPublicKey for a key with which no shared secret exists.
+ * (accounts.md#encryption-between-accounts). Rejects with MissingSenderPrivateKey where the
+ * keystore lacks the key or the password is wrong, and with InvalidPublicKey for a key with which
+ * no shared secret exists.
  */
 import { base58 } from '../base/base58.ts';
 import { apiError } from '../base/errors.ts';
@@ -17,13 +18,13 @@ import type { Services } from './services.ts';
 
 type Needs = Pick<Services, 'keystore' | 'family' | 'random' | 'clock'>;
 
-/** Whose private key is used, and the password that it may have. */
+/** The account whose private key is used, and its password, if it has one. */
 export interface KeyOwner {
   readonly address: Uint8Array;
   readonly password: string | undefined;
 }
 
-/** An envelope for each recipient, in their order. */
+/** An envelope for each recipient, in the order of the recipients. */
 export const separate = (
   from: KeyOwner,
   recipients: readonly Uint8Array[],
@@ -47,7 +48,7 @@ export const common = (
     return encryptCommon(family, key, recipients, plain, random, createTurns(clock));
   });
 
-/** Undefined where not everything authenticates; the texts are as `decryptText` reads them. */
+/** Undefined where authentication fails; `decryptText` reads the texts. */
 export const decrypted = (
   to: KeyOwner,
   senderPublicKey: Uint8Array,
@@ -59,7 +60,7 @@ export const decrypted = (
     decryptText(family, key, senderPublicKey, encryptedText, wrappedKey),
   );
 
-/** The key leaves memory when the work is done. */
+/** The key is overwritten when the work is done. */
 async function withKey<T>(
   { address, password }: KeyOwner,
   keystore: Needs['keystore'],

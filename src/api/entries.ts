@@ -1,4 +1,4 @@
-/** Data entries of accounts and contracts: their JSON, and which of them a client asks for. */
+/** Data entries of accounts and contracts: their JSON, and the selection that a client requests. */
 import Type, { type Static } from 'typebox';
 import { integer } from '../base/json.ts';
 import { base64 } from '../codec/text.ts';
@@ -26,17 +26,17 @@ function valueJson({ type, value }: DataValue): unknown {
   return type === 'binary' ? base64.encode(value) : value;
 }
 
-/** Which part of an account's or contract's entries is asked for. */
+/** The requested part of the entries of an account or contract. */
 export interface EntriesQuery {
   readonly offset: number;
   readonly limit: number;
-  /** Keys that pass; absent: all. */
+  /** Selects keys; absent: all keys pass. */
   readonly accepts?: (key: string) => boolean;
 }
 
 /**
- * The rows whose key is accepted, after `offset`, at most `limit`. Each one that is passed over gives
- * undefined, so that the caller may pause there.
+ * The rows with an accepted key, after `offset`, at most `limit`. Each skipped row gives undefined,
+ * so that the caller may pause there.
  */
 export function* entriesPage(
   rows: Iterable<EntryRow>,

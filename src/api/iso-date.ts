@@ -1,6 +1,7 @@
 /**
- * ISO 8601 text of a time, always with milliseconds and Z. Clocks are ports here, so the runtime's
- * own Date stays out; days become dates by counting in eras of 400 years that begin in March.
+ * The ISO 8601 text of a time, always with milliseconds and Z. It does not use the runtime's Date,
+ * because clocks are ports. Days become dates by counting in periods of 400 years that begin in
+ * March.
  */
 const DAY_MS = 86_400_000;
 const ERA_DAYS = 146_097;

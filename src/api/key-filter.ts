@@ -1,22 +1,25 @@
 /**
  * Regular expressions of clients (`matches`), matched in linear time by re2js. The runtime's own
- * engine backtracks: a few characters of a pattern could hold the only thread for hours.
+ * engine backtracks, so a pattern of a few characters could block the main thread for hours.
  *
- * A counted repetition is as expensive as its body written out, and nested ones multiply. So the
- * product of all counts is bounded before anything is compiled.
+ * A counted repetition costs as much as its body written that many times, and nested repetitions
+ * multiply. So the product of all counts is limited before the pattern is compiled.
  */
 import type { RE2JS } from 're2js';
 import { apiError } from '../base/errors.ts';
 
 const PATTERN_CHARS_MAX = 500;
 const REPETITIONS_MAX = 2000;
-/** Characters of all keys of a request, each times the size of the pattern: seconds of work. */
+/**
+ * Characters of all keys of a request, each multiplied by the size of the pattern: seconds of work.
+ */
 const WORK_MAX = 200_000_000;
 
 /**
- * Whether the whole key matches. Rejects with ApiError BadKeyFilter where the pattern is malformed,
- * needs backtracking (back references, look-around), or is too expensive. The filter itself throws
- * ApiError AnswerTooBig once all keys together have taken too much work.
+ * A filter that accepts a key where the pattern matches all of it. Rejects with ApiError
+ * BadKeyFilter where the pattern is malformed, needs backtracking (back references, look-around),
+ * or is too expensive. The filter itself throws ApiError AnswerTooBig once all keys together have
+ * taken too much work.
  */
 export async function keyFilter(pattern: string): Promise<(key: string) => boolean> {
   const compiled = isCheap(pattern) ? await compile(pattern) : undefined;

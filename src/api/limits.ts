@@ -1,33 +1,33 @@
-/** Every bound of the REST API in one place (rest.md#limits-of-requests). */
+/** Every limit of the REST API in one place (rest.md#limits-of-requests). */
 import { KIB, MIB } from '../base/budget.ts';
 
 export const limits = {
-  /** Bytes of a request body, by kind of endpoint; over it: 400/611. */
+  /** Bytes of a request body, by kind of endpoint; above it: 400/611. */
   body: {
     json: MIB,
     sendData: 28 * MIB,
     encrypt: 165 * KIB,
-    /** Takes whatever `encrypt` may have given, which is a third longer. */
+    /** Accepts every result of `encrypt`, which is a third longer than its input. */
     decrypt: 256 * KIB,
     script: 64 * KIB,
-    /** Values in the JSON of a body, lists and objects among them; over it: 400/10. */
+    /** Values in the JSON of a body, including lists and objects; above it: 400/10. */
     values: 50_000,
   },
   /** Bytes of an answer. */
   answer: 16 * MIB,
-  /** That of confidential data as Base64. */
+  /** Bytes of an answer with confidential data as Base64. */
   dataAnswer: 28 * MIB,
   /** Rows of the store that an ordinary route reads. */
   rows: 1000,
-  /** Those that a list may read, and pass over. */
+  /** Rows that a list may read or skip. */
   listRows: 100_000,
-  /** Entries of an account or a contract that one call may pass over or list. */
+  /** Entries of an account or a contract that one call may skip or list. */
   entryRows: 1_000_000,
   /** Blocks or headers of one call. */
   blockRange: 100,
-  /** Blocks over which a lowest balance is looked for: each may cost one row. */
+  /** Blocks over which a lowest balance is calculated; each may cost one row. */
   confirmations: 100_000,
-  /** Addresses of one POST, and span of /addresses/seq. */
+  /** Addresses of one POST, and the range of /addresses/seq. */
   addresses: 1000,
   contractIds: 100,
   contractKeys: 100,
@@ -37,9 +37,9 @@ export const limits = {
   base58Message: 64 * KIB,
   encryption: {
     recipients: 1000,
-    /** Bytes of text over all recipients, where each gets a ciphertext of its own. */
+    /** Bytes of text over all recipients, where each gets its own ciphertext. */
     separateBytes: 8 * MIB,
   },
-  /** Validated addresses that are kept decoded. */
+  /** Validated addresses that stay decoded in a cache. */
   knownAddresses: 65_536,
 } as const;

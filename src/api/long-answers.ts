@@ -1,10 +1,10 @@
 /**
- * Makes long answers: a few at a time, the others in a line; each for two milliseconds, then the
- * rest of the event loop has its turn.
+ * Makes long answers. A few are made at a time, and the others wait in a queue. Each runs for two
+ * milliseconds; then the rest of the event loop runs.
  *
  * Invariants: an answer shows one state of the chain; it ends with a refusal as soon as it has more
- * rows or bytes than its budget allows; all answers in the making together hold a bounded number of
- * bytes, and those of a finished one are freed when it has left.
+ * rows or bytes than its budget allows; the bytes of all unfinished answers together are limited,
+ * and those of a finished answer are freed when it has been sent.
  */
 import type { Budget } from '../base/budget.ts';
 import { MIB } from '../base/budget.ts';
@@ -17,13 +17,17 @@ import type { Services } from './services.ts';
 
 const AT_ONCE = 4;
 const WAITING_MAX = 256;
-/** Bytes of all answers in the making: one of the longest while it grows, and several ordinary ones. */
+/**
+ * Bytes of all unfinished answers: one of the longest while it grows, and several ordinary ones.
+ */
 const BYTES_MAX = 28 * MIB;
 /** Shorter answers stay texts. */
 const TEXT_CHARS_MAX = 32 * 1024;
 
 export interface LongAnswers {
-  /** At once where it is short and nothing waits. Throws, or rejects with, ApiError. */
+  /**
+   * Synchronous where the answer is short and no other waits. Throws, or rejects with, ApiError.
+   */
   reply(answer: LongAnswer, budget: Budget): HttpReply | Promise<HttpReply>;
 }
 
@@ -96,12 +100,15 @@ async function proceed(
     while (!write(pieces, output, turns));
     return output.reply();
   } finally {
-    // Whatever the generator still holds, a cursor of the store above all.
+    // Releases what the generator still holds, above all a cursor of the store.
     pieces.return?.();
   }
 }
 
-/** The text so far; beyond a few kilobytes its bytes, outside the heap and freed when they have left. */
+/**
+ * The text so far. Above a few kilobytes it becomes bytes outside the heap, which are freed when
+ * they have been sent.
+ */
 class Output {
   private readonly bytesMax: number;
   /** Bytes held by all outputs. */
@@ -151,7 +158,7 @@ class Output {
     return grown;
   }
 
-  /** Nothing may be added any more. */
+  /** Ends the output; nothing may be added afterwards. */
   reply(): HttpReply {
     if (this.buffer === undefined) return new Answer(200, JSON_TYPE, this.texts.join(''));
     this.spill();
@@ -161,7 +168,7 @@ class Output {
     return new Answer(200, JSON_TYPE, buffer.subarray(0, this.filled), undefined, sent);
   }
 
-  /** From here on its bytes belong to the reply, or to nothing. */
+  /** From here on the bytes belong to the reply, or are free. */
   settle(): void {
     if (this.buffer !== undefined) free(this.buffer);
     this.memory.bytes -= this.held;
@@ -169,5 +176,5 @@ class Output {
   }
 }
 
-/** At once, where the collector would come for it after many megabytes more. */
+/** Frees the memory at once; the garbage collector would do so only after many more megabytes. */
 const free = (buffer: Buffer<ArrayBuffer>): void => void buffer.buffer.transfer(0);

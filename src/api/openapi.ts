@@ -12,7 +12,9 @@ import { type AnyRoute, type Body, pathNames } from './route.ts';
 
 export interface Description {
   readonly version: string;
-  /** `Transaction`, `SignedTransaction`, `UnsignedTransaction` and what they refer to. */
+  /**
+   * `Transaction`, `SignedTransaction`, `UnsignedTransaction`, and the schemas that they refer to.
+   */
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
 }
 
@@ -71,15 +73,15 @@ export function openApi(routes: readonly AnyRoute[], { version, schemas }: Descr
       schemas: { ...OPEN, ...schemas, Error: ERROR },
       responses: {
         Refused: {
-          description: 'Refused: the body says why.',
+          description: 'Refused; the body gives the reason.',
           content: errorContent,
         },
         TooMuch: {
-          description: 'The answer would be over the budget of this operation: ask for less.',
+          description: 'The answer would exceed the budget of this operation; request less.',
           content: errorContent,
         },
         Overloaded: {
-          description: 'Too much work waits: ask again after the seconds of `Retry-After`.',
+          description: 'The node is overloaded; try again after the seconds in `Retry-After`.',
           headers: { 'Retry-After': { schema: { type: 'integer', minimum: 1 } } },
           content: errorContent,
         },
@@ -92,14 +94,14 @@ const errorContent = {
   'application/json': { schema: { $ref: '#/components/schemas/Error' } },
 };
 
-/** What stands for the transactions where no schemas are given. */
+/** Schemas for transactions where none are given. */
 const OPEN: Readonly<Record<string, JsonSchema>> = {
   Transaction: { type: 'object', required: ['type', 'id'] },
   SignedTransaction: { type: 'object', required: ['type', 'senderPublicKey'] },
   UnsignedTransaction: { type: 'object', required: ['type'] },
 };
 
-/** Compile errors have a text where all others have a code. */
+/** Compile errors have a text where all other errors have a code. */
 const ERROR: JsonSchema = {
   type: 'object',
   properties: {
@@ -134,7 +136,10 @@ function pathsOf(routes: readonly AnyRoute[]): Document {
   return paths;
 }
 
-/** Aliases that say the same; incomplete paths only exist to be refused by the right error. */
+/**
+ * The other paths with the same meaning. Incomplete paths are left out: they exist only to get the
+ * right error.
+ */
 function otherSpellings(route: AnyRoute): readonly string[] {
   const complete = pathNames(route.path).length;
   return (route.also ?? []).filter(
@@ -184,7 +189,7 @@ function operation(route: AnyRoute, path: string): Document {
         ? {}
         : {
             503: {
-              description: 'Not well: the body says why.',
+              description: 'Unhealthy; the body gives the reasons.',
               content: { 'application/json': { schema: route.unavailable } },
             },
           }),
@@ -194,11 +199,11 @@ function operation(route: AnyRoute, path: string): Document {
   };
 }
 
-/** A text is bounded as the whole body is. */
+/** The limit of the whole body also limits a text. */
 const bodySchema = ({ type, schema }: NonNullable<AnyRoute['body']>, maxLength: number) =>
   type === 'text/plain' ? { ...schema, maxLength } : schema;
 
-/** An empty requirement beside the key says that the key may not be needed. */
+/** An empty requirement beside the key says that the key may be unnecessary. */
 function securityOf(access: AnyRoute['access']): readonly Document[] {
   const key = { 'API-Key': [] };
   return access === 'loopbackOrApiKey' || access === 'cryptoKey' ? [key, {}] : [key];

@@ -1,6 +1,7 @@
 /**
- * Pages for people: the explorer and the interface description. Their files lie in a folder `page`
- * as the browser gets them. Whatever starts a node reads these files and hands them over.
+ * Pages for people: the explorer and the interface description. The browser gets their files
+ * unchanged from a folder `page`. The command that starts a node reads these files and passes them
+ * in.
  */
 import type { HttpReply, HttpRoute } from '../base/http.ts';
 import { Answer } from './answer.ts';
@@ -14,7 +15,7 @@ export interface Pages {
   readonly docs?: PageFiles;
 }
 
-// Nothing from elsewhere, nothing inline, and no other site may frame the page.
+// The page may load nothing from elsewhere and nothing inline, and no other site may frame it.
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,7 +31,7 @@ const HEADERS = [
   ['content-security-policy', POLICY],
   ['x-content-type-options', 'nosniff'],
   ['referrer-policy', 'no-referrer'],
-  // A release brings all files anew.
+  // A new release replaces all files.
   ['cache-control', 'no-cache'],
 ] as const;
 
@@ -41,7 +42,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** The files below `folder`; `index.html` is served at `index`. */
+/** The files of `folder`; `index.html` is served at `index`. */
 export function pageRoutes(files: PageFiles, folder: string, index: string): HttpRoute[] {
   const routes: HttpRoute[] = [];
   for (const [name, bytes] of files) {
@@ -62,5 +63,5 @@ export const fixed = (pattern: string, reply: HttpReply): HttpRoute => ({
   handle: () => reply,
 });
 
-/** The reply that sends the client to another path for good. */
+/** The reply that redirects the client permanently. */
 export const movedTo = (path: string): Answer => new Answer(308, '', '', [['location', path]]);

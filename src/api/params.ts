@@ -2,8 +2,8 @@
  * The kinds of path and query parameters, each with its check, its error and its JSON Schema
  * (rest.md#parameters). A parameter is text that was percent-decoded once.
  *
- * Invariant: what a kind throws is the documented answer; `BadNumber` alone is collected, because
- * an answer lists every bad number of the request.
+ * Invariant: the error that a kind throws is the documented answer. Only `BadNumber` is collected,
+ * because an answer lists every bad number of the request.
  */
 import { base58 } from '../base/base58.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
@@ -17,7 +17,7 @@ export interface Param<T> {
   readonly optional?: boolean;
   /** Throws ApiError or BadNumber. */
   parse(text: string, scheme: ChainScheme): T;
-  /** The value of an absent one, where it is optional. */
+  /** The value of an absent parameter, where it is optional. */
   readonly otherwise?: T;
 }
 
@@ -26,23 +26,23 @@ export type ParamValues<P extends Params> = {
   readonly [K in keyof P]: P[K] extends Param<infer T> ? T : never;
 };
 
-/** A number that is none, or outside its range; `message` is a line of the answer. */
+/** A text that is no number, or a number outside its range; `message` is a line of the answer. */
 export class BadNumber extends Error {
   override name = 'BadNumber';
 }
 
-/** An address in both forms; `text` is the canonical one, without prefix. */
+/** An address in both forms; `text` is the canonical form, without prefix. */
 export interface Address {
   readonly bytes: Uint8Array;
   readonly text: string;
 }
 
 const SIGNATURE_CHARS = 88;
-/** Longer texts are nothing that a path may name. */
+/** A longer text cannot be an id in a path. */
 const MAX_BASE58_CHARS = 128;
 const INTEGER = /^[+-]?\d{1,40}$/;
 
-/** The bytes, or undefined where the text is no Base58 or absurdly long. */
+/** The bytes, or undefined where the text is not Base58 or far too long. */
 export function fromBase58(text: string, maxChars = MAX_BASE58_CHARS): Uint8Array | undefined {
   if (text.length > maxChars) return undefined;
   try {
@@ -111,8 +111,8 @@ export const height = positive('Height of a block; the genesis block has 1.');
 export const timestamp = positiveLong('Milliseconds since 1970-01-01 UTC.');
 
 /**
- * A time that the state can be asked about. Times beyond 2^53 ms see what that one sees, and times
- * before 1970 see what was at its beginning.
+ * A time at which the state can be read. A time above 2^53 ms gives the same result as 2^53, and a
+ * time before 1970 the same as 1970.
  */
 export const timeOf = (timestamp: bigint | number): number =>
   Math.min(Math.max(0, Number(timestamp)), Number.MAX_SAFE_INTEGER);
@@ -176,7 +176,7 @@ export const optional = <T, D>(param: Param<T>, otherwise: D): Param<T | D> => (
   otherwise,
 });
 
-/** `true` or `false`, anything else is false. */
+/** `true` or `false`; any other text is false. */
 export const flag = (doc: string): Param<boolean> => ({
   doc,
   schema: { type: 'boolean' },

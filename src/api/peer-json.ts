@@ -1,4 +1,4 @@
-/** Peers in text forms: `<host name>/<address in digits>:<port>`. */
+/** Peers as text: `<host name>/<IP address>:<port>`. */
 import { isDigits, type PeerAddress, parseAddress } from '../network/messages/peer-address.ts';
 import type { KnownPlace } from '../network/peers/known-places.ts';
 import type { Session } from '../network/sessions/session.ts';
@@ -6,13 +6,13 @@ import type { PeersPort, Services } from './services.ts';
 
 type ShownSession = ReturnType<PeersPort['sessions']['all']>[number];
 
-/** In place of the digits of a name that this node has no session with; the JDK prints it so. */
+/** Replaces the IP address of a host name without a session; the JDK prints it like this. */
 const UNRESOLVED = '<unresolved>';
 
 const placeText = ({ host, port }: PeerAddress, digits = host): string =>
   isDigits(host) ? `/${host}:${port}` : `${host}/${digits}:${port}`;
 
-/** Without the port: `/1.2.3.4`, or the name before the stroke. */
+/** The text without the port: `/1.2.3.4`, or the name before the slash. */
 export function hostText(place: string): string {
   const host = parseAddress(place)?.host ?? place;
   return isDigits(host) ? `/${host}` : `${host}/${UNRESOLVED}`;
@@ -28,7 +28,7 @@ export const sessionJson = (
   peerNonce: session.nonce,
   applicationName: session.agent,
   applicationVersion: session.version,
-  // The handshake refuses a peer with another one.
+  // The handshake refuses a peer with another consensus type.
   applicationConsensus: consensus.type,
   nodeOwnerAddress: scheme.addressToText(session.owner),
 });

@@ -1,6 +1,6 @@
 /**
- * Long JSON answers as pieces of text: between two of them everything else in the event loop may
- * have its turn. `undefined` is a piece without text, from work that has nothing to show yet.
+ * Long JSON answers as pieces of text. Between two pieces the rest of the event loop may run.
+ * `undefined` is a piece without text, from work that has no result yet.
  */
 import { print } from './answer.ts';
 import type { Services } from './services.ts';
@@ -8,8 +8,8 @@ import type { Services } from './services.ts';
 export type Pieces = Iterable<string | undefined>;
 
 /**
- * An answer that is made piece by piece from one state of the chain: `make` gets services whose
- * reads show that state until the answer is complete.
+ * An answer that is made piece by piece from one state of the chain. `make` gets services that read
+ * this state until the answer is complete.
  */
 export class LongAnswer {
   readonly make: (services: Services) => Pieces;
@@ -21,7 +21,7 @@ export class LongAnswer {
 
 export const inTurns = (make: (services: Services) => Pieces): LongAnswer => new LongAnswer(make);
 
-/** A list of what `show` makes of the items; undefined ones are passed over. */
+/** A list of the results of `show`; undefined results are left out. */
 export function* listOf<T>(
   items: Iterable<T | undefined>,
   show: (item: T) => unknown,
@@ -37,7 +37,7 @@ export function* listOf<T>(
   yield before === '[' ? '[]' : ']';
 }
 
-/** A list of values that are pieces themselves; undefined ones are passed over. */
+/** A list of values that are pieces themselves; undefined ones are left out. */
 export function* joined(values: Iterable<Pieces | undefined>): Generator<string | undefined> {
   let before = '[';
   for (const value of values) {
@@ -62,7 +62,7 @@ export function* objectOf(
   yield before === '{' ? '{}' : '}';
 }
 
-/** An object that is printed at once but for its last member. */
+/** An object that is printed at once, except for its last member. */
 export function* endingWith(
   object: Readonly<Record<string, unknown>>,
   name: string,
@@ -74,7 +74,7 @@ export function* endingWith(
   yield '}';
 }
 
-/** `map` without a list in between. */
+/** `map` without an array in between. */
 export function* mapped<T, U>(items: Iterable<T>, change: (item: T) => U): Generator<U> {
   for (const item of items) yield change(item);
 }

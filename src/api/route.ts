@@ -2,7 +2,8 @@
  * How an endpoint is declared. One declaration gives the server its parsing and checks, the client
  * its types, and OpenAPI its text.
  *
- * Invariant: what a handler receives has passed access, parameters and body, in this order.
+ * Invariant: a request reaches the handler only after the checks of access, parameters and body, in
+ * this order.
  */
 import type { Static, TSchema } from 'typebox';
 import { assert } from '../base/assert.ts';
@@ -14,7 +15,7 @@ import type { Params, ParamValues } from './params.ts';
 import type { LongAnswer } from './pieces.ts';
 import type { Services } from './services.ts';
 
-/** Who may call (rest.md#api-keys-in-requests). */
+/** Access to a route (rest.md#api-keys-in-requests). */
 export type Access =
   | 'public'
   | 'apiKey'
@@ -22,7 +23,7 @@ export type Access =
   /** A secret that matches either hash. */
   | 'anyKey'
   | 'loopbackOrApiKey'
-  /** The API key if `rest-api.crypto-api-key` asks for it. */
+  /** The API key where `rest-api.crypto-api-key` requires it. */
   | 'cryptoKey';
 
 export type Group =
@@ -47,7 +48,7 @@ export type Group =
 export interface Body<T> {
   readonly type: 'application/json' | 'text/plain';
   readonly schema: JsonSchema;
-  /** True if no body at all is legal; `parse` is then not called. */
+  /** True if the body may be missing; `parse` is then not called. */
   readonly optional?: boolean;
   parse(bytes: Uint8Array): T;
 }
@@ -65,7 +66,7 @@ export interface RouteDef<P extends Params, Q extends Params, B, R extends TSche
   readonly method: 'GET' | 'POST';
   /** `/addresses/balance/{address}`. */
   readonly path: string;
-  /** Other paths with the same meaning; a parameter that such a path lacks is parsed from ''. */
+  /** Other paths with the same meaning. A parameter that such a path lacks is parsed from ''. */
   readonly also?: readonly string[];
   readonly access: Access;
   readonly group: Group;
@@ -74,11 +75,11 @@ export interface RouteDef<P extends Params, Q extends Params, B, R extends TSche
   readonly query?: Q;
   readonly body?: Body<B>;
   readonly reply: R;
-  /** The answer with status 503 where it is no ordinary refusal. */
+  /** The answer with status 503, where it differs from an ordinary refusal. */
   readonly unavailable?: TSchema;
   /** Content type of the 200 answer where it is not JSON. */
   readonly replyType?: string;
-  /** Where it differs from an ordinary route's (`budgetOf`). */
+  /** The parts of the budget that differ from an ordinary route's (`budgetOf`). */
   readonly cost?: Partial<Budget>;
   /** Lower-case names of the headers that `handle` reads. */
   readonly keep?: readonly string[];
@@ -96,7 +97,7 @@ export type Route<
   R extends TSchema = TSchema,
 > = RouteDef<P, Q, B, R>;
 
-/** An endpoint whose own types no longer matter: what lists of routes hold. */
+/** A route without its own types, for lists of routes. */
 export type AnyRoute = Omit<RouteDef<Params, Params, unknown, TSchema>, 'handle'> & {
   handle(request: RouteRequest<never, never, never>, services: Services): unknown;
 };

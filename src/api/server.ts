@@ -1,9 +1,9 @@
 /**
  * Routes on the HTTP port: access, parameters, body, handler, reply, in this order.
  *
- * Everything that can be decided before the first request is: a request finds its parsers in
- * arrays, allocates what it hands to the handler, and a synchronous handler is answered at once.
- * Nothing thrown below leaves this file.
+ * Everything that does not depend on the request is prepared at start. A request finds its parsers
+ * in arrays and allocates only the values for its handler. A synchronous handler is answered at
+ * once. No error of a handler leaves this file.
  */
 import { type ApiError, apiError } from '../base/errors.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../base/http.ts';
@@ -34,7 +34,7 @@ export function mount(routes: readonly AnyRoute[], services: Services): HttpRout
     [route.path, ...(route.also ?? [])].map((path) => [route, path] as const),
   );
   for (const [route, path] of paths) add(route, path, pathPattern(path), guards(route.access));
-  // Declared paths first: where one ends in a slash of its own, that slash has a meaning.
+  // Declared paths come first: where such a path ends with a slash, the slash has a meaning.
   for (const [route, path] of paths) {
     if (!path.endsWith('/')) add(route, path, `${pathPattern(path)}/`, guards(route.access));
   }
@@ -120,7 +120,7 @@ function readBody(body: NonNullable<AnyRoute['body']>, bytes: Uint8Array | undef
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * One line per bad number; a request with a single number has it in the singular
+ * One line for each bad number; where the route declares a single number, the text is singular
  * (rest.md#parameters).
  */
 function badNumbers(problems: readonly string[], declared: number): ApiError {

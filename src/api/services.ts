@@ -1,6 +1,6 @@
 /**
- * What the routes get of the node: the state of the chain, and of each part of the node what the
- * routes call, in the type of that part. Refusals are thrown as ApiError.
+ * What the routes get from the node: the state of the chain, and for each part of the node the
+ * functions that the routes call, in the types of that part. Refusals are thrown as ApiError.
  */
 import type { Clock, Log, Random, Verifier } from '../base/ports.ts';
 import type { FeatureSupport, VotingSettings } from '../chain/feature-activation.ts';
@@ -18,7 +18,7 @@ import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Fee } from '../tx/rules/fees.ts';
 import type { Tx } from '../tx/transaction.ts';
 
-/** The chain at one height: the committed head, or a state that stays as it is. */
+/** The chain at one height: the committed head, or a frozen state. */
 export interface ChainView {
   readonly view: LedgerView;
   /** Height of the last block. */
@@ -26,7 +26,7 @@ export interface ChainView {
 }
 
 export interface Snapshot extends ChainView {
-  /** Called within seconds: a snapshot keeps old pages of the store alive. */
+  /** Call it within seconds: a snapshot keeps old pages of the store alive. */
   release(): void;
 }
 
@@ -38,13 +38,13 @@ export interface Services extends ChainView {
   readonly random: Random;
   readonly log: Log;
   readonly verifier: Verifier;
-  /** The present state, frozen; its reads throw ApiError AnswerTooBig beyond so many rows. */
+  /** The current state, frozen; its reads throw ApiError AnswerTooBig above this many rows. */
   snapshot(rowsMax: number): Snapshot;
   readonly rules: ChainRules & VotingSettings;
   readonly features: FeatureSupport;
   readonly consensus: ConsensusSettings;
   readonly pool: PoolPort;
-  /** The least fee of a transaction, whose proofs are not looked at. Throws ApiError Invalid. */
+  /** The minimum fee of a transaction; its proofs are ignored. Throws ApiError Invalid. */
   feeOf(tx: Tx): Fee;
   readonly keystore: Pick<Keystore, 'addresses' | 'publicKey' | 'sign' | 'requestKey' | 'reload'>;
   readonly node: NodePort;
@@ -57,9 +57,9 @@ export interface Services extends ChainView {
 }
 
 export interface PoolPort extends Pick<Pool, 'submit' | 'list' | 'size' | 'bytes' | 'get'> {
-  /** Throws ApiError where this node takes and signs no transactions at all. */
+  /** Throws ApiError where this node accepts and signs no transactions. */
   admit?(): void;
-  /** Why it takes nothing any more; undefined while all is well. */
+  /** Why the pool accepts nothing any more; undefined while it works. */
   problem?(): string | undefined;
 }
 
@@ -81,15 +81,15 @@ export interface NodePort {
   /** The bare number, e.g. `1.1.0`. */
   readonly version: string;
   readonly owner: KeyHolder;
-  /** Who this node is to its peers: the holder of privacy.owner-address. */
+  /** The identity of this node to its peers: the holder of privacy.owner-address. */
   readonly identity: KeyHolder;
-  /** Why the store cannot be trusted; undefined while all is well. */
+  /** Why the store cannot be trusted; undefined while it works. */
   problem(): string | undefined;
   /** Starts an orderly exit; returns at once. */
   stop(): void;
 }
 
-/** One outcome of an execution as this node knows it. */
+/** One outcome of an execution, as this node knows it. */
 export interface ExecutionStatus {
   readonly sender: Uint8Array;
   readonly senderPublicKey: Uint8Array;
@@ -102,16 +102,16 @@ export interface ExecutionStatus {
 }
 
 export interface ContractRuns {
-  /** By timestamp; empty where nothing is known. */
+  /** By timestamp; empty where no outcome is known. */
   statuses(txId: Uint8Array): readonly ExecutionStatus[];
 }
 
 /** `blockchain.consensus.*`. */
 export interface ConsensusSettings {
   readonly type: 'pos' | 'poa';
-  /** Of PoS: `blockchain.custom.genesis.average-block-delay`. */
+  /** Only PoS: `blockchain.custom.genesis.average-block-delay`. */
   readonly averageBlockDelay: Duration;
-  /** These and the following are those of PoA. */
+  /** Only PoA, like the following ones. */
   readonly roundDuration: Duration;
   readonly syncDuration: Duration;
   readonly banDurationBlocks: number;
@@ -125,7 +125,7 @@ export interface Duration {
   readonly text: string;
 }
 
-/** `rest-api.*` as far as the routes read it. */
+/** The settings `rest-api.*` that the routes read. */
 export interface ApiSettings {
   readonly sdkCompatible: boolean;
   readonly transactionsByAddressLimit: number;

@@ -12,7 +12,7 @@ import { transactionById } from './by-id.ts';
 import { limits } from './limits.ts';
 import type { Services } from './services.ts';
 
-/** The JSON of a transaction; its schema is made from the transaction types. */
+/** The JSON of a transaction; the transaction types give its schema. */
 export const Transaction = Type.Unsafe<Record<string, unknown>>({
   $ref: '#/components/schemas/Transaction',
 });
@@ -28,7 +28,7 @@ export const Balance = Type.Object({
 /** A transaction together with the height of its block. */
 export type ConfirmedTx = Pick<StoredTx, 'tx' | 'height'>;
 
-/** A transaction of the chain; `height` last, as clients of the reference show it. */
+/** A transaction of the chain; `height` comes last, as in the reference. */
 export function confirmedJson(
   { tx, height }: ConfirmedTx,
   { scheme }: Pick<Services, 'scheme'>,
@@ -38,7 +38,7 @@ export function confirmedJson(
   return json;
 }
 
-/** The same with `status` of a lease and the `lease` of a cancellation. */
+/** The same, with the `status` of a lease and the `lease` of a cancellation. */
 export function extendedJson(
   confirmed: ConfirmedTx,
   services: Pick<Services, 'scheme' | 'view'>,

@@ -1,10 +1,10 @@
-/** The explorer: a page that shows the chain to people, from this node's own REST API alone. */
+/** The explorer: a page that shows the chain to people. It uses only the REST API of this node. */
 import type { HttpRoute } from '../../base/http.ts';
 import { fixed, movedTo, type PageFiles, pageRoutes } from '../pages.ts';
 
 const PAGE = '/explorer';
 
-/** The names in the page are relative to /explorer, so that a proxy may put it below a path. */
+/** The links in the page are relative to /explorer, so that a proxy may serve it below a path. */
 export const explorerRoutes = (files: PageFiles): HttpRoute[] => [
   ...pageRoutes(files, PAGE, PAGE),
   fixed(`${PAGE}/`, movedTo(PAGE)),

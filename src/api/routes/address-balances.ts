@@ -16,7 +16,7 @@ import { AddressList, Balance as BalanceShape } from '../shapes.ts';
 
 const group = 'addresses';
 
-/** The text of an address holds nothing that JSON escapes. */
+/** The text of an address needs no escapes in JSON. */
 const balanceText = (address: string, confirmations: number, balance: bigint) =>
   `{"address":"${address}","confirmations":${confirmations},"balance":${balance}}`;
 
@@ -33,7 +33,9 @@ const lowest = ({ bytes, text }: params.Address, confirmations: number, of: Bala
     yield balanceText(text, confirmations, balance);
   });
 
-const someBlocks = params.nonNegative('Blocks that the balance lasted; 0 means now.');
+const someBlocks = params.nonNegative(
+  'Number of blocks over which the lowest balance counts; 0 means now.',
+);
 
 const confirmations: typeof someBlocks = {
   ...someBlocks,
@@ -50,7 +52,7 @@ const balance = route({
   path: '/addresses/balance/{address}',
   access: 'public',
   group,
-  doc: 'Balance of an address, what it leased out included.',
+  doc: 'Balance of an address, including the amount leased out.',
   params: { address: params.address },
   reply: BalanceShape,
   handle: ({ params: { address } }, { view }) => present(view, address, regular),
@@ -74,7 +76,7 @@ const effectiveNow = route({
   path: '/addresses/effectiveBalance/{address}',
   access: 'public',
   group,
-  doc: 'Effective balance: without what is leased out, with what is leased in.',
+  doc: 'Effective balance: without the amount leased out, with the amount leased in.',
   params: { address: params.address },
   reply: BalanceShape,
   handle: ({ params: { address } }, { view }) => present(view, address, effective),
@@ -117,7 +119,7 @@ function detailsOf(
   };
 }
 
-/** Details of the valid addresses in their order, then a refusal for each other one. */
+/** Details of the valid addresses in their order, then a refusal for each invalid one. */
 function detailsOfMany(texts: readonly string[], { scheme }: Services) {
   const good: params.Address[] = [];
   const bad: Record<string, unknown>[] = [];
@@ -136,11 +138,11 @@ function detailsOfMany(texts: readonly string[], { scheme }: Services) {
   );
 }
 
-/** What is read of an account for its balance and that of the last thousand blocks. */
+/** Rows read for the balance of an account, and for that of its last thousand blocks. */
 const ACCOUNT_ROWS = 1010;
 const detailsCost = { inTurns: true, rows: limits.addresses * ACCOUNT_ROWS };
 
-// Where the kind of a reply depends on a setting, its schema lists both.
+// A setting decides the kind of the reply, so the schema lists both kinds.
 const AnyDetails = Type.Unsafe<unknown>({ anyOf: [Type.Array(Details), Details] });
 const DetailsOfMany = Type.Array(Type.Unknown());
 

@@ -65,7 +65,7 @@ const signText = route({
   },
 });
 
-// Both spellings of the key's name are in use.
+// Clients use both spellings of the key's name.
 const ToVerify = Type.Object({
   message: Type.String(),
   publickey: Type.Optional(Type.String()),

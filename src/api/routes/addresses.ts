@@ -37,7 +37,7 @@ const seq = route({
   path: '/addresses/seq/{from}/{to}',
   access: 'public',
   group,
-  doc: 'Addresses of the keystore by their places, both ends included, counted from 0.',
+  doc: 'Addresses of the keystore by position, counted from 0, both ends included.',
   params: { from: params.nonNegative('First place.'), to: params.positive('Last place.') },
   reply: Type.Array(Type.String()),
   handle({ params: { from, to } }, { keystore }) {
@@ -79,7 +79,7 @@ function validity(text: string, services: Services) {
     : { addressOrAlias: text, valid: false, reason };
 }
 
-/** Why this is neither an address nor a registered alias. */
+/** Why this text is neither an address nor a registered alias. */
 function invalidity(text: string, { scheme, view }: Services): string | undefined {
   const looksLikeAddress =
     text.startsWith('address:') || params.fromBase58(text)?.length === ADDRESS_BYTES;
@@ -183,7 +183,7 @@ const data = route({
 const dataOfKey = route({
   method: 'GET',
   path: '/addresses/data/{address}/{key}',
-  // The empty key is a key.
+  // The empty key is a valid key.
   also: ['/addresses/data/{address}/'],
   access: 'public',
   group,

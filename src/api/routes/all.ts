@@ -1,4 +1,4 @@
-/** Every group of endpoints: one line makes the endpoints of a file part of the interface. */
+/** All groups of endpoints. One line adds the endpoints of a file to the interface. */
 export { activation, leasing } from './activation.ts';
 export { addresses } from './addresses.ts';
 export { alias } from './alias.ts';

@@ -1,4 +1,4 @@
-/** Who has how much of an asset, now and at past heights. */
+/** The holders of an asset and their balances, now and at past heights. */
 import Type from 'typebox';
 import { apiError } from '../../base/errors.ts';
 import { holdersOf } from '../../ledger/assets.ts';
@@ -37,7 +37,7 @@ const distribution = route({
   path: '/assets/{assetId}/distribution',
   access: 'public',
   group,
-  doc: 'Who has how much of an asset.',
+  doc: 'The holders of an asset and their balances.',
   cost: { inTurns: true, rows: limits.entryRows },
   params: { assetId: assetOfDistribution },
   reply: Amounts,
@@ -48,7 +48,7 @@ const distribution = route({
     }),
 });
 
-/** A number of the paged distribution, whose errors are texts of their own. */
+/** A number of the paged distribution, which has its own error texts. */
 const counted = (doc: string, problem: (value: number) => string | undefined) => ({
   doc,
   schema: { type: 'integer', format: 'int32', minimum: 1 },
@@ -65,11 +65,11 @@ const distributionAt = route({
   path: '/assets/{assetId}/distribution/{height}/limit/{limit}',
   access: 'public',
   group,
-  doc: 'Who had how much of an asset at a past height, page by page.',
+  doc: 'The holders of an asset and their balances at a past height, page by page.',
   cost: { inTurns: true, rows: limits.listRows },
   params: {
     assetId: assetOfDistribution,
-    height: counted('A height below the present one.', (value) =>
+    height: counted('A height below the current one.', (value) =>
       value > 0 ? undefined : 'Height should be greater than zero',
     ),
     limit: counted('The most addresses to list.', (value) =>
@@ -100,14 +100,14 @@ const distributionAt = route({
 export interface HoldersPage {
   readonly items: readonly Holder[];
   readonly hasNext: boolean;
-  /** The next page begins beyond it, which need not be among the items. */
+  /** The next page begins after this address, which need not be among the items. */
   readonly last: Uint8Array | undefined;
 }
 
-/** Those who held nothing at the height are passed over, but no more of them in one answer. */
+/** The answer skips addresses without a balance at that height, but only this many of them. */
 const VISITED_MAX = 10_000;
 
-/** In the order of addresses, those beyond `after`; at most `limit`. */
+/** In the order of addresses, starting after `after`; at most `limit`. */
 export function* pageAt(
   view: LedgerView,
   assetId: Uint8Array,

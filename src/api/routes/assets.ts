@@ -83,7 +83,7 @@ const balance = route({
   path: '/assets/balance/{address}/{assetId}',
   access: 'public',
   group,
-  doc: 'What an address has of one asset; 0 of an unknown one.',
+  doc: 'The balance of an address in one asset; 0 for an unknown asset.',
   params: { address: params.address, assetId: assetOfBalance },
   reply: Type.Object({ address: Type.String(), assetId: Type.String(), balance: Int64 }),
   handle: ({ params: { address, assetId } }, { view }) => ({
@@ -103,7 +103,7 @@ const balancesOfMany = route({
   body: json(AddressList),
   reply: Type.Record(Type.String(), Type.Array(Holding)),
   handle({ body: { addresses } }, services) {
-    // By address, so that one that comes twice is read once.
+    // By address, so that a repeated address is read once.
     const read = new Map(
       addresses.map((given) => {
         const { text, bytes } = params.readAddress(given, services.scheme);
@@ -160,7 +160,7 @@ const details = route({
   path: '/assets/details/{assetId}',
   access: 'public',
   group,
-  doc: 'What is known of an asset; the quantity is the present one.',
+  doc: 'The details of an asset, with its current quantity.',
   params: { assetId: assetOfDetails },
   query: { full: params.optional(params.flag('Accepted for clients; changes nothing.'), false) },
   reply: Type.Unsafe<unknown>(Details),

@@ -18,7 +18,7 @@ const group = 'blocks';
 const NO_BLOCK = JSON.stringify({ status: 'error', details: 'No block for this height' });
 const NO_CHILD = JSON.stringify({ status: 'error', details: 'No child blocks' });
 
-/** Rows of one block: its transactions, and for each the state of a lease. */
+/** The rows of one block: its transactions, and the state of a lease for each. */
 const blockCost = { inTurns: true, rows: limits.listRows };
 const blocksCost = { inTurns: true, rows: limits.entryRows };
 
@@ -26,7 +26,7 @@ const from = params.positive('First height.');
 const to = params.positive('Last height, at most 99 above the first.');
 const Height = Type.Object({ height: Int32 });
 
-/** Height of the block with this signature. Throws ApiError BlockNotFound. */
+/** The height of the block with this signature. Throws ApiError BlockNotFound. */
 export function heightOf(signature: Uint8Array, { view }: Pick<ChainView, 'view'>): number {
   const height = heightById(view, signature);
   if (height === undefined) throw apiError('BlockNotFound', base58.encode(signature));
@@ -39,7 +39,7 @@ function headerAt(view: LedgerView, height: number): PlacedHeader | undefined {
   return row && { height, ...row };
 }
 
-/** The whole block at the height that `find` gives, shown from one state of the chain. */
+/** The whole block at the height that `find` gives, from one state of the chain. */
 const block = (
   find: (services: Services) => number,
   { extended = false, absent = NO_BLOCK } = {},
@@ -210,7 +210,11 @@ const ofGenerator = route({
   access: 'public',
   group,
   doc: 'The blocks of one generator among up to 100 heights.',
-  params: { address: params.text('Address of the generator; a malformed one has none.'), from, to },
+  params: {
+    address: params.text('Address of the generator; a malformed address matches no block.'),
+    from,
+    to,
+  },
   reply: Type.Array(Block),
   cost: blocksCost,
   handle({ params: { address, from, to } }, { scheme }) {

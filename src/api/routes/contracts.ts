@@ -120,7 +120,7 @@ const status = route({
   params: { id: params.executableId },
   reply: Type.Array(Status),
   handle({ params: { id } }, services) {
-    // Only a node that runs contracts knows how they ended.
+    // Only a node that runs contracts knows the outcomes.
     const known = services.runs?.statuses(id) ?? [];
     if (known.length === 0) throw apiError('ExecutionResultNotFound', base58.encode(id));
     return known.map((item) => statusJson(item, services));

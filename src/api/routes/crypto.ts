@@ -30,7 +30,7 @@ function checkAlgorithm({ cryptoAlgo = 'aes' }: { readonly cryptoAlgo?: string }
   if (cryptoAlgo !== 'aes') throw badField('cryptoAlgo', 'error.expected.validenumvalue');
 }
 
-/** The parts of a request to encrypt, each checked; `copies`: sealed once for each recipient. */
+/** The checked parts of a request to encrypt; `copies`: encrypted once for each recipient. */
 function readRequest(
   body: Type.Static<typeof ToEncrypt>,
   copies: boolean,
@@ -38,7 +38,7 @@ function readRequest(
 ) {
   checkAlgorithm(body);
   const sender = params.readAddress(body.sender, scheme).bytes;
-  // Known before the keys are read: those are many, and this says whether anything will be done.
+  // Checked before the keys are read: there may be many, and without this key nothing can be done.
   if (keystore.publicKey(sender) === undefined) throw apiError('MissingSenderPrivateKey');
   const keys = body.recipientsPublicKeys;
   const plain = utf8(body.encryptionText);
@@ -54,7 +54,7 @@ const encryptSeparate = route({
   path: '/crypto/encryptSeparate',
   access: 'cryptoKey',
   group,
-  doc: 'Encrypts a text for each recipient with a key of its own.',
+  doc: 'Encrypts a text for each recipient separately, each with its own key.',
   cost: { bytesIn: limits.body.encrypt },
   body: json(ToEncrypt),
   reply: Type.Array(
@@ -80,7 +80,7 @@ const encryptCommon = route({
   path: '/crypto/encryptCommon',
   access: 'cryptoKey',
   group,
-  doc: 'Encrypts a text once, with its key wrapped for each recipient.',
+  doc: 'Encrypts a text once, and wraps its key for each recipient.',
   cost: { bytesIn: limits.body.encrypt },
   body: json(ToEncrypt),
   reply: Type.Object({
@@ -106,7 +106,7 @@ const decrypt = route({
   path: '/crypto/decrypt',
   access: 'cryptoKey',
   group,
-  doc: 'Decrypts a text for a key of the keystore; the text may be Base64 or, of old, Base58.',
+  doc: 'Decrypts a text for a key of the keystore; the text may be Base64 or, from older clients, Base58.',
   cost: { bytesIn: limits.body.decrypt },
   body: json(
     Type.Object({

@@ -1,6 +1,6 @@
 /**
- * Health for supervisors and load balancers: alive means that a restart would
- * not help, ready means that clients are served well. 200 or 503, each with its reasons.
+ * Health for supervisors and load balancers. Alive: a restart would not help. Ready: the node
+ * serves clients well. The answer is 200, or 503 with the reasons.
  */
 import Type from 'typebox';
 import { headerRowAt } from '../../chain/stored-blocks.ts';
@@ -25,7 +25,7 @@ const Ready = Type.Object({
   peers: Int32,
 });
 
-/** What only an operator or a restart can mend. */
+/** Faults that only an operator or a restart can remove. */
 function* faults({ node, pool }: Services): Generator<Reason> {
   const store = node.problem();
   if (store !== undefined) yield { code: 'store', message: store };
@@ -62,11 +62,11 @@ const ready = route({
   query: {
     maxBlocksBehind: params.optional(
       params.nonNegative(
-        `Rounds without a block that are still well; without it ${BLOCKS_BEHIND_MAX}.`,
+        `Rounds without a block that still count as healthy; default ${BLOCKS_BEHIND_MAX}.`,
       ),
       BLOCKS_BEHIND_MAX,
     ),
-    minPeers: params.optional(params.nonNegative('Connected nodes needed; without it 0.'), 0),
+    minPeers: params.optional(params.nonNegative('Connected nodes required; default 0.'), 0),
   },
   reply: Ready,
   unavailable: Ready,
@@ -74,7 +74,7 @@ const ready = route({
     const { view, clock } = services;
     const height = services.height();
     const tipAge = Math.max(0, clock.now() - (headerRowAt(view, height)?.header.timestamp ?? 0));
-    // The round of the last block is over after one interval, the next may take one too.
+    // The round of the last block ends after one interval, and the next block may take another.
     const intervals = Math.floor(tipAge / Math.max(1, blockIntervalMs(services)));
     const blocksBehind = Math.max(0, intervals - 1);
     const peers = services.peers?.sessions.all().length ?? 0;

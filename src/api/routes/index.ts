@@ -1,4 +1,7 @@
-/** Every endpoint of the node, group by group in alphabetical order; typed ones are in their files. */
+/**
+ * All endpoints of the node, with the groups in alphabetical order. The typed endpoints are in the
+ * files of the groups.
+ */
 import type { AnyRoute } from '../route.ts';
 import * as groups from './all.ts';
 

@@ -19,7 +19,7 @@ const config = route({
   path: '/node/config',
   access: 'public',
   group,
-  doc: 'What a client must know of the network: its letter, its consensus, its fees.',
+  doc: 'What a client must know about the network: chain id, consensus, fees.',
   reply: Type.Object({
     version: Type.String(),
     'platform-crypto': Type.Boolean(),
@@ -94,7 +94,7 @@ const owner = route({
   path: '/node/owner',
   access: 'public',
   group,
-  doc: 'The account this node belongs to.',
+  doc: 'The account that owns this node.',
   reply: Type.Object({ address: Type.String(), publicKey: Type.String() }),
   handle: (_request, { node, scheme }) => ({
     address: scheme.addressToText(node.owner.address),
@@ -107,10 +107,10 @@ const stop = route({
   path: '/node/stop',
   access: 'apiKey',
   group,
-  doc: 'Stops the node in order.',
+  doc: 'Stops the node in an orderly way.',
   reply: Type.Object({ stopped: Type.Boolean() }),
   handle(_request, { node, clock }) {
-    // The answer must leave before the listener closes.
+    // The answer must be sent before the listener closes.
     clock.after(0, () => node.stop());
     return { stopped: true };
   },

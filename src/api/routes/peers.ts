@@ -50,7 +50,7 @@ const connect = route({
   },
 });
 
-/** So many of a list are shown. */
+/** The answer shows at most this many of a list. */
 const firstOf = <T>(list: readonly T[] = []): readonly T[] => list.slice(0, limits.peers);
 
 const Connected = Type.Object({
@@ -97,7 +97,7 @@ const suspended = route({
   path: '/peers/suspended',
   access: 'public',
   group,
-  doc: 'Addresses that are left alone for a while.',
+  doc: 'Addresses that the node does not dial for a while.',
   reply: Type.Array(Suspended),
   handle: (_request, { peers }) =>
     firstOf(peers?.penalties.suspended()).map(({ place, since }) => ({
@@ -126,7 +126,7 @@ const clearBlacklist = route({
   path: '/peers/clearblacklist',
   access: 'apiKey',
   group,
-  doc: 'Ends all blacklisting.',
+  doc: 'Clears the blacklist.',
   reply: Type.Object({ result: Type.String() }),
   handle(_request, { peers }) {
     peers?.penalties.clearBlacklist();
@@ -164,7 +164,7 @@ const hostname = route({
   also: ['/privacy/hostname/{address}'],
   access: 'public',
   group,
-  doc: 'Where the node of an owner is connected from.',
+  doc: 'The address from which the node of an owner is connected.',
   params: { address: params.address },
   reply: Type.Object({
     connected: Type.Boolean(),

@@ -1,6 +1,6 @@
 /**
- * Policies, and the doors to private data. The lists are state of the chain;
- * without a storage the methods on data answer 613 once the key is right.
+ * Policies, and access to private data. The lists are state of the chain. On a node without storage
+ * the methods on data answer 613, after the check of the key.
  */
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
@@ -132,7 +132,7 @@ const hashes = route({
   also: ['/privacy/{policyId}/getHashes'],
   access: 'public',
   group,
-  doc: 'Hashes of the data that the chain knows of a policy.',
+  doc: 'Hashes of the data of a policy, as recorded on the chain.',
   cost: { inTurns: true, rows: limits.entryRows },
   params: { policyId: params.policyId },
   reply: Strings,
@@ -197,7 +197,7 @@ interface Place {
   readonly policyId?: Uint8Array;
 }
 
-/** A JSON text, or the bare Base64 for clients that read that (decision 36). */
+/** A JSON text, or the bare Base64 for clients that request it (decision 36). */
 async function dataAt({ hash, policyId }: Place, http: HttpRequest, services: Services) {
   const isBare = services.settings.sdkCompatible || /^\s*text\/plain/.test(http.header('accept'));
   const { pieces, length } = await storage(services).data(hash, policyId);
@@ -263,7 +263,7 @@ const getInfo = route({
   also: ['/privacy/getinfo/{hash}'],
   access: 'privacyKey',
   group,
-  doc: 'What was stored beside private data.',
+  doc: 'The metadata stored with private data.',
   params: { hash: dataHash },
   reply: ItemInfo,
   handle: ({ params: at }, services) => infoAt(at, services),
@@ -275,7 +275,7 @@ const getInfoOf = route({
   also: ['/privacy/{policyId}/getinfo/{hash}'],
   access: 'privacyKey',
   group,
-  doc: 'What was stored beside private data of one policy.',
+  doc: 'The metadata stored with private data of one policy.',
   params: { policyId: params.policyId, hash: dataHash },
   reply: ItemInfo,
   handle: ({ params: at }, services) => infoAt(at, services),
@@ -299,7 +299,7 @@ const forceSync = route({
   path: '/privacy/forceSync',
   access: 'anyKey',
   group,
-  doc: 'Fetches missing data of the policies this node belongs to.',
+  doc: 'Fetches missing data of all policies of which this node is a recipient.',
   body: optionalJson(
     Type.Object({
       policy: Type.Optional(Type.String()),

@@ -49,7 +49,7 @@ const info = route({
 
 const NO_LIMIT = apiError('Invalid', 'invalid.limit');
 
-/** Its one error is a text of its own. */
+/** Its only error has a text of its own. */
 const listLimit: params.Param<number> = {
   doc: 'The most transactions to list, from 0.',
   schema: { type: 'integer', format: 'int32', minimum: 0 },
@@ -65,7 +65,7 @@ const ofAddress = route({
   also: ['/transactions/address/{address}', '/transactions/address/{address}/limit'],
   access: 'public',
   group,
-  doc: 'Transactions that involve an address, newest first: an array that holds one array.',
+  doc: 'Transactions that involve an address, newest first: an array inside an array.',
   cost: { inTurns: true, rows: limits.listRows },
   params: { address: params.address, limit: listLimit },
   query: {
@@ -92,7 +92,10 @@ const ofAddress = route({
   },
 });
 
-/** A mass transfer lists, for one who did not send it, only what it brought that address. */
+/**
+ * For an address that did not send a mass transfer, the list shows only the transfers to that
+ * address.
+ */
 function listed(item: ConfirmedTx, address: params.Address, services: Services): unknown {
   const json = confirmedJson(item, services);
   const transfers = json['transfers'];
@@ -123,7 +126,7 @@ const unconfirmedSize = route({
   path: '/transactions/unconfirmed/size',
   access: 'public',
   group,
-  doc: 'How many transactions wait in the pool.',
+  doc: 'The number of transactions in the pool.',
   reply: Type.Object({ size: Int32, sizeInBytes: Int64 }),
   handle: (_request, { pool }) => ({ size: pool.size(), sizeInBytes: pool.bytes() }),
 });
@@ -164,7 +167,7 @@ const calculateFee = route({
   path: '/transactions/calculateFee',
   access: 'public',
   group,
-  doc: 'The least fee of a transaction; sender, fee and proofs are not looked at.',
+  doc: 'The minimum fee of a transaction; sender, fee and proofs are ignored.',
   body: pricedBody,
   reply: Type.Object({
     feeAssetId: Type.Union([Type.String(), Type.Null()]),
@@ -179,7 +182,7 @@ const calculateFee = route({
   },
 });
 
-/** Signs with a key of the keystore what the request leaves unsigned. */
+/** Fills in what the request leaves open, and signs with a key of the keystore. */
 async function signed(body: JsonObject, services: Services): Promise<Tx> {
   const { scheme, keystore, clock, feeOf, pool, view } = services;
   pool.admit?.();
@@ -196,7 +199,7 @@ async function signed(body: JsonObject, services: Services): Promise<Tx> {
   return draft.seal([await keystore.sign(draft.signer, password ?? undefined, draft.message)]);
 }
 
-/** Of a request that may mean two layouts, the one that was signed; the first if none was. */
+/** Where a request may mean two layouts, the one whose signature is valid; the first if none is. */
 async function signedOne(candidates: readonly [Tx, ...Tx[]], { verifier }: Services): Promise<Tx> {
   if (candidates.length > 1) {
     for (const tx of candidates) {
@@ -208,7 +211,7 @@ async function signedOne(candidates: readonly [Tx, ...Tx[]], { verifier }: Servi
   return candidates[0];
 }
 
-/** Refusals by the state show the transaction they are about (rest.md#errors). */
+/** Refusals by the state contain the transaction that they concern (rest.md#errors). */
 const STATE_REFUSALS: ReadonlySet<ErrorName> = new Set([
   'StateCheckFailed',
   'WrongProof',
@@ -270,7 +273,7 @@ const broadcast = route({
   },
 });
 
-/** Throws ApiError unless this node has what the hash of a type 114 stands for (decision 30). */
+/** Throws ApiError unless this node has the data whose hash a type 114 contains (decision 30). */
 async function requireData({ type, version, fields }: Tx, { privacy }: Services): Promise<void> {
   if (type !== policyDataHash.type) return;
   const item = { policyId: fields['policyId'], hash: fields['dataHash'] };

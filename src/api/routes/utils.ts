@@ -31,7 +31,7 @@ const hashSecure = route({
   path: '/utils/hash/secure',
   access: 'public',
   group,
-  doc: 'Secure hash of the UTF-8 bytes of the body; API key hashes are made with it.',
+  doc: 'Secure hash of the UTF-8 bytes of the body; API keys are hashed with it.',
   body: plainText,
   reply: Hash,
   handle: ({ body }, { family }) => ({
@@ -58,7 +58,7 @@ const seedOfLength = route({
   access: 'public',
   group,
   doc: 'Random bytes.',
-  params: { length: params.positive('How many bytes, at most 1024.') },
+  params: { length: params.positive('The number of bytes, at most 1024.') },
   reply: Seed,
   handle({ params: { length } }, { random }) {
     if (length > limits.seedBytes) throw apiError('TooBigSequence');
@@ -114,7 +114,7 @@ const reloadWallet = route({
   path: '/utils/reload-wallet',
   access: 'loopbackOrApiKey',
   group,
-  doc: 'Reads the keystore anew. A call from this machine needs no key.',
+  doc: 'Reads the keystore again. A call from this machine needs no key.',
   reply: Type.Object({ message: Type.String() }),
   async handle(_request, { keystore }) {
     await keystore.reload();

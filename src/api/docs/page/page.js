@@ -1,5 +1,5 @@
-// The page of the interface description: reads the description, lists the endpoints by group and
-// sends requests. Plain DOM, no markup from data, so nothing the node says can become code.
+// The page of the interface description. It lists the endpoints by group and sends requests. Data
+// never become markup, so an answer of the node cannot run as code.
 const byId = (id) => document.getElementById(id);
 const groups = byId('groups');
 
@@ -12,7 +12,7 @@ function element(name, properties = {}, ...children) {
 const resolve = (schema, doc) =>
   schema?.$ref ? (doc.components.schemas[schema.$ref.split('/').pop()] ?? {}) : (schema ?? {});
 
-/** A value of the right shape to start from. */
+/** An example value of the right shape. */
 function sample(given, doc, depth = 0) {
   const schema = resolve(given, doc);
   if (depth > 4) return null;

@@ -1,4 +1,4 @@
-/** Pages of accounts and assets, and of who takes part in the network. */
+/** Pages of accounts and assets, and of the participants of the network. */
 
 import { intervalOf } from './chain.js';
 import {
@@ -154,7 +154,7 @@ export async function aliasPage({ signal, argument }) {
 export async function assetPage({ signal, argument }) {
   const asset = await get(path`assets/details/${argument}`, signal);
   const holders = h('div', {});
-  const button = h('button', { type: 'button' }, 'Show who has it');
+  const button = h('button', { type: 'button' }, 'Show holders');
   button.addEventListener('click', async () => {
     button.disabled = true;
     try {
@@ -183,7 +183,7 @@ export async function assetPage({ signal, argument }) {
           'Sponsored',
           asset.minSponsoredAssetFee === null
             ? 'no'
-            : h('span', {}, 'least fee ', amount(asset.minSponsoredAssetFee, asset.decimals)),
+            : h('span', {}, 'minimum fee ', amount(asset.minSponsoredAssetFee, asset.decimals)),
         ],
         ['Script', asset.scripted ? 'yes' : 'no'],
       ]),
@@ -200,7 +200,7 @@ function holderTable(distribution, { decimals }) {
     ['Address', ([address]) => addressLink(address)],
     ['Amount', ([, units]) => amount(units, decimals), 'number'],
   ];
-  return portions(rows, (some) => table('Holders', columns, some, 'Nobody has any of it.'));
+  return portions(rows, (some) => table('Holders', columns, some, 'No address holds this asset.'));
 }
 
 export async function networkPage({ signal }) {
@@ -260,7 +260,7 @@ const peerTable = (peers) =>
       ['Version', (peer) => peer.applicationVersion],
     ],
     peers,
-    'This node is connected to no other.',
+    'This node has no connection to another node.',
   );
 
 const featureTable = (features) =>
@@ -283,10 +283,10 @@ const feeTable = ({ minimumFee }) =>
       ['Least fee', ([, fee]) => amount(fee), 'number'],
     ],
     Object.entries(minimumFee).filter(([, fee]) => BigInt(fee) > 0n),
-    'Transactions cost nothing here.',
+    'This network charges no fees.',
   );
 
-/** Where a searched text leads. */
+/** The page for a searched text. */
 export async function find(text, signal) {
   const word = text.trim();
   if (/^[\d\s,.]+$/.test(word)) return `#/block/${word.replace(/\D/g, '')}`;

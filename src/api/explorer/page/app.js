@@ -1,6 +1,6 @@
 /**
- * The explorer: shows the page that the part of the URL after `#` names, and keeps it in step with
- * the chain. It only reads, and only from the node that served it.
+ * The explorer. It shows the page that the URL names after `#`, and updates it as the chain grows.
+ * It only reads, and only from the node that serves it.
  */
 import { addressPage, aliasPage, assetPage, find, networkPage } from './accounts.js';
 import { blockPage, blocksPage, intervalOf, overview, poolPage, txPage } from './chain.js';
@@ -63,7 +63,7 @@ async function show(isReload = false) {
   main.removeAttribute('aria-busy');
   if (isReload) return;
   window.scrollTo(0, 0);
-  // So that the next Tab and a screen reader begin at the new page.
+  // The next Tab and a screen reader then begin at the new page.
   if (location.hash !== '') main.querySelector('h1')?.focus({ preventScroll: true });
 }
 
@@ -72,7 +72,7 @@ function fail(error) {
   const again = h('button', { type: 'button' }, 'Try again');
   again.addEventListener('click', () => show());
   main.replaceChildren(
-    heading(error.status === 404 ? 'Not found' : 'That did not work'),
+    heading(error.status === 404 ? 'Not found' : 'The request failed'),
     h('p', { className: 'bad', role: 'alert' }, error.message),
     h('p', {}, again, ' ', link('#/', 'Overview')),
   );
@@ -138,7 +138,7 @@ document.addEventListener('keydown', (event) => {
 });
 
 window.addEventListener('hashchange', () => show());
-// The link to the content must not be taken for the name of a page.
+// The link to the content must not be read as the name of a page.
 document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault();
   main.focus();

@@ -172,7 +172,7 @@ export async function blockPage({ signal, argument }) {
             `Transactions of block ${at}`,
             txs,
             ['id', 'type', 'sender', 'what', 'fee'],
-            'This block has none.',
+            'This block has no transactions.',
           ),
         ),
       ),
@@ -186,7 +186,7 @@ export async function txPage({ signal, argument, onBlock, reload }) {
   if (tx === undefined) {
     throw new Refused(404, `Neither the chain nor the pool has the transaction ${argument}.`);
   }
-  // It may be in the next block.
+  // The transaction may be in the next block.
   if (found === undefined) onBlock(reload);
   const { height } = await get('blocks/height', signal);
   const where = found

@@ -1,4 +1,4 @@
-/** Elements. No markup is ever made from data: what the chain says stays text. */
+/** Elements of the pages. Data from the chain always become text, never markup. */
 import { age, amountParts, dateTime, isoTime, NATIVE_DECIMALS, short } from './format.js';
 import { asset } from './rest.js';
 
@@ -25,13 +25,13 @@ export const addressLink = (id, whole = false) => idLink('address', id, whole);
 export const txLink = (id, whole = false) => idLink('tx', id, whole);
 export const blockLink = (height) => link(`#/block/${height}`, String(height));
 
-/** An address, or an alias, which leads to its address. */
+/** A link to the page of an address, or of an alias's address. */
 export const partyLink = (party, whole = false) =>
   party.startsWith('alias:')
     ? link(`#/alias/${encodeURIComponent(party.split(':').pop())}`, party, { className: 'id' })
     : addressLink(party, whole);
 
-/** A link with the name of the asset once that is known. */
+/** A link that shows the name of the asset once it is known. */
 export function assetLink(id) {
   const node = link(`#/asset/${id}`, short(id), { title: id });
   asset(id).then(
@@ -48,7 +48,7 @@ export function amount(units, decimals = NATIVE_DECIMALS) {
   return h('span', { className: 'amount' }, whole, value, h('span', { className: 'zeros' }, zeros));
 }
 
-/** An amount of an asset, or of the native token where there is no id. */
+/** An amount of an asset, or of the native token where no id is given. */
 export function amountOf(units, assetId) {
   if (!assetId) return amount(units);
   const node = h('span', { className: 'amount' }, '…');
@@ -67,7 +67,7 @@ export function amountOf(units, assetId) {
 export const moment = (ms) =>
   h('time', { datetime: isoTime(ms), title: isoTime(ms) }, dateTime(ms));
 
-/** Time since then; `refreshAges` keeps it right. */
+/** The time since a moment; `refreshAges` updates it. */
 export const ago = (ms) =>
   h('time', { datetime: isoTime(ms), title: dateTime(ms), 'data-ms': String(ms) }, age(ms));
 
@@ -114,7 +114,7 @@ export const tableRow = (columns, row) =>
     ),
   );
 
-/** Names and values; those without a value are left out. */
+/** Names and values; names without a value are left out. */
 export const facts = (pairs) =>
   h(
     'dl',
@@ -128,7 +128,7 @@ export const facts = (pairs) =>
 
 export const section = (title, ...children) => h('section', {}, h('h2', {}, title), ...children);
 
-/** Rows in portions: a page of thousands would take seconds to draw. */
+/** Rows in portions, because a page with thousands of rows takes seconds to draw. */
 export function portions(rows, draw, size = 100) {
   const holder = h('div', {}, draw(rows.slice(0, size)));
   if (rows.length <= size) return holder;

@@ -1,4 +1,4 @@
-/** Numbers, times and ids as people read them. Everything here is exact: no amount is rounded. */
+/** Numbers, times and ids in readable form. Amounts are exact and never rounded. */
 
 export const NATIVE_DECIMALS = 8;
 
@@ -61,7 +61,7 @@ export function bytes(value) {
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** The bytes, or undefined where the text is no Base58. Meant for ids and short messages. */
+/** The bytes, or undefined where the text is not Base58. For ids and short messages. */
 export function fromBase58(text) {
   const out = [];
   for (const char of text) {
@@ -78,7 +78,7 @@ export function fromBase58(text) {
   return Uint8Array.from(out.reverse());
 }
 
-/** The UTF-8 text in Base58, where it is one that can be read. */
+/** The UTF-8 text inside Base58, where the bytes are readable text. */
 export function readable(base58) {
   if (base58 === '' || base58.length > 1000) return undefined;
   const found = fromBase58(base58);

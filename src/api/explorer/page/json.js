@@ -1,11 +1,11 @@
 /** JSON whose integers never lose a digit: those beyond 2^53 become BigInt. */
 
-/** A text, or an integer of sixteen digits and more; texts come first, so their digits are left. */
+/** A text, or an integer of sixteen digits or more. Texts match first and stay unchanged. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
 
 export function parse(text) {
   if (!/\d{16}/.test(text)) return JSON.parse(text);
-  // A mark that no text of the document contains.
+  // A marker that no text of the document contains.
   let mark = '#';
   while (text.includes(`"${mark}`)) mark += '#';
   const marked = text.replace(TOKENS, (token) => (token[0] === '"' ? token : `"${mark}${token}"`));
@@ -16,7 +16,7 @@ export function parse(text) {
   });
 }
 
-/** The value as indented JSON; BigInt stands as a bare integer. */
+/** The value as indented JSON; a BigInt becomes a bare integer. */
 export function print(value, indent = '') {
   const inner = `${indent}  `;
   if (Array.isArray(value)) {

@@ -46,7 +46,7 @@ export const post = (where, body, signal) =>
     signal,
   });
 
-/** The answer, or `otherwise` where the node refuses; a node that is gone is still an error. */
+/** The answer, or `otherwise` where the node refuses. An unreachable node is still an error. */
 export async function maybe(promise, otherwise) {
   try {
     return await promise;
@@ -59,7 +59,7 @@ export async function maybe(promise, otherwise) {
 const kept = new Map();
 const KEPT_MAX = 500;
 
-/** What never changes, or not within the life of a page. */
+/** Data that never change, or not while a page is open. */
 function keep(key, ask) {
   if (kept.has(key)) return kept.get(key);
   if (kept.size >= KEPT_MAX) kept.clear();

@@ -1,4 +1,4 @@
-/** Transactions: their names, a line about each, and all of their fields. */
+/** Transactions: their names, a summary line for each, and all their fields. */
 import {
   addressLink,
   ago,
@@ -58,7 +58,7 @@ const quantityOf = (tx, units) =>
 
 const assetOf = (tx) => (tx.type === EXCHANGE ? tx.order1?.assetPair?.amountAsset : tx.assetId);
 
-/** What a transaction does, in one line. */
+/** The effect of a transaction in one line. */
 export function summary(tx) {
   const to = tx.recipient ?? tx.target;
   switch (tx.type) {
@@ -99,7 +99,7 @@ const columns = {
   fee: ['Fee', (tx) => amountOf(tx.fee, tx.feeAssetId), 'number'],
 };
 
-/** A list of transactions with these of the columns. */
+/** A list of transactions with the given columns. */
 export const txTable = (caption, txs, names, empty) =>
   table(
     caption,
@@ -131,7 +131,7 @@ const labelOf = (key) =>
   LABELS[key] ??
   key[0].toUpperCase() + key.slice(1).replace(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`);
 
-/** Shown elsewhere on the page, or meaningless to a reader. */
+/** Fields that the page shows elsewhere, or that mean nothing to a reader. */
 const ELSEWHERE = new Set([
   'type',
   'version',
@@ -217,7 +217,7 @@ export const entryTable = (caption, entries) =>
     ),
   );
 
-/** Everything about a transaction but where it is. */
+/** Everything about a transaction except its place in the chain. */
 export function txDetails(tx) {
   const rows = Object.keys(tx)
     .filter((key) => !ELSEWHERE.has(key))
