@@ -10,19 +10,16 @@
 import { unlessOurs } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import type { Clock, Log } from '../base/ports.ts';
-import { createTurns, type Turns } from '../base/turns.ts';
+import { createTurns } from '../base/turns.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { headerRowAt, transactionsAt } from '../chain/stored-blocks.ts';
-import { allPolicies, hashesOf, isMember, RECIPIENT } from '../ledger/policies.ts';
+import { isMember, RECIPIENT } from '../ledger/policies.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { updatePolicy } from '../tx/types/113-update-policy.ts';
 import { policyDataHash } from '../tx/types/114-policy-data-hash.ts';
 import type { Backlog } from './fetch-backlog.ts';
 import type { ItemId } from './item-id.ts';
-
-const PAGE = 1_000;
-
-export type Visit = (item: ItemId) => Promise<void>;
+import { PolicyWalk, type Visit, type VisitPolicy } from './policy-walk.ts';
 
 export interface FollowPorts {
   readonly blockchain: Blockchain;
@@ -47,10 +44,7 @@ export interface Follow {
    */
   visit(policyId: Uint8Array | undefined, visit: Visit): Promise<void>;
   /** Calls back for the policy, or for all of which this node is a recipient. */
-  visitPolicies(
-    policyId: Uint8Array | undefined,
-    visit: (policyId: Uint8Array) => Promise<void> | void,
-  ): Promise<void>;
+  visitPolicies(policyId: Uint8Array | undefined, visit: VisitPolicy): Promise<void>;
   /** Resolves when this service no longer reads the chain. */
   stop(): Promise<void>;
 }
@@ -58,11 +52,12 @@ export interface Follow {
 export function followChain(ports: FollowPorts): Follow {
   const { blockchain, backlog, clock, log, ownAddress } = ports;
   const { view } = blockchain;
-  const readers = new Set<Promise<void>>();
   let stopped = false;
   let caughtUp = false;
 
   const isMine = (policyId: Uint8Array): boolean => isMember(view, policyId, RECIPIENT, ownAddress);
+  const walk = new PolicyWalk({ view, clock, isMine });
+  let catchingUp = Promise.resolve();
   const concernsMe = (tx: Tx): boolean =>
     (tx.fields['recipients'] as readonly Uint8Array[]).some((one) => equal(one, ownAddress));
 
@@ -79,9 +74,9 @@ export function followChain(ports: FollowPorts): Follow {
   /** This node has joined the policy or left it. */
   function review(policyId: Uint8Array): void {
     const act = isMine(policyId) ? ports.onMissed : ports.onGone;
-    reading(visit(policyId.slice(), async (item) => act(item))).catch(
-      unlessOurs((cause) => log.error('privacy.follow-failed', { why: String(cause) })),
-    );
+    walk
+      .items(policyId.slice(), async (item) => act(item))
+      .catch(unlessOurs((cause) => log.error('privacy.follow-failed', { why: String(cause) })));
   }
 
   const forget = blockchain.listen({
@@ -102,55 +97,12 @@ export function followChain(ports: FollowPorts): Follow {
     },
   });
 
-  // Reads in pages: a range of the store must not stay open while the head moves.
-  async function visitPolicy(policyId: Uint8Array, visit: Visit, turns: Turns): Promise<void> {
-    for (let skip = 0; ; skip += PAGE) {
-      const page = [...hashesOf(view, policyId, PAGE, skip)];
-      for (const hash of page) {
-        if (stopped) return;
-        await visit({ policyId, hash });
-        if (turns.due()) await turns.take();
-      }
-      if (page.length < PAGE) return;
-    }
-  }
-
-  async function visitPolicies(
-    policyId: Uint8Array | undefined,
-    visit: (policyId: Uint8Array) => Promise<void> | void,
-  ): Promise<void> {
-    if (policyId !== undefined) return visit(policyId);
-    const turns = createTurns(clock);
-    let after: Uint8Array | undefined;
-    do {
-      const page: Uint8Array[] = Array.from(allPolicies(view, PAGE, after), ([id]) => id);
-      for (const id of page) if (!stopped && isMine(id)) await visit(id);
-      after = page.length < PAGE ? undefined : page.at(-1);
-      if (turns.due()) await turns.take();
-    } while (after !== undefined && !stopped);
-  }
-
-  function visit(policyId: Uint8Array | undefined, action: Visit): Promise<void> {
-    const turns = createTurns(clock);
-    return visitPolicies(policyId, (id) => visitPolicy(id, action, turns));
-  }
-
-  /** Counts as reading until the work ends. */
-  function reading<T>(work: Promise<T>): Promise<T> {
-    const end = work.then(
-      () => void readers.delete(end),
-      () => void readers.delete(end),
-    );
-    readers.add(end);
-    return work;
-  }
-
   async function catchUp(): Promise<void> {
     const from = backlog.followed();
     const row = from && headerRowAt(view, from.height);
     if (from === undefined || row === undefined || !equal(row.header.signature, from.id)) {
       // The chain was never followed, or was followed along another branch.
-      await visit(undefined, async (item) => ports.onMissed(item));
+      await walk.items(undefined, async (item) => ports.onMissed(item));
     } else {
       const turns = createTurns(clock);
       for (let height = from.height + 1; height <= blockchain.tip().height && !stopped; height++) {
@@ -164,13 +116,16 @@ export function followChain(ports: FollowPorts): Follow {
   }
 
   return {
-    catchUp: () => reading(catchUp()),
-    visit: (policyId, action) => reading(visit(policyId, action)),
-    visitPolicies: (policyId, action) => reading(visitPolicies(policyId, action)),
+    catchUp() {
+      catchingUp = catchUp();
+      return catchingUp;
+    },
+    visit: (policyId, action) => walk.items(policyId, action),
+    visitPolicies: (policyId, action) => walk.policies(policyId, action),
     async stop() {
       stopped = true;
       forget();
-      await Promise.all(readers);
+      await Promise.all([walk.stop(), catchingUp.catch(() => undefined)]);
     },
   };
 }

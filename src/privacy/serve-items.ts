@@ -8,7 +8,6 @@
  */
 
 import { limitsOf } from '../base/budget.ts';
-import { latin1 } from '../base/bytes.ts';
 import { within } from '../base/deadline.ts';
 import type { PeerStream } from '../base/network.ts';
 import type { PrivateData, PrivateItem } from '../base/private-store.ts';
@@ -32,6 +31,7 @@ import {
   signedByAsker,
   signedByReplier,
 } from './privacy-messages.ts';
+import { RefusedRequests } from './refused-requests.ts';
 import { type TransferPorts, transferKey } from './session-key.ts';
 
 export interface ServeItemsOptions {
@@ -47,20 +47,15 @@ type Charge = (bytes: number) => void;
 const RECEIVE_MS_MAX = 20_000;
 const BLOCK_MS_MAX = 2_000;
 const BLOCK_POLL_MS = 50;
-const MINUTE_MS = 60_000;
-/** Refused requests of one owner in a minute; more get no answer at all. */
-const REFUSALS_MAX = 100;
-/** Owners whose refused requests are counted; the oldest are dropped. */
-const COUNTED_MAX = 1000;
 
 /** Registers the protocol; streams arrive once the network has started. */
 export function serveItems(
   options: ServeItemsOptions,
   ports: TransferPorts & { readonly peers: Pick<Peers, 'handleStreams'> },
 ): void {
-  const { view, store, scheme, family, verifier, clock, random, owner } = ports;
+  const { view, store, scheme, verifier, clock, owner } = ports;
   const slots = createSlots(options.parallelism);
-  const refusals = new Map<string, { since: number; count: number }>();
+  const refused = new RefusedRequests(clock);
 
   ports.peers.handleStreams(DATA, {
     ...limitsOf(dataBudget(options.parallelism)),
@@ -103,25 +98,8 @@ export function serveItems(
   }
 
   async function refuse({ owner: asker }: Peer, stream: PeerStream): Promise<void> {
-    if (isTooMuch(latin1(asker))) stream.abort();
-    else await nothing(stream);
-  }
-
-  function isTooMuch(asker: string): boolean {
-    const now = clock.monotonic();
-    let counted = refusals.get(asker);
-    if (counted === undefined || now - counted.since > MINUTE_MS) {
-      counted = { since: now, count: 0 };
-      refusals.delete(asker);
-      refusals.set(asker, counted);
-      if (refusals.size > COUNTED_MAX) refusals.delete(refusals.keys().next().value ?? '');
-    }
-    return ++counted.count > REFUSALS_MAX;
-  }
-
-  async function nothing(stream: PeerStream): Promise<void> {
-    await stream.send(NO_DATA);
-    await stream.end();
+    if (refused.add(asker)) await nothing(stream);
+    else stream.abort();
   }
 
   async function answer(
@@ -146,7 +124,7 @@ export function serveItems(
     try {
       // The chain may have moved on meanwhile.
       if (!mayReceive(request, peer.owner)) return await nothing(stream);
-      for await (const message of offered(request, about, info, data)) {
+      for await (const message of offered(request, about, info, data, ports)) {
         await stream.send(message);
         unsent -= message.length;
       }
@@ -155,22 +133,28 @@ export function serveItems(
       charge(Math.max(0, unsent));
     }
   }
+}
 
-  /** The messages of an item. */
-  async function* offered(
-    request: DataRequest,
-    about: Exchange,
-    info: PrivateItem,
-    data: PrivateData,
-  ): AsyncIterable<Uint8Array> {
-    const askersKey = request.ephemeralKey;
-    const own = family.generateKeyPair(random);
-    const key = transferKey(family, own.privateKey, askersKey, [askersKey, own.publicKey]);
-    const signature = owner.sign(signedByReplier(about, askersKey, own.publicKey));
-    yield encodeOffer({ ephemeralKey: own.publicKey, signature });
-    const header = encodeHeader(info, scheme);
-    const seal = chunkSealer(key, itemBytes(request));
-    const pieces = preceded(header, data.pieces);
-    for await (const chunk of inChunks(pieces, header.length + data.length)) yield seal(chunk);
-  }
+async function nothing(stream: PeerStream): Promise<void> {
+  await stream.send(NO_DATA);
+  await stream.end();
+}
+
+/** The messages of an item. */
+async function* offered(
+  request: DataRequest,
+  about: Exchange,
+  info: PrivateItem,
+  data: PrivateData,
+  { scheme, family, random, owner }: TransferPorts,
+): AsyncIterable<Uint8Array> {
+  const askersKey = request.ephemeralKey;
+  const own = family.generateKeyPair(random);
+  const key = transferKey(family, own.privateKey, askersKey, [askersKey, own.publicKey]);
+  const signature = owner.sign(signedByReplier(about, askersKey, own.publicKey));
+  yield encodeOffer({ ephemeralKey: own.publicKey, signature });
+  const header = encodeHeader(info, scheme);
+  const seal = chunkSealer(key, itemBytes(request));
+  const pieces = preceded(header, data.pieces);
+  for await (const chunk of inChunks(pieces, header.length + data.length)) yield seal(chunk);
 }

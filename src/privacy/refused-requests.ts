@@ -1,0 +1,33 @@
+/** Refused requests of each owner: beyond so many in a minute they get no answer at all. */
+import { latin1 } from '../base/bytes.ts';
+import type { Clock } from '../base/ports.ts';
+
+const MINUTE_MS = 60_000;
+/** Of one owner in a minute. */
+export const REFUSALS_MAX = 100;
+/** Owners whose refused requests are counted; the oldest are dropped. */
+const COUNTED_MAX = 1000;
+
+export class RefusedRequests {
+  private readonly clock: Pick<Clock, 'monotonic'>;
+  private readonly counts = new Map<string, { readonly since: number; count: number }>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.clock = clock;
+  }
+
+  /** One more; false where it gets no answer. */
+  add(owner: Uint8Array): boolean {
+    const now = this.clock.monotonic();
+    const key = latin1(owner);
+    let counted = this.counts.get(key);
+    if (counted === undefined || now - counted.since > MINUTE_MS) {
+      counted = { since: now, count: 0 };
+      this.counts.delete(key);
+      this.counts.set(key, counted);
+      if (this.counts.size > COUNTED_MAX) this.counts.delete(this.counts.keys().next().value ?? '');
+    }
+    counted.count += 1;
+    return counted.count <= REFUSALS_MAX;
+  }
+}
