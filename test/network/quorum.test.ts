@@ -1,7 +1,7 @@
 // Whom a node counts as a connected miner.
 import t from 'tap';
 import { signedByMiner } from '../../src/network/messages/handshake-messages.ts';
-import { HandshakeRefused } from '../../src/network/sessions/handshake.ts';
+import { HandshakeRefused } from '../../src/network/sessions/handshake-refused.ts';
 import { scheme } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { cluster } from './cluster.ts';

@@ -8,7 +8,7 @@ import { within } from '../../base/deadline.ts';
 import type { Network } from '../../base/network.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
-import { HandshakeRefused } from '../sessions/handshake.ts';
+import { HandshakeRefused } from '../sessions/handshake-refused.ts';
 import type { Penalties } from '../sessions/penalties.ts';
 import type { SessionRegistry } from '../sessions/session-registry.ts';
 import type { AddressBook, Place } from './address-book.ts';

@@ -7,7 +7,9 @@ import { within } from '../../base/deadline.ts';
 import type { PeerConnection, PeerStream } from '../../base/network.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { HELLO_BYTES_MAX } from '../messages/handshake-messages.ts';
-import { type Handshake, HandshakeRefused, type Identity } from './handshake.ts';
+import type { Identity } from './check-peer.ts';
+import type { Handshake } from './handshake.ts';
+import { HandshakeRefused } from './handshake-refused.ts';
 import type { Penalties } from './penalties.ts';
 import type { UnprovedConnections } from './unproved-connections.ts';
 

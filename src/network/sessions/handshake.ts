@@ -10,11 +10,9 @@
  * The side that finds a fault sends a refusal with its reason and closes. Nothing else is read from
  * the connection before the handshake ends.
  */
-import { base58 } from '../../base/base58.ts';
-import { equal } from '../../base/bytes.ts';
 import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/network.ts';
 import type { Random } from '../../base/ports.ts';
-import { type ChainScheme, CodecError } from '../../codec/codec.ts';
+import { CodecError } from '../../codec/codec.ts';
 import {
   CHALLENGE_BYTES,
   type Channel,
@@ -26,60 +24,24 @@ import {
   type HandshakeMessage,
   type Hello,
   LISTENER,
-  mirrored,
-  signedByMiner,
   signedInHandshake,
 } from '../messages/handshake-messages.ts';
+import { checkAuth, checkHello, type Identity, type PeerCheckPorts } from './check-peer.ts';
+import { HandshakeRefused, sameOwner } from './handshake-refused.ts';
 
 /** What this node says about itself, without the fields that are new in every handshake. */
 export type OwnHello = Omit<Hello, 'challenge' | 'ephemeralKey'>;
 
-export interface HandshakePorts {
-  readonly scheme: ChainScheme;
+export interface HandshakePorts extends PeerCheckPorts {
   readonly random: Random;
   readonly own: OwnHello;
-  readonly minimumVersion: Hello['version'];
   /** Signs with the owner's key. */
   readonly sign: (message: Uint8Array) => Uint8Array;
-  readonly verify: (
-    publicKey: Uint8Array,
-    message: Uint8Array,
-    signature: Uint8Array,
-  ) => Promise<boolean>;
   readonly ephemeralKey: () => Uint8Array;
-  /** The key under which this owner may join; undefined: it may not. */
-  readonly keyOf: (owner: Uint8Array, claimed: Uint8Array) => Uint8Array | undefined;
-}
-
-/** Another node, after it has proved who it is. */
-export interface Identity {
-  readonly owner: Uint8Array;
-  /** Address of the account that makes its blocks. */
-  readonly miner: Uint8Array;
-  readonly hello: Hello;
 }
 
 /** Opens the session; a text refuses it (duplicates, capacity). */
 export type Admit = (identity: Identity) => string | undefined;
-
-export class HandshakeRefused extends Error {
-  override name = 'HandshakeRefused';
-  /** The other side has signed wrongly or sent what no node sends. */
-  readonly forged: boolean;
-  /** The other side refused, not this one. */
-  readonly byRemote: boolean;
-  /** The other side is this node itself, or another one with its keys. */
-  readonly isSameOwner: boolean;
-  /** The owner that the other side claims to be, proved or not. */
-  owner: Uint8Array | undefined;
-
-  constructor(why: string, { forged = false, byRemote = false, isSameOwner = false } = {}) {
-    super(why);
-    this.forged = forged;
-    this.byRemote = byRemote;
-    this.isSameOwner = isSameOwner;
-  }
-}
 
 export interface Handshake {
   /** Both reject with HandshakeRefused, or with any error when the stream breaks. */
@@ -88,7 +50,7 @@ export interface Handshake {
 }
 
 export function createHandshake(ports: HandshakePorts): Handshake {
-  const { scheme, random, own, sign, verify } = ports;
+  const { scheme, random, own, sign } = ports;
   const ownAddress = scheme.addressOf(own.ownerPublicKey);
 
   return {
@@ -97,11 +59,11 @@ export function createHandshake(ports: HandshakePorts): Handshake {
         const ownHello = newHello();
         await stream.send(ownHello);
         const otherHello = await next(stream);
-        const identity = checked(otherHello, connection);
+        const identity = checkHello(otherHello.message, connection, ports);
         const channel = channelOf(DIALLER, connection, ownHello, otherHello.bytes);
         await stream.send(auth(channel));
         try {
-          await checkAuth(await next(stream), channel, identity);
+          await checkAuth((await next(stream)).message, channel, identity, ports);
           open(identity, admit);
         } catch (cause) {
           if (cause instanceof HandshakeRefused) cause.owner = identity.owner;
@@ -113,11 +75,11 @@ export function createHandshake(ports: HandshakePorts): Handshake {
     answer: (connection, stream, admit) =>
       refusing(stream, async () => {
         const otherHello = await next(stream);
-        const identity = checked(otherHello, connection);
+        const identity = checkHello(otherHello.message, connection, ports);
         const ownHello = newHello();
         await stream.send(ownHello);
         const channel = channelOf(LISTENER, connection, ownHello, otherHello.bytes);
-        await checkAuth(await next(stream), channel, identity);
+        await checkAuth((await next(stream)).message, channel, identity, ports);
         open(identity, admit);
         await stream.send(auth(channel));
         await stream.end();
@@ -139,50 +101,6 @@ export function createHandshake(ports: HandshakePorts): Handshake {
       throw new HandshakeRefused(message.why, { byRemote: true, isSameOwner });
     }
     return { bytes, message };
-  }
-
-  /** Everything that needs no signature, in the order of the specification. */
-  function checked({ message }: Received, connection: PeerConnection): Identity {
-    if (message.kind !== 'hello') throw new HandshakeRefused('Expected a hello', { forged: true });
-    const { hello } = message;
-    const owner = scheme.addressOf(hello.ownerPublicKey);
-    const text = scheme.addressToText(owner);
-    if (equal(owner, ownAddress)) {
-      throw new HandshakeRefused(sameOwner(text), { isSameOwner: true });
-    }
-    const problem = problemOf(hello, own, ports.minimumVersion);
-    if (problem !== undefined) throw new HandshakeRefused(problem);
-    if (connection.remoteHost === '') {
-      throw new HandshakeRefused(`Unknown remote address for channel of '${text}'`);
-    }
-    if (ports.keyOf(owner, hello.ownerPublicKey) === undefined) {
-      const refusal = new HandshakeRefused(notPermitted(text));
-      refusal.owner = owner;
-      throw refusal;
-    }
-    return {
-      owner,
-      miner: scheme.addressOf(hello.miner?.publicKey ?? hello.ownerPublicKey),
-      hello,
-    };
-  }
-
-  async function checkAuth({ message }: Received, channel: Channel, identity: Identity) {
-    if (message.kind !== 'auth') throw new HandshakeRefused('Expected a proof', { forged: true });
-    const { owner, hello } = identity;
-    const signed = signedInHandshake(mirrored(channel), scheme.fastHash);
-    const key = ports.keyOf(owner, hello.ownerPublicKey);
-    if (key === undefined) throw new HandshakeRefused(notPermitted(scheme.addressToText(owner)));
-    if (!(await verify(key, signed, message.signature))) {
-      throw new HandshakeRefused('Wrong remote handshake! Invalid signature.', { forged: true });
-    }
-    const { miner, genesisId } = hello;
-    if (miner === undefined) return;
-    if (!(await verify(miner.publicKey, signedByMiner(genesisId, owner), miner.signature))) {
-      throw new HandshakeRefused('Wrong remote handshake! Invalid signature of the miner.', {
-        forged: true,
-      });
-    }
   }
 
   function auth(channel: Channel): Uint8Array {
@@ -219,12 +137,6 @@ const asRefusal = (cause: unknown): unknown =>
     ? new HandshakeRefused(`Malformed handshake: ${cause.message}`, { forged: true })
     : cause;
 
-const sameOwner = (address: string): string =>
-  `Shouldn't connect to node with same owner address '${address}'`;
-
-export const notPermitted = (address: string): string =>
-  `Wrong remote handshake! Sender address '${address}', is not permitted to join the cluster.`;
-
 function channelOf(
   role: Channel['role'],
   connection: PeerConnection,
@@ -232,46 +144,4 @@ function channelOf(
   otherHello: Uint8Array,
 ): Channel {
   return { role, ownHello, otherHello, ownId: connection.localId, otherId: connection.remoteId };
-}
-
-export const versionText = ({ major, minor, patch }: Hello['version']): string =>
-  `${major}.${minor}.${patch}`;
-
-/** "1.1.0" or "1.1.0-rc1"; what is no number counts as 0. */
-export function versionOf(text: string): Hello['version'] {
-  const [major = 0, minor = 0, patch = 0] = (/^\d+(\.\d+)*/.exec(text)?.[0] ?? '')
-    .split('.')
-    .map(Number);
-  return { major, minor, patch };
-}
-
-function isOlder(a: Hello['version'], b: Hello['version']): boolean {
-  if (a.major !== b.major) return a.major < b.major;
-  if (a.minor !== b.minor) return a.minor < b.minor;
-  return a.patch < b.patch;
-}
-
-/** The first thing in which the networks of two nodes differ. */
-function problemOf(other: Hello, own: OwnHello, minimum: Hello['version']): string | undefined {
-  const letter = (chainId: number): string => String.fromCharCode(chainId);
-  if (other.chainId !== own.chainId) {
-    const [theirs, ours] = [letter(other.chainId), letter(own.chainId)];
-    return `Remote chain id '${theirs}' does not match local '${ours}'`;
-  }
-  if (isOlder(other.version, minimum)) {
-    return `Remote node version '${versionText(other.version)}' is not supported`;
-  }
-  if (other.consensusType.toLowerCase() !== own.consensusType.toLowerCase()) {
-    const [theirs, ours] = [other.consensusType, own.consensusType];
-    return `Remote application consensus type '${theirs}' doesn't match local '${ours}'`;
-  }
-  if (!equal(other.genesisId, own.genesisId)) {
-    const [theirs, ours] = [base58.encode(other.genesisId), base58.encode(own.genesisId)];
-    return `Remote genesis id '${theirs}' does not match local '${ours}'`;
-  }
-  if (!equal(other.settingsHash, own.settingsHash)) {
-    const [theirs, ours] = [base58.encode(other.settingsHash), base58.encode(own.settingsHash)];
-    return `Remote consensus settings hash '${theirs}' does not match local '${ours}'`;
-  }
-  return undefined;
 }

@@ -4,9 +4,10 @@
  */
 import type { PeerConnection } from '../../base/network.ts';
 import { Asking } from './asking.ts';
+import type { Identity } from './check-peer.ts';
 import type { ConnectedSession, StreamHandler } from './connected-session.ts';
-import { type Identity, versionText } from './handshake.ts';
 import { Life } from './life.ts';
+import { versionText } from './node-version.ts';
 import { createNoticeQueue, type NoticeQueue } from './notices.ts';
 import { Serving, type ServingPorts } from './serving.ts';
 import type { Offence, RequestHandler } from './session.ts';
