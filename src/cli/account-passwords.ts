@@ -1,6 +1,6 @@
 /**
  * Passwords of accounts, one after the other: from a variable, from the console (typed twice), or
- * from the lines of a pipe (also twice, as a person would type them).
+ * from the lines of a pipe (also twice).
  */
 import { createInterface } from 'node:readline';
 import { CliError, EXIT } from './exit.ts';
@@ -8,14 +8,14 @@ import { warn } from './output.ts';
 import { askHidden, hasConsole } from './prompt.ts';
 
 export interface PasswordFlags {
-  /** Variable that holds the password of every account. */
+  /** The variable that holds the password of every account. */
   passwordEnv?: string;
-  /** No account gets a password. */
+  /** Accounts get no password. */
   emptyPasswords?: true;
 }
 
 export interface PasswordSource {
-  /** A new password, asked for twice with the same text; empty for none. */
+  /** Asks for a new password twice, with the same prompt; an empty text means none. */
   choose(prompt: string): Promise<string>;
   /** An existing password. */
   ask(prompt: string): Promise<string>;

@@ -1,8 +1,8 @@
 /**
  * A chain as one file, for `chain export` and `chain import`.
  *
- *   "platform-node chain 1\n"   what it is
- *   b64 genesis id              of which network
+ *   "platform-node chain 1\n"   kind of file
+ *   b64 genesis id              identifies the network
  *   i4 height of the first block
  *   blocks                      each i4 length, bytes
  */

@@ -1,6 +1,6 @@
 /**
- * Opens the store of a configuration. One that is damaged, or of a release before rows had
- * checksums, is replaced by a new one that gets all blocks that can still be read; peers have the rest.
+ * Opens the store of a configuration. A damaged store, or one of a release without checksums, is
+ * replaced by a new one with all blocks that are still readable; peers supply the rest.
  */
 import { join } from 'node:path';
 import { StoreLockedError } from '../adapters/folder-lock.ts';

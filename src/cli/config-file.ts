@@ -16,7 +16,9 @@ export interface ConfigFlags {
 
 const NONCE_RANGE = 2 ** 48 - 1;
 
-/** Throws CliError (usage, missing file) or ConfigError (everything wrong inside). */
+/**
+ * Throws CliError for wrong usage or a missing file, and ConfigError with all errors in the file.
+ */
 export async function loadConfig(
   path: string | undefined,
   flags: ConfigFlags = {},
@@ -40,7 +42,7 @@ export interface ConfigFile {
   readonly tree: unknown;
 }
 
-/** The parsed file, not yet typed: also for the sections of the tools. `-` is stdin. */
+/** The parsed file without types, also for the sections of the tools. `-` is stdin. */
 export async function readConfigFile(path: string | undefined): Promise<ConfigFile> {
   if (path === undefined) throw new CliError('NO CONFIGURATION FILE WAS PROVIDED, ABORTING');
   if (path === '-') {
@@ -53,7 +55,7 @@ export async function readConfigFile(path: string | undefined): Promise<ConfigFi
   return { file: path, text, tree: await parsed(path, parseHoconFile(path)) };
 }
 
-/** Stdin can be read once, and a command may look at its configuration twice. */
+/** Stdin can be read once, and a command may read its configuration twice. */
 let fromStdin: Promise<ConfigFile> | undefined;
 
 async function readStdin(): Promise<ConfigFile> {

@@ -1,4 +1,7 @@
-/** What the crypto commands do: through a node's REST interface, or with a key of a seed phrase. */
+/**
+ * The work of the crypto commands, through a node's REST interface or with the key of a seed
+ * phrase.
+ */
 import { systemRandom } from '../adapters/system.ts';
 import type { Client } from '../api/client.ts';
 import { crypto } from '../api/routes/crypto.ts';
@@ -171,7 +174,7 @@ export async function convert(source: string, { to }: ConvertFlags): Promise<voi
   });
 }
 
-/** Objects, or bare texts, one a line. */
+/** Objects or bare texts, one a line. */
 async function* documents(source: string): AsyncGenerator<() => unknown> {
   for await (const line of readLines(source)) {
     yield () => (/^\s*["{[]/.test(line) ? parseJson(line) : line.trim());

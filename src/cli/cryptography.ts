@@ -11,7 +11,7 @@ export interface Cryptography {
   readonly scheme: ChainScheme;
 }
 
-/** `chainId` is the one letter of the network. */
+/** `chainId` is the single letter of the network. */
 export function cryptographyOf(
   platformCrypto: boolean,
   chainId: string,

@@ -25,7 +25,7 @@ export interface DevConfig {
   readonly initialBaseTarget: bigint;
   readonly genesisKey: string;
   readonly genesisSignature: string;
-  /** Ports of all nodes, and which one is this; absent: it is alone. */
+  /** The ports of all nodes, and the index of this one; absent: it is the only node. */
   readonly peers?: { readonly ports: readonly number[]; readonly index: number };
 }
 
@@ -85,7 +85,7 @@ node {
 }
 
 function poaSection(roundMs: number): string {
-  // A tenth of the round is left for a block to spread, as consensus.md#rounds advises.
+  // A tenth of the round is left for blocks to spread, as consensus.md#rounds recommends.
   const syncMs = Math.max(1, Math.floor(roundMs / 10));
   return `{
       type = poa

@@ -1,6 +1,6 @@
 /**
  * Makes the folders of a private network: accounts, keystores, signed genesis, configurations.
- * Nothing here is secret: every seed phrase is printed, so that users can try things out.
+ * Nothing here is secret: every seed phrase is printed, so that users can experiment.
  *
  *   DIR/dev-network.json     accounts and API keys
  *   DIR/node.conf …          of a network of one node
@@ -17,7 +17,7 @@ import { roleNumber } from '../ledger/roles.ts';
 import { type DevConfig, devConfigText } from './dev-config.ts';
 
 export const DEV_CHAIN_ID = 'T';
-/** Every role of this era except `banned`. */
+/** Every role of this protocol version except `banned`. */
 const ALL_ROLES = [
   'permissioner',
   'blacklister',
@@ -30,7 +30,7 @@ const ALL_ROLES = [
 const ACCOUNTS_WITHOUT_ROLE = 4;
 const INITIAL_AMOUNT = 100_000_000_00000000n;
 const SECRET_BYTES = 24;
-/** With the quarter of all tokens that a node owns, the first blocks take about a round. */
+/** When a node owns a quarter of all tokens, the first blocks take about a round. */
 const INITIAL_BASE_TARGET = 153_722_867n;
 
 export interface DevAccount {
@@ -43,11 +43,11 @@ export interface DevAccount {
 
 export interface DevNetwork {
   readonly chainId: string;
-  /** How many nodes it has. Their owners are the first accounts. */
+  /** The number of nodes. Their owners are the first accounts. */
   readonly nodes: number;
   readonly consensus: 'poa' | 'pos';
   readonly accounts: readonly DevAccount[];
-  /** Of every node. */
+  /** The API key of every node. */
   readonly apiKey: string;
   readonly privacyApiKey: string;
 }
@@ -55,14 +55,14 @@ export interface DevNetwork {
 export interface DevOptions {
   readonly dir: string;
   readonly restHost: string;
-  /** Of the first node; the others follow. */
+  /** The port of the first node; the others follow. */
   readonly restPort: number;
   readonly consensus?: 'poa' | 'pos';
-  /** Length of a whole round, under PoS the average time between blocks. */
+  /** The length of a whole round; under PoS, the average time between blocks. */
   readonly roundMs: number;
   /** Time of the genesis block. */
   readonly now: number;
-  /** Where the nodes listen to each other, one port for each; absent: one node by itself. */
+  /** The ports on which the nodes listen to each other, one for each; absent: there is one node. */
   readonly peerPorts?: readonly number[];
 }
 
@@ -70,7 +70,7 @@ export interface DevPorts {
   readonly files: Files;
   readonly random: Random;
   readonly family: CryptoFamily;
-  /** Creates the keystore with these keys, none of which has a password. */
+  /** Creates the keystore with these keys, without passwords. */
   readonly createKeystore: (
     path: string,
     password: string,
@@ -78,7 +78,7 @@ export interface DevPorts {
   ) => Promise<void>;
 }
 
-/** Folder of a node, the first one by default. */
+/** The folder of a node, by default of the first one. */
 export const nodeFolder = (dir: string, nodes = 1, index = 0): string =>
   nodes === 1 ? dir : join(dir, `node-${index + 1}`);
 export const configPath = (dir: string, nodes = 1, index = 0): string =>
@@ -97,7 +97,7 @@ export function readDevNetwork(dir: string, files: Files): DevNetwork | undefine
 }
 
 interface StoredNetwork extends Omit<DevNetwork, 'nodes' | 'consensus' | 'accounts'> {
-  /** Both are absent in folders of earlier releases. */
+  /** Absent in folders of earlier releases, like the next field. */
   readonly nodes?: number;
   readonly consensus?: 'poa' | 'pos';
   readonly accounts: readonly (Omit<DevAccount, 'balance'> & { readonly balance: string })[];
@@ -168,7 +168,7 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
   };
   for (let index = 0; index < nodes; index++) {
     const folder = nodeFolder(options.dir, nodes, index);
-    // Its owner, and everybody who owns no node.
+    // The key of its owner, and the keys of all accounts that own no node.
     const held = [keys[index]!, ...keys.slice(nodes)];
     await ports.createKeystore(join(folder, 'keystore.dat'), walletPassword, held);
     const text = devConfigText({

@@ -1,9 +1,9 @@
 /**
- * The nodes of a private network as processes of their own, started and ended together.
+ * The nodes of a private network as separate processes, started and ended together.
  *
- * A process that ends by itself ends the network: starting it again would hide from a developer
- * what there is to see. One that was asked to stop (`platform-node node stop`) may stay away, to see
- * how the others do without it.
+ * A process that ends by itself ends the network, because starting it again would hide the problem
+ * from a developer. After `platform-node node stop` the others run on, so that a developer can
+ * watch the network without that node.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -15,14 +15,14 @@ import { restNode } from './rest-calls.ts';
 export interface DevProcess {
   readonly config: string;
   readonly restPort: number;
-  /** Everything it says goes to this file. */
+  /** The file for its whole output. */
   readonly log: string;
 }
 
 export interface DevProcesses {
-  /** True when every node answers and is connected to every other one, false if they end before. */
+  /** True when every node answers and is connected to every other; false if they end before. */
   readonly connected: Promise<boolean>;
-  /** Resolves when all have ended in good order, else rejects with CliError. */
+  /** Resolves when all have ended normally, else rejects with CliError. */
   readonly ended: Promise<void>;
 }
 
@@ -30,7 +30,10 @@ const POLL_MS = 100;
 const CONNECTED_MS_MAX = 120_000;
 const LOG_LINES = 15;
 
-/** Starts them; SIGINT, SIGTERM and a closed terminal end them, a second signal at once. */
+/**
+ * Starts the nodes. SIGINT, SIGTERM and a closed terminal end them; a second signal ends them at
+ * once.
+ */
 export function startProcesses(nodes: readonly DevProcess[]): DevProcesses {
   const children = nodes.map(start);
   let failure: CliError | undefined;
@@ -54,7 +57,7 @@ export function startProcesses(nodes: readonly DevProcess[]): DevProcesses {
           resolve();
         });
         child.once('exit', (code, signal) => {
-          // A process that is still loading ends by the signal itself.
+          // A signal ends a process that is still loading.
           const inOrder = code === 0 || (stopping && signal !== null);
           if (!inOrder) fail(`node ${i + 1} has ended: ${signal ?? `code ${code}`}${tail(i)}`);
           else if (!stopping) say(`node ${i + 1} was stopped; the others go on`);
@@ -88,7 +91,7 @@ function start({ config, restPort, log }: DevProcess): ChildProcess {
     ['start', config, '--set', `rest-api.port=${restPort}`],
     {
       stdio: ['ignore', file, file, 'ipc'],
-      // Ctrl-C reaches the whole group of a terminal, and this process passes it on.
+      // Ctrl-C reaches all processes of a terminal's group, and this process passes it on.
       detached: true,
       env: { ...process.env, PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'true' },
     },
@@ -116,7 +119,7 @@ async function allConnected(nodes: readonly DevProcess[], isOver: () => boolean)
   return !isOver();
 }
 
-/** Below 0 while the node does not answer. */
+/** Negative while the node does not answer. */
 async function connections(restPort: number): Promise<number> {
   const node = restNode({ url: `http://127.0.0.1:${restPort}` });
   try {

@@ -1,5 +1,6 @@
 /**
- * Streams of documents for the tx commands: one in, one out, order kept, failures in place.
+ * Streams of documents for the tx commands: each input gives one output, in the same order, and a
+ * failure takes the place of its result.
  *
  * Invariant: with --ndjson at most `concurrency` documents are in memory at once.
  */
@@ -33,7 +34,7 @@ export function* documentsOf(text: string): Generator<() => unknown> {
   try {
     whole = parse(text);
   } catch {
-    // Several lines that are no document together may be one each.
+    // Several lines that are not one document may each be one.
     for (const line of text.split('\n')) if (line.trim() !== '') yield () => parseJson(line);
     return;
   }
@@ -78,10 +79,10 @@ async function guarded(job: () => Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** {"error": code, "message": text}, as a node would answer. */
+/** {"error": code, "message": text}, in the form of a node's answer. */
 export function failureLine(cause: unknown): Record<string, unknown> {
   if (cause instanceof CodecError) {
-    // Code 1 is for the shape of JSON; bytes that do not decode are simply invalid.
+    // Code 1 means a wrong shape of JSON; bytes that do not decode are just invalid.
     return cause.path === 'bytes' && cause.api === undefined
       ? apiError('Invalid', cause.why).body
       : refusalOf(cause).body;
@@ -93,19 +94,19 @@ export function failureLine(cause: unknown): Record<string, unknown> {
 
 async function print(value: unknown): Promise<void> {
   if (process.stdout.isTTY) return printJson(value);
-  // Waiting for the reader keeps the memory bounded when it is slow.
+  // Waits for a slow reader, so that the memory stays bounded.
   if (process.stdout.write(`${stringify(value)}\n`)) return;
   await new Promise<void>((resolve) => process.stdout.once('drain', resolve));
 }
 
-/** Number of an option such as --concurrency. */
+/** The number of an option such as --concurrency. */
 export function positive(text: string, name: string, max: number): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= max) return value;
   throw new CliError(`${name} = ${text}: expected a number from 1 to ${max}`, EXIT.usage);
 }
 
-/** A line that may be bare text or, from another command, an object or a quoted text. */
+/** A line with bare text or, from another command, with an object or a quoted text. */
 export function fieldOf(text: string, field: string): string {
   if (!/^["{]/.test(text)) return text;
   const json = parseJson(text);

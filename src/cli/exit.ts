@@ -3,11 +3,11 @@
  */
 export const EXIT = {
   ok: 0,
-  /** The command failed; configuration and genesis errors too. */
+  /** The command failed; also for errors of configuration and genesis. */
   failure: 1,
   /** Wrong usage of the command line. */
   usage: 2,
-  /** The network activated a feature this node does not know. */
+  /** A feature that this node does not implement is active in the network. */
   unsupportedFeature: 38,
   /** A password is needed and there is no console to ask for it. */
   noConsole: 61,
@@ -15,7 +15,7 @@ export const EXIT = {
   assertion: 70,
   /** Another process holds the data directory. */
   locked: 75,
-  /** A signal ended long work in order; what is done stays done. */
+  /** A signal ended long work in an orderly way; completed parts stay. */
   interrupted: 130,
 } as const;
 

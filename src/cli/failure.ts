@@ -1,10 +1,10 @@
-/** Turns what a command threw into a message on stderr and an exit code (node.md#start). */
+/** Turns the error of a command into a message on stderr and an exit code (node.md#start). */
 import { CommanderError } from 'commander';
 import { AssertionError } from '../base/assert.ts';
 import { CliError, EXIT } from './exit.ts';
 
 export function exitCodeFor(cause: unknown): number {
-  // Commander has printed its message already; asking for help is no failure.
+  // Commander has already printed its message. A request for help is no failure.
   if (cause instanceof CommanderError) return cause.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const message = cause instanceof Error ? cause.message : String(cause);
   if (cause instanceof CliError) {

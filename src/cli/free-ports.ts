@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below the range from which systems take the ports of outgoing connections: otherwise any
- * connection of any program might have taken it by the time it is listened on.
+ * Below the range from which systems take ports for outgoing connections. Otherwise a connection of
+ * any program could take the port before a process listens on it.
  */
 const FIRST = 10_000;
 const LAST = 32_000;

@@ -1,4 +1,4 @@
-/** The genesis block of a configuration: its findings, and the block itself. */
+/** The genesis block of a configuration, and its findings. */
 import type { Block } from '../block/block.ts';
 import { buildGenesis, verifyGenesis } from '../block/genesis.ts';
 import {
@@ -11,7 +11,7 @@ import type { Config } from '../node/config/settings.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { CliError } from './exit.ts';
 
-/** The rules of the genesis section, and its signature if there is one. */
+/** The findings on the rules of the genesis section, and on its signature if there is one. */
 export function genesisFindings(config: Config): GenesisFindings {
   const { scheme } = cryptographyOfConfig(config);
   const { genesis } = config.blockchain.custom;
@@ -29,7 +29,7 @@ export function genesisFindings(config: Config): GenesisFindings {
   }
 }
 
-/** The genesis block of a signed configuration, its signature verified. Throws ApiError. */
+/** The genesis block of a signed configuration, with verified signature. Throws ApiError. */
 export function genesisBlock(config: Config): Block {
   const { family, scheme } = cryptographyOfConfig(config);
   const seal = genesisSeal(config.blockchain.custom.genesis);

@@ -1,4 +1,4 @@
-/** The checks of `platform-node doctor`, from cheap to slow. Each says what it found. */
+/** The checks of `platform-node doctor`, from cheap to slow. Each reports its findings. */
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname } from 'node:path';
@@ -24,7 +24,7 @@ const DISK_BYTES_MIN = 2 * 2 ** 30;
 const OPEN_FILES_MIN = 4096;
 const CLOCK_OFFSET_MS_MAX = 100;
 const CONNECT_MS = 2000;
-/** Silent time servers end their round after the former; this much later it is judged. */
+/** Silent time servers time out after the configured time; the round is judged this much later. */
 const ROUND_MS = 200;
 
 const finding = (check: string, status: Verdict, detail: string): Finding => ({
@@ -72,13 +72,13 @@ function* genesis(config: Config): Generator<Finding> {
     const detail = `${owner} has no balance in the genesis block; it needs one to work`;
     yield finding('owner', 'warning', detail);
   }
-  // A key that does not decode has been reported above.
+  // A key that does not decode has already been reported above.
   const participant = networkParticipants.find(({ publicKey }) => {
     const key = publicKeyFrom(publicKey, scheme);
     return key !== undefined && scheme.addressToText(scheme.addressOf(key)) === owner;
   });
   if (participant === undefined || participant.roles.length === 0) {
-    const detail = `${owner} has no role in the genesis block; it must be registered by others`;
+    const detail = `${owner} has no role in the genesis block; another account must register it`;
     yield finding('owner', 'warning', detail);
   }
 }
@@ -197,7 +197,7 @@ async function* clock(config: Config): AsyncGenerator<Finding> {
     requestTimeoutMs: CONNECT_MS,
     expirationMs: CONNECT_MS,
     fatalMs: CONNECT_MS,
-    // The step is the finding.
+    // The step itself is the finding.
     maxStepMs: Number.POSITIVE_INFINITY,
   };
   const source = ntpSource({ servers, ...limits }, silent);

@@ -1,14 +1,16 @@
-/** Long work that Ctrl-C ends in order: what is done stays done, and the next run goes on from it. */
+/**
+ * Long work that Ctrl-C ends in an orderly way: completed parts stay, and the next run continues.
+ */
 
 export interface Interruption {
   readonly isAsked: () => boolean;
-  /** Back to what a signal does by itself. */
+  /** Restores the default effect of signals. */
   release(): void;
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** The first signal asks; the second one ends the process at once, as it would have without us. */
+/** The first signal requests a stop; the second one ends the process at once, as by default. */
 export function onInterruption(): Interruption {
   let isAsked = false;
   const listen = (): void => {
@@ -22,7 +24,7 @@ export function onInterruption(): Interruption {
   return { isAsked: () => isAsked, release };
 }
 
-/** The items up to the moment of a request to stop. */
+/** The items up to the request to stop. */
 export async function* untilAsked<T>(
   items: AsyncIterable<T>,
   { isAsked }: Pick<Interruption, 'isAsked'>,

@@ -1,4 +1,6 @@
-/** Lines of a file or of stdin, one by one: memory stays bounded however long the input is. */
+/**
+ * Lines of a file or of stdin, one by one, so that memory stays bounded for any length of input.
+ */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { CliError } from './exit.ts';
@@ -21,7 +23,7 @@ export async function* readLines(source: string): AsyncGenerator<string> {
   if (failure !== undefined) throw new CliError(`Cannot read '${source}': ${failure.message}`);
 }
 
-/** The whole input, for what is one document. */
+/** The whole input, for a single document. */
 export const readAll = async (source: string): Promise<string> =>
   (await readBytes(source)).toString('utf8');
 

@@ -1,6 +1,6 @@
 /**
- * Manual pages and the command reference, from the registered commands and the settings table.
- * Nothing in them depends on the day they are made, so that a test can compare them.
+ * Manual pages and the command reference, from the registered commands and the settings table. They
+ * do not depend on the date, so that a test can compare them.
  */
 import type { Command, Option } from 'commander';
 import { defaultText, otherSpellings } from '../node/config/document.ts';
@@ -8,21 +8,21 @@ import { allSettings } from '../node/config/settings.ts';
 import { version } from './commands/version.ts';
 
 const EXIT_CODES: readonly [code: string, meaning: string][] = [
-  ['0', 'The command did what was asked.'],
-  ['1', 'It failed; errors of configuration and genesis too.'],
+  ['0', 'Success.'],
+  ['1', 'Failure, including errors of configuration and genesis.'],
   ['2', 'Wrong usage of the command line.'],
-  ['38', 'The network activated a feature that this node does not know.'],
+  ['38', 'A feature that this node does not implement is active in the network.'],
   ['61', 'A password is needed and there is no console to ask for it.'],
   ['70', 'An assertion of the node failed.'],
   ['75', 'Another process uses the data directory.'],
-  ['130', 'A signal interrupted chain import; what it has committed stays.'],
+  ['130', 'A signal interrupted chain import; committed blocks stay.'],
 ];
 
 const VARIABLES: readonly [name: string, meaning: string][] = [
   ['PLATFORM_NODE_OWNER_PASSWORD', 'Password of the private key of the node owner.'],
   [
     'PLATFORM_NODE_OWNER_PASSWORD_EMPTY',
-    'true: that key has no password; false: it is in the variable above. WE_NODE_ instead of ' +
+    'true: the key has no password; false: the variable above holds it. WE_NODE_ instead of' +
       'PLATFORM_NODE_ works for both.',
   ],
   [
@@ -32,7 +32,7 @@ const VARIABLES: readonly [name: string, meaning: string][] = [
   ['LOG_LEVEL', 'DEBUG, INFO, WARN or ERROR; wins over logging-level.'],
   [
     'PLATFORM_NODE_URL, PLATFORM_NODE_API_KEY, PLATFORM_NODE_PRIVACY_API_KEY',
-    'The node that tx and node commands call, and its key.',
+    'The node that tx and node commands call, and its API key.',
   ],
   ['PLATFORM_NODE_CHAIN_ID', 'Network id for offline commands.'],
   ['NO_COLOR', 'No colours, also on a terminal.'],
@@ -49,7 +49,8 @@ export function manualPages(program: Command): ReadonlyMap<string, string> {
   return pages;
 }
 
-// A backslash begins an escape, a leading dot or quote a request; a dash would become a hyphen.
+// A backslash begins an escape; a dot or quote at the start begins a request; a dash would become a
+// hyphen.
 const roff = (text: string): string =>
   text
     .replaceAll('\\', '\\e')
@@ -107,7 +108,7 @@ interface Group {
   readonly options: readonly Option[];
 }
 
-/** What to say of a verb; what all kinds of one command have in common is said once. */
+/** The description of a verb; properties that all kinds of one command share are described once. */
 function groupsOf(verb: Command): Group[] {
   if (verb.commands.length === 0) {
     const { options } = verb;
@@ -155,8 +156,8 @@ function settingsPage(): string {
   return (
     `${head('platform-node.conf', 5)}.SH NAME\nplatform\\-node.conf \\- configuration of platform\\-node\n` +
     `.SH DESCRIPTION\n${roff(
-      'A HOCON file. Keys stand below node { … } or without it. A flag --set key=value wins over the ' +
-        'environment variable, that over the file, that over the default. Durations are written ' +
+      'A HOCON file. Keys are below node { … } or without it. A flag --set key=value wins over the ' +
+        'environment variable, which wins over the file, which wins over the default. Durations are written ' +
         '200ms, 17s or "1 minute", sizes 100MiB, amounts as smallest units or "1.5 WEST"; integers ' +
         'above 2^53 go in quotes. A secret can be read from a file named by <key>-file.',
     )}\n.SH SETTINGS\n${entries.join('')}.SH "SEE ALSO"\n${bold('platform-node')}(1)\n`

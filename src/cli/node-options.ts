@@ -6,7 +6,7 @@ export interface NodeFlags {
   apiKey?: string;
 }
 
-/** Of a command that calls the privacy methods, which may have a key of their own. */
+/** Options of commands that call the privacy methods, which may have an API key of their own. */
 export const privacyOptions = (command: Command): Command =>
   withKey(command, 'API key of the privacy methods', 'PLATFORM_NODE_PRIVACY_API_KEY');
 

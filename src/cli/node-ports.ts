@@ -1,6 +1,7 @@
 /**
- * Opens the outside world for a node: everything that it reaches through ports. Each part puts its
- * end on the stack of the node as soon as it is open; one that cannot be opened throws StartError.
+ * Opens the adapters of a node: all that it reaches through ports. Each part pushes its end
+ * function on the stack of the node as soon as it is open. A part that cannot be opened throws
+ * StartError.
  */
 import { join } from 'node:path';
 import { files } from '../adapters/files.ts';
@@ -31,7 +32,7 @@ import { openNodeWallet, unlockOwner } from './wallet.ts';
 const FIRST_TIME_MS_MAX = 30_000;
 
 export interface OpenPorts extends Omit<NodePorts, 'requestStop' | 'audit'> {
-  /** Where the metrics are served. */
+  /** The URL of the metrics. */
   readonly metricsUrl: string | undefined;
 }
 
@@ -136,9 +137,9 @@ async function openStore(
   try {
     return await openChainStore(config, genesis, log, onDamage);
   } catch (cause) {
-    // What fits neither genesis nor settings has an error of its own.
+    // Data that fit neither genesis nor settings have their own error.
     if (cause instanceof CliError || cause instanceof ApiError) throw cause;
-    const remedy = 'restore a backup, or choose another folder to fetch the chain anew';
+    const remedy = 'restore a backup, or choose another folder to fetch the chain again';
     throw new StartError(`chain in ${folder}`, 'data-directory', cause, remedy);
   }
 }
@@ -148,7 +149,7 @@ async function openKeys(config: Config, log: Log): ReturnType<typeof openNodeWal
     return await openNodeWallet(config, log);
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
-    const remedy = 'restore the file from its backup, or give the password that it was made with';
+    const remedy = 'restore the file from its backup, or give the password with which it was made';
     throw new StartError('keystore', 'wallet.file, wallet.password', cause, remedy);
   }
 }
@@ -170,12 +171,13 @@ function turnsJournal({ dataDirectory }: Config): Journal {
   try {
     return openJournal({ path });
   } catch (cause) {
-    const remedy = 'move it away, and start when the round is over in which the node was stopped';
+    const remedy =
+      'move it away, and start after the end of the round in which the node was stopped';
     throw new StartError(`journal of the miner ${path}`, 'data-directory', cause, remedy);
   }
 }
 
-/** Loading it takes most of a second, which a node without peers need not spend. */
+/** Loading it takes most of a second, and a node without peers does not need it. */
 async function networkAdapter({ network, dataDirectory }: Config): Promise<Network | undefined> {
   if (!network.listen && network.knownPeers.length === 0) return undefined;
   const { libp2pNetwork } = await import('../adapters/libp2p/transport.ts');

@@ -1,4 +1,4 @@
-/** The storage of confidential data that a configuration asks for (privacy.md#storage). */
+/** Opens the storage of confidential data that a configuration names (privacy.md#storage). */
 import type { Shelf } from '../adapters/private-store/shelf.ts';
 import type { Log } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
@@ -8,8 +8,8 @@ import type { Config } from '../node/config/settings.ts';
 type StorageSettings = Config['privacy']['storage'];
 
 /**
- * Undefined with vendor none. Throws StartError where the storage is not there: an operator
- * who keeps data for others should hear of it at the start and not with the first item.
+ * Undefined with vendor none. Throws StartError where the storage is unreachable, so that an
+ * operator learns of it at the start and not with the first item.
  */
 export async function openPrivateStore(
   { privacy: { storage } }: Config,
@@ -30,7 +30,10 @@ export async function openPrivateStore(
   }
 }
 
-/** Loads the vendor's own libraries and no others; its settings are complete (config/checks.ts). */
+/**
+ * Loads only the libraries of the vendor; config/checks.ts has checked that its settings are
+ * complete.
+ */
 async function shelfOf(storage: StorageSettings): Promise<Shelf> {
   if (storage.vendor === 'postgres') {
     const { postgresShelf } = await import('../adapters/private-store/postgres.ts');

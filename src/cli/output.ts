@@ -1,6 +1,7 @@
 /**
- * What commands print. Answers are JSON on stdout: indented for people on a terminal, one line per
- * value for programs. Messages go to stderr. Colours only on a terminal, and never with NO_COLOR.
+ * The output of commands. Answers are JSON on stdout: indented on a terminal, one line for each
+ * value in a pipe. Messages go to stderr. Colours are used only on a terminal, and never with
+ * NO_COLOR.
  */
 import { stringify } from '../base/json.ts';
 

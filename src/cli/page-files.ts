@@ -1,4 +1,4 @@
-/** The files of the pages, from the sources and from the published build alike. */
+/** Reads the files of the pages, both from the sources and from the published build. */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { PageFiles, Pages } from '../api/pages.ts';
 

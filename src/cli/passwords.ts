@@ -10,7 +10,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const PASSWORD = 'PLATFORM_NODE_OWNER_PASSWORD';
 const EMPTY = 'PLATFORM_NODE_OWNER_PASSWORD_EMPTY';
 
-/** What the environment says of the owner's password: undefined means that one must ask. */
+/** The owner's password from the environment; undefined means that the command must ask for it. */
 export function ownerPasswordFrom(env: Environment): { password: string | undefined } | undefined {
   const value = (name: string): string | undefined =>
     env[name] ?? env[name.replace('PLATFORM_', 'WE_')];
@@ -51,7 +51,10 @@ export async function ownerPassword(env: Environment = process.env): Promise<str
   return typed === '' ? undefined : typed;
 }
 
-/** The password of the wallet: as configured, else asked for; exit code 61 without a console. */
+/**
+ * The password of the wallet: the configured one, or one that is asked for; exit code 61 without a
+ * console.
+ */
 export async function walletPassword(configured: string | undefined): Promise<string> {
   if (configured !== undefined) return configured;
   const typed = await askHidden('Password > ');

@@ -1,4 +1,4 @@
-/** What `platform-node policy` asks of a running node. */
+/** The calls that `platform-node policy` makes to a running node. */
 
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -116,7 +116,7 @@ export async function getData(hash: string, flags: ReadFlags): Promise<void> {
     return;
   }
   try {
-    // Confidential: for the eyes of its owner alone.
+    // The data are confidential, so only the owner of the file may read it.
     writeFileSync(output, data, { flag: 'wx', mode: 0o600 });
   } catch (cause) {
     throw new CliError(`${output} cannot be written: ${(cause as Error).message}`);
@@ -151,7 +151,7 @@ function optional({ passwordEnv, fee }: SignFlags) {
   };
 }
 
-/** The transaction once it is as far as `--wait` asks for. */
+/** The transaction as soon as it has reached what `--wait` requires. */
 async function settled(
   { wait }: SignFlags,
   { call }: Client,

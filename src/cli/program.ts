@@ -1,12 +1,13 @@
 /**
- * The command line: one verb per file of this folder.
+ * The command line: one verb for each file in `commands`.
  *
- * Convention: `<verb>.ts` exports `register(command)`. It receives the verb's command, already named
- * and described by the table below, and adds arguments, options, sub-commands and actions. Only the file of the verb in use is loaded, and whatever is heavy is
- * imported inside its action, so that `--help` stays below 120 ms.
+ * Convention: `<verb>.ts` exports `register(command)`. It receives the verb's command, which the
+ * table below has named and described. It adds arguments, options, sub-commands and actions. Only
+ * the file of the requested verb is loaded. Large modules are imported inside its action, so that
+ * `--help` stays below 120 ms.
  *
- * A command answers on stdout and talks on stderr. It fails by throwing: CliError, ConfigError and
- * ApiError become one message and an exit code.
+ * A command prints answers on stdout and messages on stderr. It fails by throwing: CliError,
+ * ConfigError and ApiError become one message and an exit code.
  */
 import { Command } from 'commander';
 import { CliError, EXIT } from './exit.ts';
@@ -17,14 +18,14 @@ interface Verb {
   readonly load: () => Promise<{ register: Register }>;
 }
 
-/** `words` is the command line; undefined where everything is wanted, for a description. */
+/** `words` is the command line; undefined where all verbs are wanted, for a description. */
 type Register = (
   command: Command,
   whole: Whole,
   words: readonly string[] | undefined,
 ) => void | Promise<void>;
 
-/** The program with every verb registered, for those that describe it. */
+/** The program with every verb registered, for descriptions. */
 export type Whole = () => Promise<Command>;
 
 export const verbs: readonly Verb[] = [
@@ -100,12 +101,12 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: 'node',
-    summary: 'ask or stop a running node',
+    summary: 'query or stop a running node',
     load: () => import('./commands/node.ts'),
   },
   {
     name: 'doctor',
-    summary: 'look for what keeps a node from working well',
+    summary: 'find problems that keep a node from working well',
     load: () => import('./commands/doctor.ts'),
   },
   {
@@ -127,7 +128,10 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 38 unsupported feature activated,
             130 chain import interrupted.
 Environment: PLATFORM_NODE_OWNER_PASSWORD[_EMPTY], NODE_<SETTING>, LOG_LEVEL, NO_COLOR.`;
 
-/** The program with the verb of this command line fully registered, or with all for `undefined`. */
+/**
+ * The program with the verb of this command line fully registered, or with all verbs for
+ * `undefined`.
+ */
 export async function buildProgram(words: readonly string[] | undefined): Promise<Command> {
   const named = words?.[0] === 'help' ? words[1] : words?.find((word) => !word.startsWith('-'));
   const program = new Command('platform-node')
@@ -135,7 +139,7 @@ export async function buildProgram(words: readonly string[] | undefined): Promis
     .option('-V, --version', 'print the version')
     .helpCommand('help [command]', 'show help of a command')
     .addHelpText('after', FOOTER)
-    // An option after the name of a verb is the verb's: `tx send transfer --version 3`.
+    // An option after the name of a verb belongs to the verb: `tx send transfer --version 3`.
     .enablePositionalOptions()
     .exitOverride();
   program.on('option:version', () => {
@@ -156,7 +160,7 @@ export class VersionAsked extends Error {}
 
 const capital = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`;
 
-/** Names of the tools of earlier releases → the words that now mean the same. */
+/** Names of the tools of earlier releases → the words that replace them. */
 const OLD_NAMES: Readonly<Record<string, readonly string[]>> = {
   AccountsGeneratorApp: ['keystore', 'generate'],
   GenesisBlockGenerator: ['genesis', 'sign'],

@@ -1,4 +1,4 @@
-/** What a node answered to a request it refused, as a line of output. */
+/** A node's refusal of a request, as a line of output. */
 import type { RefusedError } from '../api/client.ts';
 import { isObject } from '../base/json.ts';
 

@@ -1,11 +1,13 @@
-/** Tells a running node that its wallet has new accounts (node.md#tools, decision 38). */
+/**
+ * Asks a running node to reload its wallet after accounts were added (node.md#tools, decision 38).
+ */
 import { EXIT } from './exit.ts';
 import { say } from './output.ts';
 import type { ToolSection } from './tool-section.ts';
 
 const PATIENCE_MS = 30_000;
 
-/** Prints what happened; a node that cannot be told makes the exit code 1. */
+/** Prints the result; a node that cannot be reached sets the exit code to 1. */
 export async function reloadNodeWallet(section: ToolSection): Promise<void> {
   const given = section.text('reload-node-wallet.url') ?? '';
   if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol)) {
@@ -19,7 +21,7 @@ export async function reloadNodeWallet(section: ToolSection): Promise<void> {
   console.log(`Sending reload wallet request to URL : ${given}`);
   const apiKey = section.text('reload-node-wallet.api-key');
   try {
-    // Not fetch: it refuses ports that browsers do not like.
+    // `fetch` is not used, because it refuses the ports that browsers block.
     const { request } = await import('undici');
     const answer = await request(given, {
       method: 'POST',

@@ -1,7 +1,7 @@
 /**
- * Calls of a running node for the commands, through the client that follows from the declarations
- * of the routes. A command imports the one file of routes that it needs: all of them cost three
- * times as much to load, which each call in a pipeline would pay.
+ * Calls to a running node, through the client that follows from the declarations of the routes. A
+ * command imports only the file of routes that it needs. Loading all of them takes three times as
+ * long, for each call in a pipeline.
  */
 import { undiciClient } from '../adapters/http/undici.ts';
 import { type Client, client, RefusedError } from '../api/client.ts';
@@ -15,7 +15,7 @@ export interface RestNode extends Client {
   close(): Promise<void>;
 }
 
-/** Rejects with RefusedError where the node refuses, and CliError where no node answers. */
+/** Rejects with RefusedError where the node refuses, and with CliError where no node answers. */
 export function restNode({ url, apiKey }: NodeFlags): RestNode {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new CliError(`'${url}' is no URL of a node`);
@@ -35,7 +35,7 @@ export function restNode({ url, apiKey }: NodeFlags): RestNode {
   return { call, close: http.close };
 }
 
-/** Asks and prints the answer; a refusal is printed as the node put it, with exit code 1. */
+/** Sends the request and prints the answer. A refusal is printed unchanged, with exit code 1. */
 export async function printAnswer(
   flags: NodeFlags,
   ask: (node: Client) => Promise<unknown>,
@@ -59,7 +59,10 @@ export async function answerOf<T>(flags: NodeFlags, ask: (node: Client) => Promi
   }
 }
 
-/** Where there is no such block, the answer has status 200 and says so (rest.md#errors). */
+/**
+ * For a block that does not exist, the answer has status 200 and an error status in its body
+ * (rest.md#errors).
+ */
 function isStatusError(value: unknown): value is { readonly details: string } {
   return isObject(value) && value['status'] === 'error' && typeof value['details'] === 'string';
 }

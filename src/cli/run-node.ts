@@ -1,7 +1,7 @@
 /**
- * Runs a node in this process: opens the outside world for a configuration, in the order of
- * node.md#start, and ends it again (node.md#stop) when asked to, when it fails while it runs, and when
- * something does not start. All three undo one stack (base/disposal.ts).
+ * Runs a node in this process. It opens the adapters for a configuration, in the order of
+ * node.md#start. It closes them again (node.md#stop) on request, when the node fails while it runs,
+ * and when a part does not start. All three cases end the same stack (base/disposal.ts).
  */
 import { LOG_LEVELS, type LogControl, stderrLog } from '../adapters/log.ts';
 import { Disposal } from '../base/disposal.ts';
@@ -23,22 +23,25 @@ import { type StartFacts, startFacts } from './start-screen.ts';
 import { type StopRequests, stopRequests } from './stop-requests.ts';
 
 export interface RunningNode extends Node {
-  /** Resolves when the node has stopped, whatever asked for it; rejects with a cause that failed. */
+  /**
+   * Resolves when the node has stopped, for whatever reason; rejects where a failure was the
+   * reason.
+   */
   readonly ended: Promise<void>;
   readonly log: LogControl;
   readonly facts: StartFacts;
 }
 
 export interface RunOptions {
-  /** What is checked after every block. */
+  /** The checks after every block. */
   readonly audit?: Audit | undefined;
 }
 
-/** Rejects with an error whose message is the one line for the operator; nothing runs then. */
+/** Rejects with an error whose message is the one line for the operator; no part then runs. */
 export async function runNode(config: Config, { audit }: RunOptions = {}): Promise<RunningNode> {
   const log = stderrLog(levelOf(config), process.stderr.isTTY === true);
   const stops = stopRequests(log);
-  // A person on a terminal sees them on a screen of their own.
+  // On a terminal, a screen shows them to the person.
   if (process.stderr.isTTY !== true) log.info('node.settings', effectiveSettings(config));
   process.on('SIGUSR1', () => changeLevel(log));
   const genesis = genesisOf(config, log);
@@ -48,18 +51,18 @@ export async function runNode(config: Config, { audit }: RunOptions = {}): Promi
     const running = await Promise.race([starting, stoppedEarly(stops)]);
     if (running.rest !== undefined) reloadOnHangup(running.rest, log);
     const ended = stops.requested.then((cause) => end(cause, { log, started, stops }));
-    // Who waits for it later still hears of the cause.
+    // A caller that waits for it later still gets the cause.
     ended.catch(() => undefined);
     return { ...running, log, ended };
   } catch (cause) {
     stops.expectEnd(EXIT.failure);
     await started.dispose().catch(() => undefined);
-    // A start that was interrupted ends at the next thing that it opens, which is closed, too.
+    // An interrupted start ends at the next part that it opens, and closes that part too.
     await starting.catch(() => undefined);
     await started.dispose().catch(() => undefined);
     stops.release();
     log.flush();
-    // What createNode refuses is data that do not fit the genesis block.
+    // An ApiError of createNode means that the data do not fit the genesis block.
     throw cause instanceof ApiError ? incorrectGenesis(log, cause) : exitOf(cause);
   }
 }
@@ -84,7 +87,7 @@ async function start(
 }
 
 async function stoppedEarly({ requested }: StopRequests): Promise<never> {
-  // Without a cause it was asked to, which is no failure.
+  // Without a cause the stop was requested, which is no failure.
   throw (await requested) ?? new CliError('', EXIT.ok);
 }
 
@@ -99,10 +102,11 @@ async function end(cause: Error | undefined, { log, started, stops }: Run): Prom
   else log.error('node.stop-failed', { why: failure.message });
   log.flush();
   if (cause !== undefined) throw exitOf(cause);
-  if (failure !== undefined) throw new CliError(`not all has stopped in order: ${failure.message}`);
+  if (failure !== undefined)
+    throw new CliError(`not all parts have stopped properly: ${failure.message}`);
 }
 
-/** A certificate that cannot be used is reported, and the former one stays in use. */
+/** A certificate that cannot be used is reported, and the old one stays in use. */
 function reloadOnHangup(rest: HttpServer, log: LogControl): void {
   process.on('SIGHUP', () => {
     rest.reload().catch((cause: Error) => log.error('tls.reload-failed', { why: cause.message }));
@@ -114,7 +118,7 @@ function levelOf(config: Config): LogLevel {
   return LOG_LEVELS.find((known) => known === level) ?? 'info';
 }
 
-/** To debug, and from there to info. */
+/** Switches to debug, and from there back to info. */
 function changeLevel(log: LogControl): void {
   const to = log.level() === 'debug' ? 'info' : 'debug';
   log.setLevel(to);
@@ -137,7 +141,7 @@ function incorrectGenesis(log: LogControl, cause: unknown): CliError {
   );
 }
 
-/** A cause that has an exit code of its own as the error that carries it. */
+/** The error with the exit code that belongs to a cause. */
 function exitOf(cause: unknown): unknown {
   if (cause instanceof InitialSyncError) return new CliError(cause.message);
   return cause instanceof UnsupportedFeatures

@@ -1,9 +1,9 @@
-/** The key of a seed phrase in a file, for commands that ask no node. */
+/** The key of a seed phrase in a file, for commands that use no node. */
 import type { CryptoFamily, KeyPair } from '../crypto/family.ts';
 import { CliError, EXIT } from './exit.ts';
 import { readAll } from './lines.ts';
 
-/** `input` is what else the command reads: both cannot come from stdin. */
+/** `input` is the other input of the command: both cannot come from stdin. */
 export async function keyOfSeedFile(
   seedFile: string,
   input: string,

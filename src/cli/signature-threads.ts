@@ -1,13 +1,13 @@
-/** The verification pool with the thread of this program. */
+/** The verification pool with this program's thread module. */
 import { createVerifyPool, type VerifyPool } from '../adapters/signature-pool.ts';
 import type { Log } from '../base/ports.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 
-/** Runs from sources and from the published build alike. */
+/** Works from sources and from the published build. */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
 export interface VerifyThreadsOptions {
-  /** Upper limit; threads start when there is work for them. Default: one per processor. */
+  /** Upper limit; threads start when there is work for them. Default: one for each processor. */
   readonly threads?: number;
   readonly log?: Log;
 }

@@ -1,4 +1,4 @@
-/** What a node says of itself when it starts: one screen for a person, one event for a machine. */
+/** The facts that a node shows when it starts: a screen for a person, an event for a machine. */
 import { base58 } from '../base/base58.ts';
 import type { HttpServer } from '../base/http.ts';
 import { stringify } from '../base/json.ts';
@@ -59,13 +59,13 @@ export function startFacts(
   };
 }
 
-/** A screen on a terminal, else the event `node.started`. */
+/** Prints a screen on a terminal, else logs the event `node.started`. */
 export function sayStarted(facts: StartFacts, log: Log, terminal: boolean): void {
   if (terminal) process.stderr.write(startScreen(facts));
   else log.info('node.started', { ...facts });
 }
 
-/** The settings that were given, secrets masked; all others have their default. */
+/** The settings that were given, with secrets masked; all others have their defaults. */
 export function settingsScreen(config: Config, given: { has(key: string): boolean }): string {
   const rows = Object.entries(effectiveSettings(config)).filter(([key]) => given.has(key));
   const lines = rows.map(([key, value]) => `  ${key} = ${stringify(value)}\n`);

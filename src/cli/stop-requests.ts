@@ -1,6 +1,7 @@
 /**
- * Who may end a running node: signals, the node itself, and errors that no code has caught. An error
- * ends it in order, too, with its cause: the store loses nothing that was acknowledged.
+ * The requests that end a running node: signals, the node itself, and errors that no code has
+ * caught. An error also ends it in an orderly way and passes its cause on, so that the store loses
+ * no acknowledged data.
  */
 import type { LogControl } from '../adapters/log.ts';
 import { AssertionError } from '../base/assert.ts';
@@ -10,12 +11,12 @@ import { CliError, EXIT } from './exit.ts';
 const STOP_MS_MAX = 10_000;
 
 export interface StopRequests {
-  /** The first request; a cause where a failure is the reason. */
+  /** The first request, with a cause where a failure is the reason. */
   readonly requested: Promise<Error | undefined>;
   request(cause?: Error): void;
-  /** From here on the time of the stop runs; `exitCode` is that of a stop that does not end. */
+  /** Starts the time limit of the stop; `exitCode` is used if the stop does not end. */
   expectEnd(exitCode: number): void;
-  /** The end has come: signals are again what they are to every process. */
+  /** Called at the end: signals have their default effect again. */
   release(): void;
 }
 
@@ -27,7 +28,7 @@ export function stopRequests(log: LogControl): StopRequests {
   let deadline: NodeJS.Timeout | undefined;
   const onSignal = (signal: NodeJS.Signals): void => {
     log.info('node.stopping', { signal });
-    // The second signal means now; the store loses nothing that was acknowledged.
+    // The second signal ends the process at once; the store loses no acknowledged data.
     if (++signals > 1) process.exit(EXIT.failure);
     request(undefined);
   };

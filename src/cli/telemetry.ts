@@ -1,13 +1,13 @@
-/** The metrics of a node in this process, where its configuration wants them. */
+/** The metrics of a node in this process, where its configuration enables them. */
 import type { Log } from '../base/ports.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Config } from '../node/config/settings.ts';
 import type { NodePorts } from '../node/node.ts';
 
 export interface Telemetry {
-  /** For the node. */
+  /** The ports for the node. */
   readonly ports: NodePorts['telemetry'];
-  /** Where the metrics are served. */
+  /** The URL of the metrics. */
   readonly url: string | undefined;
   close(): Promise<void>;
 }
@@ -17,7 +17,7 @@ const NONE: Telemetry = { ports: undefined, url: undefined, close: async () => {
 /** Rejects where the address cannot be bound. */
 export async function openTelemetry({ metrics }: Config, log: Log): Promise<Telemetry> {
   if (!metrics.enable) return NONE;
-  // The library is not loaded by nodes that do not need it.
+  // Nodes that do not serve metrics do not load the library.
   const { servePrometheus } = await import('../adapters/prometheus.ts');
   const { processReadings } = await import('../adapters/process-readings.ts');
   const { bindAddress: host, port } = metrics;
@@ -35,5 +35,5 @@ export async function openTelemetry({ metrics }: Config, log: Log): Promise<Tele
   };
 }
 
-/** An address as it stands in a URL: that of IPv6 in brackets. */
+/** An address in the form for a URL: an IPv6 address gets brackets. */
 export const hostInUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host);

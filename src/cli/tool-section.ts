@@ -1,6 +1,7 @@
 /**
  * The sections `accounts-generator` and `apikeyhash-generator` of a configuration file
- * (node.md#tools). They are few and belong to one tool each, so they are read by hand.
+ * (node.md#tools). They have few settings, each for one tool, so they are read without the settings
+ * table.
  */
 import { isObject } from '../base/json.ts';
 import { CliError } from './exit.ts';

@@ -1,6 +1,6 @@
 /**
- * The fields of `tx send <type>` as flags: names, kinds, docs and required ones follow from the
- * schemas of sign requests, which follow from the declarations of the types.
+ * The fields of `tx send <type>` as flags: names, kinds, descriptions and required fields follow
+ * from the schemas of sign requests, and these follow from the declarations of the types.
  */
 import { InvalidArgumentError, Option } from 'commander';
 import { type JsonObject, parse } from '../base/json.ts';
@@ -14,13 +14,13 @@ export interface SendType {
   readonly doc: string;
   /** Field name → schema, over all versions. */
   readonly fields: ReadonlyMap<string, JsonSchema>;
-  /** Fields that every version needs. */
+  /** Fields that every version requires. */
   readonly required: readonly string[];
-  /** The lowest first; one version may have two forms. */
+  /** The lowest version first; a version may have two forms. */
   readonly versions: readonly { readonly version: number; readonly names: ReadonlySet<string> }[];
 }
 
-/** Every type that clients may submit and that a node signs. */
+/** Every type that clients may submit and a node signs. */
 export function sendTypes(): SendType[] {
   const forms = new Map<number, JsonSchema[]>();
   for (const [name, schema] of Object.entries(transactionSchemas())) {
@@ -36,7 +36,7 @@ export function sendTypes(): SendType[] {
   });
 }
 
-/** What the command fills in by itself. */
+/** Members that the command fills in by itself. */
 const OWN = new Set(['type', 'version', 'password']);
 
 function fieldsOf(forms: readonly JsonSchema[]): Omit<SendType, 'type' | 'key' | 'doc'> {
@@ -53,7 +53,7 @@ function fieldsOf(forms: readonly JsonSchema[]): Omit<SendType, 'type' | 'key' |
   const required = [...fields.keys()].filter((name) =>
     forms.every((form) => (form['required'] as readonly string[]).includes(name)),
   );
-  // A reader meets first what must be given, then what the node would fill in.
+  // Required fields come first, then those that the node would fill in.
   const rank = (name: string): number => (required.includes(name) ? 0 : name in DOCS ? 2 : 1);
   const sorted = [...fields].sort(([a], [b]) => rank(a) - rank(b));
   return { fields: new Map(sorted), required, versions };
@@ -62,10 +62,10 @@ function fieldsOf(forms: readonly JsonSchema[]): Omit<SendType, 'type' | 'key' |
 const propertiesOf = (schema: JsonSchema): Readonly<Record<string, JsonSchema>> =>
   (schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>;
 
-/** What the schemas cannot tell of a request to this command. */
+/** Descriptions that the schemas do not contain. */
 const DOCS: Readonly<Record<string, string>> = {
   sender: 'address of an account in the keystore of the node',
-  fee: 'default: what the node calculates',
+  fee: 'default: the fee that the node calculates',
   timestamp: 'ms since 1970 UTC; default: now',
 };
 
@@ -105,7 +105,7 @@ function docOf(of: SendType, name: string, schema: JsonSchema): string {
   return [text, braced].filter((part) => part).join(' ');
 }
 
-/** How a value is written that is no plain one. */
+/** The form of a value that is not plain. */
 function formDoc({ type, enum: choices, items, properties }: JsonSchema): string {
   if (Array.isArray(choices)) return choices.join(', ');
   const members = (of: object): string =>
@@ -134,7 +134,7 @@ function bare(schema: JsonSchema): JsonSchema {
   return alternatives?.find(({ type }) => type !== 'null') ?? schema;
 }
 
-/** A value as it is written on a command line. Throws Error with what was expected. */
+/** A value in the form of the command line. Throws Error with the expected form. */
 export function valueFrom(schema: JsonSchema, text: string): unknown {
   const { type, enum: choices, items } = bare(schema);
   if (text === 'null' && bare(schema) !== schema) return null;
@@ -171,7 +171,7 @@ function pairs(schema: JsonSchema, text: string): JsonObject {
       const names = Object.keys(properties).map((one) => `${one}=…`);
       throw new Error(`expected ${names.join(',')} or a JSON object`);
     }
-    // The value of an entry is of the kind that the member `type` before it names.
+    // The value of an entry has the kind that the member `type` before it names.
     const isOpen = Object.keys(properties[name]).every((keyword) => keyword === 'description');
     const kind = isOpen && typeof out['type'] === 'string' ? { type: out['type'] } : undefined;
     out[name] = valueFrom(kind ?? properties[name], value);
@@ -187,7 +187,7 @@ const json = (text: string): unknown => {
   }
 };
 
-/** JSON where it is JSON, else the text itself. */
+/** The JSON value where the text is JSON, else the text itself. */
 export function loose(text: string): unknown {
   try {
     return parse(text);
@@ -196,7 +196,7 @@ export function loose(text: string): unknown {
   }
 }
 
-/** The lowest version that has all these fields; undefined where none has. */
+/** The lowest version that has all these fields; undefined where there is none. */
 export function versionFor(of: SendType, names: readonly string[]): number | undefined {
   const known = names.filter((name) => of.fields.has(name));
   return of.versions.find((form) => known.every((name) => form.names.has(name)))?.version;

@@ -1,4 +1,4 @@
-/** `platform-node tx encode|decode|verify`: no node needed. */
+/** `platform-node tx encode|decode|verify`, which need no node. */
 import { Base58Error, base58 } from '../base/base58.ts';
 import { apiError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
@@ -50,7 +50,7 @@ const encoded = (tx: Tx): Record<string, unknown> => ({
   bytes: hex(tx.bytes),
 });
 
-/** Hexadecimal where it can be, else Base58. */
+/** Read as hexadecimal where possible, else as Base58. */
 function bytesFrom(text: string): Uint8Array {
   const trimmed = text.trim().replace(/^0x/, '');
   if (/^(?:[0-9a-fA-F]{2})+$/.test(trimmed)) return Uint8Array.from(Buffer.from(trimmed, 'hex'));
@@ -66,7 +66,7 @@ async function* textLines(source: string): AsyncGenerator<() => string> {
   for await (const line of readLines(source)) yield () => line.trim();
 }
 
-/** JSON as in encode, or lines of bytes. */
+/** JSON as for encode, or lines of bytes. */
 async function* mixedDocuments(source: string, ndjson: boolean): AsyncGenerator<() => unknown> {
   if (!ndjson) {
     const text = await readAll(source);
@@ -92,7 +92,9 @@ function verified(document: unknown, { family, scheme }: Cryptography): Record<s
   return { ...(isJson ? encoded(tx) : txToJson(tx, scheme)), valid };
 }
 
-/** One proof by the sender; genesis types carry none, their signature is computed. */
+/**
+ * Expects one proof by the sender. Genesis types carry none, because their signature is computed.
+ */
 function isValid(tx: Tx, verify: Cryptography['family']['verify']): boolean {
   if (tx.layout.frame === 'genesis') return true;
   const [proof, ...more] = tx.proofs;

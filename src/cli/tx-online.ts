@@ -1,4 +1,4 @@
-/** `platform-node tx sign|broadcast`: documents through the REST interface of a running node. */
+/** `platform-node tx sign|broadcast`: sends documents to the REST interface of a running node. */
 import type { Client } from '../api/client.ts';
 import { transactions } from '../api/routes/transactions.ts';
 import { apiError } from '../base/errors.ts';
@@ -23,13 +23,13 @@ export const broadcast = (source: string, flags: OnlineFlags): Promise<void> =>
 export function sign(source: string, flags: OnlineFlags): Promise<void> {
   const password = fromVariable(flags.passwordEnv);
   return pipe(source, flags, ({ call }, json) => {
-    // What a line says of its own account wins.
+    // The members of a line win over the options.
     const body = password === undefined ? json : { password, ...json };
     return call(transactions.sign, { body });
   });
 }
 
-/** What the command before in the pipe has refused: its reason stays in its place. */
+/** A failure of the previous command in the pipe; it stays at its place. */
 const isFailureLine = (json: JsonObject): boolean =>
   json['error'] !== undefined && json['type'] === undefined;
 

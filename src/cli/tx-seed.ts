@@ -1,4 +1,4 @@
-/** `platform-node tx sign --seed-file`: signs with a seed phrase; no node is asked. */
+/** `platform-node tx sign --seed-file`: signs with a seed phrase, without a node. */
 import { systemRandom } from '../adapters/system.ts';
 import { apiError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';

@@ -22,7 +22,7 @@ interface Flags extends NodeFlags {
 const POLL_MS = 250;
 export const WAIT_SECONDS_MAX = 86_400;
 
-/** A sub-command for each type. */
+/** Registers a sub-command for each type. */
 export function registerTypes(send: Command): void {
   for (const type of sendTypes()) {
     const command = send
@@ -38,7 +38,7 @@ export function registerTypes(send: Command): void {
     nodeOptions(command)
       .option('--password-env <variable>', 'variable that holds the password of the account')
       .addOption(
-        new Option('--wait <seconds>', 'wait so long for the transaction to be in a block'),
+        new Option('--wait <seconds>', 'seconds to wait for the transaction to be in a block'),
       )
       .action((fields: string[], flags: Flags & JsonObject) => sendOne(type, fields, flags));
   }
@@ -103,8 +103,9 @@ function wordValue(type: SendType, name: string, text: string): unknown {
 }
 
 /**
- * What `look` finds once the transaction is in a block. When it takes too long, the transaction is
- * printed as it was sent, since it may still get into a block, and CliError says so.
+ * The result of `look` once the transaction is in a block. When that takes too long, the
+ * transaction is printed as it was sent, since it may still get into a block, and a CliError
+ * reports the timeout.
  */
 export async function confirmed<T>(
   sent: unknown,

@@ -1,6 +1,6 @@
 /**
- * Opens the keystore that a configuration names, and the key of the node's owner in it
- * (node.md#start step 9, node.md#key-files).
+ * Opens the keystore of a configuration, and the key of the node's owner in it (node.md#start step
+ * 9, node.md#key-files).
  */
 import { files } from '../adapters/files.ts';
 import { systemRandom } from '../adapters/system.ts';
@@ -22,7 +22,7 @@ export interface WalletPlace {
   readonly network: Cryptography;
 }
 
-/** Opens the keystore; the password is asked for where the configuration has none. */
+/** Opens the keystore; asks for the password where the configuration has none. */
 export async function openWallet(place: WalletPlace, log?: Log): Promise<Keystore> {
   const password = await walletPassword(place.password);
   const layout = place.network.family.keystoreLayout;
@@ -32,7 +32,7 @@ export async function openWallet(place: WalletPlace, log?: Log): Promise<Keystor
   );
 }
 
-/** The keystore of a node. An empty one is an error: a node without keys can do nothing. */
+/** The keystore of a node. An empty one is an error, because a node without keys cannot work. */
 export async function openNodeWallet(config: Config, log?: Log): Promise<Keystore> {
   const { file: path, password } = config.wallet;
   if (!files.exists(path)) warn(`wallet.file '${path}' does not exist`);
@@ -47,13 +47,13 @@ export async function openNodeWallet(config: Config, log?: Log): Promise<Keystor
 
 export interface NodeKeys {
   readonly ownerKey: Uint8Array;
-  /** Of privacy.owner-address, which is the owner unless configured. */
+  /** The key of privacy.owner-address, which is the owner unless configured. */
   readonly identityKey: Uint8Array;
 }
 
 /**
- * The private keys of the node. Asks for their password if the environment does not have it; where
- * both accounts have one, it is the same.
+ * The private keys of the node. Asks for their password if the environment does not have it. If
+ * both accounts have a password, it must be the same.
  */
 export async function unlockOwner(config: Config, keystore: Keystore): Promise<NodeKeys> {
   const { scheme } = cryptographyOfConfig(config);
@@ -67,7 +67,7 @@ export async function unlockOwner(config: Config, keystore: Keystore): Promise<N
   const identity = held('privacy.owner-address', config.privacy.ownerAddress);
   const password = await ownerPassword();
   const ownerKey = await keystore.privateKey(owner.address, password);
-  // Deriving the key that opens an account takes its time.
+  // Deriving the key that decrypts an account takes time.
   const identityKey =
     identity === owner
       ? ownerKey

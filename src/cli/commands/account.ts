@@ -1,4 +1,4 @@
-/** `platform-node account <address|alias>`: what a running node knows of an account. */
+/** `platform-node account <address|alias>`: the state of an account, from a running node. */
 import type { Command } from 'commander';
 import type { Client } from '../../api/client.ts';
 import { type NodeFlags, nodeOptions } from '../node-options.ts';
@@ -9,7 +9,7 @@ export function register(command: Command): void {
     .addHelpText(
       'after',
       '\nPrints balances, assets, roles in force, aliases, active leases and the number of data\n' +
-        'entries. Leases are those it gave and those it received.',
+        'entries. Leases include those it gave and those it received.',
     )
     .action(async (account: string, flags: NodeFlags) => {
       const { printAnswer } = await import('../rest-calls.ts');
@@ -22,7 +22,7 @@ export function register(command: Command): void {
 
 const ALIAS_CHARACTERS_MAX = 30;
 
-/** The name in `alias:T:name`; a bare name is shorter than any address. */
+/** The name in `alias:T:name`, or a bare name, which is shorter than any address. */
 function aliasIn(text: string): string | undefined {
   const [, name] = /^alias:.:(.*)$/.exec(text) ?? [];
   return name ?? (text.length <= ALIAS_CHARACTERS_MAX ? text : undefined);
@@ -54,7 +54,7 @@ async function accountOf({ call }: Client, address: string): Promise<unknown> {
 
 const PAGE = 1000;
 
-/** There is no endpoint that counts; pages keep the answers small. */
+/** No endpoint counts entries, so this reads them in pages, which keep the answers small. */
 async function countPages(
   page: (offset: number, limit: number) => Promise<readonly unknown[]>,
 ): Promise<number> {

@@ -1,4 +1,4 @@
-/** `platform-node asset <id>`: what a running node knows of an asset. */
+/** `platform-node asset <id>`: the state of an asset, from a running node. */
 import type { Command } from 'commander';
 import { type NodeFlags, nodeOptions } from '../node-options.ts';
 
@@ -9,7 +9,7 @@ interface Flags extends NodeFlags {
 export function register(command: Command): void {
   nodeOptions(command)
     .argument('<id>', 'id of the asset')
-    .option('--holders', 'print who has how much of it instead')
+    .option('--holders', 'print its holders and their balances instead')
     .action(async (assetId: string, flags: Flags) => {
       const { assets } = await import('../../api/routes/assets.ts');
       const { printAnswer } = await import('../rest-calls.ts');

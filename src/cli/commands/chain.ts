@@ -18,13 +18,13 @@ export function register(command: Command): void {
     .action(exportChain);
   sub(
     'import <config> <file>',
-    'append the blocks of a file, every check included; an interrupted one goes on when called again',
+    'append the blocks of a file with every check; after an interruption, the same command continues',
   ).action(importChain);
-  sub('rollback <config>', 'take back the blocks above a height')
+  sub('rollback <config>', 'roll back the blocks above a height')
     .argument('<height>', 'last block to keep', heightFrom)
     .action(rollback);
   sub('hash <config>', 'print the state hash')
-    .argument('[height]', 'default: that of the last block', heightFrom)
+    .argument('[height]', 'default: the last block', heightFrom)
     .action(stateHash);
 }
 
@@ -33,7 +33,7 @@ function heightFrom(text: string): number {
   return Number(text);
 }
 
-/** Opens the chain of a configuration, hands it over, and closes it whatever happens. */
+/** Opens the chain of a configuration, passes it on, and closes it in any case. */
 async function withChain<T>(
   path: string,
   flags: Flags,
@@ -140,7 +140,7 @@ async function stateHash(path: string, asked: number | undefined, flags: Flags) 
   });
 }
 
-/** One redrawn line on a terminal, a line every ten seconds elsewhere. */
+/** A line that is redrawn on a terminal, or printed every ten seconds elsewhere. */
 async function progressLine(target: number | undefined) {
   const { say } = await import('../output.ts');
   const terminal = process.stderr.isTTY === true;

@@ -1,4 +1,4 @@
-/** `platform-node completion bash|zsh|fish`: scripts that follow from the registered commands. */
+/** `platform-node completion bash|zsh|fish`: scripts generated from the registered commands. */
 import type { Command } from 'commander';
 import { CliError, EXIT } from '../exit.ts';
 
@@ -20,13 +20,13 @@ export function register(command: Command, whole: () => Promise<Command>): void 
     });
 }
 
-/** Words already typed → what may follow. */
+/** Words typed so far → the words that may follow. */
 type Choices = ReadonlyMap<string, readonly Choice[]>;
 
 interface Choice {
   readonly word: string;
   readonly doc: string;
-  /** True if it is an option that another word must follow. */
+  /** True for an option that takes a value. */
   readonly takesValue?: boolean;
 }
 

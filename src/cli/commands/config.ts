@@ -33,8 +33,8 @@ export function register(command: Command): void {
     });
   command
     .command('explain <key>')
-    .description('Explain one setting: meaning, kind, default, variable, and its present value.')
-    .option('-c, --config <file>', 'configuration file to look the value up in')
+    .description('Explain one setting: meaning, kind, default, variable, and its current value.')
+    .option('-c, --config <file>', 'configuration file for the current value')
     .addOption(setOption())
     .action(explain);
   command

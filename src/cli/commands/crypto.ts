@@ -1,6 +1,6 @@
 /**
- * `platform-node crypto …`: texts encrypted for other accounts, by a running node
- * or here with a seed phrase.
+ * `platform-node crypto …`: encrypts texts for other accounts, with a running node or locally with
+ * a seed phrase.
  */
 import { type Command, Option } from 'commander';
 import { nodeOptions } from '../node-options.ts';
@@ -18,10 +18,12 @@ export function register(crypto: Command): void {
         'Encrypt a text for accounts; prints a line {"encryptedText", "publicKey", "wrappedKey", ' +
           '"senderPublicKey"} for each of them. Reads stdin without a file.',
       )
-      .requiredOption('--to <publicKeys>', 'who may read it, separated by commas', (text: string) =>
-        text.split(',').filter((part) => part !== ''),
+      .requiredOption(
+        '--to <publicKeys>',
+        'accounts that may read it, separated by commas',
+        (text: string) => text.split(',').filter((part) => part !== ''),
       )
-      .option('--separate', 'a ciphertext of its own for each account')
+      .option('--separate', 'a separate ciphertext for each account')
       .option('--sender <address>', 'account of the node that encrypts'),
   )
     .addHelpText('after', PIPE)
@@ -44,7 +46,7 @@ export function register(crypto: Command): void {
   crypto
     .command('convert [file]')
     .description(
-      'Encrypted texts from Base58, as nodes before 1.0.2 want them, to Base64 and back. Reads ' +
+      'Converts encrypted texts from Base58, which nodes before 1.0.2 use, to Base64 and back. Reads' +
         'texts or objects with "encryptedText", one a line, from stdin without a file.',
     )
     .addOption(
@@ -63,6 +65,6 @@ const keyed = (command: Command): Command =>
     .option('--password-env <variable>', 'variable that holds the password of the account')
     .option(
       '--seed-file <file>',
-      "ask no node: the seed phrase in this file has the key; '-' is stdin",
+      "use no node: take the key from the seed phrase in this file; '-' is stdin",
     )
     .option('--national-crypto', 'with a seed phrase: as with platform-crypto = no');

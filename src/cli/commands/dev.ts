@@ -1,6 +1,6 @@
 /**
- * `platform-node dev`: a ready private network with funded accounts, on a temporary folder or on
- * one that can be kept. One node runs in this process, several in processes of their own.
+ * `platform-node dev`: a ready private network with funded accounts, in a temporary folder or in
+ * one that is kept. A single node runs in this process; several nodes run in separate processes.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { CliError } from '../exit.ts';
 interface Options {
   readonly dir?: string;
   readonly keep?: true;
-  /** Absent: as many as the network in the folder has, one in a new one. */
+  /** Absent: the number of nodes of the network in the folder; one for a new network. */
   readonly nodes?: number;
   readonly consensus?: 'poa' | 'pos';
   readonly restPort: number;
@@ -36,7 +36,7 @@ export function register(command: Command): void {
       ]),
     )
     .option('--dir <folder>', 'folder of the network (default: a temporary one)')
-    .option('--keep', 'leave the folder for a later run')
+    .option('--keep', 'keep the folder for a later run')
     .option('--rest-port <port>', 'REST port of the first node, the others follow', port, 6862)
     .option('--round <duration>', 'time between blocks', round, 1000)
     .option('--json', 'print one line of JSON when ready')
@@ -86,7 +86,7 @@ async function run(options: Options): Promise<void> {
   }
 }
 
-/** The network of an earlier run in this folder, else a new one. */
+/** The network of an earlier run in this folder, or a new one. */
 async function prepare(dir: string, options: Options): Promise<DevNetwork> {
   const { createDevNetwork, readDevNetwork } = await import('../dev-network.ts');
   const { files } = await import('../../adapters/files.ts');
@@ -143,7 +143,7 @@ async function runHere(dir: string, network: DevNetwork, options: Options): Prom
   });
   const audit = options.checkState === true ? 'state' : 'blocks';
   const node = await runNode(config, { audit });
-  // A person gets the screen below, which says more.
+  // A person gets the screen below instead, which says more.
   const { sayStarted } = await import('../start-screen.ts');
   if (process.stderr.isTTY !== true) sayStarted(node.facts, node.log, false);
   await announce(network, [node.rest?.port ?? options.restPort], options);
@@ -184,7 +184,7 @@ async function announce(
     apiKey,
     privacyApiKey,
     owner: accounts[i]?.address,
-    // Its keystore has the key of its owner and those of the accounts that own no node.
+    // The first node's keystore has the key of its owner and the keys of accounts that own no node.
     accounts: accounts
       .filter((_, k) => k === i || k >= restPorts.length)
       .map(({ address }) => address),
@@ -217,7 +217,10 @@ async function announce(
   console.log('\n  Ctrl-C stops it.\n');
 }
 
-/** Which node signs for an account: that of its owner, or any for accounts that own none. */
+/**
+ * The node that signs for an account: the node of its owner, or any node for accounts that own
+ * none.
+ */
 function keyPlace(index: number, nodes: readonly { readonly rest: string }[]): string {
   if (nodes.length === 1) return '';
   const own = nodes[index];

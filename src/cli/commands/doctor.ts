@@ -1,4 +1,4 @@
-/** `platform-node doctor`: looks for what keeps a node from working well. */
+/** `platform-node doctor`: finds problems that keep a node from working well. */
 import type { Command } from 'commander';
 import { EXIT } from '../exit.ts';
 import type { Finding } from '../health-checks.ts';

@@ -13,8 +13,8 @@ export function register(command: Command): void {
   command
     .command('sign [file]')
     .description(
-      'Sign the genesis block: checks the section, signs with a key that is thrown away, and ' +
-        'writes signature, key and time into the file. The former file is kept beside it.',
+      'Sign the genesis block: checks the section, signs with a key that is then deleted, and' +
+        'writes signature, key and time into the file. The old file is kept beside it.',
     )
     .option('--json', 'print the answer as JSON')
     .addOption(setOption())
@@ -83,7 +83,8 @@ async function sign(file: string | undefined, flags: Flags & { json?: true }): P
   if (files.exists(old)) {
     throw new CliError(`Cannot rename '${file}' to '${old}': File already exists`);
   }
-  // A copy first, then the atomic replacement: at no moment is there no configuration.
+  // Makes a copy first, then replaces the file atomically, so that a configuration exists at every
+  // moment.
   files.replace(old, before, { secret: true });
   files.replace(file, new TextEncoder().encode(edited));
   if (flags.json === true) {
@@ -101,10 +102,10 @@ async function sign(file: string | undefined, flags: Flags & { json?: true }): P
   console.log(`Old configuration saved to: ${resolve(old)}`);
 }
 
-/** Silent servers end their round at the same moment; this much later it is judged. */
+/** Silent servers time out at the same moment; the round is judged this much later. */
 const ROUND_MS = 200;
 
-/** NTP time; the clock of this machine where there are no servers, or none answers. */
+/** NTP time, or the clock of this machine where there are no servers or none answers. */
 async function networkTime({ servers, requestTimeout, maxStep }: Config['ntp']): Promise<number> {
   if (servers.length === 0) return Date.now();
   const { ntpSource } = await import('../../adapters/ntp.ts');

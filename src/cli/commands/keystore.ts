@@ -25,10 +25,10 @@ export function register(command: Command): void {
   command
     .command('generate [file]')
     .description(
-      'Create accounts as the section accounts-generator of a file says, or in the wallet of a ' +
+      'Create accounts as the section accounts-generator of a file describes, or in the wallet of a' +
         'node configuration. Asks for a password for each, twice.',
     )
-    .option('--amount <n>', 'how many accounts, instead of what the file says')
+    .option('--amount <n>', 'number of accounts, instead of the one in the file')
     .addOption(passwordEnv('every account'))
     .addOption(emptyPasswords())
     .option('-y, --yes', 'ask nothing: accounts without a password unless --password-env is given')

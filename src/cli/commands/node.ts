@@ -12,12 +12,16 @@ export function register(command: Command): void {
       await (await import('../rest-calls.ts')).printAnswer(flags, ask);
     });
   };
-  sub('status', 'Print version, height, time of the last block, transactions that wait.', status);
+  sub(
+    'status',
+    'Print version, height, time of the last block, and the number of waiting transactions.',
+    status,
+  );
   sub('config', 'Print network id, consensus and fees.', async () => {
     const { node } = await import('../../api/routes/node.ts');
     return ({ call }) => call(node.config);
   });
-  sub('peers', 'Print the nodes it is connected with, and all whose address it knows.', peers);
+  sub('peers', 'Print the connected nodes, and all known addresses of nodes.', peers);
   sub('stop', 'Stop a node; needs the API key.', async () => {
     const { node } = await import('../../api/routes/node.ts');
     return ({ call }) => call(node.stop);

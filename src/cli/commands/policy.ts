@@ -27,16 +27,28 @@ export function register(policy: Command): void {
 
   signed(verb('create', 'create a policy'))
     .requiredOption('--name <text>', 'name of the policy')
-    .option('--description <text>', 'what it is for')
-    .requiredOption('--recipients <addresses>', 'who gets the data, separated by commas', addresses)
-    .option('--owners <addresses>', 'who may change it; default: the sender', addresses)
+    .option('--description <text>', 'description of the policy')
+    .requiredOption(
+      '--recipients <addresses>',
+      'accounts that receive the data, separated by commas',
+      addresses,
+    )
+    .option(
+      '--owners <addresses>',
+      'accounts that may change the policy; default: the sender',
+      addresses,
+    )
     .action(async (flags: CreateFlags) => (await calls()).create(flags));
 
   signed(verb('update <policyId>', 'add members to a policy, or remove them'))
     .addOption(new Option('--add', 'add them').conflicts('remove'))
     .option('--remove', 'remove them')
-    .option('--recipients <addresses>', 'who gets the data, separated by commas', addresses)
-    .option('--owners <addresses>', 'who may change it', addresses)
+    .option(
+      '--recipients <addresses>',
+      'accounts that receive the data, separated by commas',
+      addresses,
+    )
+    .option('--owners <addresses>', 'accounts that may change the policy', addresses)
     .action(async (id: string, flags: ChangeFlags) => (await calls()).update(id, flags));
 
   verb('list', 'print all policies').action(async (flags: NodeFlags) =>
@@ -49,8 +61,8 @@ export function register(policy: Command): void {
   signed(dataVerb('send-data <policyId> <file>', 'send a file to the members of a policy'))
     .option('--filename <text>', 'name to send it under; default: that of the file')
     .option('--type <text>', 'kind of data', 'file')
-    .option('--author <text>', 'who made it')
-    .option('--comment <text>', 'what to say about it')
+    .option('--author <text>', 'author of the file')
+    .option('--comment <text>', 'comment on the file')
     .action(async (id: string, file: string, flags: SendFlags) =>
       (await calls()).sendData(id, file, flags),
     );
@@ -58,7 +70,7 @@ export function register(policy: Command): void {
   reading(dataVerb('get-data <hash>', 'write data to stdout or to a file'))
     .option('-o, --output <file>', 'file to write, which must not exist yet')
     .action(async (hash: string, flags: ReadFlags) => (await calls()).getData(hash, flags));
-  reading(dataVerb('get-info <hash>', 'print what was sent with the data')).action(
+  reading(dataVerb('get-info <hash>', 'print the metadata sent with the data')).action(
     async (hash: string, flags: ReadFlags) => (await calls()).getInfo(hash, flags),
   );
   dataVerb('sync [policyId]', 'fetch missing data of one policy or of all').action(
@@ -66,13 +78,13 @@ export function register(policy: Command): void {
   );
 }
 
-/** Options of what an account of the node signs. */
+/** The options of commands that an account of the node signs. */
 const signed = (command: Command): Command =>
   command
     .requiredOption('--sender <address>', 'account of the node that signs')
     .option('--password-env <variable>', 'variable that holds the password of the account')
-    .option('--fee <units>', 'fee; default: the least')
-    .option('--wait <seconds>', 'wait so long for the transaction to be in a block');
+    .option('--fee <units>', 'fee; default: the minimum fee')
+    .option('--wait <seconds>', 'seconds to wait for the transaction to be in a block');
 
 const reading = (command: Command): Command =>
-  command.option('--policy <policyId>', 'of this policy; default: of any that has the hash');
+  command.option('--policy <policyId>', 'policy of the data; default: any policy with this hash');

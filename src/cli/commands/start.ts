@@ -1,4 +1,4 @@
-/** `platform-node start <config>`: runs a node until it is told to stop. */
+/** `platform-node start <config>`: runs a node until it receives a request to stop. */
 import type { Command } from 'commander';
 import { setOption } from './config.ts';
 
@@ -21,7 +21,7 @@ export function register(command: Command): void {
     });
 }
 
-/** A node that `platform-node dev` has started does not outlive it, however that ends. */
+/** A node that `platform-node dev` has started ends with that process, however the process ends. */
 function endWithParent(): void {
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   process.channel?.unref();

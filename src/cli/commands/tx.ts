@@ -10,7 +10,7 @@ const chainId = () =>
 const ndjson = () => new Option('--ndjson', 'one document a line in, one line out for each');
 const national = () => new Option('--national-crypto', 'as with platform-crypto = no');
 const concurrency = () =>
-  new Option('--concurrency <n>', 'requests at once; answers keep the order').default('16');
+  new Option('--concurrency <n>', 'parallel requests; answers keep the order').default('16');
 
 const FAILED_LINES = `
 A line that fails gives {"error": code, "message": text} in its place; the exit code is then 1.`;
@@ -33,7 +33,7 @@ export async function register(
       .command('sign [file]')
       .description(
         'Let a node sign requests with a key of its keystore; prints transactions. With a seed ' +
-          'phrase no node is asked.',
+          'phrase no node is needed.',
       ),
   )
     .addOption(ndjson())
@@ -69,7 +69,7 @@ export async function register(
         'tx send transfer --sender 3M… --recipient 3N… --amount 100 --wait 10',
     )
     .addHelpText('after', "\n'platform-node tx send <type> --help' lists the fields of a type.");
-  // The types are a hundred files, of which the other commands need none.
+  // The types load a hundred files, and the other commands need none of them.
   if (words === undefined || words.includes(send.name())) {
     (await import('../tx-send.ts')).registerTypes(send);
   }

@@ -7,7 +7,7 @@ export const version: string = packageJson.version;
 
 export function register(command: Command): void {
   command
-    .option('--json', 'print an object with the versions of everything involved')
+    .option('--json', 'print an object with the versions of all components')
     .action((options: { json?: true }) => {
       if (options.json !== true) {
         console.log(`platform-node v${version}`);
