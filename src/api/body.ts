@@ -8,12 +8,16 @@
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import { type ApiError, apiError } from '../base/errors.ts';
+import { BODY_VIEW_BYTES } from '../base/http.ts';
 import { isObject, type JsonObject, parse, TooManyValues } from '../base/json.ts';
-import { type Cut, cutText, RestTooLong } from '../base/json-cut.ts';
+import { type Cut, cutText, RestTooLong, TooManyEscapes } from '../base/json-cut.ts';
+import { unescapeText } from '../base/json-unescape.ts';
+import { inOneGo } from '../base/turns.ts';
 import { CodecError, type JsonSchema } from '../codec/codec.ts';
 import { integerFromJson } from '../codec/primitives.ts';
 import { malformed } from '../codec/refusal.ts';
 import { limits } from './limits.ts';
+import { LongBody } from './long-bodies.ts';
 import type { Body } from './route.ts';
 
 /** A signed 64-bit integer: exact in both directions. */
@@ -32,7 +36,8 @@ export function json<T extends TSchema>(schema: T): Body<Static<T>> {
 
 /**
  * The same where one member of the object may be a text of many megabytes. That text is passed on
- * as its ASCII bytes, a view of the body; everything else is parsed without it.
+ * as its ASCII bytes, a view of the body; everything else is parsed without it. In a long text, escapes
+ * are replaced in turns.
  */
 export function jsonAround<T extends TSchema>(name: string, schema: T): Body<Static<T>> {
   const read = reader(schema);
@@ -42,7 +47,11 @@ export function jsonAround<T extends TSchema>(name: string, schema: T): Body<Sta
       const cut = cutOut(bytes, name);
       if (cut === undefined) return read(readJson(textOf(bytes)));
       const value = read(readJson(cut.rest));
-      return { ...(value as object), [name]: cut.text } as Static<T>;
+      const { text, isEscaped } = cut;
+      const around = (text: Uint8Array) => ({ ...(value as object), [name]: text }) as Static<T>;
+      if (!isEscaped) return around(text);
+      if (bytes.length <= BODY_VIEW_BYTES) return inOneGo(unescaped(text.slice(), around));
+      return new LongBody(text.length, unescaped(text, around));
     },
   };
 }
@@ -52,8 +61,18 @@ function cutOut(bytes: Uint8Array, name: string): Cut | undefined {
   try {
     return cutText(bytes, name, most);
   } catch (error) {
+    if (error instanceof SyntaxError) throw malformed([]);
+    if (error instanceof TooManyEscapes) throw badField(name, 'error.expected.base64');
     if (!(error instanceof RestTooLong)) throw error;
     throw apiError('Invalid', `The body has more than ${most} bytes besides '${name}'`);
+  }
+}
+
+function* unescaped<T>(text: Uint8Array, then: (text: Uint8Array) => T): Generator<undefined, T> {
+  try {
+    return then(yield* unescapeText(text));
+  } catch (error) {
+    throw error instanceof SyntaxError ? malformed([]) : error;
   }
 }
 

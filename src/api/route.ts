@@ -11,6 +11,7 @@ import type { Budget } from '../base/budget.ts';
 import type { HttpRequest } from '../base/http.ts';
 import type { JsonSchema } from '../codec/codec.ts';
 import type { Answer } from './answer.ts';
+import type { LongBody } from './long-bodies.ts';
 import type { Params, ParamValues } from './params.ts';
 import type { LongAnswer } from './pieces.ts';
 import type { Services } from './services.ts';
@@ -50,7 +51,7 @@ export interface Body<T> {
   readonly schema: JsonSchema;
   /** True if the body may be missing; `parse` is then not called. */
   readonly optional?: boolean;
-  parse(bytes: Uint8Array): T;
+  parse(bytes: Uint8Array): T | LongBody<T>;
 }
 
 export interface RouteRequest<P, Q, B> {

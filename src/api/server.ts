@@ -13,6 +13,7 @@ import { Answer, answer, JSON_TYPE, print, refusal } from './answer.ts';
 import { createGuards, type Guard } from './auth.ts';
 import { budgetOf, mayWait } from './budget.ts';
 import { createLongAnswers, type LongAnswers } from './long-answers.ts';
+import { createLongBodies, type LongBodies, LongBody } from './long-bodies.ts';
 import { BadNumber, type Param, type Params } from './params.ts';
 import { LongAnswer } from './pieces.ts';
 import { type AnyRoute, pathNames, pathPattern } from './route.ts';
@@ -24,7 +25,7 @@ const KEPT = ['accept'] as const;
 /** Every path of every route, with and without a trailing slash. */
 export function mount(routes: readonly AnyRoute[], services: Services): HttpRoute[] {
   const guards = createGuards(services.settings, services.family);
-  const long = createLongAnswers(services);
+  const long = { ...createLongAnswers(services), ...createLongBodies(services.clock) };
   const mounted = new Map<string, HttpRoute>();
   const add = (route: AnyRoute, path: string, pattern: string, guard: Guard | undefined): void => {
     const key = `${route.method} ${pattern}`;
@@ -47,7 +48,7 @@ function endpoint(
   pattern: string,
   guard: Guard | undefined,
   services: Services,
-  long: LongAnswers,
+  long: LongAnswers & LongBodies,
 ): HttpRoute {
   const where = `${route.method} ${route.path}`;
   const { scheme, log } = services;
@@ -80,7 +81,9 @@ function endpoint(
           throw badNumbers(problems, inPath.numbers + inQuery.numbers);
         }
         const value = body === undefined ? undefined : readBody(body, bytes);
-        const result = handle({ params, query, body: value, http }, services);
+        const answerTo = (body: unknown) => handle({ params, query, body, http }, services);
+        const result =
+          value instanceof LongBody ? long.read(value).then(answerTo) : answerTo(value);
         if (!(result instanceof Promise)) return finish(result);
         return result.then(finish).catch(failed);
       } catch (error) {

@@ -20,15 +20,18 @@ const paddingOf = (end: Uint8Array): number => end.filter((byte) => byte === EQU
 
 /**
  * The bytes of a text, given as a string or as its ASCII bytes; undefined where the text is not
- * Base64.
+ * Base64. Work in steps, a short text in one.
  */
-export function decodeBase64(text: string | Uint8Array): Uint8Array | undefined {
+export function* decodeBase64(
+  text: string | Uint8Array,
+): Generator<undefined, Uint8Array | undefined> {
   const length = decodedLength(text);
   if (length === undefined) return undefined;
   const out = Buffer.allocUnsafeSlow(length);
   const ascii = typeof text === 'string' ? undefined : asBuffer(text);
   let at = 0;
   for (let from = 0; from < text.length; from += WINDOW_CHARS) {
+    if (from > 0) yield undefined;
     const to = from + WINDOW_CHARS;
     const window = ascii?.toString('latin1', from, to);
     at += out.write(window ?? (text as string).slice(from, to), at, 'base64');

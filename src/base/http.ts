@@ -36,6 +36,9 @@ export interface HttpReply {
   readonly sent?: (() => void) | undefined;
 }
 
+/** Longer bodies are never views of the parser's buffer. */
+export const BODY_VIEW_BYTES = 1024 * 1024;
+
 /** One method and path pattern. Its functions never throw. */
 export interface HttpRoute {
   readonly method: 'GET' | 'POST';
@@ -50,7 +53,8 @@ export interface HttpRoute {
   /** Judges the request before its body is read; a reply ends the request there. */
   readonly admit?: ((request: HttpRequest) => HttpReply | undefined) | undefined;
   /**
-   * `body` is undefined where none was sent or read. It is a view that the server reuses once this
+   * `body` is undefined where none was sent or read. One of more than BODY_VIEW_BYTES is the route's
+   * own. A shorter one is a view that the server reuses once this
    * call returns: a caller that needs it longer copies it.
    */
   handle(request: HttpRequest, body: Uint8Array | undefined): HttpReply | Promise<HttpReply>;
@@ -72,6 +76,8 @@ export interface HttpServerOptions {
   readonly maxConnections?: number;
   /** Bytes of bodies in memory at one time, over all requests. */
   readonly maxBodyBytes?: number;
+  /** The part of these that bodies over 1 MiB leave to shorter ones. */
+  readonly smallBodyBytes?: number;
   /** Bodies that have begun and not ended; above it the slowest senders lose their connections. */
   readonly maxBodies?: number;
   /** The same for one host. */

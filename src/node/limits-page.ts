@@ -74,8 +74,8 @@ ${rows.join('\n')}
 ## Connections
 
 A client that sends its body too slowly, reads its answer too slowly or sends more requests on one
-connection than a turn of the event loop serves loses that connection and nothing else. The bounds
-stand in \`src/adapters/http/hyper-express.ts\`.
+connection than a turn of the event loop serves loses that connection and nothing else. Bodies over
+1 MiB leave room for shorter ones, however many of them come in. The bounds stand in \`src/adapters/http/hyper-express.ts\`.
 
 ## Messages between nodes
 

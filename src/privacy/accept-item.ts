@@ -14,6 +14,7 @@ import { decodeHex, SHA256_HEX } from '../base/hex.ts';
 import type { Clock } from '../base/ports.ts';
 import { PRIVATE_DATA_BYTES_MAX, type PrivateStore, wrongHash } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
+import { createTurns, takingTurns } from '../base/turns.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import type { KeyedView } from '../ledger/head.ts';
@@ -37,7 +38,10 @@ export interface DataToSend {
     readonly author: string;
     readonly comment: string;
   };
-  /** Base64, as a text or as its ASCII bytes, which are only used during the call. */
+  /**
+   * Base64, as a text or as its ASCII bytes; those are decoded before the call returns unless they are
+   * more than one window of the decoder.
+   */
   readonly data: string | Uint8Array;
   readonly hash: string;
   readonly version?: number | undefined;
@@ -91,7 +95,7 @@ export function createSendData(ports: SendPorts): SendData {
   async function send(request: DataToSend, broadcast: boolean): Promise<Tx> {
     checkFee(request);
     checkTexts(request);
-    const data = dataOf(request.data);
+    const data = await takingTurns(dataOf(request.data), createTurns(clock));
     const hash = hashOf(request.hash);
     const policyId = policyIdOf(request.policyId);
     const item = { policyId, hash };
@@ -217,12 +221,13 @@ function checkTexts({ type = '', info }: DataToSend): void {
   }
 }
 
-function dataOf(text: string | Uint8Array): Uint8Array {
+/** Work in steps. Throws ApiError. */
+function* dataOf(text: string | Uint8Array): Generator<undefined, Uint8Array> {
   const size = decodedLength(text) ?? 0;
   if (size > PRIVATE_DATA_BYTES_MAX) {
     throw apiError('PolicyDataTooBig', size, PRIVATE_DATA_BYTES_MAX);
   }
-  const data = decodeBase64(text);
+  const data = yield* decodeBase64(text);
   if (data !== undefined) return data;
   throw apiError('Invalid', 'Failed to decode policy data: it is not Base64');
 }

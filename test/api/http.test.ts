@@ -240,6 +240,24 @@ t.test('the oldest of too many bytes is ended', async (t) => {
   t.equal(answer.status, 200);
 });
 
+t.test('large bodies leave room for small ones', async (t) => {
+  const [large, small] = [2 * 1024 * 1024, 900 * 1024];
+  const { port } = await listen({ maxBodyBytes: 6 * 1024 * 1024, smallBodyBytes: small });
+  const head = `POST /large HTTP/1.1\nHost: h\nContent-Length: ${large}`;
+  const unfinished = `${head.replaceAll('\n', '\r\n')}\r\n\r\n${'x'.repeat(large - 1)}`;
+  const held = [open(port, unfinished), open(port, unfinished)];
+  await sleep(100);
+  const third = await ask(port, head, Buffer.alloc(large));
+  t.equal(third.status, 503);
+  t.match(third.head, /retry-after: 1/);
+  const post = `POST /large HTTP/1.1\nHost: h\nContent-Length: ${small}`;
+  t.equal((await ask(port, post, Buffer.alloc(small))).status, 200, 'a small one is served');
+  const answers = held.map((socket) => new Promise((resolve) => socket.once('data', resolve)));
+  for (const socket of held) socket.write('x');
+  for (const answer of await Promise.all(answers)) t.match(String(answer), /^HTTP\/1.1 200/);
+  t.equal((await ask(port, head, Buffer.alloc(large))).status, 200, 'the memory is given back');
+});
+
 t.test('a client that reads nothing', async (t) => {
   const { port } = await listen({ maxUnsentBytes: 20 * 1024 * 1024 });
   const request = 'GET /long HTTP/1.1\r\nHost: h\r\n\r\n';

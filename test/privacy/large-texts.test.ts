@@ -1,9 +1,17 @@
 /** Base64 and JSON of many megabytes: converted in windows, parsed around, and equal to the plain way. */
 import fc from 'fast-check';
 import t from 'tap';
-import { decodeBase64, decodedLength, encodeBase64 } from '../../src/base/base64.ts';
+import {
+  decodedLength,
+  decodeBase64 as decodeInSteps,
+  encodeBase64,
+} from '../../src/base/base64.ts';
 import { utf8 } from '../../src/base/bytes.ts';
-import { cutText, RestTooLong } from '../../src/base/json-cut.ts';
+import { cutText, RestTooLong, TooManyEscapes } from '../../src/base/json-cut.ts';
+import { unescapeText } from '../../src/base/json-unescape.ts';
+import { inOneGo } from '../../src/base/turns.ts';
+
+const decodeBase64 = (text: string | Uint8Array) => inOneGo(decodeInSteps(text));
 
 const RUNS = { numRuns: 200 };
 const MIB = 1024 * 1024;
@@ -43,6 +51,7 @@ t.test('JSON around a text that was cut out says the same as the whole', async (
   const value = fc.oneof(
     fc.json({ maxDepth: 3 }),
     fc.base64String().map((text) => `"${text}"`),
+    fc.base64String().map((text) => `"${text.replaceAll('/', '\\/').replaceAll('=', '\\u003D')}"`),
   );
   const members = fc.array(fc.tuple(name, value), { maxLength: 6 });
   const space = fc.constantFrom('', ' ', '\n\t');
@@ -52,9 +61,12 @@ t.test('JSON around a text that was cut out says the same as the whole', async (
       const text = `{${gap}${inside.join(`,${gap}`)}}`;
       const cut = cutText(utf8(text), 'data', 10_000);
       const whole = JSON.parse(text) as Record<string, unknown>;
-      if (cut === undefined) return typeof whole['data'] !== 'string' || /["\\]/.test(text);
+      if (cut === undefined) return typeof whole['data'] !== 'string';
       const rest = JSON.parse(cut.rest) as Record<string, unknown>;
-      const found = Buffer.from(cut.text).toString();
+      t.equal(cut.isEscaped, cut.text.includes(0x5c));
+      const found = Buffer.from(inOneGo(unescapeText(cut.text))).toString();
+      // What is not ASCII cannot be Base64, so it need not be told apart.
+      if (/[^ -~]/.test(String(whole['data']))) return true;
       // The last of several wins, and only a text is cut.
       const same = rest['data'] === '' ? { ...rest, data: found } : rest;
       return JSON.stringify(same) === JSON.stringify(whole);
@@ -62,6 +74,33 @@ t.test('JSON around a text that was cut out says the same as the whole', async (
     RUNS,
   );
   t.end();
+});
+
+t.test('escapes are taken out as JSON.parse does', async (t) => {
+  const unescaped = (inside: string): string =>
+    Buffer.from(inOneGo(unescapeText(utf8(inside)))).toString('latin1');
+  const character = fc.integer({ min: 0, max: 127 }).map((code) => String.fromCharCode(code));
+  const written = fc.tuple(character, fc.integer({ min: 0, max: 3 })).map(([char, how]) => {
+    const code = char.charCodeAt(0).toString(16).padStart(4, '0');
+    if (how === 0) return `\\u${code}`;
+    if (how === 1) return `\\u${code.toUpperCase()}`;
+    return char === '/' && how === 2 ? '\\/' : JSON.stringify(char).slice(1, -1);
+  });
+  fc.assert(
+    fc.property(fc.array(written, { maxLength: 40 }), (parts) => {
+      const inside = parts.join('');
+      return unescaped(inside) === JSON.parse(`"${inside}"`);
+    }),
+    RUNS,
+  );
+  for (const inside of ['\\', '\\x', '\\u', '\\u12', '\\u12g4', 'a\\u004']) {
+    t.throws(() => unescaped(inside), SyntaxError, inside);
+  }
+  t.equal(unescaped('\\u20ac'), '\u00ff', 'what is not ASCII is not Base64 either');
+  const long = '\\/'.repeat(MIB);
+  let steps = 0;
+  for (const work = unescapeText(utf8(long)); work.next().done !== true; ) steps++;
+  t.ok(steps >= 32, `${steps} steps`);
 });
 
 t.test('what is no JSON stays so', async (t) => {
@@ -72,17 +111,20 @@ t.test('what is no JSON stays so', async (t) => {
     '{"data":"a"}}',
     '[{"data":"a"}]',
   ]) {
-    const cut = cutText(utf8(text), 'data', 10_000);
-    const rest = cut === undefined ? text : cut.rest;
-    const parses = (json: string): boolean => {
+    const around = (): string => cutText(utf8(text), 'data', 10_000)?.rest ?? text;
+    const parses = (json: () => string): boolean => {
       try {
-        JSON.parse(json);
+        JSON.parse(json());
         return true;
       } catch {
         return false;
       }
     };
-    t.equal(parses(rest), parses(text), text);
+    t.equal(
+      parses(around),
+      parses(() => text),
+      text,
+    );
   }
 });
 
@@ -98,5 +140,9 @@ t.test('only one text may be long', async (t) => {
     '['.repeat(5000),
   ]) {
     t.throws(() => cut(text), RestTooLong, text.slice(0, 20));
+  }
+  for (const rough of ['\\"', '\\\\']) {
+    t.throws(() => cut(`{"data":"${rough.repeat(2000)}"}`), TooManyEscapes);
+    t.throws(() => cut(`{"info":"${rough.repeat(2000)}","data":""}`), RestTooLong);
   }
 });

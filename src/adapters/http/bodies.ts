@@ -4,9 +4,13 @@
  * connection. Bodies that have only just begun are spared, so that many honest clients receive the
  * answer "overloaded" instead.
  */
+import { BODY_VIEW_BYTES } from '../../base/http.ts';
+
 const SWEEP_MS = 1_000;
 const SLOW_MS = 1_000;
 const FIRST_BYTES = 1024 * 1024;
+/** A longer body is a large one. */
+const SMALL_BYTES_MAX = 1024 * 1024;
 
 export class PendingBody {
   readonly startedAt: number;
@@ -34,10 +38,14 @@ export class PendingBody {
     return this.knownHost;
   }
 
-  /** The whole body once it is complete; a body in one piece is not copied. */
+  get isLarge(): boolean {
+    return this.size > SMALL_BYTES_MAX;
+  }
+
+  /** The whole body once it is complete; a short one in one piece is not copied. */
   add(chunk: ArrayBuffer, last: boolean): Uint8Array | undefined {
     const view = new Uint8Array(chunk);
-    if (last && this.filled === 0) return view;
+    if (last && this.filled === 0 && view.length <= BODY_VIEW_BYTES) return view;
     // The parser reuses its buffer after this call.
     const buffer = this.roomFor(view.length);
     buffer.set(view, this.filled);
@@ -67,6 +75,8 @@ export class PendingBody {
 
 export interface BodyBounds {
   readonly maxBodyBytes: number;
+  /** The part of `maxBodyBytes` that large bodies leave to small ones. */
+  readonly smallBodyBytes: number;
   readonly maxBodies: number;
   readonly maxBodiesPerHost: number;
   readonly bodyTimeoutMs: number;
@@ -77,6 +87,8 @@ export class Bodies {
   private readonly pending = new Set<PendingBody>();
   private readonly sweeper: NodeJS.Timeout;
   private bytes = 0;
+  /** Those of large bodies. */
+  private largeBytes = 0;
 
   constructor(bounds: BodyBounds) {
     this.bounds = bounds;
@@ -101,15 +113,27 @@ export class Bodies {
     return body;
   }
 
-  /** False when all bodies together would need too much memory. */
+  /** False when all bodies together, or all large ones, would need too much memory. */
   reserve(body: PendingBody, bytes: number): boolean {
-    while (this.bytes + bytes > this.bounds.maxBodyBytes) {
-      const others = this.ofBusiestHost(({ size }) => size).filter((other) => other !== body);
+    const large = body.size + bytes > SMALL_BYTES_MAX;
+    while (!this.hasRoom(body, bytes)) {
+      const others = this.ofBusiestHost(({ size }) => size).filter(
+        (other) => other !== body && (!large || other.isLarge),
+      );
       if (!this.endSlowest(others)) return false;
     }
     this.bytes += bytes;
+    if (large) this.largeBytes += body.isLarge ? bytes : body.size + bytes;
     body.size += bytes;
     return true;
+  }
+
+  private hasRoom({ isLarge, size }: PendingBody, bytes: number): boolean {
+    const { maxBodyBytes, smallBodyBytes } = this.bounds;
+    if (this.bytes + bytes > maxBodyBytes) return false;
+    if (size + bytes <= SMALL_BYTES_MAX) return true;
+    const more = isLarge ? bytes : size + bytes;
+    return this.largeBytes + more <= maxBodyBytes - smallBodyBytes;
   }
 
   /** False if the body had already ended. */
@@ -118,6 +142,7 @@ export class Bodies {
     body.ended = true;
     body.drop();
     this.bytes -= body.size;
+    if (body.isLarge) this.largeBytes -= body.size;
     this.pending.delete(body);
     return true;
   }

@@ -15,7 +15,14 @@ import uws from 'uWebSockets.js';
 import { createServer } from 'node:net';
 import HyperExpress from 'hyper-express';
 import { apiError } from '../../base/errors.ts';
-import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
+import {
+  BODY_VIEW_BYTES,
+  type Http,
+  type HttpReply,
+  type HttpRoute,
+  type HttpServer,
+  type HttpServerOptions,
+} from '../../base/http.ts';
 import { Bodies, type BodyBounds, type PendingBody } from './bodies.ts';
 import { IncomingRequest } from './incoming.ts';
 import { type Cors, errorReply, preflight, send } from './reply.ts';
@@ -41,6 +48,7 @@ const defaults: Bounds = {
   maxInFlight: 512,
   maxConnections: 10_000,
   maxBodyBytes: 64 * MIB,
+  smallBodyBytes: 8 * MIB,
   maxBodies: 1024,
   maxBodiesPerHost: 256,
   bodyTimeoutMs: 120_000,
@@ -325,7 +333,7 @@ class Server implements HttpServer {
         return;
       }
       // The parser reuses its buffer after this call.
-      const own = Uint8Array.from(bytes);
+      const own = bytes.length > BODY_VIEW_BYTES ? bytes : Uint8Array.from(bytes);
       this.deferred++;
       this.serving.defer(own.length, () => {
         this.deferred--;

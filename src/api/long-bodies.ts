@@ -1,0 +1,43 @@
+/**
+ * Reads long bodies in turns, so that everything else in the event loop has its turn too.
+ *
+ * Invariant: all bodies that are being read together hold a bounded number of bytes.
+ */
+import { apiError } from '../base/errors.ts';
+import type { Clock } from '../base/ports.ts';
+import { createTurns, takingTurns } from '../base/turns.ts';
+import { limits } from './limits.ts';
+
+const BYTES_MAX = 2 * limits.body.sendData;
+
+/** A body whose value takes several turns to read; until then its bytes are its own. */
+export class LongBody<T> {
+  readonly bytes: number;
+  /** Throws ApiError or CodecError. */
+  readonly steps: Generator<undefined, T>;
+
+  constructor(bytes: number, steps: Generator<undefined, T>) {
+    this.bytes = bytes;
+    this.steps = steps;
+  }
+}
+
+export interface LongBodies {
+  /** Rejects with ApiError or CodecError. */
+  read<T>(body: LongBody<T>): Promise<T>;
+}
+
+export function createLongBodies(clock: Pick<Clock, 'monotonic' | 'turn'>): LongBodies {
+  let held = 0;
+  return {
+    async read({ bytes, steps }) {
+      if (held + bytes > BYTES_MAX) throw apiError('Overloaded');
+      held += bytes;
+      try {
+        return await takingTurns(steps, createTurns(clock));
+      } finally {
+        held -= bytes;
+      }
+    },
+  };
+}

@@ -1,0 +1,92 @@
+// Bodies of many megabytes: read in turns where that takes long, and no more at once than may be held.
+import { createHash } from 'node:crypto';
+import t from 'tap';
+import { limits } from '../../src/api/limits.ts';
+import { createLongBodies, LongBody } from '../../src/api/long-bodies.ts';
+import { privacy } from '../../src/api/routes/privacy.ts';
+import { base58 } from '../../src/base/base58.ts';
+import { KIB, MIB } from '../../src/base/budget.ts';
+import { inOneGo } from '../../src/base/turns.ts';
+import { exchangeJson } from './exchange-json.ts';
+import { memoryNode } from './memory-node.ts';
+
+const around = {
+  sender: 's',
+  policyId: 'p',
+  hash: 'h',
+  info: { filename: '', size: '1', timestamp: 1, author: '', comment: '' },
+};
+
+/** As clients write it who escape what HTML or scripts might take for their own. */
+const escaped = (base64: string): string =>
+  base64.replaceAll('/', '\\/').replaceAll('=', '\\u003d').replaceAll('+', '\\u002B');
+
+const bodyWith = (data: string, fields: object = around): string =>
+  `{"data":"${data}",${JSON.stringify(fields).slice(1)}`;
+
+/** Of every byte, hence with every character. */
+const base64Of = (bytes: number): string =>
+  Buffer.alloc(bytes, Uint8Array.from(Array(256).keys())).toString('base64');
+
+const textOf = (data: unknown): string => Buffer.from(data as Uint8Array).toString();
+
+const parse = (text: string) => privacy.sendData.body!.parse(Buffer.from(text));
+
+t.test('escapes are taken out at once in a short body, in steps in a long one', async (t) => {
+  const short = base64Of(10 * KIB);
+  const now = parse(bodyWith(escaped(short)));
+  t.notOk(now instanceof LongBody);
+  t.equal(textOf((now as { data: unknown }).data), short);
+  const long = base64Of(2 * MIB);
+  const later = parse(bodyWith(escaped(long)));
+  if (!(later instanceof LongBody)) throw new Error('read in one go');
+  const value = inOneGo(later.steps);
+  t.equal(textOf(value.data), long);
+  t.match(value, around);
+  t.notOk(parse(bodyWith(long)) instanceof LongBody, 'without escapes nothing takes long');
+});
+
+t.test('a malformed escape', async (t) => {
+  const refused = { code: 1 };
+  t.throws(() => parse(bodyWith('AAAA\\x')), refused);
+  const long = parse(bodyWith(`${'AAAA'.repeat(MIB)}\\x`));
+  t.throws(() => inOneGo((long as LongBody<unknown>).steps), refused);
+  t.throws(() => parse(bodyWith('\\"'.repeat(2 * MIB))), refused, 'nobody looks at all of them');
+  t.throws(() => parse(`{"data":"${'A'.repeat(2 * MIB)}`), refused, 'without end');
+});
+
+t.test('all bodies in turns together are bounded', async (t) => {
+  let turns = 0;
+  const clock = { monotonic: () => 10 * performance.now(), turn: async () => void turns++ };
+  const { read } = createLongBodies(clock);
+  function* steps(): Generator<undefined, string> {
+    for (const end = performance.now() + 5; performance.now() < end; ) yield undefined;
+    return 'read';
+  }
+  const body = () => new LongBody(limits.body.sendData, steps());
+  const [one, two, three] = [read(body()), read(body()), read(body())];
+  await t.rejects(three, { code: 503 });
+  t.strictSame(await Promise.all([one, two]), ['read', 'read']);
+  t.ok(turns > 0);
+  t.equal(await read(body()), 'read', 'the room is given back');
+});
+
+t.test('data with escapes arrive whole', async (t) => {
+  const node = await memoryNode(t, { privateData: true });
+  const [owner] = node.accounts;
+  const { text: sender } = owner;
+  const policy = { policyName: 'p', description: '', recipients: [sender], owners: [sender] };
+  const { id } = await node.send(owner, { type: 112, ...policy });
+  await node.clock.advance(60_000);
+  await node.forge();
+  const base64 = base64Of(3 * MIB);
+  const hash = createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex');
+  const fields = { ...around, sender, policyId: base58.encode(id), hash };
+  const headers = { 'X-API-Key': node.privacyApiKey };
+  const url = `${node.url}/privacy`;
+  const body = bodyWith(escaped(base64), fields);
+  const sent = await exchangeJson('POST', `${url}/sendData?broadcast=false`, headers, body);
+  t.equal(sent.status, 200, sent.text.slice(0, 200));
+  const read = await exchangeJson('GET', `${url}/getData/${hash}`, headers);
+  t.equal(read.text, `"${base64}"`);
+});
