@@ -7,19 +7,26 @@
  * blocks before it committed; at most one commit is being written, and the next one waits for it,
  * so that a failed commit is the last; memory is bounded by the signatures and bytes in flight.
  */
+import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { KeyedView } from '../ledger/head.ts';
-import { allGood, type ProofVerdicts } from '../tx/proof-verdicts.ts';
-import type { Tx } from '../tx/transaction.ts';
-import { Ahead } from './ahead.ts';
+import { allGood } from '../tx/proof-verdicts.ts';
+import type { Ahead } from './ahead.ts';
+import { AppliedRun } from './applied-run.ts';
 import type { AppliedBlock } from './block-applier.ts';
-import type { Blockchain } from './blockchain.ts';
+import type { Blockchain, Inside } from './blockchain.ts';
 import { headerRowAt } from './stored-blocks.ts';
-import { tipOf } from './tip.ts';
-import { decodeTransactions, NOTHING_KNOWN, verifyBlock } from './verify-block.ts';
+import {
+  type CheckedBlock,
+  decodeTransactions,
+  NOTHING_KNOWN,
+  type VerifiedBlock,
+  verifyBlock,
+} from './verify-block.ts';
 
 export const importLimits = {
   /** The number of signatures checked ahead of the block that is being applied. */
@@ -46,15 +53,6 @@ export interface ImportOptions {
   readonly onProgress?: (progress: ImportProgress) => void;
 }
 
-interface Prepared {
-  readonly height: number;
-  readonly block: Block;
-  readonly txs: readonly Tx[];
-  readonly verdicts: Promise<readonly ProofVerdicts[]>;
-  /** The number of signatures that are being checked. */
-  readonly checks: number;
-}
-
 /** Returns the number of transactions appended. Throws ApiError at the first bad block. */
 export async function importBlocks(
   blockchain: Blockchain,
@@ -63,89 +61,143 @@ export async function importBlocks(
   options: ImportOptions,
 ): Promise<number> {
   const { view } = blockchain;
-  const { scheme } = view;
-  const waiting: Prepared[] = [];
-  const ahead = new Ahead();
-  let checksAhead = 0;
-  let total = 0;
-  let batch: AppliedBlock[] = [];
-  let rows = 0;
-
-  async function prepare(block: Block, height: number): Promise<Prepared> {
-    const txs = await decodeTransactions(block, scheme);
-    const verdicts =
-      options.verify === false
-        ? Promise.resolve(txs.map(allGood))
-        : verifyBlock(block, txs, verifier, NOTHING_KNOWN);
-    // The loop below awaits the verdicts; an earlier rejection must not end the process.
-    verdicts.catch(() => undefined);
-    const checks = txs.reduce((sum, tx) => sum + tx.proofs.length, 1);
-    checksAhead += checks;
-    return { height, block, txs, verdicts, checks };
-  }
-
-  function isStored(block: Block, height: number): boolean {
-    const row = height <= blockchain.tip().height ? headerRowAt(view, height) : undefined;
-    if (row === undefined) return false;
-    if (equal(row.header.signature, blockId(block))) return true;
-    throw apiError('Invalid', `Block ${height} differs from the one in the data directory`);
-  }
-
+  const checks = new ChecksAhead(view.scheme, options.verify === false ? undefined : verifier);
   return blockchain.exclusive(async (inside) => {
-    let tip = inside.tip();
-    let base: KeyedView = view;
-    let writing: Promise<void> | undefined;
-
-    /** Begins to write the batch; resolves when the batch before is on disk. */
-    async function flush(): Promise<void> {
-      await writing;
-      // The batch that was below this one is part of the head now.
-      batch[0]?.overlay.rebase(view);
-      writing = write(batch, { height: tip.height, transactions: total });
-      // The next batch awaits this one; an earlier rejection must not end the process.
-      writing.catch(() => undefined);
-      batch = [];
-      rows = 0;
-    }
-
-    async function write(blocks: readonly AppliedBlock[], progress: ImportProgress): Promise<void> {
-      await inside.commit(blocks);
-      for (const { height, txs } of blocks) ahead.drop(height, txs);
-      options.onProgress?.(progress);
-    }
-
-    async function applyNext(): Promise<void> {
-      const next = waiting.shift();
-      if (next === undefined) return;
-      const { block, txs, checks } = next;
-      const verdicts = await next.verdicts;
-      checksAhead -= checks;
-      const applied = await inside.apply(base, tip, { block, txs, verdicts }, ahead);
-      batch.push(applied);
-      rows += applied.overlay.size + applied.txs.length;
-      total += applied.txs.length;
-      tip = tipOf(applied.height, applied.row);
-      base = applied.overlay;
-      ahead.add(applied.height, applied.row.header, applied.txs);
-      const { blocksPerCommit, rowsPerCommit } = importLimits;
-      if (batch.length >= blocksPerCommit || rows >= rowsPerCommit) await flush();
-    }
-
+    const run = new AppliedRun(inside, inside.tip(), view);
+    const commits = new BatchedCommits(inside, view, run.ahead, options.onProgress);
+    const applyNext = async (): Promise<void> => commits.add(await run.apply(await checks.next()));
     try {
       let height = options.from;
       for await (const block of blocks) {
-        if (!isStored(block, height)) waiting.push(await prepare(block, height));
+        if (!isStored(block, height, blockchain)) await checks.add(block);
         height++;
-        const { blocksAhead } = importLimits;
-        while (waiting.length > blocksAhead || checksAhead > importLimits.checksAhead) {
-          await applyNext();
-        }
+        while (checks.areEnough()) await applyNext();
       }
-      while (waiting.length > 0) await applyNext();
+      while (checks.blocks > 0) await applyNext();
     } finally {
-      await flush();
-      await writing;
+      await commits.end();
     }
-    return total;
+    return commits.transactions;
   });
+}
+
+/** Throws ApiError where another block is stored at this height. */
+function isStored(block: Block, height: number, { view, tip }: Blockchain): boolean {
+  const row = height <= tip().height ? headerRowAt(view, height) : undefined;
+  if (row === undefined) return false;
+  if (equal(row.header.signature, blockId(block))) return true;
+  throw apiError('Invalid', `Block ${height} differs from the one in the data directory`);
+}
+
+interface Queued extends CheckedBlock {
+  /** The number of signatures that are being checked. */
+  readonly checks: number;
+}
+
+/** The next blocks of the stream, whose signatures are being checked. */
+class ChecksAhead {
+  private readonly scheme: ChainScheme;
+  private readonly verifier: Verifier | undefined;
+  private readonly queue: Queued[] = [];
+  private checks = 0;
+
+  /** Without a verifier every signature counts as good. */
+  constructor(scheme: ChainScheme, verifier: Verifier | undefined) {
+    this.scheme = scheme;
+    this.verifier = verifier;
+  }
+
+  get blocks(): number {
+    return this.queue.length;
+  }
+
+  areEnough(): boolean {
+    const { blocksAhead, checksAhead } = importLimits;
+    return this.queue.length > blocksAhead || this.checks > checksAhead;
+  }
+
+  async add(block: Block): Promise<void> {
+    const txs = await decodeTransactions(block, this.scheme);
+    const verdicts =
+      this.verifier === undefined
+        ? Promise.resolve(txs.map(allGood))
+        : verifyBlock(block, txs, this.verifier, NOTHING_KNOWN);
+    // `next` awaits the verdicts; an earlier rejection must not end the process.
+    verdicts.catch(() => undefined);
+    const checks = txs.reduce((sum, tx) => sum + tx.proofs.length, 1);
+    this.checks += checks;
+    this.queue.push({ block, txs, verdicts, checks });
+  }
+
+  /** Throws ApiError where the signature of the block is wrong. */
+  async next(): Promise<VerifiedBlock> {
+    const next = this.queue.shift();
+    assert(next !== undefined, 'the next block is asked for where there is one');
+    const { block, txs, checks } = next;
+    const verdicts = await next.verdicts;
+    this.checks -= checks;
+    return { block, txs, verdicts };
+  }
+}
+
+/** Writes many blocks with one commit, and goes on while it is being written. */
+class BatchedCommits {
+  /** Of all blocks so far. */
+  transactions = 0;
+  private readonly inside: Inside;
+  private readonly view: KeyedView;
+  private readonly ahead: Ahead;
+  private readonly onProgress: ImportOptions['onProgress'];
+  private batch: AppliedBlock[] = [];
+  /** Changed rows of the batch. */
+  private rows = 0;
+  private height: number;
+  private writing: Promise<void> | undefined;
+
+  constructor(
+    inside: Inside,
+    view: KeyedView,
+    ahead: Ahead,
+    onProgress: ImportOptions['onProgress'],
+  ) {
+    this.inside = inside;
+    this.view = view;
+    this.ahead = ahead;
+    this.onProgress = onProgress;
+    this.height = inside.tip().height;
+  }
+
+  async add(block: AppliedBlock): Promise<void> {
+    this.batch.push(block);
+    this.height = block.height;
+    this.rows += block.overlay.size + block.txs.length;
+    this.transactions += block.txs.length;
+    const { blocksPerCommit, rowsPerCommit } = importLimits;
+    if (this.batch.length >= blocksPerCommit || this.rows >= rowsPerCommit) await this.flush();
+  }
+
+  /** Resolves when all blocks are on disk. */
+  async end(): Promise<void> {
+    await this.flush();
+    await this.writing;
+  }
+
+  /** Begins to write the batch; resolves when the batch before is on disk. */
+  private async flush(): Promise<void> {
+    await this.writing;
+    // The batch that was below this one is part of the head now.
+    this.batch[0]?.overlay.rebase(this.view);
+    const { height, transactions } = this;
+    this.writing = this.write(this.batch, { height, transactions });
+    // The next batch awaits this one; an earlier rejection must not end the process.
+    this.writing.catch(() => undefined);
+    this.batch = [];
+    this.rows = 0;
+  }
+
+  private async write(blocks: readonly AppliedBlock[], progress: ImportProgress): Promise<void> {
+    await this.inside.commit(blocks);
+    for (const { height, txs } of blocks) this.ahead.drop(height, txs);
+    this.onProgress?.(progress);
+  }
 }

@@ -20,6 +20,12 @@ export interface VerifiedBlock {
   readonly verdicts: readonly ProofVerdicts[];
 }
 
+/** A block whose signatures are being checked. */
+export interface CheckedBlock extends Omit<VerifiedBlock, 'verdicts'> {
+  /** Rejects with ApiError where the signature of the generator is wrong. */
+  readonly verdicts: Promise<VerifiedBlock['verdicts']>;
+}
+
 /**
  * Earlier verdicts on the proofs of exactly this transaction, so that no thread repeats the check.
  */

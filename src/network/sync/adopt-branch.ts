@@ -7,7 +7,8 @@
  */
 import { equal } from '../../base/bytes.ts';
 import { blockId } from '../../block/block.ts';
-import type { CheckedBlock, ForkChoice, Verdict } from '../../chain/fork-choice.ts';
+import type { ForkChoice, Verdict } from '../../chain/fork-choice.ts';
+import type { CheckedBlock } from '../../chain/verify-block.ts';
 import type { Session } from '../sessions/session.ts';
 import { GivenUp } from './given-up.ts';
 import type { PeerHeads } from './peer-heads.ts';

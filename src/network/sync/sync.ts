@@ -11,7 +11,8 @@
 import { unlessOurs } from '../../base/assert.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
-import type { CheckedBlock, ForkChoice, Verdict } from '../../chain/fork-choice.ts';
+import type { ForkChoice, Verdict } from '../../chain/fork-choice.ts';
+import type { CheckedBlock } from '../../chain/verify-block.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
 import { Branch, type Fetched } from './adopt-branch.ts';

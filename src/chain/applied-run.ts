@@ -1,0 +1,31 @@
+/** Consecutive blocks, each applied on top of the one before; none of them is committed here. */
+import type { KeyedView } from '../ledger/head.ts';
+import { Ahead } from './ahead.ts';
+import type { AppliedBlock } from './block-applier.ts';
+import type { Inside } from './blockchain.ts';
+import { type Tip, tipOf } from './tip.ts';
+import type { VerifiedBlock } from './verify-block.ts';
+
+export class AppliedRun {
+  readonly ahead = new Ahead();
+  /** The last of the blocks; at first their parent. */
+  tip: Tip;
+  private base: KeyedView;
+  private readonly inside: Pick<Inside, 'apply'>;
+
+  /** `base` is the state at `parent`. */
+  constructor(inside: Pick<Inside, 'apply'>, parent: Tip, base: KeyedView) {
+    this.inside = inside;
+    this.tip = parent;
+    this.base = base;
+  }
+
+  /** Throws ApiError where the block breaks a rule. */
+  async apply(block: VerifiedBlock): Promise<AppliedBlock> {
+    const applied = await this.inside.apply(this.base, this.tip, block, this.ahead);
+    this.base = applied.overlay;
+    this.tip = tipOf(applied.height, applied.row);
+    this.ahead.add(applied.height, applied.row.header, applied.txs);
+    return applied;
+  }
+}

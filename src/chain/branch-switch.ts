@@ -1,0 +1,106 @@
+/**
+ * Puts a branch with a better score in the place of the blocks above its ancestor, in one commit or
+ * not at all.
+ *
+ * Invariant: at most `rollbackMax` blocks are given up.
+ */
+import { ApiError } from '../base/errors.ts';
+import type { Log } from '../base/ports.ts';
+import { blockId } from '../block/block.ts';
+import { type Consensus, isBetter } from '../consensus/consensus.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import { AppliedRun } from './applied-run.ts';
+import { BadBlock } from './bad-block.ts';
+import type { AppliedBlock } from './block-applier.ts';
+import type { Blockchain, Inside } from './blockchain.ts';
+import type { HeaderClaims } from './header-claims.ts';
+import { headerRowAt, heightOf } from './stored-blocks.ts';
+import { type Tip, tipOf } from './tip.ts';
+import type { CheckedBlock } from './verify-block.ts';
+
+export type SwitchOutcome = 'adopted' | 'known' | 'not-better' | 'unknown-parent' | 'too-deep';
+
+export interface BranchSwitchPorts {
+  readonly blockchain: Blockchain;
+  readonly consensus: Consensus;
+  readonly claims: HeaderClaims;
+  readonly log: Log;
+}
+
+export class BranchSwitch {
+  private readonly rollbackMax: number;
+  private readonly ports: BranchSwitchPorts;
+
+  constructor(rollbackMax: number, ports: BranchSwitchPorts) {
+    this.rollbackMax = rollbackMax;
+    this.ports = ports;
+  }
+
+  /** Runs in the lane, so the head does not move meanwhile. Throws BadBlock. */
+  async attempt(inside: Inside, branch: readonly CheckedBlock[]): Promise<SwitchOutcome> {
+    const { view } = this.ports.blockchain;
+    const rest = withoutKnown(branch, view);
+    const [first] = rest;
+    if (first === undefined) return 'known';
+    const height = heightOf(view, first.block.header.reference);
+    const row = height === undefined ? undefined : headerRowAt(view, height);
+    if (height === undefined || row === undefined) return 'unknown-parent';
+    const ancestor = tipOf(height, row);
+    const current = inside.tip();
+    const end = endOf(ancestor, rest, this.ports.consensus);
+    if (!isBetter(end, { ...current, reference: current.header.reference })) return 'not-better';
+    const depth = current.height - height;
+    if (depth > this.rollbackMax) {
+      this.ports.log.error('fork.too-deep', {
+        depth,
+        max: this.rollbackMax,
+        ancestor: height,
+        why: 'another chain has a better score; an operator must decide which one is right',
+      });
+      return 'too-deep';
+    }
+    await this.replace(inside, ancestor, depth, rest);
+    return 'adopted';
+  }
+
+  private async replace(
+    inside: Inside,
+    ancestor: Tip,
+    depth: number,
+    branch: readonly CheckedBlock[],
+  ): Promise<void> {
+    const { blockchain, claims, log } = this.ports;
+    if (depth > 0) claims.require(inside, ancestor, branch);
+    const unwinding = depth === 0 ? undefined : await inside.unwind(ancestor.height);
+    const run = new AppliedRun(inside, ancestor, unwinding?.unwound.overlay ?? blockchain.view);
+    const applied: AppliedBlock[] = [];
+    for (const { block, txs, verdicts } of branch) {
+      const verified = { block, txs, verdicts: await verdicts };
+      const next = await run.apply(verified).catch((error) => {
+        if (!(error instanceof ApiError)) throw error;
+        throw new BadBlock(blockId(block), error, true);
+      });
+      applied.push(next);
+    }
+    await inside.commit(applied, unwinding);
+    const { height } = run.tip;
+    if (depth > 0) {
+      log.warn('chain.reorganised', { from: ancestor.height, depth, height });
+    } else {
+      const count = applied.reduce((sum, { txs }) => sum + txs.length, 0);
+      log.info('block.appended', { height, blocks: applied.length, txs: count });
+    }
+  }
+}
+
+function withoutKnown(branch: readonly CheckedBlock[], view: LedgerView): readonly CheckedBlock[] {
+  const start = branch.findIndex(({ block }) => heightOf(view, blockId(block)) === undefined);
+  return start === -1 ? [] : branch.slice(start);
+}
+
+function endOf(ancestor: Tip, branch: readonly CheckedBlock[], consensus: Consensus) {
+  let { score } = ancestor;
+  for (const { block } of branch) score += consensus.score(block.header.consensus);
+  const { signature: id, reference } = branch.at(-1)!.block.header;
+  return { score, id, reference };
+}
