@@ -22,7 +22,7 @@ const VARIABLES: readonly [name: string, meaning: string][] = [
   ['PLATFORM_NODE_OWNER_PASSWORD', 'Password of the private key of the node owner.'],
   [
     'PLATFORM_NODE_OWNER_PASSWORD_EMPTY',
-    'true: the key has no password; false: the variable above holds it. WE_NODE_ instead of' +
+    'true: the key has no password; false: the variable above holds it. WE_NODE_ instead of ' +
       'PLATFORM_NODE_ works for both.',
   ],
   [

@@ -174,11 +174,7 @@ t.test('the guide, step by step', async (t) => {
     ['beta', await beta.makeKeys()],
   ]);
 
-  const [sign, check, [start]] = chapter('Founding one with others') as [
-    string[],
-    string[],
-    [string],
-  ];
+  const [sign, check, [start]] = chapter('Founding a network') as [string[], string[], [string]];
   const quick = filled(read('configs/network/poa.conf'), keys, hosts)
     .replace('"10000000 WEST"', '"5000000 WEST"')
     .replace('round-duration = 17s', 'round-duration = 900ms')
@@ -208,7 +204,7 @@ t.test('the guide, step by step', async (t) => {
   const running = [alpha.start(start), beta.start(start)];
   for (const node of running) await node.line('stderr', /node\.started/);
 
-  const [register, [recheck, startAgain], watch, permit] = chapter('Joining one') as [
+  const [register, [recheck, startAgain], watch, permit] = chapter('Joining a network') as [
     string[],
     [string, string],
     string[],

@@ -46,7 +46,7 @@ export function register(crypto: Command): void {
   crypto
     .command('convert [file]')
     .description(
-      'Converts encrypted texts from Base58, which nodes before 1.0.2 use, to Base64 and back. Reads' +
+      'Converts encrypted texts from Base58, which nodes before 1.0.2 use, to Base64 and back. Reads ' +
         'texts or objects with "encryptedText", one a line, from stdin without a file.',
     )
     .addOption(

@@ -13,7 +13,7 @@ export function register(command: Command): void {
   command
     .command('sign [file]')
     .description(
-      'Sign the genesis block: checks the section, signs with a key that is then deleted, and' +
+      'Sign the genesis block: checks the section, signs with a key that is then deleted, and ' +
         'writes signature, key and time into the file. The old file is kept beside it.',
     )
     .option('--json', 'print the answer as JSON')

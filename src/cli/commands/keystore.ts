@@ -25,7 +25,7 @@ export function register(command: Command): void {
   command
     .command('generate [file]')
     .description(
-      'Create accounts as the section accounts-generator of a file describes, or in the wallet of a' +
+      'Create accounts as the section accounts-generator of a file describes, or in the wallet of a ' +
         'node configuration. Asks for a password for each, twice.',
     )
     .option('--amount <n>', 'number of accounts, instead of the one in the file')
