@@ -6,45 +6,30 @@
  * one.
  */
 import { apiError } from '../base/errors.ts';
-import type { Log, Random } from '../base/ports.ts';
+import type { Log } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import {
-  deriveKey,
-  open256,
-  SCRYPT_COST,
-  type ScryptCost,
-  SEAL_IV_BYTES,
-  seal256,
-  subkey,
-} from '../crypto/keystore-cipher.ts';
-import { type Entry, isGenuine, parseKeyFile, printKeyFile, SALT_BYTES } from './format.ts';
-import { KeyError, KeystoreError } from './keystore-errors.ts';
-import { type KeystoreFiles, type Layout, readKeyFiles, splitByLayout } from './location.ts';
-import { createUnlockedKeys, type Purpose } from './unlock.ts';
+  type Account,
+  AccountFiles,
+  type AccountFilesDeps,
+  type AccountFilesOptions,
+  accountName,
+  type HeldAccounts,
+} from './account-files.ts';
+import { AccountKeys } from './account-keys.ts';
+import { KeyError } from './keystore-errors.ts';
+import type { Purpose } from './unlock.ts';
+import { type NewKey, Wallets } from './wallet.ts';
 
-export interface KeystoreOptions {
-  /** `wallet.file`: a file, or a folder with layout `directory`. */
-  readonly path: string;
-  readonly layout: Layout;
+export interface KeystoreOptions extends AccountFilesOptions {
   readonly password: string;
-  /** A lower cost is for tests only. */
-  readonly cost?: ScryptCost;
 }
 
-export interface KeystoreDeps {
-  readonly files: KeystoreFiles;
-  readonly random: Random;
+export interface KeystoreDeps extends AccountFilesDeps {
   readonly family: Pick<CryptoFamily, 'publicKeyOf' | 'sign'>;
   readonly scheme: Pick<ChainScheme, 'addressOf' | 'addressToText'>;
   readonly log?: Log;
-}
-
-export interface Account {
-  readonly address: Uint8Array;
-  readonly publicKey: Uint8Array;
-  /** True if the account has a password of its own. */
-  readonly password: boolean;
 }
 
 export interface Keystore {
@@ -70,145 +55,43 @@ export interface Keystore {
   close(): void;
 }
 
-export interface NewKey {
-  readonly privateKey: Uint8Array;
-  /** Absent or empty: only the wallet password protects the key. */
-  readonly password?: string | undefined;
-}
-
-/** The keys derived from the wallet password and one salt. */
-interface Wallet {
-  readonly cost: ScryptCost;
-  readonly salt: Uint8Array;
-  readonly key: Uint8Array;
-}
-
-interface Held extends Account {
-  readonly entry: Entry;
-  readonly wallet: Wallet;
-}
-
-const PURPOSE = 'platform-node account';
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-
 /** Opens a keystore; a missing one is empty. Rejects with KeystoreError. */
 export async function openKeystore(
   options: KeystoreOptions,
   deps: KeystoreDeps,
 ): Promise<Keystore> {
-  const { path, layout, password } = options;
-  const { files, random, family, scheme } = deps;
-  const unlocked = createUnlockedKeys(random.bytes(32));
-  const wallets = new Map<string, Wallet>();
-  let held = await load(false);
+  const { random, family, scheme } = deps;
+  const wallets = new Wallets(options.password);
+  const files = new AccountFiles(options, deps, wallets);
+  const keys = new AccountKeys(random, scheme);
+  let held: HeldAccounts = await files.load(false);
 
-  /** One derivation for each salt and cost, also across reloads. */
-  async function walletFor(salt: Uint8Array, cost: ScryptCost): Promise<Wallet> {
-    const name = `${hex(salt)} ${cost.N} ${cost.r} ${cost.p}`;
-    const known = wallets.get(name);
-    if (known !== undefined) return known;
-    const wallet = { salt, cost, key: await deriveKey(password, salt, cost) };
-    wallets.set(name, wallet);
-    return wallet;
-  }
-
-  async function load(mustExist: boolean): Promise<Map<string, Held>> {
-    const isFolder = files.isDirectory(path);
-    if (isFolder !== (layout === 'directory') && files.exists(path)) {
-      const [is, must] = isFolder ? ['a folder', 'a file'] : ['a file', 'a folder'];
-      throw new KeystoreError(`'${path}' is ${is}, but with this cryptography it must be ${must}`);
-    }
-    const found = readKeyFiles(files, path, layout);
-    if (mustExist && found.length === 0) throw new KeystoreError(`'${path}' is missing or empty`);
-    const accounts = new Map<string, Held>();
-    for (const { name, bytes } of found) {
-      const file = parseKeyFile(bytes, name);
-      const wallet = await walletFor(file.salt, file.cost);
-      if (!isGenuine(file, wallet.key)) {
-        throw new KeystoreError(`Wrong password of the wallet '${name}', or the file was changed`);
-      }
-      for (const entry of file.entries) {
-        const address = scheme.addressOf(entry.publicKey);
-        const { publicKey } = entry;
-        accounts.set(hex(address), { address, publicKey, password: entry.password, entry, wallet });
-      }
-    }
-    return accounts;
-  }
-
-  function accountKey(wallet: Wallet, entry: Pick<Entry, 'kdfSalt'>, own?: Uint8Array): Uint8Array {
-    const secret = own === undefined ? wallet.key : Buffer.concat([wallet.key, own]);
-    return subkey(secret, entry.kdfSalt, PURPOSE);
-  }
-
-  function find(address: Uint8Array, given: string | undefined): Held {
-    const account = held.get(hex(address));
-    const alias = scheme.addressToText(address);
-    if (account === undefined) throw new KeyError(alias, "Key wasn't found");
-    const hasPassword = given !== undefined && given !== '';
-    if (account.password && !hasPassword) throw new KeyError(alias, 'Expected password');
-    if (!account.password && hasPassword) throw new KeyError(alias, 'Wrong password');
-    return account;
-  }
-
-  /** Synchronous where no scrypt is needed. Throws or rejects with KeyError. */
+  /** Throws or rejects with KeyError. */
   function keyOf(
     address: Uint8Array,
     given: string | undefined,
     purpose: Purpose,
   ): Uint8Array | Promise<Uint8Array> {
-    const account = find(address, given);
-    const { entry, wallet } = account;
-    const wrong = new KeyError(scheme.addressToText(address), 'Wrong password');
-    if (!account.password) {
-      const key = open256(accountKey(wallet, entry), entry.sealed, entry.publicKey);
-      if (key === undefined) throw wrong;
-      return key;
-    }
-    const id = hex(address);
-    const cached = unlocked.get(id, given!);
-    if (cached !== undefined) return cached;
-    const derive = async (): Promise<Uint8Array | undefined> => {
-      const own = await deriveKey(given!, entry.kdfSalt, wallet.cost);
-      return open256(accountKey(wallet, entry, own), entry.sealed, entry.publicKey);
-    };
-    return unlocked.unlock(id, given!, derive, purpose).then((key) => {
-      if (key === undefined) throw wrong;
-      return key;
-    });
+    const account = held.get(accountName(address));
+    if (account !== undefined) return keys.open(account, given, purpose);
+    throw new KeyError(scheme.addressToText(address), "Key wasn't found");
   }
 
-  const missing = (cause: unknown): never => {
-    throw cause instanceof KeyError ? apiError('MissingSenderPrivateKey') : cause;
-  };
+  const requested = (address: Uint8Array, given: string | undefined, purpose: Purpose) =>
+    withOneRefusal(() => keyOf(address, given, purpose));
 
-  function requested(
-    address: Uint8Array,
-    given: string | undefined,
-    purpose: Purpose,
-  ): Uint8Array | Promise<Uint8Array> {
+  function signAndWipe(privateKey: Uint8Array, message: Uint8Array): Uint8Array {
     try {
-      const key = keyOf(address, given, purpose);
-      return key instanceof Promise ? key.catch(missing) : key;
-    } catch (cause) {
-      return missing(cause);
+      return family.sign(privateKey, message, random);
+    } finally {
+      privateKey.fill(0);
     }
-  }
-
-  async function sealKey({ privateKey, password: own }: NewKey, wallet: Wallet): Promise<Entry> {
-    const publicKey = family.publicKeyOf(privateKey);
-    const kdfSalt = random.bytes(SALT_BYTES);
-    const hasPassword = own !== undefined && own !== '';
-    const stretched = hasPassword ? await deriveKey(own, kdfSalt, wallet.cost) : undefined;
-    const key = accountKey(wallet, { kdfSalt }, stretched);
-    const sealed = seal256(key, random.bytes(SEAL_IV_BYTES), privateKey, publicKey);
-    return { publicKey, password: hasPassword, kdfSalt, sealed };
   }
 
   return {
     accounts: () => [...held.values()],
-    addresses: () => [...held.values()].map(({ address }) => scheme.addressToText(address)),
-    publicKey: (address) => held.get(hex(address))?.publicKey,
+    addresses: () => Array.from(held.values(), ({ address }) => scheme.addressToText(address)),
+    publicKey: (address) => held.get(accountName(address))?.publicKey,
     privateKey: async (address, given) => keyOf(address, given, 'signing'),
     requestKey: (address, given) => requested(address, given, 'encryption'),
 
@@ -218,45 +101,16 @@ export async function openKeystore(
       return key.then((privateKey) => signAndWipe(privateKey, message));
     },
 
-    async add(keys) {
-      // Another process may have written since, so the accounts are added to what is on disk.
-      const current = await load(false);
-      const first = current.values().next().value;
-      const wallet =
-        first?.wallet ?? (await walletFor(random.bytes(SALT_BYTES), options.cost ?? SCRYPT_COST));
-      const added: Held[] = [];
-      for (const key of keys) {
-        const entry = await sealKey(key, wallet);
-        const address = scheme.addressOf(entry.publicKey);
-        if (current.has(hex(address))) continue;
-        const account = {
-          address,
-          publicKey: entry.publicKey,
-          password: entry.password,
-          entry,
-          wallet,
-        };
-        current.set(hex(address), account);
-        added.push(account);
-      }
-      const entries = layout === 'file' ? [...current.values()] : added;
-      const file = {
-        cost: wallet.cost,
-        salt: wallet.salt,
-        entries: entries.map(({ entry }) => entry),
-      };
-      for (const part of splitByLayout(file, path, layout)) {
-        files.replace(part.name, printKeyFile(part.file, wallet.key), { secret: true });
-      }
-      held = current;
+    async add(newKeys) {
+      const { all, added } = await files.add(newKeys);
+      held = all;
       return added;
     },
 
     async reload() {
       try {
-        const next = await load(true);
-        held = next;
-        unlocked.wipe();
+        held = await files.load(true);
+        keys.wipe();
       } catch (cause) {
         const reason = cause instanceof Error ? cause.message : String(cause);
         deps.log?.error('keystore.reload.failed', { reason });
@@ -265,18 +119,25 @@ export async function openKeystore(
     },
 
     close() {
-      unlocked.wipe();
-      for (const wallet of wallets.values()) wallet.key.fill(0);
-      wallets.clear();
+      keys.wipe();
+      wallets.wipe();
       held = new Map();
     },
   };
+}
 
-  function signAndWipe(privateKey: Uint8Array, message: Uint8Array): Uint8Array {
-    try {
-      return family.sign(privateKey, message, random);
-    } finally {
-      privateKey.fill(0);
-    }
+/** Whatever is wrong with a key, a request gets the same refusal. */
+function withOneRefusal(
+  open: () => Uint8Array | Promise<Uint8Array>,
+): Uint8Array | Promise<Uint8Array> {
+  try {
+    const key = open();
+    return key instanceof Promise ? key.catch(refuse) : key;
+  } catch (cause) {
+    return refuse(cause);
   }
+}
+
+function refuse(cause: unknown): never {
+  throw cause instanceof KeyError ? apiError('MissingSenderPrivateKey') : cause;
 }

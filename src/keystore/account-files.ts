@@ -1,0 +1,117 @@
+/** The accounts of a keystore as its files have them. */
+import type { Random } from '../base/ports.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import type { CryptoFamily } from '../crypto/family.ts';
+import { SCRYPT_COST, type ScryptCost } from '../crypto/keystore-cipher.ts';
+import { type Entry, isGenuine, parseKeyFile, printKeyFile, SALT_BYTES } from './format.ts';
+import { KeystoreError } from './keystore-errors.ts';
+import { type KeystoreFiles, type Layout, readKeyFiles, splitByLayout } from './location.ts';
+import { type NewKey, sealEntry, type Wallet, type Wallets } from './wallet.ts';
+
+export interface Account {
+  readonly address: Uint8Array;
+  readonly publicKey: Uint8Array;
+  /** True if the account has a password of its own. */
+  readonly password: boolean;
+}
+
+/** An account with what opens its private key. */
+export interface HeldAccount extends Account {
+  readonly entry: Entry;
+  readonly wallet: Wallet;
+}
+
+export interface AccountFilesOptions {
+  /** `wallet.file`: a file, or a folder with layout `directory`. */
+  readonly path: string;
+  readonly layout: Layout;
+  /** A lower cost is for tests only. */
+  readonly cost?: ScryptCost;
+}
+
+export interface AccountFilesDeps {
+  readonly files: KeystoreFiles;
+  readonly random: Random;
+  readonly family: Pick<CryptoFamily, 'publicKeyOf'>;
+  readonly scheme: Pick<ChainScheme, 'addressOf'>;
+}
+
+/** By the address as hexadecimal text, in the order of the files. */
+export type HeldAccounts = ReadonlyMap<string, HeldAccount>;
+
+export const accountName = (address: Uint8Array): string => Buffer.from(address).toString('hex');
+
+export class AccountFiles {
+  private readonly options: AccountFilesOptions;
+  private readonly deps: AccountFilesDeps;
+  private readonly wallets: Wallets;
+
+  constructor(options: AccountFilesOptions, deps: AccountFilesDeps, wallets: Wallets) {
+    this.options = options;
+    this.deps = deps;
+    this.wallets = wallets;
+  }
+
+  /** Rejects with KeystoreError. */
+  async load(mustExist: boolean): Promise<Map<string, HeldAccount>> {
+    const { path, layout } = this.options;
+    const { files } = this.deps;
+    const isFolder = files.isDirectory(path);
+    if (isFolder !== (layout === 'directory') && files.exists(path)) {
+      const [is, must] = isFolder ? ['a folder', 'a file'] : ['a file', 'a folder'];
+      throw new KeystoreError(`'${path}' is ${is}, but with this cryptography it must be ${must}`);
+    }
+    const found = readKeyFiles(files, path, layout);
+    if (mustExist && found.length === 0) throw new KeystoreError(`'${path}' is missing or empty`);
+    const accounts = new Map<string, HeldAccount>();
+    for (const { name, bytes } of found) {
+      const file = parseKeyFile(bytes, name);
+      const wallet = await this.wallets.of(file.salt, file.cost);
+      if (!isGenuine(file, wallet.key)) {
+        throw new KeystoreError(`Wrong password of the wallet '${name}', or the file was changed`);
+      }
+      for (const entry of file.entries) {
+        const account = this.held(entry, wallet);
+        accounts.set(accountName(account.address), account);
+      }
+    }
+    return accounts;
+  }
+
+  /** Adds accounts and writes them; existing keys are left unchanged. Rejects with KeystoreError. */
+  async add(keys: readonly NewKey[]): Promise<{ all: HeldAccounts; added: HeldAccount[] }> {
+    const { random, family } = this.deps;
+    // Others may have written since: what is on disk is what is extended.
+    const all = await this.load(false);
+    const wallet = all.values().next().value?.wallet ?? (await this.newWallet());
+    const added: HeldAccount[] = [];
+    for (const key of keys) {
+      const publicKey = family.publicKeyOf(key.privateKey);
+      const account = this.held(await sealEntry(wallet, key, publicKey, random), wallet);
+      const name = accountName(account.address);
+      if (all.has(name)) continue;
+      all.set(name, account);
+      added.push(account);
+    }
+    this.write(wallet, this.options.layout === 'file' ? [...all.values()] : added);
+    return { all, added };
+  }
+
+  private newWallet(): Promise<Wallet> {
+    const salt = this.deps.random.bytes(SALT_BYTES);
+    return this.wallets.of(salt, this.options.cost ?? SCRYPT_COST);
+  }
+
+  private write({ cost, salt, key }: Wallet, accounts: readonly HeldAccount[]): void {
+    const { path, layout } = this.options;
+    const file = { cost, salt, entries: accounts.map(({ entry }) => entry) };
+    for (const part of splitByLayout(file, path, layout)) {
+      this.deps.files.replace(part.name, printKeyFile(part.file, key), { secret: true });
+    }
+  }
+
+  private held(entry: Entry, wallet: Wallet): HeldAccount {
+    const { publicKey, password } = entry;
+    return { address: this.deps.scheme.addressOf(publicKey), publicKey, password, entry, wallet };
+  }
+}
