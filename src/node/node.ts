@@ -8,96 +8,34 @@
  */
 
 import { createApi } from '../api/api.ts';
-import type { Pages } from '../api/pages.ts';
 import type { Services } from '../api/services.ts';
 import { AssertionError } from '../base/assert.ts';
 import { Disposal } from '../base/disposal.ts';
-import { apiError } from '../base/errors.ts';
-import type { Http, HttpServer } from '../base/http.ts';
-import type { Network } from '../base/network.ts';
-import type {
-  Clock,
-  Files,
-  Journal,
-  Log,
-  Metrics,
-  ProcessReadings,
-  Random,
-  Store,
-  Verifier,
-} from '../base/ports.ts';
-import type { PrivateStore } from '../base/private-store.ts';
+import type { HttpServer } from '../base/http.ts';
 import type { Block } from '../block/block.ts';
-import { type Audit, auditChain } from '../chain/audit.ts';
+import { auditChain } from '../chain/audit.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { watchFeatures } from '../chain/feature-watch.ts';
-import type { ChainScheme } from '../codec/codec.ts';
-import type { CryptoFamily } from '../crypto/family.ts';
-import type { Keystore } from '../keystore/keystore.ts';
-import { applying, pack } from '../mempool/packer.ts';
-import { createPool, type Pool } from '../mempool/pool.ts';
-import { createTrial } from '../mempool/trial.ts';
-import { createMiner } from '../miner/miner.ts';
-import { createUsedTurns } from '../miner/used-turns.ts';
+import type { Pool } from '../mempool/pool.ts';
+import type { Miner } from '../miner/miner.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
 import { transactionSchemas } from '../tx/json/transaction-schemas.ts';
-import { calculateFee } from '../tx/rules/fees.ts';
-import type { Tx } from '../tx/transaction.ts';
+import { apiServices, type NodeParts } from './api-services.ts';
 import type { Config } from './config/settings.ts';
 import { listenRest } from './listen-rest.ts';
-import {
-  measuredPool,
-  measuredRoutes,
-  readOnDemand,
-  watchChain,
-  watchNetwork,
-  watchPrivacy,
-} from './measure.ts';
+import { measuredRoutes, readOnDemand, watchChain, watchNetwork, watchPrivacy } from './measure.ts';
 import { measuredNetwork } from './measure-network.ts';
-import { nodeMetrics } from './observability.ts';
+import type { NodePorts } from './node-ports.ts';
+import { type NodeMetrics, nodeMetrics } from './observability.ts';
 import { openBlockchain } from './open-blockchain.ts';
+import { openMiner } from './open-miner.ts';
 import { openNetwork } from './open-network.ts';
+import { openPool } from './open-pool.ts';
 import { openPrivacy } from './open-privacy.ts';
 import { warnOfOwner } from './owner.ts';
-import { snapshotOf } from './snapshot.ts';
-import { watchJournal } from './watched-journal.ts';
+import { refuseAsWatcher } from './watcher.ts';
 
-export interface NodePorts {
-  readonly scheme: ChainScheme;
-  readonly family: CryptoFamily;
-  readonly store: Store;
-  readonly journal: Journal;
-  /** Keeps the turns that the miner has used. */
-  readonly turns: Journal;
-  readonly verifier: Verifier;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly http: Http;
-  /** Absent: the node has no peers. */
-  readonly network?: Network | undefined;
-  /** Keeps the known peers; absent: they are forgotten at the end. */
-  readonly files?: Files | undefined;
-  readonly keystore: Keystore;
-  /** Keeps the confidential data of policies; absent: this node has no part in them. */
-  readonly privateStore?: PrivateStore | undefined;
-  /** Private key of the owner, unlocked at start. */
-  readonly ownerKey: Uint8Array;
-  /** That of privacy.owner-address, by which other nodes know this one; absent: the owner's. */
-  readonly identityKey?: Uint8Array | undefined;
-  /** The bare number of this release. */
-  readonly version: string;
-  /** Absent: no pages are served. */
-  readonly pages?: Pages | undefined;
-  /** Absent where metrics are switched off. */
-  readonly telemetry?: { readonly metrics: Metrics; readonly process: ProcessReadings } | undefined;
-  /** What is checked after every commit; absent: nothing. */
-  readonly audit?: Audit | undefined;
-  /** Asks for an orderly exit, with a cause if a failure is the reason; returns at once. */
-  readonly requestStop: (cause?: Error) => void;
-  /** Ends the ports themselves, below the services; absent: their owner ends them. */
-  readonly started?: Disposal | undefined;
-}
+export type { NodePorts } from './node-ports.ts';
 
 export interface Node {
   readonly blockchain: Blockchain;
@@ -130,49 +68,18 @@ async function startNode(
   ports: NodePorts,
   started: Disposal,
 ): Promise<Node> {
-  const { scheme, family, store, verifier, clock, random, log, keystore, telemetry } = ports;
+  const { log, clock, telemetry } = ports;
   const metrics = nodeMetrics(telemetry?.metrics);
   const opened = await openBlockchain(config, genesis, { ...ports, metrics });
-  const { blockchain, consensus, rules, support } = opened;
+  const { blockchain, rules, support } = opened;
   started.add('features', watchFeatures(blockchain, rules, support, log, ports.requestStop));
-  if (ports.audit !== undefined) {
-    const endAudit = auditChain(blockchain, ports.audit, (broken) => {
-      log.error('ledger.broken', { why: broken.join('; ') });
-      ports.requestStop(new AssertionError(`the ledger is broken: ${broken.join('; ')}`));
-    });
-    started.add('audit', endAudit);
-  }
+  startAudit(blockchain, ports, started);
+  const measured = telemetry === undefined ? undefined : metrics;
+  const opening = { ...ports, ...opened, metrics: measured, started };
+  const { pool, problem, feeOf } = await openPool(config, opening);
 
-  const { journal, problem: poolProblem } = watchJournal(ports.journal);
-  const trial = createTrial(blockchain, rules, clock);
-  const unmeasured = createPool(
-    {
-      bytesMax: config.utx.memoryLimit,
-      senderEntriesMax: SENDER_ENTRIES_MAX,
-      expireMs: config.utx.txExpireTimeout.ms,
-      cleanupMs: config.utx.cleanupInterval.ms,
-      nativeToken: config.nativeTicker,
-    },
-    { scheme, state: trial, verifier, journal, clock, log },
-  );
-  const pool = telemetry === undefined ? unmeasured : measuredPool(unmeasured, metrics);
-  started.add('pool', pool.stop);
-  await pool.recover();
-  const forget = blockchain.listen({
-    block: ({ block }) => pool.removeMined(block.txs.map((tx) => tx.id)),
-    rollingBack: (txs) => pool.keep(txs),
-    rolledBack: (_tip, txs) => void pool.readmit(txs),
-  });
-  started.add('pool', forget);
-  started.add('chain', () => blockchain.idle());
-
-  const signer = (privateKey: Uint8Array) => {
-    const publicKey = family.publicKeyOf(privateKey);
-    const sign = (message: Uint8Array) => family.sign(privateKey, message, random);
-    return { address: scheme.addressOf(publicKey), publicKey, sign };
-  };
-  const owner = signer(ports.ownerKey);
-  const identity = ports.identityKey === undefined ? owner : signer(ports.identityKey);
+  const owner = signerWith(ports.ownerKey, ports);
+  const identity = ports.identityKey === undefined ? owner : signerWith(ports.identityKey, ports);
   warnOfOwner(
     { address: owner.address, text: config.ownerAddress },
     { view: blockchain.view, clock, log },
@@ -183,123 +90,80 @@ async function startNode(
   const peering = openNetwork(config, genesis, {
     ...ports,
     ...opened,
-    network: ports.network && telemetry ? measuredNetwork(ports.network, metrics) : ports.network,
+    network: ports.network && measured ? measuredNetwork(ports.network, measured) : ports.network,
     files: ports.files,
     pool,
     owner: identity,
     miner: owner,
   });
   started.add('network', peering.stop);
-  const calculate = (tx: Tx) =>
-    calculateFee(tx, blockchain.view, trial.context(), (why) => apiError('Invalid', why));
   const isWatcher = config.network.mode === 'watcher';
   privacy = openPrivacy(config, {
     ...ports,
     blockchain,
     owner: identity,
     pool: isWatcher ? { ...pool, check: refuseAsWatcher } : pool,
-    feeOf: (tx) => calculate(tx).feeAmount,
+    feeOf: (tx) => feeOf(tx).feeAmount,
     sessions: peering.sessions,
     onNoRoom: (limit) => metrics.privateRefused.add(1, { limit }),
   });
   await peering.start();
   // Whatever is still to be fetched need not be here before clients are served.
   void privacy?.start();
-  const usedTurns = createUsedTurns(ports.turns, log);
-  const generator = { ...owner, claim: usedTurns.claim };
-  const miner = createMiner(
-    {
-      enabled: config.miner.enable && config.network.mode !== 'watcher',
-      quorum: config.miner.quorum,
-      noQuorumDelayMs: config.miner.noQuorumMiningDelay.ms,
-      staleTipMs: config.miner.intervalAfterLastBlockThenGenerationIsAllowed.ms,
-    },
-    {
-      clock,
-      log,
-      connectedMiners: peering.connectedMiners,
-      chain: {
-        tip: () => {
-          const { height, header } = blockchain.tip();
-          return { height, timestamp: header.timestamp };
-        },
-        nextSlot: (now) => (peering.isFarBehind() ? undefined : blockchain.nextSlot(owner, now)),
-        isUsed: ({ from: timestamp }) =>
-          usedTurns.has(consensus.turnOf({ timestamp, reference: blockchain.tip().id })),
-        forge: async (timestamp, deadline) => {
-          await blockchain.forge(generator, timestamp, (draft, limits) =>
-            pack(pool, { ...limits, deadline }, applying(draft.add), clock),
-          );
-        },
-        onHead: (listener) => blockchain.listen({ block: listener, rolledBack: listener }),
-      },
-    },
-  );
+  const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner });
 
-  const services: Services = {
-    settings: config.restApi,
-    scheme,
-    family,
-    clock,
-    random,
-    log,
-    verifier,
-    view: blockchain.view,
-    height: () => blockchain.tip().height,
-    snapshot: (rowsMax) => snapshotOf(blockchain, store, rowsMax),
-    rules,
-    features: support,
-    consensus: {
-      ...config.blockchain.consensus,
-      averageBlockDelay: config.blockchain.custom.genesis.averageBlockDelay,
-    },
-    pool: {
-      ...pool,
-      problem: poolProblem,
-      ...(config.network.mode === 'watcher' ? { admit: refuseAsWatcher } : {}),
-    },
-    feeOf: calculate,
-    keystore,
-    node: {
-      version: ports.version,
-      owner,
-      identity,
-      problem: () => store.problem?.(),
-      stop: () => ports.requestStop(),
-    },
-    privacy,
-    peers: peering.peers,
-  };
-
-  if (telemetry !== undefined) {
-    const { version } = ports;
-    const { process } = telemetry;
-    const chainId = String.fromCharCode(scheme.chainId);
-    const poolBytesMax = config.utx.memoryLimit;
-    const healthy = () => (store.problem?.() ?? poolProblem()) === undefined;
-    const parts = { blockchain, pool, poolBytesMax, verifier, miner, store, clock, process };
-    readOnDemand({ ...parts, version, chainId, healthy }, metrics);
-    if (peering.readings !== undefined) watchNetwork(peering.readings, metrics);
-    if (privacy !== undefined) watchPrivacy(privacy, metrics);
-    started.add('metrics', watchChain(blockchain, owner.address, metrics));
-  }
-
+  const parts = { ...opened, pool, problem, feeOf, owner, identity, privacy, peering };
+  const services = apiServices(config, ports, parts);
   const routes = createApi(services, { schemas: transactionSchemas() }, ports.pages);
-  const measured = telemetry === undefined ? routes : measuredRoutes(routes, metrics);
-  const rest = await listenRest(config.restApi, ports.http, measured);
+  if (telemetry !== undefined) {
+    started.add('metrics', watchNode(config, { ...ports, ...parts, telemetry, miner }, metrics));
+  }
+  const served = measured === undefined ? routes : measuredRoutes(routes, measured);
+  const rest = await listenRest(config.restApi, ports.http, served);
   if (rest !== undefined) started.add('REST interface', () => rest.close());
   started.add('miner', miner.stop);
   miner.start();
   return { blockchain, pool, services, rest, stop: () => started.dispose() };
 }
 
-/**
- * A watcher has no part in spreading transactions: it signs and takes none
- * (network.md#gossip-of-blocks).
- */
-function refuseAsWatcher(): never {
-  throw apiError('NotAvailable', 'Sending transactions, since it is a watcher,');
+function startAudit(
+  blockchain: Blockchain,
+  { audit, log, requestStop }: NodePorts,
+  started: Disposal,
+): void {
+  if (audit === undefined) return;
+  const endAudit = auditChain(blockchain, audit, (broken) => {
+    log.error('ledger.broken', { why: broken.join('; ') });
+    requestStop(new AssertionError(`the ledger is broken: ${broken.join('; ')}`));
+  });
+  started.add('audit', endAudit);
 }
 
-/** Entries one account may have in the pool (H-17). */
-const SENDER_ENTRIES_MAX = 10_000;
+function signerWith(privateKey: Uint8Array, { scheme, family, random }: NodePorts) {
+  const publicKey = family.publicKeyOf(privateKey);
+  const sign = (message: Uint8Array) => family.sign(privateKey, message, random);
+  return { address: scheme.addressOf(publicKey), publicKey, sign };
+}
+
+interface WatchedNode extends NodePorts, NodeParts {
+  readonly telemetry: NonNullable<NodePorts['telemetry']>;
+  readonly miner: Miner;
+}
+
+/** Fills the metrics from all parts of the node until the end that it gives is called. */
+function watchNode(config: Config, of: WatchedNode, metrics: NodeMetrics): () => void {
+  const { blockchain, store, peering, privacy } = of;
+  readOnDemand(
+    {
+      ...of,
+      process: of.telemetry.process,
+      poolBytesMax: config.utx.memoryLimit,
+      chainId: String.fromCharCode(of.scheme.chainId),
+      healthy: () => (store.problem?.() ?? of.problem()) === undefined,
+    },
+    metrics,
+  );
+  if (peering.readings !== undefined) watchNetwork(peering.readings, metrics);
+  if (privacy !== undefined) watchPrivacy(privacy, metrics);
+  return watchChain(blockchain, of.owner.address, metrics);
+}

@@ -5,12 +5,12 @@ import type { PeersPort } from '../api/services.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { createEquivocations } from '../chain/equivocation.ts';
-import { createForkChoice } from '../chain/fork-choice.ts';
+import { createForkChoice, type ForkChoice } from '../chain/fork-choice.ts';
 import { createInvalidBlocks } from '../chain/invalid-blocks.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { isParticipant } from '../ledger/participants.ts';
 import type { Pool } from '../mempool/pool.ts';
-import { createNetworkService } from '../network/network-service.ts';
+import { createNetworkService, type NetworkServiceOptions } from '../network/network-service.ts';
 import type { AddressBook } from '../network/peers/address-book.ts';
 import { InitialSyncError, NO_PEERS } from '../network/peers/initial-sync.ts';
 import type { Penalties } from '../network/sessions/penalties.ts';
@@ -50,53 +50,11 @@ export interface NodeNetwork {
 export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts): NodeNetwork {
   const peering = openPeering(config, genesis, ports);
   if (peering === undefined) return alone(config, ports);
-  const { blockchain, consensus, pool, clock, log, verifier } = ports;
-  const { synchronization, utx } = config;
-  const forkChoice = createForkChoice(
-    { rollbackMax: synchronization.maxRollback },
-    {
-      blockchain,
-      consensus,
-      verifier,
-      clock,
-      log,
-      invalid: createInvalidBlocks(
-        {
-          max: synchronization.invalidBlocksStorage.maxSize,
-          forgetMs: synchronization.invalidBlocksStorage.timeout.ms,
-        },
-        clock,
-      ),
-      equivocations: createEquivocations(consensus, clock, log),
-      knownVerdicts: pool.verdictsOn,
-    },
-  );
-  const sending = synchronization.transactionBroadcaster;
-  const service = createNetworkService(
-    {
-      mode: config.network.mode,
-      ownPublicKey: (ports.miner ?? ports.owner).publicKey,
-      scoreTtlMs: synchronization.scoreTtl.ms,
-      sync: {
-        rollbackMax: synchronization.maxRollback,
-        batch: synchronization.extensionBatchSize,
-        timeoutMs: synchronization.synchronizationTimeout.ms,
-        transactionBytesMax: config.miner.maxBlockSizeInBytes,
-      },
-      transactions: {
-        batchMax: sending.maxBatchSize,
-        batchMs: sending.maxBatchTime.ms,
-        minBroadcast: sending.minBroadcastCount,
-        maxBroadcast: sending.maxBroadcastCount,
-        retryMs: sending.retryDelay.ms,
-        knownMax: sending.knownTxCacheSize,
-        knownMs: sending.knownTxCacheTime.ms,
-        rebroadcastAgeMs: utx.rebroadcastThreshold.ms,
-        rebroadcastEveryMs: utx.rebroadcastInterval.ms,
-      },
-    },
-    { ...ports, sessions: peering.sessions, forkChoice },
-  );
+  const service = createNetworkService(serviceOptions(config, ports), {
+    ...ports,
+    sessions: peering.sessions,
+    forkChoice: openForkChoice(config, ports),
+  });
   return {
     readings: { ...peering, sync: service.sync },
     peers: { ...peering, handshakeCheck: config.network.handshakeCheck },
@@ -117,6 +75,49 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     async stop() {
       await service.stop();
       await peering.stop();
+    },
+  };
+}
+
+function openForkChoice({ synchronization }: Config, ports: NetworkPorts): ForkChoice {
+  const { consensus, pool, clock, log } = ports;
+  const { maxSize, timeout } = synchronization.invalidBlocksStorage;
+  return createForkChoice(
+    { rollbackMax: synchronization.maxRollback },
+    {
+      ...ports,
+      invalid: createInvalidBlocks({ max: maxSize, forgetMs: timeout.ms }, clock),
+      equivocations: createEquivocations(consensus, clock, log),
+      knownVerdicts: pool.verdictsOn,
+    },
+  );
+}
+
+function serviceOptions(
+  { network, synchronization, utx, miner }: Config,
+  ports: NetworkPorts,
+): NetworkServiceOptions {
+  const sending = synchronization.transactionBroadcaster;
+  return {
+    mode: network.mode,
+    ownPublicKey: (ports.miner ?? ports.owner).publicKey,
+    scoreTtlMs: synchronization.scoreTtl.ms,
+    sync: {
+      rollbackMax: synchronization.maxRollback,
+      batch: synchronization.extensionBatchSize,
+      timeoutMs: synchronization.synchronizationTimeout.ms,
+      transactionBytesMax: miner.maxBlockSizeInBytes,
+    },
+    transactions: {
+      batchMax: sending.maxBatchSize,
+      batchMs: sending.maxBatchTime.ms,
+      minBroadcast: sending.minBroadcastCount,
+      maxBroadcast: sending.maxBroadcastCount,
+      retryMs: sending.retryDelay.ms,
+      knownMax: sending.knownTxCacheSize,
+      knownMs: sending.knownTxCacheTime.ms,
+      rebroadcastAgeMs: utx.rebroadcastThreshold.ms,
+      rebroadcastEveryMs: utx.rebroadcastInterval.ms,
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * What several settings say together (node.md#configuration, decision 46): errors, and warnings for
- * what is legal but seldom meant.
+ * what is legal but seldom intended.
  */
 import type { Problem } from './problems.ts';
 import type { Config } from './settings.ts';
@@ -31,15 +31,26 @@ const STORAGE_URLS: Readonly<
   s3: { pattern: /^https?:\/\/[^/]/, example: 'for example: https://s3.example.org' },
 };
 
+/** Notes a problem; the value is left out where it may not be shown, or there is none. */
+type Wrong = (key: string, value: string | undefined, expected: string, fix: string) => void;
+
 /** Rules over several settings. */
 export function crossChecks(config: Config, file: string, warnings: string[]): Problem[] {
   const problems: Problem[] = [];
-  const wrong = (key: string, value: string | undefined, expected: string, fix: string): void => {
+  const wrong: Wrong = (key, value, expected, fix) => {
     problems.push({ source: file, key, ...(value === undefined ? {} : { value }), expected, fix });
   };
-  const { consensus, custom } = config.blockchain;
-  const { functionality } = custom;
-  if (consensus.type === 'poa' && config.ntp.fatalTimeout === undefined) {
+  checkChain(config, wrong);
+  checkNetwork(config, wrong);
+  checkTls(config, wrong);
+  checkStorage(config.privacy.storage, wrong);
+  checkContracts(config, wrong);
+  warnings.push(...warningsOf(config).map((text) => `${file}: ${text}`));
+  return problems;
+}
+
+function checkChain({ blockchain: { consensus, custom }, ntp }: Config, wrong: Wrong): void {
+  if (consensus.type === 'poa' && ntp.fatalTimeout === undefined) {
     wrong(
       'ntp.fatal-timeout',
       undefined,
@@ -47,45 +58,28 @@ export function crossChecks(config: Config, file: string, warnings: string[]): P
       'for example: ntp.fatal-timeout = 5m',
     );
   }
-  if (functionality.blocksForFeatureActivation > functionality.featureCheckBlocksPeriod) {
+  const { blocksForFeatureActivation: votes, featureCheckBlocksPeriod } = custom.functionality;
+  if (votes > featureCheckBlocksPeriod) {
     wrong(
       'blockchain.custom.functionality.blocks-for-feature-activation',
-      String(functionality.blocksForFeatureActivation),
-      `expected at most feature-check-blocks-period = ${functionality.featureCheckBlocksPeriod}`,
+      String(votes),
+      `expected at most feature-check-blocks-period = ${featureCheckBlocksPeriod}`,
       'no feature could ever be activated',
     );
   }
-  const broadcaster = config.synchronization.transactionBroadcaster;
-  if (broadcaster.minBroadcastCount > broadcaster.maxBroadcastCount) {
+}
+
+function checkNetwork({ synchronization, network }: Config, wrong: Wrong): void {
+  const { minBroadcastCount, maxBroadcastCount } = synchronization.transactionBroadcaster;
+  if (minBroadcastCount > maxBroadcastCount) {
     wrong(
       'synchronization.transaction-broadcaster.min-broadcast-count',
-      String(broadcaster.minBroadcastCount),
-      `expected at most max-broadcast-count = ${broadcaster.maxBroadcastCount}`,
+      String(minBroadcastCount),
+      `expected at most max-broadcast-count = ${maxBroadcastCount}`,
       'lower the one or raise the other',
     );
   }
-  const { cert, key } = config.restApi.tls;
-  if ((cert === undefined) !== (key === undefined)) {
-    const missing = cert === undefined ? 'cert' : 'key';
-    wrong(`rest-api.tls.${missing}`, undefined, 'is missing', 'HTTPS needs both cert and key');
-  }
-  const { storage } = config.privacy;
-  for (const [name, key] of STORAGE_NEEDS[storage.vendor]) {
-    if (storage[name] === undefined) {
-      wrong(`privacy.storage.${key}`, undefined, 'is missing', `vendor ${storage.vendor} needs it`);
-    }
-  }
-  const form = STORAGE_URLS[storage.vendor];
-  if (form !== undefined && storage.url !== undefined) {
-    // The value is not shown: it may hold a password.
-    if (!form.pattern.test(storage.url)) {
-      wrong('privacy.storage.url', undefined, 'is not an address of this vendor', form.example);
-    } else if (/@|password=/i.test(storage.url)) {
-      const fix = 'a secret has a setting of its own, which is never shown';
-      wrong('privacy.storage.url', undefined, 'expected an address without user and password', fix);
-    }
-  }
-  if (!config.network.handshakeCheck && !isLoopback(config.network.bindAddress)) {
+  if (!network.handshakeCheck && !isLoopback(network.bindAddress)) {
     wrong(
       'network.handshake-check',
       'no',
@@ -93,31 +87,58 @@ export function crossChecks(config: Config, file: string, warnings: string[]): P
       'set network.bind-address = "127.0.0.1" to switch identity checking off',
     );
   }
-  if (!config.network.handshakeCheck) {
-    warnings.push(`${file}: network.handshake-check = no: peers are not asked who they are`);
+}
+
+function checkTls({ restApi: { tls } }: Config, wrong: Wrong): void {
+  const { cert, key } = tls;
+  if ((cert === undefined) === (key === undefined)) return;
+  const missing = cert === undefined ? 'cert' : 'key';
+  wrong(`rest-api.tls.${missing}`, undefined, 'is missing', 'HTTPS needs both cert and key');
+}
+
+function checkStorage(storage: Storage, wrong: Wrong): void {
+  for (const [name, key] of STORAGE_NEEDS[storage.vendor]) {
+    if (storage[name] === undefined) {
+      wrong(`privacy.storage.${key}`, undefined, 'is missing', `vendor ${storage.vendor} needs it`);
+    }
   }
-  const hash = config.restApi.apiKeyHash;
-  if (hash !== undefined && hash === config.restApi.privacyApiKeyHash) {
-    warnings.push(
-      `${file}: rest-api.privacy-api-key-hash should differ from rest-api.api-key-hash`,
-    );
+  const form = STORAGE_URLS[storage.vendor];
+  if (form === undefined || storage.url === undefined) return;
+  // The value is not shown: it may hold a password.
+  if (!form.pattern.test(storage.url)) {
+    wrong('privacy.storage.url', undefined, 'is not an address of this vendor', form.example);
+  } else if (/@|password=/i.test(storage.url)) {
+    const fix = 'a secret has a setting of its own, which is never shown';
+    wrong('privacy.storage.url', undefined, 'expected an address without user and password', fix);
   }
-  if (config.restApi.enable && cert === undefined && !isLoopback(config.restApi.bindAddress)) {
-    warnings.push(
-      `${file}: rest-api is plain HTTP beyond loopback: set rest-api.tls.cert and .key`,
-    );
+}
+
+function checkContracts({ blockchain: { consensus }, dockerEngine }: Config, wrong: Wrong): void {
+  const { timeout } = dockerEngine.executionLimits;
+  if (!dockerEngine.enable || consensus.type !== 'poa') return;
+  if (timeout.ms < consensus.roundDuration.ms) return;
+  wrong(
+    'docker-engine.execution-limits.timeout',
+    timeout.text,
+    'expected less than blockchain.consensus.round-duration',
+    'a call must end within a round',
+  );
+}
+
+/** What is legal, but seldom intended. */
+function warningsOf({ network, restApi }: Config): string[] {
+  const warnings: string[] = [];
+  if (!network.handshakeCheck) {
+    warnings.push('network.handshake-check = no: peers are not asked who they are');
   }
-  const workingMs = consensus.type === 'poa' ? consensus.roundDuration.ms : undefined;
-  const contracts = config.dockerEngine;
-  if (contracts.enable && contracts.executionLimits.timeout.ms >= (workingMs ?? Infinity)) {
-    wrong(
-      'docker-engine.execution-limits.timeout',
-      contracts.executionLimits.timeout.text,
-      'expected less than blockchain.consensus.round-duration',
-      'a call must end within a round',
-    );
+  const hash = restApi.apiKeyHash;
+  if (hash !== undefined && hash === restApi.privacyApiKeyHash) {
+    warnings.push('rest-api.privacy-api-key-hash should differ from rest-api.api-key-hash');
   }
-  return problems;
+  if (restApi.enable && restApi.tls.cert === undefined && !isLoopback(restApi.bindAddress)) {
+    warnings.push('rest-api is plain HTTP beyond loopback: set rest-api.tls.cert and .key');
+  }
+  return warnings;
 }
 
 export const isLoopback = (host: string): boolean =>

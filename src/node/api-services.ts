@@ -1,0 +1,56 @@
+/** What the routes get of a configured node. */
+import type { KeyHolder, Services } from '../api/services.ts';
+import type { Privacy } from '../privacy/privacy-service.ts';
+import type { Config } from './config/settings.ts';
+import type { NodePorts } from './node-ports.ts';
+import type { OpenedChain } from './open-blockchain.ts';
+import type { NodeNetwork } from './open-network.ts';
+import type { OpenedPool } from './open-pool.ts';
+import { snapshotOf } from './snapshot.ts';
+import { refuseAsWatcher } from './watcher.ts';
+
+export interface NodeParts extends OpenedChain, OpenedPool {
+  readonly owner: KeyHolder;
+  readonly identity: KeyHolder;
+  readonly privacy: Privacy | undefined;
+  readonly peering: NodeNetwork;
+}
+
+export function apiServices(config: Config, ports: NodePorts, parts: NodeParts): Services {
+  const { scheme, family, clock, random, log, verifier, keystore, store } = ports;
+  const { blockchain, rules, support, pool, owner, identity } = parts;
+  return {
+    settings: config.restApi,
+    scheme,
+    family,
+    clock,
+    random,
+    log,
+    verifier,
+    view: blockchain.view,
+    height: () => blockchain.tip().height,
+    snapshot: (rowsMax) => snapshotOf(blockchain, store, rowsMax),
+    rules,
+    features: support,
+    consensus: {
+      ...config.blockchain.consensus,
+      averageBlockDelay: config.blockchain.custom.genesis.averageBlockDelay,
+    },
+    pool: {
+      ...pool,
+      problem: parts.problem,
+      ...(config.network.mode === 'watcher' ? { admit: refuseAsWatcher } : {}),
+    },
+    feeOf: parts.feeOf,
+    keystore,
+    node: {
+      version: ports.version,
+      owner,
+      identity,
+      problem: () => store.problem?.(),
+      stop: () => ports.requestStop(),
+    },
+    privacy: parts.privacy,
+    peers: parts.peering.peers,
+  };
+}

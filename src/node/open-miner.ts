@@ -1,0 +1,55 @@
+/** The miner of a configured node: the chain it works on, and the turns it remembers. */
+import type { Clock, Journal, Log } from '../base/ports.ts';
+import type { Forger } from '../consensus/consensus.ts';
+import { applying, pack } from '../mempool/packer.ts';
+import type { Pool } from '../mempool/pool.ts';
+import { createMiner, type Miner } from '../miner/miner.ts';
+import { createUsedTurns } from '../miner/used-turns.ts';
+import type { Config } from './config/settings.ts';
+import type { OpenedChain } from './open-blockchain.ts';
+import type { NodeNetwork } from './open-network.ts';
+
+export interface MinerPortsOfNode extends Pick<OpenedChain, 'blockchain' | 'consensus'> {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Keeps the turns that the miner has used. */
+  readonly turns: Journal;
+  readonly pool: Pool;
+  readonly peering: Pick<NodeNetwork, 'connectedMiners' | 'isFarBehind'>;
+  readonly owner: Forger & { readonly sign: (message: Uint8Array) => Uint8Array };
+}
+
+/** It makes no block before it is started. */
+export function openMiner({ miner, network }: Config, ports: MinerPortsOfNode): Miner {
+  const { blockchain, consensus, clock, log, pool, peering, owner } = ports;
+  const usedTurns = createUsedTurns(ports.turns, log);
+  const generator = { ...owner, claim: usedTurns.claim };
+  return createMiner(
+    {
+      enabled: miner.enable && network.mode !== 'watcher',
+      quorum: miner.quorum,
+      noQuorumDelayMs: miner.noQuorumMiningDelay.ms,
+      staleTipMs: miner.intervalAfterLastBlockThenGenerationIsAllowed.ms,
+    },
+    {
+      clock,
+      log,
+      connectedMiners: peering.connectedMiners,
+      chain: {
+        tip: () => {
+          const { height, header } = blockchain.tip();
+          return { height, timestamp: header.timestamp };
+        },
+        nextSlot: (now) => (peering.isFarBehind() ? undefined : blockchain.nextSlot(owner, now)),
+        isUsed: ({ from: timestamp }) =>
+          usedTurns.has(consensus.turnOf({ timestamp, reference: blockchain.tip().id })),
+        forge: async (timestamp, deadline) => {
+          await blockchain.forge(generator, timestamp, (draft, limits) =>
+            pack(pool, { ...limits, deadline }, applying(draft.add), clock),
+          );
+        },
+        onHead: (listener) => blockchain.listen({ block: listener, rolledBack: listener }),
+      },
+    },
+  );
+}

@@ -1,0 +1,68 @@
+/** The pool of a configured node: it begins with what its journal holds, and follows the chain. */
+import type { Disposal } from '../base/disposal.ts';
+import { apiError } from '../base/errors.ts';
+import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import { createPool, type Pool } from '../mempool/pool.ts';
+import { createTrial } from '../mempool/trial.ts';
+import { calculateFee, type Fee } from '../tx/rules/fees.ts';
+import type { Tx } from '../tx/transaction.ts';
+import type { Config } from './config/settings.ts';
+import { measuredPool } from './measure.ts';
+import type { NodeMetrics } from './observability.ts';
+import type { OpenedChain } from './open-blockchain.ts';
+import { watchJournal } from './watched-journal.ts';
+
+export interface PoolPortsOfNode extends Pick<OpenedChain, 'blockchain' | 'rules'> {
+  readonly scheme: ChainScheme;
+  readonly journal: Journal;
+  readonly verifier: Verifier;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Absent: submissions are not counted. */
+  readonly metrics?: NodeMetrics | undefined;
+  readonly started: Disposal;
+}
+
+export interface OpenedPool {
+  readonly pool: Pool;
+  /** Why the journal cannot be written; undefined while all is well. */
+  problem(): string | undefined;
+  /** The least fee at the head; the proofs are not looked at. Throws ApiError Invalid. */
+  feeOf(tx: Tx): Fee;
+}
+
+/** Entries one account may have in the pool (H-17). */
+const SENDER_ENTRIES_MAX = 10_000;
+
+export async function openPool(config: Config, ports: PoolPortsOfNode): Promise<OpenedPool> {
+  const { blockchain, rules, clock, metrics, started } = ports;
+  const { journal, problem } = watchJournal(ports.journal);
+  const trial = createTrial(blockchain, rules, clock);
+  const unmeasured = createPool(
+    {
+      bytesMax: config.utx.memoryLimit,
+      senderEntriesMax: SENDER_ENTRIES_MAX,
+      expireMs: config.utx.txExpireTimeout.ms,
+      cleanupMs: config.utx.cleanupInterval.ms,
+      nativeToken: config.nativeTicker,
+    },
+    { ...ports, state: trial, journal },
+  );
+  const pool = metrics === undefined ? unmeasured : measuredPool(unmeasured, metrics);
+  started.add('pool', pool.stop);
+  await pool.recover();
+  const forget = blockchain.listen({
+    block: ({ block }) => pool.removeMined(block.txs.map((tx) => tx.id)),
+    rollingBack: (txs) => pool.keep(txs),
+    rolledBack: (_tip, txs) => void pool.readmit(txs),
+  });
+  started.add('pool', forget);
+  started.add('chain', () => blockchain.idle());
+  return {
+    pool,
+    problem,
+    feeOf: (tx) =>
+      calculateFee(tx, blockchain.view, trial.context(), (why) => apiError('Invalid', why)),
+  };
+}
