@@ -10,9 +10,9 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import type { Transaction } from 'lmdb';
-import type { Store, StoreView } from '../../base/ports.ts';
+import type { Store } from '../../base/ports.ts';
 import { StoreCorruptError } from '../../base/store-damage.ts';
-import { lockFolder } from '../folder-lock.ts';
+import { type FolderLock, lockFolder } from '../folder-lock.ts';
 import { syncFolder } from '../folders.ts';
 import { checkFile } from './check.ts';
 import {
@@ -24,7 +24,7 @@ import {
   type Within,
 } from './environment.ts';
 import { type Damaged, damagedIn, setAside } from './remains.ts';
-import { unseal } from './sums.ts';
+import { rowReader } from './row-reader.ts';
 import { createLmdbWriter, StoreWriteError } from './writer.ts';
 
 export { StoreCorruptError, StoreWriteError };
@@ -50,28 +50,9 @@ export interface LmdbStore extends Store {
 type Shared = Transaction & { use(): void };
 
 export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
-  const { workerUrl, replaceDamaged, onDamage, ...options } = asked;
-  const { folder, tables } = options;
-  const lock = await lockFolder(folder);
-  const file = dataFile(folder);
-  let environment: Environment;
-  let damaged: Damaged | undefined;
-  try {
-    const state = await checkFile(file, tables);
-    if (state.kind === 'damaged' || state.kind === 'old') {
-      const why = state.kind === 'old' ? 'its rows have no checksums' : state.why;
-      if (replaceDamaged !== true) throw new StoreCorruptError(folder, why);
-      setAside(folder, why);
-    }
-    damaged = damagedIn(folder, tables);
-    environment = openEnvironment(options);
-    // LMDB synchronises its file; the folder must be synchronised too, so that the file's name is
-    // durable.
-    syncFolder(folder);
-  } catch (error) {
-    lock.release();
-    throw typed(folder, error);
-  }
+  const { workerUrl, replaceDamaged = false, onDamage, ...options } = asked;
+  const { folder } = options;
+  const { lock, environment, damaged } = await openFolder(options, replaceDamaged);
   const { root } = environment;
   const writer = createLmdbWriter(options, environment, workerUrl);
   let present = root.useReadTransaction() as Shared;
@@ -103,7 +84,7 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
   };
 
   return {
-    ...reader(environment, folder, within, noted),
+    ...rowReader(environment, folder, within, noted),
     damaged,
     write: async (writes, landed) => {
       if (closed) throw new Error('the store is closed');
@@ -123,7 +104,7 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
       present.use();
       let released = false;
       return {
-        ...reader(
+        ...rowReader(
           environment,
           folder,
           () => {
@@ -139,7 +120,10 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
         },
       };
     },
-    size: () => (existsSync(file) ? statSync(file).size : 0),
+    size: () => {
+      const file = dataFile(folder);
+      return existsSync(file) ? statSync(file).size : 0;
+    },
     close: async () => {
       if (closed) return;
       closed = true;
@@ -152,50 +136,31 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
   };
 }
 
-function reader(
-  { tableOf }: Environment,
-  folder: string,
-  within: () => Within,
-  noted: (error: unknown) => unknown,
-): StoreView {
-  function rowValue(id: number, key: Uint8Array, sealed: Uint8Array): Uint8Array {
-    // The binding overrides `length` of its shared buffer, so the view uses the buffer below it.
-    const view = new Uint8Array(sealed.buffer, sealed.byteOffset, sealed.length);
-    const value = unseal(id, key, view);
-    if (value !== undefined) return new Uint8Array(value);
-    throw new StoreCorruptError(folder, `a row of table ${id} is not what was written`);
-  }
-  return {
-    get: (id, key) => {
-      const options = within();
-      try {
-        const table = tableOf(id);
-        const found = table.getBinaryFast(key, options);
-        return found === undefined ? undefined : rowValue(id, key, found);
-      } catch (error) {
-        throw noted(error);
-      }
-    },
-    *range(id, from, to, limit, reverse = false) {
-      if (limit <= 0) return;
-      const bounds = reverse
-        ? { start: to, exclusiveStart: true, end: from, inclusiveEnd: true, reverse }
-        : { start: from, end: to };
-      try {
-        const table = tableOf(id);
-        for (const { key, value } of table.getRange({ ...bounds, ...within(), limit })) {
-          yield [ownCopy(key), rowValue(id, key, value)];
-        }
-      } catch (error) {
-        throw noted(error);
-      }
-    },
-  };
+interface Opened {
+  readonly lock: FolderLock;
+  readonly environment: Environment;
+  readonly damaged: Damaged | undefined;
 }
 
-// Returns no Buffer, because its `slice` would be a view.
-function ownCopy(bytes: Uint8Array): Uint8Array {
-  const copy = new Uint8Array(bytes.length);
-  copy.set(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length));
-  return copy;
+/** Checks the file and opens it, or an empty one in the place of a damaged one. */
+async function openFolder(options: EnvironmentOptions, replaceDamaged: boolean): Promise<Opened> {
+  const { folder, tables } = options;
+  const lock = await lockFolder(folder);
+  try {
+    const state = await checkFile(dataFile(folder), tables);
+    if (state.kind === 'damaged' || state.kind === 'old') {
+      const why = state.kind === 'old' ? 'its rows have no checksums' : state.why;
+      if (!replaceDamaged) throw new StoreCorruptError(folder, why);
+      setAside(folder, why);
+    }
+    const damaged = damagedIn(folder, tables);
+    const environment = openEnvironment(options);
+    // LMDB synchronises its file; the folder must be synchronised too, so that the file's name is
+    // durable.
+    syncFolder(folder);
+    return { lock, environment, damaged };
+  } catch (error) {
+    lock.release();
+    throw typed(folder, error);
+  }
 }
