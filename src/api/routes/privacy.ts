@@ -16,7 +16,7 @@ import {
   type Policy,
   RECIPIENT,
 } from '../../ledger/policies.ts';
-import { hashOf, policyIdOf } from '../../privacy/accept-item.ts';
+import { hashOf, policyIdOf } from '../../privacy/data-to-send.ts';
 import { txToJson } from '../../tx/json/encode.ts';
 import { Answer, JSON_TYPE, print } from '../answer.ts';
 import { Int32, Int64, jsonAround, optionalJson } from '../body.ts';

@@ -1,0 +1,112 @@
+/** A request to send data of a policy: its texts, checked and decoded (privacy.md#sending). */
+import { base58 } from '../base/base58.ts';
+import { decodeBase64, decodedLength } from '../base/base64.ts';
+import { apiError } from '../base/errors.ts';
+import { decodeHex, SHA256_HEX } from '../base/hex.ts';
+import { PRIVATE_DATA_BYTES_MAX, type PrivateItem } from '../base/private-store.ts';
+import { ID_BYTES } from '../base/sizes.ts';
+import { TEXT_CHARS_MAX } from './privacy-messages.ts';
+
+/** The request of a client; its texts are still to be decoded. */
+export interface DataToSend {
+  readonly sender: string;
+  readonly password?: string | undefined;
+  readonly policyId: string;
+  readonly type?: string | undefined;
+  readonly info: {
+    readonly filename: string;
+    readonly size: string | number | bigint;
+    readonly timestamp: number | bigint;
+    readonly author: string;
+    readonly comment: string;
+  };
+  /**
+   * Base64, as a text or as its ASCII bytes; those are decoded before the call returns unless they are
+   * more than one window of the decoder.
+   */
+  readonly data: string | Uint8Array;
+  readonly hash: string;
+  readonly version?: number | undefined;
+  readonly fee?: number | bigint | undefined;
+  readonly feeAssetId?: string | undefined;
+  readonly timestamp?: number | bigint | undefined;
+}
+
+/** Throws ApiError where a field is not allowed or too long. */
+export function checkRequest(request: DataToSend): void {
+  checkFee(request);
+  checkTexts(request);
+}
+
+/** What is stored beside the data. */
+export const infoOf = ({
+  type = 'file',
+  info,
+}: DataToSend): Omit<PrivateItem, 'hash' | 'policyId' | 'sender'> => ({
+  type,
+  filename: info.filename,
+  size: String(info.size),
+  timestamp: BigInt(info.timestamp),
+  author: info.author,
+  comment: info.comment,
+});
+
+function checkFee({ version = 1, feeAssetId }: DataToSend): void {
+  if (version === 1 && feeAssetId !== undefined) {
+    throw apiError(
+      'Invalid',
+      `'feeAssetId' field is not allowed for the SendDataRequest version '1'`,
+    );
+  }
+}
+
+function checkTexts({ type = '', info }: DataToSend): void {
+  const texts: readonly (readonly [name: string, text: string])[] = [
+    ['File name', info.filename],
+    ['Author name', info.author],
+    ['Comment', info.comment],
+    ['Size', String(info.size)],
+    ['Type', type],
+  ];
+  for (const [name, { length }] of texts) {
+    if (length > TEXT_CHARS_MAX) {
+      const why = `${name} is too long '${length}', maximum is '${TEXT_CHARS_MAX}'`;
+      throw apiError('Invalid', why);
+    }
+  }
+}
+
+/** The data themselves, decoded in steps. Throws ApiError. */
+export function* dataOf(text: string | Uint8Array): Generator<undefined, Uint8Array> {
+  const size = decodedLength(text) ?? 0;
+  if (size > PRIVATE_DATA_BYTES_MAX) {
+    throw apiError('PolicyDataTooBig', size, PRIVATE_DATA_BYTES_MAX);
+  }
+  const data = yield* decodeBase64(text);
+  if (data !== undefined) return data;
+  throw apiError('Invalid', 'Failed to decode policy data: it is not Base64');
+}
+
+const BASE58_CHARS_MAX = 128;
+const SHOWN_CHARS_MAX = 200;
+
+/** Base58 of 32 bytes, or 64 hex digits. Throws ApiError. */
+export function hashOf(text: string): Uint8Array {
+  if (SHA256_HEX.test(text)) return decodeHex(text);
+  const why = `Failed to decode policy data hash: '${text.slice(0, SHOWN_CHARS_MAX)}'`;
+  const bytes = decode58(text, why);
+  if (bytes.length !== ID_BYTES) throw apiError('Invalid', 'Invalid policy data hash length');
+  return bytes;
+}
+
+/** Accepts any length: bytes that are no id match no policy. Throws ApiError. */
+export const policyIdOf = (text: string): Uint8Array =>
+  decode58(text, `Failed to decode policyId: '${text.slice(0, SHOWN_CHARS_MAX)}'`);
+
+function decode58(text: string, why: string): Uint8Array {
+  try {
+    return base58.decode(text, BASE58_CHARS_MAX);
+  } catch {
+    throw apiError('Invalid', why);
+  }
+}
