@@ -6,8 +6,10 @@
  * the timer and asks again, so a slot is never used on a parent that is no longer the head.
  */
 import { isOurs } from '../base/assert.ts';
-import type { Clock, Log, LogFields } from '../base/ports.ts';
+import type { Clock, Log } from '../base/ports.ts';
 import type { Slot } from '../consensus/consensus.ts';
+import { freeSlot, type Slots, startOf } from './free-slots.ts';
+import { type Obstacle, obstacleOfNode, obstacleOfQuorum } from './obstacles.ts';
 
 export interface MinerOptions {
   readonly enabled: boolean;
@@ -22,12 +24,8 @@ export interface MinerOptions {
 export interface MinerPorts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly chain: {
+  readonly chain: Slots & {
     readonly tip: () => { readonly height: number; readonly timestamp: number };
-    /** The first slot of the owner at or after `now` on the current head. */
-    readonly nextSlot: (now: number) => Slot | undefined;
-    /** True where this node has already made a block in the turn of that slot. */
-    readonly isUsed: (slot: Slot) => boolean;
     /**
      * Packs until `deadline`, signs and commits a block; throws ApiError where the state refuses
      * it.
@@ -38,9 +36,6 @@ export interface MinerPorts {
   readonly connectedMiners: () => number;
 }
 
-/** Time for the last version of the previous block to arrive before the round is used. */
-const GRACE_MS_MAX = 200;
-const GRACE_SHARE = 20;
 /** Roles and bans change with time too, so the answer "never" is asked for again. */
 const IDLE_MS = 1000;
 const RETRY_MS = 100;
@@ -69,10 +64,10 @@ export interface Miner {
 export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   const { clock, log, chain } = ports;
   let cancel = (): void => {};
+  let forget = (): void => {};
   let forging: Promise<void> | undefined;
   let stopped = !options.enabled;
   let state: MinerState = stopped ? 'off' : 'idle';
-  let forget = (): void => {};
 
   function wait(ms: number, then: () => void = plan): void {
     cancel();
@@ -80,77 +75,45 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   }
 
   /** Logged once, however long it lasts. */
-  function hold(reason: 'no-time' | 'stale-tip', fields?: LogFields): void {
-    if (state !== reason) log.warn(`miner.${reason}`, fields);
-    state = reason;
-    wait(IDLE_MS);
+  function isHeldBy(obstacle: Obstacle | undefined): boolean {
+    if (obstacle === undefined) return false;
+    if (state !== obstacle.state) log.warn(`miner.${obstacle.state}`, obstacle.fields);
+    state = obstacle.state;
+    wait(obstacle.pauseMs);
+    return true;
   }
 
   /**
    * Checked when the timer for a slot is set and again when the slot begins, because much time may
    * pass between.
    */
-  function isHeld(now: number): boolean {
-    if (!clock.synchronized()) {
-      hold('no-time');
-      return true;
-    }
-    const tip = chain.tip();
-    if (tip.height === 1 || now - tip.timestamp <= options.staleTipMs) return false;
-    hold('stale-tip', { height: tip.height });
-    return true;
-  }
+  const isReady = (): boolean =>
+    !stopped &&
+    forging === undefined &&
+    !isHeldBy(obstacleOfNode(clock, chain.tip(), options.staleTipMs));
 
   function plan(): void {
-    if (stopped || forging !== undefined) return;
+    if (!isReady()) return;
     const now = clock.now();
-    if (isHeld(now)) return;
-    const slot = freeSlot(now);
+    const slot = freeSlot(chain, now);
     state = slot === undefined ? 'idle' : 'waiting';
-    if (slot === undefined) {
-      wait(IDLE_MS);
-      return;
-    }
-    const length = Number.isFinite(slot.until) ? slot.until - slot.from : 0;
-    const start = slot.from + Math.min(GRACE_MS_MAX, Math.floor(length / GRACE_SHARE));
-    if (start > now) wait(start - now, () => fire(slot));
+    if (slot === undefined) wait(IDLE_MS);
+    else if (startOf(slot) > now) wait(startOf(slot) - now, () => fire(slot));
     else forge(now, slot.until);
-  }
-
-  /**
-   * A second block in a turn would be an equivocation, even where the first one lost the fork
-   * choice (consensus.md#making-a-block-under-proof-of-authority).
-   */
-  function freeSlot(now: number): Slot | undefined {
-    let slot = chain.nextSlot(now);
-    while (slot !== undefined && chain.isUsed(slot)) {
-      if (!Number.isFinite(slot.until)) return undefined;
-      slot = chain.nextSlot(slot.until);
-    }
-    return slot;
   }
 
   /** The slot has begun, if it still exists: the node may have fallen behind meanwhile. */
   function fire(armed: Slot): void {
-    if (stopped || forging !== undefined) return;
+    if (!isReady()) return;
     const now = clock.now();
-    if (isHeld(now)) return;
-    const slot = freeSlot(now);
-    if (slot !== undefined && slot.until === armed.until && slot.from <= now)
-      forge(now, slot.until);
+    const slot = freeSlot(chain, now);
+    const isThere = slot !== undefined && slot.until === armed.until && slot.from <= now;
+    if (isThere) forge(now, slot.until);
     else plan();
   }
 
   function forge(now: number, deadline: number): void {
-    const connected = ports.connectedMiners();
-    if (connected < options.quorum) {
-      state = 'no-quorum';
-      log.warn('miner.no-quorum', {
-        why: `Quorum not available '${connected}/${options.quorum}', not forging block`,
-      });
-      wait(options.noQuorumDelayMs);
-      return;
-    }
+    if (isHeldBy(obstacleOfQuorum(ports.connectedMiners(), options))) return;
     state = 'forging';
     forging = chain.forge(now, deadline).then(
       () => ended(plan),

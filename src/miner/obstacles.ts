@@ -1,0 +1,32 @@
+/** The reasons for which a miner lets its turn pass, for now. */
+import type { Clock, LogFields } from '../base/ports.ts';
+
+export interface Obstacle {
+  readonly state: 'no-time' | 'stale-tip' | 'no-quorum';
+  /** The pause before the miner checks again. */
+  readonly pauseMs: number;
+  readonly fields?: LogFields;
+}
+
+const NODE_PAUSE_MS = 1000;
+
+/** The time source and the head: a node that is probably behind makes no block. */
+export function obstacleOfNode(
+  clock: Pick<Clock, 'now' | 'synchronized'>,
+  tip: { readonly height: number; readonly timestamp: number },
+  staleTipMs: number,
+): Obstacle | undefined {
+  if (!clock.synchronized()) return { state: 'no-time', pauseMs: NODE_PAUSE_MS };
+  if (tip.height === 1 || clock.now() - tip.timestamp <= staleTipMs) return undefined;
+  return { state: 'stale-tip', pauseMs: NODE_PAUSE_MS, fields: { height: tip.height } };
+}
+
+/** A miner without others that hear of its block would make a chain of its own. */
+export function obstacleOfQuorum(
+  connected: number,
+  { quorum, noQuorumDelayMs }: { readonly quorum: number; readonly noQuorumDelayMs: number },
+): Obstacle | undefined {
+  if (connected >= quorum) return undefined;
+  const why = `Quorum not available '${connected}/${quorum}', not forging block`;
+  return { state: 'no-quorum', pauseMs: noQuorumDelayMs, fields: { why } };
+}
