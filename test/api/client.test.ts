@@ -6,7 +6,7 @@ import { addresses } from '../../src/api/routes/addresses.ts';
 import { blocks } from '../../src/api/routes/blocks.ts';
 import { contracts } from '../../src/api/routes/contracts.ts';
 import { permissions } from '../../src/api/routes/permissions.ts';
-import { memoryNode } from './memory-node.ts';
+import { memoryNode } from './fixtures/memory-node.ts';
 
 const http = undiciClient();
 t.teardown(() => http.close());

@@ -9,9 +9,9 @@ import { catalogue } from '../../src/base/errors.ts';
 import { isObject, type JsonObject, stringify } from '../../src/base/json.ts';
 import { populated } from '../node/populated.ts';
 import { call, type RawAnswer } from '../rest-cases/runner.ts';
-import { type Call, everyRoute } from './every-route.ts';
-import { Values, wrong } from './from-schema.ts';
-import { interfaceOf, targetOf } from './interface.ts';
+import { type Call, everyRoute } from './fixtures/every-route.ts';
+import { Values, wrong } from './fixtures/from-schema.ts';
+import { interfaceOf, targetOf } from './fixtures/interface.ts';
 
 const CASES = Number(process.env['CONFORMITY_CASES'] ?? 4);
 /** Far above what it takes on a machine that does nothing else. */
@@ -165,7 +165,7 @@ function parametersOf(name: string): Parameter[] {
 
 function bodySchema(name: string): JsonObject | undefined {
   const body = described.operations.get(name)?.['requestBody'];
-  // One GET takes a body, and turns into another operation with it (test/api/routes.test.ts).
+  // One GET takes a body, and turns into another operation with it (test/api/routes/address-balances.test.ts).
   if (!isObject(body) || name.startsWith('GET')) return undefined;
   const [content] = Object.values(body['content'] as Record<string, JsonObject>);
   return content?.['schema'] as JsonObject | undefined;

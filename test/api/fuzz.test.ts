@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { Rng } from '../generators/random.ts';
 import { call } from '../rest-cases/runner.ts';
-import { mutated, nearlyRight } from './fuzz-requests.ts';
-import { memoryNode } from './memory-node.ts';
+import { mutated, nearlyRight } from './fixtures/fuzz-requests.ts';
+import { memoryNode } from './fixtures/memory-node.ts';
 
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 3000);
 const SEED = Number(process.env['SEED'] ?? 7);

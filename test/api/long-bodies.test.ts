@@ -7,8 +7,8 @@ import { privacy } from '../../src/api/routes/privacy.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { KIB, MIB } from '../../src/base/budget.ts';
 import { inOneGo } from '../../src/base/turns.ts';
-import { exchangeJson } from './exchange-json.ts';
-import { memoryNode } from './memory-node.ts';
+import { exchangeJson } from './fixtures/exchange-json.ts';
+import { memoryNode } from './fixtures/memory-node.ts';
 
 const around = {
   sender: 's',

@@ -8,8 +8,8 @@ import { routes } from '../../src/api/routes/index.ts';
 import { stringify } from '../../src/base/json.ts';
 import { type Populated, populated } from '../node/populated.ts';
 import { call } from '../rest-cases/runner.ts';
-import { type Calls, everyRoute, OF_STAKE } from './every-route.ts';
-import { interfaceOf, targetOf } from './interface.ts';
+import { type Calls, everyRoute, OF_STAKE } from './fixtures/every-route.ts';
+import { interfaceOf, targetOf } from './fixtures/interface.ts';
 
 async function served(t: Test, set: readonly string[]): Promise<Populated> {
   return populated(t, { http: hyperExpress, set });

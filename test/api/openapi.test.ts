@@ -8,7 +8,7 @@ import { isObject, type JsonObject, parse } from '../../src/base/json.ts';
 import { transactionSchemas } from '../../src/tx/json/transaction-schemas.ts';
 import { loadCases } from '../rest-cases/cases.ts';
 import { call } from '../rest-cases/runner.ts';
-import { memoryNode } from './memory-node.ts';
+import { memoryNode } from './fixtures/memory-node.ts';
 
 const { url, node } = await memoryNode(t);
 

@@ -8,7 +8,7 @@ import t from 'tap';
 import { type LoadResult, startHttpLoad } from '../../bench/load/http.ts';
 import { batch, get } from '../../bench/load/requests.ts';
 import { freePorts } from '../../src/cli/free-ports.ts';
-import { mutated, nearlyRight } from '../api/fuzz-requests.ts';
+import { mutated, nearlyRight } from '../api/fixtures/fuzz-requests.ts';
 import { Rng } from '../generators/random.ts';
 import { loadedNode, roundsMissed, verdict } from './loaded-node.ts';
 import { madPeers } from './mad-peers.ts';

@@ -1,7 +1,7 @@
 // The conformance cases against a node in memory whose chain is its genesis block: whatever needs
 // nothing else. The same cases run against a real node in the end-to-end tests.
 import t from 'tap';
-import { memoryNode } from '../api/memory-node.ts';
+import { memoryNode } from '../api/fixtures/memory-node.ts';
 import { evaluate, fill, fillText } from './bindings.ts';
 import { loadCases } from './cases.ts';
 import { mismatches, misshapen } from './matching.ts';

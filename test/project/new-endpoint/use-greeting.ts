@@ -5,7 +5,7 @@ import { client } from '../../../src/api/client.ts';
 import { openApi } from '../../../src/api/openapi.ts';
 import { routes } from '../../../src/api/routes/index.ts';
 import { limitsPage } from '../../../src/node/limits-page.ts';
-import { memoryNode } from '../../api/memory-node.ts';
+import { memoryNode } from '../../api/fixtures/memory-node.ts';
 import type { greeting } from './greeting.ts';
 
 const path = '/utils/greeting/{name}';

@@ -1,9 +1,9 @@
 /** The crypto methods over HTTP: what comes back, what opens again, and what is refused. */
 import t from 'tap';
-import { limits } from '../../src/api/limits.ts';
-import { base58 } from '../../src/base/base58.ts';
-import { exchangeJson } from './exchange-json.ts';
-import { memoryNode } from './memory-node.ts';
+import { limits } from '../../../src/api/limits.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { exchangeJson } from '../fixtures/exchange-json.ts';
+import { memoryNode } from '../fixtures/memory-node.ts';
 
 const { url, accounts } = await memoryNode(t);
 const [first, second] = accounts;

@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
-import { undiciClient } from '../../src/adapters/http/undici.ts';
-import type { HttpReply, HttpRoute, HttpServerOptions } from '../../src/base/http.ts';
+import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
+import { undiciClient } from '../../../src/adapters/http/undici.ts';
+import type { HttpReply, HttpRoute, HttpServerOptions } from '../../../src/base/http.ts';
 import { ask, eventually, exchange } from './raw-socket.ts';
 
 const ok = (value: unknown): HttpReply => ({

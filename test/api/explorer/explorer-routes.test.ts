@@ -1,17 +1,17 @@
 // The explorer as files: small, self-contained, and exact in what it makes of numbers.
 import fc from 'fast-check';
 import t from 'tap';
-import type { Answer } from '../../src/api/answer.ts';
-import { createApi } from '../../src/api/api.ts';
-import { parse, stringify } from '../../src/base/json.ts';
-import { readPages } from '../../src/cli/page-files.ts';
-import { wholeNode } from '../node/in-process.ts';
+import type { Answer } from '../../../src/api/answer.ts';
+import { createApi } from '../../../src/api/api.ts';
+import { parse, stringify } from '../../../src/base/json.ts';
+import { readPages } from '../../../src/cli/page-files.ts';
+import { wholeNode } from '../../node/in-process.ts';
 
 const BYTES_MAX = 60 * 1024;
 const pages = readPages();
 const files = pages.explorer;
 const textOf = (name: string): string => new TextDecoder().decode(files.get(name));
-const folder = new URL('../../src/api/explorer/page/', import.meta.url);
+const folder = new URL('../../../src/api/explorer/page/', import.meta.url);
 const json = await import(new URL('json.js', folder).href);
 const format = await import(new URL('format.js', folder).href);
 

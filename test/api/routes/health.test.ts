@@ -1,11 +1,8 @@
 // Health and status as supervisors and load balancers see them, reason by reason.
 import t from 'tap';
-import type { Services } from '../../src/api/services.ts';
-import { JournalFullError } from '../../src/base/journal-full.ts';
-import type { Journal } from '../../src/base/ports.ts';
-import { watchJournal } from '../../src/node/watched-journal.ts';
-import { call } from '../rest-cases/runner.ts';
-import { memoryNode } from './memory-node.ts';
+import type { Services } from '../../../src/api/services.ts';
+import { call } from '../../rest-cases/runner.ts';
+import { memoryNode } from '../fixtures/memory-node.ts';
 
 const ROUND_MS = 30_000;
 const { node, clock, serve } = await memoryNode(t, { roundMs: ROUND_MS });
@@ -58,25 +55,4 @@ t.test('a broken store and a broken journal', async (t) => {
     status: 503,
     body: { error: 640, message: 'the store is damaged' },
   });
-});
-
-t.test('the journal of the pool is watched', async (t) => {
-  let fault: Error | undefined;
-  const write = async (): Promise<void> => {
-    if (fault !== undefined) throw fault;
-  };
-  const inner: Journal = { recovered: [], append: write, rewrite: write, close: async () => {} };
-  const { journal, problem } = watchJournal(inner);
-  const record = new Uint8Array(1);
-  await journal.append(record);
-  t.equal(problem(), undefined);
-  fault = new JournalFullError('too much waits');
-  await t.rejects(journal.append(record));
-  t.equal(problem(), undefined, 'overload is no fault');
-  fault = new Error('the disk is full');
-  await t.rejects(journal.append(record), /disk is full/);
-  t.match(problem(), /the disk is full/);
-  fault = undefined;
-  await journal.rewrite([]);
-  t.equal(problem(), undefined, 'it works again');
 });

@@ -1,11 +1,11 @@
 /** Who held an asset at a past height, page by page, on a whole node. */
 
 import t from 'tap';
-import { pageAt } from '../../src/api/routes/asset-distribution.ts';
-import { base58 } from '../../src/base/base58.ts';
-import { inOneGo } from '../../src/base/turns.ts';
-import { holdersOf } from '../../src/ledger/assets.ts';
-import { type Account, wholeNode } from './in-process.ts';
+import { pageAt } from '../../../src/api/routes/asset-distribution.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { inOneGo } from '../../../src/base/turns.ts';
+import { holdersOf } from '../../../src/ledger/assets.ts';
+import { type Account, wholeNode } from '../../node/in-process.ts';
 
 t.test('the distribution of an asset at past heights', async (t) => {
   const whole = await wholeNode(t);

@@ -1,7 +1,7 @@
 /** How much one connection gets of a turn of the event loop, whether it is served or refused. */
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
-import type { HttpReply, HttpRoute } from '../../src/base/http.ts';
+import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
+import type { HttpReply, HttpRoute } from '../../../src/base/http.ts';
 import { ask, exchange } from './raw-socket.ts';
 
 const ok = (body: unknown): HttpReply => ({

@@ -1,0 +1,26 @@
+// Whether the journal of the pool works, as health and metrics see it.
+import t from 'tap';
+import { JournalFullError } from '../../src/base/journal-full.ts';
+import type { Journal } from '../../src/base/ports.ts';
+import { watchJournal } from '../../src/node/watched-journal.ts';
+
+t.test('the journal of the pool is watched', async (t) => {
+  let fault: Error | undefined;
+  const write = async (): Promise<void> => {
+    if (fault !== undefined) throw fault;
+  };
+  const inner: Journal = { recovered: [], append: write, rewrite: write, close: async () => {} };
+  const { journal, problem } = watchJournal(inner);
+  const record = new Uint8Array(1);
+  await journal.append(record);
+  t.equal(problem(), undefined);
+  fault = new JournalFullError('too much waits');
+  await t.rejects(journal.append(record));
+  t.equal(problem(), undefined, 'overload is no fault');
+  fault = new Error('the disk is full');
+  await t.rejects(journal.append(record), /disk is full/);
+  t.match(problem(), /the disk is full/);
+  fault = undefined;
+  await journal.rewrite([]);
+  t.equal(problem(), undefined, 'it works again');
+});
