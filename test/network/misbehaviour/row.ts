@@ -4,8 +4,10 @@ import { blockProtocols, encodeTxList } from '../../../src/network/messages/bloc
 import { encodeTxHashes, txProtocols } from '../../../src/network/messages/transaction-messages.ts';
 import type { OwnHello } from '../../../src/network/sessions/handshake.ts';
 import type { Offence } from '../../../src/network/sessions/session.ts';
+import { mostItems } from '../../../src/tx/size.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { account, payment, scheme } from '../../chain/chain-harness.ts';
+import { policyBytes } from '../../generators/oversized.ts';
 import type { Rng } from '../../generators/random.ts';
 import type { Cluster, ClusterNode } from '../cluster.ts';
 import type { Maverick } from '../maverick.ts';
@@ -68,6 +70,20 @@ export const randomId = (rng: Rng): Uint8Array => rng.bytes(64);
 
 export const transferOf = ({ mav, now }: Scene, amount: bigint): Tx =>
   payment(mav, stranger, amount, now - 1000);
+
+/** A policy of one recipient more than there is room for. */
+export const oversized = ({ mav, now }: Scene): Uint8Array =>
+  policyBytes(
+    {
+      publicKey: mav.publicKey,
+      member: mav.address,
+      members: mostItems(mav.address.length) + 1,
+      timestamp: now - 1000,
+      fee: 100_000_000n,
+      sign: mav.sign,
+    },
+    scheme,
+  );
 
 /** Announces transactions and hands them out. */
 export function spread(mav: Maverick, txs: readonly Uint8Array[]): void {

@@ -3,13 +3,21 @@ import { concat } from '../../../src/base/bytes.ts';
 import { encodeTxList } from '../../../src/network/messages/block-messages.ts';
 import { encodeTxHashes, txProtocols } from '../../../src/network/messages/transaction-messages.ts';
 import { payment, scheme } from '../../chain/chain-harness.ts';
-import { nobody, offence, type Row, spread, stranger } from './row.ts';
+import { nobody, offence, oversized, type Row, spread, stranger } from './row.ts';
 
 const emptyPools: Row['after'] = (t, { nodes }) => {
   for (const { node } of nodes) t.equal(node.pool.size(), 0);
 };
 
 const PER_SECOND = 20;
+
+/** The list of this transaction alone, which the encoder refuses to write. */
+function listOf(bytes: Uint8Array): Uint8Array {
+  const head = new DataView(new ArrayBuffer(6));
+  head.setUint16(0, 1);
+  head.setInt32(2, bytes.length);
+  return concat(new Uint8Array(head.buffer), bytes);
+}
 
 export const aboutTransactions: readonly Row[] = [
   {
@@ -39,6 +47,17 @@ export const aboutTransactions: readonly Row[] = [
       spread(mav, junk);
     },
     blame: offence('invalid-transactions', 'blacklisted'),
+    after: emptyPools,
+  },
+
+  {
+    name: 'a transaction that is well signed and too large',
+    act(scene) {
+      const bytes = oversized(scene);
+      spread(scene.mav, [bytes]);
+      scene.mav.answers.set(txProtocols.txs, async () => listOf(bytes));
+    },
+    blame: offence('malformed-message', 'blacklisted'),
     after: emptyPools,
   },
 
