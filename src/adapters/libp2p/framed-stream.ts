@@ -5,6 +5,7 @@
  * awaited; at most one slice of a message waits to be sent and little more than one window is
  * unread, whatever the other side does; returned messages have their own memory.
  */
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Libp2p } from 'libp2p';
 import { MalformedStream, type PeerStream } from '../../base/network.ts';
 
@@ -13,6 +14,8 @@ export type RawStream = Awaited<ReturnType<Libp2p['dialProtocol']>>;
 const LENGTH_BYTES = 4;
 /** With the header of the multiplexer, a slice just fits into one message of noise. */
 const SLICE_BYTES = 65_535 - 16 - 12;
+/** Encryption takes half a millisecond for each, and several streams may send at a time. */
+const SLICES_IN_TURN = 4;
 /** With more unread bytes than this, the other side has to wait. */
 const READ_AHEAD_BYTES = 64 * 1024;
 
@@ -47,7 +50,8 @@ export class FramedStream implements PeerStream {
     head.writeUInt32BE(message.length);
     head.set(first, LENGTH_BYTES);
     await this.write(head);
-    for (let at = first.length; at < message.length; at += SLICE_BYTES) {
+    for (let at = first.length, slices = 1; at < message.length; at += SLICE_BYTES, slices++) {
+      if (slices % SLICES_IN_TURN === 0) await turn();
       await this.write(message.subarray(at, at + SLICE_BYTES));
     }
   }
