@@ -36,7 +36,7 @@ export function json<T extends TSchema>(schema: T): Body<Static<T>> {
 
 /**
  * The same where one member of the object may be a text of many megabytes. That text is passed on
- * as its ASCII bytes, a view of the body; everything else is parsed without it. In a long text, escapes
+ * as its ASCII bytes, which last until the answer; everything else is parsed without it. In a long text, escapes
  * are replaced in turns.
  */
 export function jsonAround<T extends TSchema>(name: string, schema: T): Body<Static<T>> {
@@ -47,10 +47,11 @@ export function jsonAround<T extends TSchema>(name: string, schema: T): Body<Sta
       const cut = cutOut(bytes, name);
       if (cut === undefined) return read(readJson(textOf(bytes)));
       const value = read(readJson(cut.rest));
-      const { text, isEscaped } = cut;
+      const isView = bytes.length <= BODY_VIEW_BYTES;
+      const text = isView ? cut.text.slice() : cut.text;
       const around = (text: Uint8Array) => ({ ...(value as object), [name]: text }) as Static<T>;
-      if (!isEscaped) return around(text);
-      if (bytes.length <= BODY_VIEW_BYTES) return inOneGo(unescaped(text.slice(), around));
+      if (!cut.isEscaped) return around(text);
+      if (isView) return inOneGo(unescaped(text, around));
       return new LongBody(text.length, unescaped(text, around));
     },
   };

@@ -53,8 +53,8 @@ export interface HttpRoute {
   /** Judges the request before its body is read; a reply ends the request there. */
   readonly admit?: ((request: HttpRequest) => HttpReply | undefined) | undefined;
   /**
-   * `body` is undefined where none was sent or read. One of more than BODY_VIEW_BYTES is the route's
-   * own. A shorter one is a view that the server reuses once this
+   * `body` is undefined where none was sent or read. One of more than BODY_VIEW_BYTES may be read
+   * and changed until the reply is there. A shorter one is a view that the server reuses once this
    * call returns: a caller that needs it longer copies it.
    */
   handle(request: HttpRequest, body: Uint8Array | undefined): HttpReply | Promise<HttpReply>;

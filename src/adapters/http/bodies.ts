@@ -4,12 +4,11 @@
  * connection. Bodies that have only just begun are spared, so that many honest clients receive the
  * answer "overloaded" instead.
  */
-import { BODY_VIEW_BYTES } from '../../base/http.ts';
+import { LongBuffers } from './long-buffers.ts';
 
 const SWEEP_MS = 1_000;
 const SLOW_MS = 1_000;
-const FIRST_BYTES = 1024 * 1024;
-/** A longer body is a large one. */
+/** A longer body is a large one. No connection hands over as much in one piece. */
 const SMALL_BYTES_MAX = 1024 * 1024;
 
 export class PendingBody {
@@ -20,14 +19,26 @@ export class PendingBody {
   ended = false;
   /** Bytes received so far. */
   size = 0;
-  /** Bytes that the request has announced; 0 where it has not. */
-  private readonly announced: number;
+  /** Bytes that are set aside for it. */
+  held = 0;
+  /** Bytes that the request has announced, or else may have. */
+  private readonly bytesMax: number;
+  readonly isLarge: boolean;
   private buffer: Buffer | undefined;
+  private readonly longBuffers: LongBuffers;
+  private long: ArrayBuffer | undefined;
   private filled = 0;
 
-  constructor(announced: number, hostOf: () => string, expire: () => void) {
+  constructor(
+    bytesMax: number,
+    longBuffers: LongBuffers,
+    hostOf: () => string,
+    expire: () => void,
+  ) {
+    this.longBuffers = longBuffers;
     this.startedAt = performance.now();
-    this.announced = announced;
+    this.bytesMax = bytesMax;
+    this.isLarge = bytesMax > SMALL_BYTES_MAX;
     this.hostOf = hostOf;
     this.expire = expire;
   }
@@ -38,14 +49,15 @@ export class PendingBody {
     return this.knownHost;
   }
 
-  get isLarge(): boolean {
-    return this.size > SMALL_BYTES_MAX;
+  /** True for memory of its own; a body in one piece is a view of the parser's buffer. */
+  get isOwn(): boolean {
+    return this.filled > 0;
   }
 
-  /** The whole body once it is complete; a short one in one piece is not copied. */
+  /** The whole body once it is complete. */
   add(chunk: ArrayBuffer, last: boolean): Uint8Array | undefined {
     const view = new Uint8Array(chunk);
-    if (last && this.filled === 0 && view.length <= BODY_VIEW_BYTES) return view;
+    if (last && !this.isOwn) return view;
     // The parser reuses its buffer after this call.
     const buffer = this.roomFor(view.length);
     buffer.set(view, this.filled);
@@ -53,22 +65,25 @@ export class PendingBody {
     return last ? buffer.subarray(0, this.filled) : undefined;
   }
 
-  /**
-   * Doubles the buffer, up to the announced size: an announced size is not allocated before the
-   * bytes arrive.
-   */
   private roomFor(bytes: number): Buffer {
     const needed = this.filled + bytes;
-    const { buffer, announced } = this;
+    const { buffer, bytesMax } = this;
     if (buffer !== undefined && buffer.length >= needed) return buffer;
-    const ample = Math.max(needed, 2 * (buffer?.length ?? 0), FIRST_BYTES);
-    const grown = Buffer.allocUnsafeSlow(Math.min(ample, Math.max(announced, needed)));
-    if (buffer !== undefined) buffer.copy(grown, 0, 0, this.filled);
-    this.buffer = grown;
-    return grown;
+    if (this.isLarge) {
+      const length = Math.min(bytesMax, needed + SMALL_BYTES_MAX);
+      if (this.long === undefined) this.long = this.longBuffers.take(length);
+      else this.longBuffers.grow(this.long, length);
+      this.buffer = Buffer.from(this.long);
+    } else {
+      this.buffer = Buffer.allocUnsafeSlow(bytesMax);
+    }
+    return this.buffer;
   }
 
+  /** Nothing may read the body from now on. */
   drop(): void {
+    if (this.long !== undefined) this.longBuffers.giveBack(this.long);
+    this.long = undefined;
     this.buffer = undefined;
   }
 }
@@ -86,22 +101,24 @@ export class Bodies {
   private readonly bounds: BodyBounds;
   private readonly pending = new Set<PendingBody>();
   private readonly sweeper: NodeJS.Timeout;
+  private readonly longBuffers: LongBuffers;
   private bytes = 0;
   /** Those of large bodies. */
   private largeBytes = 0;
 
   constructor(bounds: BodyBounds) {
     this.bounds = bounds;
+    this.longBuffers = new LongBuffers(bounds.maxBodyBytes - bounds.smallBodyBytes);
     this.sweeper = setInterval(() => this.sweep(), Math.min(SWEEP_MS, bounds.bodyTimeoutMs));
     this.sweeper.unref();
   }
 
   /**
-   * `announced` is the length that the request states, within the limit; 0 where it states none.
-   * Undefined where there is no room for another body.
+   * `bytesMax` is the length that the request states, or the limit where it states none. Undefined
+   * where there is no room for another body.
    */
-  begin(announced: number, hostOf: () => string, expire: () => void): PendingBody | undefined {
-    const body = new PendingBody(announced, hostOf, expire);
+  begin(bytesMax: number, hostOf: () => string, expire: () => void): PendingBody | undefined {
+    const body = new PendingBody(bytesMax, this.longBuffers, hostOf, expire);
     const { maxBodies, maxBodiesPerHost } = this.bounds;
     if (this.pending.size >= maxBodiesPerHost) {
       const ofHost = [...this.pending].filter(({ host }) => host === body.host);
@@ -110,51 +127,63 @@ export class Bodies {
         return undefined;
     }
     this.pending.add(body);
-    return body;
+    // A large one that has no room is refused before it arrives; small ones are counted as they do.
+    if (!body.isLarge || this.hold(body, bytesMax)) return body;
+    this.release(body);
+    return undefined;
   }
 
-  /** False when all bodies together, or all large ones, would need too much memory. */
+  /** Counts more bytes; false where all bodies together would need too much memory. */
   reserve(body: PendingBody, bytes: number): boolean {
-    const large = body.size + bytes > SMALL_BYTES_MAX;
-    while (!this.hasRoom(body, bytes)) {
-      const others = this.ofBusiestHost(({ size }) => size).filter(
-        (other) => other !== body && (!large || other.isLarge),
-      );
-      if (!this.endSlowest(others)) return false;
-    }
-    this.bytes += bytes;
-    if (large) this.largeBytes += body.isLarge ? bytes : body.size + bytes;
+    const missing = body.size + bytes - body.held;
+    if (missing > 0 && !this.hold(body, missing)) return false;
     body.size += bytes;
     return true;
   }
 
-  private hasRoom({ isLarge, size }: PendingBody, bytes: number): boolean {
-    const { maxBodyBytes, smallBodyBytes } = this.bounds;
-    if (this.bytes + bytes > maxBodyBytes) return false;
-    if (size + bytes <= SMALL_BYTES_MAX) return true;
-    const more = isLarge ? bytes : size + bytes;
-    return this.largeBytes + more <= maxBodyBytes - smallBodyBytes;
+  private hold(body: PendingBody, bytes: number): boolean {
+    while (!this.hasRoom(body, bytes)) {
+      const others = this.ofBusiestHost(({ held }) => held).filter(
+        (other) => other !== body && (!body.isLarge || other.isLarge),
+      );
+      if (!this.endSlowest(others)) return false;
+    }
+    this.bytes += bytes;
+    if (body.isLarge) this.largeBytes += bytes;
+    body.held += bytes;
+    return true;
   }
 
-  /** False if the body had already ended. */
-  end(body: PendingBody): boolean {
-    if (body.ended) return false;
+  private hasRoom({ isLarge }: PendingBody, bytes: number): boolean {
+    const { maxBodyBytes, smallBodyBytes } = this.bounds;
+    if (this.bytes + bytes > maxBodyBytes) return false;
+    return !isLarge || this.largeBytes + bytes <= maxBodyBytes - smallBodyBytes;
+  }
+
+  /** It is there as a whole, or will never be: its time no longer counts, but its bytes do. */
+  complete(body: PendingBody): void {
     body.ended = true;
-    body.drop();
-    this.bytes -= body.size;
-    if (body.isLarge) this.largeBytes -= body.size;
     this.pending.delete(body);
-    return true;
+  }
+
+  /** Gives its bytes back, once. */
+  release(body: PendingBody): void {
+    this.complete(body);
+    body.drop();
+    this.bytes -= body.held;
+    if (body.isLarge) this.largeBytes -= body.held;
+    body.held = 0;
   }
 
   close(): void {
     clearInterval(this.sweeper);
+    this.longBuffers.close();
   }
 
   /** Ends the oldest of them, unless even that one has only just begun. */
   private endSlowest([oldest]: readonly PendingBody[]): boolean {
     if (oldest === undefined || performance.now() - oldest.startedAt < SLOW_MS) return false;
-    this.end(oldest);
+    this.release(oldest);
     oldest.expire();
     return true;
   }

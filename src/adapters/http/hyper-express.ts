@@ -15,14 +15,7 @@ import uws from 'uWebSockets.js';
 import { createServer } from 'node:net';
 import HyperExpress from 'hyper-express';
 import { apiError } from '../../base/errors.ts';
-import {
-  BODY_VIEW_BYTES,
-  type Http,
-  type HttpReply,
-  type HttpRoute,
-  type HttpServer,
-  type HttpServerOptions,
-} from '../../base/http.ts';
+import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
 import { Bodies, type BodyBounds, type PendingBody } from './bodies.ts';
 import { IncomingRequest } from './incoming.ts';
 import { type Cors, errorReply, preflight, send } from './reply.ts';
@@ -271,7 +264,8 @@ class Server implements HttpServer {
         return;
       }
       incoming.detach();
-      this.receive(route, incoming, response, origin, Number(length));
+      const bytesMax = length === '' ? route.maxBody : Number(length);
+      this.receive(route, incoming, response, origin, bytesMax);
     };
   }
 
@@ -280,10 +274,10 @@ class Server implements HttpServer {
     incoming: IncomingRequest,
     response: Response,
     origin: string | undefined,
-    length: number,
+    bytesMax: number,
   ): void {
     const body = this.bodies.begin(
-      length,
+      bytesMax,
       () => incoming.remoteAddress(),
       () => response.close(),
     );
@@ -294,9 +288,10 @@ class Server implements HttpServer {
     let aborted = false;
     response.onAborted(() => {
       aborted = true;
-      this.bodies.end(body);
+      if (!body.ended) this.bodies.release(body);
     });
     const finish = (reply: HttpReply, close: boolean): void => {
+      this.bodies.release(body);
       if (aborted) reply.sent?.();
       else response.cork(() => send(response, reply, this.unsent, origin, close));
     };
@@ -317,13 +312,16 @@ class Server implements HttpServer {
       if (body.ended) return;
       const refusal = this.judge(body, chunk.byteLength, route.maxBody);
       if (refusal !== undefined) {
-        this.bodies.end(body);
         finish(refusal, true);
         return;
       }
       const bytes = body.add(chunk, last);
-      if (bytes === undefined) return;
-      this.bodies.end(body);
+      const hasRoom = this.serving.arrive(chunk.byteLength);
+      if (bytes === undefined) {
+        if (!hasRoom) this.holdBack(response, body);
+        return;
+      }
+      this.bodies.complete(body);
       if (this.isBusy(route)) {
         finish(OVERLOADED, this.closing);
         return;
@@ -333,12 +331,21 @@ class Server implements HttpServer {
         return;
       }
       // The parser reuses its buffer after this call.
-      const own = bytes.length > BODY_VIEW_BYTES ? bytes : Uint8Array.from(bytes);
+      const own = body.isOwn ? bytes : Uint8Array.from(bytes);
       this.deferred++;
       this.serving.defer(own.length, () => {
         this.deferred--;
-        if (!aborted) answer(own);
+        if (aborted) this.bodies.release(body);
+        else answer(own);
       });
+    });
+  }
+
+  /** Reads no more of the body in this turn. */
+  private holdBack(response: Response, body: PendingBody): void {
+    response.pause();
+    this.serving.deferArrival(() => {
+      if (!body.ended) response.resume();
     });
   }
 

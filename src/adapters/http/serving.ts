@@ -13,6 +13,10 @@ const TURN_MS = 3;
 const REFUSALS_MS = 8;
 /** A longer body takes milliseconds to read. */
 const QUICK_BYTES = 16 * 1024;
+/** Of bodies that arrive in many pieces, in one turn: a MiB takes up to four milliseconds. */
+const ARRIVING_BYTES = 4 * 1024 * 1024;
+/** The most that one connection hands over in one piece. */
+const PIECE_BYTES = 512 * 1024;
 
 type Work = () => void;
 
@@ -23,6 +27,9 @@ export class Serving {
   private readonly refusals: Work[] = [];
   private readonly quick: Work[] = [];
   private readonly slow: Work[] = [];
+  /** Continue connections that have been told to wait. */
+  private readonly paused: Work[] = [];
+  private arrived = 0;
   private scheduled = false;
   private ends = 0;
 
@@ -53,6 +60,18 @@ export class Serving {
     this.refusals.push(work);
   }
 
+  /** Counts a piece of a body; false where its connection shall wait for the next turn. */
+  arrive(bytes: number): boolean {
+    if (!this.scheduled) this.begin(performance.now());
+    this.arrived += bytes;
+    return this.arrived < ARRIVING_BYTES;
+  }
+
+  /** `resume` runs once a turn has room for the next piece. */
+  deferArrival(resume: Work): void {
+    this.paused.push(resume);
+  }
+
   private begin(now: number): void {
     this.scheduled = true;
     this.ends = now + TURN_MS;
@@ -61,9 +80,12 @@ export class Serving {
 
   private proceed(): void {
     this.scheduled = false;
-    if (this.refusals.length + this.quick.length + this.slow.length === 0) return;
+    this.arrived = 0;
+    const waiting = this.refusals.length + this.quick.length + this.slow.length;
+    if (waiting + this.paused.length === 0) return;
     const now = performance.now();
     this.begin(now);
+    for (const resume of this.paused.splice(0, ARRIVING_BYTES / PIECE_BYTES)) resume();
     this.ends = now + REFUSALS_MS;
     this.run(this.refusals, 0);
     // However many refusals there are, other work gets its time.
