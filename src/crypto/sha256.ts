@@ -3,3 +3,18 @@ import { createHash } from 'node:crypto';
 
 export const sha256 = (message: Uint8Array): Uint8Array =>
   new Uint8Array(createHash('sha256').update(message).digest());
+
+export interface Sha256 {
+  update(piece: Uint8Array): void;
+  /** Ends it. */
+  digest(): Uint8Array;
+}
+
+/** The same of a message that comes in pieces. */
+export function sha256InPieces(): Sha256 {
+  const hash = createHash('sha256');
+  return {
+    update: (piece) => void hash.update(piece),
+    digest: () => new Uint8Array(hash.digest()),
+  };
+}

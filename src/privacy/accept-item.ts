@@ -11,8 +11,7 @@ import { equal } from '../base/bytes.ts';
 import { apiError, refused } from '../base/errors.ts';
 import { type PrivateStore, wrongHash } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
-import { createTurns, takingTurns } from '../base/turns.ts';
-import { sha256 } from '../crypto/sha256.ts';
+import { createTurns } from '../base/turns.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
 import type { Tx } from '../tx/transaction.ts';
@@ -22,6 +21,7 @@ import {
   type DataToSend,
   dataOf,
   hashOf,
+  hashOfData,
   infoOf,
   policyIdOf,
 } from './data-to-send.ts';
@@ -57,7 +57,7 @@ export function createSendData(ports: SendPorts): SendData {
 
   async function send(request: DataToSend, broadcast: boolean): Promise<Tx> {
     checkRequest(request);
-    const data = await takingTurns(dataOf(request.data), createTurns(clock));
+    const actual = await hashOfData(request, createTurns(clock));
     const hash = hashOf(request.hash);
     const policyId = policyIdOf(request.policyId);
     const item = { policyId, hash };
@@ -67,7 +67,6 @@ export function createSendData(ports: SendPorts): SendData {
     if (!isMember(view, policyId, RECIPIENT, ownerAddress)) {
       throw refused(`Sender '${scheme.addressToText(ownerAddress)}' is not in policy recipients`);
     }
-    const actual = sha256(data);
     if (!equal(actual, hash)) throw wrongHash(actual, hash).answer;
     return inTurn.run(itemKey(item), async () => {
       if (boundHash(view, policyId, hash) !== undefined) {
@@ -76,7 +75,8 @@ export function createSendData(ports: SendPorts): SendData {
       const waiting = broadcast ? pool.get(sent.get(itemKey(item)) ?? NO_ID) : undefined;
       if (waiting !== undefined) return waiting;
       pool.check(tx);
-      await store.write({ ...item, ...infoOf(request), sender: ownerAddress }, inOne(data));
+      const stored = { ...item, ...infoOf(request), sender: ownerAddress };
+      await store.write(stored, dataOf(request, createTurns(clock)));
       return broadcast ? submit(tx, item) : tx;
     });
   }
@@ -102,7 +102,3 @@ export function createSendData(ports: SendPorts): SendData {
 }
 
 const NO_ID = new Uint8Array(0);
-
-async function* inOne(data: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield data;
-}

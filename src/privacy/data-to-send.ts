@@ -5,6 +5,8 @@ import { apiError } from '../base/errors.ts';
 import { decodeHex, SHA256_HEX } from '../base/hex.ts';
 import { PRIVATE_DATA_BYTES_MAX, type PrivateItem } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
+import type { Turns } from '../base/turns.ts';
+import { sha256InPieces } from '../crypto/sha256.ts';
 import { TEXT_CHARS_MAX } from './privacy-messages.ts';
 
 /** The request of a client; its texts are still to be decoded. */
@@ -20,10 +22,7 @@ export interface DataToSend {
     readonly author: string;
     readonly comment: string;
   };
-  /**
-   * Base64, as a text or as its ASCII bytes; those are decoded before the call returns unless they are
-   * more than one window of the decoder.
-   */
+  /** Base64, as a text or as its ASCII bytes, which are read until the request is answered. */
   readonly data: string | Uint8Array;
   readonly hash: string;
   readonly version?: number | undefined;
@@ -76,15 +75,39 @@ function checkTexts({ type = '', info }: DataToSend): void {
   }
 }
 
-/** The data themselves, decoded in steps. Throws ApiError. */
-export function* dataOf(text: string | Uint8Array): Generator<undefined, Uint8Array> {
-  const size = decodedLength(text) ?? 0;
+/** SHA-256 of the data. Throws ApiError where the text is too long or not Base64. */
+export async function hashOfData(
+  { data }: Pick<DataToSend, 'data'>,
+  turns: Turns,
+): Promise<Uint8Array> {
+  const size = decodedLength(data) ?? 0;
   if (size > PRIVATE_DATA_BYTES_MAX) {
     throw apiError('PolicyDataTooBig', size, PRIVATE_DATA_BYTES_MAX);
   }
-  const data = yield* decodeBase64(text);
-  if (data !== undefined) return data;
-  throw apiError('Invalid', 'Failed to decode policy data: it is not Base64');
+  const hash = sha256InPieces();
+  const pieces = decodeBase64(data);
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done !== true) {
+      hash.update(value);
+      if (turns.due()) await turns.take();
+    } else if (value) {
+      return hash.digest();
+    } else {
+      throw apiError('Invalid', 'Failed to decode policy data: it is not Base64');
+    }
+  }
+}
+
+/** The data themselves, where `hashOfData` has not refused them. */
+export async function* dataOf(
+  { data }: Pick<DataToSend, 'data'>,
+  turns: Turns,
+): AsyncGenerator<Uint8Array> {
+  for (const piece of decodeBase64(data)) {
+    yield piece;
+    if (turns.due()) await turns.take();
+  }
 }
 
 const BASE58_CHARS_MAX = 128;
