@@ -2,10 +2,12 @@
 import { budgetOf } from '../../src/api/budget.ts';
 import { type AnyRoute, pathNames } from '../../src/api/route.ts';
 import { routes } from '../../src/api/routes/index.ts';
+import { base58 } from '../../src/base/base58.ts';
+import { PRIVATE_DATA_BYTES_MAX } from '../../src/base/private-store.ts';
 import type { JsonSchema } from '../../src/codec/codec.ts';
 import { API_KEY } from '../e2e/network-folder.ts';
 import { type Attack, answerTo, tally } from './attack.ts';
-import { PRIVACY_KEY, type Target } from './target.ts';
+import { PRIVACY_KEY, sha256, type Target } from './target.ts';
 
 /** These end the node, or what the next attack needs. */
 const LEFT_OUT = new Set(['/node/stop']);
@@ -50,6 +52,22 @@ function fill(schema: JsonSchema, target: Target, more: number): unknown {
   return type === 'boolean' ? true : target.owner;
 }
 
+/** Data of the largest size, under a hash of other data. */
+const largeData = (schema: JsonSchema, target: Target): string =>
+  JSON.stringify({
+    ...(fill(schema, target, 0) as object),
+    info: { filename: 'x', size: '1', timestamp: 1, author: '', comment: '' },
+    policyId: target.item.policyId,
+    hash: base58.encode(sha256(Buffer.from(target.owner))),
+    type: 'file',
+    version: 1,
+    fee: undefined,
+    feeAssetId: undefined,
+    password: undefined,
+    timestamp: undefined,
+    data: Buffer.alloc(PRIVATE_DATA_BYTES_MAX, 'x').toString('base64'),
+  });
+
 const repeated = (piece: string, bytes: number, before: string, after: string): string =>
   before + piece.repeat(Math.floor((bytes - before.length - after.length) / piece.length)) + after;
 
@@ -67,6 +85,7 @@ function* bodiesOf(
 ): Generator<readonly [string, string]> {
   if (route.body === undefined) return;
   const { bytesIn, elements } = budgetOf(route);
+  const { path } = route;
   const { schema, type } = route.body;
   const list = listIn(schema);
   yield ['a body of one byte too many', ' '.repeat(bytesIn + 1)];
@@ -74,6 +93,7 @@ function* bodiesOf(
     yield ['the longest text', 'x'.repeat(bytesIn)];
     return;
   }
+  if (path === '/privacy/sendData') yield ['as much data as can be', largeData(schema, target)];
   yield ['the fullest lists', JSON.stringify(fill(schema, target, 0))];
   if (elements > 0) yield ['one element more', JSON.stringify(fill(schema, target, 1))];
   const bad: (readonly [string, string])[] = [
