@@ -12,11 +12,11 @@
  */
 
 import uws from 'uWebSockets.js';
-import { createServer } from 'node:net';
 import HyperExpress from 'hyper-express';
 import { apiError } from '../../base/errors.ts';
 import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
 import { Bodies, type BodyBounds, type PendingBody } from './bodies.ts';
+import { freePort } from './free-port.ts';
 import { IncomingRequest } from './incoming.ts';
 import { type Cors, errorReply, preflight, send } from './reply.ts';
 import { Serving } from './serving.ts';
@@ -353,24 +353,6 @@ class Server implements HttpServer {
     if (body.size + more > max) return tooBig(body.size + more, max);
     return this.bodies.reserve(body, more) ? undefined : OVERLOADED;
   }
-}
-
-/**
- * The port to listen on; rejects where another process listens there. The native server shares a
- * fixed port with any process that asks, so two nodes would each get half of the requests. Its
- * exclusive mode would refuse the port for a minute after a restart.
- */
-async function freePort(host: string, port: number): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', (cause) =>
-      reject(new Error(`HTTP: cannot listen on ${host}:${port}`, { cause })),
-    );
-    probe.listen({ host, port, exclusive: true }, resolve);
-  });
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : port;
 }
 
 /** The work for a later turn; it does nothing where the connection is gone by then. */
