@@ -1,0 +1,132 @@
+// Each proof is checked once, on its way into the pool or in the block that brings it.
+import t from 'tap';
+import type { Verifier } from '../../src/base/ports.ts';
+import { createEquivocations } from '../../src/chain/equivocation.ts';
+import { createForkChoice } from '../../src/chain/fork-choice.ts';
+import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
+import { applying, pack } from '../../src/mempool/packer.ts';
+import { createPool, type Pool } from '../../src/mempool/pool.ts';
+import { createTrial } from '../../src/mempool/trial.ts';
+import { buildTx } from '../../src/tx/tx-bytes.ts';
+import {
+  consensus,
+  mine,
+  newChain,
+  nextTurn,
+  payment,
+  quiet,
+  rules,
+  scheme,
+  users,
+  verifier,
+} from '../chain/chain-harness.ts';
+
+const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
+const HOUR_MS = 3_600_000;
+
+/** A chain with pool and fork choice, whose verifier counts. */
+async function node() {
+  const at = await newChain();
+  const { blockchain, clock } = at;
+  const checks = { count: 0 };
+  const counting: Verifier = {
+    ...verifier,
+    verifyOne(...check) {
+      checks.count++;
+      return verifier.verifyOne(...check);
+    },
+    verify(items) {
+      checks.count += items.length;
+      return verifier.verify(items);
+    },
+  };
+  const newPool = (recovered: readonly Uint8Array[] = []): Pool =>
+    createPool(
+      {
+        bytesMax: 1_000_000,
+        senderEntriesMax: 100,
+        expireMs: 2 * HOUR_MS,
+        cleanupMs: HOUR_MS,
+        nativeToken: 'WEST',
+      },
+      {
+        scheme,
+        state: createTrial(blockchain, rules, clock),
+        verifier: counting,
+        journal: {
+          recovered,
+          append: async () => {},
+          rewrite: async () => {},
+          close: async () => {},
+        },
+        clock,
+        log: quiet,
+      },
+    );
+  const pool = newPool();
+  blockchain.listen({
+    block: ({ block }) => pool.removeMined(block.txs.map(({ id }) => id)),
+    rollingBack: (txs) => pool.keep(txs),
+    rolledBack: (_tip, txs) => void pool.readmit(txs),
+  });
+  const forks = createForkChoice(
+    { rollbackMax: 100 },
+    {
+      blockchain,
+      consensus,
+      verifier: counting,
+      clock,
+      log: quiet,
+      invalid: createInvalidBlocks({ max: 10, forgetMs: HOUR_MS }, clock),
+      equivocations: createEquivocations(consensus, clock, quiet),
+      knownVerdicts: pool.verdictsOn,
+    },
+  );
+  return { ...at, checks, pool, newPool, forks };
+}
+
+t.test('in the pool, in a block of another node, after a reorganisation, in a block', async (t) => {
+  const at = await node();
+  const maker = await newChain();
+  const tx = payment(alice, bob, 1n, at.clock.time);
+  await at.pool.submit(tx);
+  t.equal(at.checks.count, 1, 'its own');
+  const block = await mine(maker, [tx]);
+  at.clock.time = maker.clock.time;
+  t.match(await at.forks.offer(block), { kind: 'adopted' });
+  t.equal(at.checks.count, 2, 'that of the block');
+  t.equal(at.pool.size(), 0);
+
+  await at.blockchain.rollback(1);
+  await at.pool.readmitted();
+  t.equal(at.pool.size(), 1, 'it is back');
+  const { miner, time } = nextTurn(at);
+  at.clock.time = time;
+  await at.blockchain.forge(miner, time, (draft, limits) =>
+    pack(at.pool, limits, applying(draft.add), at.clock),
+  );
+  t.equal(at.pool.size(), 0, 'it is in a block again');
+
+  await at.blockchain.rollback(1);
+  const recovered = at.newPool([tx.bytes]);
+  await recovered.recover();
+  t.equal(recovered.size(), 1, 'the journal had it');
+  t.equal(at.checks.count, 2, 'nothing was checked twice');
+});
+
+t.test('a block with other proofs for a known id does not profit', async (t) => {
+  const at = await node();
+  const maker = await newChain();
+  const tx = payment(alice, bob, 1n, at.clock.time);
+  await at.pool.submit(tx);
+  const forged = buildTx(tx.def, tx.layout, tx.fields, [new Uint8Array(64).fill(1)], scheme);
+  t.same(forged.id, tx.id);
+  const block = await mine(maker, [forged]);
+  at.clock.time = maker.clock.time;
+  const verdict = await at.forks.offer(block);
+  t.match(verdict, { kind: 'invalid', isForged: false });
+  t.match(verdict, { error: { message: /doesn't validate as signature/ } });
+  t.equal(at.blockchain.tip().height, 1);
+  t.match(await at.forks.offer(block), { error: { message: /known to be invalid/ } });
+  t.equal(at.pool.size(), 1, 'the good one still waits');
+});
