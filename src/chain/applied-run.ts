@@ -1,4 +1,4 @@
-/** Consecutive blocks, each applied on top of the one before; none of them is committed here. */
+/** Applies consecutive blocks, each on top of the one before. Commits nothing. */
 import type { KeyedView } from '../ledger/head.ts';
 import { Ahead } from './ahead.ts';
 import type { AppliedBlock } from './block-applier.ts';
@@ -8,7 +8,7 @@ import type { VerifiedBlock } from './verify-block.ts';
 
 export class AppliedRun {
   readonly ahead = new Ahead();
-  /** The last of the blocks; at first their parent. */
+  /** The last applied block; before the first, their parent. */
   tip: Tip;
   private base: KeyedView;
   private readonly inside: Pick<Inside, 'apply'>;

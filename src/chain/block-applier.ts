@@ -1,6 +1,5 @@
 /**
- * Applies blocks to overlays: each check that needs the state, and every effect. Nothing is
- * committed here.
+ * Applies blocks to overlays, with every check that needs the state. Commits nothing.
  */
 import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
@@ -60,7 +59,7 @@ export class BlockApplier {
     this.ports = ports;
   }
 
-  /** A draft of the block after `parent`. Throws ApiError where this release cannot judge it. */
+  /** Opens a draft of the block after `parent`. Throws ApiError where a feature is unknown. */
   draftOn(
     base: KeyedView,
     parent: Tip,
@@ -104,7 +103,7 @@ export class BlockApplier {
     return this.finish(draft, parent, block);
   }
 
-  /** The genesis block, which has no parent, and whose transactions bear no proofs. */
+  /** Applies the genesis block, which has no parent and no proofs. */
   async applyGenesis(base: KeyedView, block: Block, txs: readonly Tx[]): Promise<AppliedBlock> {
     const { rules, consensus } = this.options;
     const { timestamp } = block.header;
@@ -114,7 +113,7 @@ export class BlockApplier {
     return this.finish(draft, undefined, block);
   }
 
-  /** Closes a draft that has all transactions of the block. */
+  /** Ends a draft that contains all transactions of the block. */
   async finish(draft: BlockDraft, parent: Tip | undefined, block: Block): Promise<AppliedBlock> {
     const fee = await draft.finish(block.header);
     return {

@@ -1,6 +1,6 @@
 /**
- * Puts a branch with a better score in the place of the blocks above its ancestor, in one commit or
- * not at all.
+ * Replaces the blocks above an ancestor by a branch with a better score, in one commit or not at
+ * all.
  *
  * Invariant: at most `rollbackMax` blocks are given up.
  */

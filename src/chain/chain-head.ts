@@ -1,5 +1,5 @@
 /**
- * The head of the chain, and the only way to move it: one durable commit.
+ * The head of the chain. One durable commit is the only way to move it.
  *
  * Invariants: readers see the old head or the new one and nothing between; listeners are called
  * after the commit, in the order of the blocks.

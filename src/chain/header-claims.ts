@@ -1,7 +1,7 @@
 /**
- * What the headers of a branch claim, judged without their bodies: first by the headers before them,
- * then by whose turn the first one is. A false claim must not cost more than this check: rolling back
- * a hundred blocks reads all that they have changed.
+ * Checks the headers of a branch without their bodies: first against the headers before them, then
+ * whose turn the first one is. A false claim must not cost more than this check: rolling back a
+ * hundred blocks reads all that they have changed.
  */
 import type { ApiError } from '../base/errors.ts';
 import { type Block, blockId } from '../block/block.ts';

@@ -94,7 +94,7 @@ interface Queued extends CheckedBlock {
   readonly checks: number;
 }
 
-/** The next blocks of the stream, whose signatures are being checked. */
+/** A queue of the next blocks of the stream, whose signatures are being checked. */
 class ChecksAhead {
   private readonly scheme: ChainScheme;
   private readonly verifier: Verifier | undefined;
@@ -140,16 +140,16 @@ class ChecksAhead {
   }
 }
 
-/** Writes many blocks with one commit, and goes on while it is being written. */
+/** Writes many blocks with one commit; the next blocks are applied meanwhile. */
 class BatchedCommits {
-  /** Of all blocks so far. */
+  /** The number of transactions of all blocks so far. */
   transactions = 0;
   private readonly inside: Inside;
   private readonly view: KeyedView;
   private readonly ahead: Ahead;
   private readonly onProgress: ImportOptions['onProgress'];
   private batch: AppliedBlock[] = [];
-  /** Changed rows of the batch. */
+  /** The number of changed rows of the batch. */
   private rows = 0;
   private height: number;
   private writing: Promise<void> | undefined;

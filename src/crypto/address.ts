@@ -97,15 +97,8 @@ export function createAddresses(
     const text = input.startsWith(PREFIX) ? input.slice(PREFIX.length) : input;
     const known = byText.get(text);
     if (known !== undefined) return known;
-    if (text.length > ADDRESS_TEXT_LENGTH_MAX) {
-      return `Wrong address string length: max=${ADDRESS_TEXT_LENGTH_MAX}, actual: ${text.length}`;
-    }
-    let bytes: Uint8Array;
-    try {
-      bytes = base58.decode(text);
-    } catch (error) {
-      return `Unable to decode base58: ${(error as Error).message}`;
-    }
+    const bytes = bytesOf(text);
+    if (typeof bytes === 'string') return bytes;
     const reason = problem(bytes);
     if (reason !== undefined) return reason;
     const parsed = { bytes, text };
@@ -114,16 +107,8 @@ export function createAddresses(
   }
 
   function problem(bytes: Uint8Array): string | undefined {
-    const [version, chain] = bytes;
-    if (version !== undefined && version !== ADDRESS_VERSION) {
-      return `Unknown address version: ${version}`;
-    }
-    if (chain !== undefined && chain !== chainId) {
-      return `Data from other network: expected: ${named(chainId)}, actual: ${named(chain)}`;
-    }
-    if (bytes.length !== ADDRESS_BYTES) {
-      return `Wrong addressBytes length: expected: ${ADDRESS_BYTES}, actual: ${bytes.length}`;
-    }
+    const wrong = wrongForm(bytes, chainId);
+    if (wrong !== undefined) return wrong;
     const key = latin1(bytes);
     if (sound.get(key)) return undefined;
     if (!equal(checksum(bytes), bytes.subarray(HASH_END))) return 'Bad address checksum';
@@ -134,6 +119,33 @@ export function createAddresses(
   function checksum(bytes: Uint8Array): Uint8Array {
     return family.secureHash(bytes.subarray(0, HASH_END)).subarray(0, ADDRESS_BYTES - HASH_END);
   }
+}
+
+/** The bytes, or the reason why there are none. */
+function bytesOf(text: string): Uint8Array | string {
+  if (text.length > ADDRESS_TEXT_LENGTH_MAX) {
+    return `Wrong address string length: max=${ADDRESS_TEXT_LENGTH_MAX}, actual: ${text.length}`;
+  }
+  try {
+    return base58.decode(text);
+  } catch (error) {
+    return `Unable to decode base58: ${(error as Error).message}`;
+  }
+}
+
+/** What is wrong with an address apart from its checksum. */
+function wrongForm(bytes: Uint8Array, chainId: number): string | undefined {
+  const [version, chain] = bytes;
+  if (version !== undefined && version !== ADDRESS_VERSION) {
+    return `Unknown address version: ${version}`;
+  }
+  if (chain !== undefined && chain !== chainId) {
+    return `Data from other network: expected: ${named(chainId)}, actual: ${named(chain)}`;
+  }
+  if (bytes.length !== ADDRESS_BYTES) {
+    return `Wrong addressBytes length: expected: ${ADDRESS_BYTES}, actual: ${bytes.length}`;
+  }
+  return undefined;
 }
 
 const named = (chain: number): string => `${chain}(${String.fromCharCode(chain)})`;

@@ -1,4 +1,4 @@
-/** The accounts of a keystore as its files have them. */
+/** Reads and writes the accounts of a keystore. */
 import type { Random } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
@@ -15,7 +15,7 @@ export interface Account {
   readonly password: boolean;
 }
 
-/** An account with what opens its private key. */
+/** An account with its encrypted private key. */
 export interface HeldAccount extends Account {
   readonly entry: Entry;
   readonly wallet: Wallet;
@@ -36,7 +36,7 @@ export interface AccountFilesDeps {
   readonly scheme: Pick<ChainScheme, 'addressOf'>;
 }
 
-/** By the address as hexadecimal text, in the order of the files. */
+/** The accounts by `accountName`, in the order of the files. */
 export type HeldAccounts = ReadonlyMap<string, HeldAccount>;
 
 export const accountName = (address: Uint8Array): string => Buffer.from(address).toString('hex');

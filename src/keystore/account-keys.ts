@@ -1,4 +1,4 @@
-/** Private keys of the accounts of a keystore, each for the one who knows its password. */
+/** Decrypts the private keys of accounts. */
 import type { Random } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { accountName, type HeldAccount } from './account-files.ts';

@@ -1,6 +1,6 @@
 /**
- * What the wallet password opens: a key for each salt, from which the key of each account follows,
- * alone or together with the account's own password (format.ts).
+ * Derives a key from the wallet password and each salt, and from that key, with the password of the
+ * account if it has one, the key of each account (format.ts).
  */
 import type { Random } from '../base/ports.ts';
 import {
@@ -28,7 +28,7 @@ export interface NewKey {
 
 const PURPOSE = 'platform-node account';
 
-/** One derivation for each salt and cost, also across reloads. */
+/** Derives one key for each salt and cost, also across reloads. */
 export class Wallets {
   private readonly password: string;
   private readonly known = new Map<string, Wallet>();

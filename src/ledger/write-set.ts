@@ -1,6 +1,6 @@
 /**
- * What an overlay has written: rows by table and key, each with its value before and after, and the
- * order of the writes, so that the newest can be taken back.
+ * The writes of an overlay: rows by table and key, each with its value before and after, and the
+ * order of the writes, so that `revert` can undo the newest.
  *
  * Invariant: nothing is allocated for tables that are only read.
  */

@@ -1,8 +1,8 @@
 /**
- * The way into the pool (mempool.md#admission).
+ * Checks transactions and puts them into the pool (mempool.md#admission).
  *
- * Invariants: an entry was valid on the head when it came in, together with what its sender has in
- * the pool already; it is on disk before `submit` resolves; the first proofs for an id stay (H-18).
+ * Invariants: an entry was valid on the head when it was accepted, together with the other entries of
+ * its sender; it is on disk before `submit` resolves; the first proofs for an id stay (H-18).
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import { apiError, refused } from '../base/errors.ts';
@@ -33,8 +33,8 @@ export interface Admission {
   submit(tx: Tx): Promise<Tx>;
   /** Throws ApiError where `submit` would refuse it, wrong signatures aside. */
   check(tx: Tx): void;
-  /** Takes in what was let in before, and is on disk. Throws ApiError. */
-  letInAgain(tx: Tx): PoolEntry;
+  /** Accepts a transaction that was accepted before and is on disk. Throws ApiError. */
+  acceptAgain(tx: Tx): PoolEntry;
 }
 
 export function createAdmission(ports: AdmissionPorts): Admission {
@@ -79,7 +79,7 @@ export function createAdmission(ports: AdmissionPorts): Admission {
     return tx;
   }
 
-  /** The entry that has this id already. Ids of aliases do not tell senders apart. */
+  /** Returns the entry with the same id. The id of an alias does not depend on the sender. */
   function earlier(known: PoolEntry, sender: string): Tx {
     if (known.sender !== sender) throw refused('Alias already claimed');
     return decodeTx(known.bytes, scheme);
@@ -102,11 +102,11 @@ export function createAdmission(ports: AdmissionPorts): Admission {
   return {
     submit,
     check: (tx) => void check(tx, latin1(tx.sender), allGood(tx)),
-    letInAgain: (tx) => insert(tx, latin1(tx.sender), allGood(tx)),
+    acceptAgain: (tx) => insert(tx, latin1(tx.sender), allGood(tx)),
   };
 }
 
-/** What is kept are its bytes: they must mean the same to this node and to every other one. */
+/** The pool keeps the bytes alone, so they must decode to the same transaction. */
 function requireDecodable(tx: Tx, scheme: ChainScheme): void {
   let again: Tx;
   try {

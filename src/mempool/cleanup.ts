@@ -1,4 +1,4 @@
-/** Looks at every entry now and then: it leaves where it has expired, or the head refuses it. */
+/** Checks all entries at intervals, and removes those that have expired or that the head refuses. */
 import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Departures } from './departures.ts';
@@ -18,11 +18,11 @@ export interface CleanupPorts {
   readonly unsettled: Unsettled;
   readonly trial: EntryTrial;
   readonly departures: Departures;
-  /** To be called at the end of each round, which waits for it. */
+  /** Called at the end of each round, which waits for it. */
   readonly afterwards: () => Promise<void>;
 }
 
-/** Gives a way to stop. */
+/** Returns a function that stops it. */
 export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () => void {
   const { clock, entries, unsettled, trial, departures } = ports;
   let stopped = false;
@@ -48,7 +48,7 @@ export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () =
     if (!stopped) cancel = clock.after(options.cleanupMs, round);
   }
 
-  /** Those in doubt are judged together, and elsewhere. */
+  /** The settler judges the entries in doubt (settler.ts). */
   function tryAgain(entry: PoolEntry): void {
     if (unsettled.has(entry)) return;
     const problem = trial.problemOf(entry);

@@ -1,4 +1,4 @@
-/** Entries that leave the pool unmined, and the reason why. */
+/** Removes entries that no block took, and keeps the reasons. */
 import { base58 } from '../base/base58.ts';
 import { latin1 } from '../base/bytes.ts';
 import type { ApiError } from '../base/errors.ts';
@@ -22,7 +22,7 @@ export class Departures {
     this.log = log;
   }
 
-  /** Unless a later head decides, since a reorganisation may be the reason. */
+  /** Removes the entry, unless a reorganisation put it in doubt: then later heads decide. */
   drop(entry: PoolEntry, error: ApiError): void {
     if (!this.unsettled.retain(entry)) this.leave(entry, error);
   }
@@ -33,7 +33,7 @@ export class Departures {
     this.log.info('pool.dropped', { id: base58.encode(entry.id), why: error.message });
   }
 
-  /** Of a transaction that left recently. */
+  /** The reason why a transaction left the pool, if that was recently. */
   reasonOf(id: Uint8Array): string | undefined {
     return this.reasons.get(latin1(id));
   }

@@ -1,8 +1,8 @@
 /**
- * The entries of the pool: by id, in the order of blocks, by sender. Whoever listens hears of each
- * that has come in for good and of each that has left.
+ * The entries of the pool: by id, in the order of blocks, by sender. Listeners are called for each
+ * entry that was accepted and for each that has left.
  *
- * Invariants: all three indexes have the same entries; an entry that has left says so by `removed`.
+ * Invariants: all three indexes hold the same entries; `removed` is true for an entry that has left.
  */
 import { tellAll } from '../base/listeners.ts';
 import type { Log } from '../base/ports.ts';
@@ -37,17 +37,17 @@ export class Entries {
     return this.senders.bytes;
   }
 
-  /** By the id as Latin-1 text. */
+  /** `key` is the id as Latin-1 text. */
   get(key: string): PoolEntry | undefined {
     return this.byId.get(key);
   }
 
-  /** In the order in which they came. */
+  /** All entries in the order in which they were added. */
   all(): Iterable<PoolEntry> {
     return this.byId.values();
   }
 
-  /** In the order of blocks. The array is valid until the next change. */
+  /** All entries in the order of blocks. The array is valid until the next change. */
   inOrder(): readonly PoolEntry[] {
     return this.order.inOrder();
   }
@@ -63,7 +63,7 @@ export class Entries {
     tellAll(this.listeners, this.log, (listener) => listener.added?.(entry));
   }
 
-  /** What it takes from its sender has become known, or changed. */
+  /** Changes what the entry takes from its sender. */
   respend(entry: PoolEntry, spending: Spending): void {
     this.senders.remove(entry);
     entry.spending = spending;

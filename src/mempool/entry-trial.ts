@@ -1,4 +1,4 @@
-/** Entries on top of the head: decoded from their bytes, with the verdicts that they came with. */
+/** Tries entries on top of the head, with the verdicts that they hold. */
 import type { ApiError } from '../base/errors.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
@@ -8,12 +8,12 @@ import type { PoolEntry } from './entry.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Spending } from './spending.ts';
 
-/** Entries tried in one turn of the event loop. */
+/** The number of entries that are tried in one turn of the event loop. */
 export const TRIED_PER_TURN = 200;
 
 /** Entries that are tried one after the other, each on top of those before it. */
 export interface EntriesTogether {
-  /** False as soon as the head has moved: what is tried then says nothing. */
+  /** False as soon as the head has moved; later results are then meaningless. */
   isCurrent(): boolean;
   /** Throws ApiError. */
   tryApply(entry: PoolEntry): Spending;

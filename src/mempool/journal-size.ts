@@ -5,8 +5,8 @@ import type { Entries } from './entries.ts';
 const SLACK_BYTES = 8 * 1024 * 1024;
 
 /**
- * Gives what rewrites the journal as soon as more has left the pool than is still in it.
- * `underWay` is what the journal must hold beside the entries.
+ * Returns a function that rewrites the journal once more bytes have left the pool than are still in
+ * it. `underWay` are the records that the journal must hold in addition to the entries.
  */
 export function watchJournalSize(
   journal: Journal,

@@ -1,4 +1,4 @@
-/** What the pool asks of the chain. */
+/** The interface of the chain to the pool. */
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Funds } from './senders.ts';
@@ -6,7 +6,7 @@ import type { Spending } from './spending.ts';
 
 /** Transactions that are tried one after the other, each on top of those before it. */
 export interface TogetherOnHead {
-  /** False as soon as the head has moved: what is tried then says nothing. */
+  /** False as soon as the head has moved; later results are then meaningless. */
   isCurrent(): boolean;
   /** Throws ApiError. */
   tryApply(tx: Tx, verdicts: ProofVerdicts): Spending;

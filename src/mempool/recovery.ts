@@ -1,6 +1,6 @@
 /**
- * What the journal held at the last stop comes back into the pool: each transaction that the head
- * accepts, and in doubt (unsettled.ts) those that it refuses.
+ * Puts the transactions of the journal back into the pool at start. Those that the head refuses are
+ * in doubt (unsettled.ts).
  */
 import { base58 } from '../base/base58.ts';
 import { latin1 } from '../base/bytes.ts';
@@ -26,12 +26,12 @@ export interface RecoveryPorts {
   readonly log: Log;
   readonly entries: Entries;
   readonly unsettled: Unsettled;
-  readonly admission: Pick<Admission, 'letInAgain'>;
+  readonly admission: Pick<Admission, 'acceptAgain'>;
 }
 
 export async function recoverEntries(ports: RecoveryPorts): Promise<void> {
   const { journal, entries, unsettled } = ports;
-  const { accepted, refused } = await letAllIn(ports);
+  const { accepted, refused } = await acceptAll(ports);
   let kept = accepted;
   // The end may have come in the middle of a reorganisation, and then they build on one another.
   if (refused.length > 0) for (const entry of entries.all()) unsettled.putLast(entry);
@@ -47,8 +47,8 @@ export async function recoverEntries(ports: RecoveryPorts): Promise<void> {
   }
 }
 
-/** Gives the number of those that the head accepts, and those that it refuses. */
-async function letAllIn(ports: RecoveryPorts): Promise<{ accepted: number; refused: Tx[] }> {
+/** Returns the number of transactions that the head accepts, and those that it refuses. */
+async function acceptAll(ports: RecoveryPorts): Promise<{ accepted: number; refused: Tx[] }> {
   const { state, journal, clock, entries, admission } = ports;
   const refused: Tx[] = [];
   let accepted = 0;
@@ -60,7 +60,7 @@ async function letAllIn(ports: RecoveryPorts): Promise<{ accepted: number; refus
     // Most of it, since the journal is trimmed now and then only.
     if (entries.get(latin1(tx.id)) !== undefined || state.isMined(tx.id)) continue;
     try {
-      entries.announce(admission.letInAgain(tx));
+      entries.announce(admission.acceptAgain(tx));
       accepted++;
     } catch (error) {
       // Throws what is a fault of this node.
@@ -71,7 +71,7 @@ async function letAllIn(ports: RecoveryPorts): Promise<{ accepted: number; refus
   return { accepted, refused };
 }
 
-/** A record of another release, perhaps. Its transaction was acknowledged, so the log says so. */
+/** A record of another release may not decode. The log says so, since it was acknowledged. */
 function readRecord(
   record: Uint8Array,
   { scheme, log }: Pick<RecoveryPorts, 'scheme' | 'log'>,

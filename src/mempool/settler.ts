@@ -22,13 +22,13 @@ export interface SettlerPorts {
   readonly departures: Departures;
 }
 
-/** Entries judged on one head; with these out of the way the next ones have their turn. */
+/** The number of entries that are judged on one head. */
 const JUDGED_MAX = 2_000;
-/** Heads that refuse an entry before it leaves: fees that were taken back may be earned again. */
+/** The number of heads that refuse an entry before it leaves: lost funds may come back meanwhile. */
 const REFUSALS_MAX = 5;
 
 export interface Settler {
-  /** Judges on the present head; to be called for each head. Resolves when that is done. */
+  /** Judges on the current head; called for each head. Resolves when that is done. */
   settle(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export function createSettler(ports: SettlerPorts): Settler {
       return refusalFrom(error);
     }
     refusals.delete(entry);
-    // One that came back is told of as soon as it is valid without the others.
+    // A returned entry is announced as soon as it is valid without the others.
     if (!entry.announced && trial.problemOf(entry) === undefined) entries.announce(entry);
     return undefined;
   }

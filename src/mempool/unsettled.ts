@@ -36,7 +36,7 @@ export class Unsettled {
     this.waiting.add(entry);
   }
 
-  /** The entry is valid after the others only. */
+  /** Moves an entry that is valid only after the others. */
   moveLast(entry: PoolEntry): void {
     if (this.waiting.delete(entry)) this.waiting.add(entry);
   }

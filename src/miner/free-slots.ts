@@ -1,4 +1,4 @@
-/** The slots of this node that it may still use, and when it begins with one. */
+/** The slots of this node that are still free, and the time at which it uses them. */
 import type { Slot } from '../consensus/consensus.ts';
 
 export interface Slots {

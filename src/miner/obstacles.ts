@@ -1,4 +1,4 @@
-/** The reasons for which a miner lets its turn pass, for now. */
+/** The reasons for which a miner makes no block. */
 import type { Clock, LogFields } from '../base/ports.ts';
 
 export interface Obstacle {
@@ -10,7 +10,7 @@ export interface Obstacle {
 
 const NODE_PAUSE_MS = 1000;
 
-/** The time source and the head: a node that is probably behind makes no block. */
+/** A node without the time, or with an old head, is probably behind. */
 export function obstacleOfNode(
   clock: Pick<Clock, 'now' | 'synchronized'>,
   tip: { readonly height: number; readonly timestamp: number },
@@ -21,7 +21,7 @@ export function obstacleOfNode(
   return { state: 'stale-tip', pauseMs: NODE_PAUSE_MS, fields: { height: tip.height } };
 }
 
-/** A miner without others that hear of its block would make a chain of its own. */
+/** A miner without connections to other miners would make a chain of its own. */
 export function obstacleOfQuorum(
   connected: number,
   { quorum, noQuorumDelayMs }: { readonly quorum: number; readonly noQuorumDelayMs: number },

@@ -1,7 +1,7 @@
 /**
- * The one place that decides whether the proofs of a transaction let it happen
- * (state.md#order-of-checks): an account without a script needs exactly one good signature; of an
- * account with a script, the script decides.
+ * Decides whether the proofs of a transaction permit it (state.md#order-of-checks); no other place
+ * does. An account without a script needs exactly one good signature. An account with a script is
+ * judged by its script.
  */
 import { type ApiError, apiError, refused } from '../base/errors.ts';
 import { base58 } from '../codec/text.ts';
@@ -32,8 +32,8 @@ function judgeByScript(_tx: Tx, _script: Uint8Array, _verdicts: Verdicts): never
 }
 
 /**
- * The signature of an order, or of the transaction inside. Their number and their scripts are for
- * the rules of what is carried.
+ * Judges the single signature of an order or of a carried transaction. The rules of what is carried
+ * check the number of proofs and the script.
  */
 function judgeCarried(tx: Tx, view: LedgerView, verdicts: readonly Verdicts[]): void {
   const carried = tx.def.carried?.(tx) ?? [];

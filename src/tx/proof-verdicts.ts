@@ -1,13 +1,13 @@
 /**
- * Which proofs of a transaction are good signatures: its own, and those of the orders or of the
- * transaction that it carries. Other threads find that out beforehand, without the state; what
- * follows from it depends on the state and is decided in the pipeline (judge-proofs.ts).
+ * Verdicts on the proofs of a transaction: its own, and those of the orders or of the transaction
+ * that it carries. Other threads find them beforehand, without the state. The pipeline decides with
+ * the state what they mean (judge-proofs.ts).
  */
 import type { SignatureCheck } from '../base/ports.ts';
 import { signedBytes } from './seal.ts';
 import type { Proven, Tx } from './transaction.ts';
 
-/** One for each proof, in their order: true for a good signature with the key of the account. */
+/** One verdict for each proof, in their order; true: a good signature with the key of the account. */
 export type Verdicts = readonly boolean[];
 
 export interface ProofVerdicts {
@@ -20,7 +20,7 @@ const GOOD: Verdicts = [true];
 const BAD: Verdicts = [false];
 const NOTHING: readonly never[] = [];
 
-/** Almost every transaction has one of these two, which are shared: a block has thousands. */
+/** Almost all transactions share these two objects, since a block has thousands of transactions. */
 export const ONE_GOOD: ProofVerdicts = { own: GOOD, carried: NOTHING };
 export const ONE_BAD: ProofVerdicts = { own: BAD, carried: NOTHING };
 
@@ -30,7 +30,7 @@ export const provenOf = (tx: Tx): Proven => ({
   proofs: tx.proofs,
 });
 
-/** Appends what other threads shall check. */
+/** Appends the checks that other threads make. */
 export function addChecks(checks: SignatureCheck[], tx: Tx): void {
   if (tx.proofs.length > 0) addProven(checks, provenOf(tx));
   for (const proven of tx.def.carried?.(tx) ?? NOTHING) addProven(checks, proven);
