@@ -49,11 +49,11 @@ t.test('without configured hashes nobody passes', async (t) => {
   const locked = await serve({ settings: { ...bare, cryptoApiKey: true } });
   for (const path of [`/addresses/sign/${first.text}`, '/privacy/forceSync', '/crypto/decrypt']) {
     for (const headers of [{}, { 'X-API-Key': API_KEY }, { 'X-API-Key': 'undefined' }]) {
-      t.equal((await exchangeJson('POST', locked.url + path, headers, '{}')).status, 403);
+      t.equal((await exchangeJson('POST', locked + path, headers, '{}')).status, 403);
     }
   }
   const fallen = await serve({ settings: { ...settings, privacyApiKeyHash: undefined } });
   const headers = { 'X-API-Key': API_KEY };
-  const answer = await exchangeJson('POST', `${fallen.url}/privacy/forceSync`, headers, '');
+  const answer = await exchangeJson('POST', `${fallen}/privacy/forceSync`, headers, '');
   t.equal(answer.body['error'], 613, 'the general key stands in for the privacy key');
 });

@@ -64,8 +64,8 @@ t.test('an unknown exception says nothing to the client', async (t) => {
       throw new TypeError('secret of the house');
     },
   };
-  const node = await serve({ view });
-  const answer = await exchangeJson('GET', `${node.url}/addresses/balance/${first.text}`);
+  const broken = await serve({ view });
+  const answer = await exchangeJson('GET', `${broken}/addresses/balance/${first.text}`);
   t.equal(answer.status, 500);
   t.strictSame(answer.body, { error: 0, message: 'Error is unknown' });
   t.match(JSON.stringify(log.of('http.failed')), /secret of the house.*server\.test/s);

@@ -24,5 +24,5 @@ t.test('GET balance/details', async (t) => {
   t.equal((await exchangeJson('GET', url + path, json, '{')).body['error'], 1);
 
   const sdk = await serve({ settings: { ...settings, sdkCompatible: true } });
-  t.equal((await exchangeJson('GET', sdk.url + path)).body['address'], first.text, 'bare');
+  t.equal((await exchangeJson('GET', sdk + path)).body['address'], first.text, 'bare');
 });

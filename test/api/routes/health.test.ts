@@ -14,7 +14,7 @@ const aged = (ms: number): Partial<Services> => ({
 });
 
 async function asked(changes: Partial<Services>) {
-  const { url } = await serve(changes);
+  const url = await serve(changes);
   return async (path: string) => {
     const { status, text } = await call('GET', url + path);
     const body = JSON.parse(text) as { status: string; reasons: { code: string }[] };

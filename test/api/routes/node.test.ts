@@ -12,10 +12,10 @@ t.test('the node', async (t) => {
   let stopped = 0;
   const node = { ...services.node, stop: () => void stopped++, problem: () => 'disk' };
   const running = await serve({ node });
-  const status = await exchangeJson('GET', `${running.url}/node/status`);
+  const status = await exchangeJson('GET', `${running}/node/status`);
   t.strictSame([status.status, status.body], [503, { error: 640, message: 'disk' }]);
   const headers = { 'X-API-Key': API_KEY };
-  const stop = await exchangeJson('POST', `${running.url}/node/stop`, headers, '');
+  const stop = await exchangeJson('POST', `${running}/node/stop`, headers, '');
   t.strictSame(stop.body, { stopped: true });
   t.equal(stopped, 0, 'the answer leaves first');
   await whole.clock.advance(1);

@@ -1,0 +1,74 @@
+// Peers as clients see them: two whole nodes that meet on a network in memory.
+import t from 'tap';
+import { base58 } from '../../../src/base/base58.ts';
+import { utf8 } from '../../../src/base/bytes.ts';
+import { cluster, PORT } from '../../network/cluster.ts';
+import { exchangeJson } from '../fixtures/exchange-json.ts';
+import { serveApi } from '../fixtures/memory-node.ts';
+
+const API_KEY = 'open sesame';
+const OFFENCE = 'a test says so';
+
+t.test('two nodes that know each other', async (t) => {
+  const network = await cluster(t, { miners: ['a', 'b'], others: ['c'] });
+  const a = await network.start('a');
+  const b = await network.start('b');
+  await network.rounds(2);
+  const { services } = a.node;
+  const apiKeyHash = base58.encode(services.family.secureHash(utf8(API_KEY)));
+  const settings = { ...services.settings, apiKeyHash };
+  const url = await serveApi(t, { ...services, settings });
+  const get = (path: string) => exchangeJson('GET', url + path);
+  const place = `/${b.host}:${PORT}`;
+
+  t.match((await get('/peers/connected')).body, {
+    peers: [
+      {
+        declaredAddress: place,
+        peerName: 'b',
+        applicationName: 'platform-node',
+        applicationVersion: '1.1.0',
+        applicationConsensus: 'poa',
+        nodeOwnerAddress: b.text,
+      },
+    ],
+  });
+  t.match((await get('/peers/all')).body, { peers: [{ address: place, lastSeen: Number }] });
+  t.strictSame((await get(`/peers/hostname/${b.text}`)).body, {
+    hostname: b.host,
+    ip: b.host,
+    connected: true,
+  });
+  const absent = network.member('c');
+  t.strictSame((await get(`/peers/hostname/${absent.text}`)).body, { connected: false });
+  t.match((await get('/health/ready?minPeers=1')).body, { peers: 1 });
+  t.strictSame((await get('/peers/allowedNodes')).body, {
+    allowedNodes: ['a', 'b', 'c'].map(network.member).map(({ text, keys }) => ({
+      address: text,
+      publicKey: base58.encode(keys.publicKey),
+    })),
+    timestamp: a.clock.now(),
+  });
+
+  const [session] = services.peers!.sessions.all();
+  session!.offend('invalid-block', OFFENCE);
+  const hostname = `/${b.host}`;
+  t.match((await get('/peers/blacklisted')).body, [{ hostname, reason: new RegExp(OFFENCE) }]);
+  t.strictSame((await get('/peers/connected')).body, { peers: [] });
+  const clear = (headers: Record<string, string>) =>
+    exchangeJson('POST', `${url}/peers/clearblacklist`, headers, '');
+  t.equal((await clear({})).status, 403);
+  t.equal((await clear({ 'X-API-Key': API_KEY })).status, 200);
+  t.strictSame((await get('/peers/blacklisted')).body, []);
+
+  const connect = (host: string) =>
+    exchangeJson(
+      'POST',
+      `${url}/peers/connect`,
+      { 'X-API-Key': API_KEY },
+      JSON.stringify({ host, port: PORT }),
+    );
+  t.strictSame((await connect(b.host)).body, { hostname: b.host, status: 'Trying to connect' });
+  await network.seconds(1);
+  t.match((await get('/peers/connected')).body, { peers: [{ peerName: 'b' }] });
+});
