@@ -5,6 +5,7 @@
  * look beyond their input; both apply the same constraint, so bytes from a peer and JSON from a
  * client obey the same rule; decoding copies nothing, byte fields are views into the input.
  */
+import { assert } from '../base/assert.ts';
 import type { ApiError } from '../base/errors.ts';
 
 /** A JSON Schema (draft 2020-12), as embedded in OpenAPI 3.1. */
@@ -186,6 +187,8 @@ export class Reader {
   }
 
   private advance(count: number): number {
+    // A length from outside is checked where it is read: it has limits of its own.
+    assert(count >= 0, 'a reader moves forward');
     const at = this.position;
     if (count > this.end - at) throw new CodecError('bytes', 'unexpected end of data');
     this.position = at + count;

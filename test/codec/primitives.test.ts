@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
+import { AssertionError } from '../../src/base/assert.ts';
 import { I64_MAX, I64_MIN } from '../../src/base/int.ts';
 import { parse, stringify } from '../../src/base/json.ts';
 import { type Codec, CodecError, Reader, Writer } from '../../src/codec/codec.ts';
@@ -170,5 +171,19 @@ t.test('what is read from a Buffer can be copied, and no key changes what it is 
   t.strictSame([...buffer], [1, 2, 3, 4], 'slice has copied');
   t.strictSame([...prefixEnd(buffer)], [1, 2, 3, 5]);
   t.strictSame([...buffer], [1, 2, 3, 4], 'prefixEnd has copied');
+  t.end();
+});
+
+t.test('a reader never moves back', (t) => {
+  const src = new Reader(Uint8Array.of(1, 2, 3, 4), scheme);
+  src.bytes(3);
+  for (const count of [-1, -4, Number.NaN]) t.throws(() => src.bytes(count), AssertionError);
+  t.equal(src.position, 3, 'it stays where it was');
+  t.equal(
+    why(() => src.bytes(2)),
+    'unexpected end of data',
+    'which is what input may lead to',
+  );
+  t.strictSame([...src.bytes(0), ...src.bytes(1)], [4]);
   t.end();
 });
