@@ -4,6 +4,7 @@
  * so blocks and transactions of any kind can be made by hand.
  */
 import { parseHoconText } from '../../src/adapters/hocon.ts';
+import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
 import type { Network } from '../../src/base/network.ts';
@@ -84,6 +85,8 @@ export interface StartOptions {
   readonly identity?: string;
   /** Where it keeps confidential data; it has the key of its owner then. */
   readonly privateStore?: (log: Log) => Promise<PrivateStore>;
+  /** Signed messages that its verifier has no room for. */
+  readonly noRoomFor?: (message: Uint8Array) => boolean;
 }
 
 export interface Cluster {
@@ -173,8 +176,10 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
       turns: memoryJournal(disk.turns),
       verifier: {
         ...verifier,
-        verifyOne(...check) {
+        async verifyOne(...check) {
           signatureChecks += 1;
+          const [, message] = check;
+          if (start.noRoomFor?.(message) === true) throw new VerifyQueueFullError('no room');
           return verifier.verifyOne(...check);
         },
       },

@@ -22,6 +22,8 @@ export interface Row {
   readonly hasPrivacyOwner?: boolean;
   /** Rounds without a block before the honest nodes start. */
   readonly idleRounds?: number;
+  /** Signed messages that the honest nodes have no room to check. */
+  readonly noRoomFor?: (message: Uint8Array) => boolean;
   readonly blame: Blame;
   /** More that must hold at the end. */
   readonly after?: (t: Test, scene: Omit<Scene, 'isTurn'>) => void;

@@ -43,7 +43,10 @@ async function play(t: Test, rows: readonly Row[]): Promise<number> {
   const at = await cluster(t, { miners: [...HONEST, ...names], others: names.map(ownerOf) });
   const overheard = listen(at);
   await at.rounds(Math.max(...rows.map(({ idleRounds = 0 }) => idleRounds)));
-  const nodes = await Promise.all(HONEST.map((name) => at.start(name, { knows: HONEST })));
+  const noRoomFor = (message: Uint8Array): boolean =>
+    rows.some((row) => row.noRoomFor?.(message) === true);
+  const start = { knows: HONEST, noRoomFor };
+  const nodes = await Promise.all(HONEST.map((name) => at.start(name, start)));
   const players = await Promise.all(
     rows.map(async (row, i): Promise<Player> => {
       const name = names[i]!;

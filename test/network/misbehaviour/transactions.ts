@@ -1,11 +1,12 @@
 /** Misbehaviours with transactions that are not in a block yet. */
 import { concat } from '../../../src/base/bytes.ts';
-import { encodeTxList } from '../../../src/network/messages/block-messages.ts';
+import { blockProtocols, encodeTxList } from '../../../src/network/messages/block-messages.ts';
 import { encodeTxHashes, txProtocols } from '../../../src/network/messages/transaction-messages.ts';
 import { payment, scheme } from '../../chain/chain-harness.ts';
-import { nobody, offence, oversized, type Row, spread, stranger } from './row.ts';
+import { blockOn, inFull } from '../maverick.ts';
+import { nobody, offence, oversized, type Row, spread, stranger, transferOf } from './row.ts';
 
-const emptyPools: Row['after'] = (t, { nodes }) => {
+const emptyPools: NonNullable<Row['after']> = (t, { nodes }) => {
   for (const { node } of nodes) t.equal(node.pool.size(), 0);
 };
 
@@ -84,6 +85,27 @@ export const aboutTransactions: readonly Row[] = [
     },
     blame: offence('invalid-transactions', 'blacklisted'),
     after: emptyPools,
+  },
+
+  {
+    name: 'good transactions and blocks that the node has no room to check',
+    noRoomFor: (message) => Buffer.from(message).indexOf(stranger.address) >= 0,
+    act(scene) {
+      const { mav, node, now, second, isTurn } = scene;
+      const { bytes } = transferOf(scene, BigInt(second));
+      spread(mav, [bytes]);
+      if (!isTurn) return;
+      const block = blockOn(node, mav, now, { transactions: [bytes] });
+      mav.notifyAll(blockProtocols.newBlock, inFull(block));
+    },
+    blame: nobody,
+    after(t, scene) {
+      emptyPools(t, scene);
+      for (const { log, name } of scene.nodes) {
+        t.ok(log.of('tx.refused').length > 0, `${name} had no room for transactions`);
+        t.ok(log.of('block.gossip-failed').length > 0, `${name} had no room for blocks`);
+      }
+    },
   },
 
   {
