@@ -49,17 +49,17 @@ const attacksOn = (target: Target): Attack[] => [
 
 t.test('no request, no connection and no peer costs others anything', async (t) => {
   const target = await startTarget(t, SIZE);
-  const before = await target.residentMib();
+  const before = target.residentMib();
   const height = await target.rest.height();
   await target.seen();
   let peak = before;
   if (IS_FULL) t.comment(`${HEAD}\n|---|---:|---:|---:|---|---|`);
   for (const attack of attacksOn(target)) {
-    const start = await target.residentMib();
+    const start = target.residentMib();
     const skipped = await target.skippedRounds();
     const answers = await attack.send(target);
     const { longestMs, served, failed } = await target.seen();
-    const now = await target.residentMib();
+    const now = target.residentMib();
     const missed = (await target.skippedRounds()) - skipped;
     peak = Math.max(peak, now);
     const rise = Math.round(now - start);
@@ -78,6 +78,6 @@ t.test('no request, no connection and no peer costs others anything', async (t) 
     (await target.rest.height()) > height + 3 ? true : undefined,
   );
   await eventually('memory comes back', async () =>
-    (await target.residentMib()) - before < SETTLED_MAX_MIB ? true : undefined,
+    target.residentMib() - before < SETTLED_MAX_MIB ? true : undefined,
   );
 });

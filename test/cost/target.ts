@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { memoryOf } from '../../bench/measure/memory.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { freePorts } from '../../src/cli/free-ports.ts';
 import { startNode } from '../e2e/dev-node.ts';
@@ -62,25 +63,23 @@ export interface Target {
   privateBytes(): number;
   /** Rounds without a block since the genesis block. */
   skippedRounds(): Promise<number>;
-  /** Resident memory of the node. */
-  residentMib(): Promise<number>;
+  /** Resident memory of the node without the pages of its store, which the system may take back. */
+  residentMib(): number;
   /** What the good client has seen since the call before. */
   seen(): Promise<Seen>;
 }
 
 export async function startTarget(scope: Scope, size: Size): Promise<Target> {
-  const [metricsPort, peerPort] = (await freePorts(2)) as [number, number];
+  const [peerPort] = (await freePorts(1)) as [number];
   const timeServers = program(scope, 'time-servers.ts');
   const [places] = (await once(timeServers, 'message')) as [string[]];
   const members = peers.map((one) => ({ ...one, roles: [], amount: 1_000_000_000 }));
   const { config, dir } = await networkFolder(scope, {
     members: [{ ...OWNER, roles: [...OWNER.roles, 'issuer'] }, ...members],
   });
-  const { rest } = await startNode(scope, config, {
+  const { rest, pid } = await startNode(scope, config, {
     apiKey: API_KEY,
     set: [
-      'metrics.enable=yes',
-      `metrics.port=${metricsPort}`,
       `network.port=${peerPort}`,
       // The same few peers attack again and again, all from this machine.
       'network.enable-blacklisting=no',
@@ -121,9 +120,9 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
       const { body } = await rest.get('/blocks/headers/last');
       return Number((body as Skips)['poa-consensus']['overall-skipped-rounds']);
     },
-    async residentMib() {
-      const text = await (await fetch(`http://${HOST}:${metricsPort}/metrics`)).text();
-      return Number(/^node_process_resident_bytes (\S+)/m.exec(text)?.[1]) / MIB;
+    residentMib() {
+      const { rssMb, mappedMb } = memoryOf(pid);
+      return rssMb - mappedMb;
     },
     seen: () => ask(watcher),
   };

@@ -114,6 +114,7 @@ interface Ready {
 }
 
 export interface StartedNode {
+  readonly pid: number;
   readonly rest: Rest;
   readonly log: () => string;
   stop(): Promise<Exit>;
@@ -134,6 +135,7 @@ export async function startNode(
   const started = parse(await command.line('stderr', /node\.started/)) as JsonObject;
   const rest = restOf(`http://${String(started['rest'])}`, options.apiKey);
   return {
+    pid: command.pid,
     rest,
     log: command.stderr,
     stop: () => end(command, 'SIGTERM'),

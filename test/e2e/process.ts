@@ -25,6 +25,7 @@ export interface CommandOptions {
 }
 
 export interface Command {
+  readonly pid: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
   readonly exit: Promise<Exit>;
@@ -76,6 +77,7 @@ export function startProgram(
     await exit;
   });
   return {
+    pid: child.pid ?? 0,
     stdout: () => texts.stdout,
     stderr: () => texts.stderr,
     exit,

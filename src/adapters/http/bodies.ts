@@ -10,6 +10,10 @@ const SWEEP_MS = 1_000;
 const SLOW_MS = 1_000;
 /** A longer body is a large one. No connection hands over as much in one piece. */
 const SMALL_BYTES_MAX = 1024 * 1024;
+/** A shorter one leaves its memory to the garbage collector. */
+const SHORT_BYTES_MAX = 64 * 1024;
+/** By which the memory of a longer one grows. */
+const STEP_BYTES = 512 * 1024;
 
 export class PendingBody {
   readonly startedAt: number;
@@ -69,14 +73,14 @@ export class PendingBody {
     const needed = this.filled + bytes;
     const { buffer, bytesMax } = this;
     if (buffer !== undefined && buffer.length >= needed) return buffer;
-    if (this.isLarge) {
-      const length = Math.min(bytesMax, needed + SMALL_BYTES_MAX);
-      if (this.long === undefined) this.long = this.longBuffers.take(length);
-      else this.longBuffers.grow(this.long, length);
-      this.buffer = Buffer.from(this.long);
-    } else {
+    if (bytesMax <= SHORT_BYTES_MAX) {
       this.buffer = Buffer.allocUnsafeSlow(bytesMax);
+      return this.buffer;
     }
+    const length = Math.min(bytesMax, needed + STEP_BYTES);
+    if (this.long === undefined) this.long = this.longBuffers.take(length);
+    else this.longBuffers.grow(this.long, length);
+    this.buffer = Buffer.from(this.long);
     return this.buffer;
   }
 
@@ -108,7 +112,7 @@ export class Bodies {
 
   constructor(bounds: BodyBounds) {
     this.bounds = bounds;
-    this.longBuffers = new LongBuffers(bounds.maxBodyBytes - bounds.smallBodyBytes);
+    this.longBuffers = new LongBuffers(bounds.maxBodyBytes);
     this.sweeper = setInterval(() => this.sweep(), Math.min(SWEEP_MS, bounds.bodyTimeoutMs));
     this.sweeper.unref();
   }

@@ -40,8 +40,8 @@ const MIB = 1024 * 1024;
 const defaults: Bounds = {
   maxInFlight: 512,
   maxConnections: 10_000,
-  maxBodyBytes: 64 * MIB,
-  smallBodyBytes: 8 * MIB,
+  maxBodyBytes: 60 * MIB,
+  smallBodyBytes: 4 * MIB,
   maxBodies: 1024,
   maxBodiesPerHost: 256,
   bodyTimeoutMs: 120_000,

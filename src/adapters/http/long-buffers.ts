@@ -1,5 +1,5 @@
 /**
- * Memory for the bodies of many megabytes, which is used again: the system takes milliseconds to
+ * Memory for long bodies, which is used again: the system takes milliseconds to
  * provide a fresh megabyte, and memory that waits for the garbage collector makes it run again and
  * again. What is unused for a while goes back to the system.
  *

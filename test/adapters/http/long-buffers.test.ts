@@ -1,6 +1,6 @@
 // Memory for long bodies: used again, bounded in all, given back when nobody needs it.
 import t from 'tap';
-import { LongBuffers } from '../../src/adapters/http/long-buffers.ts';
+import { LongBuffers } from '../../../src/adapters/http/long-buffers.ts';
 
 t.test('a buffer is used again, the longest first', async (t) => {
   const buffers = new LongBuffers(100);
