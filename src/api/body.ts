@@ -36,8 +36,8 @@ export function json<T extends TSchema>(schema: T): Body<Static<T>> {
 
 /**
  * The same where one member of the object may be a text of many megabytes. That text is passed on
- * as its ASCII bytes, which last until the answer; everything else is parsed without it. In a long text, escapes
- * are replaced in turns.
+ * as its ASCII bytes, which last until the answer; everything else is parsed without it. In a long
+ * text, escapes are replaced in turns.
  */
 export function jsonAround<T extends TSchema>(name: string, schema: T): Body<Static<T>> {
   const read = reader(schema);
@@ -48,7 +48,8 @@ export function jsonAround<T extends TSchema>(name: string, schema: T): Body<Sta
       if (cut === undefined) return read(readJson(textOf(bytes)));
       const value = read(readJson(cut.rest));
       const isView = bytes.length <= BODY_VIEW_BYTES;
-      const text = isView ? cut.text.slice() : cut.text;
+      // A copy in any case: `slice` of a Buffer would be one more view.
+      const text = isView ? Uint8Array.from(cut.text) : cut.text;
       const around = (text: Uint8Array) => ({ ...(value as object), [name]: text }) as Static<T>;
       if (!cut.isEscaped) return around(text);
       if (isView) return inOneGo(unescaped(text, around));

@@ -7,7 +7,6 @@ import { privacy } from '../../src/api/routes/privacy.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { KIB, MIB } from '../../src/base/budget.ts';
 import { inOneGo } from '../../src/base/turns.ts';
-import { exchangeJson } from './fixtures/exchange-json.ts';
 import { memoryNode } from './fixtures/memory-node.ts';
 
 const around = {
@@ -71,7 +70,7 @@ t.test('all bodies in turns together are bounded', async (t) => {
   t.equal(await read(body()), 'read', 'the room is given back');
 });
 
-t.test('data with escapes arrive whole', async (t) => {
+t.test('data arrive whole, long or short, with escapes or without', async (t) => {
   const node = await memoryNode(t, { privateData: true });
   const [owner] = node.accounts;
   const { text: sender } = owner;
@@ -79,14 +78,17 @@ t.test('data with escapes arrive whole', async (t) => {
   const { id } = await node.send(owner, { type: 112, ...policy });
   await node.clock.advance(60_000);
   await node.forge();
-  const base64 = base64Of(3 * MIB);
-  const hash = createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex');
-  const fields = { ...around, sender, policyId: base58.encode(id), hash };
   const headers = { 'X-API-Key': node.privacyApiKey };
-  const url = `${node.url}/privacy`;
-  const body = bodyWith(escaped(base64), fields);
-  const sent = await exchangeJson('POST', `${url}/sendData?broadcast=false`, headers, body);
-  t.equal(sent.status, 200, sent.text.slice(0, 200));
-  const read = await exchangeJson('GET', `${url}/getData/${hash}`, headers);
-  t.equal(read.text, `"${base64}"`);
+  for (const bytes of [5, 5 * KIB, 3 * MIB]) {
+    for (const write of [String, escaped]) {
+      const base64 = base64Of(bytes + (write === escaped ? 1 : 0));
+      const hash = createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex');
+      const fields = { ...around, sender, policyId: base58.encode(id), hash };
+      const body = bodyWith(write(base64), fields);
+      const sent = await node.post('/privacy/sendData?broadcast=false', body, headers);
+      t.equal(sent.status, 200, `${bytes} bytes: ${sent.text.slice(0, 200)}`);
+      const read = await node.get(`/privacy/getData/${hash}`, headers);
+      t.ok(read.text === `"${base64}"`, `${bytes} bytes come back`);
+    }
+  }
 });
