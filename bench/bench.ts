@@ -1,4 +1,7 @@
-/** What every row of the benchmark gets: options, load, folders, and what it is measured against. */
+/**
+ * What every row of the benchmark receives: options, load, folders, and the programs to compare
+ * with.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * A whole node in this process that makes a block of 1 MiB every second from a full pool: how late
- * its event loop is meanwhile. The row `loop` of the benchmark does the same with blocks of others.
+ * Measures the delay of the event loop of a whole node in this process that makes a block of 1 MiB
+ * every second from a full pool. The row `loop` of the benchmark does the same with blocks of other
+ * nodes.
  *
  *   node bench/event-loop.ts [SECONDS]
  */

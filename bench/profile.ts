@@ -1,6 +1,6 @@
 /**
- * Summarises CPU profiles that `node --cpu-prof` wrote: which functions took the time themselves,
- * or together with everything they called.
+ * Summarises CPU profiles that `node --cpu-prof` wrote: the time of each function itself, or
+ * together with all functions that it called.
  *
  *   node bench/profile.ts FILE.cpuprofile … [--top N] [--files | --inclusive]
  */

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Entry of the `platform-node` command: hands the command line to src/cli/program.ts. */
+/** Entry of the `platform-node` command: passes the command line to src/cli/program.ts. */
 import { run } from '../src/cli/program.ts';
 
 // A reader that closes the pipe early (head, less) is no failure of ours.

@@ -1,7 +1,7 @@
-// Completes dist/ after the compiler: files that are no TypeScript, such as pages and schemas, and
-// hyper-express, our uWebSockets.js and what they need. hyper-express names a git repository as a
-// dependency, which the `overrides` of package.json replace in the checkout only; so the published
-// package must not depend on it, and carries it in dist/node_modules.
+// Completes dist/ after the compiler: files that are not TypeScript, such as pages and schemas, and
+// hyper-express, our uWebSockets.js and their dependencies. hyper-express depends on a git
+// repository, which the `overrides` of package.json replace in the checkout only. So the published
+// package must not depend on it, and contains it in dist/node_modules.
 import { cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

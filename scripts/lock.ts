@@ -1,6 +1,6 @@
-// Completes the lock files. A registry may lack the optional packages of some platforms; npm
-// then leaves them out of the lock file, and `npm ci` refuses the file it has just written.
-// Each missing one gets an entry that is skipped on every machine but the one it names.
+// Completes the lock files. A registry may lack the optional packages of some platforms; npm then
+// leaves them out of the lock file, and `npm ci` refuses the file it has just written. Each missing
+// package gets an entry that npm skips on every other platform.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /** The project's own, and that of what the benchmark compares the node with. */

@@ -1,5 +1,5 @@
 /**
- * Writes what follows from the settings table and the registered commands: the example
+ * Writes the files that follow from the settings table and the registered commands: the example
  * configuration, the manual pages, the reference pages. `--check` writes nothing and fails if one
  * of them is out of date.
  */

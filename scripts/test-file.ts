@@ -1,6 +1,6 @@
 /**
- * Runs one test file in a process group of its own, reads the TAP that it prints, and leaves no process
- * behind. Whatever the file does (it hangs, crashes, is killed, prints nothing), there is a result.
+ * Runs one test file in its own process group, reads the TAP that it prints, and leaves no process
+ * behind. There is a result even if the file hangs, crashes, is killed or prints nothing.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

@@ -1,9 +1,9 @@
 /**
- * `npm run test:unit -- [--timeout=SECONDS] [--jobs=N] [test files]`: runs test files, all of them unless
- * some are named, and says at the end how many assertions passed and which tests failed.
+ * `npm run test:unit -- [--timeout=SECONDS] [--jobs=N] [test files]`: runs the named test files, or
+ * all of them, and reports at the end how many assertions passed and which tests failed.
  *
- * It does that whatever happens in a test file. tap's own runner drops the files that have not begun
- * when one exceeds its time, and leaves without a summary.
+ * It does so whatever happens in a test file. When one file exceeds its time, tap's own runner
+ * drops the files that have not begun and prints no summary.
  */
 import { globSync } from 'node:fs';
 import { parseArgs } from 'node:util';

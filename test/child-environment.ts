@@ -1,6 +1,7 @@
 /**
- * The environment of every process that a test starts: that of the test, which may say how the network
- * is reached (proxies, files of certificates), without what would change how a command behaves.
+ * The environment of every process that a test starts. It is that of the test, which may configure
+ * access to the network (proxies, certificates), without the variables that change the behaviour of
+ * commands.
  */
 import { collectEnvironment } from '../src/node/config/sources.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Appends the blocks of a chain file one by one, as they would come from other nodes, and prints
- * how long the event loop was held up meanwhile.
+ * how long the event loop was blocked meanwhile.
  *
  *   node bench/chain/apply.ts CONFIG FILE DATA-DIRECTORY
  */

@@ -1,5 +1,5 @@
 /**
- * Makes a data directory whose chain holds many transfers in full blocks, by the node's own means
+ * Makes a data directory whose chain holds many transfers in full blocks, with the node's own code
  * but without network, pool and signature checks. Blocks are one round apart and end about now.
  *
  *   node bench/chain/generate.ts DIR TRANSFERS

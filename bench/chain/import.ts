@@ -1,6 +1,7 @@
 /**
  * Imports a chain file into an empty data directory, as `platform-node chain import` does, and
- * prints what it took. `--trusted` leaves out the signatures, as for blocks verified before.
+ * prints the time that it took. `--trusted` leaves out the signatures, as for blocks verified
+ * before.
  *
  *   node bench/chain/import.ts CONFIG FILE DATA-DIRECTORY [--trusted]
  */

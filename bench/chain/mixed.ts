@@ -1,7 +1,7 @@
 /**
  * Makes a chain that holds transactions of every type in the proportions of bench/mix.json, made by
- * the generators of the tests. Most transfers are between many accounts; the rest of a block is what
- * six accounts do with assets, leases, data, permissions, policies and contracts.
+ * the generators of the tests. Most transfers are between many accounts. The rest of a block comes
+ * from six accounts, with assets, leases, data, permissions, policies and contracts.
  *
  *   node bench/chain/mixed.ts DIR TRANSACTIONS
  */

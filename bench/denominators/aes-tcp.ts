@@ -1,6 +1,6 @@
 /**
- * T: AES-256-GCM over TCP on the loopback and nothing else: one thread seals chunks of 64 KiB and
- * sends them, this one opens them. The file is also the thread's program.
+ * T: only AES-256-GCM over TCP on the loopback. One thread encrypts chunks of 64 KiB and sends
+ * them; this one decrypts them. The file is also the thread's program.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { once } from 'node:events';

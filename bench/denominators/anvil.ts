@@ -1,7 +1,7 @@
 /**
  * A and A_r: anvil with blocks of one second. A counts the transactions it accepts, one
- * eth_sendRawTransaction per POST; A_r its balance reads. It is installed on demand into a folder
- * of the benchmark's own, since the node does not depend on it.
+ * eth_sendRawTransaction per POST; A_r its balance reads. The benchmark installs it on demand into
+ * its own folder, since the node does not depend on it.
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
  * Just enough Ethereum to sign plain transfers by the hundred thousand (EIP-155): RLP, keccak,
- * secp256k1. An account signs everything with one and the same nonce point, which saves the only
- * costly step of a signature and gives its key away; these keys own nothing but play money.
+ * secp256k1. An account signs everything with the same nonce point, which saves the only costly
+ * step of a signature but reveals the key. These keys own only test money.
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';

@@ -1,6 +1,6 @@
 /**
- * H and E: what the HTTP server alone does, through hyper-express as it is installed. The file is
- * also the program of the server's process.
+ * H and E: the HTTP server alone, through hyper-express as installed. The file is also the program
+ * of the server's process.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,7 +1,6 @@
 /**
- * A PostgreSQL cluster of its own, in a temporary folder and on a socket there, so that nothing
- * else can be in its way. PostgreSQL refuses to run as root, so root hands it to an unprivileged
- * user.
+ * A separate PostgreSQL cluster, in a temporary folder and on a socket there, so that no other
+ * program interferes. PostgreSQL refuses to run as root, so root starts it as an unprivileged user.
  */
 import { execFile, spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * P and P_s: pgbench on a PostgreSQL cluster of its own, TPC-B with every commit synced to disk,
- * and select-only.
+ * P and P_s: pgbench on a separate PostgreSQL cluster: TPC-B with every commit synchronised to
+ * disk, and select-only.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';

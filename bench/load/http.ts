@@ -1,7 +1,7 @@
 /**
- * HTTP load from a process of its own: keep-alive connections over plain sockets, requests prepared
- * as bytes beforehand, answers only split and timed. A full HTTP client would cost more than the
- * server under test and measure itself; this costs about as much as its two system calls.
+ * HTTP load from a separate process: keep-alive connections over plain sockets, requests prepared
+ * as bytes in advance, answers only split and timed. A full HTTP client would cost more than the
+ * server under test, and so measure itself. This one costs about as much as its two system calls.
  *
  * The process stays between jobs, so that only its very first job runs on cold code.
  */

@@ -1,6 +1,6 @@
 /**
- * Requests at a fixed rate, whatever the answers take, so that a server that falls behind cannot
- * slow down what measures it.
+ * Requests at a fixed rate, however long the answers take, so that a slow server cannot slow down
+ * the measurement.
  */
 import { Pool } from 'undici';
 

@@ -1,5 +1,5 @@
 /**
- * What it takes to check the file of a store before it is opened, as at every start.
+ * Measures the check of the file of a store before it is opened, as at every start.
  *
  *   node bench/measure/check-store.ts FOLDER
  */

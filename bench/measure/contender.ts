@@ -1,4 +1,4 @@
-/** Something whose speed is measured beside others, as often as one likes. */
+/** A program whose speed is measured beside others, any number of times. */
 
 export interface Sample {
   /** Operations that succeeded. */

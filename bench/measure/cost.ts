@@ -1,6 +1,6 @@
 /**
- * What operations cost in processor time: of the server, its clients and all their helpers. It
- * shows what a figure in wall time leaves open when a machine is short of processors.
+ * The cost of operations in processor time: of the server, its clients and all their helpers. It
+ * adds what wall time cannot show on a machine with few processors.
  */
 import { cpuSecondsOf } from './cpu.ts';
 

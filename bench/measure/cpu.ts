@@ -1,6 +1,7 @@
 /**
- * Processor time from /proc: of the whole machine, and of a process with all its descendants, those
- * included that have ended and were waited for. On a system without /proc everything is 0.
+ * Processor time from /proc: of the whole machine, and of a process with all its descendants,
+ * including descendants that have ended and were waited for. On a system without /proc everything
+ * is 0.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

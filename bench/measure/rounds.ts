@@ -1,7 +1,7 @@
 /**
- * Interleaved measuring (performance.md#measuring): every round runs all contenders once, one
- * after the other, so that what slows the machine for a while slows both sides of a ratio. A run
- * on a machine that others keep busy does not count.
+ * Interleaved measuring (performance.md#measuring): every round runs all contenders once, one after
+ * the other, so that a slow phase of the machine slows both sides of a ratio. A run does not count
+ * when other programs keep the machine busy.
  */
 import type { Contender, Sample } from './contender.ts';
 import { foreignShare, readCpu } from './cpu.ts';

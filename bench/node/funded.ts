@@ -1,4 +1,7 @@
-/** A network whose senders have money and whose miners have their role, made by a node of it. */
+/**
+ * A network whose senders have funds and whose miners have their role; a node of the network makes
+ * it.
+ */
 import type { Bench } from '../bench.ts';
 import { createSenders, type Sender } from '../transfers/senders.ts';
 import { broadcastBody, fundingTransfers, minerPermits } from '../transfers/transfers.ts';

@@ -1,4 +1,4 @@
-/** Several nodes of one network on this machine, each in a process and a folder of its own. */
+/** Several nodes of one network on this machine, each in its own process and folder. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../measure/free-port.ts';

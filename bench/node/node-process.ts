@@ -1,4 +1,4 @@
-/** A real node in a process of its own, as an operator starts it. */
+/** A real node in a separate process, started as an operator starts it. */
 import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { connect } from 'node:net';

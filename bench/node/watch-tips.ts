@@ -1,4 +1,4 @@
-/** When each node had which newest block, asked again and again. */
+/** Records when each node got which newest block, by repeated requests. */
 import { Pool } from 'undici';
 import type { NodeProcess } from './node-process.ts';
 

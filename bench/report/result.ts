@@ -1,4 +1,4 @@
-/** What a row of the benchmark found, and how it compares with its goals. */
+/** The result of a row of the benchmark, and its comparison with the goals. */
 import type { Spread } from '../measure/rounds.ts';
 
 export interface RowResult {

@@ -1,4 +1,4 @@
-/** Results as a Markdown table, which reads as well in a terminal. */
+/** Results as a Markdown table, which is also readable in a terminal. */
 import { type Goal, isReached, number, type RowResult } from './result.ts';
 
 const HEAD = [

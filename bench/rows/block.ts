@@ -1,6 +1,6 @@
 /**
- * block: how soon full blocks are whole on three peers that have their transactions, and how soon
- * they are part of the chain there. The nodes' own logs tell the times.
+ * block: how soon three peers that have the transactions of full blocks have these blocks complete,
+ * and how soon the blocks are part of their chains. The times come from the nodes' own logs.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

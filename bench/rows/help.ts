@@ -1,4 +1,4 @@
-/** Processor time of `platform-node --help`, beside Node doing nothing. */
+/** Processor time of `platform-node --help`, beside an idle Node. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Bench } from '../bench.ts';

@@ -1,6 +1,6 @@
 /**
  * history: a page of the transactions of an address that has one for each transfer of a long chain,
- * beside the same page of an address that has no more than the page.
+ * beside the same page of an address whose transactions fit into the page.
  */
 
 import { cryptographyOf } from '../../src/cli/cryptography.ts';

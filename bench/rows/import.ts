@@ -1,4 +1,7 @@
-/** Rows c1 and c2: blocks from a file, with every check, and those that were verified before. */
+/**
+ * Rows c1 and c2: import of blocks from a file, with every check, and as blocks that were verified
+ * before.
+ */
 import type { Bench } from '../bench.ts';
 import { generateChain } from '../chain/generate.ts';
 import { exportChain, importer } from '../chain/importer.ts';

@@ -1,4 +1,4 @@
-/** How long the event loop is held up while blocks of 1 MiB arrive on a node at rest. */
+/** The delay of the event loop while blocks of 1 MiB arrive on an idle node. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

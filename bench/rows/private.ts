@@ -1,6 +1,6 @@
 /**
- * Row f: private data of 20 MB, from sendData at one member until they are readable at a second one,
- * everything included; the way between the two nodes by itself; and many small items.
+ * Row f: private data of 20 MB, from sendData at one member until they are readable at a second
+ * one, with all steps; the transfer between the two nodes alone; and many small items.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,6 @@
-/** sync: a node without a chain gets one from three peers; beside the import of the same chain. */
+/**
+ * sync: a node without a chain fetches one from three peers; beside the import of the same chain.
+ */
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench } from '../bench.ts';

@@ -1,4 +1,4 @@
-/** Transfers from funded senders as requests, none of which is ever sent twice. */
+/** Transfers from funded senders as requests; each is sent only once. */
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { HttpLoad, LoadResult } from '../load/http.ts';
 import { batch, type RequestBatch } from '../load/requests.ts';

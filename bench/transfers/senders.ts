@@ -1,7 +1,7 @@
 /**
- * Accounts that sign transfers by the hundred thousand. Each one signs everything with the same
- * nonce, which saves the only costly step of a signature and gives the key away; to whoever
- * verifies, these signatures are like any other. The keys own nothing but play money.
+ * Accounts that sign transfers by the hundred thousand. Each account signs everything with the same
+ * nonce, which saves the only costly step of a signature but reveals the key. For verification
+ * these signatures are like any other. The keys own only test money.
  */
 import sodium from 'sodium-native';
 import { concat } from '../../src/base/bytes.ts';

@@ -1,4 +1,4 @@
-/** Signed transfers of version 2, and the mass transfers that fund who sends them. */
+/** Signed transfers of version 2, and the mass transfers that fund their senders. */
 import { stringify } from '../../src/base/json.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';

@@ -1,4 +1,4 @@
-/** Writes confidential data until it is killed or its disk is full. Started by the tests. */
+/** Writes confidential data until it is killed or its disk is full. The tests start it. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

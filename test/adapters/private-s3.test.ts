@@ -1,4 +1,6 @@
-/** Confidential data in an S3-compatible store: a server that checks signatures, on real sockets. */
+/**
+ * Confidential data in an S3-compatible storage: a server that checks signatures, on real sockets.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';

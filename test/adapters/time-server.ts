@@ -1,4 +1,4 @@
-/** A time server that answers with the true time, or lies as it is told. */
+/** A time server that answers with the true time or, on demand, with a wrong one. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

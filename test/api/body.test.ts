@@ -1,4 +1,4 @@
-// Bodies that are wrong in many places, or hold more than they may.
+// Bodies with many errors, and bodies with too many values.
 
 import t from 'tap';
 import Type from 'typebox';

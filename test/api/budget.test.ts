@@ -1,4 +1,4 @@
-// Lists in answers: each has a bound of its own, or the answer is made in turns within a budget.
+// Lists in answers: each has its own limit, or the answer is made in turns within a budget.
 import t from 'tap';
 import { budgetOf } from '../../src/api/budget.ts';
 import { limits } from '../../src/api/limits.ts';

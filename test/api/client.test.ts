@@ -1,4 +1,4 @@
-// The typed client against the server made from the same declarations.
+// The typed client against the server, both made from the same declarations.
 import t from 'tap';
 import { undiciClient } from '../../src/adapters/http/undici.ts';
 import { client, RefusedError } from '../../src/api/client.ts';

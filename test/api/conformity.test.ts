@@ -1,7 +1,7 @@
-// Row R8 of the reliability goals: every documented operation is called with arguments made from its
-// own description. Whatever comes back is what the description says, fields that it does not name
-// change nothing, and values of a wrong type are refused with an error of the catalogue.
-// CONFORMITY_CASES sets how many calls of each kind an operation gets.
+// Row R8 of the reliability goals: every documented operation is called with arguments made from
+// its own description. Every answer follows the description, undescribed fields have no effect, and
+// values of a wrong type are refused with an error of the catalogue. CONFORMITY_CASES sets how many
+// calls of each kind an operation gets.
 import fc from 'fast-check';
 import t from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';

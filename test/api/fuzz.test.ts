@@ -1,5 +1,5 @@
-// Whatever is sent to whatever path: an answer, never one that says the node failed (row R7 of the
-// goals; FUZZ_REQUESTS makes it long).
+// Any request to any path gets an answer, and never one that reports a failure of the node (row R7
+// of the goals; FUZZ_REQUESTS makes it long).
 import fc from 'fast-check';
 import t from 'tap';
 import { Rng } from '../generators/random.ts';

@@ -1,4 +1,5 @@
-// Bodies of many megabytes: read in turns where that takes long, and no more at once than may be held.
+// Bodies of many megabytes: read in turns where that takes long, with a limit on their total size
+// in memory.
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { limits } from '../../src/api/limits.ts';

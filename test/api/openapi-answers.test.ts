@@ -1,6 +1,6 @@
 /**
- * What the node answers is what its interface description says: every route is called on a node
- * whose chain has something of everything, and each answer is held to the schema of the document.
+ * Answers follow the interface description: every route is called on a node whose chain has objects
+ * of every kind, and each answer is checked against the schema of the document.
  */
 import t, { type Test } from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';

@@ -1,4 +1,5 @@
-// The interface description: complete, sound, and shown by a page that needs nobody else.
+// The interface description: complete, valid, and shown by a page that loads nothing from other
+// hosts.
 import { Script } from 'node:vm';
 import t from 'tap';
 import { createApi } from '../../src/api/api.ts';

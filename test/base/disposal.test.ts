@@ -1,4 +1,4 @@
-// The stack of what has started.
+// The stack of started services.
 import t from 'tap';
 import { Disposal, DisposalError, DisposedError } from '../../src/base/disposal.ts';
 import { StartError } from '../../src/base/start-error.ts';

@@ -1,4 +1,5 @@
-// JSON with long integers: the same as the runtime's own parser, but exact, bounded in depth.
+// JSON with long integers: the results of the runtime's own parser, but exact, and with limited
+// depth.
 import fc from 'fast-check';
 import t from 'tap';
 import { DEPTH_MAX, parse, stringify, TooManyValues } from '../../src/base/json.ts';

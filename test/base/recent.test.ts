@@ -1,4 +1,4 @@
-/** Memories of what happened lately: bounded, and in no way slower when full. */
+/** Memories of recent entries: bounded, and no slower when full. */
 import t from 'tap';
 import { Recent } from '../../src/base/recent.ts';
 import { createRecentSet } from '../../src/base/recent-set.ts';

@@ -1,4 +1,4 @@
-/** Long work in pieces, and what has its turn in between. */
+/** Long work in pieces, and the work that runs in between. */
 import t from 'tap';
 import { createTurns } from '../../src/base/turns.ts';
 

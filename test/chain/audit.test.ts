@@ -1,4 +1,4 @@
-/** The check of sums notices whatever makes or loses something. */
+/** The check of sums detects every change that makes or loses value. */
 import t from 'tap';
 import { Ahead } from '../../src/chain/ahead.ts';
 import { auditChain, brokenByBlock, initialBalance } from '../../src/chain/audit.ts';

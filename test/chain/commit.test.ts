@@ -1,4 +1,4 @@
-// A commit in flight: readers see the old head until it has landed, and nothing of it if it fails.
+// A commit in progress: readers see the old head until it is on disk, and none of it if it fails.
 import t, { type Test } from 'tap';
 import type { Block } from '../../src/block/block.ts';
 import { decodeBlock } from '../../src/block/block.ts';

@@ -1,5 +1,5 @@
-// A node that dies at any step of a commit, of one block or of a reorganisation, and starts again on
-// what the store has.
+// A node that dies at any step of a commit, of one block or of a reorganisation, and starts again
+// on the remaining store.
 
 import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';

@@ -1,4 +1,4 @@
-// Votes for features: windows, approval, activation, and what clients are told.
+// Votes for features: windows, approval, activation, and the answers to clients.
 import fc from 'fast-check';
 import t from 'tap';
 import {

@@ -1,5 +1,5 @@
 // Reorganisation at the level of the chain: scenarios 28, 29 and 39–48 as far as they need no
-// network. Two or more chains of one network share a past and then grow apart.
+// network. Two or more chains of one network share a past and then diverge.
 
 import t, { type Test } from 'tap';
 import { equal } from '../../src/base/bytes.ts';

@@ -1,7 +1,7 @@
 /**
- * Random histories of valid blocks of all types with random rollbacks. What a chain once was it is
- * again, byte for byte, after what came later is taken back; and a node that saw only the blocks
- * that stayed has the same rows (row R19 of the goals in short form; ROLLBACK_FORKS makes it long).
+ * Random histories of valid blocks of all types with random rollbacks. After a rollback the rows
+ * are, byte for byte, those of the earlier height. A node that saw only the remaining blocks has
+ * the same rows (row R19 of the goals in short form; ROLLBACK_FORKS makes it long).
  */
 
 import { createHash } from 'node:crypto';

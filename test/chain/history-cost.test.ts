@@ -1,6 +1,6 @@
 /**
- * What questions about the past cost: rows read from the store, counted. A chain ten times as long
- * must answer for the same price (docs/architecture.md, "Questions about the past").
+ * The cost of questions about the past, in rows read from the store. A chain that is ten times as
+ * long must answer at the same cost (docs/architecture.md, "Questions about the past").
  */
 import t from 'tap';
 import type { Store, StoreView } from '../../src/base/ports.ts';

@@ -1,4 +1,4 @@
-/** Every verdict of the generator, by a chain that takes nothing but bytes. */
+/** Every verdict of the generator, reached by a chain that receives only bytes. */
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { decodeBlock } from '../../src/block/block.ts';

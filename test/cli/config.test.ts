@@ -1,4 +1,4 @@
-// config check|show|explain, api-key hash (scenario 110) and the texts of a start that fails.
+// config check|show|explain, api-key hash (scenario 110) and the texts of a failed start.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

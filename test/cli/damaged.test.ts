@@ -1,6 +1,7 @@
-// Row R17 of the reliability goals: a node whose configuration or keystore is damaged does not start
-// but says what is wrong, names the file, and ends with a documented code; nobody sees a stack trace.
-// DAMAGED_CASES sets how many damaged configurations there are, and a fifth as many keystores.
+// Row R17 of the reliability goals: a node whose configuration or keystore is damaged does not
+// start. It reports the error, names the file, and ends with a documented code, without a stack
+// trace. DAMAGED_CASES sets how many damaged configurations there are, and a fifth as many
+// keystores.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The account generator and its relatives, on real files with the real derivation.
+// The account generator and related commands, on real files with the real key derivation.
 
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// bin/platform-node of a checkout: wherever it is called from, and whatever Node the machine has.
+// bin/platform-node of a checkout: called from any folder, with any Node on the machine.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

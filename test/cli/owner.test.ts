@@ -1,4 +1,4 @@
-// A start whose owner key cannot be had: scenario 8, distinct errors and exit codes.
+// A start without access to the owner's key: scenario 8, distinct errors and exit codes.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-// What commands pass on to each other: failures in their place, stdin, JSON, and the keys of a node.
+// Commands in pipelines: failures at the place of their input, stdin, JSON, and the keys of a node.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Policies and confidential data from the command line, on a node that runs.
+// Policies and confidential data from the command line, on a running node.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-// The storage that a configuration asks for, and that no other vendor's library is loaded.
+// The storage that a configuration names; no library of another vendor is loaded.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What a node says at its start: its settings, and what its owner lacks.
+// The screen of a node at its start: its settings, and what its owner still needs.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

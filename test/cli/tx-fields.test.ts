@@ -1,5 +1,5 @@
-// The flags of `tx send`: what other libraries put into a transaction, written as flags, gives the
-// bytes that they signed.
+// The flags of `tx send`: the values that other libraries put into a transaction, written as flags,
+// give the bytes that these libraries signed.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';

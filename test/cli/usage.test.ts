@@ -1,4 +1,4 @@
-// Usage and exit codes of the command line, and what commands load.
+// Usage and exit codes of the command line, and the modules that commands load.
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Numbers and texts: exact both ways, and the reasons that clients know for what they are not. */
+/** Numbers and texts: exact in both directions, and refused with the reasons that clients know. */
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** Codecs made of codecs: paths of errors, canonical flags, bounds, and nothing read beyond them. */
+/** Codecs made of codecs: paths of errors, canonical flags, limits, and no reading beyond them. */
 import t from 'tap';
 import { apiError } from '../../src/base/errors.ts';
 import { type Codec, CodecError, Reader, Writer } from '../../src/codec/codec.ts';

@@ -1,4 +1,4 @@
-/** What every family of cryptography must do (src/crypto/family.ts), run against each of them. */
+/** Requirements for every cryptography family (src/crypto/family.ts), run against each of them. */
 import type { Test } from 'tap';
 import { concat, utf8 } from '../../src/base/bytes.ts';
 import { DIGEST_BYTES, SIGNATURE_BYTES } from '../../src/base/sizes.ts';

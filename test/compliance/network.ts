@@ -1,4 +1,4 @@
-/** What every Network must do (src/base/network.ts), run against each implementation. */
+/** Requirements for every Network (src/base/network.ts), run against each implementation. */
 import type { Test } from 'tap';
 import {
   MalformedStream,

@@ -1,4 +1,4 @@
-/** What every PrivateStore must do (src/base/private-store.ts), run against each vendor. */
+/** Requirements for every PrivateStore (src/base/private-store.ts), run against each vendor. */
 import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
 import { base58 } from '../../src/base/base58.ts';

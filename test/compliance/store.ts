@@ -1,4 +1,4 @@
-/** What every Store must do (src/base/ports.ts), run against each implementation. */
+/** Requirements for every Store (src/base/ports.ts), run against each implementation. */
 import fc from 'fast-check';
 import type { Test } from 'tap';
 import type { Store, StoreView, StoreWrite } from '../../src/base/ports.ts';

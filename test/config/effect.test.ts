@@ -1,4 +1,4 @@
-// A setting is read by something, or says that it is not.
+// Every setting is read by some code, or its documentation says that it has no effect.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-// The genesis section: its rules (scenarios 2 and 3) and the signing of a text in place.
+// The genesis section: its rules (scenarios 2 and 3) and signing inside the text of a file.
 import fc from 'fast-check';
 import t from 'tap';
 import { parseHoconText } from '../../src/adapters/hocon.ts';

@@ -1,4 +1,4 @@
-// The HOCON adapter: what it reads, and that a file can execute nothing.
+// The HOCON adapter: accepted input, and that a file cannot execute code.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-// Values of settings: what is taken, what is refused.
+// Values of settings: accepted and refused ones.
 import t from 'tap';
 import {
   amount,

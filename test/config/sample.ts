@@ -1,4 +1,4 @@
-// A small valid configuration and a way to read texts as if they were files.
+// A small valid configuration, and a way to read texts as files.
 import { parseHoconText } from '../../src/adapters/hocon.ts';
 import { ConfigError } from '../../src/node/config/problems.ts';
 import { type ConfigInput, type ConfigResult, readConfig } from '../../src/node/config/read.ts';

@@ -1,5 +1,5 @@
-// A chain of headers under a consensus, without transactions: what the tests of consensus need of
-// the rest of a node.
+// A chain of headers under a consensus, without transactions. It replaces the rest of a node in the
+// tests of consensus.
 
 import type { ConsensusData } from '../../src/block/header.ts';
 import type { BanHistory } from '../../src/consensus/ban-history.ts';

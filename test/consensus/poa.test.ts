@@ -1,4 +1,4 @@
-// Rounds, turns and the rules a block of proof of authority must keep.
+// Rounds, turns and the rules for blocks under proof of authority.
 import fc from 'fast-check';
 import t from 'tap';
 import { genesisTransactions } from '../../src/block/genesis.ts';

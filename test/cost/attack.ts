@@ -1,4 +1,4 @@
-/** One way to make a node work as much as its budgets allow, or to ask for more than that. */
+/** One way to make a node work as much as its budgets allow, or to request more than that. */
 import type { Target } from './target.ts';
 
 export interface Attack {

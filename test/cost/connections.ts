@@ -1,4 +1,4 @@
-/** What connections can do besides sending whole requests: be many, be slow, never read. */
+/** What connections can do apart from sending complete requests: be many, be slow, never read. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Attack, tally } from './attack.ts';

@@ -1,8 +1,8 @@
 /**
- * What one request, one connection, one peer may cost: every declared route and every declared
- * message between nodes gets the worst that its budget allows and one step beyond, over one
- * connection or stream and over many; connections misbehave, and so do a member of a policy and a
- * time server. A good client in a process of its own tells how long the node kept it waiting meanwhile.
+ * The cost of one request, one connection, one peer. Every declared route and every declared
+ * message between nodes gets the costliest input that its budget allows, and one step more, over
+ * one connection or stream and over many. Connections misbehave, and so do a member of a policy and
+ * a time server. An honest client in a separate process reports how long the node kept it waiting.
  *
  * The short form asserts answers, liveness and memory. COST=full (npm run test:cost) prints the table
  * of docs/reliability.md with a verdict on each row: at most 100 ms and 64 MiB, and no round of the miner

@@ -1,4 +1,6 @@
-/** Sends a message to a node again and again, over one stream or many, as fast as it takes them. */
+/**
+ * Sends a message to a node repeatedly, over one stream or many, as fast as the node accepts it.
+ */
 import { concat } from '../../src/base/bytes.ts';
 import type { PeerStream } from '../../src/base/network.ts';
 import type { AttackingPeer } from './peer.ts';

@@ -1,4 +1,4 @@
-/** For every protocol between nodes: the message that costs most of those its budget allows. */
+/** For every protocol between nodes: the costliest message that its budget allows. */
 import { randomBytes } from 'node:crypto';
 import { systemRandom } from '../../src/adapters/system.ts';
 import { base58 } from '../../src/base/base58.ts';

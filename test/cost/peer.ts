@@ -1,4 +1,4 @@
-/** A registered node in the hands of an attacker: its handshake is real, and nothing after it. */
+/** A registered node controlled by an attacker: its handshake is real, and nothing after it. */
 import { generateKeyPair } from '@libp2p/crypto/keys';
 import { libp2pNetwork } from '../../src/adapters/libp2p/transport.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';

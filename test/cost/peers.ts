@@ -1,4 +1,7 @@
-/** For every declared message between nodes: the worst that its budget allows, and one step beyond. */
+/**
+ * For every declared message between nodes: the costliest form that its budget allows, and one step
+ * more.
+ */
 import { networkBudgets } from '../../src/network/messages/message-budgets.ts';
 import { REQUEST_HEAD_BYTES } from '../../src/network/sessions/requests.ts';
 import { privacyBudgets } from '../../src/privacy/privacy-budgets.ts';

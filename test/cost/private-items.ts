@@ -1,4 +1,6 @@
-/** What a member of a policy can do to another: ask for its data again and again, or fill its disk. */
+/**
+ * Attacks of a member of a policy on another: repeated requests for its data, and filling its disk.
+ */
 import { randomBytes } from 'node:crypto';
 import { systemRandom } from '../../src/adapters/system.ts';
 import { base58 } from '../../src/base/base58.ts';

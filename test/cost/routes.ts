@@ -1,4 +1,4 @@
-/** For every declared route: the worst that its budget allows, and one step beyond. */
+/** For every declared route: the costliest request that its budget allows, and one step more. */
 import { budgetOf } from '../../src/api/budget.ts';
 import { type AnyRoute, pathNames } from '../../src/api/route.ts';
 import { routes } from '../../src/api/routes/index.ts';

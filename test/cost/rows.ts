@@ -1,7 +1,7 @@
 /**
- * The attacks that held up or ended nodes before the budgets, by number; those with pipelines and
- * unfinished bodies (2 and 3) stand in connections.ts, those with confidential data (the end of 9,
- * and 10) in private-items.ts.
+ * The attacks that delayed or ended nodes before there were budgets, by number. Those with
+ * pipelines and unfinished bodies (2 and 3) are in connections.ts, those with confidential data
+ * (the end of 9, and 10) in private-items.ts.
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

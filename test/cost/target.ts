@@ -1,4 +1,4 @@
-/** The node that is attacked: a process of its own with a chain that has long lists to show. */
+/** The attacked node: a separate process with a chain that has long lists. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * Three time servers in a process of their own, so that an attack which keeps its program busy does
- * not delay their answers. Tells their places first; each message makes one of them lie.
+ * Three time servers in a separate process, so that a busy attacker does not delay their answers.
+ * The process first reports their addresses; each message makes one of them lie.
  */
 import { timeServer } from '../adapters/time-server.ts';
 

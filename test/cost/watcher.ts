@@ -1,6 +1,6 @@
 /**
- * A good client in a process of its own: asks for the height again and again, and tells on demand
- * how long the longest answer took since it was asked before.
+ * An honest client in a separate process. It requests the height repeatedly, and reports on demand
+ * the longest answer time since the last report.
  */
 const PAUSE_MS = 5;
 const url = `${process.argv[2]}/blocks/height`;

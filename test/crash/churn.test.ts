@@ -1,7 +1,7 @@
 /**
- * Four real processes under 200 transactions a second while one after the other is killed and
- * started again, and the network falls apart in between: they end on one state, and what was
- * acknowledged is in the chain or has a recorded refusal. CHURN_SECONDS sets how long.
+ * Four real processes under 200 transactions a second. One after the other is killed and started
+ * again, and the network is divided in between. They end on one state, and every acknowledged
+ * transaction is in the chain or has a recorded refusal. CHURN_SECONDS sets the duration.
  */
 import t from 'tap';
 import { createSenders } from '../../bench/transfers/senders.ts';

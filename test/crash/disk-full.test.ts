@@ -1,6 +1,7 @@
-// Row R14 of the reliability goals: a node whose disk is full refuses what it cannot keep, with
-// status 503, goes on answering, and works again as soon as there is space, without any repair.
-// The disk is a small file system in memory, which only root can mount: others skip it.
+// Row R14 of the reliability goals: a node whose disk is full refuses transactions that it cannot
+// store, with status 503, and keeps answering reads. It works again as soon as there is space,
+// without repair. The disk is a small file system in memory, which only root can mount; for other
+// users the test is skipped.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

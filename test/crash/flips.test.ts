@@ -1,6 +1,6 @@
 // Row R15 of the reliability goals: one bit of a stored chain is flipped while the node is stopped.
-// Either the next start finds it, and the rebuilt chain is that of before, or nothing that could be
-// read has changed. FLIPS sets how many, FLIPS_REBUILT how many of those found are also rebuilt.
+// Either the next start finds it and the rebuilt chain equals the old one, or no readable row has
+// changed. FLIPS sets the number of flips, FLIPS_REBUILT how many of those found are also rebuilt.
 import {
   copyFileSync,
   mkdirSync,

@@ -1,6 +1,6 @@
-// An import of a long chain that is killed in the middle, several times, goes on where its last
-// commit was and ends with the state of the chain that the file was made from.
-// IMPORT_TXS sets how many transactions, IMPORT_KILLS how often.
+// An import of a long chain that is killed in the middle, several times, continues after its last
+// commit and ends with the state of the exported chain. IMPORT_TXS sets the number of transactions,
+// IMPORT_KILLS that of the kills.
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';

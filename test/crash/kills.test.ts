@@ -1,6 +1,6 @@
 // Rows R1 and R3 of the reliability goals: a real node under 500 transactions a second is killed at
-// random moments and started again on the same folder. Nothing that it had promised may be gone,
-// and its state must be that of a clean replay of its blocks. CRASH_KILLS sets how often.
+// random moments and started again on the same folder. No promised data may be lost, and its state
+// must equal that of a clean replay of its blocks. CRASH_KILLS sets the number of kills.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

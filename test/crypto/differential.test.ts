@@ -1,5 +1,5 @@
-// libsodium and the reference give one verdict on everything that implementations of Ed25519 are
-// known to disagree about.
+// libsodium and the reference give the same verdict on all inputs on which implementations of
+// Ed25519 are known to disagree.
 import { ed25519 } from '@noble/curves/ed25519.js';
 import sodium from 'sodium-native';
 import t from 'tap';

@@ -1,4 +1,4 @@
-// Each family does what the rest of the node takes for granted, and is chosen as the setting says.
+// Each family does what the rest of the node relies on, and the setting selects it.
 import t from 'tap';
 import { availableFamilies, configuredFamily, createFamily } from '../../src/crypto/families.ts';
 import { familyCompliance } from '../compliance/family.ts';

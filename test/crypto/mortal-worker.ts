@@ -1,4 +1,4 @@
-/** A verification thread that obeys messages which tell it to die; everything else is valid. */
+/** A verification thread that dies on certain messages; it finds everything else valid. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import {

@@ -1,4 +1,6 @@
-/** Typed reading of test/vectors/crypto.json, made with client libraries of the network. */
+/**
+ * Typed access to test/vectors/crypto.json, which was made with client libraries of the network.
+ */
 import { readFileSync } from 'node:fs';
 
 export interface KeyVector {

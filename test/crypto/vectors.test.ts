@@ -1,4 +1,4 @@
-// The international family against what client libraries of the network computed.
+// The international family against results of client libraries of the network.
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { fromUtf8 } from '../../src/base/bytes.ts';

@@ -1,6 +1,6 @@
 /**
- * A real Chromium without a window, spoken to over its own debugging protocol: enough to open pages,
- * press keys and look at what came out, and no package is needed for it.
+ * A real Chromium without a window, controlled over its debugging protocol without a package. It
+ * can open pages, press keys and read the result.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { temporaryFolder } from './dev-node.ts';

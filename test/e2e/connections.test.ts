@@ -1,6 +1,6 @@
 /**
- * A node with very many connections that do nothing (row R13 of the goals): half-open ones of peers,
- * idle ones and slow bodies over HTTP. CONNECTIONS_SHARE=1 is the full form.
+ * A node with very many idle connections (row R13 of the goals): half-open ones of peers, idle ones
+ * and slow bodies over HTTP. CONNECTIONS_SHARE=1 is the full form.
  */
 import { connect, type Socket } from 'node:net';
 import t from 'tap';

@@ -1,4 +1,6 @@
-/** A bit of a stored block is flipped while its node is stopped: its peer gives the block again. */
+/**
+ * A bit of a stored block is flipped while its node is stopped; a peer supplies the block again.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

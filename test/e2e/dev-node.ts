@@ -1,6 +1,6 @@
 /**
- * A real node for the end-to-end tests: `platform-node dev` or `platform-node start` in a process
- * of its own, on a folder and a port that nobody else has.
+ * A real node for the end-to-end tests: `platform-node dev` or `platform-node start` in a separate
+ * process, with its own folder and port.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

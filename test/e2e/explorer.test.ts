@@ -1,4 +1,4 @@
-// The explorer in a real browser, on a real node: what a reader sees, presses and is told.
+// The explorer in a real browser, on a real node: its pages, its keys and its messages.
 import t, { type Test } from 'tap';
 import { leftOut } from '../left-out.ts';
 import { chromium, openPage, type Page, type PageOptions } from './browser.ts';

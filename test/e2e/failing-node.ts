@@ -1,4 +1,4 @@
-/** A node in a process of its own, one service of which throws when it has started. */
+/** A node in a separate process, one service of which throws after it has started. */
 import { loadConfig } from '../../src/cli/config-file.ts';
 import { exitCodeFor } from '../../src/cli/failure.ts';
 import { runNode } from '../../src/cli/run-node.ts';

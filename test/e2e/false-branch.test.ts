@@ -1,4 +1,4 @@
-/** Real processes and a member that lies to them: a branch that looks better and is not valid. */
+/** Real processes and a lying member: its branch looks better but is invalid. */
 import { generateKeyPair } from '@libp2p/crypto/keys';
 import t from 'tap';
 import { libp2pNetwork } from '../../src/adapters/libp2p/transport.ts';

@@ -1,4 +1,6 @@
-/** What a process does when the network activates a feature that this release does not know. */
+/**
+ * What a process does when the network activates a feature that this release does not implement.
+ */
 import t from 'tap';
 import { networkFolder } from './network-folder.ts';
 import { startCommand } from './process.ts';

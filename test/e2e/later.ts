@@ -1,4 +1,4 @@
-/** What tests skip for now → the issue that makes it possible. */
+/** Tests that are skipped for now → the issue that makes them possible. */
 export const later = {
   network: 'issue 4, network of nodes',
   scripts: 'the issue of scripts',

@@ -1,5 +1,6 @@
-// Row R23 of the reliability goals with real processes: what cannot start ends the node with one line that
-// names the part, the setting and the remedy; nothing is left running, and the store stays as it was.
+// Row R23 of the reliability goals with real processes: a part that cannot start ends the node with
+// one line that names the part, the setting and the remedy. No process is left running, and the
+// store is unchanged.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Clients that keep a node busy and remember what it has acknowledged. */
+/** Clients that keep a node busy and record its acknowledgements. */
 import { transfer } from '@waves/waves-transactions';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { DevNode } from './dev-node.ts';

@@ -1,4 +1,4 @@
-/** Blocks of a network of processes that the test makes itself, since it has the keys of all. */
+/** Blocks of a network of processes that the test makes itself, because it has all keys. */
 import { cpSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';

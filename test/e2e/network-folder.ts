@@ -1,6 +1,6 @@
 /**
  * Folders of small networks for the tests of `platform-node start`: accounts, a keystore that opens
- * quickly, a configuration that is signed by the real command.
+ * quickly, a configuration signed by the real command.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * Row R4 of the reliability goals with real processes and sockets: partitions of every kind, at
- * random, and one chain after each of them. PARTITIONS sets how many, PARTITIONS_SEED which.
+ * random, and one chain after each of them. PARTITIONS sets their number, PARTITIONS_SEED the seed.
  */
 import t from 'tap';
 import { Rng } from '../generators/random.ts';

@@ -1,6 +1,6 @@
 /**
  * Confidential data between four real processes, with proxies that see every byte between them:
- * members of a policy have them, and nobody else ever does.
+ * members of a policy get them, and no other node ever does.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

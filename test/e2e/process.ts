@@ -1,6 +1,6 @@
 /**
- * Runs the `platform-node` command as a process of its own and ends it with the test, whatever
- * happens. Nothing here sleeps: every wait is for a line, an exit or a deadline.
+ * Runs the `platform-node` command as a separate process and ends it with the test in any case.
+ * Nothing here sleeps: every wait is for a line, an exit or a deadline.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

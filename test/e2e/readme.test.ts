@@ -1,4 +1,4 @@
-/** The commands of the README do what it says, line by line, as somebody would paste them. */
+/** The commands of the README do what it says, line by line, as a user would paste them. */
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

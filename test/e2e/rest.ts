@@ -1,4 +1,4 @@
-/** The REST interface of a running node, as the tests speak with it. */
+/** The REST interface of a running node, for the tests. */
 import { isObject, type JsonObject, parse, stringify } from '../../src/base/json.ts';
 import { eventually } from './process.ts';
 

@@ -1,4 +1,4 @@
-/** Documentation as somebody follows it: the lines of its shell blocks, pasted into a shell. */
+/** Documentation as a user follows it: the lines of its shell blocks, pasted into a shell. */
 import { spawn } from 'node:child_process';
 import { childEnvironment } from '../child-environment.ts';
 

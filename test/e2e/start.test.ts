@@ -1,4 +1,4 @@
-/** What `platform-node start` makes of a folder: scenarios "Genesis and start" of scenarios.md. */
+/** What `platform-node start` does with a folder: scenarios "Genesis and start" of scenarios.md. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A node that begins with nothing among real processes with a long chain. */
+/** An empty node among real processes with a long chain. */
 import t from 'tap';
 import type { Block } from '../../src/block/block.ts';
 import { madeChain, putBlocks } from './made-chain.ts';

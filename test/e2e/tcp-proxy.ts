@@ -1,6 +1,7 @@
 /**
- * A TCP proxy that can be a bad network: bytes of a direction flow, flow late, or wait. What waits
- * arrives when the direction opens again, ends of connections too, as with a real partition.
+ * A TCP proxy that can act as a bad network: in each direction bytes flow, flow late, or wait.
+ * Waiting bytes and ends of connections arrive when the direction opens again, as with a real
+ * partition.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 

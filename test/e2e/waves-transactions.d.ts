@@ -1,5 +1,5 @@
 /**
- * The little of @waves/waves-transactions that the tests call. Its own declarations re-export
+ * The functions of @waves/waves-transactions that the tests call. Its own declarations re-export
  * TypeScript sources, which the compiler would check by the rules of this project.
  */
 export interface SignedTransaction {

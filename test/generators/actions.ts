@@ -1,7 +1,7 @@
 /**
  * Transactions of every type that a block may hold, made for a chain of the chain harness: mostly
- * ones that its rules accept. What a scene knows may have been rolled back meanwhile, so whoever
- * uses them tries them and leaves out what is refused.
+ * ones that its rules accept. Objects that a scene knows may have been rolled back meanwhile, so
+ * the caller tries the transactions and leaves out the refused ones.
  */
 import { base58 } from '../../src/base/base58.ts';
 import { orderFromJson } from '../../src/tx/fields/order.ts';

@@ -1,10 +1,10 @@
 /**
- * Blocks with the verdict that every node must come to: a chain that grows by valid blocks of all
- * types, and before each of them others on the same parent that break one rule.
+ * Blocks with the verdict that every node must reach: a chain that grows by valid blocks of all
+ * types, and before each of them other blocks on the same parent, each of which breaks one rule.
  *
- * Invariants: the verdict is written down here or in faults.ts and never asked of the code under
- * test; the valid block comes last, so that whoever has followed the sequence stands at its parent
- * for all of them; the same seed gives the same sequence.
+ * Invariants: the verdict is written here or in faults.ts and never taken from the code under test;
+ * the valid block comes last, so that a node that follows the sequence has the parent of all of
+ * them as its head; the same seed gives the same sequence.
  */
 
 import { ApiError } from '../../src/base/errors.ts';

@@ -1,7 +1,7 @@
 /**
- * The largest, the smallest and the one-too-large of every member of a transaction in JSON. Nothing
- * here knows a type: the limits are found by asking the declarations what they accept, starting from
- * a good transaction.
+ * The largest, the smallest and the one-too-large of every member of a transaction in JSON. This
+ * file contains no transaction types: it finds the limits by testing what the declarations accept,
+ * starting from a valid transaction.
  */
 import { parse, stringify } from '../../src/base/json.ts';
 import { base58, base64, hex } from '../../src/codec/text.ts';

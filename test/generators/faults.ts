@@ -1,6 +1,6 @@
 /**
- * Transactions that a block must not hold, each with what is said against it. They are good in all
- * respects but one, so that the verdict is about that one.
+ * Transactions that a block must not hold, each with the reason. Each has exactly one fault, so
+ * that the verdict is about that fault.
  */
 import { base58 } from '../../src/base/base58.ts';
 import { orderFromJson } from '../../src/tx/fields/order.ts';

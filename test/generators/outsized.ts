@@ -1,4 +1,4 @@
-/** Good transactions in which one member is as large or as small as its declaration allows. */
+/** Valid transactions in which one member is as large or as small as its declaration allows. */
 import { equal } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { parse, stringify } from '../../src/base/json.ts';

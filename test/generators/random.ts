@@ -1,4 +1,4 @@
-/** Repeatable randomness for tests: a failure is found again by its seed. */
+/** Repeatable randomness for tests: the seed reproduces a failure. */
 
 /** Mulberry32: 32 bits of state, good enough to pick test values. */
 export class Rng {

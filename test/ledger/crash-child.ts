@@ -1,4 +1,4 @@
-/** Writes until it is killed; prints what has been acknowledged. Started by the crash tests. */
+/** Writes until it is killed; prints what has been acknowledged. The crash tests start it. */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { openJournal } from '../../src/adapters/journal.ts';

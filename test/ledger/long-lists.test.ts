@@ -1,4 +1,5 @@
-// Lists of the state that may be long: read and sorted in steps, so that answers give way to others.
+// Lists of the state that may be long: read and sorted in steps, so that answers yield to other
+// work.
 import t from 'tap';
 import { inOneGo } from '../../src/base/turns.ts';
 import { createHead } from '../../src/ledger/head.ts';

@@ -1,4 +1,4 @@
-/** What is left after kill -9: a commit boundary, and every acknowledged record. */
+/** The content after kill -9: a commit boundary, and every acknowledged record. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

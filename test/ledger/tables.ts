@@ -1,4 +1,4 @@
-/** Tables and a chain of the ledger tests' own. */
+/** Tables and a chain for the ledger tests. */
 import { createHash } from 'node:crypto';
 import type { ChainScheme, Codec } from '../../src/codec/codec.ts';
 import { bytesTail, fixed, type KeyPart, tuple, u32Key } from '../../src/ledger/key-codecs.ts';

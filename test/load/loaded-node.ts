@@ -1,6 +1,6 @@
 /**
- * A real node of one miner, accounts that can send it more than it takes, and what can be seen of it
- * from outside: blocks, memory, descriptors, how late its timers are.
+ * A real node with one miner, accounts that can overload it, and its readings from outside: blocks,
+ * memory, descriptors, delay of timers.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * The process of mad-peers.ts: connects to the port for peers again and again, begins as a node does,
- * and goes on with noise, with frames of the protocol that are cut or changed, or with nothing.
+ * The process of mad-peers.ts: connects to the port for peers repeatedly, begins as a node does,
+ * and continues with random bytes, with shortened or changed frames of the protocol, or with
+ * silence.
  */
 import { connect } from 'node:net';
 import { Rng } from '../generators/random.ts';

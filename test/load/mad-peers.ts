@@ -1,4 +1,4 @@
-/** Strangers who send anything to the port for peers, from a process of their own. */
+/** Unknown hosts that send any bytes to the port for peers, from a separate process. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../child-environment.ts';

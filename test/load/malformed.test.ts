@@ -1,7 +1,7 @@
 /**
- * Row R7 of the goals: what a good client notices while others send malformed requests, as many as
- * the node answers, and anything at all to the port for peers. The long form prints how much slower
- * its slowest answers become; MALFORMED_SECONDS says how long each part lasts.
+ * Row R7 of the goals: the effect on an honest client while others send malformed requests, as many
+ * as the node answers, and any bytes to the port for peers. The long form prints how much slower
+ * its slowest answers become; MALFORMED_SECONDS sets the duration of each part.
  */
 import fc from 'fast-check';
 import t from 'tap';

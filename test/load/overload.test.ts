@@ -1,7 +1,8 @@
 /**
- * Row R12 of the goals: four times as many transfers as the node can take. The excess is refused at
- * once with an error that says so, what is acknowledged gets into blocks, reads are answered, and
- * every round has its block. The long form prints what was reached; OVERLOAD_SECONDS says how long.
+ * Row R12 of the goals: four times as many transfers as the node can process. The excess is refused
+ * at once with an error for overload, acknowledged transfers get into blocks, reads are answered,
+ * and every round has its block. The long form prints the figures; OVERLOAD_SECONDS sets the
+ * duration.
  */
 import t from 'tap';
 import { startHttpLoad } from '../../bench/load/http.ts';

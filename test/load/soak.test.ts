@@ -1,7 +1,7 @@
 /**
- * Row R11 of the goals: half of what the node can take, for long. Its memory does not grow, neither
- * does the number of its descriptors, and its event loop stays free. SOAK_SECONDS says how long; the
- * short form shows that the program works and that descriptors come back.
+ * Row R11 of the goals: half of the node's maximum load for a long time. Neither its memory nor the
+ * number of its descriptors grows, and its event loop stays responsive. SOAK_SECONDS sets the
+ * duration; the short form shows that the program works and that descriptors are released.
  */
 import t from 'tap';
 import { startHttpLoad } from '../../bench/load/http.ts';

@@ -1,6 +1,7 @@
 /**
- * The process of transfers.ts: posts transfers at a fixed rate, whatever the answers take. A request
- * that was refused with 503 is sent again, as its client would; the rate counts it like any other.
+ * The process of transfers.ts: posts transfers at a fixed rate, however long the answers take. A
+ * request refused with 503 is sent again, as a client would do; it counts for the rate like any
+ * other.
  */
 import { connect, type Socket } from 'node:net';
 import { answerLength } from '../../bench/load/answers.ts';

@@ -1,4 +1,4 @@
-/** Transfers from a process of its own, at a rate that the answers do not slow down. */
+/** Transfers from a separate process, at a rate that the answers do not slow down. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../child-environment.ts';

@@ -1,9 +1,10 @@
 /**
- * Row R22 of the goals: forks of depth 1 to 100 whose losing side has transactions that build on one
- * another: transfers of what came in blocks before, aliases, assets, leases, policies with data.
- * Nothing that the losing node has acknowledged is lost: all of it is in the winning chain in the
- * end, but for what spends the same funds as that chain, which leaves with its reason. Some of the
- * nodes die in the middle and come back with their journal. REORGANISATIONS makes it long.
+ * Row R22 of the goals: forks of depth 1 to 100 whose losing side has transactions that build on
+ * one another: transfers of funds received in earlier blocks, aliases, assets, leases, policies
+ * with data. No transaction that the losing node has acknowledged is lost: in the end all are in
+ * the winning chain, except those that spend the same funds as that chain, which leave with a
+ * reason. Some of the nodes die in the middle and come back with their journal. REORGANISATIONS
+ * makes it long.
  */
 
 import t from 'tap';

@@ -1,4 +1,5 @@
-// A slot that was armed is looked at again when it comes: both may lie far apart.
+// A slot is checked again when it begins, because much time may have passed since its timer was
+// set.
 import t from 'tap';
 import type { Slot } from '../../src/consensus/consensus.ts';
 import { createMiner, type MinerPorts } from '../../src/miner/miner.ts';

@@ -1,4 +1,6 @@
-/** Claims a turn as the miner does, says so, and waits to be killed before anything is broadcast. */
+/**
+ * Claims a turn as the miner does, reports it, and waits to be killed before anything is broadcast.
+ */
 import { openJournal } from '../../src/adapters/journal.ts';
 import { createUsedTurns } from '../../src/miner/used-turns.ts';
 import { quiet } from '../chain/chain-harness.ts';

@@ -1,4 +1,4 @@
-// The turns that a miner has used are on disk before it signs, and are known to its next life.
+// The turns that a miner has used are on disk before it signs, and are known after its next start.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What spreads of a miner that signs many blocks in one turn.
+// What the network relays of a miner that signs many blocks in one turn.
 import t from 'tap';
 import { blockProtocols, compactHeaderBytes } from '../../src/network/messages/block-messages.ts';
 import { payment, scheme } from '../chain/chain-harness.ts';

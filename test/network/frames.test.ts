@@ -1,6 +1,6 @@
 /**
- * Random and mutated frames against every codec and every protocol (row R7 of the goals): nothing but
- * CodecError is thrown, nothing grows, and who sends them is dropped. FUZZ_FRAMES makes it long.
+ * Random and mutated frames against every codec and every protocol (row R7 of the goals): only
+ * CodecError is thrown, no memory grows, and the sender is disconnected. FUZZ_FRAMES makes it long.
  */
 import { generateKeyPair } from '@libp2p/crypto/keys';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** Valid messages of every protocol between nodes, and what becomes of them in wrong hands. */
+/** Valid messages of every protocol between nodes, and their mutations. */
 import { decodeBlock } from '../../src/block/block.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import * as blocks from '../../src/network/messages/block-messages.ts';

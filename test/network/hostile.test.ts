@@ -1,4 +1,7 @@
-/** Scenario 102, over real connections: strangers who are slow, silent, too large or mad. */
+/**
+ * Scenario 102, over real connections: unknown hosts that are slow, silent, send too much or send
+ * random bytes.
+ */
 import { type Socket, connect as tcpConnect } from 'node:net';
 import { generateKeyPair } from '@libp2p/crypto/keys';
 import { noise } from '@libp2p/noise';

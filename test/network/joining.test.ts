@@ -1,4 +1,4 @@
-/** Whole nodes that come late, only watch, or have a wrong clock. */
+/** Whole nodes that join late, only watch, or have a wrong clock. */
 
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';

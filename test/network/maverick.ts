@@ -1,6 +1,6 @@
 /**
- * A registered node that keeps to no protocol: its handshake and sessions are real, and everything
- * above them does what the test says. Whatever it is asked stays without an answer by default.
+ * A registered node that follows no protocol: its handshake and sessions are real, and above them
+ * it does what the test determines. By default it answers no request.
  */
 import type { Network } from '../../src/base/network.ts';
 import { type Block, blockId, sealBlock } from '../../src/block/block.ts';

@@ -1,5 +1,5 @@
-// What peers send about blocks and transactions: every message comes back as it was, and no bytes
-// whatever make a decoder throw anything but CodecError.
+// Messages about blocks and transactions: every message survives a round trip, and no bytes make a
+// decoder throw anything except CodecError.
 import t from 'tap';
 import { CodecError } from '../../src/codec/codec.ts';
 import * as blocks from '../../src/network/messages/block-messages.ts';

@@ -1,4 +1,4 @@
-/** What the metrics of a whole node tell of its peers. */
+/** The metrics of a whole node about its peers. */
 import t from 'tap';
 import type { Labels, Metrics } from '../../src/base/ports.ts';
 import { cluster } from './cluster.ts';

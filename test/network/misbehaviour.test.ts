@@ -1,6 +1,6 @@
 /**
  * Misbehaviours of registered miners among three honest ones (row R6 of docs/reliability.md), on
- * virtual time. The rows are in the folder `misbehaviour`, by what they are about.
+ * virtual time. The rows are in the folder `misbehaviour`, by subject.
  */
 import t from 'tap';
 import { aboutBlocks } from './misbehaviour/blocks.ts';

@@ -1,4 +1,4 @@
-/** What one peer may ask for: each protocol has a pace, whatever the session. */
+/** The limits of what one peer may request: each protocol has a pace, over all sessions. */
 import t, { type Test } from 'tap';
 import type { ConnectedSession } from '../../src/network/sessions/connected-session.ts';
 import { createPace } from '../../src/network/sessions/pace.ts';

@@ -1,4 +1,4 @@
-/** Nodes that are nothing but their sessions: a set of registered keys stands for the chain. */
+/** Nodes that consist of their sessions only; a set of registered keys replaces the chain. */
 
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Network } from '../../src/base/network.ts';

@@ -1,4 +1,4 @@
-/** Whole nodes whose network falls apart for a while. */
+/** Whole nodes whose network is divided for a while. */
 
 import t, { type Test } from 'tap';
 import { equal } from '../../src/base/bytes.ts';

@@ -1,4 +1,4 @@
-// Whom a node counts as a connected miner.
+// Which peers a node counts as connected miners.
 import t from 'tap';
 import { signedByMiner } from '../../src/network/messages/handshake-messages.ts';
 import { HandshakeRefused } from '../../src/network/sessions/handshake-refused.ts';

@@ -1,4 +1,4 @@
-/** What whole nodes fetch from peers that are slow, silent, lying, or many. */
+/** What whole nodes fetch from peers that are slow, silent, dishonest or many. */
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import type { Block } from '../../src/block/block.ts';

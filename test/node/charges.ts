@@ -1,4 +1,4 @@
-/** Parts of a node of which one throws, once, when a test says so. */
+/** Parts of a node, one of which throws once on demand. */
 
 import type { Verifier } from '../../src/base/ports.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';

@@ -1,4 +1,4 @@
-// The pool of a whole node while a block is on its way to the disk.
+// The pool of a whole node while a block is being written to disk.
 import t from 'tap';
 import { ROUND_MS, wholeNode } from './in-process.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A clock that stands still until a test moves it. Timers fire in the order of their times, each
- * with everything it set off done before the next.
+ * A clock that stands still until a test moves it. Timers fire in the order of their times. The
+ * work that one causes ends before the next one fires.
  */
 import type { Clock } from '../../src/base/ports.ts';
 

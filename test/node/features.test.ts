@@ -1,4 +1,7 @@
-/** Votes for features on whole nodes: approval, activation, and features this release lacks. */
+/**
+ * Votes for features on whole nodes: approval, activation, and features that this release does not
+ * implement.
+ */
 
 import t from 'tap';
 import { type Block, sealBlock } from '../../src/block/block.ts';

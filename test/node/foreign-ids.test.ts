@@ -1,4 +1,4 @@
-// Ids in paths that have not the length of an id: the answer is that there is nothing.
+// Ids in paths that do not have the length of an id: the answer is that the object does not exist.
 import t from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { base58 } from '../../src/base/base58.ts';

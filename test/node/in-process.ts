@@ -1,6 +1,6 @@
 /**
- * A whole node in the process of the test, on ports that live in memory and a clock that the test
- * moves. Its network is that of `platform-node dev`: one account with every role, four with none.
+ * A whole node in the process of the test, on ports in memory and a clock that the test moves. Its
+ * network is that of `platform-node dev`: one account with every role, four with none.
  */
 
 import { createHash } from 'node:crypto';

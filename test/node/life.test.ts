@@ -1,5 +1,5 @@
-// Row R23 of the reliability goals: whatever fails while a node starts or stops, at any call that it makes
-// to the outside, all that had started is ended and nothing runs on.
+// Row R23 of the reliability goals: when any call to the outside fails while a node starts or
+// stops, all started parts are ended and none keeps running.
 import t, { type Test } from 'tap';
 import { Disposal, DisposalError } from '../../src/base/disposal.ts';
 import type { NodePorts } from '../../src/node/node.ts';

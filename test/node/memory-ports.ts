@@ -1,4 +1,4 @@
-/** Ports of a node that live in memory: log, journal, signature checks, HTTP. */
+/** Ports of a node in memory: log, journal, signature checks, HTTP. */
 import type { Http } from '../../src/base/http.ts';
 import type { Journal, Log, LogFields, Verifier } from '../../src/base/ports.ts';
 import type { CryptoFamily } from '../../src/crypto/family.ts';

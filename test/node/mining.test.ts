@@ -1,4 +1,4 @@
-// A whole node that makes blocks, and one that judges them, on a clock that the test moves.
+// A whole node that makes blocks, and one that checks them, on a clock that the test moves.
 
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';

@@ -1,4 +1,4 @@
-/** A whole node whose chain has something of everything: what read endpoints are asked about. */
+/** A whole node whose chain has objects of every kind, for the endpoints that read. */
 
 import { createHash } from 'node:crypto';
 import { base58 } from '../../src/base/base58.ts';

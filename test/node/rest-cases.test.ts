@@ -1,6 +1,7 @@
 /**
  * The conformance cases of the REST API on whole nodes: accounts with passwords, a pool that no
- * block empties, both kinds of consensus. What waits for later work is listed with its issue.
+ * block empties, both kinds of consensus. Cases that wait for later work are listed with their
+ * issues.
  */
 import t, { type Test } from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';

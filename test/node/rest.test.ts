@@ -1,4 +1,4 @@
-// Transactions that reach a whole node over HTTP, good ones and bad ones.
+// Valid and invalid transactions that reach a whole node over HTTP.
 import t, { type Test } from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { base58 } from '../../src/base/base58.ts';

@@ -1,7 +1,7 @@
 /**
- * What is thrown while input is handled or a block is made ends that input or that block and nothing
- * else; an assertion of the node itself stops the node. Errors are thrown at each seam between two
- * parts, by the part that is called.
+ * An error that is thrown while an input is handled or a block is made ends only that input or
+ * block. A failed assertion of the node itself stops the node. The tests throw errors at each
+ * boundary between two parts, from the called part.
  */
 import t, { type Test } from 'tap';
 import { createApi } from '../../src/api/api.ts';

@@ -1,6 +1,6 @@
-// Row R18 of the reliability goals: whatever a node is asked to sign, encrypt or refuse, neither its
-// log nor its answers say a password, an API key, a private key or what was encrypted.
-// SIGN_CALLS sets how many calls there are.
+// Row R18 of the reliability goals: whatever a node signs, encrypts or refuses, neither its log nor
+// its answers contain a password, an API key, a private key or an encrypted text. SIGN_CALLS sets
+// the number of calls.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';

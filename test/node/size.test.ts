@@ -1,4 +1,4 @@
-// Transactions that are too large are skipped or dropped, and the node goes on.
+// Transactions that are too large are skipped or dropped, and the node continues.
 import t from 'tap';
 import { seededRandom } from '../crypto/random.ts';
 import { policyBytes } from '../generators/oversized.ts';

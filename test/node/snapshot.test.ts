@@ -1,4 +1,4 @@
-// What long answers read: one state of the chain, row by row, while the store goes on.
+// Long answers read one state of the chain, row by row, while the store changes.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

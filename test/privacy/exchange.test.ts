@@ -1,5 +1,6 @@
 /**
- * Confidential data among whole nodes (privacy.md#fetching): when they are fetched, and when again.
+ * Confidential data among whole nodes (privacy.md#fetching): when they are fetched, and when the
+ * fetch is repeated.
  */
 
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * A registered node that lies about confidential data, as a member and as none: what it sends is
- * not kept, what it asks for it does not get, and the members have their data all the same.
+ * A registered node that lies about confidential data, both as a member and as a non-member. Others
+ * do not store its false data or answer its requests, and the members still get their data.
  */
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';

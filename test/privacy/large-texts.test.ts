@@ -1,4 +1,7 @@
-/** Base64 and JSON of many megabytes: converted in windows, parsed around, and equal to the plain way. */
+/**
+ * Base64 and JSON of many megabytes: converted in windows or cut out before parsing, with the same
+ * results as the simple way.
+ */
 import fc from 'fast-check';
 import t from 'tap';
 import { decodeBase64, decodedLength, encodeBase64 } from '../../src/base/base64.ts';

@@ -1,6 +1,6 @@
 /**
- * Whole nodes that keep confidential data in files of their own, on a network in memory and a clock
- * that the test moves: everything is real from the service behind the routes down to the disk.
+ * Whole nodes that store confidential data in their own files, on a network in memory and a clock
+ * that the test moves. Everything from the service behind the routes down to the disk is real.
  */
 
 import { createHash } from 'node:crypto';

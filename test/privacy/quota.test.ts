@@ -1,4 +1,5 @@
-// Quotas of confidential data: refused before the transfer, fetched when there is room.
+// Quotas of confidential data: data are refused before the transfer, and fetched when there is
+// room.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';

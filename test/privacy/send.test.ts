@@ -1,4 +1,4 @@
-/** What becomes of data that a client hands to a node (privacy.md#sending), on a whole node. */
+/** The handling of data that a client sends to a node (privacy.md#sending), on a whole node. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Every link, path and citation leads somewhere: in documents, in comments, in titles of tests. */
+/**
+ * Every link, path and citation has an existing target: in documents, in comments, in titles of
+ * tests.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

@@ -1,5 +1,5 @@
-// `npm ci` refuses a lock file that names an optional dependency without an entry, and it does so
-// only on machines whose registry has that package: so completeness is checked here.
+// `npm ci` refuses a lock file that names an optional dependency without an entry, but only on
+// machines whose registry has that package. So this test checks that the lock file is complete.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { complete, LOCK_FILES, type LockFile, missingOptional } from '../../scripts/lock.ts';

@@ -1,5 +1,5 @@
-// The runner of the tests (scripts/test.ts): whatever a test file does, the run goes on, ends with true
-// counts and the names of what failed, and leaves no process behind.
+// The runner of the tests (scripts/test.ts): whatever a test file does, the run continues, ends
+// with correct counts and the names of failed tests, and leaves no process behind.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';

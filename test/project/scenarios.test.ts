@@ -1,4 +1,7 @@
-/** Every numbered scenario of the protocol has a test with its number, or an issue it waits for. */
+/**
+ * Every numbered scenario of the protocol has a test with its number, or an issue for which it
+ * waits.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

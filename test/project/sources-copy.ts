@@ -1,6 +1,6 @@
 /**
- * A copy of the sources, for tests that show what adding to them takes: one file and one line in a
- * list. What is added stands in a folder of this repository, beside the script that tries it out.
+ * A copy of the sources, for tests which show that an addition takes one file and one line in a
+ * list. The added file is in a folder of this repository, beside the script that tries it.
  */
 import { execFileSync } from 'node:child_process';
 import {

@@ -1,6 +1,6 @@
 /**
- * The conformance cases of the REST API: what they say (rest.md#conformance-cases) and what they
- * wait for.
+ * The conformance cases of the REST API: their content (rest.md#conformance-cases) and the work for
+ * which they wait.
  */
 import { readFileSync } from 'node:fs';
 import { parse } from '../../src/base/json.ts';

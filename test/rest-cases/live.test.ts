@@ -1,4 +1,4 @@
-// The conformance cases against a real node: everything that this release can be asked for.
+// The conformance cases against a real node: all cases that this release supports.
 import t from 'tap';
 import { createFamily } from '../../src/crypto/families.ts';
 import { startDevNode } from '../e2e/dev-node.ts';

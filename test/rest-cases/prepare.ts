@@ -1,8 +1,8 @@
 /**
- * Makes on a live node, through its REST API alone, what the placeholders of the cases stand for.
+ * Makes the objects for the placeholders of the cases on a live node, through its REST API alone.
  *
  * `bindBasics` only reads. `prepare` sends transactions from the node's first keystore account and,
- * where asked for things on the chain, waits until a block has them.
+ * for objects on the chain, waits until a block contains them.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

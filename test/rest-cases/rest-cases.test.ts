@@ -1,5 +1,5 @@
-// The conformance cases against a node in memory whose chain is its genesis block: whatever needs
-// nothing else. The same cases run against a real node in the end-to-end tests.
+// The conformance cases against a node in memory whose chain is its genesis block: all cases that
+// need nothing else. The end-to-end tests run the same cases against a real node.
 import t from 'tap';
 import { memoryNode } from '../api/fixtures/memory-node.ts';
 import { evaluate, fill, fillText } from './bindings.ts';

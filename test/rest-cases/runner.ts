@@ -1,8 +1,8 @@
 /**
  * Runs the conformance cases against a node at a base URL.
  *
- * Nothing here knows the node: what a case needs is named by the caller, and so is what its
- * placeholders stand for. Cases run one after the other, those marked `run-last` at the end.
+ * This file does not depend on the node: the caller supplies the requirements of a case and the
+ * values of its placeholders. Cases run one after the other, those marked `run-last` at the end.
  */
 import { request } from 'node:http';
 import { parse, stringify } from '../../src/base/json.ts';

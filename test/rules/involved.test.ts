@@ -1,4 +1,4 @@
-/** Whom the index of transactions by address lists beside the sender. */
+/** The addresses, apart from the sender, for which the index lists a transaction. */
 import t from 'tap';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { genesis } from '../../src/tx/types/001-genesis.ts';

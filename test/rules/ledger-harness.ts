@@ -1,6 +1,6 @@
 /**
- * A chain of blocks without signatures and consensus: what the rules do, block by block, on the
- * real tables, store and committer. Every block that is mined must keep the invariants.
+ * A chain of blocks without signatures and consensus. It applies the rules block by block to the
+ * real tables, store and committer. Every mined block must keep the invariants.
  */
 import assert from 'node:assert/strict';
 import { latin1 } from '../../src/base/bytes.ts';

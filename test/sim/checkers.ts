@@ -1,6 +1,6 @@
 /**
- * What must hold in a simulation, after every commit, every second and at its end. The first broken
- * rule ends the simulation.
+ * The conditions of a simulation after every commit, every second and at its end. The first broken
+ * one ends the simulation.
  */
 
 import { base58 } from '../../src/base/base58.ts';

@@ -1,5 +1,6 @@
-// R16: the clock of one of four nodes goes wrong. The others do not notice, no block from the future
-// is taken (the checkers watch that), and the node is back within two rounds of its correction.
+// R16: the clock of one of four nodes goes wrong. The others are not affected, no block from the
+// future is accepted (the checkers test that), and the node is back within two rounds after the
+// clock is corrected.
 import t from 'tap';
 import { disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';

@@ -1,6 +1,6 @@
 /**
- * A network of simulated nodes on one clock and one memory network, with everything that may happen
- * to them: they start, fall, come back, are cut off, and are watched all the time.
+ * A network of simulated nodes on one clock and one memory network, with all events that may happen
+ * to them: they start, crash, come back and are cut off. Checks run all the time.
  *
  * Invariant: everything that happens follows from the seed, so two runs have the same trace.
  */

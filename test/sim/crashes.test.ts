@@ -1,5 +1,6 @@
 // Crashes in the middle of writes: of the commits of blocks, and of the one commit of a long
-// reorganisation. The checkers compare the state at every start with that of the block it stands at.
+// reorganisation. At every start the checkers compare the state with the recorded state of the
+// head.
 import t from 'tap';
 import { disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';

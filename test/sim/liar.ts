@@ -1,5 +1,6 @@
 /**
- * A registered node that tells lies over real sessions: high scores without blocks, junk, and silence.
+ * A registered node that lies over real sessions: high scores without blocks, invalid data, and
+ * silence.
  */
 
 import {

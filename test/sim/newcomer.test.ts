@@ -1,4 +1,4 @@
-// A node that begins with nothing in a network that is there for long.
+// An empty node joins a network that has existed for a long time.
 import t from 'tap';
 import { isParticipant } from '../../src/ledger/participants.ts';
 import { disagreement } from './checkers.ts';

@@ -1,4 +1,7 @@
-/** One machine of a simulation: a whole node on virtual ports. What is on its disk outlives it. */
+/**
+ * One machine of a simulation: a whole node on virtual ports. The content of its disk survives its
+ * crashes.
+ */
 
 import type { PeersPort } from '../../src/api/services.ts';
 import { base58 } from '../../src/base/base58.ts';

@@ -1,8 +1,8 @@
-// R4: four nodes are cut off from each other in every way, again and again. Two rounds after the lines
-// are whole they are on one chain. A connection that has outlived the partition sends again what it has
-// sent in vain, after half a minute at most as TCP does it; half of the partitions are without that
-// pause, so that only the nodes' own is seen. The checkers watch that nothing below the finality depth
-// is rolled back. `PARTITIONS=500` is the long form.
+// R4: four nodes are repeatedly cut off from one another in every way. Two rounds after the
+// connections work again they are on one chain. A connection that has outlived the partition
+// repeats lost data after at most half a minute, as TCP does. Half of the partitions are without
+// that pause, so that they show only the delay of the nodes. The checkers test that no block below
+// the finality depth is rolled back. `PARTITIONS=500` is the long form.
 import t from 'tap';
 import { disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';

@@ -1,4 +1,4 @@
-// The second half of the fixed seeds; the halves run side by side.
+// The second half of the fixed seeds; the halves run in parallel.
 import t from 'tap';
 import { fixedSeeds } from './seeds.ts';
 

@@ -1,4 +1,4 @@
-/** Networks that are simulated: who is in them, their configuration and their genesis. */
+/** The simulated networks: their members, their configuration and their genesis. */
 
 import { base58 } from '../../src/base/base58.ts';
 import type { Block } from '../../src/block/block.ts';

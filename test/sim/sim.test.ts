@@ -1,5 +1,5 @@
-// What a simulation promises: a seed that nobody has seen is as good as the fixed ones, and the same
-// seed gives the same run, to the last line of its trace.
+// The guarantees of a simulation: a new random seed passes like the fixed ones, and the same seed
+// gives the same run, to the last line of its trace.
 import t from 'tap';
 import { good, MS_PER_SEED_MAX, NODES, SECONDS } from './seeds.ts';
 

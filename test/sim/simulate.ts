@@ -1,6 +1,6 @@
 /**
  * One simulation: nodes that make blocks, users that send transactions, and faults, all from one
- * seed. Ends with a quiet time, within which all nodes must come to agree.
+ * seed. Ends with a time without faults, within which all nodes must agree.
  */
 import { isParticipant } from '../../src/ledger/participants.ts';
 import { Broken, disagreement } from './checkers.ts';

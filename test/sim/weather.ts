@@ -1,7 +1,7 @@
 /**
- * What the lines between simulated hosts do to connections. They behave as TCP does: nothing is lost
- * or doubled within a connection, but it is slow, it stalls, and it ends in the middle of a message.
- * What is sent over a cut line is sent again until the line is whole.
+ * The faults of the connections between simulated hosts. They behave as TCP does: no bytes are lost
+ * or doubled within a connection, but it may be slow, stall, or end in the middle of a message.
+ * Data sent during a cut are sent again until the connection works.
  */
 import type { Delivery, Fate } from '../simulated/memory-net.ts';
 import type { Dice } from './random.ts';

@@ -1,4 +1,4 @@
-/** Random transactions of all types, good and bad: whatever users might send. */
+/** Random valid and invalid transactions of all types, as users might send them. */
 import type { Tx } from '../../src/tx/transaction.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import { registerNode } from '../../src/tx/types/111-register-node.ts';

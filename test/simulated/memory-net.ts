@@ -1,10 +1,10 @@
 /**
- * A network in memory (base/network.ts) for tests and simulation: many hosts, one process, the time
- * of whoever calls `after`.
+ * A network in memory (base/network.ts) for tests and simulation: many hosts in one process, on the
+ * caller's clock.
  *
- * A link behaves as TCP does: what one side sends on a connection arrives in that order, whatever
- * the stream. The fault model is asked once for every message and every dial, so a seeded model
- * makes a run that can be repeated.
+ * A link behaves as TCP does: data of all streams of a connection arrive in the order of sending.
+ * The fault model is called once for every message and every dial, so a run with a seeded model can
+ * be repeated.
  */
 import { MemoryConnection } from './memory-net/connection.ts';
 import { MemoryHost } from './memory-net/host.ts';

@@ -2,8 +2,8 @@
  * The store in memory (ports.ts, Store), for tests and simulation: same order, same atomicity and
  * same copies as the store on disk.
  *
- * `fail` is the fault hook: it is asked before every single change and once more before the end of
- * a write, and whatever it throws leaves the store as it was, as a crash in a transaction would.
+ * `fail` is the fault hook: it is called before every single change and once more before the end of
+ * a write. An error that it throws leaves the store as it was, like a crash in a transaction.
  */
 import type { Store, StoreView, StoreWrite } from '../../src/base/ports.ts';
 

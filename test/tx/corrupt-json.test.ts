@@ -1,4 +1,4 @@
-/** Whatever a client sends, the answer is a transaction or an ApiError. */
+/** For any input of a client, the result is a transaction or an ApiError. */
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
 import { parse, stringify } from '../../src/base/json.ts';

@@ -1,4 +1,4 @@
-/** Whatever a peer sends, the decoder answers with a transaction or a CodecError. */
+/** For any bytes of a peer, the decoder returns a transaction or throws a CodecError. */
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { CodecError } from '../../src/codec/codec.ts';

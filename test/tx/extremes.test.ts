@@ -1,7 +1,7 @@
 /**
- * The largest, the smallest and the one-too-large of every member of every type and version: what is
- * accepted means the same in JSON, bytes, blocks and messages; what is not has an entry of the
- * catalogue. EXTREMES=all takes every pair of members, too.
+ * The largest, the smallest and the one-too-large of every member of every type and version: an
+ * accepted value means the same in JSON, bytes, blocks and messages; a refusal has an entry of the
+ * catalogue. EXTREMES=all also tests every pair of members.
  */
 import t from 'tap';
 import { limits } from '../../src/api/limits.ts';

@@ -1,4 +1,4 @@
-// Answers of other threads find their way to the proofs that they are about.
+// Verdicts of other threads are assigned to the right proofs.
 import t from 'tap';
 import type { SignatureCheck } from '../../src/base/ports.ts';
 import {

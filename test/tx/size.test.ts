@@ -1,4 +1,4 @@
-// The size of a transaction: one limit at every door, before work is spent on the contents.
+// The size of a transaction: one limit for every input, checked before work on the contents.
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
 import type { JsonObject } from '../../src/base/json.ts';

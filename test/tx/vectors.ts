@@ -1,4 +1,4 @@
-/** The transactions that came from outside: client libraries and an independent serializer. */
+/** Transactions from outside: from client libraries and an independent serializer. */
 import { readFileSync } from 'node:fs';
 
 export interface Vector {

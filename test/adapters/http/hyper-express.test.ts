@@ -1,4 +1,4 @@
-// The HTTP port on hyper-express: what arrives, what is refused, what ends a connection.
+// The HTTP port on hyper-express: accepted requests, refused requests, and the ends of connections.
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Requests as bytes on a socket: what no well-behaved client sends can be sent here. */
+/** Requests as bytes on a socket, for input that no correct client sends. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 

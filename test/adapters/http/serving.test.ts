@@ -1,4 +1,6 @@
-/** How much one connection gets of a turn of the event loop, whether it is served or refused. */
+/**
+ * How much of a turn of the event loop one connection gets, for served and for refused requests.
+ */
 import t from 'tap';
 import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
 import type { HttpReply, HttpRoute } from '../../../src/base/http.ts';

@@ -1,4 +1,4 @@
-// The explorer as files: small, self-contained, and exact in what it makes of numbers.
+// The explorer as files: small, self-contained, and exact with numbers.
 import fc from 'fast-check';
 import t from 'tap';
 import type { Answer } from '../../../src/api/answer.ts';

@@ -1,4 +1,4 @@
-/** Who held an asset at a past height, page by page, on a whole node. */
+/** The holders of an asset at a past height, page by page, on a whole node. */
 
 import t from 'tap';
 import { pageAt } from '../../../src/api/routes/asset-distribution.ts';

@@ -1,4 +1,4 @@
-/** The crypto methods over HTTP: what comes back, what opens again, and what is refused. */
+/** The crypto methods over HTTP: their answers, decryption of the results, and refusals. */
 import t from 'tap';
 import { limits } from '../../../src/api/limits.ts';
 import { base58 } from '../../../src/base/base58.ts';

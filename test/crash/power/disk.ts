@@ -1,9 +1,9 @@
 /**
- * What a disk holds after its power was cut: rebuilt from the record that shim.c made of a run.
+ * The content of a disk after a power failure, rebuilt from the record that shim.c made of a run.
  *
- * What was synchronised is there. Of everything else any part may be: nothing, all, some of the
- * writes in any order, or some sectors of them; and of the changes of names the first few, since file
- * systems keep those in order.
+ * Synchronised data are there. Of the other writes there may be nothing, everything, some in any
+ * order, or some of their sectors. Of the renames only the first few are there, since file systems
+ * keep those in order.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

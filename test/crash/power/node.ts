@@ -1,4 +1,4 @@
-// A node with load of its own, under the shim: every promise is written down when it is given.
+// A node with its own load, above the shim: every promise is recorded when it is given.
 //   node node.ts CONFIG PORT BLOCKS LOAD
 // LOAD: [id, body] of transfers, of which the first funds the senders of the others.
 import { createHash } from 'node:crypto';

@@ -1,7 +1,8 @@
-// Row R2 of the reliability goals: the power goes while a node is at work. A shim below the node
-// records what it asks of the disk; from that the disk is rebuilt as it could be after a cut at any
-// moment, where what was not synchronised is missing, torn or in another order. Then everything that
-// was promised is there, and nothing is half there. POWER_CUTS sets how often.
+// Row R2 of the reliability goals: the power fails while a node is working. A shim below the node
+// records its requests to the disk. From this record the disk is rebuilt as a power failure could
+// leave it at any moment: data that were not synchronised are missing, incomplete or in another
+// order. All promised data must be there, and none may be half written. POWER_CUTS sets the number
+// of failures.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What a node has promised to whoever watched it from outside: transactions acknowledged with 200,
- * transactions shown with a height, blocks shown at a height. After a crash all of it must hold.
+ * The promises of a node to its clients: transactions acknowledged with 200, transactions shown
+ * with a height, blocks shown at a height. All must hold after a crash.
  */
 import { readFileSync } from 'node:fs';
 import type { NodeProcess } from '../../../bench/node/node-process.ts';

@@ -1,4 +1,4 @@
-/** Posts transfers at a steady rate and says which ones were acknowledged with 200. */
+/** Posts transfers at a steady rate and reports which ones were acknowledged with 200. */
 import { Agent, request } from 'node:http';
 import type { Sender } from '../../../bench/transfers/senders.ts';
 import { broadcastBody, nthTransfer } from '../../../bench/transfers/transfers.ts';

@@ -1,4 +1,4 @@
-/** Announcements that lie: about the block under an id, its transactions, its place or its score. */
+/** False announcements: about the block with an id, its transactions, its place or its score. */
 
 import { compare } from '../../../src/base/bytes.ts';
 import { type Block, blockId } from '../../../src/block/block.ts';

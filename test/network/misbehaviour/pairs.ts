@@ -1,4 +1,4 @@
-/** Two mavericks at once: of their rows, each must hold beside the other. */
+/** Two mavericks at a time; each of their rows must hold in the presence of the other. */
 import { aboutBlocks } from './blocks.ts';
 import { aboutForgeries } from './forgeries.ts';
 import { aboutRequests } from './requests.ts';

@@ -1,4 +1,6 @@
-/** Misbehaviours of a peer that asks, tells and connects more than an honest one ever would. */
+/**
+ * Misbehaviours of a peer that requests, announces and connects more than an honest one ever would.
+ */
 import {
   blockProtocols,
   encodeBlockTxsRequest,

@@ -1,4 +1,4 @@
-/** One misbehaviour of a registered miner: what it does, and what becomes of it. */
+/** One misbehaviour of a registered miner: what it does, and the consequence for it. */
 import type { Test } from 'tap';
 import { blockProtocols, encodeTxList } from '../../../src/network/messages/block-messages.ts';
 import { encodeTxHashes, txProtocols } from '../../../src/network/messages/transaction-messages.ts';

@@ -1,7 +1,7 @@
 /**
- * Lets mavericks loose on three honest miners, each with a row of its own. After that the honest
- * nodes share one chain that has grown as if the mavericks had merely been silent, no honest node
- * has blamed another, and each maverick was dealt with as its row says.
+ * Runs mavericks against three honest miners, each with its own row. Afterwards the honest nodes
+ * share one chain that has grown as if the mavericks had only been silent, no honest node has
+ * blamed another, and each maverick has been treated as its row requires.
  */
 import type { Test } from 'tap';
 import { blockProtocols, encodeHead } from '../../../src/network/messages/block-messages.ts';

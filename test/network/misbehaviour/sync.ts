@@ -1,4 +1,4 @@
-/** Misbehaviours of a peer that claims to have a better chain. */
+/** Misbehaviours of a peer that claims a better chain. */
 import { equal } from '../../../src/base/bytes.ts';
 import type { Block } from '../../../src/block/block.ts';
 import { blockAt } from '../../../src/chain/stored-blocks.ts';

@@ -1,4 +1,4 @@
-/** Misbehaviours with transactions that are not in a block yet. */
+/** Misbehaviours with unconfirmed transactions. */
 import { concat } from '../../../src/base/bytes.ts';
 import { blockProtocols, encodeTxList } from '../../../src/network/messages/block-messages.ts';
 import { encodeTxHashes, txProtocols } from '../../../src/network/messages/transaction-messages.ts';

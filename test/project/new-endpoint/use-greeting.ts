@@ -1,4 +1,4 @@
-// Prints what server, typed client, description and page of limits make of the endpoint of
+// Prints what server, typed client, description and page of limits contain of the endpoint in
 // greeting.ts; new-endpoint.test.ts runs it in a copy of the sources.
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { client } from '../../../src/api/client.ts';

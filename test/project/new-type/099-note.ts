@@ -1,4 +1,4 @@
-/** A type that the product does not have: new-type.test.ts adds it to a copy of the sources. */
+/** A type that the product does not have; new-type.test.ts adds it to a copy of the sources. */
 import { text16 } from '../../../src/codec/primitives.ts';
 import { fee, senderPublicKey, timestamp } from '../../../src/tx/fields/shared.ts';
 import { transaction } from '../../../src/tx/transaction.ts';

@@ -1,4 +1,4 @@
-/** Runs in the copy, and says as JSON what the node makes of type 99. */
+/** Runs in the copy, and prints as JSON how the node treats type 99. */
 import { equal } from '../../../src/base/bytes.ts';
 import { stringify } from '../../../src/base/json.ts';
 import { sendTypes } from '../../../src/cli/tx-fields.ts';

@@ -1,4 +1,4 @@
-/** What the parts of a network in memory know of each other. */
+/** What the parts of a network in memory share. */
 import type { PeerConnection, PeerStream, ProtocolLimits } from '../../../src/base/network.ts';
 
 /** One message on its way; a dial and the end of a connection have the empty text as protocol. */
