@@ -13,6 +13,7 @@ import { eventually } from '../e2e/process.ts';
 import { type Attack, MISSED } from './attack.ts';
 import { connectionAttacks } from './connections.ts';
 import { peerAttacks } from './peers.ts';
+import { pooledAttack } from './pooled.ts';
 import { itemAttack, quotaAttack } from './private-items.ts';
 import { routeAttacks } from './routes.ts';
 import { namedRows } from './rows.ts';
@@ -42,6 +43,7 @@ const attacksOn = (target: Target): Attack[] => [
   itemAttack('conversation', IS_FULL ? 16 : 4, IS_FULL ? 5_000 : 300),
   itemAttack('abandoned', IS_FULL ? 16 : 4, IS_FULL ? 5_000 : 300),
   quotaAttack,
+  pooledAttack(IS_FULL ? 16 : 4, FLOOD_MS),
   ...connectionAttacks(SHARE),
   ...peerAttacks(STREAMS, FLOOD_MS),
   ...routeAttacks(target, AT_ONCE, IS_FULL),

@@ -73,7 +73,7 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
   const [peerPort] = (await freePorts(1)) as [number];
   const timeServers = program(scope, 'time-servers.ts');
   const [places] = (await once(timeServers, 'message')) as [string[]];
-  const members = peers.map((one) => ({ ...one, roles: [], amount: 1_000_000_000 }));
+  const members = peers.map((one) => ({ ...one, roles: [], amount: 100_000_000_000 }));
   const { config, dir } = await networkFolder(scope, {
     members: [{ ...OWNER, roles: [...OWNER.roles, 'issuer'] }, ...members],
   });
