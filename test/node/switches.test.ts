@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
-import { createApi } from '../../src/api/api.ts';
 import type { ExecutionStatus } from '../../src/api/services.ts';
 import { base58 } from '../../src/base/base58.ts';
+import { serveApi } from '../api/fixtures/memory-node.ts';
 import type { Scope } from '../e2e/process.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';
 import { type WholeNode, wholeNode } from './in-process.ts';
@@ -71,10 +71,7 @@ t.test('sdk-compatible: codes of contract runs', async (t) => {
   ] as const) {
     const runs = { statuses: () => [run(3), run(undefined)] };
     const settings = { ...node.services.settings, sdkCompatible };
-    const routes = createApi({ ...node.services, runs, settings });
-    const server = await hyperExpress.listen(routes, { host: '127.0.0.1', port: 0, cors: true });
-    t.teardown(() => server.close());
-    const rest = restOf(`http://127.0.0.1:${server.port}`);
+    const rest = restOf(await serveApi(t, { ...node.services, runs, settings }));
     const { body } = await rest.get(`/contracts/status/${base58.encode(new Uint8Array(32))}`);
     t.match(body, [{ code: shown }, { code: null }]);
   }
