@@ -18,16 +18,17 @@ import {
 import type { NodeMode } from './messages/handshake-messages.ts';
 import type { Sessions } from './sessions/session.ts';
 import { announceHead } from './sync/announce-head.ts';
+import type { FollowOptions } from './sync/follow-peer.ts';
 import { createPeerHeads } from './sync/peer-heads.ts';
 import { rollBackFutureBlocks } from './sync/rollback-future.ts';
 import { serveBlocks } from './sync/serve-blocks.ts';
-import { createSync, type Sync, type SyncOptions } from './sync/sync.ts';
+import { createSync, type Sync } from './sync/sync.ts';
 
 export interface NetworkServiceOptions {
   readonly mode: NodeMode;
   readonly ownPublicKey: Uint8Array;
   readonly scoreTtlMs: number;
-  readonly sync: SyncOptions;
+  readonly sync: FollowOptions;
   readonly transactions: GossipTransactionsOptions;
 }
 

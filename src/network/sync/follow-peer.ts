@@ -1,0 +1,129 @@
+/**
+ * Takes over the chain of one peer: the blocks that this node lacks are downloaded (download.ts), and
+ * applied in portions (portions.ts, adopt-branch.ts) while the signatures of the next ones are
+ * checked.
+ *
+ * Invariant: only adopted blocks, never announcements, make this node believe that it is far behind.
+ */
+import type { Clock, Log } from '../../base/ports.ts';
+import type { Blockchain } from '../../chain/blockchain.ts';
+import type { ForkChoice, Verdict } from '../../chain/fork-choice.ts';
+import type { CheckedBlock } from '../../chain/verify-block.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import type { Sessions } from '../sessions/session.ts';
+import { Branch, type Fetched } from './adopt-branch.ts';
+import { createDownload, type Download } from './download.ts';
+import { GivenUp, read } from './given-up.ts';
+import type { PeerHead, PeerHeads } from './peer-heads.ts';
+import { portionsOf, withLead } from './portions.ts';
+import { createStallDetector, IDLE_MS_MAX, type StallWatch } from './stall-detector.ts';
+
+export interface FollowOptions {
+  readonly rollbackMax: number;
+  /** `extension-batch-size`: a node that lacks more than that is far behind. */
+  readonly batch: number;
+  readonly timeoutMs: number;
+  readonly transactionBytesMax: number;
+}
+
+export interface FollowPorts {
+  readonly scheme: ChainScheme;
+  readonly blockchain: Blockchain;
+  readonly forkChoice: ForkChoice;
+  readonly heads: PeerHeads;
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Portions being checked while one is applied. */
+const PORTIONS_AHEAD = 2;
+
+export class PeerFollower {
+  private readonly batch: number;
+  private readonly ports: FollowPorts;
+  private readonly stalls: ReturnType<typeof createStallDetector>;
+  private readonly download: Download;
+  private stopped = false;
+  /** Announced blocks of the followed peer that this node does not have. */
+  missing = 0;
+
+  constructor(options: FollowOptions, ports: FollowPorts) {
+    this.batch = options.batch;
+    this.ports = ports;
+    this.stalls = createStallDetector(ports.clock);
+    const onPlanned = (count: number): void => {
+      this.missing += count;
+    };
+    const { invalid } = ports.forkChoice;
+    this.download = createDownload({ ...options, onPlanned }, { ...ports, invalid });
+  }
+
+  get isFarBehind(): boolean {
+    return this.missing > this.batch && this.stalls.recentlyAdopted() > this.batch;
+  }
+
+  /** Resolves when all of the peer's chain is taken. Rejects with GivenUp. */
+  async follow(target: PeerHead): Promise<void> {
+    const { heads } = this.ports;
+    this.reset();
+    const leaving = new AbortController();
+    const watch = this.stalls.watch(target.session.owner, () => {
+      heads.ignore(target.session);
+      leaving.abort(`no block that could be adopted in ${IDLE_MS_MAX / 1000} s`);
+    });
+    try {
+      await this.take(target, watch, leaving.signal);
+    } finally {
+      watch.end();
+      leaving.abort('the peer is no longer followed');
+    }
+  }
+
+  /** No peer is followed: nothing is known to be missing. */
+  reset(): void {
+    this.missing = 0;
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.download.stop();
+  }
+
+  private async take(target: PeerHead, watch: StallWatch, left: AbortSignal): Promise<void> {
+    const { blockchain, heads } = this.ports;
+    const isTie = target.score === blockchain.tip().score;
+    const adopt = (blocks: readonly CheckedBlock[]) => this.adopt(blocks);
+    const branch = new Branch(target.session, { adopt, heads, watch });
+    const portions = portionsOf(this.checkedBlocks(target, left));
+    for await (const portion of withLead(portions, PORTIONS_AHEAD)) {
+      await branch.extend(portion);
+      this.missing = Math.max(0, this.missing - portion.length);
+    }
+    if (isTie) heads.markLostTie(target);
+    else if (blockchain.tip().score < target.score) {
+      const hasRolledBack = heads.hasRolledBack(target);
+      if (hasRolledBack) watch.rolledBack();
+      const why = 'a score without the blocks for it';
+      throw new GivenUp(why, hasRolledBack ? 'elsewhere' : 'blamed');
+    }
+  }
+
+  private async adopt(branch: readonly CheckedBlock[]): Promise<Verdict> {
+    const verdict = await this.ports.forkChoice.adopt(branch);
+    if (this.stopped) throw new GivenUp('the node stops', 'later');
+    return verdict;
+  }
+
+  /** The blocks in order, with their signatures being checked. */
+  private async *checkedBlocks(target: PeerHead, left: AbortSignal): AsyncGenerator<Fetched> {
+    for await (const { block, session } of this.download.blocks(target, left)) {
+      const checked = await this.ports.forkChoice.check(block).catch((error) =>
+        read(session, (): never => {
+          throw error;
+        }),
+      );
+      yield { ...checked, session };
+    }
+  }
+}
