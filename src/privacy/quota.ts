@@ -10,8 +10,7 @@ import { base58 } from '../base/base58.ts';
 import { latin1 } from '../base/bytes.ts';
 import type { Log, Store } from '../base/ports.ts';
 import { PRIVATE_DATA_BYTES_MAX, type PrivateStore, storageFailed } from '../base/private-store.ts';
-import { u64Key } from '../ledger/key-codecs.ts';
-import { meta } from '../ledger/tables.ts';
+import { StoredBytes } from './stored-bytes.ts';
 
 export interface QuotaOptions {
   readonly policyBytesMax: number;
@@ -40,31 +39,22 @@ export interface Quota {
 
 /** Policies whose refusal was logged; the oldest are dropped first. */
 const WARNED_MAX = 1000;
-const TOTAL = 'privacy-bytes';
 
 export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
-  const { store, rows, log } = ports;
-  const reserved = new Map<string, number>();
+  const { store, log } = ports;
+  const stored = new StoredBytes(ports);
   const warned = new Set<string>();
-  let reservedInAll = 0;
-  let counting: Promise<void> = Promise.resolve();
-
-  const nameOf = (policyId: Uint8Array): string => `${TOTAL}/${base58.encode(policyId)}`;
-  const keyOf = (name: string): Uint8Array => meta.key.encode(name);
-  function usedBy(name: string): number {
-    const row = rows.get(meta.id, keyOf(name));
-    return row === undefined ? 0 : u64Key.decode(row);
-  }
 
   /** `needed`: bytes in addition to the reserved ones. */
   async function limitOf(policyId: Uint8Array, needed: number): Promise<QuotaLimit | undefined> {
     const free = await store.freeBytes?.();
-    if (free !== undefined && free - reservedInAll - needed < options.freeBytesMin) {
+    if (free !== undefined && free - stored.reservedInAll - needed < options.freeBytesMin) {
       return 'free-space';
     }
-    if (usedBy(TOTAL) + reservedInAll + needed > options.totalBytesMax) return 'quota';
-    const ofPolicy = usedBy(nameOf(policyId)) + (reserved.get(latin1(policyId)) ?? 0);
-    return ofPolicy + needed > options.policyBytesMax ? 'policy-quota' : undefined;
+    const inAll = stored.inAll() + stored.reservedInAll;
+    if (inAll + needed > options.totalBytesMax) return 'quota';
+    const isOver = stored.takenBy(policyId) + needed > options.policyBytesMax;
+    return isOver ? 'policy-quota' : undefined;
   }
 
   /** Logged once for a policy, until there is room again. */
@@ -82,37 +72,13 @@ export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
     return limit;
   }
 
-  function reserve(policyId: Uint8Array, bytes: number): void {
-    const key = latin1(policyId);
-    const left = (reserved.get(key) ?? 0) + bytes;
-    reservedInAll += bytes;
-    if (left === 0) reserved.delete(key);
-    else reserved.set(key, left);
-  }
-
-  /** Updates run one after the other, since each continues from the last. */
-  function count(policyId: Uint8Array, bytes: number): Promise<void> {
-    counting = counting.then(() =>
-      rows
-        .write(
-          [TOTAL, nameOf(policyId)].map((name) => ({
-            table: meta.id,
-            key: keyOf(name),
-            value: u64Key.encode(usedBy(name) + bytes),
-          })),
-        )
-        .catch((cause: unknown) => log.error('privacy.backlog-failed', { why: String(cause) })),
-    );
-    return counting;
-  }
-
   return {
     has: async (policyId) => (await refusedBy(policyId, PRIVATE_DATA_BYTES_MAX)) === undefined,
-    bytes: () => usedBy(TOTAL),
+    bytes: () => stored.inAll(),
     store: {
       ...store,
       async write(item, pieces) {
-        reserve(item.policyId, PRIVATE_DATA_BYTES_MAX);
+        stored.reserve(item.policyId, PRIVATE_DATA_BYTES_MAX);
         try {
           const limit = await refusedBy(item.policyId, 0);
           if (limit !== undefined) throw storageFailed(`no room: ${limit}`);
@@ -122,9 +88,9 @@ export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
             item,
             counted(pieces, (length) => (bytes += length)),
           );
-          if (isNew) await count(item.policyId, bytes);
+          if (isNew) await stored.add(item.policyId, bytes);
         } finally {
-          reserve(item.policyId, -PRIVATE_DATA_BYTES_MAX);
+          stored.reserve(item.policyId, -PRIVATE_DATA_BYTES_MAX);
         }
       },
     },
