@@ -1,10 +1,10 @@
 /**
  * The file of the journal.
  *
- * Invariants: what `append` and `replace` report as done is on disk; what a failed append has left is
- * cut off, and a failed replacement leaves the old file in use, so that the next call may succeed.
- * Where neither can be done, the error is DiskUnknown. A crash shows either the old file or the new
- * one.
+ * Invariants: bytes that `append` and `replace` report as done are on disk; the remains of a failed
+ * append are cut off, and a failed replacement leaves the old file in use, so that the next call
+ * may succeed. Where neither is possible, the error is DiskUnknown. After a crash the file is
+ * either the old one or the new one.
  */
 import {
   closeSync,
@@ -22,7 +22,7 @@ import { dirname } from 'node:path';
 import { makeFolder, syncFolder } from './folders.ts';
 import { type Recovered, recordsIn } from './journal-frames.ts';
 
-/** What is on disk is unknown: the file is out of use. */
+/** The content on disk is unknown, so the file is out of use. */
 export class DiskUnknown extends Error {}
 
 export class JournalFile {
@@ -57,7 +57,7 @@ export class JournalFile {
     });
   }
 
-  /** Puts a new file in the place of this one. */
+  /** Replaces the file by a new one. */
   async replace(bytes: Uint8Array): Promise<void> {
     const fresh = await this.writeFresh(bytes);
     const old = this.file;
@@ -103,7 +103,7 @@ export class JournalFile {
 
 const unknown = (cause: unknown): DiskUnknown => new DiskUnknown('unknown', { cause });
 
-/** The records of the file; cuts off what a crash has left at the end. */
+/** The records of the file; cuts off the remains of a crash. */
 function recover(file: number): Recovered {
   const bytes = readFileSync(file);
   const recovered = recordsIn(bytes);

@@ -1,9 +1,9 @@
 /**
- * The frames of the journal: records as they stand in the file, and what a crash or a flipped bit
- * has left of them.
+ * The frames of the journal: records in the file, and their recovery after a crash or a flipped
+ * bit.
  *
- * Frame: length u32, CRC-32 u32 over length and record, record. The length is covered too, so that
- * neither a torn write nor the zeros that a crash can leave behind pass for a record.
+ * Frame: length u32, CRC-32 u32 over length and record, record. The checksum covers the length too.
+ * So neither an incomplete write nor the zeros that a crash can leave look like a record.
  */
 import { crc32 } from 'node:zlib';
 
@@ -11,7 +11,7 @@ export const FRAME_BYTES = 8;
 /** A buffer is kept for the next frames up to this size. */
 const KEPT_BYTES = 1024 * 1024;
 
-/** Frames that go to the disk with one write. */
+/** Frames that one write sends to the disk. */
 export class Frames {
   private buffer = Buffer.allocUnsafeSlow(4096);
   length = 0;
@@ -59,19 +59,19 @@ const checksum = (bytes: Buffer, at: number, length: number): number =>
     crc32(bytes.subarray(at, at + 4)),
   );
 
-/** What a file holds. */
+/** The content of a file. */
 export interface Recovered {
   readonly records: Uint8Array[];
   /** Records, among those before the last whole one, that were not what was written. */
   readonly damaged: number;
-  /** Where the whole records end. */
+  /** The end of the complete records. */
   readonly end: number;
 }
 
 /**
- * The whole records. A frame in which a bit was flipped is told from what a crash has left at the
- * end by the good one that follows: where the bit is in the length, another length gives a good
- * frame.
+ * The complete records. A good frame follows a frame with a flipped bit, which distinguishes it
+ * from the remains of a crash at the end. Where the flipped bit is in the length, another length
+ * gives a good frame.
  */
 export function recordsIn(bytes: Buffer): Recovered {
   const records: Uint8Array[] = [];

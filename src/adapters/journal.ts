@@ -29,7 +29,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** Records that go to the disk with one write, and who waits for them. */
+/** Records that one write sends to the disk, and the callers that wait for them. */
 interface Group {
   readonly frames: Frames;
   waiters: Waiter[];
@@ -51,9 +51,12 @@ export function openJournal(options: JournalOptions): DiskJournal {
   const file = new JournalFile(path);
   const { records: recovered, damaged } = file.recovered;
 
-  /** Collects while `flying` is on its way to the disk. */
+  /** Collects records while `flying` is being written to disk. */
   let group: Group = { frames: new Frames(), waiters: [] };
-  /** Stays filled after it has landed until its callers have run, for a rewrite by one of them. */
+  /**
+   * Stays filled after it has been written, until its callers have run, because one of them may
+   * call `rewrite`.
+   */
   let flying: Group = { frames: new Frames(), waiters: [] };
   let flyingBytes = 0;
   let rewrites: Rewrite[] = [];
@@ -97,7 +100,7 @@ export function openJournal(options: JournalOptions): DiskJournal {
       if (error === null) resolve();
       else reject(error);
     }
-    // Not at once: those who were waiting may have their next record ready.
+    // Deferred by a turn: the callers that were waiting may have their next record ready.
     setImmediate(next);
   }
 
@@ -120,7 +123,7 @@ export function openJournal(options: JournalOptions): DiskJournal {
       if (error instanceof DiskUnknown) {
         fail(error.cause, waiters);
       } else {
-        // The old file is untouched and goes on.
+        // The old file is unchanged and stays in use.
         for (const { reject } of waiters) reject(error);
         next();
       }

@@ -48,7 +48,7 @@ export function jsonAround<T extends TSchema>(name: string, schema: T): Body<Sta
       if (cut === undefined) return read(readJson(textOf(bytes)));
       const value = read(readJson(cut.rest));
       const isView = bytes.length <= BODY_VIEW_BYTES;
-      // A copy in any case: `slice` of a Buffer would be one more view.
+      // Always a copy, because `slice` of a Buffer would be another view.
       const text = isView ? Uint8Array.from(cut.text) : cut.text;
       const around = (text: Uint8Array) => ({ ...(value as object), [name]: text }) as Static<T>;
       if (!cut.isEscaped) return around(text);

@@ -1,7 +1,7 @@
 /**
- * Reads long bodies in turns, so that everything else in the event loop has its turn too.
+ * Reads long bodies in turns, so that the rest of the event loop can run.
  *
- * Invariant: all bodies that are being read together hold a bounded number of bytes.
+ * Invariant: the bytes of all bodies that are being read are limited.
  */
 import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
@@ -10,7 +10,7 @@ import { limits } from './limits.ts';
 
 const BYTES_MAX = 2 * limits.body.sendData;
 
-/** A body whose value takes several turns to read; until then its bytes are its own. */
+/** A body whose value takes several turns to read; it owns its bytes until then. */
 export class LongBody<T> {
   readonly bytes: number;
   /** Throws ApiError or CodecError. */

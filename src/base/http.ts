@@ -76,7 +76,7 @@ export interface HttpServerOptions {
   readonly maxConnections?: number;
   /** Bytes of bodies in memory at one time, over all requests. */
   readonly maxBodyBytes?: number;
-  /** The part of these that bodies over 1 MiB leave to shorter ones. */
+  /** The part of `maxBodyBytes` that bodies over 1 MiB leave to shorter ones. */
   readonly smallBodyBytes?: number;
   /** Bodies that have begun and not ended; above it the slowest senders lose their connections. */
   readonly maxBodies?: number;

@@ -3,9 +3,9 @@
  * would be copied twice: into the string of the whole body, and into its own string.
  */
 export interface Cut {
-  /** What stands between the quotes, a view of the input. */
+  /** The bytes between the quotes, a view of the input. */
   readonly text: Uint8Array;
-  /** The text has escapes: unescapeText takes them out. */
+  /** True where the text has escapes; unescapeText removes them. */
   readonly isEscaped: boolean;
   /** The JSON with an empty text in place of the long one. */
   readonly rest: string;
@@ -15,7 +15,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const SPACE = 0x20;
-/** This bit is all that tells a brace from a bracket. */
+/** Only this bit differs between a brace and a bracket. */
 const BRACE = 0x20;
 const OPENING = 0x7b;
 const CLOSING = 0x7d;
@@ -30,7 +30,9 @@ export class TooManyEscapes extends Error {
   override name = 'TooManyEscapes';
 }
 
-/** Escaped quotes and backslashes before quotes: each is looked at by itself, and Base64 has none. */
+/**
+ * Escaped quotes and backslashes before quotes. Each is examined separately, and Base64 has none.
+ */
 const ESCAPES_MAX = 1000;
 
 /**
@@ -78,7 +80,7 @@ export function cutText(json: Uint8Array, name: string, restMax: number): Cut | 
   };
 }
 
-/** Position of the quote that closes the text. Throws beyond so many escapes before quotes. */
+/** Position of the quote that closes the text. Throws above this many escapes before quotes. */
 function endOfText(
   input: Buffer,
   start: number,

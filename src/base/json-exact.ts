@@ -25,7 +25,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** The text holds more values than its reader takes. */
+/** The text holds more values than its reader accepts. */
 export class TooManyValues extends Error {
   override name = 'TooManyValues';
 

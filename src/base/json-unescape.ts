@@ -1,6 +1,6 @@
 /**
- * Takes the escapes out of the text of a JSON string, for a text of many megabytes: in place, and in
- * steps between which everything else may have its turn.
+ * Removes the escapes from the text of a JSON string of many megabytes: in place, and in steps
+ * between which everything else can run.
  */
 
 const BACKSLASH = 0x5c;
@@ -10,14 +10,14 @@ const HEX_DIGITS = 4;
 const SIMPLE: ReadonlyMap<number, number> = new Map(
   [...'"\\/bfnrt'].map((char, i) => [char.charCodeAt(0), '"\\/\b\f\n\r\t'.charCodeAt(i)]),
 );
-/** In place of a character that is not ASCII; no text has this byte by itself. */
+/** Replaces a character that is not ASCII; no text contains this byte by itself. */
 const NOT_ASCII = 0xff;
-/** Bytes of one step: about half a millisecond of escapes and nothing else. */
+/** Bytes of one step: about half a millisecond where they are all escapes. */
 const STEP_BYTES = 64 * 1024;
 
 /**
- * `text` stands between the quotes of a JSON string; its bytes are overwritten. Gives the part that
- * holds the characters, where all are ASCII. Throws SyntaxError on a malformed escape.
+ * `text` is between the quotes of a JSON string; its bytes are overwritten. Returns the part with
+ * the characters, where all are ASCII. Throws SyntaxError on a malformed escape.
  */
 export function* unescapeText(text: Uint8Array): Generator<undefined, Uint8Array> {
   let from = text.indexOf(BACKSLASH);

@@ -27,13 +27,13 @@ const MAYBE_BIG = /\d{16}/;
 
 /** No valid input of the node is nested this deep. */
 export const DEPTH_MAX = 100;
-/** A shorter text holds too little to cost anything, so the hot paths skip the count. */
+/** A shorter text holds too few values to cost much, so frequent short texts skip the count. */
 const SHORT_CHARS = 4096;
 
 /**
- * `valuesMax`: how many values the text may hold, lists and objects among them. A longer text is
- * refused before it is read as a whole. Throws TooManyValues, and SyntaxError on malformed text and
- * on values that lie too deep.
+ * `valuesMax`: the most values that the text may hold, including lists and objects. A text with
+ * more is refused before it is parsed. Throws TooManyValues, and SyntaxError on malformed text and
+ * on values nested too deep.
  */
 export function parse(text: string, valuesMax = Number.POSITIVE_INFINITY): unknown {
   if (MAYBE_BIG.test(text)) return parseExactly(text, DEPTH_MAX, valuesMax);

@@ -82,7 +82,7 @@ function* merge<T>(
 /** Items read in one step. */
 const READ = 256;
 
-/** All items, read in steps; undefined ones are passed over. */
+/** All items, read in steps; undefined ones are left out. */
 export function* listInSteps<T>(items: Iterable<T | undefined>): Generator<undefined, T[]> {
   const list: T[] = [];
   let read = 0;
@@ -93,7 +93,7 @@ export function* listInSteps<T>(items: Iterable<T | undefined>): Generator<undef
   return list;
 }
 
-/** Runs work in steps to its end, and lets everything else have its turn whenever one is due. */
+/** Runs work in steps to its end, and lets everything else run whenever a turn is due. */
 export async function takingTurns<T>(steps: Generator<undefined, T>, turns: Turns): Promise<T> {
   for (;;) {
     const { done, value } = steps.next();

@@ -7,7 +7,7 @@ import { bans } from '../ledger/tables.ts';
 /** More miners than any network of this kind has. */
 const MINERS_MAX = 100_000;
 
-/** Undefined for each miner that is passed over. */
+/** Gives undefined for each miner that is not banned. */
 export function* bannedMiners(
   view: LedgerView,
   height: number,

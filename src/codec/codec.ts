@@ -187,7 +187,7 @@ export class Reader {
   }
 
   private advance(count: number): number {
-    // A length from outside is checked where it is read: it has limits of its own.
+    // A length from outside is checked where it is read, against its own limit.
     assert(count >= 0, 'a reader moves forward');
     const at = this.position;
     if (count > this.end - at) throw new CodecError('bytes', 'unexpected end of data');

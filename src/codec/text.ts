@@ -2,7 +2,7 @@
 import { base58 as alphabet58 } from '../base/base58.ts';
 import { type TextForm, TextTooLong } from './primitives.ts';
 
-/** Digits of the longest Base58 text of so many bytes: log 256 / log 58 each, rounded up. */
+/** Digits of the longest Base58 text of this many bytes: log 256 / log 58 each, rounded up. */
 const digits58 = (bytes: number): number => Math.ceil(bytes * 1.3658) + 1;
 
 export const base58: TextForm = {

@@ -7,7 +7,7 @@ export interface FamilyOptions {
   readonly cachedKeys?: number;
 }
 
-/** The national family is known by name alone: this release does not have it. */
+/** Only the name of the national family is known: this release does not implement it. */
 const families: Readonly<
   Record<FamilyName, ((options: FamilyOptions) => CryptoFamily) | undefined>
 > = { curve25519: createCurve25519, gost: undefined };
@@ -16,13 +16,13 @@ export const availableFamilies = (Object.keys(families) as FamilyName[]).filter(
   (name) => families[name] !== undefined,
 );
 
-/** Throws for a family that this release does not have. */
+/** Throws for a family that this release does not implement. */
 export function createFamily(name: FamilyName, options: FamilyOptions = {}): CryptoFamily {
   const create = families[name];
   if (create === undefined) throw new Error(`the ${name} family is not available`);
   return create(options);
 }
 
-/** The family of a network with this setting. Throws as `createFamily` does. */
+/** The family that the setting selects. Throws as `createFamily` does. */
 export const configuredFamily = (platformCrypto: boolean): CryptoFamily =>
   createFamily(platformCrypto ? 'curve25519' : 'gost');

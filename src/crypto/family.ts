@@ -15,15 +15,17 @@ export interface KeyPair {
 }
 
 export interface CryptoFamily {
-  /** With which another thread makes the same family. */
+  /** The name with which another thread makes the same family. */
   readonly name: FamilyName;
-  /** In a message, before `cryptography`. */
+  /** The name in messages, before `cryptography`. */
   readonly title: string;
-  /** The value of the setting that chooses it. */
+  /** The value of the setting that selects it. */
   readonly platformCrypto: boolean;
-  /** A keystore is a file with all its accounts, or a directory with a file for each. */
+  /** The form of a keystore: one file with all accounts, or a directory with a file for each. */
   readonly keystoreLayout: 'file' | 'directory';
-  /** Nodes of other makers have key files for its accounts, too (keystore/compatible.ts). */
+  /**
+   * True where nodes of other makers also have key files for its accounts (keystore/compatible.ts).
+   */
   readonly hasCompatibleKeyFiles: boolean;
   readonly privateKeySize: number;
   readonly publicKeySize: number;

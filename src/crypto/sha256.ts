@@ -6,11 +6,11 @@ export const sha256 = (message: Uint8Array): Uint8Array =>
 
 export interface Sha256 {
   update(piece: Uint8Array): void;
-  /** Ends it. */
+  /** Ends the hash and returns it. */
   digest(): Uint8Array;
 }
 
-/** The same of a message that comes in pieces. */
+/** The hash of a message that arrives in pieces. */
 export function sha256InPieces(): Sha256 {
   const hash = createHash('sha256');
   return {

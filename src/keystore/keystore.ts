@@ -126,7 +126,7 @@ export async function openKeystore(
   };
 }
 
-/** Whatever is wrong with a key, a request gets the same refusal. */
+/** A request gets the same refusal whatever is wrong with a key. */
 function withOneRefusal(
   open: () => Uint8Array | Promise<Uint8Array>,
 ): Uint8Array | Promise<Uint8Array> {

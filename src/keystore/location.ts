@@ -1,6 +1,6 @@
 /**
- * Where key files lie: one file with all accounts, or a folder with one file per account, as the
- * family of cryptography wants it (`wallet.file`).
+ * The place of key files: one file with all accounts, or a folder with one file for each account,
+ * as the cryptography family requires (`wallet.file`).
  */
 import { base58 } from '../base/base58.ts';
 import type { Files } from '../base/ports.ts';

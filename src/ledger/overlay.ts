@@ -99,7 +99,7 @@ export function createOverlay(
   };
 }
 
-/** Rows of the overlay and of the view below in one order; the former hide the latter. */
+/** Rows of the overlay and of the view below in one order; rows of the overlay hide those below. */
 function* merged<V>(
   rows: WrittenRow[],
   stored: Iterable<readonly [Uint8Array, V]>,

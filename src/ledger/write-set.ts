@@ -25,7 +25,7 @@ export class WriteSet {
   private readonly journalRows: WrittenRow[] = [];
   private readonly journalValues: unknown[] = [];
 
-  /** The rows of a table, undefined where it was only read. */
+  /** The rows of a table; undefined where the table was only read. */
   of(table: number): TableRows | undefined {
     return this.tables[table];
   }
@@ -86,7 +86,7 @@ export class WriteSet {
   }
 }
 
-/** The rows of one table that were written. */
+/** The written rows of one table. */
 export class TableRows {
   readonly table: Table<unknown, unknown>;
   readonly byText = new Map<string, WrittenRow>();

@@ -1,10 +1,11 @@
 /**
- * Unconfirmed transactions (mempool.md): entries (entries.ts), the way in (admission.ts), the way
- * back of what a reorganisation takes from the chain (readmission.ts), and the ways out.
+ * Unconfirmed transactions (mempool.md): entries (entries.ts), their admission (admission.ts), the
+ * readmission of transactions that a reorganisation rolls back (readmission.ts), and their
+ * departure.
  *
- * Invariants: an entry leaves only by being mined, by expiry or with a recorded reason; nothing is
- * evicted for a newcomer. Transactions of blocks that were taken back return whether the pool is
- * full or not (unsettled.ts).
+ * Invariants: an entry leaves only by being mined, by expiry or with a recorded reason; a new entry
+ * never evicts another. Transactions of rolled-back blocks return to the pool even when it is full
+ * (unsettled.ts).
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import type { ApiError } from '../base/errors.ts';

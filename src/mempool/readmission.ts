@@ -33,13 +33,16 @@ export interface Readmission {
   idle(): Promise<void>;
   /** The records that a rewritten journal must still hold. */
   underWay(): Uint8Array[];
-  /** What comes after this stays in the journal until the next start. */
+  /** Transactions that arrive after this stay in the journal until the next start. */
   stop(): void;
 }
 
 export function createReadmission(ports: ReadmissionPorts): Readmission {
   const { journal, clock, log, state, entries, unsettled } = ports;
-  /** Its blocks are still in the chain; forgotten where they stay there, since the write failed. */
+  /**
+   * Transactions whose blocks are still in the chain. They are dropped when the rollback fails and
+   * the blocks stay.
+   */
   let kept: Iterable<Tx> = [];
   const returning = new Set<Iterable<Tx>>();
   let running = Promise.resolve();

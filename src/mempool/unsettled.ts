@@ -9,7 +9,7 @@ import type { PoolEntry } from './entry.ts';
 
 export class Unsettled {
   private waiting = new Set<PoolEntry>();
-  /** Entries in doubt that have not been refused yet. */
+  /** The entries in doubt that have not been refused yet. */
   private readonly shaken = new Set<PoolEntry>();
 
   get size(): number {
@@ -20,7 +20,7 @@ export class Unsettled {
     return this.waiting.has(entry);
   }
 
-  /** In the order in which they are valid. */
+  /** In an order in which they are valid. */
   entries(): Iterable<PoolEntry> {
     return this.waiting;
   }
@@ -41,12 +41,12 @@ export class Unsettled {
     if (this.waiting.delete(entry)) this.waiting.add(entry);
   }
 
-  /** Whatever these were accepted on may be gone. */
+  /** The blocks on which these entries were accepted may be gone. */
   shake(entries: Iterable<PoolEntry>): void {
     for (const entry of entries) if (!this.waiting.has(entry)) this.shaken.add(entry);
   }
 
-  /** True where the refusal of an entry is not final: it is judged with the others. */
+  /** True where the refusal of an entry is not final, because it is judged with the others. */
   retain(entry: PoolEntry): boolean {
     if (this.shaken.delete(entry)) this.waiting.add(entry);
     return this.waiting.has(entry);

@@ -1,4 +1,4 @@
-/** The transaction that binds data to a policy (114), made of a client's request. */
+/** The transaction that binds data to a policy (114), made from a client's request. */
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';

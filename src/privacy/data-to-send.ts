@@ -22,7 +22,9 @@ export interface DataToSend {
     readonly author: string;
     readonly comment: string;
   };
-  /** Base64, as a text or as its ASCII bytes, which are read until the request is answered. */
+  /**
+   * Base64, as a text or as its ASCII bytes, which must not change until the request is answered.
+   */
   readonly data: string | Uint8Array;
   readonly hash: string;
   readonly version?: number | undefined;
@@ -37,7 +39,7 @@ export function checkRequest(request: DataToSend): void {
   checkTexts(request);
 }
 
-/** What is stored beside the data. */
+/** The metadata stored with the data. */
 export const infoOf = ({
   type = 'file',
   info,
@@ -99,7 +101,7 @@ export async function hashOfData(
   }
 }
 
-/** The data themselves, where `hashOfData` has not refused them. */
+/** The data, after `hashOfData` has accepted them. */
 export async function* dataOf(
   { data }: Pick<DataToSend, 'data'>,
   turns: Turns,

@@ -234,7 +234,7 @@ export function createFetchQueue(options: FetchQueueOptions, ports: FetchQueuePo
 
 function newJob(key: string, kind: Kind, failures: number): Job {
   return {
-    // Copies: callers hand in views of whole transactions.
+    // Copies, because callers pass views of whole transactions.
     item: itemOfKey(key),
     key,
     kind,

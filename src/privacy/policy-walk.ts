@@ -29,13 +29,13 @@ export class PolicyWalk {
     this.ports = ports;
   }
 
-  /** Calls `visit` for every item of a policy, or of all that are mine. */
+  /** Calls `visit` for every item of a policy, or of all policies of this node. */
   items(policyId: Uint8Array | undefined, visit: Visit): Promise<void> {
     const turns = createTurns(this.ports.clock);
     return this.policies(policyId, (id) => this.itemsOf(id, visit, turns));
   }
 
-  /** Calls `visit` for the policy, or for all that are mine. */
+  /** Calls `visit` for the policy, or for all policies of this node. */
   policies(policyId: Uint8Array | undefined, visit: VisitPolicy): Promise<void> {
     const walk = this.walk(policyId, visit);
     const end = walk.then(

@@ -1,9 +1,9 @@
-/** Refused requests of each owner: beyond so many in a minute they get no answer at all. */
+/** Counts the refused requests of each owner. Above the limit for a minute they get no answer. */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 
 const MINUTE_MS = 60_000;
-/** Of one owner in a minute. */
+/** For one owner in a minute. */
 export const REFUSALS_MAX = 100;
 /** Owners whose refused requests are counted; the oldest are dropped. */
 const COUNTED_MAX = 1000;
@@ -16,7 +16,7 @@ export class RefusedRequests {
     this.clock = clock;
   }
 
-  /** One more; false where it gets no answer. */
+  /** Counts one more request; false where it gets no answer. */
   add(owner: Uint8Array): boolean {
     const now = this.clock.monotonic();
     const key = latin1(owner);

@@ -1,14 +1,14 @@
 /**
- * Who may transfer next: a line for each kind of item.
+ * The order of transfers: a queue for each kind of item.
  *
- * Invariants: never more transfers than allowed; those of pending items take half of them and those
- * of lost ones a quarter, but at least one, so that a new item seldom waits for old ones.
+ * Invariants: there are never more transfers than allowed; pending items take at most half of them
+ * and lost ones a quarter, but at least one each, so that a new item seldom waits for old ones.
  */
 
-/** fetch-queue.ts says what they mean. */
+/** fetch-queue.ts explains the kinds. */
 export type Kind = 'new' | 'pending' | 'lost';
 
-/** In the order in which the lines are looked at. */
+/** The order in which the queues are read. */
 const KINDS: readonly Kind[] = ['new', 'pending', 'lost'];
 const SHARES: Readonly<Record<Kind, number>> = { new: 1, pending: 0.5, lost: 0.25 };
 
@@ -25,7 +25,7 @@ export class TransferLines<Job extends { readonly kind: Kind }> {
     this.parallelism = parallelism;
   }
 
-  /** Transfers under way. */
+  /** The number of running transfers. */
   get transfers(): number {
     return this.running.new + this.running.pending + this.running.lost;
   }
@@ -38,7 +38,7 @@ export class TransferLines<Job extends { readonly kind: Kind }> {
     this.lines[job.kind].delete(job);
   }
 
-  /** The job whose turn it is; its transfer counts until `finish`. */
+  /** The next job; its transfer counts until `finish`. */
   begin(): Job | undefined {
     if (this.transfers >= this.parallelism) return undefined;
     for (const kind of KINDS) {
@@ -53,7 +53,7 @@ export class TransferLines<Job extends { readonly kind: Kind }> {
     return undefined;
   }
 
-  /** A transfer of a job that began as this kind is over. */
+  /** A transfer of a job that began as this kind has ended. */
   finish(kind: Kind): void {
     this.running[kind] -= 1;
   }

@@ -1,7 +1,7 @@
 /**
- * Decides whether the proofs of a transaction permit it (state.md#order-of-checks); no other place
- * does. An account without a script needs exactly one good signature. An account with a script is
- * judged by its script.
+ * Decides whether the proofs of a transaction permit it (state.md#order-of-checks). No other code
+ * does so. An account without a script needs exactly one good signature. An account with a script
+ * is judged by its script.
  */
 import { type ApiError, apiError, refused } from '../base/errors.ts';
 import { base58 } from '../codec/text.ts';
@@ -32,8 +32,8 @@ function judgeByScript(_tx: Tx, _script: Uint8Array, _verdicts: Verdicts): never
 }
 
 /**
- * Judges the single signature of an order or of a carried transaction. The rules of what is carried
- * check the number of proofs and the script.
+ * Judges the single signature of an order or of a carried transaction. Other rules of these check
+ * the number of proofs and the script.
  */
 function judgeCarried(tx: Tx, view: LedgerView, verdicts: readonly Verdicts[]): void {
   const carried = tx.def.carried?.(tx) ?? [];

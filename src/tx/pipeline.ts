@@ -22,9 +22,12 @@ import type { BlockContext, Tx } from './transaction.ts';
 const FUTURE_MAX_MS = 90 * 60_000;
 const GENESIS_HEIGHT = 1;
 
-/** What is known beside the state. */
+/** Facts about a transaction, besides the state, that the caller supplies. */
 export interface Knowledge {
-  /** True where somebody executes contracts; elsewhere 103, 104 and 107 would wait in vain. */
+  /**
+   * True where a contract engine executes contracts; elsewhere 103, 104 and 107 would never be
+   * executed.
+   */
   readonly contracts?: boolean;
   /** Height of the block that holds this id, including the block that is being made. */
   readonly heightOf: (id: Uint8Array) => number | undefined;

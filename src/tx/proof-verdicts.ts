@@ -1,7 +1,7 @@
 /**
  * Verdicts on the proofs of a transaction: its own, and those of the orders or of the transaction
- * that it carries. Other threads find them beforehand, without the state. The pipeline decides with
- * the state what they mean (judge-proofs.ts).
+ * that it carries. Other threads find them in advance, without the state. The pipeline judges them
+ * together with the state (judge-proofs.ts).
  */
 import type { SignatureCheck } from '../base/ports.ts';
 import { signedBytes } from './seal.ts';
@@ -57,9 +57,9 @@ function takeAnswers(answers: Iterator<boolean>, proofs: readonly Uint8Array[]):
 }
 
 /**
- * The verdicts on a transaction whose every proof is good. That holds of all that the pipeline has
- * let through before, in a block of this chain or into the journal of the pool, since it demands
- * one good proof of each account.
+ * The verdicts on a transaction with only valid proofs. This holds for all transactions that the
+ * pipeline has accepted before, in a block of this chain or into the journal of the pool, since it
+ * requires one valid proof for each account.
  */
 export function allGood(tx: Tx): ProofVerdicts {
   const { carried } = tx.def;

@@ -59,7 +59,7 @@ export interface BlockContext {
   readonly rules: ChainRules;
 }
 
-/** A message with the proofs that an account has put on it. */
+/** A message with the proofs that an account has added to it. */
 export interface Proven {
   readonly publicKey: Uint8Array;
   readonly message: Uint8Array;
@@ -142,7 +142,7 @@ export interface TxType<F extends Fields = Fields> {
   readonly executable?: boolean;
   /** The transaction that this one contains and executes. The sender of that transaction pays. */
   readonly inner?: (tx: Tx<F>) => Tx;
-  /** What others have signed in it: orders, a transaction that it carries. */
+  /** The parts that other accounts have signed: orders, a transaction that it carries. */
   readonly carried?: (tx: Tx<F>) => readonly Proven[];
   /** Account that pays the fee; default: the sender. */
   readonly payer?: (tx: Tx<F>, scheme: ChainScheme) => Uint8Array;

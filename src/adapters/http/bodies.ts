@@ -8,11 +8,11 @@ import { LongBuffers } from './long-buffers.ts';
 
 const SWEEP_MS = 1_000;
 const SLOW_MS = 1_000;
-/** A longer body is a large one. No connection hands over as much in one piece. */
+/** A longer body counts as large. No connection passes on as much in one piece. */
 const SMALL_BYTES_MAX = 1024 * 1024;
-/** A shorter one leaves its memory to the garbage collector. */
+/** The garbage collector takes the memory of a shorter body. */
 const SHORT_BYTES_MAX = 64 * 1024;
-/** By which the memory of a longer one grows. */
+/** The memory of a longer body grows by this much. */
 const STEP_BYTES = 512 * 1024;
 
 export class PendingBody {
@@ -23,9 +23,9 @@ export class PendingBody {
   ended = false;
   /** Bytes received so far. */
   size = 0;
-  /** Bytes that are set aside for it. */
+  /** Bytes reserved for the body. */
   held = 0;
-  /** Bytes that the request has announced, or else may have. */
+  /** Bytes that the request has announced, or else the most that it may have. */
   private readonly bytesMax: number;
   readonly isLarge: boolean;
   private buffer: Buffer | undefined;
@@ -53,7 +53,9 @@ export class PendingBody {
     return this.knownHost;
   }
 
-  /** True for memory of its own; a body in one piece is a view of the parser's buffer. */
+  /**
+   * True where the body has its own memory; a body in one piece is a view of the parser's buffer.
+   */
   get isOwn(): boolean {
     return this.filled > 0;
   }
@@ -84,7 +86,7 @@ export class PendingBody {
     return this.buffer;
   }
 
-  /** Nothing may read the body from now on. */
+  /** Called when nothing reads the body any more. */
   drop(): void {
     if (this.long !== undefined) this.longBuffers.giveBack(this.long);
     this.long = undefined;
@@ -107,7 +109,7 @@ export class Bodies {
   private readonly sweeper: NodeJS.Timeout;
   private readonly longBuffers: LongBuffers;
   private bytes = 0;
-  /** Those of large bodies. */
+  /** Bytes of large bodies. */
   private largeBytes = 0;
 
   constructor(bounds: BodyBounds) {
@@ -131,7 +133,8 @@ export class Bodies {
         return undefined;
     }
     this.pending.add(body);
-    // A large one that has no room is refused before it arrives; small ones are counted as they do.
+    // A large body without room is refused before it arrives; small ones are counted as they
+    // arrive.
     if (!body.isLarge || this.hold(body, bytesMax)) return body;
     this.release(body);
     return undefined;
@@ -164,13 +167,13 @@ export class Bodies {
     return !isLarge || this.largeBytes + bytes <= maxBodyBytes - smallBodyBytes;
   }
 
-  /** It is there as a whole, or will never be: its time no longer counts, but its bytes do. */
+  /** The body is complete, or never will be: its time no longer counts, but its bytes do. */
   complete(body: PendingBody): void {
     body.ended = true;
     this.pending.delete(body);
   }
 
-  /** Gives its bytes back, once. */
+  /** Returns its bytes to the limit, once. */
   release(body: PendingBody): void {
     this.complete(body);
     body.drop();

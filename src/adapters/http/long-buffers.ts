@@ -1,7 +1,7 @@
 /**
- * Memory for long bodies, which is used again: the system takes milliseconds to
- * provide a fresh megabyte, and memory that waits for the garbage collector makes it run again and
- * again. What is unused for a while goes back to the system.
+ * Reusable memory for long bodies. The system takes milliseconds to provide a new megabyte, and
+ * memory that waits for the garbage collector makes the collector run repeatedly. Buffers that are
+ * unused for a while return to the system.
  *
  * A buffer grows in place, so that a body is never copied while it arrives.
  */
@@ -9,16 +9,16 @@ export class LongBuffers {
   private readonly bytesMax: number;
   /** Shortest first. */
   private spare: ArrayBuffer[] = [];
-  /** Of all buffers, spare or in use. */
+  /** Bytes of all buffers, spare or in use. */
   private bytes = 0;
   private timer: NodeJS.Timeout | undefined;
 
-  /** `bytesMax`: of all buffers, as long as those in use need no more. */
+  /** `bytesMax`: the most bytes of all buffers, unless those in use need more. */
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
   }
 
-  /** At least so long; its contents are undefined. */
+  /** A buffer of at least this length; its contents are undefined. */
   take(length: number): ArrayBuffer {
     const buffer = this.spare.pop() ?? new ArrayBuffer(0, { maxByteLength: this.bytesMax });
     this.grow(buffer, length);
@@ -35,7 +35,7 @@ export class LongBuffers {
     this.bytes += more;
   }
 
-  /** Nothing may read the buffer from now on. */
+  /** Called when nothing reads the buffer any more. */
   giveBack(buffer: ArrayBuffer): void {
     this.spare.push(buffer);
     this.spare.sort((a, b) => a.byteLength - b.byteLength);

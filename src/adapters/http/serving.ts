@@ -13,9 +13,9 @@ const TURN_MS = 3;
 const REFUSALS_MS = 8;
 /** A longer body takes milliseconds to read. */
 const QUICK_BYTES = 16 * 1024;
-/** Of bodies that arrive in many pieces, in one turn: a MiB takes up to four milliseconds. */
+/** Bytes of bodies in many pieces that one turn accepts: a MiB takes up to four milliseconds. */
 const ARRIVING_BYTES = 4 * 1024 * 1024;
-/** The most that one connection hands over in one piece. */
+/** The most bytes that one connection passes on in one piece. */
 const PIECE_BYTES = 512 * 1024;
 
 type Work = () => void;
@@ -27,7 +27,7 @@ export class Serving {
   private readonly refusals: Work[] = [];
   private readonly quick: Work[] = [];
   private readonly slow: Work[] = [];
-  /** Continue connections that have been told to wait. */
+  /** Resume connections that were paused. */
   private readonly paused: Work[] = [];
   private arrived = 0;
   private scheduled = false;
@@ -60,7 +60,7 @@ export class Serving {
     this.refusals.push(work);
   }
 
-  /** Counts a piece of a body; false where its connection shall wait for the next turn. */
+  /** Counts a piece of a body; false where its connection must wait for the next turn. */
   arrive(bytes: number): boolean {
     if (!this.scheduled) this.begin(performance.now());
     this.arrived += bytes;

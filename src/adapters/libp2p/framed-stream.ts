@@ -14,7 +14,7 @@ export type RawStream = Awaited<ReturnType<Libp2p['dialProtocol']>>;
 const LENGTH_BYTES = 4;
 /** With the header of the multiplexer, a slice just fits into one message of noise. */
 const SLICE_BYTES = 65_535 - 16 - 12;
-/** Encryption takes half a millisecond for each, and several streams may send at a time. */
+/** Encrypting a slice takes half a millisecond, and several streams may send at a time. */
 const SLICES_IN_TURN = 4;
 /** With more unread bytes than this, the other side has to wait. */
 const READ_AHEAD_BYTES = 64 * 1024;

@@ -7,7 +7,7 @@ const SPARE_MAX = 4;
 export class RowBuffers {
   private readonly spare: ArrayBuffer[] = [];
 
-  /** One of at least this size, whatever it contains. */
+  /** A buffer of at least this size, with any content. */
   take(bytes: number): ArrayBuffer {
     const used = bytes <= BUFFER_BYTES ? this.spare.pop() : undefined;
     return used ?? new ArrayBuffer(Math.max(bytes, BUFFER_BYTES));

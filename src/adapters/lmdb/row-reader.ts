@@ -1,13 +1,13 @@
 /**
- * Reads rows through a transaction. Each row is held to its checksum, and results are copies, since
- * the binding's fast getter reuses its buffer.
+ * Reads rows through a transaction. Each row is checked against its checksum, and results are
+ * copies, since the binding's fast getter reuses its buffer.
  */
 import type { StoreView } from '../../base/ports.ts';
 import { StoreCorruptError } from '../../base/store-damage.ts';
 import type { Environment, Within } from './environment.ts';
 import { unseal } from './sums.ts';
 
-/** `within`: the transaction that a read goes through. `noted`: what to throw for an error. */
+/** `within`: the transaction for the reads. `noted`: makes the error to throw. */
 export function rowReader(
   { tableOf }: Environment,
   folder: string,

@@ -142,7 +142,7 @@ interface Opened {
   readonly damaged: Damaged | undefined;
 }
 
-/** Checks the file and opens it, or an empty one in the place of a damaged one. */
+/** Checks the file and opens it, or opens an empty one in place of a damaged one. */
 async function openFolder(options: EnvironmentOptions, replaceDamaged: boolean): Promise<Opened> {
   const { folder, tables } = options;
   const lock = await lockFolder(folder);

@@ -1,8 +1,8 @@
 /**
- * The thread that writes to LMDB, as the main thread sees it.
+ * The main thread's interface to the thread that writes to LMDB.
  *
- * Invariants: one request at a time; it is answered, or rejected when the thread dies; only a
- * request under way keeps the process alive, and the process does not end inside a transaction.
+ * Invariants: one request runs at a time; it is answered, or rejected when the thread dies; only a
+ * running request keeps the process alive, and the process does not end inside a transaction.
  */
 import { Worker } from 'node:worker_threads';
 import type { EnvironmentOptions } from './environment.ts';
@@ -20,7 +20,7 @@ export class WritingThread {
   private readonly ended = Promise.withResolvers<void>();
   private waiting: PromiseWithResolvers<StoreThreadAnswer> | undefined;
 
-  /** `onEnd`: it takes no more requests. */
+  /** `onEnd`: called when the thread takes no more requests. */
   constructor(options: EnvironmentOptions, url: URL, onEnd: () => void) {
     const state = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
     this.worker = newWorker(options, url, state);
@@ -40,7 +40,7 @@ export class WritingThread {
     });
   }
 
-  /** Hands the buffers over; the answer has them again. */
+  /** Transfers the buffers to the thread; the answer returns them. */
   async write(buffers: readonly ArrayBuffer[]): Promise<StoreThreadAnswer> {
     const answer = Promise.withResolvers<StoreThreadAnswer>();
     this.waiting = answer;

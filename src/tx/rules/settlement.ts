@@ -43,7 +43,7 @@ export function tradedAssets({ orders }: Trade): readonly Uint8Array[] {
   return [amountAsset, priceAsset].filter((id) => id !== undefined);
 }
 
-/** Both orders are signed by their senders. */
+/** The senders have signed both orders. */
 export const provenOrders = ({ order1, order2 }: OrderPair): readonly Proven[] =>
   [order1, order2].map(({ senderPublicKey, body, proofs }) => ({
     publicKey: senderPublicKey,
@@ -57,7 +57,7 @@ function guardAsset(ledger: Ledger, id: Uint8Array): void {
   if (asset.script !== undefined) throw scriptedAsset();
 }
 
-/** The account behind an order; a single proof of it has been judged before (judge-proofs.ts). */
+/** The account that owns an order; its single proof has been judged before (judge-proofs.ts). */
 function owner(ledger: Ledger, order: Order): Uint8Array {
   const address = ledger.scheme.addressOf(order.senderPublicKey);
   if (ledger.get(scripts, address) !== undefined) {
