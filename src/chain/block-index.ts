@@ -26,7 +26,7 @@ export const ID_PREFIX_BYTES = 16;
 export const idPrefix = (id: Uint8Array): Uint8Array => id.subarray(0, ID_PREFIX_BYTES);
 
 const NOTHING = new Uint8Array(0);
-const NOBODY: readonly Uint8Array[] = [];
+const NO_ADDRESSES: readonly Uint8Array[] = [];
 
 export interface IndexedBlock {
   readonly height: number;
@@ -92,7 +92,7 @@ function byAddress(txs: readonly Tx[], state: LedgerView): Iterable<Listed> {
   for (let index = 0; index < txs.length; index++) {
     const tx = txs[index]!;
     if (tx.sender.length > 0) add(tx.sender, index);
-    for (const address of tx.def.involved?.(tx, state) ?? NOBODY) add(address, index);
+    for (const address of tx.def.involved?.(tx, state) ?? NO_ADDRESSES) add(address, index);
   }
   return lists.values();
 }

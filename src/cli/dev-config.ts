@@ -96,7 +96,7 @@ function poaSection(roundMs: number): string {
 
 function peersSection(peers: DevConfig['peers']): string {
   if (peers === undefined) {
-    return `# Nobody else is to join it, so it waits for nobody.
+    return `# No other node joins it, so it waits for none.
   network { listen = no, bind-address = "${HOST}", known-peers = [] }
   miner.quorum = 0`;
   }

@@ -422,7 +422,7 @@ export const privateLost = table(
   'local',
   privateItem,
   present,
-  'Private data that nobody had for a long time, tried again now and then.',
+  'Private data that no member had for a long time, tried again now and then.',
 );
 
 /** Every table; the store opens one sub-database for each. */

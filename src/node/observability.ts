@@ -85,7 +85,7 @@ export const events = {
   'privacy.follow-failed':
     'Confidential data of a policy could not be looked up after a change of its members.',
   'privacy.lost':
-    'No member could give confidential data for hours; it is tried again now and then, and when somebody asks.',
+    'No member could give confidential data for hours; it is tried again now and then, and when a client asks.',
   'privacy.no-room':
     'A quota for confidential data or the free space of the disk is used up; items wait until there is room: see privacy.storage.',
   'privacy.storage-failed':

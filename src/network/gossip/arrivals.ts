@@ -1,7 +1,7 @@
 /**
  * Announced blocks that are being fetched and checked.
  *
- * Invariants: one arrival for each header, byte for byte, whoever announces it; arrivals are bounded
+ * Invariants: one arrival for each header, byte for byte, from whichever peer; arrivals are bounded
  * in all and for the peer that was first with them, and so are the peers to ask for each.
  */
 import type { CompactBlock } from '../messages/block-messages.ts';

@@ -49,7 +49,7 @@ export class Wanted<Source> {
     return missing;
   }
 
-  /** It has come. False where nobody was asked for it, or it came before. */
+  /** The transaction has come; false where no peer was asked for it, or it came before. */
   arrived(hash: string): boolean {
     return this.sources.delete(hash);
   }

@@ -16,7 +16,7 @@
  *          | miner 1 [key k, signature 64]
  *
  * miner: the account that makes the blocks of this node, where it is not the owner. It signs
- * "permchain-miner-v1" | genesis id 64 | address of the owner, so nobody else can claim it.
+ * "permchain-miner-v1" | genesis id 64 | address of the owner, so no other owner can claim it.
  */
 
 import { concat, utf8 } from '../../base/bytes.ts';
