@@ -7,23 +7,17 @@
  * verdict is lost, since another thread takes its batches.
  */
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
 import { OwnFailure } from '../base/errors.ts';
 import type { Log, SignatureCheck, Verifier } from '../base/ports.ts';
-import { type CheckSizes, type VerifyThreadData, verdictsOf } from './signature-batch.ts';
+import { verdictsOf } from './signature-batch.ts';
 import { SignatureBuffers } from './signature-buffers.ts';
 import { verifyPoolLimits as limits } from './signature-limits.ts';
 import { checkOf, type Entry, SignatureQueue } from './signature-queue.ts';
+import { VerifyThreads, type VerifyThreadsOptions } from './verify-threads.ts';
 
-export interface VerifyPoolOptions extends CheckSizes {
-  /** Module of the thread: src/cli/signature-worker.ts. */
-  readonly workerUrl: URL;
-  /** The name of the cryptography family that the thread uses. */
-  readonly family: string;
+export interface VerifyPoolOptions extends VerifyThreadsOptions {
   /** Upper limit; threads start when there is work for them. Default: one for each processor. */
   readonly threads?: number;
-  /** The number of converted public keys that each thread caches. */
-  readonly cachedKeys?: number;
   /** The most checks without an answer; above it new ones are refused. */
   readonly checksMax?: number;
   readonly log?: Log;
@@ -44,17 +38,11 @@ export class VerifyThreadError extends OwnFailure {
   override name = 'VerifyThreadError';
 }
 
-interface Thread {
-  readonly worker: Worker;
-  /** In the order in which their answers will come. */
-  readonly batches: Entry[][];
-}
-
 export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
   const threadsMax = options.threads ?? availableParallelism();
   const queue = new SignatureQueue(options, options.checksMax ?? limits.checks);
   const buffers = new SignatureBuffers(options, threadsMax * limits.batchesPerThread);
-  const threads: Thread[] = [];
+  const threads = new VerifyThreads(options, threadsMax, { onAnswer, onDeath });
   let deathsInARow = 0;
   let gathering = false;
   let closed = false;
@@ -94,9 +82,9 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     async close() {
       closed = true;
       const error = new VerifyPoolClosedError('the verification pool is closed');
-      for (const { batches } of threads) for (const { job } of batches.flat()) job.fail(error);
+      for (const { job } of threads.unanswered()) job.fail(error);
       queue.failWaiting(error);
-      await Promise.all(threads.map(({ worker }) => worker.terminate()));
+      await threads.end();
     },
   };
 
@@ -124,45 +112,17 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
    * Checks that wait meanwhile make the next batch larger.
    */
   function handOver(): void {
-    const idle = threadsMax - threads.filter(({ batches }) => batches.length > 0).length;
-    const share = Math.max(limits.shareMin, Math.ceil(queue.waiting / Math.max(1, idle)));
+    const share = Math.ceil(queue.waiting / Math.max(1, threads.idle));
+    const most = Math.min(limits.batchChecks, Math.max(limits.shareMin, share));
     while (queue.waiting > 0) {
-      const thread = freest();
+      const thread = threads.freest(queue.waiting);
       if (thread === undefined) return;
-      const batch = queue.nextBatch(Math.min(limits.batchChecks, share));
-      const buffer = buffers.write(batch.map(checkOf));
-      thread.batches.push(batch);
-      thread.worker.postMessage(buffer, [buffer]);
+      const batch = queue.nextBatch(most);
+      threads.give(thread, batch, buffers.write(batch.map(checkOf)));
     }
   }
 
-  /** A thread that can take a batch; a new one when all others are busy. */
-  function freest(): Thread | undefined {
-    let best: Thread | undefined;
-    for (const thread of threads) {
-      if (best === undefined || thread.batches.length < best.batches.length) best = thread;
-    }
-    if (best?.batches.length === 0) return best;
-    if (threads.length < threadsMax) return start();
-    const isRoom = best !== undefined && best.batches.length < limits.batchesPerThread;
-    return isRoom && queue.waiting >= limits.batchChecks ? best : undefined;
-  }
-
-  function start(): Thread {
-    const thread: Thread = { worker: newWorker(options), batches: [] };
-    let cause: unknown;
-    thread.worker.on('message', (buffer: ArrayBuffer) => answer(thread, buffer));
-    thread.worker.on('error', (error) => {
-      cause = error;
-    });
-    thread.worker.on('exit', () => replace(thread, cause));
-    threads.push(thread);
-    return thread;
-  }
-
-  function answer(thread: Thread, buffer: ArrayBuffer): void {
-    const batch = thread.batches.shift();
-    if (closed || batch === undefined) return;
+  function onAnswer(batch: readonly Entry[], buffer: ArrayBuffer): void {
     deathsInARow = 0;
     const verdicts = verdictsOf(buffer);
     for (const [i, entry] of batch.entries()) {
@@ -176,10 +136,8 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
   /**
    * The thread is gone; other threads take its batches, except a check that seems to be the cause.
    */
-  function replace(thread: Thread, cause: unknown): void {
-    threads.splice(threads.indexOf(thread), 1);
-    if (closed) return;
-    const lost = thread.batches.flat();
+  function onDeath(batches: readonly Entry[][], cause: unknown): void {
+    const lost = batches.flat();
     options.log?.error('verify.thread-died', { lost: lost.length, cause: String(cause) });
     deathsInARow += 1;
     if (deathsInARow === limits.deathsInARow) {
@@ -189,7 +147,7 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
       return;
     }
     // The batch that the thread was checking is the suspect; the batches behind it had not begun.
-    for (const entry of thread.batches[0] ?? []) entry.attempts += 1;
+    for (const entry of batches[0] ?? []) entry.attempts += 1;
     queue.putBack(lost.filter(({ attempts }) => attempts < limits.attempts));
     for (const entry of lost.filter(({ attempts }) => attempts >= limits.attempts)) {
       queue.release(entry);
@@ -198,23 +156,6 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     }
     handOver();
   }
-}
-
-function newWorker(options: VerifyPoolOptions): Worker {
-  const workerData: VerifyThreadData = {
-    family: options.family,
-    publicKeySize: options.publicKeySize,
-    signatureSize: options.signatureSize,
-    cachedKeys: options.cachedKeys ?? limits.cachedKeysPerThread,
-  };
-  return new Worker(options.workerUrl, {
-    name: 'verify',
-    workerData,
-    // The thread does not need the environment, which may hold passwords.
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: limits.threadHeap },
-  });
 }
 
 /** The same interface on the calling thread, for tests, simulation and short-lived commands. */
