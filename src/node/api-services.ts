@@ -1,4 +1,4 @@
-/** What the routes get of a configured node. */
+/** The services that the routes get from a configured node. */
 import type { KeyHolder, Services } from '../api/services.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
 import type { Config } from './config/settings.ts';

@@ -1,4 +1,6 @@
-/** docs/limits.md: what requests may cost, printed from the declarations that are enforced. */
+/**
+ * docs/limits.md: the budgets of requests, printed from the declarations that the server enforces.
+ */
 import { budgetOf, mayWait } from '../api/budget.ts';
 import { routes } from '../api/routes/index.ts';
 import { KIB, MIB, type PeerBudget } from '../base/budget.ts';
@@ -14,7 +16,7 @@ function bytes(value: number): string {
   return value % KIB === 0 ? `${value / KIB} KiB` : number(value);
 }
 
-/** The budgets of all messages between nodes, by protocol, under the settings that a node has by default. */
+/** The budgets of all messages between nodes, by protocol, with default settings. */
 function messageBudgets(): [string, PeerBudget][] {
   const blockBytes = Number(settings.miner['max-block-size-in-bytes'].fallback);
   const parallelism = Number(settings.privacy.replier.parallelism.fallback);

@@ -1,11 +1,11 @@
-/** The network port with messages and bytes counted, by protocol and direction. */
+/** The network port, with messages and bytes counted by protocol and direction. */
 import type { Network, PeerConnection, PeerStream } from '../base/network.ts';
 import type { NodeMetrics } from './observability.ts';
 
 type Counting = (direction: 'in' | 'out', message: Uint8Array) => void;
 
 export function measuredNetwork(network: Network, metrics: NodeMetrics): Network {
-  /** Others remember connections by identity, so each is wrapped once. */
+  /** Other code compares connections by identity, so each is wrapped only once. */
   const wrapped = new WeakMap<PeerConnection, PeerConnection>();
 
   /** "/permchain/T/blocks/1" is "blocks". */

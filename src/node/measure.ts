@@ -1,6 +1,6 @@
 /**
- * Where the metrics of observability.ts get their values. Parts that do not know of metrics are
- * wrapped here, only when the metrics are switched on; the rest is looked up when they are read.
+ * The sources of the metrics in observability.ts. Parts without metrics of their own are wrapped
+ * here, only when metrics are switched on. Other values are looked up when the metrics are read.
  */
 
 import { ApiError } from '../base/errors.ts';
@@ -63,7 +63,7 @@ export function measuredRoutes(routes: readonly HttpRoute[], metrics: NodeMetric
   });
 }
 
-/** What happens to the chain; the returned function ends the watch. */
+/** Records the events of the chain; the returned function ends this. */
 export function watchChain(
   blockchain: Blockchain,
   owner: Uint8Array,
@@ -106,7 +106,7 @@ export interface Watched {
   readonly healthy: () => boolean;
 }
 
-/** Everything that is there to be looked up whenever the metrics are read. */
+/** Values that are looked up whenever the metrics are read. */
 export function readOnDemand(of: Watched, metrics: NodeMetrics): void {
   metrics.info.set(1, { version: of.version, chain_id: of.chainId });
   metrics.poolBytesMax.set(of.poolBytesMax);
@@ -133,7 +133,7 @@ export function readOnDemand(of: Watched, metrics: NodeMetrics): void {
   });
 }
 
-/** Confidential data: what is here and what is still to be fetched. */
+/** Confidential data: the accepted bytes, and the items still to be fetched. */
 export function watchPrivacy(of: Pick<Privacy, 'bytes' | 'queue'>, metrics: NodeMetrics): void {
   metrics.onRead(() => {
     metrics.privateBytes.set(of.bytes());
@@ -146,7 +146,7 @@ export function watchPrivacy(of: Pick<Privacy, 'bytes' | 'queue'>, metrics: Node
 const MODES = ['default', 'watcher'] as const;
 const DIRECTIONS = ['in', 'out'] as const;
 
-/** Sessions, known places, synchronisation, and what peers did wrong. */
+/** Sessions, known addresses, synchronisation, and offences of peers. */
 export function watchNetwork(of: NetworkReadings, metrics: NodeMetrics): void {
   of.penalties.onOffence((offence, verdict) => metrics.offences.add(1, { offence, verdict }));
   metrics.onRead(() => {

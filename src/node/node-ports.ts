@@ -1,4 +1,6 @@
-/** What a node gets of the world, and of its operator beside the configuration. */
+/**
+ * What a node receives in addition to its configuration: its ports, and values from its operator.
+ */
 import type { Pages } from '../api/pages.ts';
 import type { Disposal } from '../base/disposal.ts';
 import type { Http } from '../base/http.ts';
@@ -25,7 +27,7 @@ export interface NodePorts {
   readonly family: CryptoFamily;
   readonly store: Store;
   readonly journal: Journal;
-  /** Keeps the turns that the miner has used. */
+  /** Stores the turns that the miner has used. */
   readonly turns: Journal;
   readonly verifier: Verifier;
   readonly clock: Clock;
@@ -34,25 +36,30 @@ export interface NodePorts {
   readonly http: Http;
   /** Absent: the node has no peers. */
   readonly network?: Network | undefined;
-  /** Keeps the known peers; absent: they are forgotten at the end. */
+  /** Stores the known peers; absent: they are forgotten at the end. */
   readonly files?: Files | undefined;
   readonly keystore: Keystore;
-  /** Keeps the confidential data of policies; absent: this node has no part in them. */
+  /** Stores the confidential data of policies; absent: this node takes no part in policies. */
   readonly privateStore?: PrivateStore | undefined;
-  /** Private key of the owner, unlocked at start. */
+  /** The private key of the owner, unlocked at start. */
   readonly ownerKey: Uint8Array;
-  /** That of privacy.owner-address, by which other nodes know this one; absent: the owner's. */
+  /**
+   * The private key of privacy.owner-address, by which other nodes know this one; absent: the
+   * owner's.
+   */
   readonly identityKey?: Uint8Array | undefined;
-  /** The bare number of this release. */
+  /** The version number of this release. */
   readonly version: string;
   /** Absent: no pages are served. */
   readonly pages?: Pages | undefined;
   /** Absent where metrics are switched off. */
   readonly telemetry?: { readonly metrics: Metrics; readonly process: ProcessReadings } | undefined;
-  /** What is checked after every commit; absent: nothing. */
+  /** The checks after every commit; absent: none. */
   readonly audit?: Audit | undefined;
-  /** Asks for an orderly exit, with a cause if a failure is the reason; returns at once. */
+  /** Requests an orderly exit, with a cause if a failure is the reason; returns at once. */
   readonly requestStop: (cause?: Error) => void;
-  /** Ends the ports themselves, below the services; absent: their owner ends them. */
+  /**
+   * Closes the ports themselves, after the services; absent: the owner of the ports closes them.
+   */
   readonly started?: Disposal | undefined;
 }

@@ -1,10 +1,10 @@
 /**
- * The node as a list of services, wired by hand: this file says what depends on what. It gets its
- * configuration and its ports and touches nothing else of the world.
+ * The node as a list of services, wired by hand: this file shows the dependencies between them. The
+ * node receives its configuration and its ports, and uses nothing else from outside.
  *
- * Services start in the order of their lines. Each puts its end on one stack as soon as it runs, and
- * whatever ends the node (a stop, a failure, a service that cannot start) undoes that stack. The
- * miner comes last: no block is made before every other service has started.
+ * Services start in the order of their lines. Each pushes its end function on one stack as soon as
+ * it runs. A stop, a failure, or a service that cannot start ends the services of that stack. The
+ * miner comes last, so no block is made before every other service has started.
  */
 
 import { createApi } from '../api/api.ts';
@@ -47,8 +47,8 @@ export interface Node {
 }
 
 /**
- * Throws ApiError where genesis and data directory do not fit together, UnsupportedFeatures where
- * the network has gone where this release cannot follow, InitialSyncError where the network does
+ * Throws ApiError where genesis and data directory do not fit together, UnsupportedFeatures where a
+ * feature is active that this release does not implement, InitialSyncError where the network does
  * not know the owner.
  */
 export async function createNode(config: Config, genesis: Block, ports: NodePorts): Promise<Node> {
@@ -56,7 +56,7 @@ export async function createNode(config: Config, genesis: Block, ports: NodePort
   try {
     return await startNode(config, genesis, ports, started);
   } catch (cause) {
-    // The first failure tells more than what follows from it.
+    // The first failure says more than its consequences.
     await started.dispose().catch(() => undefined);
     throw cause;
   }
@@ -84,7 +84,7 @@ async function startNode(
     { address: owner.address, text: config.ownerAddress },
     { view: blockchain.view, clock, log },
   );
-  // Confidential data are on the stack below the network, which has to be closed before.
+  // Confidential data are below the network on the stack, because the network must be closed first.
   let privacy: Privacy | undefined;
   started.add('confidential data', () => privacy?.stop());
   const peering = openNetwork(config, genesis, {
@@ -108,7 +108,7 @@ async function startNode(
     onNoRoom: (limit) => metrics.privateRefused.add(1, { limit }),
   });
   await peering.start();
-  // Whatever is still to be fetched need not be here before clients are served.
+  // Clients are served before the missing items have been fetched.
   void privacy?.start();
   const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner });
 
@@ -150,7 +150,7 @@ interface WatchedNode extends NodePorts, NodeParts {
   readonly miner: Miner;
 }
 
-/** Fills the metrics from all parts of the node until the end that it gives is called. */
+/** Fills the metrics from all parts of the node, until the returned function is called. */
 function watchNode(config: Config, of: WatchedNode, metrics: NodeMetrics): () => void {
   const { blockchain, store, peering, privacy } = of;
   readOnDemand(

@@ -1,4 +1,4 @@
-/** docs/reference/observability.md: events and metrics as a page, printed from their lists. */
+/** docs/reference/observability.md: the page of events and metrics, printed from their lists. */
 import { MINER_STATES } from '../miner/miner.ts';
 import { events, metricTable } from './observability.ts';
 

@@ -1,86 +1,87 @@
 /**
- * What can be seen of a running node: every event of the log and every metric, by name
- *. Tests hold the sources, the dashboard and the alert rules to these lists,
- * and docs/reference/observability.md is printed from them.
+ * Every event of the log and every metric of a running node, by name. Tests compare the sources,
+ * the dashboard and the alert rules with these lists, and docs/reference/observability.md is
+ * printed from them.
  */
 import type { Counter, Gauge, Histogram, Metrics } from '../base/ports.ts';
 
-/** Event → what it means and, where the operator should act, what to do. */
+/** Event → its meaning and, where the operator should act, what to do. */
 export const events = {
   'block.appended': 'A block of another node was checked and is part of the chain.',
-  'block.early': 'A block is ahead of the clock of this node and waits until it is not.',
+  'block.early': 'A block is ahead of the clock of this node and waits until its time.',
   'block.equivocation': 'A miner signed two blocks for one round; the fields prove it.',
   'block.fetch-failed':
-    'Transactions of an announced block did not come; it is asked for as a whole.',
+    'Transactions of an announced block did not arrive; the node requests the whole block.',
   'block.forged': 'This node made a block.',
-  'block.gossip-failed': 'An announced block could not be taken; synchronisation fetches it.',
+  'block.gossip-failed': 'An announced block could not be accepted; synchronisation fetches it.',
   'block.rebuilt':
-    'An announced block was put together; `missing` counts what the pool lacked and a peer sent.',
+    'An announced block was rebuilt; `missing` counts the transactions that were not in the pool and that a peer sent.',
   'block.refused': 'A block of another node broke the rules; `why` is the rule.',
-  'chain.rebuild-ended': 'A block of the damaged store cannot be used; peers have the rest.',
+  'chain.rebuild-ended': 'A block of the damaged store cannot be used; peers supply the rest.',
   'chain.rebuilding': 'The chain is being read from a damaged store, with every check.',
-  'chain.reorganised': 'A better branch took the place of the last blocks.',
-  'chain.rolled-back': 'Blocks were taken back; their transactions wait in the pool again.',
+  'chain.reorganised': 'A better branch replaced the last blocks.',
+  'chain.rolled-back': 'Blocks were rolled back; their transactions wait in the pool again.',
   'chain.write-failed': 'The disk refused a commit; the head stays where it is.',
   'feature.unknown-active':
-    'The network works by a feature that this release does not know: update it.',
+    'A feature that this release does not implement is active: update the release.',
   'feature.unknown-approved':
-    'A feature that this release does not know becomes active: update it.',
+    'A feature that this release does not implement will become active: update the release.',
   'fork.too-deep':
-    'Others are on a better branch that left ours too long ago: roll back or start anew.',
+    'Other nodes are on a better branch that diverged too long ago: roll back, or start with an empty data directory.',
   'genesis.incorrect': 'Configuration and genesis block do not fit together; the node ends.',
   'http.failed': 'A request met an error of the node itself and was answered with 500.',
-  'identity.failed': 'A listed peer did not tell its key; the others are asked as well.',
-  'keystore.reload.failed': 'The keystore on disk cannot be read; the former one stays in use.',
+  'identity.failed': 'A listed peer did not send its key; the node asks the others as well.',
+  'keystore.reload.failed': 'The keystore on disk cannot be read; the old one stays in use.',
   'ledger.broken': 'The sums of the ledger are wrong: the node ends with code 70; report it.',
   'listener.failed':
-    'A part of the node failed at a change of the chain; the others were told of it: report it.',
+    'A part of the node failed at a change of the chain; the other parts received the change: report it.',
   'log.level': 'SIGUSR1 changed the level of the log.',
   'metrics.listening': 'The metrics are served at this address.',
   'miner.failed': 'A block could not be made; the next slot will be tried.',
   'miner.no-quorum': 'Too few miners are connected, so this node makes no block.',
   'miner.no-time': 'The time source is silent, so this node makes no block: check ntp.servers.',
   'miner.note-failed':
-    'The turn of the miner cannot be noted on disk, so no block was signed: check its space and health.',
-  'miner.stale-tip': 'The last block is too old, so this node makes no block: is it connected?',
+    'The turn of the miner cannot be written to disk, so no block was signed: check disk space and disk health.',
+  'miner.stale-tip':
+    'The last block is too old, so this node makes no block: check its connections.',
   'network.listening': 'Other nodes can connect at this address.',
   'node.failed': 'An unexpected error: the node ends with code 70; report it.',
   'node.settings': 'The settings in force at the start, secrets masked.',
-  'node.started': 'The node works; the fields say what it is doing.',
-  'node.stop-failed': 'Something did not end in order; the rest did, and the process ends.',
+  'node.started': 'The node has started; the fields describe it.',
+  'node.stop-failed': 'A part did not stop properly; the others did, and the process ends.',
   'node.stop-timeout': 'The orderly stop took too long; the process ends anyway.',
-  'node.stopped': 'The node has stopped in order.',
-  'node.stopping': 'The node was told to stop.',
+  'node.stopped': 'The node has stopped properly.',
+  'node.stopping': 'The node received a request to stop.',
   'ntp.disagreement':
     'The time servers contradict each other; the clock stays as it is: check ntp.servers.',
   'ntp.silent': 'No time server has answered: check the network and ntp.servers.',
   'ntp.step-refused':
     'Time servers ask for a step beyond ntp.max-step; the clock stays as it is: check ntp.servers and the clock of the machine.',
   'owner.no-balance':
-    'The owner of the node has no tokens in the chain as far as it is here: its transactions are refused.',
+    'The owner of the node has no tokens in the chain that this node has so far: its transactions are refused.',
   'owner.no-roles':
-    'The owner of the node has no roles in the chain as far as it is here: it makes no blocks.',
-  'peer.asked-for': 'An operator asked for a connection to this place.',
+    'The owner of the node has no roles in the chain that this node has so far: it makes no blocks.',
+  'peer.asked-for': 'An operator requested a connection to this address.',
   'peer.closed': 'A session with another node has ended.',
   'peer.connected': 'A session with another node has begun.',
-  'peer.offence': 'A peer broke a rule; `verdict` is what that led to.',
+  'peer.offence': 'A peer broke a rule; `verdict` is the consequence.',
   'peer.refused':
-    'A connection did not become a session; `why` is the reason, of one side or the other.',
+    'A connection did not become a session; `why` is the reason that one of the sides gave.',
   'peer.unknown-host': 'The name of a configured peer has no address at present.',
-  'peer.unreachable': 'A node could not be connected to; it is left alone for a while.',
+  'peer.unreachable': 'A connection to a node failed; it is tried again after a pause.',
   'peers.file-unreadable': 'The file of known peers is damaged and ignored.',
-  'peers.not-saved': 'The known peers cannot be written to disk: check its space and health.',
+  'peers.not-saved': 'The known peers cannot be written to disk: check disk space and disk health.',
   'pool.dropped': 'A transaction left the pool without a block; `why` is the reason.',
-  'pool.journal-damaged': 'Records of the pool were not what was written; peers may have them.',
-  'pool.journal-failed': 'The pool cannot be written to disk: check its space and health.',
+  'pool.journal-damaged':
+    'Records in the journal of the pool were damaged; peers may have the transactions.',
+  'pool.journal-failed': 'The pool cannot be written to disk: check disk space and disk health.',
   'pool.record-skipped':
     'A transaction in the journal of the pool cannot be read and is left out; `hash` names it.',
   'privacy.damaged':
-    'Stored confidential data are not what was written; they count as missing until a member sends them again.',
+    'Stored confidential data are damaged; they count as missing until a member sends them again.',
   'privacy.backlog-failed':
-    'What is to be fetched of confidential data cannot be written to disk: check its space and health.',
-  'privacy.fetch-failed':
-    'An item of confidential data could not be fetched; it stays among the missing ones.',
+    'The list of confidential data to fetch cannot be written to disk: check disk space and disk health.',
+  'privacy.fetch-failed': 'An item of confidential data could not be fetched; it remains missing.',
   'privacy.fetched': 'Confidential data came from another member of their policy.',
   'privacy.follow-failed':
     'Confidential data of a policy could not be looked up after a change of its members.',
@@ -90,15 +91,15 @@ export const events = {
     'A quota for confidential data or the free space of the disk is used up; items wait until there is room: see privacy.storage.',
   'privacy.storage-failed':
     'The storage of confidential data refused a call: check its space, health and settings.',
-  'store.damaged': 'The chain on disk is not what was written: it is rebuilt at the next start.',
+  'store.damaged': 'The chain on disk is damaged: it is rebuilt at the next start.',
   'store.rebuilt':
-    'A damaged store was replaced: up to `height`, of `of` blocks; peers have the rest.',
-  'sync.failed': 'Blocks could not be fetched from a peer; another one is asked.',
-  'sync.given-up': 'No peer gave the better chain that was announced.',
+    'A damaged store was replaced: up to `height`, of `of` blocks; peers supply the rest.',
+  'sync.failed': 'Blocks could not be fetched from a peer; the node asks another one.',
+  'sync.given-up': 'No peer delivered the better chain that was announced.',
   'sync.helper-failed': 'One of several peers did not deliver; the others take over.',
-  'tls.reload-failed': 'The certificate on disk cannot be used; the former one stays in use.',
-  'tx.fetch-failed': 'Announced transactions did not come.',
-  'tx.refused': 'A transaction of a peer was refused by the pool; `why` is the reason.',
+  'tls.reload-failed': 'The certificate on disk cannot be used; the old one stays in use.',
+  'tx.fetch-failed': 'Announced transactions did not arrive.',
+  'tx.refused': 'The pool refused a transaction of a peer; `why` is the reason.',
   'verify.thread-died': 'A thread that checks signatures died; another one took over its work.',
 } as const;
 
@@ -125,21 +126,24 @@ const counter = define('counter');
 const gauge = define('gauge');
 const histogram = define('histogram');
 
-/** Bounds in seconds of work within the process. */
+/** Limits in seconds of work within the process. */
 const WORK = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-/** Bounds in seconds between blocks. */
+/** Limits in seconds between blocks. */
 const BETWEEN_BLOCKS = [0.5, 1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 300, 600];
 /** One series for each of these and each part of the interface. */
 const REST = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
 
 export const metricTable = {
-  info: gauge('node_info', 'Always 1; the labels say what is running.', ['version', 'chain_id']),
+  info: gauge('node_info', 'Always 1; the labels describe the running node.', [
+    'version',
+    'chain_id',
+  ]),
   height: gauge('node_chain_height', 'Height of the last block.'),
   tipAge: gauge('node_chain_tip_age_seconds', 'Time since the last block.'),
   blocks: counter('node_blocks_total', 'Blocks added to the chain, by who made them.', ['origin']),
   blockTxs: counter('node_block_transactions_total', 'Transactions in blocks added to the chain.'),
-  rollbacks: counter('node_chain_rollbacks_total', 'Times that blocks were taken back.'),
-  rolledBack: counter('node_chain_rolled_back_blocks_total', 'Blocks that were taken back.'),
+  rollbacks: counter('node_chain_rollbacks_total', 'Number of rollbacks.'),
+  rolledBack: counter('node_chain_rolled_back_blocks_total', 'Blocks that were rolled back.'),
   blockTime: histogram(
     'node_block_interval_seconds',
     'Time between the timestamps of a block and the one before it.',
@@ -168,7 +172,7 @@ export const metricTable = {
     'mode',
     'direction',
   ]),
-  knownPeers: gauge('node_peers_known', 'Places where nodes are, or were within a day.'),
+  knownPeers: gauge('node_peers_known', 'Known addresses of nodes, seen within a day.'),
   peerMessages: counter(
     'node_peer_messages_total',
     'Messages between nodes, by protocol and direction.',
@@ -183,18 +187,18 @@ export const metricTable = {
     'Rules that peers broke, and whether that ended a session or led to the blacklist.',
     ['offence', 'verdict'],
   ),
-  syncState: gauge('node_sync_state', '1 for what fetching blocks from peers is doing.', ['state']),
-  missing: gauge('node_sync_missing_blocks', 'Blocks that a peer has told of and not sent yet.'),
+  syncState: gauge('node_sync_state', '1 for the state of synchronisation.', ['state']),
+  missing: gauge('node_sync_missing_blocks', 'Blocks that a peer has announced and not sent yet.'),
   synchronized: gauge('node_time_synchronized', '1 while the time source can be trusted.'),
-  privateBytes: gauge('node_private_bytes', 'Bytes of confidential data taken in.'),
+  privateBytes: gauge('node_private_bytes', 'Bytes of confidential data accepted.'),
   privateRefused: counter(
     'node_private_refused_total',
-    'Confidential data not taken in for want of room, by the limit.',
+    'Confidential data refused for lack of room, by the limit.',
     ['limit'],
   ),
   privateQueue: gauge(
     'node_private_queue',
-    'Confidential data to be fetched, in memory, by state; `transfers` are under way.',
+    'Confidential data to be fetched, in memory, by state; `transfers` are running.',
     ['state'],
   ),
   storeBytes: gauge('node_store_bytes', 'Bytes of the chain on disk.'),
@@ -212,7 +216,7 @@ export const metricTable = {
   ),
   loopDelay: gauge(
     'node_event_loop_delay_seconds',
-    'How late timers of the main thread were since the last scrape.',
+    'Delay of timers of the main thread since the last scrape.',
     ['quantile'],
   ),
   residentBytes: gauge('node_process_resident_bytes', 'Memory that the process holds.'),
@@ -228,14 +232,14 @@ export type NodeMetrics = {
   readonly [K in keyof typeof metricTable]: Instrument<(typeof metricTable)[K]>;
 } & { onRead(action: () => void): void };
 
-/** Declares all metrics. Without a sink they do nothing, so code that measures need not ask. */
+/** Declares all metrics. Without a sink they do nothing, so measuring code needs no condition. */
 export function nodeMetrics(sink: Metrics = nowhere): NodeMetrics {
   const made = Object.entries(metricTable).map(([key, one]) => {
     const { kind, name, help, labels, bounds } = one;
     if (kind === 'histogram') return [key, sink.histogram(name, help, bounds, labels)];
     return [key, sink[kind](name, help, labels)];
   });
-  // Each entry was made of the definition of its key.
+  // Each entry was made from the definition of its key.
   return { ...Object.fromEntries(made), onRead: sink.onRead } as unknown as NodeMetrics;
 }
 

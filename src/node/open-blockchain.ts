@@ -1,4 +1,4 @@
-/** The chain of a configuration, opened on its store: what the node and the chain tools share. */
+/** Opens the chain of a configuration on its store, for the node and for the chain tools. */
 import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
 import { type Blockchain, type ChainMetrics, createBlockchain } from '../chain/blockchain.ts';
@@ -30,8 +30,8 @@ export interface OpenedChain {
 }
 
 /**
- * Founds the chain in an empty store. Throws ApiError where the store belongs to another network or was
- * made under other settings of the network, and leaves it untouched then.
+ * Founds the chain in an empty store. Throws ApiError where the store belongs to another network or
+ * was made under other settings of the network, and then does not change it.
  */
 export async function openBlockchain(
   config: Config,

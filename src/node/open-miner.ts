@@ -1,4 +1,4 @@
-/** The miner of a configured node: the chain it works on, and the turns it remembers. */
+/** The miner of a configured node, with its chain and its used turns. */
 import type { Clock, Journal, Log } from '../base/ports.ts';
 import type { Forger } from '../consensus/consensus.ts';
 import { applying, pack } from '../mempool/packer.ts';
@@ -12,14 +12,14 @@ import type { NodeNetwork } from './open-network.ts';
 export interface MinerPortsOfNode extends Pick<OpenedChain, 'blockchain' | 'consensus'> {
   readonly clock: Clock;
   readonly log: Log;
-  /** Keeps the turns that the miner has used. */
+  /** Stores the turns that the miner has used. */
   readonly turns: Journal;
   readonly pool: Pool;
   readonly peering: Pick<NodeNetwork, 'connectedMiners' | 'isFarBehind'>;
   readonly owner: Forger & { readonly sign: (message: Uint8Array) => Uint8Array };
 }
 
-/** It makes no block before it is started. */
+/** The miner makes no block before it is started. */
 export function openMiner({ miner, network }: Config, ports: MinerPortsOfNode): Miner {
   const { blockchain, consensus, clock, log, pool, peering, owner } = ports;
   const usedTurns = createUsedTurns(ports.turns, log);

@@ -1,5 +1,5 @@
 /**
- * A configured node among its peers: connections (peering.ts) and what is exchanged over them.
+ * Connects a configured node to its peers: connections (peering.ts) and the services that use them.
  */
 import type { PeersPort } from '../api/services.ts';
 import { StartError } from '../base/start-error.ts';
@@ -24,7 +24,7 @@ export interface NetworkPorts extends PeeringPortsOfNode {
   readonly pool: Pool;
 }
 
-/** What there is to be seen of the network, for the metrics. */
+/** Readings of the network, for the metrics. */
 export interface NetworkReadings {
   readonly sessions: Pick<SessionRegistry, 'all'>;
   readonly book: Pick<AddressBook, 'known'>;
@@ -37,10 +37,10 @@ export interface NodeNetwork {
   readonly readings: NetworkReadings | undefined;
   /** Undefined for a node without peers. */
   readonly peers: PeersPort | undefined;
-  /** For services that speak protocols of their own; the same. */
+  /** For services with protocols of their own; undefined for a node without peers. */
   readonly sessions: SessionRegistry | undefined;
   connectedMiners(): number;
-  /** True while blocks are missing: none is made then. */
+  /** True while blocks are missing; the node then makes none. */
   isFarBehind(): boolean;
   /** Rejects with InitialSyncError where the node cannot join. */
   start(): Promise<void>;

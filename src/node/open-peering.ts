@@ -35,7 +35,10 @@ export interface PeeringPortsOfNode {
     readonly publicKey: Uint8Array;
     readonly sign: (message: Uint8Array) => Uint8Array;
   };
-  /** The account that makes the blocks of this node; absent: the owner, who it is to its peers. */
+  /**
+   * The account that makes the blocks of this node; absent: the owner, under which peers know the
+   * node.
+   */
   readonly miner?: {
     readonly publicKey: Uint8Array;
     readonly sign: (message: Uint8Array) => Uint8Array;
@@ -43,12 +46,12 @@ export interface PeeringPortsOfNode {
 }
 
 const AGENT = 'platform-node';
-/** Older nodes speak other protocols. */
+/** Older nodes use other protocols. */
 const OLDEST_VERSION = versionOf('1.0.0');
 
 /**
- * Listens to the chain at once and to the network after `start`. Undefined for a node without a
- * network, which has to be registered already: `start` says so.
+ * Follows the chain at once and listens on the network after `start`. Undefined for a node without
+ * a network, which must already be registered; otherwise `start` rejects.
  */
 export function openPeering(
   config: Config,
@@ -116,7 +119,10 @@ export function openPeering(
   };
 }
 
-/** For peers to count this node among the miners, whose privacy owner may be another account. */
+/**
+ * With this proof peers count the node among the miners although its privacy owner is another
+ * account.
+ */
 function minerProof(
   { owner, miner }: PeeringPortsOfNode,
   genesisId: Uint8Array,

@@ -1,4 +1,6 @@
-/** The pool of a configured node: it begins with what its journal holds, and follows the chain. */
+/**
+ * The pool of a configured node. It begins with the entries of its journal, and follows the chain.
+ */
 import type { Disposal } from '../base/disposal.ts';
 import { apiError } from '../base/errors.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
@@ -26,13 +28,13 @@ export interface PoolPortsOfNode extends Pick<OpenedChain, 'blockchain' | 'rules
 
 export interface OpenedPool {
   readonly pool: Pool;
-  /** Why the journal cannot be written; undefined while all is well. */
+  /** Why the journal cannot be written; undefined while it works. */
   problem(): string | undefined;
-  /** The least fee at the head; the proofs are not looked at. Throws ApiError Invalid. */
+  /** The minimum fee at the head; the proofs are ignored. Throws ApiError Invalid. */
   feeOf(tx: Tx): Fee;
 }
 
-/** Entries one account may have in the pool (H-17). */
+/** The most entries that one account may have in the pool (H-17). */
 const SENDER_ENTRIES_MAX = 10_000;
 
 export async function openPool(config: Config, ports: PoolPortsOfNode): Promise<OpenedPool> {

@@ -1,5 +1,6 @@
 /**
- * Confidential data of policies on a configured node: what it keeps, and its part in the exchange.
+ * Confidential data of policies on a configured node: their storage, and the exchange with other
+ * nodes.
  */
 import type { Clock, Log, Random, Store, Verifier } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
@@ -37,7 +38,7 @@ export interface PrivacyPortsOfNode {
   };
 }
 
-/** Undefined where the configuration names no storage. The network starts after it. */
+/** Undefined where the configuration names no storage. The network must start after it. */
 export function openPrivacy(
   { privacy, network }: Config,
   ports: PrivacyPortsOfNode,

@@ -1,4 +1,4 @@
-/** Tells the operator of an owner that can do little: legal, but seldom intended. */
+/** Warns the operator when the owner lacks funds or roles, which is legal but seldom intended. */
 import type { Clock, Log } from '../base/ports.ts';
 import { accountOf, effective } from '../ledger/accounts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';

@@ -4,7 +4,7 @@ import type { Journal } from '../base/ports.ts';
 
 export interface WatchedJournal {
   readonly journal: Journal;
-  /** Why the last record could not be written; undefined while all is well. */
+  /** Why the last record could not be written; undefined while the journal works. */
   problem(): string | undefined;
 }
 
@@ -15,7 +15,7 @@ export function watchJournal(inner: Journal): WatchedJournal {
       await write;
       problem = undefined;
     } catch (cause) {
-      // Too much work at once is no fault of the disk.
+      // Too much work at a time is not a fault of the disk.
       const isOverload = cause instanceof JournalFullError;
       if (!isOverload) problem = `the pool cannot be written to disk: ${String(cause)}`;
       throw cause;

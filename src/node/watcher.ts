@@ -1,7 +1,10 @@
-/** What a watcher does not do. */
+/** The actions that a watcher refuses. */
 import { apiError } from '../base/errors.ts';
 
-/** A watcher has no part in spreading transactions: it signs and takes none (network.md#gossip-of-blocks). */
+/**
+ * A watcher takes no part in spreading transactions: it neither signs nor accepts any
+ * (network.md#gossip-of-blocks).
+ */
 export function refuseAsWatcher(): never {
   throw apiError('NotAvailable', 'Sending transactions, since it is a watcher,');
 }

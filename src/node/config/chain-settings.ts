@@ -56,7 +56,7 @@ export const consensus = {
     'PoA: part of a round left for blocks to spread.',
     NETWORK,
   ),
-  'ban-duration-blocks': setting(BLOCKS, 100, 'PoA: blocks a ban of a miner lasts.', NETWORK),
+  'ban-duration-blocks': setting(BLOCKS, 100, 'PoA: length of a ban in blocks.', NETWORK),
   'warnings-for-ban': setting(
     int(1, 1000),
     3,
@@ -151,7 +151,7 @@ const genesis = {
   ),
 };
 
-/** A setting for each type that `amountOf` gives an amount for, named by the key of the type. */
+/** A setting for each type with an amount from `amountOf`, named by the key of the type. */
 const perType = (
   amountOf: (def: TxType) => bigint | undefined,
   doc: (def: TxType) => string,

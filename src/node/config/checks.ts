@@ -1,6 +1,6 @@
 /**
- * What several settings say together (node.md#configuration, decision 46): errors, and warnings for
- * what is legal but seldom intended.
+ * Checks of several settings together (node.md#configuration, decision 46): errors, and warnings
+ * for combinations that are legal but seldom intended.
  */
 import type { Problem } from './problems.ts';
 import type { Config } from './settings.ts';
@@ -31,7 +31,7 @@ const STORAGE_URLS: Readonly<
   s3: { pattern: /^https?:\/\/[^/]/, example: 'for example: https://s3.example.org' },
 };
 
-/** Notes a problem; the value is left out where it may not be shown, or there is none. */
+/** Records a problem; the value is left out where it is secret or absent. */
 type Wrong = (key: string, value: string | undefined, expected: string, fix: string) => void;
 
 /** Rules over several settings. */
@@ -104,7 +104,7 @@ function checkStorage(storage: Storage, wrong: Wrong): void {
   }
   const form = STORAGE_URLS[storage.vendor];
   if (form === undefined || storage.url === undefined) return;
-  // The value is not shown: it may hold a password.
+  // The value is not shown, because it may contain a password.
   if (!form.pattern.test(storage.url)) {
     wrong('privacy.storage.url', undefined, 'is not an address of this vendor', form.example);
   } else if (/@|password=/i.test(storage.url)) {
@@ -125,7 +125,7 @@ function checkContracts({ blockchain: { consensus }, dockerEngine }: Config, wro
   );
 }
 
-/** What is legal, but seldom intended. */
+/** Warnings for values that are legal but seldom intended. */
 function warningsOf({ network, restApi }: Config): string[] {
   const warnings: string[] = [];
   if (!network.handshakeCheck) {

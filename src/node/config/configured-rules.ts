@@ -1,4 +1,4 @@
-/** The settings that transaction rules depend on, in the form in which they take them. */
+/** The settings that transaction rules depend on, in the form of ChainRules. */
 import type { ChainRules } from '../../tx/rules/chain-rules.ts';
 import type { TxType } from '../../tx/transaction.ts';
 import { camel } from './setting.ts';

@@ -16,7 +16,7 @@ const HIDDEN = '***';
 const WIDTH = 96;
 const WITHOUT_EFFECT = 'without effect';
 
-/** Kind, variable, and the default where the line below does not show it. */
+/** The kind, the variable, and the default where the line below does not show it. */
 function factsOf({ setting, env }: PlacedSetting): string {
   const facts = [setting.kind.name, env];
   if (setting.presence !== 'default') facts.splice(1, 0, defaultText(setting));
@@ -32,7 +32,7 @@ export function defaultText(setting: AnySetting): string {
   return `default ${String(shown)}`;
 }
 
-/** A default as it would be written in HOCON. */
+/** A default in the form of HOCON. */
 export function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   if (typeof value === 'object' && value !== null) {
@@ -50,7 +50,7 @@ const EXAMPLE_HEAD = `# Every setting of platform-node, with its default. Genera
 # can be given as --set key=value; flags win over variables, these over the file.
 `;
 
-/** All settings, commented out. Those without a default have no value to show. */
+/** All settings, commented out. Settings without a default have no value. */
 export function exampleConfig(): string {
   return `${EXAMPLE_HEAD}\nnode {\n${section(settings, '', '  ')}}\n`;
 }
@@ -140,7 +140,9 @@ function treeSchema(tree: SettingTree): Record<string, unknown> {
   };
 }
 
-/** Key → value as it would be written; secrets are masked, settings without a value left out. */
+/**
+ * Key → value in the form of HOCON. Secrets are masked, and settings without a value are left out.
+ */
 export function effectiveSettings(config: Config): Record<string, unknown> {
   const shown: [string, unknown][] = [];
   for (const { key, setting } of allSettings) {

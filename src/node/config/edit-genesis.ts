@@ -1,8 +1,8 @@
 /**
  * Writes the three signed values into the text of a configuration file (blocks.md#signing step 3).
  *
- * Invariants: outside these three values not one byte changes; comments, indentation, line ends
- * and the delimiter style stay; a missing key is added beside its siblings in their style.
+ * Invariants: outside these three values no byte changes; comments, indentation, line ends and the
+ * delimiter style stay; a missing key is added beside its siblings in their style.
  */
 import { type Entry, mapText, type TextMap } from './text-map.ts';
 
@@ -12,7 +12,7 @@ export interface SignedGenesis {
   readonly timestamp: number;
 }
 
-/** Where a genesis section can stand, the longer spelling first. */
+/** The possible places of a genesis section, the longer spelling first. */
 const PLACES = [
   'node.blockchain.custom.genesis',
   'blockchain.custom.genesis',
@@ -20,7 +20,7 @@ const PLACES = [
   'genesis',
 ];
 
-/** The text with the values in place; undefined if it has no genesis section to put them in. */
+/** The text with the three values in place; undefined if it has no genesis section. */
 export function editGenesis(text: string, signed: SignedGenesis): string | undefined {
   const values: readonly [string, string][] = [
     ['signature', `"${signed.signature}"`],
@@ -40,7 +40,7 @@ function putValue(text: string, map: TextMap, key: string, value: string): strin
   const paths = PLACES.map((place) => `${place}.${key}`);
   const present = map.entries.filter((entry) => paths.includes(entry.path.join('.')));
   if (present.length > 0) {
-    // Every occurrence, so that none of them can bring the old value back.
+    // Every occurrence is replaced, so that none of them restores the old value.
     return present.reduceRight(
       (edited, { valueStart, valueEnd }) =>
         edited.slice(0, valueStart) + value + edited.slice(valueEnd),
@@ -64,7 +64,7 @@ function insertBefore(text: string, sibling: Entry, key: string, value: string):
   const pair = prefix + quoted + delimiter + value;
   if (/^[ \t]*$/.test(indent)) {
     const lineEnd = /\r\n/.test(text) ? '\r\n' : '\n';
-    // JSON needs commas at line ends; HOCON takes them as well.
+    // JSON needs commas at line ends; HOCON accepts them too.
     const comma = isJson(text) ? ',' : '';
     return `${text.slice(0, keyStart)}${pair}${comma}${lineEnd}${indent}${text.slice(keyStart)}`;
   }

@@ -1,6 +1,6 @@
 /**
  * The genesis section: its rules (blocks.md#signing step 1, H-1, H-2) and the canonical form of the
- * settings all nodes of a network share (network.md#handshake, H-4).
+ * settings that all nodes of a network share (network.md#handshake, H-4).
  */
 import { Base58Error, base58 } from '../../base/base58.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
@@ -17,9 +17,9 @@ import { allSettings, type Config, type GenesisConfig } from './settings.ts';
 const INVALID_SIGNATURE = 'Passed genesis signature is not valid';
 
 export interface GenesisFindings {
-  /** Each makes the genesis unusable. */
+  /** Each of these makes the genesis unusable. */
   readonly errors: readonly string[];
-  /** Legal, but probably not what was meant. */
+  /** Legal, but probably not intended. */
   readonly warnings: readonly string[];
 }
 
@@ -84,7 +84,7 @@ function problemOf(attempt: () => unknown): string | undefined {
   }
 }
 
-/** The key behind a Base58 text; undefined if it is none of this network. */
+/** The public key in a Base58 text; undefined if it is no key of this network. */
 export function publicKeyFrom(text: string, scheme: ChainScheme): Uint8Array | undefined {
   try {
     const key = base58.decode(text);
@@ -95,7 +95,7 @@ export function publicKeyFrom(text: string, scheme: ChainScheme): Uint8Array | u
   }
 }
 
-/** What the block builder takes; `timestamp` is the configured one, or now at signing. */
+/** The input of the block builder; `timestamp` is the configured one, or now when signing. */
 export function genesisSettings(
   config: Config,
   timestamp: number,
@@ -117,7 +117,7 @@ export function genesisSettings(
     })),
     networkParticipants: genesis.networkParticipants.map(({ publicKey, roles }) => ({
       publicKey: base58.decode(publicKey),
-      // The byte of a role is its place in the list, from 1.
+      // The byte of a role is its position in the list, from 1.
       roles: roles.map((role) => ROLES.indexOf(role) + 1),
     })),
   };
@@ -125,7 +125,7 @@ export function genesisSettings(
 
 /**
  * Timestamp, key and signature as `genesis sign` wrote them; undefined while one is missing or
- * empty, as in a template. Throws ApiError where a text is no Base58.
+ * empty, as in a template. Throws ApiError where a text is not Base58.
  */
 export function genesisSeal(genesis: GenesisConfig):
   | {
@@ -147,7 +147,7 @@ export function genesisSeal(genesis: GenesisConfig):
 /** `[e1,e2]`, the form in which the errors are reported together. */
 export const joinErrors = (errors: readonly string[]): string => `[${errors.join(',')}]`;
 
-/** Every setting that all nodes of a network must have alike, as canonical JSON by its key. */
+/** Every setting that must be equal on all nodes of a network, as canonical JSON by its key. */
 export const sharedSettings = (config: Config): SharedSettings =>
   Object.fromEntries(
     allSettings
@@ -156,8 +156,8 @@ export const sharedSettings = (config: Config): SharedSettings =>
   );
 
 /**
- * What must be configured alike on all nodes: the input of the settings hash (network.md#handshake,
- * H-4).
+ * The settings that must be equal on all nodes: the input of the settings hash
+ * (network.md#handshake, H-4).
  */
 export function networkSettings(config: Config): NetworkSettings {
   const under = (prefix: string): JsonObject =>
@@ -182,6 +182,6 @@ export function valueAt(config: Config, key: string): unknown {
     .reduce<unknown>((at, part) => (at as Record<string, unknown>)[camel(part)], config);
 }
 
-// Durations count in milliseconds, however they were written.
+// Durations count in milliseconds, in whatever form they were written.
 const canonical = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'ms' in value ? value.ms : value;

@@ -1,15 +1,15 @@
 /**
- * The kinds of values a setting can have: how the text of a file, a variable or a flag becomes a
- * value, and what to tell the operator when it does not (node.md#configuration).
+ * The kinds of values that a setting can have. A kind turns the text of a file, a variable or a
+ * flag into a value, or says what was expected (node.md#configuration).
  *
- * Invariants: a kind never throws, it answers `Wrong` with what was expected; text and HOCON's own
- * numbers and booleans are equally welcome; an integer that HOCON already rounded is refused.
+ * Invariants: a kind never throws, but returns `Wrong` with the expected form; it accepts text as
+ * well as HOCON's own numbers and booleans; an integer that HOCON has already rounded is refused.
  */
 
 import type { JsonSchema } from '../../codec/codec.ts';
 import { NATIVE_TOKEN } from '../../crypto/chain-scheme.ts';
 
-/** What a kind may know besides the raw value. */
+/** What a kind may read besides the raw value. */
 export interface KindContext {
   /** Expands `~` at the start of a path. */
   readonly home: string;
@@ -17,11 +17,11 @@ export interface KindContext {
   readonly ticker: string;
 }
 
-/** Why a raw value is no value of its kind. */
+/** Why a raw value is not a value of its kind. */
 export class Wrong {
   readonly expected: string;
   readonly fix: string | undefined;
-  /** Where inside a list, map or record; empty for the value as a whole. */
+  /** The place inside a list, map or record; empty for the value as a whole. */
   readonly at: readonly string[];
 
   constructor(expected: string, fix?: string, at: readonly string[] = []) {
@@ -35,7 +35,7 @@ export interface Kind<V> {
   /** One or two words for the documentation: `duration`, `integer 0…65535`. */
   readonly name: string;
   parse(raw: unknown, context: KindContext): V | Wrong;
-  /** The value as it would be written in a file. */
+  /** The value in the form of a file. */
   show(value: V): unknown;
   readonly schema: JsonSchema;
   /** Lists and maps: text from a variable or a flag is split before it is parsed. */
@@ -76,7 +76,7 @@ export function int(min: number, max: number, fix?: string): Kind<number> {
   };
 }
 
-/** undefined: not an integer at all. */
+/** undefined: not an integer. */
 export function toInteger(raw: unknown): bigint | undefined | Wrong {
   if (typeof raw === 'bigint') return raw;
   if (typeof raw === 'number') {
@@ -108,7 +108,7 @@ export const amount: Kind<bigint> = {
   schema: { type: ['integer', 'string'] },
 };
 
-/** A span of time that remembers how it was written. */
+/** A span of time that keeps the form in which it was written. */
 export interface Duration {
   readonly ms: number;
   /** Value and unit for people and for /consensus/settings: "17 seconds", "1 minute". */
@@ -132,7 +132,7 @@ export function durationOf(count: number, unit: string): Duration | undefined {
   return { ms, text: `${shown} ${name}${shown === 1 ? '' : 's'}` };
 }
 
-/** A number without a unit means milliseconds, as HOCON has it. */
+/** A number without a unit means milliseconds, as in HOCON. */
 export function duration(min = 0, max = Number.MAX_SAFE_INTEGER, range = ''): Kind<Duration> {
   return {
     name: `duration${range === '' ? '' : ` ${range}`}`,

@@ -17,7 +17,7 @@ export const network = {
     (read) => `${read('directory')}/peers.dat`,
     'Known peers, kept across restarts.',
   ),
-  listen: setting(bool, 'yes', 'No: others cannot connect to this node; it only connects itself.'),
+  listen: setting(bool, 'yes', 'No: other nodes cannot connect to this node; it only dials.'),
   'bind-address': setting(hostName, '0.0.0.0', 'Address the peer listener binds to.'),
   port: setting(PORT, 6864, 'TCP port of the peer listener.'),
   'declared-address': optional(hostPort, 'host:port under which peers can reach this node.'),
@@ -25,13 +25,13 @@ export const network = {
     int(0, Number.MAX_SAFE_INTEGER),
     'random',
     (read) => read('nonce'),
-    'Number told to peers beside the name.',
+    'Number sent to peers with the name.',
   ),
   'node-name': derived<string>(
     textLike({ name: 'text', expected: 'a name of at most 127 bytes', pattern: /^.{1,127}$/ }),
     'Node-<nonce>',
     (read) => `Node-${read('network.nonce')}`,
-    'Name told to peers.',
+    'Name sent to peers.',
   ),
   'known-peers': setting<readonly string[]>(
     list(hostPort),
@@ -54,7 +54,7 @@ export const network = {
   'suspension-residence-time': setting(
     time,
     '1m',
-    'How long a failing peer is left alone; one of known-peers 5s at most.',
+    'Pause before a failing peer is dialled again; for known-peers 5s at most.',
   ),
   'break-idle-connections-timeout': setting(time, '1m', 'Silence after which a session is closed.'),
   'max-simultaneous-connections': setting(COUNT, 30, 'Sessions at once.'),
@@ -63,9 +63,14 @@ export const network = {
   'attempt-connection-delay': setting(time, '5s', 'Pause between dialling attempts.'),
   'connection-timeout': setting(time, '30s', 'Limit for opening a connection.'),
   'handshake-timeout': setting(time, '30s', 'Limit for the handshake.'),
-  'enable-peers-exchange': setting(bool, 'yes', 'Learn addresses from peers and tell them.'),
+  'enable-peers-exchange': setting(bool, 'yes', 'Exchange addresses with peers.'),
   'peers-request-interval': setting(time, '2m', 'How often peers are asked for addresses.'),
-  'tx-buffer-size': setting(COUNT, 10000, 'Received transactions that may wait.', IGNORED),
+  'tx-buffer-size': setting(
+    COUNT,
+    10000,
+    'Number of received transactions that may wait.',
+    IGNORED,
+  ),
   'received-txs-cache-timeout': setting(
     time,
     '3m',
@@ -90,7 +95,7 @@ export const ntp = {
   'expiration-timeout': setting(time, '1m', 'How long an answer counts as fresh.'),
   'fatal-timeout': optional(
     time,
-    'Without an answer for so long the node stops making blocks. Required for PoA.',
+    'Time without an answer after which the node stops making blocks. Required for PoA.',
   ),
   'max-step': setting(
     time,
@@ -102,11 +107,11 @@ export const ntp = {
 
 export const miner = {
   enable: setting(bool, 'yes', 'Make blocks when the owner has the miner role.'),
-  quorum: setting(int(0, 1000), 1, 'Connected miners without whom no block is made.'),
+  quorum: setting(int(0, 1000), 1, 'Least number of connected miners for making blocks.'),
   'interval-after-last-block-then-generation-is-allowed': setting(
     time,
     '1d',
-    'A chain older than this is taken for out of date, and not extended.',
+    'A chain whose last block is older than this counts as outdated and is not extended.',
   ),
   'no-quorum-mining-delay': setting(time, '5s', 'Pause when the quorum is missing.'),
   'minimal-block-generation-offset': setting(
@@ -130,17 +135,17 @@ export const miner = {
   'utx-check-delay': setting(
     duration(100, 3_600_000, 'from 100 ms to 1 hour'),
     '1000ms',
-    'Pause before an empty pool is looked at again.',
+    'Pause before an empty pool is checked again.',
     IGNORED,
   ),
 };
 
 export const synchronization = {
   'max-rollback': setting(COUNT, 100, 'Deepest reorganisation in blocks.'),
-  'max-chain-length': setting(COUNT, 101, 'Block ids asked for at once.', IGNORED),
-  'extension-batch-size': setting(COUNT, 10, 'Blocks asked for at once.'),
+  'max-chain-length': setting(COUNT, 101, 'Block ids in one request.', IGNORED),
+  'extension-batch-size': setting(COUNT, 10, 'Blocks in one request.'),
   'synchronization-timeout': setting(time, '40s', 'Limit for an answer with blocks.'),
-  'score-ttl': setting(time, '90s', 'How long the score told by a peer counts.'),
+  'score-ttl': setting(time, '90s', 'How long the score sent by a peer counts.'),
   'invalid-blocks-storage': {
     'max-size': setting(COUNT, 30000, 'Invalid block ids remembered.'),
     timeout: setting(time, '5m', 'How long they are remembered.'),
@@ -150,8 +155,8 @@ export const synchronization = {
     'max-buffer-time': setting(time, '500ms', 'Longest wait for a batch to fill.', IGNORED),
   },
   'transaction-broadcaster': {
-    'min-broadcast-count': setting(COUNT, 2, 'Peers that must have a new transaction.'),
-    'max-broadcast-count': setting(COUNT, 30, 'Peers it is sent to at most.'),
+    'min-broadcast-count': setting(COUNT, 2, 'Peers that must receive a new transaction.'),
+    'max-broadcast-count': setting(COUNT, 30, 'Most peers to which it is sent.'),
     'max-batch-size': setting(COUNT, 500, 'Transactions in one batch.'),
     'max-batch-time': setting(time, '500ms', 'Longest wait for a batch to fill.'),
     'retry-delay': setting(time, '20s', 'Pause before missing deliveries are repeated.'),
@@ -163,7 +168,12 @@ export const synchronization = {
 export const utx = {
   'memory-limit': setting(size, '100MiB', 'Bytes of transactions the pool holds.'),
   'cleanup-interval': setting(time, '5m', 'How often expired transactions are removed.'),
-  'allow-transactions-from-smart-accounts': setting(bool, 'yes', 'Take scripted senders.', IGNORED),
+  'allow-transactions-from-smart-accounts': setting(
+    bool,
+    'yes',
+    'Accept scripted senders.',
+    IGNORED,
+  ),
   'tx-expire-timeout': setting(
     duration(300_000, 96 * 3_600_000, 'from 5 minutes to 96 hours'),
     '2h',

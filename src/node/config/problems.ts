@@ -1,12 +1,12 @@
 /**
- * What is wrong with a configuration, all of it at once: every problem names the source, the key,
- * the value, what was expected and, where one is known, the fix.
+ * All problems of a configuration at once. Each one names the source, the key, the value, the
+ * expected form and, where known, the fix.
  */
 export interface Problem {
-  /** The file (with its line where known), the variable or the flag. */
+  /** The file (with the line where it is known), the variable or the flag. */
   readonly source: string;
   readonly key: string;
-  /** The value as given; absent where there is none, or where it is secret. */
+  /** The given value; absent where there is none, or where it is secret. */
   readonly value?: string;
   readonly expected: string;
   readonly fix?: string;

@@ -1,9 +1,9 @@
 /**
- * Reads a configuration: collects raw values, applies defaults, types them, and checks what
- * several settings say together. All errors come at once (node.md#start step 2).
+ * Reads a configuration: collects raw values, applies defaults, types them, and checks settings
+ * together. All errors come at once (node.md#start step 2).
  *
- * Invariants: the answer is complete and typed, or ConfigError is thrown; nothing here touches
- * the outside world, so file, environment and flags are arguments.
+ * Invariants: the result is complete and typed, or ConfigError is thrown; the code reads nothing
+ * itself, so file, environment and flags are arguments.
  */
 
 import { assert } from '../../base/assert.ts';
@@ -25,11 +25,11 @@ import {
 import { findEntry, lineAt, mapText } from './text-map.ts';
 
 export interface ConfigInput {
-  /** Name of the file, for messages. */
+  /** The name of the file, for messages. */
   readonly file: string;
-  /** The text of that file, to find lines and digits. */
+  /** The text of that file, for lines and digits. */
   readonly text: string;
-  /** What the HOCON parser made of it, includes and substitutions resolved. */
+  /** The result of the HOCON parser, with includes and substitutions resolved. */
   readonly tree: unknown;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `key=value` flags. */
@@ -42,7 +42,7 @@ export interface ConfigInput {
   readonly readSecret: (path: string) => string | undefined;
 }
 
-/** Where a value came from, for `config explain`. */
+/** The source of a value, for `config explain`. */
 export interface Origin {
   readonly source: string;
   readonly spelling: string;
@@ -51,7 +51,7 @@ export interface Origin {
 export interface ConfigResult {
   readonly config: Config;
   readonly warnings: readonly string[];
-  /** Keys that were given, with their source; all others have their default. */
+  /** The keys that were given, with their sources; all others have their defaults. */
   readonly origins: ReadonlyMap<string, Origin>;
 }
 
@@ -104,7 +104,7 @@ export function readConfig(input: ConfigInput): ConfigResult {
   throw new ConfigError(problems, undefined, warnings);
 }
 
-// Without the values, some of which are secret.
+// Contains no values, since some are secret.
 const originsOf = (raw: ReadonlyMap<string, Raw>): ReadonlyMap<string, Origin> =>
   new Map([...raw].map(([key, { source, spelling }]) => [key, { source, spelling }]));
 
@@ -112,7 +112,7 @@ function merge(layers: readonly Collected[]): Map<string, Raw> {
   const raw = new Map<string, Raw>();
   for (const layer of layers) {
     for (const [key, value] of layer.raw) {
-      // A stronger layer replaces both forms of a secret.
+      // A stronger source replaces both forms of a secret.
       raw.delete(key.replace(/-file$/, ''));
       raw.delete(`${key}-file`);
       raw.set(key, value);
@@ -200,7 +200,7 @@ function typeAll(
       hasBasis &&= value !== undefined;
       return value;
     });
-    // A basis that is missing or wrong is a problem of its own already.
+    // A missing or wrong basis has already been reported as a problem of its own.
     if (hasBasis) type(placed, undefined, fallback);
   }
   return values;

@@ -29,7 +29,9 @@ export const restApi = {
     aliases: ['api.rest.bind-address'],
   }),
   port: setting(PORT, 6862, 'TCP port of the REST listener.', { aliases: ['api.rest.port'] }),
-  cors: setting(bool, 'yes', 'Let pages of other origins call.', { aliases: ['api.rest.cors'] }),
+  cors: setting(bool, 'yes', 'Allow calls from pages of other origins.', {
+    aliases: ['api.rest.cors'],
+  }),
   'api-key-hash': optional(
     keyHash,
     'Base58 of the secure hash of the API key; without it protected methods answer 403.',
@@ -43,9 +45,9 @@ export const restApi = {
   'sdk-compatible': setting(
     bool,
     'no',
-    'Answer in the form of client libraries where it differs from the documented one.',
+    'Answer in the form that client libraries expect where it differs from the documented one.',
   ),
-  'crypto-api-key': setting(bool, 'no', 'Demand the API key for the crypto methods too.'),
+  'crypto-api-key': setting(bool, 'no', 'Require the API key for the crypto methods too.'),
   'transactions-by-address-limit': setting(
     COUNT,
     10000,
@@ -83,7 +85,7 @@ export const privacy = {
     vendor: setting<'none' | 'file' | 'postgres' | 's3'>(
       choice('none', 'file', 'postgres', 's3'),
       'none',
-      'Where confidential data are kept; none switches the privacy methods off.',
+      'Storage of confidential data; none switches the privacy methods off.',
     ),
     directory: derived<string>(
       path,
@@ -98,13 +100,13 @@ export const privacy = {
     'policy-quota': setting(
       size,
       '10GiB',
-      'Bytes taken in for one policy; items beyond are fetched once there is room.',
+      'Bytes accepted for one policy; further items are fetched once there is room.',
     ),
     quota: setting(size, '100GiB', 'The same for all policies together.'),
     'free-space-min': setting(
       size,
       '1GiB',
-      'Vendor file: disk space that stays free; nothing is taken in below it.',
+      'Vendor file: disk space that stays free; below it no data are accepted.',
     ),
     user: optional(text, 'Vendor postgres: user.'),
     password: optional(secretText, 'Vendor postgres: password.', SECRET),
@@ -114,14 +116,14 @@ export const privacy = {
     'secret-access-key': optional(secretText, 'Vendor s3: secret of the access key.', SECRET),
   },
   replier: {
-    parallelism: setting(COUNT, 10, 'Requests of peers answered at once.'),
+    parallelism: setting(COUNT, 10, 'Requests of peers answered at a time.'),
   },
   synchronizer: {
     'request-timeout': setting(time, '2m', 'Limit for one transfer.'),
     'init-retry-delay': setting(time, '5s', 'Pause after a first failure.'),
     'inventory-stream-timeout': setting(time, '15s', 'Accepted for files of other nodes.', IGNORED),
-    'inventory-request-delay': setting(time, '3s', 'Pause before announcements are asked for.'),
-    'inventory-timestamp-threshold': setting(time, '10m', 'Age of data worth an announcement.'),
+    'inventory-request-delay': setting(time, '3s', 'Pause before announcements are requested.'),
+    'inventory-timestamp-threshold': setting(time, '10m', 'Age up to which data are announced.'),
     'crawling-parallelism': setting(COUNT, 100, 'Transfers at once.'),
     'max-attempt-count': setting(COUNT, 24, 'Attempts before data count as lost.'),
     'lost-data-processing-delay': setting(time, '10m', 'How often lost data are tried again.'),
@@ -172,7 +174,7 @@ export const dockerEngine = withoutEffect({
   pull: setting<'missing' | 'never'>(
     choice('missing', 'never'),
     'missing',
-    'Fetch images that are not there, or never.',
+    'Fetch missing images, or never.',
   ),
   'protocol-by-create-version': setting<ReadonlyMap<number, 'exec' | 'grpc'>>(
     intMap(choice('exec', 'grpc')),
@@ -185,7 +187,7 @@ export const dockerEngine = withoutEffect({
     'max-buffer-size': setting(COUNT, 10, 'Status records in one batch.'),
     'max-buffer-time': setting(time, '100ms', 'Longest wait for a batch to fill.'),
     'utx-cleanup-interval': setting(time, '1m', 'How often failed calls leave the pool.'),
-    'contract-error-quorum': setting(COUNT, 2, 'Miners whose error makes a call fail for good.'),
+    'contract-error-quorum': setting(COUNT, 2, 'Miners whose error makes a call fail permanently.'),
   },
 });
 

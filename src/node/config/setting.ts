@@ -1,24 +1,26 @@
 /**
- * How a setting is declared. One line per setting gives the typed value, its checks, the example
- * file, the man page, the reference page and the environment variable.
+ * How a setting is declared. One line for each setting gives the typed value, its checks, the
+ * example file, the manual page, the reference page and the environment variable.
  */
 import type { Kind } from './kinds.ts';
 
-/** Another spelling of a key; `quiet` ones are equally good, the others draw a warning. */
+/** Another spelling of a key. A `quiet` one is equally valid; the others cause a warning. */
 export interface Alias {
   readonly key: string;
   readonly quiet?: boolean;
-  /** Values of the other spelling that read differently: WAVES → yes. */
+  /** Words of the other spelling and their values: WAVES → yes. */
   readonly words?: Readonly<Record<string, string>>;
 }
 
 export interface Extras {
   readonly aliases?: readonly (string | Alias)[];
-  /** Never printed; `<key>-file` may name a file that holds it. */
+  /** Never printed; `<key>-file` may name a file with the value. */
   readonly secret?: boolean;
-  /** Must be equal on all nodes: part of the hash compared at the handshake [H-4]. */
+  /** Must be equal on all nodes, as part of the hash that the handshake compares [H-4]. */
   readonly network?: boolean;
-  /** Accepted so that files of other nodes load; nothing reads it, and setting it draws a warning. */
+  /**
+   * Accepted so that files of other nodes load. No code reads it, and setting it causes a warning.
+   */
   readonly ignored?: boolean;
 }
 
@@ -28,9 +30,9 @@ export interface Setting<V> extends Extras {
   readonly kind: Kind<NonNullable<V>>;
   readonly doc: string;
   readonly presence: 'default' | 'required' | 'optional' | 'derived';
-  /** As it would be written in a file. */
+  /** The default in the form of a file. */
   readonly fallback: unknown;
-  /** Takes the values read so far, by key. */
+  /** Gets the values read so far, by key. */
   readonly derive?: (read: (key: string) => unknown) => unknown;
 }
 
@@ -40,7 +42,7 @@ export interface SettingTree {
   readonly [name: string]: AnySetting | SettingTree;
 }
 
-/** A setting with a default, given as it would be written in a file. */
+/** A setting with a default, in the form of a file. */
 export function setting<V>(
   kind: Kind<NonNullable<V>>,
   fallback: unknown,
@@ -66,7 +68,9 @@ export function optional<V>(
   return { setting: true, kind, doc, presence: 'optional', fallback: undefined, ...extras };
 }
 
-/** A setting whose default comes from other settings; `shown` says how, for the documentation. */
+/**
+ * A setting whose default comes from other settings; `shown` describes it for the documentation.
+ */
 export function derived<V>(
   kind: Kind<NonNullable<V>>,
   shown: string,
@@ -83,7 +87,7 @@ export function withoutEffect<T extends SettingTree>(tree: T): T {
     name,
     isSetting(node) ? { ...node, ignored: true } : withoutEffect(node),
   ]);
-  // Nothing but the mark has changed.
+  // Only the mark has changed.
   return Object.fromEntries(marked) as T;
 }
 

@@ -53,7 +53,7 @@ export const settings = {
       (read) => `${read('directory')}/wallet/wallet.dat`,
       'Keystore: a file, or a folder with platform-crypto = no.',
     ),
-    password: optional(secretText, 'Password of the keystore; asked for when absent.', {
+    password: optional(secretText, 'Password of the keystore; the node asks for it when absent.', {
       secret: true,
     }),
   },
@@ -69,17 +69,17 @@ export const settings = {
     'auto-support-implemented-features': setting(
       bool,
       'yes',
-      'Vote for every known feature but 2, which shares fees with the next miner.',
+      'Vote for every implemented feature except 2, which shares fees with the next miner.',
     ),
     'auto-shutdown-on-unsupported-feature': setting(
       bool,
       'yes',
-      'Stop with exit code 38 when the network activates a feature unknown to this node.',
+      'Stop with exit code 38 when the network activates a feature that this node does not implement.',
     ),
     supported: setting<readonly number[]>(
       list(int(1, 32767)),
       [],
-      'Features to vote for besides, or alone with auto-support-implemented-features off.',
+      'Further features to vote for; the only ones with auto-support-implemented-features off.',
     ),
   },
   privacy,
@@ -88,7 +88,7 @@ export const settings = {
     'max-rollback-depth': setting(
       int(100, 1_000_000),
       2000,
-      'Blocks that can be undone by a manual rollback.',
+      'Blocks that a manual rollback can remove.',
       { aliases: ['additional-cache.rocksdb.max-rollback-depth'] },
     ),
   },

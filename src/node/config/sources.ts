@@ -1,9 +1,9 @@
 /**
  * Collects raw values from file, environment and flags, by canonical key (decisions 6 and 46).
  *
- * Invariants: flags win over the environment, that over the file; a key and its other spelling in
- * one source must agree; unknown keys are warnings, never errors, since files are shared with
- * other programs.
+ * Invariants: flags win over the environment, and the environment over the file; a key and its
+ * other spelling in one source must agree; unknown keys are warnings, never errors, since files are
+ * shared with other programs.
  */
 import { isObject, stringify } from '../../base/json.ts';
 import type { Problem } from './problems.ts';
@@ -11,11 +11,11 @@ import type { Alias, PlacedSetting } from './setting.ts';
 import { allSettings } from './settings.ts';
 import { didYouMean } from './spelling.ts';
 
-/** A value before its kind has looked at it. */
+/** A value before its kind has checked it. */
 export interface Raw {
   readonly value: unknown;
   readonly source: string;
-  /** The key as it was spelled, for messages. */
+  /** The spelling of the key in the source, for messages. */
   readonly spelling: string;
 }
 
@@ -65,7 +65,7 @@ export const hasSettings = (tree: unknown): boolean =>
   isObject(tree) &&
   Object.keys(tree).some((name) => spellings.has(name) || sections.has(name) || name === 'node');
 
-/** `source` of a key for messages: the file and its line. */
+/** The `source` of a key for messages: the file and the line. */
 export type Locate = (path: string) => string;
 
 export function collectFile(tree: Record<string, unknown>, locate: Locate): Collected {
@@ -124,7 +124,10 @@ export function unknownKey(key: string): string {
   return `unknown setting '${key}'${guess === undefined ? '' : `, did you mean '${guess}'?`}`;
 }
 
-/** `restapi.port` is far from everything, but some setting is called port and sits near by. */
+/**
+ * `restapi.port` resembles no key as a whole, but some setting is called port and has a similar
+ * section.
+ */
 function sameLastPart(key: string): string | undefined {
   const last = key.slice(key.lastIndexOf('.') + 1);
   const alike = [...spellings.keys()].filter((known) => known.endsWith(`.${last}`));
@@ -153,13 +156,14 @@ export function collectEnvironment(env: Readonly<Record<string, string | undefin
   return out;
 }
 
-// NODE_OPTIONS and the like belong to Node.js; NODE_NETWORK_… and NODE_REST_API_… are meant for us.
+// NODE_OPTIONS and the like belong to Node.js; NODE_NETWORK_… and NODE_REST_API_… belong to this
+// node.
 const sharesSection = (known: string, name: string): boolean => {
   const section = /^NODE_(?:REST_API|DOCKER_ENGINE|[A-Z]+)_/.exec(known)?.[0];
   return section !== undefined && section !== 'NODE_API_' && name.startsWith(section);
 };
 
-/** Flags of the form `--set rest-api.port=6862`, later ones win. */
+/** Flags of the form `--set rest-api.port=6862`; later ones win. */
 export function collectFlags(sets: readonly string[]): Collected {
   const out: Collected = { raw: new Map(), problems: [], warnings: [] };
   for (const set of sets) {
@@ -184,7 +188,7 @@ export function collectFlags(sets: readonly string[]): Collected {
   return out;
 }
 
-/** Lists and maps come as JSON, lists of words also as `a,b,c`. */
+/** Lists and maps are given as JSON; lists of words also as `a,b,c`. */
 function untangle({ setting }: PlacedSetting, text: string): unknown {
   if (setting.kind.compound !== true) return text;
   try {

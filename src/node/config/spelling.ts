@@ -1,4 +1,4 @@
-/** Guesses what was meant by a misspelled word: the nearest one, if it is near enough. */
+/** Guesses the intended word for a misspelled one: the nearest word, if it is near enough. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let nearest = Math.max(2, Math.floor(word.length / 4)) + 1;
@@ -12,7 +12,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   return best;
 }
 
-/** Levenshtein distance; `limit` or more is answered as `limit`. */
+/** Levenshtein distance; `limit` or more gives `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,6 +1,6 @@
 /**
- * Kinds of settings that are texts, and the kinds made of others: lists, maps and records.
- * Same contract as kinds.ts.
+ * Kinds of settings that are texts, and kinds made of others: lists, maps and records. They follow
+ * the contract of kinds.ts.
  */
 import { isObject } from '../../base/json.ts';
 import type { Kind } from './kinds.ts';
@@ -14,7 +14,10 @@ interface TextRule {
   readonly pattern: RegExp;
 }
 
-/** A text that matches a pattern. HOCON reads `0123` or `yes` as it likes; back to text it goes. */
+/**
+ * A text that matches a pattern. HOCON may read `0123` or `yes` as another type, so the value is
+ * turned back into text.
+ */
 export function textLike(rule: TextRule): Kind<string> {
   return {
     name: rule.name,
@@ -32,7 +35,7 @@ const isScalar = (raw: unknown): boolean =>
 
 export const text = textLike({ name: 'text', expected: 'a text', pattern: /^/ });
 
-/** A secret. HOCON has read an unquoted 1e3 or 1.50 as a number, and its text is lost. */
+/** A secret. HOCON reads an unquoted 1e3 or 1.50 as a number, and its text is then lost. */
 export const secretText: Kind<string> = {
   ...text,
   parse: (raw) =>

@@ -1,10 +1,10 @@
 /**
- * Where things stand in the text of a configuration file. The HOCON parser forgets positions and
- * rounds big integers, so this walk over the text gives error messages their line, refused integers
- * their digits, and `genesis sign` the exact span of the three values it replaces.
+ * Positions in the text of a configuration file. The HOCON parser loses positions and rounds big
+ * integers. So this walk over the text supplies the lines for error messages, the digits of refused
+ * integers, and the exact span of the three values that `genesis sign` replaces.
  *
  * Invariants: the walk never throws; every position is an offset into the given text; it finds
- * brackets that do not match, which the parser would let pass.
+ * unmatched brackets, which the parser would accept.
  */
 
 /** One `key = value` of the text. */
@@ -103,7 +103,7 @@ function splitKey(key: string): string[] {
 export const lineAt = (text: string, offset: number): number =>
   text.slice(0, offset).split('\n').length;
 
-/** The last entry for a path given as `a.b.c`: the one whose value counts. */
+/** The last entry for a path given as `a.b.c`, whose value counts. */
 export function findEntry(map: TextMap, path: string): Entry | undefined {
   return map.entries.findLast((entry) => entry.path.join('.') === path);
 }
