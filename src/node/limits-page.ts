@@ -2,8 +2,10 @@
  * docs/limits.md: the budgets of requests, printed from the declarations that the server enforces.
  */
 import { budgetOf, mayWait } from '../api/budget.ts';
+import { limits } from '../api/limits.ts';
 import { routes } from '../api/routes/index.ts';
 import { KIB, MIB, type PeerBudget } from '../base/budget.ts';
+import { DEPTH_MAX } from '../base/json.ts';
 import { networkBudgets } from '../network/messages/message-budgets.ts';
 import { privacyBudgets } from '../privacy/privacy-budgets.ts';
 import { settings } from './config/settings.ts';
@@ -61,7 +63,8 @@ step beyond.
 
 ## Requests of clients
 
-* **Body**: longer ones are refused with 400 and code 611. JSON lies at most 100 levels deep.
+* **Body**: longer ones are refused with 400 and code 611. JSON has at most
+  ${number(limits.body.values)} values and ${DEPTH_MAX} levels.
 * **Elements** of all lists in the body together: more are refused with 400 and code 10.
 * **Answer**: one of more bytes is refused with 413.
 * **Rows** of the state, for answers in turns: more are refused with 413.
@@ -76,8 +79,9 @@ ${rows.join('\n')}
 ## Connections
 
 A client that sends its body too slowly, reads its answer too slowly or sends more requests on one
-connection than a turn of the event loop serves loses that connection and nothing else. Bodies over
-1 MiB leave room for shorter ones, however many of them come in. The bounds stand in \`src/adapters/http/hyper-express.ts\`.
+connection than a turn of the event loop serves loses that connection and nothing else. A body over
+1 MiB that has no room beside the others is refused with 503 before it arrives, and there is always room
+for shorter ones. The bounds stand in \`src/adapters/http/hyper-express.ts\`.
 
 ## Messages between nodes
 
