@@ -3,7 +3,7 @@
  */
 import type { Log } from '../base/ports.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
-import type { Outcome } from './fetch-queue.ts';
+import type { Outcome } from './after-attempt.ts';
 import { type ItemId, namesOf } from './item-id.ts';
 import type { Sources } from './item-sources.ts';
 import { receiveItem } from './receive-item.ts';

@@ -11,23 +11,19 @@
  */
 import { isOurs } from '../base/assert.ts';
 import type { Clock, Log, Random } from '../base/ports.ts';
+import { afterAttempt, type Outcome, type RetryOptions } from './after-attempt.ts';
 import { type Backlog, FIRST_ROW } from './fetch-backlog.ts';
 import { type ItemId, itemKey, itemOfKey } from './item-id.ts';
 import { type Kind, TransferLines } from './transfer-lines.ts';
 
-export interface FetchQueueOptions {
+export interface FetchQueueOptions extends RetryOptions {
   /**
    * Transfers at a time; those of pending items take at most half of them, those of lost ones a
    * quarter.
    */
   readonly parallelism: number;
-  readonly attemptsMax: number;
-  readonly firstDelayMs: number;
   readonly lostEveryMs: number;
 }
-
-/** `missing`: no peer delivered it; `no-room`: this node cannot store it now. */
-export type Outcome = 'settled' | 'missing' | 'no-room';
 
 export interface FetchQueuePorts {
   readonly backlog: Backlog;
@@ -74,7 +70,6 @@ interface Job {
 
 /** Jobs in memory; about half a kilobyte each. */
 const JOBS_MAX = 5_000;
-const GROWTH = 4 / 3;
 const ROW_BYTES = 64;
 
 export function createFetchQueue(options: FetchQueueOptions, ports: FetchQueuePorts): FetchQueue {
@@ -141,18 +136,15 @@ export function createFetchQueue(options: FetchQueueOptions, ports: FetchQueuePo
   }
 
   function settle(job: Job, outcome: Outcome, kind: Kind): void {
-    if (outcome === 'settled') {
-      forget(job, undefined);
-    } else if (outcome === 'no-room') {
-      // It waits among the lost items, where it delays no other item.
-      forget(job, 'lost');
-    } else if (++job.failures >= options.attemptsMax) {
-      if (kind !== 'lost') ports.onLost(job.item);
-      forget(job, 'lost');
-    } else {
+    const step = afterAttempt(outcome, { kind, failures: job.failures }, options);
+    if (step.kind === 'again') {
       job.kind = 'pending';
-      wait(job, options.firstDelayMs * GROWTH ** (job.failures - 1));
+      job.failures += 1;
+      wait(job, step.delayMs);
+      return;
     }
+    if (step.kind === 'lost' && step.isFirst) ports.onLost(job.item);
+    forget(job, step.kind === 'lost' ? 'lost' : undefined);
   }
 
   function forget(job: Job, state: 'lost' | undefined): void {
