@@ -1,6 +1,4 @@
-/**
- * Wires gossip and sync together and offers the rest of the node what it needs of them.
- */
+/** Wires gossip and sync together, and offers the functions that the rest of the node needs. */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
@@ -45,10 +43,10 @@ export interface NetworkServicePorts {
 }
 
 export interface NetworkService {
-  /** True while more than one batch of blocks is missing: no block is made then. */
+  /** True while more than one batch of blocks is missing; the node then makes no blocks. */
   isFarBehind(): boolean;
   readonly sync: Pick<Sync, 'state' | 'missing'>;
-  /** Connected nodes that may make blocks at present, for the quorum. */
+  /** Connected nodes that may make blocks now, for the quorum. */
   connectedMiners(): number;
   stop(): Promise<void>;
 }
@@ -87,7 +85,7 @@ export function createNetworkService(
       const miners = sessions
         .all()
         .filter(({ mode, miner }) => mode !== 'watcher' && view.isMiner(miner, now));
-      // Two nodes of one account make the blocks of one.
+      // Two nodes of one account count as one miner.
       return new Set(miners.map(({ miner }) => latin1(miner))).size;
     },
     async stop() {

@@ -1,5 +1,5 @@
 /**
- * Wires everything below gossip and sync together: transport, identity, handshake, sessions,
+ * Wires all parts below gossip and sync together: transport, identity, handshake, sessions,
  * addresses, penalties. Services register their protocols with `sessions` before `start`.
  */
 import type { Network } from '../base/network.ts';
@@ -69,7 +69,10 @@ export interface Peering {
   port(): number | undefined;
   /** Rejects with InitialSyncError where the node cannot join its network. */
   start(): Promise<void>;
-  /** After every change of the head: sessions of those who are no members any more end (H-25). */
+  /**
+   * Called after every change of the head: ends the sessions of owners that are no longer members
+   * (H-25).
+   */
   review(membersChanged: boolean): void;
   /** Dials at once. Rejects where the host has no address; does not wait for the connection. */
   connect(address: PeerAddress): Promise<void>;

@@ -1,9 +1,9 @@
 /**
- * Announces the transactions of the pool (mempool.md): in batches, until enough peers have each,
- * and again where it waits for long.
+ * Announces the transactions of the pool (mempool.md): in batches, until enough peers have each
+ * transaction, and again where one waits for long.
  *
- * Invariants: a peer that is known to have a transaction does not hear of it; nothing goes out while
- * the node is far behind; every memory is bounded.
+ * Invariants: a transaction is not announced to a peer that is known to have it; nothing is
+ * announced while the node is far behind; all stored hashes are limited.
  */
 import { fromLatin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
@@ -17,9 +17,9 @@ import type { Session } from '../sessions/session.ts';
 export interface AnnouncerOptions {
   readonly batchMax: number;
   readonly batchMs: number;
-  /** Peers that are enough. */
+  /** The number of peers that is enough. */
   readonly minBroadcast: number;
-  /** Peers that hear of a new transaction at once. */
+  /** The most peers to which a new transaction is announced at once. */
   readonly maxBroadcast: number;
   readonly retryMs: number;
   readonly rebroadcastAgeMs: number;
@@ -37,17 +37,20 @@ export interface AnnouncerPorts {
 export type Listener = Pick<Session, 'notify'>;
 
 interface Peer {
-  /** Hashes that it announced or fetched. */
+  /** Hashes that were announced or fetched. */
   readonly known: RecentSet;
   /** Hashes to announce with the next batch. */
   outgoing: Set<string>;
 }
 
 const PEER_KNOWN_MAX = 25_000;
-/** Entries that too few peers have; beyond it the periodic rebroadcast must do. */
+/**
+ * Entries that too few peers have; above this limit, only the periodic rebroadcast announces them.
+ */
 const UNDELIVERED_MAX = 20_000;
 /**
- * A batch waits so long for more, and longer on a busy node: a millisecond for each of the last.
+ * The time that a batch waits for more hashes; on a busy node, a millisecond longer for each hash
+ * of the last batch.
  */
 const GATHER_MS = 50;
 
@@ -60,7 +63,7 @@ export class Announcer {
   private cancelFlush: (() => void) | undefined;
   private cancelRetry: () => void;
   private cancelRebroadcast: () => void;
-  /** Hashes of the batch before, to the peer that got most. */
+  /** The number of hashes that the previous batch had for the peer with the most. */
   private flushed = 0;
   private stopped = false;
 
@@ -84,7 +87,9 @@ export class Announcer {
     this.peers.delete(session);
   }
 
-  /** Where it was in the pool before, a peer that fetched it then may have refused it. */
+  /**
+   * Where the transaction was in the pool before, a peer that fetched it then may have refused it.
+   */
   announce(hash: string, wasThereBefore: boolean): void {
     if (wasThereBefore) this.forgetHolders(hash);
     if (this.undelivered.size < UNDELIVERED_MAX) this.undelivered.set(hash, this.holders(hash));
@@ -106,7 +111,7 @@ export class Announcer {
     this.settle(hash);
   }
 
-  /** It has left the pool. */
+  /** The transaction has left the pool. */
   removed(hash: string): void {
     this.undelivered.delete(hash);
   }

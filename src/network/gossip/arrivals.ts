@@ -1,18 +1,19 @@
 /**
  * Announced blocks that are being fetched and checked.
  *
- * Invariants: one arrival for each header, byte for byte, from whichever peer; arrivals are bounded
- * in all and for the peer that was first with them, and so are the peers to ask for each.
+ * Invariants: there is one arrival for each header, byte for byte, from any peer; the number of
+ * arrivals is limited, in all and for the peer that announced them first, and so are the peers to
+ * ask for each.
  */
 import type { CompactBlock } from '../messages/block-messages.ts';
 
-/** Under one header: another header under the same id is another arrival. */
+/** The arrival of one header; another header with the same id is another arrival. */
 export interface Arrival<Source> {
   readonly compact: CompactBlock;
   readonly message: Uint8Array;
-  /** Who has sent the message. */
+  /** The peer that sent the message. */
   readonly author: Source;
-  /** Peers to ask for its parts, the author first; each has sent this header. */
+  /** The peers to ask for its parts, the author first; each has sent this header. */
   readonly sources: Source[];
 }
 
@@ -23,7 +24,7 @@ const SOURCES_MAX = 4;
 export class Arrivals<Source> {
   private readonly byHeader = new Map<string, Arrival<Source>>();
 
-  /** False where the block is not arriving; otherwise the peer is one more to ask. */
+  /** False where the block is not arriving; otherwise the peer is added to those to ask. */
   join(header: string, source: Source): boolean {
     const running = this.byHeader.get(header);
     if (running === undefined) return false;

@@ -1,4 +1,7 @@
-/** An announced block from the first peer that has it; one that announced and has not is penalised. */
+/**
+ * Fetches an announced block from the first peer that has it; a peer that announced it without
+ * having it is penalised.
+ */
 import { ApiError, OwnFailure } from '../../base/errors.ts';
 import type { Log } from '../../base/ports.ts';
 import { CodecError } from '../../codec/codec.ts';
@@ -13,7 +16,7 @@ export interface FetchBlockPorts {
   readonly log: Log;
 }
 
-/** More sources may join while it is asking. */
+/** More sources may be added while it is asking. */
 export async function fetchBlock(
   compact: CompactBlock,
   sources: readonly Session[],

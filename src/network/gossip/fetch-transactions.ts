@@ -1,9 +1,9 @@
 /**
- * Fetches announced transactions and hands them to the pool (mempool.md).
+ * Fetches announced transactions and submits them to the pool (mempool.md).
  *
- * Invariants: a transaction is asked from one peer at a time (wanted.ts) and validated once, however
- * many announce it; a peer that sent a transaction which the state refuses has its next ones checked
- * against the state before their signatures cost anything.
+ * Invariants: a transaction is requested from one peer at a time (wanted.ts) and validated once,
+ * however many peers announce it; after a peer has sent a transaction that the state refuses, its
+ * next ones are checked against the state before their signatures.
  */
 import { isOurs } from '../../base/assert.ts';
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
@@ -23,18 +23,18 @@ export interface TransactionFetcherPorts {
   readonly pool: Pool;
   readonly sessions: Sessions;
   readonly log: Log;
-  /** Checked a moment ago, with whatever verdict. */
+  /** Transactions that were recently checked, with any verdict. */
   readonly checked: RecentSet;
 }
 
-/** Transactions of a peer that are doubted after one that was refused. */
+/** Transactions of a peer that are doubted after a refused one. */
 const DOUBTED_MAX = 1_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 
 export class TransactionFetcher {
   private readonly ports: TransactionFetcherPorts;
   private readonly wanted = new Wanted<Session>();
-  /** Transactions that the state is asked about before their signatures are checked. */
+  /** The number of transactions that are checked against the state before their signatures. */
   private readonly doubted = new Map<Session, number>();
   private stopped = false;
 
@@ -52,7 +52,7 @@ export class TransactionFetcher {
     this.doubted.delete(session);
   }
 
-  /** The peer has these, which are not in the pool. */
+  /** The peer has these transactions, which are not in the pool. */
   announced(session: Session, hashes: readonly string[]): void {
     const missing = this.wanted.announced(session, hashes);
     if (missing.length > 0) void this.fetch(session, missing);
@@ -69,7 +69,7 @@ export class TransactionFetcher {
     for (const [source, list] of next) void this.fetch(source, list);
   }
 
-  /** Gives the hashes of those that the peer did not send. */
+  /** Returns the hashes of the transactions that the peer did not send. */
   private async fetchFrom(session: Session, hashes: readonly string[]): Promise<readonly string[]> {
     const { scheme, log } = this.ports;
     let left = hashes;
@@ -81,7 +81,7 @@ export class TransactionFetcher {
         if (txs === undefined || txs.length === 0) break;
         const got = new Set(await Promise.all(txs.map((bytes) => this.take(session, bytes))));
         const rest = left.filter((hash) => !got.has(hash));
-        // What was not asked for does not help, and asking again would never end.
+        // Transactions that were not requested do not help, and asking again would never end.
         if (rest.length === left.length) break;
         left = rest;
       }
@@ -96,7 +96,7 @@ export class TransactionFetcher {
     return left;
   }
 
-  /** Gives the hash. */
+  /** Returns the hash. */
   private async take(session: Session, bytes: Uint8Array): Promise<string> {
     const { scheme, pool, log, checked } = this.ports;
     const hash = latin1(scheme.fastHash(bytes));
@@ -104,11 +104,11 @@ export class TransactionFetcher {
     checked.add(hash);
     try {
       const tx = decodeTx(bytes, scheme);
-      // A signature costs more than the state, but the state has to be asked again after it.
+      // A signature check costs more than a check of the state, which must be repeated afterwards.
       if (this.isDoubted(session)) pool.check(tx);
       await pool.submit(tx);
     } catch (error) {
-      // A corrected retry of the sender must not be taken for this one.
+      // A corrected retry of the sender must not be mistaken for this transaction.
       checked.remove(hash);
       const refusal = refusalFrom(error);
       log.debug('tx.refused', { why: refusal.message });

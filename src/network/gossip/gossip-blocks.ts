@@ -1,14 +1,14 @@
 /**
  * Spreads new blocks (blocks.md#compact-blocks, network.md#gossip-of-blocks): a block travels as
- * header and hashes, is rebuilt from the pool, and only what is missing is asked for. Where its
- * header is of use (header-use.ts), it arrives (arrivals.ts), is fetched (fetch-block.ts), relayed
- * and offered to the fork choice.
+ * header and hashes and is rebuilt from the pool; only missing transactions are requested. Where
+ * its header is of use (header-use.ts), it arrives (arrivals.ts), is fetched (fetch-block.ts),
+ * relayed and offered to the fork choice.
  *
  * Invariants: a block is relayed once, after its signature, its size and the turn of its generator
- * were found good. So only the sender is penalised for a header that fails these checks, and only
+ * have been checked. So only the sender is penalised for a header that fails these checks, and only
  * the generator, which has signed the header, for transactions that break a rule. Own blocks go to
- * all peers at once; a block that cannot be rebuilt is asked for as a whole once and left to sync
- * after that; nothing is relayed while far behind.
+ * all peers at once; a block that cannot be rebuilt is requested as a whole once, and after that
+ * left to sync; nothing is relayed while the node is far behind.
  */
 
 import { unlessOurs } from '../../base/assert.ts';
@@ -37,7 +37,7 @@ import { createRebuild } from './rebuild-block.ts';
 
 export interface GossipBlocksOptions {
   readonly transactionBytesMax: number;
-  /** Of the owner of this node. */
+  /** The key of the owner of this node. */
   readonly ownPublicKey: Uint8Array;
 }
 
@@ -63,7 +63,7 @@ export interface GossipBlocks {
 
 const SEEN_MAX = 2_000;
 const SEEN_MS = 10 * 60_000;
-/** A block so little ahead of the clock waits here until its time has come. */
+/** A block that is this little ahead of the clock waits here until its time. */
 const EARLY_MS_MAX = 5_000;
 /** One millisecond less would do (blocks.md#checks-of-a-received-block). */
 const EARLY_MS = 100;
@@ -77,7 +77,7 @@ export function createGossipBlocks(
   const { scheme, blockchain, consensus, forkChoice, serve, sessions, clock, log } = ports;
   const { view } = blockchain;
   const rebuild = createRebuild(options, ports);
-  /** Headers, byte for byte: the id alone would let a forged twin hide the good one. */
+  /** Headers, byte for byte: by the id alone, a forged twin could hide the valid block. */
   const seen = createRecentSet(SEEN_MAX, SEEN_MS, clock);
   const turns = new RelayedTurns(consensus);
   const arrivals = new Arrivals<Session>();
@@ -90,7 +90,7 @@ export function createGossipBlocks(
   });
   const forget = blockchain.listen({ block: onTip });
 
-  /** A block that no peer has told of and that bears our key was made here. */
+  /** A block with our key that no peer has announced was made here. */
   function onTip({ tip: { height, header }, block }: BlockEvent): void {
     const key = latin1(encodeHeader(header, scheme));
     if (stopped || seen.has(key) || !equal(header.generator, options.ownPublicKey)) return;
@@ -103,7 +103,7 @@ export function createGossipBlocks(
 
   function onBlock(session: Session, message: Uint8Array): void {
     if (stopped || ports.isFarBehind()) return;
-    // Most announcements are of a block that another peer was faster with.
+    // Most announcements are of a block that another peer announced earlier.
     const key = latin1(compactHeaderBytes(message, scheme));
     if (arrivals.join(key, session)) return;
     if (seen.has(key) || !arrivals.hasRoom(session)) return;
@@ -137,26 +137,27 @@ export function createGossipBlocks(
       : announcementOf(block.header, block.transactions, scheme);
     if (use !== 'fork') relay(arrival, block, message);
     const verdict = await forkChoice.offer(block, { isSigned: true });
-    // Not before: what is on another branch may be worth nothing to the others.
+    // Not earlier: a block on another branch may be useless to other nodes.
     if (use === 'fork' && verdict.kind === 'adopted') relay(arrival, block, message);
     if (verdict.kind === 'invalid') blame(header, verdict.error.message);
     if (verdict.kind === 'unknown-parent') ports.onOrphan();
   }
 
   /**
-   * Transactions that do not fit the state: those who relayed the block had not looked at them, and
-   * the generator has signed this very header.
+   * The transactions do not fit the state. Peers that relayed the block had not checked them; the
+   * generator has signed exactly this header.
    */
   function blame({ generator }: Header, why: string): void {
     const address = scheme.addressOf(generator);
     for (const session of sessions.all()) {
-      // The owner as well: it must not escape by the proof of an account that makes no blocks.
+      // Blames the owner too, which must not escape with the proof of an account that makes no
+      // blocks.
       const isMade = equal(session.miner, address) || equal(session.owner, address);
       if (isMade) session.offend('invalid-block', why);
     }
   }
 
-  /** What can be said before anything is fetched; a header that breaks a rule has no use. */
+  /** The judgement before anything is fetched; a header that breaks a rule is of no use. */
   async function allowedUse({ compact, sources }: Arrival<Session>): Promise<Use | undefined> {
     const { header } = compact;
     const use = useOf(header, { blockchain, consensus, invalid: forkChoice.invalid, turns });
@@ -169,7 +170,7 @@ export function createGossipBlocks(
     return undefined;
   }
 
-  /** Honest clocks differ a little, so a block that is just ahead is looked at again. */
+  /** Honest clocks differ a little, so a block that is just ahead is judged again later. */
   function isEarly({ author, message }: Arrival<Session>, ahead: number): boolean {
     if (ahead < EARLY_MS) return false;
     if (ahead > EARLY_MS_MAX || early.size >= EARLY_MAX) return true;
@@ -181,7 +182,7 @@ export function createGossipBlocks(
     return true;
   }
 
-  /** One that is not relayed spreads as the end of a chain, by sync, where it is the best. */
+  /** A block that is not relayed spreads by sync, as the end of a chain, where it is the best. */
   function relay(
     { sources }: Arrival<Session>,
     block: Block,

@@ -1,9 +1,8 @@
 /**
- * Spreads unconfirmed transactions (mempool.md): the hashes of those in the pool are announced
- * (announcer.ts), and a peer is asked for those it announces and this node lacks
- * (fetch-transactions.ts).
+ * Spreads unconfirmed transactions (mempool.md): the node announces the hashes of those in its pool
+ * (announcer.ts), and fetches announced transactions that it lacks (fetch-transactions.ts).
  *
- * Invariants: nothing comes in or goes out while the node is far behind, and watchers are left out.
+ * Invariants: nothing is sent or accepted while the node is far behind, and watchers are left out.
  */
 import { limitsOf } from '../../base/budget.ts';
 import { latin1 } from '../../base/bytes.ts';
@@ -48,7 +47,7 @@ export function createGossipTransactions(
   ports: GossipTransactionsPorts,
 ): GossipTransactions {
   const { scheme, pool, index, sessions, clock } = ports;
-  /** Checked a moment ago, with whatever verdict. */
+  /** Transactions that were recently checked, with any verdict. */
   const checked = createRecentSet(options.knownMax, options.knownMs, clock);
   const announcer = new Announcer(options, ports);
   const fetcher = new TransactionFetcher({ ...ports, checked });

@@ -1,6 +1,6 @@
 /**
- * What an announced block may be good for, by its header alone: nothing is fetched for a block that
- * neither improves the chain nor proves that its miner made two in one turn.
+ * The use of an announced block, judged by its header alone. Nothing is fetched for a block that
+ * neither improves the chain nor proves that its miner made two blocks in one turn.
  */
 import { equal, latin1 } from '../../base/bytes.ts';
 import { Recent } from '../../base/recent.ts';
@@ -12,8 +12,8 @@ import type { Tip } from '../../chain/tip.ts';
 import { type Consensus, isBetter } from '../../consensus/consensus.ts';
 
 /**
- * The next block; the end of a better branch; a second block of one turn, looked at and relayed for
- * the evidence.
+ * The next block; the end of a better branch; a second block of one turn, which is fetched and
+ * relayed as evidence.
  */
 export type Use = 'child' | 'fork' | 'evidence';
 
@@ -24,7 +24,10 @@ export interface HeaderUsePorts {
   readonly turns: RelayedTurns;
 }
 
-/** By the score that the header claims; `orphan` where this node does not have the parent. */
+/**
+ * The use according to the score that the header claims; `orphan` where this node does not have the
+ * parent.
+ */
 export function useOf(header: Header, ports: HeaderUsePorts): Use | 'orphan' | undefined {
   const { blockchain, consensus, invalid, turns } = ports;
   const { view } = blockchain;
@@ -42,7 +45,7 @@ export function useOf(header: Header, ports: HeaderUsePorts): Use | 'orphan' | u
   return isTwin(header, tip, consensus) && !turns.isProved(header) ? 'evidence' : undefined;
 }
 
-/** The other block of a miner that makes two in one turn: as good as the tip in every respect. */
+/** The other block of a miner that made two in one turn: as good as the head in every respect. */
 function isTwin(header: Header, tip: Tip, consensus: Consensus): boolean {
   const { generator, reference } = tip.header;
   return (
@@ -53,11 +56,11 @@ function isTwin(header: Header, tip: Tip, consensus: Consensus): boolean {
   );
 }
 
-/** Blocks of one generator for one turn that are relayed: two prove that there are two. */
+/** Relayed blocks of one generator for one turn; two prove the offence. */
 const RELAYED_OF_TURN_MAX = 2;
 const TURNS_MAX = 2_000;
 
-/** How many blocks of each generator and turn this node has relayed. */
+/** Counts the blocks of each generator and turn that this node has relayed. */
 export class RelayedTurns {
   private readonly consensus: Pick<Consensus, 'turnOf'>;
   private readonly counts = new Recent<string, number>(TURNS_MAX);

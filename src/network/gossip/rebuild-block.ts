@@ -1,10 +1,10 @@
 /**
- * Makes a whole block out of its announcement: from the pool, from the peer for what the pool lacks,
- * and as a whole from the peer where that fails (blocks.md#compact-blocks).
+ * Makes a complete block from its announcement: from the pool, from the peer for missing
+ * transactions, and as a whole from the peer where that fails (blocks.md#compact-blocks).
  *
  * Invariants: the result has exactly the header that was announced, which its generator has signed;
- * its transactions are within the limit of bytes, and their lengths are summed up before they are
- * put together; a peer is penalised only for what it has sent.
+ * its transactions are within the limit of bytes, and their lengths are added up before they are
+ * joined; a peer is penalised only for data that it has sent.
  */
 import { equal, latin1 } from '../../base/bytes.ts';
 import type { Verifier } from '../../base/ports.ts';
@@ -48,11 +48,11 @@ export interface Rebuilt {
 }
 
 export interface Rebuild {
-  /** True where what is listed and at hand is more than a block may hold. */
+  /** True where the listed and available transactions are more than a block may hold. */
   isTooMuch(compact: CompactBlock): boolean;
   /**
-   * Rejects with CodecError or ApiError where the peer has sent something wrong, otherwise where it
-   * did not answer. Undefined: it has not got the block.
+   * Rejects with CodecError or ApiError where the peer has sent something wrong, and with another
+   * error where it did not answer. Undefined: the peer does not have the block.
    */
   from(compact: CompactBlock, session: Session): Promise<Rebuilt | undefined>;
 }
@@ -72,7 +72,7 @@ export function createRebuild(
     return sum > transactionBytesMax;
   }
 
-  /** Undefined where this is not what the generator has signed. */
+  /** Undefined where the result is not the block that the generator has signed. */
   async function fromParts(compact: CompactBlock, session: Session): Promise<Rebuilt | undefined> {
     const { header, txs } = compact;
     const parts = txs.map(atHand);
@@ -109,7 +109,7 @@ export function createRebuild(
     return undefined;
   }
 
-  /** Checks that every honest peer makes before it relays. */
+  /** The checks that every honest peer makes before it relays. */
   async function refusalOf(block: Block, announced: Header): Promise<string | undefined> {
     if (!equal(encodeHeader(block.header, scheme), encodeHeader(announced, scheme))) {
       return 'a block with another header than was announced';

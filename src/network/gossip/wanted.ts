@@ -1,20 +1,21 @@
 /**
  * Announced transactions that this node lacks, and the peers that have them.
  *
- * Invariants: each is asked of one peer at a time, whose request ends by itself; what is asked for is
- * bounded, in all and of one peer; other peers that announce it wait for the first to fail.
+ * Invariants: each is requested from one peer at a time, whose request ends by itself; the number
+ * of requested transactions is limited, in all and for one peer; other peers that announce one wait
+ * for the first to fail.
  */
 
-/** Transactions asked for and not there yet, in all and of one peer. */
+/** Requested transactions that have not arrived yet, in all and from one peer. */
 export const WANTED_MAX = 20_000;
 export const WANTED_OF_ONE_MAX = 5_000;
 /** Peers that are known to have a wanted transaction. */
 const SOURCES_MAX = 4;
 
 export class Wanted<Source> {
-  /** By hash; the first is being asked. */
+  /** By hash; the first peer is being asked. */
   private readonly sources = new Map<string, Source[]>();
-  /** How many transactions each peer is being asked for. */
+  /** The number of transactions requested from each peer. */
   private readonly asked = new Map<Source, number>();
 
   join(source: Source): void {
@@ -25,12 +26,12 @@ export class Wanted<Source> {
     this.asked.delete(source);
     for (const sources of this.sources.values()) {
       const at = sources.indexOf(source);
-      // The first is being asked; its request fails by itself.
+      // The first peer is being asked; its request fails by itself.
       if (at > 0) sources.splice(at, 1);
     }
   }
 
-  /** Those of the announced transactions that this peer is to be asked for now. */
+  /** Those of the announced transactions that are to be requested from this peer now. */
   announced(source: Source, hashes: readonly string[]): string[] {
     let count = this.asked.get(source);
     if (count === undefined) return [];
@@ -49,12 +50,15 @@ export class Wanted<Source> {
     return missing;
   }
 
-  /** The transaction has come; false where no peer was asked for it, or it came before. */
+  /** The transaction has arrived; false where it was not requested, or arrived before. */
   arrived(hash: string): boolean {
     return this.sources.delete(hash);
   }
 
-  /** A peer was asked for `count` and did not give `left`: the peers to ask for these now. */
+  /**
+   * A peer was asked for `count` transactions and did not send `left`: returns the peers to ask for
+   * these now.
+   */
   answered(source: Source, count: number, left: readonly string[]): Map<Source, string[]> {
     this.count(source, -count);
     const next = new Map<Source, string[]>();

@@ -45,7 +45,7 @@ const HELLO = 1;
 const AUTH = 2;
 const REFUSAL = 3;
 
-/** A watcher gets blocks and serves reads; it makes no blocks and spreads no transactions. */
+/** A watcher receives blocks and serves reads; it makes no blocks and relays no transactions. */
 export type NodeMode = 'default' | 'watcher';
 
 const MODES: readonly NodeMode[] = ['default', 'watcher'];
@@ -60,7 +60,7 @@ const place = check(struct({ host: text16(HOST_BYTES_MAX), port: u16 }), (value)
   isAddress(value) ? undefined : 'no address',
 );
 
-/** As long as the keys of this network are. */
+/** Of the same size as the keys of this network. */
 const publicKey: Codec<Uint8Array> = {
   ...bytes(0, hex),
   write: (out, value) => out.bytes(value),
@@ -129,7 +129,7 @@ function contentOf(tag: number, src: Reader): HandshakeMessage {
 
 const MINER_CONTEXT = utf8('permchain-miner-v1');
 
-/** What the account signs that makes the blocks of this owner's node. */
+/** The bytes that the block-making account of this owner's node signs. */
 export const signedByMiner = (genesisId: Uint8Array, owner: Uint8Array): Uint8Array =>
   concat(MINER_CONTEXT, genesisId, owner);
 
@@ -145,7 +145,7 @@ export interface Channel {
   readonly otherId: Uint8Array;
 }
 
-/** What the owner of this side signs. */
+/** The bytes that the owner of this side signs. */
 export function signedInHandshake(
   { role, ownHello, otherHello, ownId, otherId }: Channel,
   fastHash: (bytes: Uint8Array) => Uint8Array,
@@ -162,7 +162,7 @@ export function signedInHandshake(
   );
 }
 
-/** The same connection as the other side describes it. */
+/** The same connection from the other side. */
 export const mirrored = (channel: Channel): Channel => ({
   role: channel.role === DIALLER ? LISTENER : DIALLER,
   ownHello: channel.otherHello,

@@ -1,6 +1,6 @@
 /**
- * What every message between nodes may cost (docs/limits.md). Sessions enforce it: no longer message
- * is read, no more requests of a peer are answered at a time, and what comes faster waits.
+ * The budget of every message between nodes (docs/limits.md). Sessions enforce it: they read no
+ * longer message, answer no more requests of a peer at a time, and delay faster messages.
  */
 import { KIB, MIB, type PeerBudget, peerBudget } from '../../base/budget.ts';
 import { blockBytesMax } from '../../block/block.ts';
@@ -8,7 +8,7 @@ import { blockLimits, blockProtocols } from './block-messages.ts';
 import { PEERS, PEERS_BYTES_MAX, PEERS_MAX } from './peer-messages.ts';
 import { txLimits, txProtocols } from './transaction-messages.ts';
 
-/** Of a node that catches up, which asks all its peers at once. */
+/** For a node that catches up, which asks all its peers at once. */
 const SYNC_BYTES = 32 * MIB;
 
 export const budgets = {
@@ -53,7 +53,10 @@ export const budgets = {
   }),
 } as const satisfies Record<string, PeerBudget>;
 
-/** Those of messages that carry blocks, which the network allows so many bytes of transactions. */
+/**
+ * The budgets of messages with blocks, given the bytes of transactions that the network allows in a
+ * block.
+ */
 export function blockBudgets(transactionBytesMax: number) {
   // With room for the lengths around it.
   const blockBytes = blockBytesMax(transactionBytesMax) + KIB;
@@ -87,7 +90,7 @@ export function blockBudgets(transactionBytesMax: number) {
   } as const satisfies Record<string, PeerBudget>;
 }
 
-/** By protocol. */
+/** The budgets by protocol. */
 export function networkBudgets(transactionBytesMax: number): ReadonlyMap<string, PeerBudget> {
   const { blocks, blockTxs, newBlock } = blockBudgets(transactionBytesMax);
   return new Map<string, PeerBudget>([

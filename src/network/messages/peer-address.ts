@@ -1,4 +1,4 @@
-/** Places of nodes: a host, by name or in digits, and a port. Their text is "host:port". */
+/** Addresses of nodes: a host, as a name or IP address, and a port. Their text is "host:port". */
 
 export interface PeerAddress {
   readonly host: string;
@@ -13,7 +13,7 @@ const HOST = /^[A-Za-z0-9._:-]{1,255}$/;
 const BRACKETS = /^\[([^\]]+)\](?::(\d{1,5}))?$/;
 const NAME_AND_PORT = /^([^:]+)(?::(\d{1,5}))?$/;
 
-/** The port may be missing; undefined for a text that is no place. */
+/** The port may be missing; undefined for a text that is no address. */
 export function parseAddress(text: string): PeerAddress | undefined {
   const match = BRACKETS.exec(text) ?? NAME_AND_PORT.exec(text);
   const [, host = '', port = String(DEFAULT_PORT)] = match ?? [];
@@ -27,7 +27,7 @@ export const isAddress = ({ host, port }: PeerAddress): boolean =>
 export const addressText = ({ host, port }: PeerAddress): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
-/** True for an address in digits. */
+/** True for an IP address. */
 export const isDigits = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(':');
 
 export const isLoopback = (host: string): boolean =>

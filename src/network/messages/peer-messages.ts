@@ -32,7 +32,7 @@ export function encodePeers(list: readonly PeerAddress[], scheme: ChainScheme): 
   return out.take();
 }
 
-/** Places that are none are left out. Throws CodecError. */
+/** Invalid addresses are left out. Throws CodecError. */
 export function decodePeers(message: Uint8Array, scheme: ChainScheme): PeersMessage {
   const src = new Reader(message, scheme);
   const tag = src.u8();

@@ -23,7 +23,7 @@ export const txProtocols = { hashes: 'tx-hashes/1', txs: 'txs/1' } as const;
 export const txLimits = {
   countMax: 500,
   hashesBytesMax: 2 + 500 * ID_BYTES,
-  /** Transactions of one answer; what does not fit is asked for again. */
+  /** The bytes of one answer; transactions that do not fit are requested again. */
   answerBytes: 4 * 1024 * 1024,
   answerBytesMax: 4 * 1024 * 1024 + 2 + 4 * 500,
 } as const;

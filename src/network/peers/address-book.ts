@@ -1,11 +1,11 @@
 /**
- * Where nodes are (network.md#addresses-of-nodes).
+ * The addresses of nodes (network.md#addresses-of-nodes).
  *
  *   configured   from known-peers; never forgotten (known-places.ts)
  *   learned      a handshake has succeeded there; forgotten a day after the last message
  *   candidate    announced by a peer; at most 100, the oldest are dropped, and any after a failed dial
  *
- * The file holds everything that is configured or learned.
+ * The file holds all configured and learned addresses.
  */
 import type { Clock, Files, Log, Random } from '../../base/ports.ts';
 import { addressText, isAnyLocal, isLoopback, type PeerAddress } from '../messages/peer-address.ts';
@@ -16,7 +16,7 @@ import { type KnownPlace, KnownPlaces, LEARNED_MAX } from './known-places.ts';
 export interface AddressBookOptions {
   readonly configured: readonly PeerAddress[];
   readonly residenceMs: number;
-  /** Undefined: nothing is kept across restarts. */
+  /** Undefined: no addresses are kept across restarts. */
   readonly file: string | undefined;
 }
 
@@ -35,29 +35,32 @@ export interface AddressBook {
   offer(addresses: readonly PeerAddress[], urgent: boolean): void;
   /** A handshake with this owner has succeeded there. */
   confirm(address: PeerAddress, owner: Uint8Array): void;
-  /** A node there says to be of this owner: it is not dialled while that one is here, or no member. */
+  /**
+   * A node at this address claims this owner. The address is not dialled while that owner has a
+   * session, or is no member.
+   */
   suspect(address: PeerAddress, owner: Uint8Array): void;
-  /** The address in digits that a host of the configuration has. */
+  /** The IP address of a configured host. */
   locate(host: string, digits: string): void;
   /** A dial has failed. */
   fail(address: PeerAddress): void;
-  /** A message of this owner has come. */
+  /** A message of this owner has arrived. */
   touch(owner: Uint8Array): void;
-  /** Drops what was learned of owners who are no members any more. */
+  /** Drops the learned addresses of owners that are no longer members. */
   forget(isMember: (owner: Uint8Array) => boolean): void;
-  /** A place that leads back to this node. */
+  /** An address that leads back to this node. */
   exclude(address: PeerAddress): void;
   /** The port on which this node listens, so that it recognises its own addresses. */
   listensOn(port: number): void;
   /**
-   * One of the places that `fits`. Urgent and configured places go first in turn: peers that
+   * One of the addresses that `fits`. Urgent and configured addresses alternate, so that peers that
    * announce ever more addresses cannot delay configured ones.
    */
   pick(fits: (place: Place) => boolean): PeerAddress | undefined;
   save(): void;
 }
 
-/** A place that may be dialled. */
+/** An address that may be dialled. */
 export interface Place {
   readonly text: string;
   readonly configured: boolean;
@@ -70,7 +73,7 @@ export function createAddressBook(
 ): AddressBook {
   const known = new KnownPlaces(options.configured, options.residenceMs, clock);
   const candidates = new CandidatePlaces();
-  /** Places that lead back to this node. */
+  /** Addresses that lead back to this node. */
   const own = new Set<string>();
   let ownPort: number | undefined;
   let picks = 0;

@@ -1,8 +1,8 @@
-/** The file of known places: a JSON array of "host:port". */
+/** The file of known addresses: a JSON array of "host:port". */
 import { fromUtf8, utf8 } from '../../base/bytes.ts';
 import { type PeerAddress, parseAddress } from '../messages/peer-address.ts';
 
-/** Up to `max` of the places in the file; throws where it is something else. */
+/** Up to `max` of the addresses in the file; throws where the file has another content. */
 export function addressesIn(bytes: Uint8Array, max: number): PeerAddress[] {
   const list: unknown = JSON.parse(fromUtf8(bytes) ?? '');
   if (!Array.isArray(list)) throw new Error('no list');

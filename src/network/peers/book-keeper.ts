@@ -1,4 +1,6 @@
-/** Saves the address book now and then, and keeps the addresses in digits of configured hosts. */
+/**
+ * Saves the address book at intervals, and keeps the IP addresses of configured hosts up to date.
+ */
 import type { Network } from '../../base/network.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { AddressBook } from './address-book.ts';
@@ -33,7 +35,7 @@ export function createBookKeeper(hosts: readonly string[], ports: BookKeeperPort
     start();
   }
 
-  /** A configured host is known again by its address in digits, which may change. */
+  /** The node recognises a configured host by its IP address, which may change. */
   async function locate(host: string): Promise<void> {
     try {
       book.locate(host, await network.resolve(host));

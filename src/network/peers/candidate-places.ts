@@ -1,4 +1,4 @@
-/** Places that peers have announced, until the first dial; the oldest make room. */
+/** Addresses that peers have announced, until the first dial; the oldest are dropped first. */
 import type { PeerAddress } from '../messages/peer-address.ts';
 
 const CANDIDATES_MAX = 100;
@@ -16,7 +16,7 @@ export class CandidatePlaces {
     return this.places;
   }
 
-  /** To be dialled before others. */
+  /** True for an address that is dialled before others. */
   isUrgent(text: string): boolean {
     return this.urgent.has(text);
   }

@@ -1,7 +1,7 @@
 /**
  * Opens connections (network.md#addresses-of-nodes): all configured nodes at the start, then one
- * place, chosen by chance, every `attempt-connection-delay`. A place that failed is left alone for
- * a while.
+ * random address every `attempt-connection-delay`. An address that failed is not dialled for a
+ * while.
  */
 import { latin1 } from '../../base/bytes.ts';
 import { within } from '../../base/deadline.ts';
@@ -31,18 +31,18 @@ export interface DiallerPorts {
 
 export interface Dialler {
   start(): void;
-  /** Dials at once, whatever is known of the place. Never rejects. */
+  /** Dials at once, whatever is known about the address. Never rejects. */
   attempt(address: PeerAddress): Promise<void>;
   stop(): void;
 }
 
-/** Dials at the same time. */
+/** The most dials at a time. */
 const DIALS_MAX = 8;
 
 export function createDialler(options: DiallerOptions, ports: DiallerPorts): Dialler {
   const { network, book, sessions, penalties, isMember, clock, log } = ports;
   const dialling = new Set<string>();
-  /** Places of open sessions that this node has dialled, by owner. */
+  /** Addresses of open sessions that this node has dialled, by owner. */
   const places = new Map<string, PeerAddress>();
   let stopped = false;
   let cancel = (): void => {};
@@ -64,7 +64,7 @@ export function createDialler(options: DiallerOptions, ports: DiallerPorts): Dia
     if (stopped || dialling.size >= DIALS_MAX) return false;
     const all = sessions.all();
     const isFull = all.length >= options.connectionsMax;
-    // A session with a node that the configuration does not name makes room for one that it names.
+    // A session with a node outside the configuration makes room for a configured node.
     if (isFull && all.every((one) => book.isConfigured(one.owner, one.remoteHost))) return false;
     const address = book.pick((place) => isWorth(place) && (!isFull || place.configured));
     if (address === undefined) return false;

@@ -1,7 +1,4 @@
-/**
- * Answers the question of a node that does not know its peers' keys yet
- * (network.md#first-start-of-a-node).
- */
+/** Answers a node that does not know its peers' keys yet (network.md#first-start-of-a-node). */
 
 import { unlessOurs } from '../../base/assert.ts';
 import { within } from '../../base/deadline.ts';
@@ -37,15 +34,15 @@ export interface IdentityPorts {
     message: Uint8Array,
     signature: Uint8Array,
   ) => Promise<boolean>;
-  /** Key of an address that the state of this node has registered. */
+  /** The key of an address that is registered in the state of this node. */
   readonly registeredKey: (address: Uint8Array) => Uint8Array | undefined;
 }
 
 const EXCHANGE_MS_MAX = 10_000;
-/** How far the clock of the one who asks may be off. */
+/** How much the clock of the asking node may differ. */
 const SKEW_MS_MAX = 120_000;
 
-/** Tells the network about the protocol; before it listens. */
+/** Registers the protocol; must run before the network listens. */
 export function serveIdentity(ports: IdentityPorts): void {
   const { network, scheme, clock, random } = ports;
   const limits = { messageBytesMax: IDENTITY_BYTES_MAX, inboundStreamsMax: 1 };
@@ -90,7 +87,7 @@ async function answer(
   return { key: owner.publicKey };
 }
 
-/** The other node does not tell its key. */
+/** The other node refuses to send its key. */
 export class IdentityRefused extends Error {
   override name = 'IdentityRefused';
   readonly refusal: IdentityRefusal;

@@ -1,9 +1,9 @@
 /**
- * Places that are configured or where a handshake has succeeded.
+ * Addresses that are configured or at which a handshake has succeeded.
  *
- * Invariants: a configured place is never forgotten; a learned one is, some time after the last
- * message of its owner, and when there are too many; one from the file that was never met again is
- * forgotten after so many dials.
+ * Invariants: a configured address is never forgotten; a learned one is forgotten some time after
+ * the last message of its owner, and when there are too many; an address from the file without a
+ * new handshake is forgotten after a number of dials.
  */
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
@@ -25,7 +25,7 @@ interface Row {
   /** The same moment on the monotonic clock. */
   seenAt: number;
   owner: Uint8Array | undefined;
-  /** Since the last successful handshake there. */
+  /** Failed dials since the last successful handshake there. */
   failedDials: number;
   /** Read from the file, without a successful handshake since the start. */
   isUnconfirmed: boolean;
@@ -40,7 +40,7 @@ export class KnownPlaces {
   private readonly rowsMax: number;
   private readonly residenceMs: number;
   private readonly clock: Clock;
-  /** Addresses in digits of configured hosts. */
+  /** IP addresses of configured hosts. */
   private readonly located = new Map<string, string>();
 
   constructor(configured: readonly PeerAddress[], residenceMs: number, clock: Clock) {
@@ -54,7 +54,7 @@ export class KnownPlaces {
     return this.rows.has(text);
   }
 
-  /** By their text, without those whose time is over. */
+  /** By their text, without expired ones. */
   all(): ReadonlyMap<string, KnownPlace> {
     const now = this.clock.monotonic();
     for (const [text, { configured, seenAt }] of this.rows) {
@@ -63,7 +63,7 @@ export class KnownPlaces {
     return this.rows;
   }
 
-  /** From the file. */
+  /** An address from the file. */
   restore(address: PeerAddress): void {
     if (!this.has(addressText(address))) this.add(address, false).isUnconfirmed = true;
   }
@@ -87,7 +87,8 @@ export class KnownPlaces {
     const text = addressText(address);
     const row = this.rows.get(text);
     if (row === undefined || row.configured) return;
-    // Its time begins anew with every start of the node, so it would be dialled for ever.
+    // The time limit restarts with every start of the node, so such an address would be dialled for
+    // ever.
     if (++row.failedDials >= FAILED_DIALS_MAX && row.isUnconfirmed) this.rows.delete(text);
   }
 
@@ -98,14 +99,14 @@ export class KnownPlaces {
     }
   }
 
-  /** Drops what was learned of owners who are no members any more. */
+  /** Drops the learned addresses of owners that are no longer members. */
   forget(isMember: (owner: Uint8Array) => boolean): void {
     for (const [text, { configured, owner }] of this.rows) {
       if (!configured && owner !== undefined && !isMember(owner)) this.rows.delete(text);
     }
   }
 
-  /** A configured place stays. */
+  /** A configured address stays. */
   remove(text: string): void {
     if (this.rows.get(text)?.configured === false) this.rows.delete(text);
   }

@@ -1,13 +1,13 @@
 /**
- * The keys under which owners may join the network: those that the state holds, and until it does
- * those that configured peers have sent (network.md#first-start-of-a-node).
+ * The keys under which owners may join the network: those in the state and, until the state has
+ * them, those that configured peers have sent (network.md#first-start-of-a-node).
  */
 import { latin1 } from '../../base/bytes.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 
 export interface MemberKeysPorts {
   readonly scheme: Pick<ChainScheme, 'addressOf'>;
-  /** Key of an address that the state of this node has registered. */
+  /** The key of an address that is registered in the state of this node. */
   readonly registeredKey: (address: Uint8Array) => Uint8Array | undefined;
 }
 
@@ -26,7 +26,7 @@ export class MemberKeys {
     return !this.isChecked || this.of(owner) !== undefined;
   }
 
-  /** The key under which this owner, which claims to have another one, may join. */
+  /** The key under which this owner may join, whatever key it claims. */
   forHandshake(owner: Uint8Array, claimed: Uint8Array): Uint8Array | undefined {
     return this.isChecked ? this.of(owner) : claimed;
   }
@@ -35,7 +35,7 @@ export class MemberKeys {
     for (const key of keys) this.learned.set(latin1(this.ports.scheme.addressOf(key)), key);
   }
 
-  /** What the state holds now it may also take away. */
+  /** Keys that the state now holds, it may also remove. */
   review(): void {
     const { scheme, registeredKey } = this.ports;
     for (const [owner, key] of this.learned) {

@@ -1,10 +1,9 @@
 /**
  * Exchanges addresses of nodes with peers (network.md#messages, network.md#addresses-of-nodes).
  *
- * A node whose declared address is the one it connects from is announced to the other sessions at
- * once, so the network knows it within seconds. A newcomer gets the whole table when it asks.
- * Announced addresses are candidates, of which few are kept. A peer that announces too often is
- * penalised for flooding.
+ * A node that connects from its declared address is announced to the other sessions at once, so the
+ * network knows it within seconds. A new node gets the whole table on request. Announced addresses
+ * are candidates, of which few are kept. A peer that announces too often is penalised for flooding.
  */
 import { unlessOurs } from '../../base/assert.ts';
 import { limitsOf } from '../../base/budget.ts';
@@ -34,7 +33,7 @@ export interface Exchange {
   stop(): void;
 }
 
-/** A message with so few addresses announces newcomers, which are dialled first. */
+/** A message with at most this many addresses announces new nodes, which are dialled first. */
 const NEWS_MAX = 4;
 const ANNOUNCE_AGAIN_MS = 600_000;
 const ANNOUNCED_MAX = 1000;
@@ -77,7 +76,7 @@ export function createExchange(options: ExchangeOptions, ports: ExchangePorts): 
     return ++window.count > MESSAGES_MAX;
   }
 
-  /** All known addresses but that of the peer that asks. */
+  /** All known addresses except that of the asking peer. */
   const table = ({ owner }: Session): PeerAddress[] =>
     book
       .known()

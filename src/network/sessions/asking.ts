@@ -1,8 +1,9 @@
 /**
- * What this node asks of one peer: requests, and conversations on streams of their own.
+ * This node's requests to one peer, and its conversations on separate streams.
  *
- * Invariants: of each protocol only so many run at once and the others wait in line, of which the
- * time counts; a time-out where nothing else came either is a SilentLine and no refusal.
+ * Invariants: a limited number of each protocol run at a time, and the others wait in a queue,
+ * where their time counts; a time-out during which no other message arrived is a SilentLine and not
+ * a refusal.
  */
 import { TooLate } from '../../base/deadline.ts';
 import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/network.ts';
@@ -21,7 +22,7 @@ export interface AskingPorts {
 /** As the handler of the same protocol declares it. */
 interface AnswerLimits {
   readonly bytesMax: number;
-  /** Of one session at a time. */
+  /** For one session at a time. */
   readonly concurrent: number;
 }
 

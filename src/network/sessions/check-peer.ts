@@ -1,4 +1,4 @@
-/** What the two messages of a peer have to satisfy before there is a session (network.md#handshake). */
+/** The checks of a peer's two messages before there is a session (network.md#handshake). */
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
 import type { PeerConnection } from '../../base/network.ts';
@@ -30,15 +30,17 @@ export interface PeerCheckPorts {
   readonly keyOf: (owner: Uint8Array, claimed: Uint8Array) => Uint8Array | undefined;
 }
 
-/** Another node, after it has proved who it is. */
+/** Another node that has proved its keys. */
 export interface Identity {
   readonly owner: Uint8Array;
-  /** Address of the account that makes its blocks. */
+  /** The address of the account that makes its blocks. */
   readonly miner: Uint8Array;
   readonly hello: Hello;
 }
 
-/** Everything that needs no signature, in the order of the specification. Throws HandshakeRefused. */
+/**
+ * All checks that need no signature, in the order of the specification. Throws HandshakeRefused.
+ */
 export function checkHello(
   message: HandshakeMessage,
   connection: PeerConnection,
@@ -69,7 +71,10 @@ export function checkHello(
   };
 }
 
-/** The proof of the owner, and of the miner where it is another. Rejects with HandshakeRefused. */
+/**
+ * Checks the proof of the owner, and of the miner where it is another account. Rejects with
+ * HandshakeRefused.
+ */
 export async function checkAuth(
   message: HandshakeMessage,
   channel: Channel,
@@ -92,7 +97,7 @@ export async function checkAuth(
   }
 }
 
-/** The first thing in which the networks of two nodes differ. */
+/** The first difference between the networks of two nodes. */
 function problemOf(other: Hello, { own, minimumVersion }: PeerCheckPorts): string | undefined {
   const letter = (chainId: number): string => String.fromCharCode(chainId);
   if (other.chainId !== own.chainId) {

@@ -7,14 +7,14 @@ import type { NoticeHandler, RequestHandler, Session } from './session.ts';
 export interface StreamHandler {
   /** Longest message, in both directions. */
   readonly messageBytesMax: number;
-  /** Of one session at a time, in each direction. */
+  /** For one session at a time, in each direction. */
   readonly concurrent: number;
-  /** Of one owner, whatever the session. */
+  /** For one owner, over all sessions. */
   readonly pace?: PaceLimits;
   /**
    * Answers a stream that the other side has opened, and ends or aborts it. `charge` counts bytes
-   * of work that no message shows; the next stream waits until they are due. A CodecError is an
-   * offence and closes the session.
+   * of work that are not visible in any message; the next stream waits until they are due. A
+   * CodecError is an offence and closes the session.
    */
   serve(
     session: ConnectedSession,
@@ -24,13 +24,13 @@ export interface StreamHandler {
 }
 
 export interface ConnectedSession extends Session {
-  /** Name of the program. */
+  /** The name of the program. */
   readonly agent: string;
-  /** This node has dialled. */
+  /** True where this node has dialled. */
   readonly outbound: boolean;
   /**
-   * Opens a stream of its own for as long as `action` takes, once others of this protocol have made
-   * room; rejects on time-out, with what the action throws, or on a closed session.
+   * Opens a stream for `action`, once others of this protocol have made room; rejects on time-out,
+   * with an error of `action`, or on a closed session.
    */
   converse<T>(
     protocol: string,
@@ -41,6 +41,6 @@ export interface ConnectedSession extends Session {
   serveStream(protocol: string, handler: StreamHandler, stream: PeerStream): Promise<void>;
   serveNotices(protocol: string, handler: NoticeHandler, stream: PeerStream): Promise<void>;
   isOpen(): boolean;
-  /** When something whole arrived last. */
+  /** When the last complete message or answer arrived. */
   lastHeard(): number;
 }

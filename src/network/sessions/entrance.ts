@@ -26,7 +26,7 @@ export interface EntrancePorts<Session> {
 }
 
 export interface Entrance<Session> {
-  /** Runs the handshake on a connection that others opened. */
+  /** Runs the handshake on an incoming connection. */
   answer(stream: PeerStream, connection: PeerConnection): void;
   /** Runs the handshake on a connection that this node has dialled. Rejects with the reason. */
   dial(connection: PeerConnection, protocol: string): Promise<Session>;
@@ -67,7 +67,7 @@ export function createEntrance<Session>(
       const culprit = { owner: undefined, host, configured: ports.isConfigured(host) };
       penalties.offend(culprit, 'forged-handshake', error.message);
     }
-    // Nothing on its way is worth waiting for, except a refusal.
+    // Pending data are not worth waiting for, except a refusal.
     if (error instanceof HandshakeRefused) await connection.close();
     else connection.abort();
   }

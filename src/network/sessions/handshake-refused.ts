@@ -2,7 +2,7 @@
 
 export class HandshakeRefused extends Error {
   override name = 'HandshakeRefused';
-  /** The other side has signed wrongly or sent what no node sends. */
+  /** The other side has signed wrongly, or has sent what no honest node sends. */
   readonly forged: boolean;
   /** The other side refused, not this one. */
   readonly byRemote: boolean;

@@ -96,7 +96,7 @@ export function createHandshake(ports: HandshakePorts): Handshake {
     if (bytes === undefined) throw new HandshakeRefused('The handshake ended early');
     const message = decodeHandshake(bytes, scheme);
     if (message.kind === 'refusal') {
-      // The wire carries the text alone, so this is where it becomes a kind.
+      // Only the text is transferred, so here it becomes a kind of refusal again.
       const isSameOwner = message.why === sameOwner(scheme.addressToText(ownAddress));
       throw new HandshakeRefused(message.why, { byRemote: true, isSameOwner });
     }
@@ -112,7 +112,7 @@ export function createHandshake(ports: HandshakePorts): Handshake {
     if (problem !== undefined) throw new HandshakeRefused(problem);
   }
 
-  /** Tells the other side why it is refused. */
+  /** Sends the reason of a refusal to the other side. */
   async function refusing(stream: PeerStream, action: () => Promise<void>): Promise<void> {
     try {
       await action();

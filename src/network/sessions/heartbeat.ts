@@ -1,4 +1,4 @@
-/** Shows the peers that this node is alive, and ends the sessions of those that are not. */
+/** Shows the peers that this node is alive, and ends sessions with dead peers. */
 import type { Clock } from '../../base/ports.ts';
 import type { ConnectedSession } from './connected-session.ts';
 import type { NoticeHandler } from './session.ts';
@@ -8,7 +8,7 @@ export const aliveHandler: NoticeHandler = { messageBytesMax: 0, take: () => {} 
 
 const ALIVE_MS_MAX = 20_000;
 
-/** Gives what stops it. A session that hears nothing for `idleMs` is closed. */
+/** Returns the function that stops it. A session without a message for `idleMs` is closed. */
 export function startHeartbeat(
   idleMs: number,
   clock: Clock,

@@ -1,4 +1,4 @@
-/** Whether a session is open, and when something whole arrived last. */
+/** Whether a session is open, and when its last complete message arrived. */
 import type { Clock } from '../../base/ports.ts';
 
 export class Life {

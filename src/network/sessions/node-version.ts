@@ -6,7 +6,7 @@ export type NodeVersion = Hello['version'];
 export const versionText = ({ major, minor, patch }: NodeVersion): string =>
   `${major}.${minor}.${patch}`;
 
-/** "1.1.0" or "1.1.0-rc1"; what is no number counts as 0. */
+/** "1.1.0" or "1.1.0-rc1"; a part that is no number counts as 0. */
 export function versionOf(text: string): NodeVersion {
   const [major = 0, minor = 0, patch = 0] = (/^\d+(\.\d+)*/.exec(text)?.[0] ?? '')
     .split('.')

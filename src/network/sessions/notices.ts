@@ -1,8 +1,8 @@
 /**
  * Notices of one session: a stream for each protocol and direction, opened when first used and kept.
  *
- * Outgoing notices wait in a queue of bounded length; incoming ones are read no faster than the pace
- * allows, and handed over one by one.
+ * Outgoing notices wait in a queue of bounded length; incoming ones are read no faster than the
+ * pace allows, and passed on one by one.
  */
 
 import { within } from '../../base/deadline.ts';
@@ -10,11 +10,11 @@ import type { PeerConnection, PeerStream } from '../../base/network.ts';
 import type { Clock } from '../../base/ports.ts';
 import { type Pace, pause } from './pace.ts';
 
-/** Waiting for one peer, per protocol. */
+/** The most notices that wait for one peer, for each protocol. */
 const QUEUE_COUNT_MAX = 2000;
 const QUEUE_BYTES_MAX = 8 * 1024 * 1024;
 const OPEN_MS_MAX = 10_000;
-/** A peer that reads nothing for so long is treated as gone. */
+/** A peer that reads nothing for this long counts as gone. */
 const SEND_MS_MAX = 60_000;
 
 export interface NoticeQueue {

@@ -1,6 +1,6 @@
 /**
- * Makes a session of a connection whose other end has proved to be a registered owner: what this node
- * asks (asking.ts), what it serves (serving.ts), and the notices that it sends (notices.ts).
+ * Makes a session of a connection whose other end has proved to be a registered owner: its requests
+ * (asking.ts), its answers (serving.ts), and its notices (notices.ts).
  */
 import type { PeerConnection } from '../../base/network.ts';
 import { Asking } from './asking.ts';

@@ -1,7 +1,7 @@
 /**
- * How much one peer may send of a protocol in a second, and get for it. What is faster is not read
- * until it is due, which the transport turns into back-pressure; a peer that goes on to send notices
- * faster than that is a flood.
+ * How much one peer may send in a protocol in a second, and how much it gets as answers. Faster
+ * messages are not read until they are due, which the transport turns into back-pressure. A peer
+ * that keeps sending notices faster than that is flooding.
  */
 import type { PaceLimits } from '../../base/budget.ts';
 import { latin1 } from '../../base/bytes.ts';
@@ -11,11 +11,11 @@ import { Recent } from '../../base/recent.ts';
 
 /** For protocols that declare no pace of their own. */
 const ORDINARY: PaceLimits = { messages: 500, bytes: 4 * 1024 * 1024 };
-/** What may come at once: two seconds' worth. */
+/** What may arrive at once: the amount of two seconds. */
 const BURST_SECONDS = 2;
-/** Waiting without a break for so long is a flood. */
+/** A continuous wait of this length counts as a flood. */
 const FLOOD_MS = 60_000;
-/** Paces that are remembered. */
+/** The most paces in memory. */
 const PACES_MAX = 5_000;
 
 export interface Pace {
@@ -45,7 +45,10 @@ export function createPace(clock: Clock, limits: PaceLimits = ORDINARY): Pace {
   };
 }
 
-/** The paces of owners and protocols: a new session does not make one forgotten. */
+/**
+ * The paces of owners and protocols. They survive the session, so a new session does not reset
+ * them.
+ */
 export class Paces {
   private readonly clock: Clock;
   private readonly paces = new Recent<string, Pace>(PACES_MAX);
@@ -67,7 +70,7 @@ export async function pause(clock: Clock, ms: number): Promise<void> {
   if (ms > 0) await new Promise<void>((resolve) => void clock.after(ms, resolve));
 }
 
-/** The same stream, on which nothing is sent faster than the pace allows. */
+/** The same stream; nothing is sent on it faster than the pace allows. */
 export const paced = (stream: PeerStream, pace: Pace, clock: Clock): PeerStream => ({
   async send(message) {
     await stream.send(message);

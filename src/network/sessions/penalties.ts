@@ -1,7 +1,7 @@
 /**
  * Penalties of nodes that fail or misbehave (network.md#penalties).
  *
- *   suspended     a place that could not be dialled, or whose connection ended: left alone a while
+ *   suspended     an address that failed, or whose connection ended: not dialled for a while
  *   blacklisted   an owner and its host: refused in both directions, for a quarter of an hour
  *
  * A configured node is blacklisted for at most a minute. It is suspended, or blacklisted for being
@@ -33,7 +33,7 @@ export type Verdict = 'noted' | 'close' | 'blacklisted';
 
 export interface Penalties {
   offend(culprit: Culprit, offence: Offence, detail: string): Verdict;
-  /** Hears of every offence. */
+  /** `action` is called for every offence. */
   onOffence(action: (offence: Offence, verdict: Verdict) => void): void;
   suspend(place: string, configured: boolean): void;
   isSuspended(place: string): boolean;
@@ -49,7 +49,7 @@ export interface BlacklistEntry {
   readonly owner: Uint8Array | undefined;
   /** Time of day. */
   readonly since: number;
-  /** On the monotonic clock, so that no time server ends or prolongs it. */
+  /** On the monotonic clock, so that a time server can neither end nor prolong it. */
   readonly until: number;
   readonly reason: string;
 }
@@ -57,11 +57,11 @@ export interface BlacklistEntry {
 interface Weight {
   readonly times: number;
   readonly closes: boolean;
-  /** A line that passes in one direction only looks the same. */
+  /** A connection that works in one direction only looks the same. */
   readonly slow?: true;
 }
 
-/** Offences within an hour that make an entry in the blacklist, and whether each ends a session. */
+/** Offences within an hour that lead to the blacklist, and whether each ends a session. */
 const WEIGHTS: Readonly<Record<Offence, Weight>> = {
   'malformed-message': { times: 1, closes: true },
   'invalid-block': { times: 1, closes: true },
@@ -75,9 +75,9 @@ const WEIGHTS: Readonly<Record<Offence, Weight>> = {
 };
 const HOUR_MS = 3_600_000;
 const CONFIGURED_MS_MAX = 60_000;
-/** A network that was divided is one again soon after its lines are whole. */
+/** A divided network must be whole again soon after its connections work. */
 const CONFIGURED_PAUSE_MS_MAX = 5_000;
-/** Rows of each kind; the oldest make room. */
+/** Rows of each kind; the oldest are dropped first. */
 const ROWS_MAX = 1000;
 
 export function createPenalties(options: PenaltyOptions, clock: Clock): Penalties {

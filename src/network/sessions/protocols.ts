@@ -1,17 +1,17 @@
-/** The protocols of the services: what each session serves, and within which limits. */
+/** The protocols of the services: what each session serves, and its limits. */
 import type { PeerStream, ProtocolLimits } from '../../base/network.ts';
 import type { ConnectedSession, StreamHandler } from './connected-session.ts';
 import { REQUEST_HEAD_BYTES } from './requests.ts';
 import type { NoticeHandler, RequestHandler } from './session.ts';
 
-/** A protocol as the network is told of it. */
+/** A protocol as it is registered with the network. */
 interface Served {
   readonly protocol: string;
   readonly limits: ProtocolLimits;
   serve(session: ConnectedSession, stream: PeerStream): Promise<void>;
 }
 
-/** Requests that may wait at the transport beside those that are answered. */
+/** Requests that may wait at the transport in addition to those that are being answered. */
 const SPARE_STREAMS = 4;
 
 export class Protocols {

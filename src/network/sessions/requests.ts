@@ -6,7 +6,8 @@
  *   ←  u4 number | u1 0 | the answer, or
  *      u4 number | u1 1 | the reason of a refusal
  *
- * Numbers ascend on a stream, and an answer names its request: none can pass for that of another.
+ * Numbers ascend on a stream, and an answer names its request: none can be taken for the answer to
+ * another.
  */
 import { isOurs } from '../../base/assert.ts';
 import { fromUtf8, utf8 } from '../../base/bytes.ts';
@@ -20,11 +21,11 @@ import { type Pace, pause } from './pace.ts';
 const ANSWERED = 0;
 const REFUSED = 1;
 const NUMBER_BYTES = 4;
-/** What stands before a request, and before an answer. */
+/** The bytes before a request, and before an answer. */
 export const REQUEST_HEAD_BYTES = NUMBER_BYTES;
 const ANSWER_HEAD_BYTES = NUMBER_BYTES + 1;
 const REASON_CHARS_MAX = 300;
-/** For the answer to be taken. */
+/** The time for the answer to be taken. */
 const SEND_MS_MAX = 60_000;
 /** The asking side closes an unused stream well before the answering side does. */
 const KEPT_MS_MAX = 30_000;
@@ -73,9 +74,11 @@ export class RequestStreams {
   private readonly protocol: string;
   private readonly answerBytesMax: number;
   private readonly clock: Clock;
-  /** Unused, the one used last at the end, each with what stops its timer. */
+  /**
+   * Unused streams, the most recently used at the end, each with the function that stops its timer.
+   */
   private kept: { readonly stream: PeerStream; readonly cancel: () => void }[] = [];
-  /** Of the latest request, on whichever stream. */
+  /** The number of the latest request, on any stream. */
   private number = 0;
   private closed = false;
 
@@ -162,7 +165,7 @@ export async function answerRequests(
     const number = numberOf(message);
     if (number <= last) throw new CodecError('message', 'a request that came before');
     last = number;
-    // Before the answer, since the next request may come on another stream.
+    // Before the answer, since the next request may arrive on another stream.
     await pause(clock, pace.spend(message.length));
     const release = await slots.take();
     try {
@@ -176,7 +179,7 @@ export async function answerRequests(
   }
 }
 
-/** Gives the bytes of the answer. */
+/** Returns the bytes of the answer. */
 async function answerOne(
   number: number,
   stream: PeerStream,

@@ -1,8 +1,8 @@
 /**
- * What this node serves to one peer, on streams that the other side has opened.
+ * Serves one peer, on streams that the other side has opened.
  *
- * Invariants: nothing is served faster than the pace of the owner, nor more of a protocol at once
- * than it allows; a malformed message ends the stream and is an offence.
+ * Invariants: the node serves no faster than the pace of the owner, and no more of a protocol at a
+ * time than it allows; a malformed message ends the stream and is an offence.
  */
 import { isOurs } from '../../base/assert.ts';
 import type { PaceLimits } from '../../base/budget.ts';

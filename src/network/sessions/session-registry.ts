@@ -3,9 +3,9 @@
  * a connection is unproved (unproved-connections.ts) until its handshake is over (entrance.ts), then
  * it is a session in the table (session-table.ts) and served by protocol (protocols.ts).
  *
- * Invariants: every owner is a member of the network as of the present head (H-25); a connection
- * without a session is served nothing but the handshake and the question of
- * network.md#first-start-of-a-node, and not for longer than the handshake may take.
+ * Invariants: every owner is a member of the network at the current head (H-25); a connection
+ * without a session can only use the handshake and the question of
+ * network.md#first-start-of-a-node, for at most the time of a handshake.
  */
 import type { Network, PeerConnection } from '../../base/network.ts';
 import type { Clock, Log } from '../../base/ports.ts';
@@ -49,7 +49,7 @@ export interface SessionRegistry extends Sessions {
   of(owner: Uint8Array): ConnectedSession | undefined;
   /** Call before the network starts. */
   handleStreams(protocol: string, handler: StreamHandler): void;
-  /** Tells the network about all protocols; before it listens. */
+  /** Registers all protocols with the network; must run before the network listens. */
   announce(): void;
   /** Makes a session of a connection that this node has dialled. Rejects with the reason. */
   establish(connection: PeerConnection): Promise<Session>;
@@ -110,7 +110,7 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
     },
   };
 
-  /** The session, or the reason why there is none of this identity on this connection. */
+  /** The session, or the reason why this identity gets none on this connection. */
   function admit(identity: Identity, connection: PeerConnection): ConnectedSession | string {
     const { owner } = identity;
     const text = textOf(owner);

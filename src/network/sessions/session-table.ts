@@ -1,9 +1,9 @@
 /**
- * The open sessions and who may have one.
+ * The open sessions, and the rules for admitting one.
  *
- * Invariants: one session for each owner; of two simultaneous connections that survives which the
- * lower owner address has dialled, so both ends choose the same; never more sessions than allowed,
- * where a node of the configuration takes the place of the newest that is not.
+ * Invariants: there is one session for each owner; of two simultaneous connections, the one that
+ * the lower owner address has dialled survives, so both ends choose the same; there are never more
+ * sessions than allowed, and a configured node replaces the newest node that is not configured.
  */
 import { compare, latin1 } from '../../base/bytes.ts';
 
@@ -14,11 +14,11 @@ export interface SessionPlaces {
   readonly isConfigured: (owner: Uint8Array, host: string) => boolean;
 }
 
-/** What decides about the place of a session. */
+/** The facts that decide about the place of a session. */
 export interface Applicant {
   readonly owner: Uint8Array;
   readonly remoteHost: string;
-  /** This node has dialled. */
+  /** True where this node has dialled. */
   readonly outbound: boolean;
 }
 
@@ -40,12 +40,12 @@ export class SessionTable<S extends Placed> {
     return this.byOwner.get(latin1(owner));
   }
 
-  /** A copy, since those who walk through it close sessions. */
+  /** A copy, because callers close sessions while they walk through it. */
   all(): S[] {
     return [...this.byOwner.values()];
   }
 
-  /** Closes the session that has to make way; otherwise the reason why there is no place. */
+  /** Closes the session that must make room; otherwise returns the reason why there is no place. */
   makePlace(applicant: Applicant): 'exists' | 'full' | undefined {
     const existing = this.get(applicant.owner);
     if (existing !== undefined) {

@@ -9,7 +9,7 @@
 import type { PaceLimits } from '../../base/budget.ts';
 import type { NodeMode } from '../messages/handshake-messages.ts';
 
-/** Why a peer is penalised; weights and durations stand in penalties.ts. */
+/** Why a peer is penalised; penalties.ts has the weights and durations. */
 export type Offence =
   | 'malformed-message'
   | 'invalid-block'
@@ -34,8 +34,8 @@ export interface Session {
   readonly remoteHost: string;
   readonly remotePort: number;
   /**
-   * Sends a request. Rejects on refusal, a closed session, and time-out: with
-   * SilentLine where nothing else came either.
+   * Sends a request. Rejects on refusal, on a closed session, and on time-out: with SilentLine
+   * where no other message arrived either.
    */
   request(protocol: string, message: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
   /**
@@ -44,7 +44,7 @@ export interface Session {
    */
   notify(protocol: string, message: Uint8Array): boolean;
   /**
-   * Notes an offence, of a closed session too; a grave or repeated one closes the session and
+   * Records an offence, also of a closed session. A grave or repeated one closes the session and
    * blacklists the owner.
    */
   offend(offence: Offence, detail: string): void;
@@ -52,13 +52,13 @@ export interface Session {
 }
 
 export interface RequestHandler {
-  /** Longest message taken in. */
+  /** The longest message accepted. */
   readonly messageBytesMax: number;
-  /** Longest answer taken from others. */
+  /** The longest answer accepted. */
   readonly answerBytesMax: number;
-  /** Of one session at a time, in each direction. */
+  /** For one session at a time, in each direction. */
   readonly concurrent: number;
-  /** Of one owner, whatever the session. */
+  /** For one owner, over all sessions. */
   readonly pace?: PaceLimits;
   /**
    * An error refuses the request, and the peer gets its message. A CodecError is an offence and
@@ -71,8 +71,8 @@ export interface NoticeHandler {
   readonly messageBytesMax: number;
   readonly pace?: PaceLimits;
   /**
-   * Must return quickly: it queues what it got and works on it later. A CodecError is an offence and
-   * closes the session.
+   * Must return quickly: it queues the message and processes it later. A CodecError is an offence
+   * and closes the session.
    */
   take(session: Session, message: Uint8Array): void;
 }

@@ -1,4 +1,4 @@
-/** How many of each protocol run at once on one session. */
+/** Limits how many of each protocol run at a time on one session. */
 import { createSlots, type Slots } from '../../base/slots.ts';
 
 export class SlotsByProtocol {

@@ -1,5 +1,5 @@
 /**
- * Connections whose other end has not proved yet who it is: on their way to a session, or to none.
+ * Connections whose other end has not yet proved its identity. They become a session or end.
  *
  * Invariants: a connection that others opened gets one handshake and must begin it in time; whether
  * a connection becomes a session is decided once; until then a few of its streams wait and the rest
@@ -10,7 +10,7 @@ import type { Clock } from '../../base/ports.ts';
 import { createStrangers, type Strangers } from '../../base/strangers.ts';
 
 export interface UnprovedOptions {
-  /** Silence after which a connection that others opened ends. */
+  /** Silence after which an incoming connection ends. */
   readonly handshakeMs: number;
   /** True for a host that the configuration names. */
   readonly isKept: (host: string) => boolean;
@@ -19,14 +19,14 @@ export interface UnprovedOptions {
 interface Unproved<Session> {
   /** Undefined: the handshake failed. */
   readonly outcome: PromiseWithResolvers<Session | undefined>;
-  /** Others opened it, and its handshake has not begun. */
+  /** True for an incoming connection whose handshake has not begun. */
   isSilent: boolean;
   isSession: boolean;
-  /** Streams that came before the session. */
+  /** Streams that arrived before the session. */
   early: number;
 }
 
-/** Connections that others opened and that are not sessions yet. */
+/** Incoming connections that are not sessions yet. */
 export const STRANGERS_MAX = 50;
 const STRANGERS_OF_ONE_HOST = 16;
 /** Streams of a connection that may come before its session. */
@@ -45,7 +45,7 @@ export class UnprovedConnections<Session> {
     this.strangers = createStrangers({ ofOneHost, inAll, isKept });
   }
 
-  /** A connection that others opened. */
+  /** An incoming connection. */
   arrive(connection: PeerConnection): void {
     const unproved = this.of(connection);
     unproved.isSilent = true;

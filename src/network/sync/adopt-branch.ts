@@ -14,7 +14,7 @@ import { GivenUp } from './given-up.ts';
 import type { PeerHeads } from './peer-heads.ts';
 import type { StallWatch } from './stall-detector.ts';
 
-/** A block on its way into the chain, and who sent it. */
+/** A block on its way into the chain, and its sender. */
 export interface Fetched extends CheckedBlock {
   readonly session: Session;
 }
@@ -68,7 +68,7 @@ export class Branch {
         this.ports.heads.ignore(this.followed);
         throw new GivenUp('a fork deeper than max-rollback', 'later');
       default:
-        // Its time may come, or our own head has moved meanwhile.
+        // The block may become valid later, or our own head has moved meanwhile.
         throw new GivenUp(verdict.kind, 'later');
     }
   }

@@ -25,7 +25,7 @@ interface Listener {
 const ANNOUNCE_EVERY_MS = 1_000;
 const HEARTBEAT_MS = 20_000;
 
-/** Gives what stops it. */
+/** Returns the function that stops it. */
 export function announceHead(ports: AnnounceHeadPorts): () => void {
   const { scheme, blockchain, sessions, clock } = ports;
   const listeners = new Map<Session, Listener>();

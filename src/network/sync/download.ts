@@ -1,7 +1,7 @@
 /**
  * Fetches the blocks of a peer's chain (network.md#sync): ids after the last common block
  * (unknown-ids.ts), then blocks, several requests ahead and from several peers (fetch-blocks.ts),
- * handed out in order.
+ * returned in order.
  *
  * Invariants: a request ends by its time-out; a peer that is slow for some seconds delays the
  * download only while no other peer can take over (ask-peer.ts); what is in flight is bounded.
@@ -45,7 +45,7 @@ export interface Download {
   stop(): void;
 }
 
-/** Blocks asked for in one request when far behind, and the bytes that they should come to. */
+/** Blocks in one request when far behind, and the bytes that they should add up to. */
 const CHUNK_MAX = 50;
 const CHUNK_BYTES = 2 * 1024 * 1024;
 const CHUNKS_AHEAD = 3;
@@ -53,7 +53,7 @@ const CHUNKS_AHEAD = 3;
 export function createDownload(options: DownloadOptions, ports: DownloadPorts): Download {
   const ask = createAskPeer(options.timeoutMs, ports);
   const fetcher = new BlockFetcher(options.transactionBytesMax, { ...ports, ask });
-  /** Of the blocks that came last, on average. */
+  /** The average size of the last blocks. */
   let blockBytes = CHUNK_BYTES / options.batch;
 
   async function* blocks(target: PeerHead, left: AbortSignal): AsyncGenerator<Arrived> {

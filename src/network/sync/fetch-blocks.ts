@@ -20,7 +20,7 @@ export interface FetchBlocksPorts {
   readonly ask: AskPeer;
 }
 
-/** A block as it came, and who sent it. */
+/** A block as it arrived, and its sender. */
 export interface Arrived {
   readonly block: Block;
   readonly session: Session;
@@ -29,7 +29,7 @@ export interface Arrived {
 export class BlockFetcher {
   private readonly ports: FetchBlocksPorts;
   private readonly blockBytesMax: number;
-  /** Whose turn it is among the helpers. */
+  /** The position of the next helper. */
   private turn = 0;
   private stopped = false;
 

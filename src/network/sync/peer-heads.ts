@@ -34,7 +34,7 @@ export interface PeerHead extends Head {
 export interface PeerHeads {
   /** The peer to follow, if one beside these has a better chain than ours. */
   best(except?: ReadonlySet<Session>): PeerHead | undefined;
-  /** All peers whose score is at least this, but for the ignored, the deferred and the slow. */
+  /** All peers whose score is at least this, except the ignored, the deferred and the slow. */
   holders(score: bigint): readonly Session[];
   /** The peer has announced a lower score since. */
   hasRolledBack(head: PeerHead): boolean;

@@ -1,8 +1,8 @@
 /**
  * Cuts a stream of blocks into portions that are checked, applied and written together.
  *
- * Invariants: a portion is bounded in blocks, transactions and bytes, but for a single block that
- * is larger by itself; what came before a failure is handed out before it.
+ * Invariants: the blocks, transactions and bytes of a portion are limited, except for a single
+ * block that is larger; blocks that arrived before a failure are passed on before it.
  */
 import type { Block } from '../../block/block.ts';
 
@@ -41,7 +41,7 @@ export async function* portionsOf<T extends Portioned>(
 }
 
 /**
- * The same items, each handed out when `count` more have come, so that those are being worked on
+ * The same items, each passed on when `count` more have arrived, so that those are processed
  * meanwhile.
  */
 export async function* withLead<T>(source: AsyncIterable<T>, count: number): AsyncGenerator<T> {
