@@ -5,10 +5,10 @@
  */
 import type { Budget } from '../base/budget.ts';
 import type { JsonSchema } from '../codec/codec.ts';
-import { budgetOf, mayWait } from './budget.ts';
 import { limits } from './limits.ts';
 import type { Params } from './params.ts';
 import { type AnyRoute, type Body, pathNames } from './route.ts';
+import { budgetOf, mayWait } from './route-budget.ts';
 
 export interface Description {
   readonly version: string;

@@ -11,12 +11,12 @@ import type { ChainScheme } from '../codec/codec.ts';
 import { malformed } from '../codec/refusal.ts';
 import { Answer, answer, JSON_TYPE, print, refusal } from './answer.ts';
 import { createGuards, type Guard } from './auth.ts';
-import { budgetOf, mayWait } from './budget.ts';
 import { createLongAnswers, type LongAnswers } from './long-answers.ts';
 import { createLongBodies, type LongBodies, LongBody } from './long-bodies.ts';
 import { BadNumber, type Param, type Params } from './params.ts';
 import { LongAnswer } from './pieces.ts';
 import { type AnyRoute, pathNames, pathPattern } from './route.ts';
+import { budgetOf, mayWait } from './route-budget.ts';
 import type { Services } from './services.ts';
 
 /** Headers that a handler may read without naming them. */

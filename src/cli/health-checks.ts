@@ -10,7 +10,7 @@ import { loadConfig } from './config-file.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { CliError, EXIT } from './exit.ts';
 import { genesisFindings } from './genesis-block.ts';
-import { openWallet } from './wallet.ts';
+import { openWallet } from './open-wallet.ts';
 
 export type Verdict = 'ok' | 'warning' | 'error';
 

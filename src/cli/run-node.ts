@@ -18,7 +18,7 @@ import { createNode, type Node } from '../node/node.ts';
 import { version } from './commands/version.ts';
 import { CliError, EXIT } from './exit.ts';
 import { genesisBlock } from './genesis-block.ts';
-import { openPorts } from './node-ports.ts';
+import { openPorts } from './open-node-ports.ts';
 import { type StartFacts, startFacts } from './start-screen.ts';
 import { type StopRequests, stopRequests } from './stop-requests.ts';
 

@@ -12,9 +12,9 @@ import { refusalFrom } from '../codec/refusal.ts';
 import { addChecks, allGood, type ProofVerdicts, takeVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
-import type { Entries } from './entries.ts';
 import { entryOf, type PoolEntry } from './entry.ts';
 import type { PoolChain } from './pool-chain.ts';
+import type { Entries } from './pool-entries.ts';
 import type { Senders } from './senders.ts';
 import type { Spending } from './spending.ts';
 

@@ -2,9 +2,9 @@
 import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Departures } from './departures.ts';
-import type { Entries } from './entries.ts';
 import type { PoolEntry } from './entry.ts';
 import { type EntryTrial, TRIED_PER_TURN } from './entry-trial.ts';
+import type { Entries } from './pool-entries.ts';
 import type { Unsettled } from './unsettled.ts';
 
 export interface CleanupOptions {

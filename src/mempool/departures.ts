@@ -4,8 +4,8 @@ import { latin1 } from '../base/bytes.ts';
 import type { ApiError } from '../base/errors.ts';
 import type { Log } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
-import type { Entries } from './entries.ts';
 import type { PoolEntry } from './entry.ts';
+import type { Entries } from './pool-entries.ts';
 import type { Unsettled } from './unsettled.ts';
 
 const REASONS_MAX = 10_000;

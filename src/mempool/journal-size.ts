@@ -1,6 +1,6 @@
 /** Keeps the journal of the pool about as large as the pool. */
 import type { Journal, Log } from '../base/ports.ts';
-import type { Entries } from './entries.ts';
+import type { Entries } from './pool-entries.ts';
 
 const SLACK_BYTES = 8 * 1024 * 1024;
 

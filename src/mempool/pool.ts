@@ -1,5 +1,5 @@
 /**
- * Unconfirmed transactions (mempool.md): entries (entries.ts), their admission (admission.ts), the
+ * Unconfirmed transactions (mempool.md): entries (pool-entries.ts), their admission (admission.ts), the
  * readmission of transactions that a reorganisation rolls back (readmission.ts), and their
  * departure.
  *
@@ -16,11 +16,11 @@ import type { Tx } from '../tx/transaction.ts';
 import { createAdmission } from './admission.ts';
 import { type CleanupOptions, startCleanup } from './cleanup.ts';
 import { Departures } from './departures.ts';
-import { Entries, type PoolListener } from './entries.ts';
 import type { PoolEntry } from './entry.ts';
 import { createEntryTrial } from './entry-trial.ts';
 import { watchJournalSize } from './journal-size.ts';
 import type { PoolChain } from './pool-chain.ts';
+import { Entries, type PoolListener } from './pool-entries.ts';
 import { createReadmission } from './readmission.ts';
 import { recoverEntries } from './recovery.ts';
 import { type SenderLimits, Senders } from './senders.ts';

@@ -9,9 +9,9 @@ import type { Clock, Journal, Log } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import { allGood } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { Entries } from './entries.ts';
 import { entryOf, type PoolEntry } from './entry.ts';
 import type { PoolChain } from './pool-chain.ts';
+import type { Entries } from './pool-entries.ts';
 import { NOTHING_SPENT } from './spending.ts';
 import type { Unsettled } from './unsettled.ts';
 

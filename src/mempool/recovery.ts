@@ -11,10 +11,10 @@ import { allGood } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
 import type { Admission } from './admission.ts';
-import type { Entries } from './entries.ts';
 import { entryOf } from './entry.ts';
 import { TRIED_PER_TURN } from './entry-trial.ts';
 import type { PoolChain } from './pool-chain.ts';
+import type { Entries } from './pool-entries.ts';
 import { NOTHING_SPENT } from './spending.ts';
 import type { Unsettled } from './unsettled.ts';
 

@@ -9,9 +9,9 @@ import type { Clock } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import type { Departures } from './departures.ts';
-import type { Entries } from './entries.ts';
 import type { PoolEntry } from './entry.ts';
 import type { EntriesTogether, EntryTrial } from './entry-trial.ts';
+import type { Entries } from './pool-entries.ts';
 import type { Unsettled } from './unsettled.ts';
 
 export interface SettlerPorts {

@@ -1,8 +1,9 @@
 /**
  * docs/limits.md: the budgets of requests, printed from the declarations that the server enforces.
  */
-import { budgetOf, mayWait } from '../api/budget.ts';
+
 import { limits } from '../api/limits.ts';
+import { budgetOf, mayWait } from '../api/route-budget.ts';
 import { routes } from '../api/routes/index.ts';
 import { KIB, MIB, type PeerBudget } from '../base/budget.ts';
 import { DEPTH_MAX } from '../base/json.ts';

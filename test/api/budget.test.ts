@@ -1,7 +1,7 @@
 // Lists in answers: each has its own limit, or the answer is made in turns within a budget.
 import t from 'tap';
-import { budgetOf } from '../../src/api/budget.ts';
 import { limits } from '../../src/api/limits.ts';
+import { budgetOf } from '../../src/api/route-budget.ts';
 import { routes } from '../../src/api/routes/index.ts';
 
 /** What bounds the lists of answers that are made in one piece. */

@@ -11,7 +11,7 @@ import { loadConfig } from '../../src/cli/config-file.ts';
 import { EXIT } from '../../src/cli/exit.ts';
 import { exitCodeFor } from '../../src/cli/failure.ts';
 import { genesisBlock } from '../../src/cli/genesis-block.ts';
-import { openNodeWallet, unlockOwner } from '../../src/cli/wallet.ts';
+import { openNodeWallet, unlockOwner } from '../../src/cli/open-wallet.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { run } from './run.ts';
 

@@ -1,6 +1,7 @@
 /** For every declared route: the costliest request that its budget allows, and one step more. */
-import { budgetOf } from '../../src/api/budget.ts';
+
 import { type AnyRoute, pathNames } from '../../src/api/route.ts';
+import { budgetOf } from '../../src/api/route-budget.ts';
 import { routes } from '../../src/api/routes/index.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { PRIVATE_DATA_BYTES_MAX } from '../../src/base/private-store.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
-import { entriesPage } from '../../src/api/entries.ts';
+import { entriesPage } from '../../src/api/data-entries.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { dataEntries } from '../../src/ledger/data.ts';

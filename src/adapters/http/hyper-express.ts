@@ -19,7 +19,7 @@ import { Bodies, type BodyBounds, type PendingBody } from './bodies.ts';
 import { freePort } from './free-port.ts';
 import { IncomingRequest } from './incoming.ts';
 import { type Cors, errorReply, preflight, send } from './reply.ts';
-import { Serving } from './serving.ts';
+import { Serving } from './serving-turns.ts';
 import { checkTlsFiles } from './tls-files.ts';
 import { Unsent } from './unsent.ts';
 

@@ -3,7 +3,7 @@
  * that run a node import this file.
  *
  * Limits: connections; connections of one host, and in all, that are not yet encrypted, and their
- * time (arrivals.ts); streams of a connection and of a protocol; frames of the multiplexer
+ * time (new-connections.ts); streams of a connection and of a protocol; frames of the multiplexer
  * (frame-guard.ts); unread bytes of a stream and the length of a message (framed-stream.ts). libp2p
  * never discovers, dials, reconnects or announces by itself.
  */
@@ -14,10 +14,10 @@ import { tcp } from '@libp2p/tcp';
 import { multiaddr } from '@multiformats/multiaddr';
 import { createLibp2p, type Libp2p } from 'libp2p';
 import type { Network, NetworkOptions, PeerConnection } from '../../base/network.ts';
-import { createArrivals, PENDING_MAX, placeOf } from './arrivals.ts';
 import { guardedYamux } from './frame-guard.ts';
 import { FramedStream } from './framed-stream.ts';
 import { gatheredNoise } from './gathered-noise.ts';
+import { createArrivals, PENDING_MAX, placeOf } from './new-connections.ts';
 
 type Connection = Awaited<ReturnType<Libp2p['dial']>>;
 type Handle = Parameters<Network['handle']>;
@@ -123,7 +123,7 @@ async function create(key: Uint8Array, options: NetworkOptions): Promise<Libp2p>
     },
     connectionManager: {
       maxConnections: connectionsMax,
-      // The limits of arrivals.ts are lower, and distinguish hosts.
+      // The limits of new-connections.ts are lower, and distinguish hosts.
       maxIncomingPendingConnections: 4 * PENDING_MAX,
       inboundConnectionThreshold: Number.MAX_SAFE_INTEGER,
       inboundUpgradeTimeout: UPGRADE_MS,

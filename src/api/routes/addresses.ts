@@ -10,7 +10,7 @@ import { dataEntries, dataEntry } from '../../ledger/data.ts';
 import { aliasToText } from '../../tx/fields/recipient.ts';
 import { readAlias } from '../alias-name.ts';
 import { Int32, Int64, json, list } from '../body.ts';
-import { EntryShape, entriesPage, entryJson } from '../entries.ts';
+import { EntryShape, entriesPage, entryJson } from '../data-entries.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { endingWith, inTurns, listOf } from '../pieces.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../ledger/contracts.ts';
 import { Int32, Int64, json, list } from '../body.ts';
 import { contractById, isId } from '../by-id.ts';
-import { type EntriesQuery, EntryShape, entriesPage, entryJson } from '../entries.ts';
+import { type EntriesQuery, EntryShape, entriesPage, entryJson } from '../data-entries.ts';
 import { keyFilter } from '../key-filter.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';

@@ -75,7 +75,7 @@ async function generate(
   file: string | undefined,
   flags: WalletFlags & { amount?: string; yes?: true; json?: true },
 ): Promise<void> {
-  const { openWallet, placeFromFile, placeFromSection } = await import('../wallet.ts');
+  const { openWallet, placeFromFile, placeFromSection } = await import('../open-wallet.ts');
   const { readConfigFile } = await import('../config-file.ts');
   const { toolSection } = await import('../tool-section.ts');
   const { isObject } = await import('../../base/json.ts');
@@ -126,7 +126,7 @@ function count(text: string): number {
 }
 
 async function list(file: string, flags: WalletFlags): Promise<void> {
-  const { openWallet, placeFromFile } = await import('../wallet.ts');
+  const { openWallet, placeFromFile } = await import('../open-wallet.ts');
   const { base58 } = await import('../../base/base58.ts');
   const place = await placeFromFile(file, flags.set);
   const keystore = await openWallet(place);
@@ -141,7 +141,7 @@ async function list(file: string, flags: WalletFlags): Promise<void> {
 }
 
 async function importKeys(file: string, source: string, flags: ImportFlags): Promise<void> {
-  const { openWallet, placeFromFile } = await import('../wallet.ts');
+  const { openWallet, placeFromFile } = await import('../open-wallet.ts');
   const { passwordSource } = await import('../account-passwords.ts');
   const place = await placeFromFile(file, flags.set);
   const keystore = await openWallet(place);
@@ -210,7 +210,7 @@ async function filePassword(flags: ImportFlags): Promise<string> {
 }
 
 async function exportKeys(file: string, target: string, flags: ImportFlags): Promise<void> {
-  const { openWallet, placeFromFile } = await import('../wallet.ts');
+  const { openWallet, placeFromFile } = await import('../open-wallet.ts');
   const { passwordSource } = await import('../account-passwords.ts');
   const { files } = await import('../../adapters/files.ts');
   const { systemRandom } = await import('../../adapters/system.ts');

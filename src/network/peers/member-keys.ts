@@ -26,7 +26,7 @@ export class MemberKeys {
     return !this.isChecked || this.of(owner) !== undefined;
   }
 
-  /** The key under which this owner may join, whatever key it claims. */
+  /** The key under which this owner may join; where keys are not checked, the claimed one. */
   forHandshake(owner: Uint8Array, claimed: Uint8Array): Uint8Array | undefined {
     return this.isChecked ? this.of(owner) : claimed;
   }

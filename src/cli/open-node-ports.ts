@@ -24,10 +24,10 @@ import { version } from './commands/version.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { CliError } from './exit.ts';
 import { openPrivateStore } from './open-private-store.ts';
+import { openNodeWallet, unlockOwner } from './open-wallet.ts';
 import { readPages } from './page-files.ts';
 import { createVerifyThreads } from './signature-threads.ts';
 import { openTelemetry } from './telemetry.ts';
-import { openNodeWallet, unlockOwner } from './wallet.ts';
 
 const FIRST_TIME_MS_MAX = 30_000;
 
