@@ -29,7 +29,12 @@ export function restOf(url: string, apiKey?: string): Rest {
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
     return { status: response.status, body: isJson ? parse(text) : text };
   }
-  const get: Rest['get'] = (path) => call(path, { headers: key });
+  /** The node may end an idle connection just when it is used again: a client asks once more. */
+  const get: Rest['get'] = (path) =>
+    call(path, { headers: key }).catch((error: unknown) => {
+      if (!isReset(error)) throw error;
+      return call(path, { headers: key });
+    });
   const post: Rest['post'] = (path, body, headers = {}) =>
     call(path, {
       method: 'POST',
@@ -53,6 +58,9 @@ export function restOf(url: string, apiKey?: string): Rest {
       }),
   };
 }
+
+const isReset = (error: unknown): boolean =>
+  error instanceof TypeError && (error.cause as NodeJS.ErrnoException).code === 'ECONNRESET';
 
 function accepted({ status, body }: Answer): JsonObject {
   if (status !== 200 || !isObject(body)) throw new Error(`${status} ${stringify(body)}`);

@@ -15,6 +15,7 @@ import uws from 'uWebSockets.js';
 import HyperExpress from 'hyper-express';
 import { apiError } from '../../base/errors.ts';
 import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
+import { BackPressure } from './back-pressure.ts';
 import { Bodies, type BodyBounds, type PendingBody } from './bodies.ts';
 import { freePort } from './free-port.ts';
 import { IncomingRequest } from './incoming.ts';
@@ -285,13 +286,16 @@ class Server implements HttpServer {
       send(response, OVERLOADED, this.unsent, origin, true);
       return;
     }
+    const pressure = new BackPressure(response, this.serving);
     let aborted = false;
     response.onAborted(() => {
       aborted = true;
+      pressure.abandon();
       if (!body.ended) this.bodies.release(body);
     });
     const finish = (reply: HttpReply, close: boolean): void => {
       this.bodies.release(body);
+      pressure.release();
       if (aborted) reply.sent?.();
       else response.cork(() => send(response, reply, this.unsent, origin, close));
     };
@@ -316,11 +320,9 @@ class Server implements HttpServer {
         return;
       }
       const bytes = body.add(chunk, last);
-      const hasRoom = this.serving.arrive(chunk.byteLength);
-      if (bytes === undefined) {
-        if (!hasRoom) this.holdBack(response, body);
-        return;
-      }
+      pressure.arrive(chunk.byteLength);
+      if (bytes === undefined) return;
+      pressure.release();
       this.bodies.complete(body);
       if (this.isBusy(route)) {
         finish(OVERLOADED, this.closing);
@@ -338,14 +340,6 @@ class Server implements HttpServer {
         if (aborted) this.bodies.release(body);
         else answer(own);
       });
-    });
-  }
-
-  /** Reads no more of the body in this turn. */
-  private holdBack(response: Response, body: PendingBody): void {
-    response.pause();
-    this.serving.deferArrival(() => {
-      if (!body.ended) response.resume();
     });
   }
 

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { Agent, request } from 'undici';
 import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import type { HttpReply, HttpRoute, HttpServerOptions } from '../../../src/base/http.ts';
@@ -256,6 +257,21 @@ t.test('large bodies leave room for small ones', async (t) => {
   for (const socket of held) socket.write('x');
   for (const answer of await Promise.all(answers)) t.match(String(answer), /^HTTP\/1.1 200/);
   t.equal((await ask(port, head, Buffer.alloc(large))).status, 200, 'the memory is given back');
+});
+
+t.test('a connection is read on after a large body', async (t) => {
+  const body = Buffer.alloc(12 * 1024 * 1024);
+  const { port } = await listen({});
+  const dispatcher = new Agent({ connections: 1, pipelining: 1 });
+  t.teardown(() => dispatcher.close());
+  for (let i = 0; i < 8; i++) {
+    const answer = await request(`http://127.0.0.1:${port}/large`, {
+      method: 'POST',
+      body,
+      dispatcher,
+    });
+    t.strictSame(await answer.body.json(), { size: body.length });
+  }
 });
 
 t.test('a client that reads nothing', async (t) => {
