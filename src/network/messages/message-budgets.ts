@@ -41,7 +41,7 @@ export const budgets = {
     rows: txLimits.countMax,
     bytesOut: txLimits.answerBytesMax,
     concurrent: 4,
-    pace: { messages: 200, bytes: 8 * MIB },
+    pace: { messages: 200, bytes: 4 * MIB },
   }),
   peers: peerBudget({
     bytesIn: PEERS_BYTES_MAX,
