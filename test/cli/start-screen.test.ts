@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { settingsScreen } from '../../src/cli/start-screen.ts';
-import { warnOfOwner } from '../../src/node/owner.ts';
 import { read } from '../config/sample.ts';
 import { wholeNode } from '../node/in-process.ts';
 import { jsonLines, run } from './run.ts';
@@ -46,9 +45,11 @@ t.test('an owner without balance or roles is warned of', async (t) => {
   const whole = await wholeNode(t);
   t.strictSame(whole.log.of('owner.no-balance'), []);
   t.strictSame(whole.log.of('owner.no-roles'), []);
-  const { address, text } = whole.newAccount('a stranger');
-  const ports = { view: whole.node.blockchain.view, clock: whole.clock, log: whole.log };
-  warnOfOwner({ address, text }, ports);
-  t.strictSame(whole.log.of('owner.no-balance'), [{ owner: text }]);
-  t.strictSame(whole.log.of('owner.no-roles'), [{ owner: text }]);
+  const { text, privateKey } = whole.newAccount('a stranger');
+  const another = await wholeNode(t, {
+    set: [`owner-address=${text}`, 'network.handshake-check=no'],
+    around: (ports) => ({ ...ports, ownerKey: privateKey }),
+  });
+  t.strictSame(another.log.of('owner.no-balance'), [{ owner: text }]);
+  t.strictSame(another.log.of('owner.no-roles'), [{ owner: text }]);
 });

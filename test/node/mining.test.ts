@@ -185,3 +185,22 @@ t.test('a tip that is too old is taken for a node that is behind', async (t) => 
   t.equal(tip(after).height, 2);
   t.ok(after.log.of('miner.stale-tip').length > 0);
 });
+
+t.test('a turn whose block was lost in a crash is not used again', async (t) => {
+  let crashed = false;
+  const fail = (): void => {
+    if (crashed) throw new Error('the node ends before the block is on disk');
+  };
+  const before = await wholeNode(t, { store: { fail } });
+  await before.mine();
+  crashed = true;
+  // Into the next round, as far as its block.
+  await before.clock.advance(SYNC_MS);
+  t.equal(before.log.of('miner.failed').length, 1, 'the block was signed');
+  crashed = false;
+  const after = await before.restart();
+  await after.clock.advance(ROUND_MS - 2 * SYNC_MS);
+  t.equal(tip(after).height, 2, 'the rest of the round brings no second block');
+  await after.mine();
+  t.equal(tip(after).height, 3);
+});

@@ -71,4 +71,9 @@ t.test('two nodes that know each other', async (t) => {
   t.strictSame((await connect(b.host)).body, { hostname: b.host, status: 'Trying to connect' });
   await network.seconds(1);
   t.match((await get('/peers/connected')).body, { peers: [{ peerName: 'b' }] });
+
+  const nowhere = '10.9.9.9';
+  await connect(nowhere);
+  await network.seconds(30);
+  t.match((await get('/peers/suspended')).body, [{ hostname: `/${nowhere}`, timestamp: Number }]);
 });

@@ -1,4 +1,4 @@
-// What a request to sign may leave out.
+// What a request to sign may leave out, and how the pool is listed.
 
 import t from 'tap';
 import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
@@ -31,4 +31,35 @@ t.test('a call without a contract version gets the present one when signed', asy
     });
   t.match((await sign({})).body, { contractVersion: 3 });
   t.match((await sign({ contractVersion: 2 })).body, { contractVersion: 2 });
+});
+
+t.test('the pool is listed in turns', async (t) => {
+  let looks = 0;
+  let turns = 0;
+  const whole = await wholeNode(t, {
+    http: hyperExpress,
+    set: ['miner.enable=no'],
+    // Every look at this clock finds that a millisecond has passed.
+    around: (ports) => ({
+      ...ports,
+      clock: {
+        ...ports.clock,
+        monotonic: () => ++looks,
+        async turn() {
+          turns++;
+          await ports.clock.turn();
+        },
+      },
+    }),
+  });
+  const rest = restOf(`http://127.0.0.1:${whole.node.rest!.port}`, whole.apiKey);
+  const [owner] = whole.accounts;
+  // Each of these characters has six in JSON.
+  const value = '\u0001'.repeat(32_000);
+  const data = ['a', 'b', 'c', 'd'].map((key) => ({ key, type: 'string', value }));
+  await whole.send(owner, { type: 12, version: 1, data, fee: 200_000_000 });
+  turns = 0;
+  const list = await rest.get('/transactions/unconfirmed');
+  t.match(list, { status: 200, body: [{ data }] });
+  t.ok(turns > 0, 'other work runs between its parts');
 });
