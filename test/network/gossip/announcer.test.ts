@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
-import { latin1 } from '../../src/base/bytes.ts';
-import { Announcer } from '../../src/network/gossip/announcer.ts';
-import { decodeTxHashes } from '../../src/network/messages/transaction-messages.ts';
-import { fakeClock } from '../node/fake-clock.ts';
-import { scheme } from './parties.ts';
+import { latin1 } from '../../../src/base/bytes.ts';
+import { Announcer } from '../../../src/network/gossip/announcer.ts';
+import { decodeTxHashes } from '../../../src/network/messages/transaction-messages.ts';
+import { fakeClock } from '../../node/fake-clock.ts';
+import { scheme } from '../parties.ts';
 
 const OPTIONS = {
   batchMax: 3,

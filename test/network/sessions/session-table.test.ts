@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Placed, SessionTable } from '../../src/network/sessions/session-table.ts';
+import { type Placed, SessionTable } from '../../../src/network/sessions/session-table.ts';
 
 const OWN = Uint8Array.of(5);
 const LOWER = Uint8Array.of(1);

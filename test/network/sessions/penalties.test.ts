@@ -1,6 +1,6 @@
 import t from 'tap';
-import { type Culprit, createPenalties } from '../../src/network/sessions/penalties.ts';
-import { fakeClock } from '../node/fake-clock.ts';
+import { type Culprit, createPenalties } from '../../../src/network/sessions/penalties.ts';
+import { fakeClock } from '../../node/fake-clock.ts';
 
 const MINUTE = 60_000;
 

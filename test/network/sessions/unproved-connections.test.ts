@@ -1,10 +1,10 @@
 import t from 'tap';
-import type { PeerConnection } from '../../src/base/network.ts';
+import type { PeerConnection } from '../../../src/base/network.ts';
 import {
   EARLY_STREAMS_MAX,
   UnprovedConnections,
-} from '../../src/network/sessions/unproved-connections.ts';
-import { fakeClock } from '../node/fake-clock.ts';
+} from '../../../src/network/sessions/unproved-connections.ts';
+import { fakeClock } from '../../node/fake-clock.ts';
 
 const HANDSHAKE_MS = 1000;
 

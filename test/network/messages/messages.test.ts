@@ -1,11 +1,11 @@
 // Messages about blocks and transactions: every message survives a round trip, and no bytes make a
 // decoder throw anything except CodecError.
 import t from 'tap';
-import { CodecError } from '../../src/codec/codec.ts';
-import * as blocks from '../../src/network/messages/block-messages.ts';
-import * as txs from '../../src/network/messages/transaction-messages.ts';
-import { genesis, scheme } from '../chain/chain-harness.ts';
-import { Rng } from '../generators/random.ts';
+import { CodecError } from '../../../src/codec/codec.ts';
+import * as blocks from '../../../src/network/messages/block-messages.ts';
+import * as txs from '../../../src/network/messages/transaction-messages.ts';
+import { genesis, scheme } from '../../chain/chain-harness.ts';
+import { Rng } from '../../generators/random.ts';
 
 const rng = new Rng(4);
 const ids = (count: number): Uint8Array[] => Array.from({ length: count }, () => rng.bytes(64));

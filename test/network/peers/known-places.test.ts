@@ -1,7 +1,7 @@
 import t from 'tap';
-import { addressText, type PeerAddress } from '../../src/network/messages/peer-address.ts';
-import { KnownPlaces, LEARNED_MAX } from '../../src/network/peers/known-places.ts';
-import { fakeClock } from '../node/fake-clock.ts';
+import { addressText, type PeerAddress } from '../../../src/network/messages/peer-address.ts';
+import { KnownPlaces, LEARNED_MAX } from '../../../src/network/peers/known-places.ts';
+import { fakeClock } from '../../node/fake-clock.ts';
 
 const DAY_MS = 86_400_000;
 const OWNER = Uint8Array.of(1);

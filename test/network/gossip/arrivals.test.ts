@@ -4,7 +4,7 @@ import {
   ARRIVING_OF_ONE_MAX,
   type Arrival,
   Arrivals,
-} from '../../src/network/gossip/arrivals.ts';
+} from '../../../src/network/gossip/arrivals.ts';
 
 function arrival(author: string): Arrival<string> {
   return { compact: {} as never, message: new Uint8Array(0), author, sources: [author] };

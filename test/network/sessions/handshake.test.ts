@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
-import { latin1 } from '../../src/base/bytes.ts';
-import type { PeerStream } from '../../src/base/network.ts';
-import { decodeHandshake } from '../../src/network/messages/handshake-messages.ts';
-import { createParties, type Party, type PartyOptions, scheme, until } from './parties.ts';
+import { latin1 } from '../../../src/base/bytes.ts';
+import type { PeerStream } from '../../../src/base/network.ts';
+import { decodeHandshake } from '../../../src/network/messages/handshake-messages.ts';
+import { createParties, type Party, type PartyOptions, scheme, until } from '../parties.ts';
 
 async function two(t: Test, one: PartyOptions = {}, other: PartyOptions = {}) {
   const parties = createParties();

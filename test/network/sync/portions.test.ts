@@ -4,7 +4,7 @@ import {
   PORTION_TRANSACTIONS,
   portionsOf,
   withLead,
-} from '../../src/network/sync/portions.ts';
+} from '../../../src/network/sync/portions.ts';
 
 interface Item {
   readonly name: number;

@@ -1,9 +1,9 @@
 /** The limits of what one peer may request: each protocol has a pace, over all sessions. */
 import t, { type Test } from 'tap';
-import type { ConnectedSession } from '../../src/network/sessions/connected-session.ts';
-import { createPace } from '../../src/network/sessions/pace.ts';
-import { fakeClock } from '../node/fake-clock.ts';
-import { createParties, immediately } from './parties.ts';
+import type { ConnectedSession } from '../../../src/network/sessions/connected-session.ts';
+import { createPace } from '../../../src/network/sessions/pace.ts';
+import { fakeClock } from '../../node/fake-clock.ts';
+import { createParties, immediately } from '../parties.ts';
 
 const PACE = { messages: 10, bytes: 1000 };
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { WANTED_MAX, WANTED_OF_ONE_MAX, Wanted } from '../../src/network/gossip/wanted.ts';
+import { WANTED_MAX, WANTED_OF_ONE_MAX, Wanted } from '../../../src/network/gossip/wanted.ts';
 
 function joined(...names: string[]): Wanted<string> {
   const wanted = new Wanted<string>();

@@ -1,7 +1,7 @@
 // A peer that is followed without progress: what counts against it, what for it, and for how long.
 import t from 'tap';
-import { createStallDetector, IDLE_MS_MAX } from '../../src/network/sync/stall-detector.ts';
-import { fakeClock } from '../node/fake-clock.ts';
+import { createStallDetector, IDLE_MS_MAX } from '../../../src/network/sync/stall-detector.ts';
+import { fakeClock } from '../../node/fake-clock.ts';
 
 const OWNER = new Uint8Array(26).fill(1);
 const OTHER = new Uint8Array(26).fill(2);

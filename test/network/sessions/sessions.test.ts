@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
-import { latin1 } from '../../src/base/bytes.ts';
-import { CodecError } from '../../src/codec/codec.ts';
-import { fakeClock } from '../node/fake-clock.ts';
-import type { Delivery, Fate } from '../simulated/memory-net.ts';
-import { createParties, immediately, type Party, type PartyOptions, until } from './parties.ts';
+import { latin1 } from '../../../src/base/bytes.ts';
+import { CodecError } from '../../../src/codec/codec.ts';
+import { fakeClock } from '../../node/fake-clock.ts';
+import type { Delivery, Fate } from '../../simulated/memory-net.ts';
+import { createParties, immediately, type Party, type PartyOptions, until } from '../parties.ts';
 
 const YEAR_MS = 365 * 86_400_000;
 

@@ -1,21 +1,21 @@
 /** What whole nodes fetch from peers that are slow, silent, dishonest or many. */
 import t from 'tap';
-import { equal } from '../../src/base/bytes.ts';
-import type { Block } from '../../src/block/block.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { equal } from '../../../src/base/bytes.ts';
+import type { Block } from '../../../src/block/block.ts';
+import { blockAt } from '../../../src/chain/stored-blocks.ts';
 import {
   blockProtocols,
   decodeIdList,
   encodeBlocks,
   encodeHead,
   encodeIds,
-} from '../../src/network/messages/block-messages.ts';
+} from '../../../src/network/messages/block-messages.ts';
 import {
   encodeTxHashes,
   encodeTxs,
   txProtocols,
-} from '../../src/network/messages/transaction-messages.ts';
-import { account, payment, scheme } from '../chain/chain-harness.ts';
+} from '../../../src/network/messages/transaction-messages.ts';
+import { account, payment, scheme } from '../../chain/chain-harness.ts';
 import {
   agree,
   type ClusterNode,
@@ -24,8 +24,8 @@ import {
   type Member,
   ROUND_MS,
   tipOf,
-} from './cluster.ts';
-import { blockOn, inFull, type Maverick, maverick, turnOf } from './maverick.ts';
+} from '../cluster.ts';
+import { blockOn, inFull, type Maverick, maverick, turnOf } from '../maverick.ts';
 
 const bob = account('bob');
 const BLOCKS = 40;
