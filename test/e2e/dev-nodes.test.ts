@@ -10,6 +10,7 @@ import { eventually } from './process.ts';
 const generators = async ({ rests }: DevNetworkRun): Promise<Set<unknown>> => {
   const [rest] = rests;
   const height = await rest!.height();
+  if (height < 2) return new Set();
   const { body } = await rest!.get(`/blocks/headers/seq/2/${height}`);
   return new Set((body as JsonObject[]).map(({ generator }) => generator));
 };
