@@ -160,7 +160,8 @@ function pageOf(send: Send, problems: readonly string[]): Page {
     text: () => evaluate<string>('document.body.innerText'),
     async goto(url) {
       await send('Page.navigate', { url });
-      await until(`document.querySelector('main[aria-busy]') === null && document.title !== ''`);
+      // Before its end has arrived a document has no such element at all.
+      await until(`document.querySelector('main:not([aria-busy])') !== null`);
     },
     async press(key) {
       const text = key.length === 1 ? key : key === 'Enter' ? '\r' : undefined;
