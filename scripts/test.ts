@@ -2,6 +2,9 @@
  * `npm run test:unit -- [--timeout=SECONDS] [--jobs=N] [test files]`: runs the named test files, or
  * all of them, and reports at the end how many assertions passed and which tests failed.
  *
+ * A few files that fail beside others run once more, alone: two files share the processors and the
+ * ports of a machine. The report names them all the same.
+ *
  * It does so whatever happens in a test file. When one file exceeds its time, tap's own runner
  * drops the files that have not begun and prints no summary.
  */
@@ -22,29 +25,57 @@ const waiting = positionals.length > 0 ? positionals : globSync(packageJson.tap.
 const fileCount = waiting.length;
 const running = new Set<TestFile>();
 const results: FileResult[] = [];
+/** More failed files than this are no accident. */
+const AGAIN_MAX = 3;
+const failedOnce: FileResult[] = [];
+let isInterrupted = false;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => {
+    isInterrupted = true;
     waiting.length = 0;
     for (const file of running) file.kill();
   });
 }
 
+async function run(file: string): Promise<FileResult> {
+  const test = new TestFile(file, timeoutMs);
+  running.add(test);
+  const result = await test.result();
+  running.delete(test);
+  return result;
+}
+
 async function work(): Promise<void> {
   for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-    const test = new TestFile(file, timeoutMs);
-    running.add(test);
-    const result = await test.result();
-    running.delete(test);
-    results.push(result);
-    console.log(report(result));
+    const result = await run(file);
+    if (result.failed === 0) take(result);
+    else {
+      failedOnce.push(result);
+      console.log(report(result, 'once'));
+    }
+  }
+}
+
+function take(result: FileResult): void {
+  results.push(result);
+  console.log(report(result, result.failed === 0 ? 'ok  ' : 'FAIL'));
+}
+
+async function again(): Promise<void> {
+  const isAccident = failedOnce.length <= AGAIN_MAX && fileCount > 1;
+  for (const first of failedOnce) {
+    take(isAccident && !isInterrupted ? await run(first.file) : first);
   }
 }
 
 /** One line, which .ci/run also reads, and what is to be known about each failure. */
-function report({ file, passed, failed, skipped, failures, seconds }: FileResult): string {
+function report(
+  { file, passed, failed, skipped, failures, seconds }: FileResult,
+  verdict: 'ok  ' | 'FAIL' | 'once',
+): string {
   const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
-  const line = `${failed === 0 ? 'ok  ' : 'FAIL'} ${file}: ${counts} (${seconds.toFixed(1)} s)`;
+  const line = `${verdict} ${file}: ${counts} (${seconds.toFixed(1)} s)`;
   const details = failures.map(
     (one) => `\n  ✗ ${one.name}\n${one.details.replaceAll(/^(?=.)/gm, '    ')}`,
   );
@@ -52,10 +83,16 @@ function report({ file, passed, failed, skipped, failures, seconds }: FileResult
 }
 
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+await again();
 const sum = (what: 'passed' | 'failed' | 'skipped'): number =>
   results.reduce((total, result) => total + result[what], 0);
 const left = fileCount - results.length;
 const failed = results.filter((result) => result.failed > 0);
+const accidents = failedOnce.filter(({ file }) => !failed.some((other) => other.file === file));
+if (accidents.length > 0) console.log('\nFailed beside others, and passed alone:');
+for (const { file, failures } of accidents) {
+  for (const { name } of failures) console.log(`  ${file}: ${name}`);
+}
 if (failed.length > 0) console.log('\nFailed:');
 for (const { file, failures } of failed) {
   for (const { name } of failures) console.log(`  ${file}: ${name}`);
