@@ -158,6 +158,13 @@ export const catalogue = {
     400,
     (hash: string) => `The requested dataset ${hash} is missing in privacy storage`,
   ),
+  /** A contract asked without the token of an execution, or with one that opens nothing. */
+  ContractTokenMissing: entry(
+    618,
+    401,
+    () => 'Authorization error. Missing authorization metadata',
+  ),
+  ContractTokenInvalid: entry(622, 401, () => 'Authorization error. Invalid token'),
   BadKeyFilter: entry(
     629,
     400,

@@ -67,8 +67,6 @@ export function openDraft(options: DraftOptions): BlockDraft {
   const ids = new Set<string>();
 
   const known: Knowledge = {
-    // Nodes that execute contracts and nodes that do not must judge a block alike.
-    contracts: true,
     heightOf: (id) =>
       ids.has(latin1(id)) ? height : (ahead?.heightOf(id) ?? confirmedHeight(base, id)),
   };

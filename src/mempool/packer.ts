@@ -33,6 +33,8 @@ export type PackStep = (
 export const applying =
   (add: (tx: Tx, verdicts: ProofVerdicts) => void): PackStep =>
   (tx, _room, verdicts) => {
+    // It waits for a miner that executes contracts.
+    if (tx.def.executable === true) return { kind: 'stays' };
     add(tx, verdicts);
     return { kind: 'in', bytes: tx.bytes.length };
   };

@@ -94,5 +94,5 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   };
 }
 
-/** The contract transaction inside a result waits for another result. */
-const waitingOf = (mined: Tx): Tx => mined.def.inner?.(mined) ?? mined;
+/** The transaction that the pool holds for a mined one: inside a result, that which it executed. */
+export const waitingOf = (mined: Tx): Tx => mined.def.inner?.(mined) ?? mined;

@@ -8,6 +8,7 @@ import type { Blockchain } from '../chain/blockchain.ts';
 import { confirmedHeight } from '../chain/stored-blocks.ts';
 import { accountOf, available } from '../ledger/accounts.ts';
 import { assetBalance } from '../ledger/assets.ts';
+import { executedBy } from '../ledger/contracts.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
@@ -42,7 +43,6 @@ export function createTrial(
     return { ...context, timestamp: clock.now() };
   }
 
-  // This node executes no contracts yet; it refuses 103, 104 and 107 with a text that says so.
   const known: Knowledge = { heightOf: (id) => confirmedHeight(view, id) };
 
   return {
@@ -68,7 +68,7 @@ export function createTrial(
         },
       };
     },
-    isMined: (id) => confirmedHeight(view, id) !== undefined,
+    isMined: (id) => confirmedHeight(view, id) !== undefined || executedBy(view, id) !== undefined,
     availableBalance: (address) => available(accountOf(view, address)),
     assetBalance: (address, assetId) => assetBalance(view, address, assetId),
   };

@@ -6,6 +6,7 @@ import { apiError } from '../base/errors.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { createPool, type Pool } from '../mempool/pool.ts';
+import { waitingOf } from '../mempool/readmission.ts';
 import { createTrial } from '../mempool/trial.ts';
 import { calculateFee, type Fee } from '../tx/rules/fees.ts';
 import type { Tx } from '../tx/transaction.ts';
@@ -55,7 +56,7 @@ export async function openPool(config: Config, ports: PoolPortsOfNode): Promise<
   started.add('pool', pool.stop);
   await pool.recover();
   const forget = blockchain.listen({
-    block: ({ block }) => pool.removeMined(block.txs.map((tx) => tx.id)),
+    block: ({ block }) => pool.removeMined(block.txs.map((tx) => waitingOf(tx).id)),
     rollingBack: (txs) => pool.keep(txs),
     rolledBack: (_tip, txs) => void pool.readmit(txs),
   });

@@ -24,11 +24,6 @@ const GENESIS_HEIGHT = 1;
 
 /** Facts about a transaction, besides the state, that the caller supplies. */
 export interface Knowledge {
-  /**
-   * True where a contract engine executes contracts; elsewhere 103, 104 and 107 would never be
-   * executed.
-   */
-  readonly contracts?: boolean;
   /** Height of the block that holds this id, including the block that is being made. */
   readonly heightOf: (id: Uint8Array) => number | undefined;
 }
@@ -56,7 +51,7 @@ export function applyTransaction(
   const mark = ledger.mark();
   try {
     if (tx.layout.frame !== 'genesis') judgeProofs(tx, ledger, verdicts);
-    requirePlace(tx, block, known);
+    requirePlace(tx, block);
     const earned = applyAnywhere(tx, verdicts, ledger, block, known);
     checkBalances(ledger, mark, block.rules.nativeToken);
     return earned;
@@ -100,7 +95,7 @@ function applyInner(
 }
 
 /** Genesis types stand in the genesis block, and nothing else does. */
-function requirePlace(tx: Tx, block: BlockContext, known: Knowledge): void {
+function requirePlace(tx: Tx, block: BlockContext): void {
   const isGenesis = tx.layout.frame === 'genesis';
   if (isGenesis && block.height !== GENESIS_HEIGHT) {
     throw refused(`${tx.def.name} cannot appear in non-initial block`);
@@ -108,10 +103,9 @@ function requirePlace(tx: Tx, block: BlockContext, known: Knowledge): void {
   if (!isGenesis && block.height === GENESIS_HEIGHT) {
     throw refused(`${tx.def.name} cannot appear in the initial block`);
   }
-  // The pool accepts executable transactions alone; a block holds them only together with their
-  // results.
+  // Every pool accepts executable transactions alone, also where no engine runs, since they may
+  // wait for another miner. A block holds them only together with their results.
   if (tx.def.executable !== true) return;
-  if (known.contracts !== true) throw apiError('NotAvailable', tx.def.name);
   if (block.generator !== undefined) {
     const id = base58.encode(tx.id);
     throw refused(`Executable transaction with id = ${id}, type = ${tx.type} wasn't executed`);

@@ -192,7 +192,6 @@ export async function createHarness(options: Genesis): Promise<Harness> {
   function apply(tx: Tx, { verdicts = allGood(tx), ...known }: Judging = {}): bigint {
     const id = latin1(tx.id);
     const earned = applyTransaction(tx, verdicts, draft, block, {
-      contracts: true,
       heightOf: () => mined.get(id) ?? (ids.includes(id) ? block.height : undefined),
       ...known,
     });

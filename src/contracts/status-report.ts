@@ -1,0 +1,15 @@
+/** What this node, as the miner, says about the outcome of one contract transaction. */
+
+/** Success: a block contains it. Error: the contract refused. Failure: the system is at fault. */
+export type OutcomeStatus = 'Success' | 'Error' | 'Failure';
+
+export interface StatusReport {
+  readonly txId: Uint8Array;
+  readonly status: OutcomeStatus;
+  readonly code: number | undefined;
+  /** Not cut yet; no paths and no secrets. */
+  readonly message: string;
+}
+
+/** Takes a report to sign, keep and spread it. Returns at once and never throws. */
+export type ReportStatus = (report: StatusReport) => void;
