@@ -1,0 +1,32 @@
+/** `{-# LANGUAGE_VERSION 2 #-}` in a line of its own (docs/protocol/scripts.md#directives). */
+import { ScriptError, type Version } from './tree.ts';
+
+const DIRECTIVE = /^\s*\{-#\s*([A-Za-z0-9_]+)\s*([A-Za-z0-9/.,]+)\s*#-\}\s*$/;
+const OPENING = '{-#';
+const VERSION_KEY = 'LANGUAGE_VERSION';
+
+export interface Directed {
+  readonly version: Version;
+  /** The source without its directives. */
+  readonly source: string;
+}
+
+/** Throws ScriptError. */
+export function readDirectives(whole: string): Directed {
+  const lines = whole.split('\n');
+  let value: string | undefined;
+  for (const line of lines) {
+    if (!line.includes(OPENING)) continue;
+    const [, key, found] = DIRECTIVE.exec(line) ?? [];
+    if (key === VERSION_KEY) value ??= found;
+  }
+  const source = lines.filter((line) => !line.includes(OPENING)).join('\n');
+  return { version: value === undefined ? 1 : versionOf(value), source };
+}
+
+function versionOf(text: string): Version {
+  if (!/^\d{1,9}$/.test(text)) throw new ScriptError("Can't parse language version");
+  const version = Number(text);
+  if (version !== 1 && version !== 2) throw new ScriptError('Unsupported language version');
+  return version;
+}

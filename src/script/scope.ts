@@ -1,0 +1,47 @@
+/** What is known at a place of a source: its variables and the types that it may name. */
+import { BUY_TYPE, type CaseTypes, caseTypes, SELL_TYPE } from './case-types.ts';
+import { typeError } from './scanner.ts';
+import { isFunction } from './signatures.ts';
+import type { Context, Tree, Version } from './tree.ts';
+import { INT, type Type, UNIT_TYPE } from './types.ts';
+
+export interface Scope {
+  readonly types: CaseTypes;
+  readonly variables: ReadonlyMap<string, Type>;
+  /** How many `match` expressions are around this place. */
+  readonly matches: number;
+}
+
+/** A compiled part of a script. */
+export interface Typed {
+  readonly tree: Tree;
+  readonly type: Type;
+}
+
+const ALWAYS = ['tx', 'height', 'unit'] as const;
+const SIDES = ['Buy', 'Sell'] as const;
+
+/** The names of the variables that every script of the version has. */
+export const predefinedNames = (version: Version): readonly string[] =>
+  version === 2 ? [...ALWAYS, ...SIDES] : ALWAYS;
+
+export function outerScope(version: Version, context: Context): Scope {
+  const types = caseTypes(context);
+  const known = { tx: types.tx, height: INT, unit: UNIT_TYPE, Buy: BUY_TYPE, Sell: SELL_TYPE };
+  const names = predefinedNames(version) as readonly (keyof typeof known)[];
+  return { types, variables: new Map(names.map((name) => [name, known[name]])), matches: 0 };
+}
+
+/** Throws ScriptError where the name is taken. */
+export function requireFree(name: string, scope: Scope): void {
+  if (scope.variables.has(name)) throw typeError(`Value '${name}' already defined in the scope`);
+  if (isFunction(name)) {
+    throw typeError(
+      `Value '${name}' can't be defined because function with this name is already defined`,
+    );
+  }
+}
+
+export function withVariable(scope: Scope, name: string, type: Type): Scope {
+  return { ...scope, variables: new Map(scope.variables).set(name, type) };
+}

@@ -1,0 +1,87 @@
+/**
+ * Scripts as the rest of the node sees them: made from a source or read from bytes, with complexity
+ * and text form (docs/protocol/scripts.md).
+ */
+
+import { latin1 } from '../base/bytes.ts';
+import { Recent } from '../base/recent.ts';
+import { readScript, SCRIPT_BYTES_MAX, tooLarge, writeScript } from './binary.ts';
+import { compileTree } from './compiler.ts';
+import { readDirectives } from './directives.ts';
+import { estimate } from './estimator.ts';
+import { parse } from './parser.ts';
+import { type Program, programOf } from './program.ts';
+import { type Context, ScriptError, type Tree, type Version } from './tree.ts';
+import { treeText } from './tree-text.ts';
+
+/** Characters of a source. */
+export const SOURCE_LENGTH_MAX = 65_536;
+
+export interface Script {
+  readonly bytes: Uint8Array;
+  readonly version: Version;
+  readonly tree: Tree;
+  readonly complexity: number;
+  readonly text: () => string;
+  readonly program: Program;
+}
+
+export interface Scripts {
+  /** Throws ScriptError. */
+  readonly compile: (source: string, context: Context) => Script;
+  /** Throws ScriptError. */
+  readonly read: (bytes: Uint8Array) => Script;
+}
+
+type SecureHash = (message: Uint8Array) => Uint8Array;
+
+/** Scripts that stay decoded, up to twice as many; each takes up to about a megabyte. */
+const CACHED_SCRIPTS = 64;
+
+export function createScripts(secureHash: SecureHash): Scripts {
+  const known = new Recent<string, Script>(CACHED_SCRIPTS);
+  return {
+    compile(source, context) {
+      const bytes = compileSource(source, context, secureHash);
+      return read(bytes);
+    },
+    read,
+  };
+
+  function read(bytes: Uint8Array): Script {
+    const key = latin1(bytes);
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const script = readWhole(bytes, secureHash);
+    known.set(key, script);
+    return script;
+  }
+}
+
+function compileSource(whole: string, context: Context, secureHash: SecureHash): Uint8Array {
+  if (whole.length > SOURCE_LENGTH_MAX) {
+    throw new ScriptError(`The source has more than ${SOURCE_LENGTH_MAX} characters`);
+  }
+  const { version, source } = readDirectives(whole);
+  const tree = compileTree(parse(source), version, context);
+  const bytes = writeScript(version, tree, secureHash);
+  if (bytes.length > SCRIPT_BYTES_MAX) throw tooLarge(bytes.length);
+  return bytes;
+}
+
+function readWhole(bytes: Uint8Array, secureHash: SecureHash): Script {
+  const { version, tree } = readScript(bytes, secureHash);
+  const complexity = estimate(tree, version);
+  let program: Program | undefined;
+  return {
+    bytes: bytes.slice(),
+    version,
+    tree,
+    complexity,
+    text: () => treeText(tree),
+    get program() {
+      program ??= programOf(tree, version);
+      return program;
+    },
+  };
+}

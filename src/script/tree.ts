@@ -1,0 +1,36 @@
+/**
+ * The tree of a compiled script: what the compiler makes, the binary form holds and the evaluator
+ * runs (docs/protocol/scripts.md#tree).
+ */
+
+/** The number of a native function, or the name of a user function or a constructor. */
+export type Header = number | string;
+
+export type Tree =
+  | { readonly op: 'long'; readonly value: bigint }
+  | { readonly op: 'bytes'; readonly value: Uint8Array }
+  | { readonly op: 'string'; readonly value: string }
+  | { readonly op: 'bool'; readonly value: boolean }
+  | { readonly op: 'ref'; readonly name: string }
+  | { readonly op: 'getter'; readonly of: Tree; readonly field: string }
+  | { readonly op: 'if'; readonly test: Tree; readonly yes: Tree; readonly no: Tree }
+  | { readonly op: 'block'; readonly name: string; readonly value: Tree; readonly body: Tree }
+  | { readonly op: 'call'; readonly header: Header; readonly args: readonly Tree[] };
+
+export const TRUE: Tree = { op: 'bool', value: true };
+export const FALSE: Tree = { op: 'bool', value: false };
+
+/** Language versions of the expression dialect; the second one has the two sides of an order. */
+export type Version = 1 | 2;
+
+/** Account scripts see `proofs` and every transaction; asset scripts see what touches an asset. */
+export type Context = 'account' | 'asset';
+
+/** A text that is not a script: of the compiler, of the reader or of the estimator. */
+export class ScriptError extends Error {
+  override name = 'ScriptError';
+}
+
+/** How messages and the text form name a function. */
+export const headerText = (header: Header): string =>
+  typeof header === 'number' ? `Native(${header})` : `User(${header})`;
