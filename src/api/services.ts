@@ -5,6 +5,7 @@
 import type { Clock, Log, Random, Verifier } from '../base/ports.ts';
 import type { FeatureSupport, VotingSettings } from '../chain/feature-activation.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { Keystore } from '../keystore/keystore.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
@@ -52,8 +53,7 @@ export interface Services extends ChainView {
   readonly privacy: Pick<Privacy, 'send' | 'info' | 'data' | 'holds' | 'sync'> | undefined;
   /** Undefined for a node without peers. */
   readonly peers?: PeersPort | undefined;
-  /** Absent where the node runs no contracts. */
-  readonly runs?: ContractRuns | undefined;
+  readonly statuses: Pick<Statuses, 'of' | 'failuresOf'>;
 }
 
 export interface PoolPort extends Pick<Pool, 'submit' | 'list' | 'size' | 'bytes' | 'get'> {
@@ -87,23 +87,6 @@ export interface NodePort {
   problem(): string | undefined;
   /** Starts an orderly exit; returns at once. */
   stop(): void;
-}
-
-/** One outcome of an execution, as this node knows it. */
-export interface ExecutionStatus {
-  readonly sender: Uint8Array;
-  readonly senderPublicKey: Uint8Array;
-  readonly txId: Uint8Array;
-  readonly status: 'Success' | 'Error' | 'Failure';
-  readonly code: number | undefined;
-  readonly message: string;
-  readonly timestamp: number;
-  readonly signature: Uint8Array;
-}
-
-export interface ContractRuns {
-  /** By timestamp; empty where no outcome is known. */
-  statuses(txId: Uint8Array): readonly ExecutionStatus[];
 }
 
 /** `blockchain.consensus.*`. */

@@ -5,6 +5,8 @@ export type OutcomeStatus = 'Success' | 'Error' | 'Failure';
 
 export interface StatusReport {
   readonly txId: Uint8Array;
+  /** Absent: that of the transaction in the pool. */
+  readonly contractId?: Uint8Array | undefined;
   readonly status: OutcomeStatus;
   readonly code: number | undefined;
   /** Not cut yet; no paths and no secrets. */

@@ -425,6 +425,15 @@ export const privateLost = table(
   'Private data that no member had for a long time, tried again now and then.',
 );
 
+export const contractStatuses = table(
+  66,
+  'contractStatuses',
+  'local',
+  tuple(id, fixed(16)),
+  struct({ takenAt: millis, contractId: option(raw(32)), record: sized }),
+  '(contract transaction, hash) → what a miner says of its outcome (contracts/statuses).',
+);
+
 /** Every table; the store opens one sub-database for each. */
 export const tables: readonly Table<never, never>[] = [
   meta,
@@ -466,4 +475,5 @@ export const tables: readonly Table<never, never>[] = [
   policyHashOrder,
   privatePending,
   privateLost,
+  contractStatuses,
 ] as unknown as readonly Table<never, never>[];

@@ -43,6 +43,8 @@ export interface Pool {
   /** Throws ApiError where `submit` would refuse it, apart from wrong signatures. */
   check(tx: Tx): void;
   get(id: Uint8Array): Tx | undefined;
+  /** The same, not decoded. */
+  entry(id: Uint8Array): PoolEntry | undefined;
   /** The verdicts on the proofs of exactly these bytes, where they wait in the pool (H-18). */
   verdictsOn(tx: Tx): ProofVerdicts | undefined;
   /** Decodes entries one by one; may or may not include those that arrive or leave meanwhile. */
@@ -101,6 +103,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       const entry = entries.get(latin1(id));
       return entry && trial.decode(entry);
     },
+    entry: (id) => entries.get(latin1(id)),
     verdictsOn(tx) {
       const entry = entries.get(latin1(tx.id));
       return entry !== undefined && equal(entry.bytes, tx.bytes) ? entry.verdicts : undefined;

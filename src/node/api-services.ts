@@ -1,5 +1,6 @@
 /** The services that the routes get from a configured node. */
 import type { KeyHolder, Services } from '../api/services.ts';
+import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
 import type { Config } from './config/settings.ts';
 import type { NodePorts } from './node-ports.ts';
@@ -13,6 +14,7 @@ export interface NodeParts extends OpenedChain, OpenedPool {
   readonly owner: KeyHolder;
   readonly identity: KeyHolder;
   readonly privacy: Privacy | undefined;
+  readonly statuses: Statuses;
   readonly peering: NodeNetwork;
 }
 
@@ -51,6 +53,7 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
       stop: () => ports.requestStop(),
     },
     privacy: parts.privacy,
+    statuses: parts.statuses,
     peers: parts.peering.peers,
   };
 }

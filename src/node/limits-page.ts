@@ -7,6 +7,7 @@ import { budgetOf, mayWait } from '../api/route-budget.ts';
 import { routes } from '../api/routes/index.ts';
 import { KIB, MIB, type PeerBudget } from '../base/budget.ts';
 import { DEPTH_MAX } from '../base/json.ts';
+import { contractBudgets } from '../contracts/statuses/status-messages.ts';
 import { networkBudgets } from '../network/messages/message-budgets.ts';
 import { privacyBudgets } from '../privacy/privacy-budgets.ts';
 import { settings } from './config/settings.ts';
@@ -23,7 +24,7 @@ function bytes(value: number): string {
 function messageBudgets(): [string, PeerBudget][] {
   const blockBytes = Number(settings.miner['max-block-size-in-bytes'].fallback);
   const parallelism = Number(settings.privacy.replier.parallelism.fallback);
-  return [...networkBudgets(blockBytes), ...privacyBudgets(parallelism)];
+  return [...networkBudgets(blockBytes), ...contractBudgets, ...privacyBudgets(parallelism)];
 }
 
 function messageRow([protocol, budget]: [string, PeerBudget]): string {
@@ -57,8 +58,8 @@ export function limitsPage(): string {
   });
   return `# What requests may cost
 
-Generated from the declarations in \`src/api/routes\`, \`src/network/messages/message-budgets.ts\` and
-\`src/privacy/privacy-budgets.ts\`; do not edit. The node enforces these budgets before it spends the work, and
+Generated from the declarations in \`src/api/routes\`, \`src/network/messages/message-budgets.ts\`,
+\`src/contracts/statuses/status-messages.ts\` and \`src/privacy/privacy-budgets.ts\`; do not edit. The node enforces these budgets before it spends the work, and
 \`npm run test:cost\` sends to each route and each protocol the worst that its budget allows and one
 step beyond.
 

@@ -16,6 +16,7 @@ import type { Block } from '../block/block.ts';
 import { auditChain } from '../chain/audit.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { watchFeatures } from '../chain/feature-watch.ts';
+import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Miner } from '../miner/miner.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
@@ -32,6 +33,7 @@ import { openMiner } from './open-miner.ts';
 import { openNetwork } from './open-network.ts';
 import { openPool } from './open-pool.ts';
 import { openPrivacy } from './open-privacy.ts';
+import { openStatuses } from './open-statuses.ts';
 import { warnOfOwner } from './owner.ts';
 import { refuseAsWatcher } from './watcher.ts';
 
@@ -41,6 +43,7 @@ export interface Node {
   readonly blockchain: Blockchain;
   readonly pool: Pool;
   readonly services: Services;
+  readonly statuses: Statuses;
   /** Undefined with rest-api.enable = no. */
   readonly rest: HttpServer | undefined;
   stop(): Promise<void>;
@@ -87,6 +90,8 @@ async function startNode(
   // Confidential data are below the network on the stack, because the network must be closed first.
   let privacy: Privacy | undefined;
   started.add('confidential data', () => privacy?.stop());
+  let statuses: Statuses | undefined;
+  started.add('contract statuses', () => statuses?.stop());
   const peering = openNetwork(config, genesis, {
     ...ports,
     ...opened,
@@ -107,12 +112,20 @@ async function startNode(
     sessions: peering.sessions,
     onNoRoom: (limit) => metrics.privateRefused.add(1, { limit }),
   });
+  statuses = openStatuses(config, {
+    ...ports,
+    blockchain,
+    pool,
+    owner,
+    sessions: peering.sessions,
+  });
+  await statuses.start();
   await peering.start();
   // Clients are served before the missing items have been fetched.
   void privacy?.start();
   const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner });
 
-  const parts = { ...opened, pool, problem, feeOf, owner, identity, privacy, peering };
+  const parts = { ...opened, pool, problem, feeOf, owner, identity, privacy, statuses, peering };
   const services = apiServices(config, ports, parts);
   const routes = createApi(services, { schemas: transactionSchemas() }, ports.pages);
   if (telemetry !== undefined) {
@@ -123,7 +136,7 @@ async function startNode(
   if (rest !== undefined) started.add('REST interface', () => rest.close());
   started.add('miner', miner.stop);
   miner.start();
-  return { blockchain, pool, services, rest, stop: () => started.dispose() };
+  return { blockchain, pool, services, statuses, rest, stop: () => started.dispose() };
 }
 
 function startAudit(

@@ -22,6 +22,12 @@ export const events = {
   'chain.reorganised': 'A better branch replaced the last blocks.',
   'chain.rolled-back': 'Blocks were rolled back; their transactions wait in the pool again.',
   'chain.write-failed': 'The disk refused a commit; the head stays where it is.',
+  'contracts.report-failed':
+    'The outcome of a contract transaction could not be signed; peers do not learn it: report it.',
+  'contracts.statuses-failed':
+    'Outcomes of contract transactions cannot be written to disk: check disk space and disk health.',
+  'contracts.statuses-unchecked':
+    'Signatures of outcomes from peers could not be checked; the outcomes are dropped.',
   'feature.unknown-active':
     'A feature that this release does not implement is active: update the release.',
   'feature.unknown-approved':

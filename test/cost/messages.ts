@@ -2,7 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { systemRandom } from '../../src/adapters/system.ts';
 import { base58 } from '../../src/base/base58.ts';
+import { concat } from '../../src/base/bytes.ts';
 import { decodeBlock } from '../../src/block/block.ts';
+import {
+  encodeStatuses,
+  RECORDS_MAX,
+  STATUS_NOTICES,
+} from '../../src/contracts/statuses/status-messages.ts';
+import { MESSAGE_CHARS_MAX, signedPart } from '../../src/contracts/statuses/status-record.ts';
 import {
   blockLimits,
   blockProtocols,
@@ -69,6 +76,24 @@ export function itemRequest(peer: AttackingPeer, { policyId, hash }: ItemId): Ui
   return encodeRequest({ policyId, hash, ephemeralKey, signature });
 }
 
+/** Records of the greatest length about transactions that nobody knows. */
+function statusesOf({ publicKey: senderPublicKey }: AttackingPeer): Uint8Array {
+  const record = (): Uint8Array =>
+    signedPart(
+      {
+        senderPublicKey,
+        txId: randomBytes(32),
+        status: 'Success',
+        code: 1,
+        message: '€'.repeat(MESSAGE_CHARS_MAX),
+        timestamp: Date.now(),
+      },
+      scheme,
+    );
+  const records = Array.from({ length: RECORDS_MAX }, () => concat(record(), randomBytes(64)));
+  return encodeStatuses(records, scheme);
+}
+
 /** What the chain has to offer, found out once for each node. */
 const found = new WeakMap<Target, ReturnType<typeof lookUp>>();
 
@@ -127,6 +152,7 @@ export async function worstMessages(target: Target, peer: AttackingPeer) {
     [txProtocols.hashes, 'notice', () => encodeTxHashes(random(txLimits.countMax, 32), scheme)],
     [txProtocols.txs, 'request', () => encodeTxHashes(random(txLimits.countMax, 32), scheme)],
     [PEERS, 'notice', () => tell],
+    [STATUS_NOTICES, 'notice', () => statusesOf(peer)],
     [
       DATA,
       'conversation',

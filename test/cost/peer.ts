@@ -8,6 +8,7 @@ import { blockId } from '../../src/block/block.ts';
 import { loadConfig } from '../../src/cli/config-file.ts';
 import { genesisBlock } from '../../src/cli/genesis-block.ts';
 import { settingsHash } from '../../src/consensus/settings-hash.ts';
+import { STATUS_NOTICES } from '../../src/contracts/statuses/status-messages.ts';
 import { blockProtocols } from '../../src/network/messages/block-messages.ts';
 import { PEERS } from '../../src/network/messages/peer-messages.ts';
 import { txProtocols } from '../../src/network/messages/transaction-messages.ts';
@@ -91,7 +92,7 @@ export async function connectPeer(
     },
   );
   const { head, newBlock, ids, blocks, blockTxs } = blockProtocols;
-  for (const protocol of [PEERS, ITEMS, head, newBlock, txProtocols.hashes]) {
+  for (const protocol of [PEERS, ITEMS, STATUS_NOTICES, head, newBlock, txProtocols.hashes]) {
     sessions.handleNotices(protocol, { messageBytesMax: LARGE, take: () => {} });
   }
   for (const protocol of [ids, blocks, blockTxs, txProtocols.txs]) {

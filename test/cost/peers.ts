@@ -2,6 +2,7 @@
  * For every declared message between nodes: the costliest form that its budget allows, and one step
  * more.
  */
+import { contractBudgets } from '../../src/contracts/statuses/status-messages.ts';
 import { networkBudgets } from '../../src/network/messages/message-budgets.ts';
 import { REQUEST_HEAD_BYTES } from '../../src/network/sessions/requests.ts';
 import { privacyBudgets } from '../../src/privacy/privacy-budgets.ts';
@@ -42,7 +43,11 @@ async function tooLong(peer: AttackingPeer, protocol: string, bytes: number): Pr
 
 /** `streams`: for each, the numbers of streams that are tried. */
 export function peerAttacks(streams: readonly number[], forMs: number): Attack[] {
-  const budgets = [...networkBudgets(BLOCK_BYTES), ...privacyBudgets(PARALLELISM)];
+  const budgets = [
+    ...networkBudgets(BLOCK_BYTES),
+    ...contractBudgets,
+    ...privacyBudgets(PARALLELISM),
+  ];
   let next = 0;
   const attack = (
     name: string,

@@ -5,6 +5,7 @@
 import type { Network } from '../../src/base/network.ts';
 import { type Block, blockId, sealBlock } from '../../src/block/block.ts';
 import type { UnsignedHeader } from '../../src/block/header.ts';
+import { STATUS_NOTICES } from '../../src/contracts/statuses/status-messages.ts';
 import {
   blockProtocols,
   type CompactTx,
@@ -105,6 +106,7 @@ export async function maverick(
   );
   for (const protocol of [
     PEERS,
+    STATUS_NOTICES,
     blockProtocols.head,
     blockProtocols.newBlock,
     txProtocols.hashes,

@@ -9,6 +9,7 @@ import { pairs } from './misbehaviour/pairs.ts';
 import { aboutRequests } from './misbehaviour/requests.ts';
 import { misbehave } from './misbehaviour/run.ts';
 import { aboutSessions } from './misbehaviour/sessions.ts';
+import { aboutStatuses } from './misbehaviour/statuses.ts';
 import { aboutSync } from './misbehaviour/sync.ts';
 import { aboutTransactions } from './misbehaviour/transactions.ts';
 
@@ -22,6 +23,7 @@ const rows = [
   ...aboutTransactions,
   ...aboutSessions,
   ...aboutRequests,
+  ...aboutStatuses,
 ];
 
 for (const row of rows) t.test(row.name, { timeout: 120_000 }, (t) => misbehave(t, [row]));

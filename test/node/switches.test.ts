@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
-import type { ExecutionStatus } from '../../src/api/services.ts';
 import { base58 } from '../../src/base/base58.ts';
+import type { StatusRecord } from '../../src/contracts/statuses/status-record.ts';
 import { serveApi } from '../api/fixtures/memory-node.ts';
 import type { Scope } from '../e2e/process.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';
@@ -54,8 +54,7 @@ t.test('sdk-compatible: consensus of blocks', async (t) => {
 t.test('sdk-compatible: codes of contract runs', async (t) => {
   const { accounts, scheme, node } = await wholeNode(t);
   const [owner] = accounts;
-  const run = (code: number | undefined): ExecutionStatus => ({
-    sender: owner.address,
+  const run = (code: number | undefined): StatusRecord => ({
     senderPublicKey: owner.publicKey,
     txId: new Uint8Array(32),
     status: 'Error',
@@ -69,9 +68,9 @@ t.test('sdk-compatible: codes of contract runs', async (t) => {
     [false, '3'],
     [true, 3],
   ] as const) {
-    const runs = { statuses: () => [run(3), run(undefined)] };
+    const statuses = { of: () => [run(3), run(undefined)], failuresOf: () => [] };
     const settings = { ...node.services.settings, sdkCompatible };
-    const rest = restOf(await serveApi(t, { ...node.services, runs, settings }));
+    const rest = restOf(await serveApi(t, { ...node.services, statuses, settings }));
     const { body } = await rest.get(`/contracts/status/${base58.encode(new Uint8Array(32))}`);
     t.match(body, [{ code: shown }, { code: null }]);
   }

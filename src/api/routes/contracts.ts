@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { findTransaction } from '../../chain/stored-blocks.ts';
+import type { StatusRecord } from '../../contracts/statuses/status-record.ts';
 import {
   allContracts,
   type Contract,
@@ -18,7 +19,7 @@ import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { inTurns, listOf, mapped, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
-import type { ChainView, ExecutionStatus, Services } from '../services.ts';
+import type { ChainView, Services } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 
 const group = 'contracts';
@@ -97,10 +98,10 @@ const Status = Type.Object({
   signature: Type.String(),
 });
 
-function statusJson(item: ExecutionStatus, { scheme, settings }: Services) {
+function statusJson(item: StatusRecord, { scheme, settings }: Services) {
   const code = settings.sdkCompatible ? item.code : item.code?.toString();
   return {
-    sender: scheme.addressToText(item.sender),
+    sender: scheme.addressToText(scheme.addressOf(item.senderPublicKey)),
     senderPublicKey: base58.encode(item.senderPublicKey),
     txId: base58.encode(item.txId),
     status: item.status,
@@ -120,8 +121,7 @@ const status = route({
   params: { id: params.executableId },
   reply: Type.Array(Status),
   handle({ params: { id } }, services) {
-    // Only a node that runs contracts knows the outcomes.
-    const known = services.runs?.statuses(id) ?? [];
+    const known = isId(id) ? services.statuses.of(id) : [];
     if (known.length === 0) throw apiError('ExecutionResultNotFound', base58.encode(id));
     return known.map((item) => statusJson(item, services));
   },

@@ -66,6 +66,7 @@ const WEIGHTS: Readonly<Record<Offence, Weight>> = {
   'malformed-message': { times: 1, closes: true },
   'invalid-block': { times: 1, closes: true },
   'wrong-private-data': { times: 1, closes: true },
+  'forged-status': { times: 1, closes: true },
   'forged-handshake': { times: 1, closes: true },
   flood: { times: 1, closes: true },
   'unanswered-request': { times: 3, closes: true, slow: true },

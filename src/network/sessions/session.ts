@@ -17,6 +17,7 @@ export type Offence =
   | 'unanswered-request'
   | 'withheld'
   | 'wrong-private-data'
+  | 'forged-status'
   | 'flood'
   | 'forged-handshake';
 

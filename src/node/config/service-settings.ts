@@ -11,6 +11,7 @@ import {
   intMap,
   keyHash,
   list,
+  listener,
   path,
   record,
   secretText,
@@ -136,8 +137,7 @@ export const privacy = {
   },
 };
 
-/** This release runs no container contracts. */
-export const dockerEngine = withoutEffect({
+const engine = withoutEffect({
   enable: setting(bool, 'no', 'Execute container contracts.'),
   'docker-host': setting(text, 'unix:///var/run/docker.sock', 'The container engine.'),
   'node-rest-api': optional(text, 'Address under which a container reaches this node.'),
@@ -170,7 +170,6 @@ export const dockerEngine = withoutEffect({
     'unix',
     'How containers reach the gRPC interface: a socket file, or api.grpc.port.',
   ),
-  'rest-listen': setting(text, 'off', 'Listener of /internal/contracts: off or host:port.'),
   pull: setting<'missing' | 'never'>(
     choice('missing', 'never'),
     'missing',
@@ -181,6 +180,16 @@ export const dockerEngine = withoutEffect({
     { 1: 'exec', 2: 'grpc' },
     'Container interface by version of the creating transaction.',
   ),
+});
+
+export const dockerEngine = {
+  ...engine,
+  'rest-listen': setting(
+    listener,
+    'off',
+    'Listener of /internal/contracts, which running contracts read: off or host:port.',
+    IGNORED,
+  ),
   'contract-execution-messages-cache': {
     'max-size': setting(COUNT, 100000, 'Status records remembered.'),
     'expire-after': setting(time, '60m', 'How long they are remembered.'),
@@ -189,7 +198,7 @@ export const dockerEngine = withoutEffect({
     'utx-cleanup-interval': setting(time, '1m', 'How often failed calls leave the pool.'),
     'contract-error-quorum': setting(COUNT, 2, 'Miners whose error makes a call fail permanently.'),
   },
-});
+};
 
 export const metrics = {
   enable: setting(bool, 'no', 'Serve Prometheus metrics.'),

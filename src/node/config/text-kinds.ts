@@ -85,6 +85,26 @@ export const hostPort: Kind<string> = {
   schema: { type: 'string' },
 };
 
+/** Where a listener binds. HOCON reads a bare `off` as a boolean. */
+export const listener: Kind<'off' | { readonly host: string; readonly port: number }> = {
+  name: 'off or host:port',
+  parse(raw) {
+    const value = String(raw).trim();
+    if (value === 'off' || value === 'false') return 'off';
+    const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(value);
+    const host = match?.[1] ?? match?.[2];
+    const port = Number(match?.[3]);
+    return host !== undefined && port <= 65535
+      ? { host, port }
+      : new Wrong('off or host:port, for example "127.0.0.1:6863"', 'HOCON wants it in quotes');
+  },
+  show: (value) => (value === 'off' ? value : placeText(value)),
+  schema: { type: 'string' },
+};
+
+const placeText = ({ host, port }: { readonly host: string; readonly port: number }): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+
 const FORBIDDEN_IN_PATH = /[\\\u0400-\u052f]/u;
 
 /** A file or folder. `~/` stands for the home folder. */

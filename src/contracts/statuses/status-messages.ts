@@ -1,0 +1,60 @@
+/**
+ * Status records between nodes (contracts.md#status-records), notices of one protocol:
+ *
+ *   count 2, 1…20 | count × record
+ */
+import { MIB, type PeerBudget, peerBudget } from '../../base/budget.ts';
+import { SIGNATURE_BYTES } from '../../base/sizes.ts';
+import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
+import { scratch } from '../../codec/scratch.ts';
+import { RECORD_BYTES_MAX, readRecord, type StatusRecord } from './status-record.ts';
+
+export const STATUS_NOTICES = 'contract-status/1';
+/** Records of one message. */
+export const RECORDS_MAX = 20;
+
+/** The rows are those of the sender's role, of the transaction, and of equal records. */
+export const statusBudget: PeerBudget = peerBudget({
+  bytesIn: 2 + RECORDS_MAX * RECORD_BYTES_MAX,
+  elements: RECORDS_MAX,
+  rows: 10 * RECORDS_MAX,
+  bytesOut: 0,
+  inTurns: true,
+  concurrent: 0,
+  pace: { messages: 100, bytes: MIB },
+});
+
+/** The budgets of contract execution by protocol. */
+export const contractBudgets: ReadonlyMap<string, PeerBudget> = new Map([
+  [STATUS_NOTICES, statusBudget],
+]);
+
+/** A record with its bytes; `signed` are those under its signature. */
+export interface SentStatus {
+  readonly record: StatusRecord;
+  readonly bytes: Uint8Array;
+  readonly signed: Uint8Array;
+}
+
+export function encodeStatuses(list: readonly Uint8Array[], scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
+  out.u16(list.length);
+  for (const bytes of list) out.bytes(bytes);
+  return out.take();
+}
+
+/** Throws CodecError. */
+export function decodeStatuses(message: Uint8Array, scheme: ChainScheme): readonly SentStatus[] {
+  const src = new Reader(message, scheme);
+  const count = src.u16();
+  if (count < 1 || count > RECORDS_MAX) throw new CodecError('message', `${count} records`);
+  const list: SentStatus[] = [];
+  for (let i = 0; i < count; i++) {
+    const start = src.position;
+    const record = readRecord(src);
+    const bytes = src.since(start);
+    list.push({ record, bytes, signed: bytes.subarray(0, bytes.length - SIGNATURE_BYTES) });
+  }
+  src.finish();
+  return list;
+}

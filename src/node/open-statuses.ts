@@ -1,0 +1,46 @@
+/** Status records of contract transactions on a configured node. */
+import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
+import type { Blockchain } from '../chain/blockchain.ts';
+import { createStatuses, type Statuses } from '../contracts/statuses/statuses.ts';
+import type { Pool } from '../mempool/pool.ts';
+import type { SessionRegistry } from '../network/sessions/session-registry.ts';
+import type { Config } from './config/settings.ts';
+
+export interface StatusesPortsOfNode {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly verifier: Verifier;
+  readonly blockchain: Pick<Blockchain, 'view'>;
+  readonly pool: Pool;
+  /** Undefined for a node without peers. */
+  readonly sessions: SessionRegistry | undefined;
+  /** The account that makes the blocks of this node. */
+  readonly owner: {
+    readonly publicKey: Uint8Array;
+    readonly sign: (message: Uint8Array) => Uint8Array;
+  };
+}
+
+/** The network must start after it. */
+export function openStatuses(
+  { dockerEngine, network, miner }: Config,
+  ports: StatusesPortsOfNode,
+): Statuses {
+  const { blockchain, sessions, owner } = ports;
+  const cache = dockerEngine.contractExecutionMessagesCache;
+  const isWatcher = network.mode === 'watcher';
+  const executes = dockerEngine.enable && miner.enable && !isWatcher;
+  return createStatuses(
+    {
+      recordsMax: cache.maxSize,
+      keepMs: cache.expireAfter.ms,
+      batchMax: cache.maxBufferSize,
+      batchMs: cache.maxBufferTime.ms,
+      errorQuorum: executes ? undefined : cache.contractErrorQuorum,
+      cleanupMs: cache.utxCleanupInterval.ms,
+      isWatcher,
+    },
+    { ...ports, view: blockchain.view, peers: sessions, miner: owner },
+  );
+}

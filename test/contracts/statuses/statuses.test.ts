@@ -1,0 +1,236 @@
+// Status records between nodes: signed, checked, kept, handed on once, within limits whatever a
+// member signs.
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { CodecError } from '../../../src/codec/codec.ts';
+import { TAKEN_MAX } from '../../../src/contracts/statuses/status-index.ts';
+import { RECORDS_MAX } from '../../../src/contracts/statuses/status-messages.ts';
+import { type Ground, ground, opened, sealed, waiting } from './status-harness.ts';
+
+const HOUR = 3_600_000;
+
+t.test('a report is signed, kept, and sent to all peers in batches', async (t) => {
+  const on = await ground(t);
+  const { statuses, peers, pass } = await opened(t, on);
+  const { id } = await waiting(on, 'one');
+  statuses.report({ txId: id, status: 'Error', code: 3, message: 'x'.repeat(5_000) });
+  statuses.report({ txId: id, status: 'Success', code: undefined, message: 'mined' });
+  await pass();
+  const [refusal, success] = statuses.of(id);
+  t.match(refusal, { status: 'Error', code: 3, timestamp: on.clock.now() - 1 });
+  t.equal(refusal!.message.length, 1_000);
+  t.match(success, { status: 'Success', code: undefined, message: 'mined' });
+  t.equal(peers[0].messages, 0, 'the batch waits for more');
+  await pass(100);
+  for (const { got, messages } of peers) t.strictSame([got.length, messages], [2, 1]);
+  t.strictSame(statuses.failuresOf(id, 10), [refusal], 'the contract of a 103 has its id');
+
+  for (let i = 0; i < 100; i++) {
+    statuses.report({ txId: randomBytes(32), status: 'Success', code: undefined, message: '' });
+  }
+  await pass(10);
+  t.equal(
+    peers[0].messages,
+    1,
+    'a next batch comes no sooner than the pace of the receiver allows',
+  );
+  await pass(200);
+  t.strictSame([peers[0].got.length, peers[0].messages], [102, 1 + 100 / RECORDS_MAX]);
+});
+
+t.test('a good record is kept and handed on once, to the others', async (t) => {
+  const on = await ground(t);
+  const { statuses, peers, arrive, pass, checks } = await opened(t, on);
+  const [one, two, three] = peers;
+  const { id } = await waiting(on, 'one');
+  const record = sealed(on, on.miner, id, 'Error');
+  await arrive(one, record);
+  await arrive(two, record, record);
+  await pass(500);
+  t.equal(checks(), 1, 'what is known is not checked again');
+  t.match(statuses.of(id), [{ status: 'Error', senderPublicKey: on.miner.publicKey }]);
+  t.strictSame([one.got.length, two.got.length, three.got.length], [0, 1, 1]);
+  t.strictSame(
+    peers.flatMap(({ offences }) => offences),
+    [],
+  );
+});
+
+t.test('only members that may make blocks are heard', async (t) => {
+  const on = await ground(t);
+  const { statuses, peers, arrive, checks } = await opened(t, on);
+  const { id } = await waiting(on, 'one');
+  for (const by of [on.member, on.stranger, on.removed]) {
+    await arrive(peers[0], sealed(on, by, id, 'Error'));
+  }
+  t.strictSame(statuses.of(id), []);
+  t.equal(checks(), 0, 'no signature is checked for them');
+  t.strictSame(peers[0].offences, [], 'another node may know another head');
+});
+
+t.test('forged, malformed, too old and too early records', async (t) => {
+  const on = await ground(t);
+  const { statuses, peers, arrive, message } = await opened(t, on);
+  const { id } = await waiting(on, 'one');
+  const forged = sealed(on, on.miner, id, 'Error');
+  forged[forged.length - 1]! ^= 1;
+  await arrive(peers[0], forged);
+  t.strictSame(peers[0].offences, ['forged-status']);
+  await arrive(peers[1], sealed(on, on.miner, id, 'Error'));
+  t.equal(statuses.of(id).length, 1, 'a forgery does not hide the true record');
+
+  t.throws(() => message(peers[1], new Uint8Array(300)), CodecError);
+  const now = on.clock.now();
+  for (const timestamp of [now - HOUR - 1, now + 6 * 60_000]) {
+    await arrive(peers[1], sealed(on, on.otherMiner, id, 'Error', { timestamp }));
+  }
+  t.equal(statuses.of(id).length, 1);
+  t.strictSame(peers[1].offences, [], 'clocks differ');
+});
+
+t.test('a record may be faster than its transaction', async (t) => {
+  const on = await ground(t);
+  const { statuses, peers, arrive, pass } = await opened(t, on);
+  const tx = on.make(on.accounts[0], {
+    type: 103,
+    image: 'registry/example:1',
+    imageHash: 'ab'.repeat(32),
+    contractName: 'late',
+    params: [],
+  });
+  await arrive(peers[0], sealed(on, on.miner, tx.id, 'Failure'));
+  t.strictSame(statuses.of(tx.id), []);
+  await on.node.pool.submit(tx);
+  await pass(1_000);
+  t.match(statuses.of(tx.id), [{ status: 'Failure' }]);
+});
+
+t.test('a flood about transactions that do not exist costs no signature check', async (t) => {
+  const on = await ground(t);
+  const { statuses, peers, arrive, pass, checks } = await opened(t, on);
+  const flood = (): Uint8Array[] =>
+    Array.from({ length: RECORDS_MAX }, () => sealed(on, on.miner, randomBytes(32), 'Error'));
+  // One signature for all: only the ids differ, and no signature is looked at.
+  const [sample] = flood();
+  const fresh = (): Uint8Array => {
+    const copy = sample!.slice();
+    copy.set(randomBytes(32), on.family.publicKeySize + 2);
+    return copy;
+  };
+  const { id } = await waiting(on, 'one');
+  for (let i = 0; i < 5_000; i++) {
+    await arrive(peers[0], ...Array.from({ length: RECORDS_MAX }, fresh));
+  }
+  t.equal(checks(), 0);
+  t.equal(statuses.size(), 0);
+  t.equal(
+    on.store
+      .range(66, new Uint8Array(1), new Uint8Array(64).fill(255), 10)
+      [Symbol.iterator]()
+      .next().done,
+    true,
+  );
+  await arrive(peers[1], sealed(on, on.otherMiner, id, 'Error'));
+  await pass(200);
+  t.equal(statuses.of(id).length, 1, 'an honest record comes through');
+  t.equal(peers[2].got.length, 1, 'and nothing else is handed on');
+});
+
+t.test('a miner that repeats itself is heard a limited number of times', async (t) => {
+  const on = await ground(t);
+  const { statuses, peers, arrive, pass, checks } = await opened(t, on);
+  const { id } = await waiting(on, 'one');
+  for (let i = 0; i < 2 * TAKEN_MAX; i++) {
+    await arrive(peers[0], sealed(on, on.miner, id, 'Failure', { message: `attempt ${i}` }));
+  }
+  await pass(1_000);
+  t.equal(checks(), TAKEN_MAX);
+  t.equal(peers[1].got.length, TAKEN_MAX);
+  t.match(
+    statuses.of(id).map(({ message }) => message),
+    ['attempt 48', 'attempt 49'],
+  );
+  await arrive(peers[0], sealed(on, on.miner, id, 'Success'));
+  t.equal(statuses.of(id).length, 3, 'another status is heard');
+});
+
+t.test('records survive a restart, and are forgotten after their time', async (t) => {
+  const on = await ground(t);
+  const first = await opened(t, on);
+  const { id } = await waiting(on, 'one');
+  await first.arrive(first.peers[0], sealed(on, on.miner, id, 'Error'));
+  await first.arrive(first.peers[0], sealed(on, on.otherMiner, id, 'Failure'));
+  const before = first.statuses.of(id);
+  await first.statuses.stop();
+
+  const second = await opened(t, on);
+  t.strictSame(second.statuses.of(id), before);
+  t.strictSame(second.statuses.failuresOf(id, 1).length, 1, 'of the contract too');
+  await second.arrive(second.peers[0], sealed(on, on.miner, id, 'Error'));
+  await second.pass(HOUR + 10_000);
+  t.strictSame(second.statuses.of(id), []);
+  await second.statuses.stop();
+
+  const third = await opened(t, on);
+  t.equal(third.statuses.size(), 0, 'on the disk too');
+});
+
+t.test('the quorum of errors removes a transaction from the pool', async (t) => {
+  const on = await ground(t);
+  const { peers, arrive, pass } = await opened(t, on, { errorQuorum: 2, cleanupMs: 60_000 });
+  const [one, two, three] = await Promise.all(
+    ['one', 'two', 'three'].map((name) => waiting(on, name)),
+  );
+  const inPool = (): boolean[] =>
+    [one!, two!, three!].map(({ id }) => on.node.pool.get(id) !== undefined);
+  await arrive(
+    peers[0],
+    sealed(on, on.miner, one!.id, 'Error'),
+    sealed(on, on.miner, one!.id, 'Error', { code: 4 }),
+  );
+  await arrive(
+    peers[0],
+    sealed(on, on.miner, two!.id, 'Error'),
+    sealed(on, on.otherMiner, two!.id, 'Failure'),
+  );
+  await arrive(
+    peers[0],
+    sealed(on, on.miner, three!.id, 'Error'),
+    sealed(on, on.otherMiner, three!.id, 'Error'),
+  );
+  t.strictSame(inPool(), [true, true, true]);
+  await pass(60_000);
+  t.strictSame(inPool(), [true, true, false], 'two miners, and not one twice or a failure');
+  t.equal(on.node.pool.dropped(three!.id), '2 miners reported an error of the contract');
+});
+
+t.test('a watcher keeps what it gets and hands nothing on', async (t) => {
+  const on: Ground = await ground(t);
+  const { statuses, peers, arrive, pass } = await opened(t, on, { isWatcher: true });
+  const txId = randomBytes(32);
+  await arrive(peers[0], sealed(on, on.miner, txId, 'Error'));
+  await pass(1_000);
+  t.equal(statuses.of(txId).length, 1);
+  t.strictSame(
+    peers.map(({ got }) => got.length),
+    [0, 0, 0],
+  );
+});
+
+t.test('the limit on records holds, on the disk too', async (t) => {
+  const on = await ground(t);
+  const { statuses, peers, arrive, pass } = await opened(t, on, {
+    isWatcher: true,
+    recordsMax: 100,
+  });
+  for (let i = 0; i < 30; i++) {
+    const by = i % 10 === 0 ? on.otherMiner : on.miner;
+    const records = Array.from({ length: 10 }, () => sealed(on, by, randomBytes(32), 'Error'));
+    await arrive(peers[0], ...records);
+  }
+  await pass(5_000);
+  t.equal(statuses.size(), 100);
+  await statuses.stop();
+  const again = await opened(t, on, { isWatcher: true });
+  t.equal(again.statuses.size(), 100);
+});
