@@ -1,0 +1,262 @@
+/**
+ * One container, from its creation to its removal. It runs calls, each under a time limit, and says
+ * when it has ended. After `remove` nothing of it is left in the engine.
+ */
+import type {
+  ContractExecution,
+  ContractFailure,
+  ContractImage,
+  ContractOutcome,
+} from '../../base/containers.ts';
+import type { Clock, Log } from '../../base/ports.ts';
+import { type ContainerLimits, containerDefinition } from './container-definition.ts';
+import type { ContainerInterface, ContainerSession } from './container-interface.ts';
+import type { ContainerEnd, Engine, ImageInfo } from './engine.ts';
+import { EngineAway } from './engine-client.ts';
+import { Failed, passing, reasonOf } from './failures.ts';
+import { readOutput } from './output-frames.ts';
+
+export interface ContainerOptions {
+  readonly limits: ContainerLimits;
+  readonly startupMs: number;
+  readonly executionMs: number;
+  /** True: containers reach networks beyond the node. */
+  readonly allowNetAccess: boolean;
+}
+
+export interface ContainerDeps {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface ContainerPlan {
+  /** Unique for ever, in the engine and among networks. */
+  readonly name: string;
+  readonly connectionId: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly image: ContractImage;
+  readonly info: ImageInfo;
+  readonly protocol: 'exec' | 'grpc';
+  readonly use: ContainerInterface;
+}
+
+export interface Container {
+  readonly name: string;
+  /** Resolves when it can run no more calls. */
+  readonly ended: Promise<void>;
+  /** A failure that rejects with Failed leaves the container unfit for other calls. */
+  run(execution: ContractExecution): Promise<ContractOutcome>;
+  /** Ends it and keeps it for a look at its output. */
+  stop(): Promise<void>;
+  /** Ends its calls. Resolves when it is gone; rejects where the engine does not remove it. */
+  remove(): Promise<void>;
+}
+
+const ID_CHARS = 12;
+const LOG_BYTES_MAX = 64 * 1024;
+const LOG_SHOWN_CHARS = 2000;
+const LOG_MS = 5000;
+
+/**
+ * Resolves once calls may begin. Rejects with Failed or EngineAway, or with the reason of the signal;
+ * then nothing of it is left, as far as the engine answers.
+ */
+export async function startContainer(
+  plan: ContainerPlan,
+  options: ContainerOptions,
+  deps: ContainerDeps,
+  signal: AbortSignal,
+): Promise<Container> {
+  const { engine, clock } = deps;
+  const ending = new AbortController();
+  const start = new AbortController();
+  const both = AbortSignal.any([signal, start.signal, ending.signal]);
+  const cancel = clock.after(options.startupMs, () => {
+    start.abort(new Failed(passing(`Container of image '${plan.image.image}' startup timeout`)));
+  });
+  let session: ContainerSession | undefined;
+  const removeAll = async (): Promise<void> => {
+    await session?.close();
+    await engine.remove(plan.name);
+    if (needsNetwork(plan, options)) await engine.removeNetwork(plan.name);
+  };
+  try {
+    const network = needsNetwork(plan, options) ? plan.name : undefined;
+    const gateway = network && (await makeNetwork(plan, options, engine, both));
+    const { connectionId, image } = plan;
+    session = await plan.use.open({ connectionId, image, gateway });
+    const { info, labels } = plan;
+    const { hasInit } = engine;
+    const { setup } = session;
+    const definition = { image: info, limits: options.limits, labels, setup, network, hasInit };
+    const id = await engine.create(plan.name, containerDefinition(definition), both);
+    await engine.start(id, both);
+    const ended = endOf(id, session, deps, ending);
+    const early = ended.then((end) => {
+      throw new Failed(passing(`Container '${id.slice(0, ID_CHARS)}' ${endText(end)}`));
+    });
+    await Promise.race([session.ready(id, both), early, aborted(both)]);
+    // From here on the end is no failure of the start.
+    early.catch(() => {});
+    return running({ id, plan, options, deps, session, ended, ending, removeAll });
+  } catch (cause) {
+    ending.abort(cause);
+    await removeAll().catch((problem: unknown) => {
+      deps.log.warn('container.not-removed', { name: plan.name, why: reasonOf(problem) });
+    });
+    throw failureOf(cause);
+  } finally {
+    cancel();
+  }
+}
+
+interface Running {
+  readonly id: string;
+  readonly plan: ContainerPlan;
+  readonly options: ContainerOptions;
+  readonly deps: ContainerDeps;
+  readonly session: ContainerSession;
+  readonly ended: Promise<ContainerEnd | undefined>;
+  /** Ends all that waits for the container. */
+  readonly ending: AbortController;
+  removeAll(): Promise<void>;
+}
+
+function running(of: Running): Container {
+  const { id, plan, options, deps, session, ended, ending, removeAll } = of;
+  const shortId = id.slice(0, ID_CHARS);
+  return {
+    name: plan.name,
+    ended: ended.then(() => undefined),
+    async run(execution) {
+      const limit = new AbortController();
+      const signals = [limit.signal, ending.signal];
+      if (execution.signal !== undefined) signals.push(execution.signal);
+      const signal = AbortSignal.any(signals);
+      const { contractId } = execution.transaction;
+      const cancel = deps.clock.after(options.executionMs, () => {
+        const where = plan.protocol === 'exec' ? '' : `, container '${shortId}'`;
+        const message = `Contract '${contractId}' execution timeout${where}`;
+        limit.abort(new Failed(ofContract(message)));
+      });
+      const end = ended.then((end) => {
+        const message = `Container '${shortId}' of contract '${contractId}' ${endText(end)}`;
+        throw new Failed(ofContract(message));
+      });
+      end.catch(() => {});
+      try {
+        const cut = Promise.race([end, aborted(signal)]);
+        const outcome = await Promise.race([session.run(execution, signal), cut]);
+        // The end of a script may be seen before the end of the container that caused it.
+        if (wasKilled(outcome)) await Promise.race([cut, pause(END_SEEN_MS, deps.clock)]);
+        return outcome;
+      } catch (cause) {
+        throw failureOf(cause);
+      } finally {
+        cancel();
+      }
+    },
+    async stop() {
+      ending.abort(STOPPED);
+      await session.close();
+      await deps.engine.kill(id);
+    },
+    async remove() {
+      ending.abort(STOPPED);
+      await removeAll();
+    },
+  };
+}
+
+/** By signal 9: by the kernel for lack of memory, or with its container. */
+const KILLED = 137;
+const END_SEEN_MS = 500;
+const wasKilled = (outcome: ContractOutcome): boolean =>
+  outcome.kind === 'error' && outcome.code === KILLED;
+
+const pause = (ms: number, clock: Clock): Promise<void> =>
+  new Promise((resolve) => void clock.after(ms, resolve));
+
+const STOPPED = new Failed(passing('The container was stopped'));
+
+/** Waits for the end of the container, or of its session; undefined where nothing is known of it. */
+async function endOf(
+  id: string,
+  session: ContainerSession,
+  { engine, log }: ContainerDeps,
+  ending: AbortController,
+): Promise<ContainerEnd | undefined> {
+  const exit = engine.wait(id, ending.signal).then(
+    () => true,
+    () => false,
+  );
+  await Promise.race([exit, session.ended]);
+  if (ending.signal.aborted) return undefined;
+  const end = await engine.end(id).catch(() => undefined);
+  log.warn('container.ended', {
+    id: id.slice(0, ID_CHARS),
+    ...end,
+    output: await lastLines(id, engine),
+  });
+  return end;
+}
+
+async function lastLines(id: string, engine: Engine): Promise<string> {
+  try {
+    const signal = AbortSignal.timeout(LOG_MS);
+    const pieces = await engine.logs(id, signal);
+    const { stdout, stderr } = await readOutput(pieces, LOG_BYTES_MAX, 2 * LOG_BYTES_MAX);
+    return Buffer.concat([stdout, stderr]).toString().slice(-LOG_SHOWN_CHARS);
+  } catch (cause) {
+    return `(${reasonOf(cause)})`;
+  }
+}
+
+function endText(end: ContainerEnd | undefined): string {
+  if (end === undefined) return 'has ended';
+  const why = end.outOfMemory ? ', out of memory' : '';
+  return `has ended with code ${end.exitCode}${why}`;
+}
+
+const needsNetwork = ({ use }: ContainerPlan, { allowNetAccess }: ContainerOptions): boolean =>
+  use.needsNetwork || allowNetAccess;
+
+/** A bridge for this container alone, because containers on one bridge reach each other. */
+const makeNetwork = (
+  { name, labels }: ContainerPlan,
+  { allowNetAccess }: ContainerOptions,
+  engine: Engine,
+  signal: AbortSignal,
+): Promise<string> =>
+  engine.createNetwork(
+    name,
+    {
+      Name: name,
+      Driver: 'bridge',
+      CheckDuplicate: true,
+      Internal: !allowNetAccess,
+      Labels: labels,
+    },
+    signal,
+  );
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+/** The contract may do better in a new container; neither engine nor image is at fault. */
+const ofContract = (message: string): ContractFailure => ({
+  kind: 'failure',
+  message,
+  recoverable: true,
+  system: false,
+});
+
+function failureOf(cause: unknown): Failed | EngineAway {
+  if (cause instanceof Failed || cause instanceof EngineAway) return cause;
+  return new Failed(passing(`Container failed: ${reasonOf(cause)}`));
+}

@@ -1,0 +1,194 @@
+/**
+ * Calls of the Docker Engine API over its socket. Every call has a time limit and every answer a
+ * length limit, because the engine may hang, restart or be another program altogether.
+ */
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { Pool } from 'undici';
+import type { Clock } from '../../base/ports.ts';
+
+/** No complete answer arrived, or one that is no answer of an engine. */
+export class EngineAway extends Error {
+  override name = 'EngineAway';
+}
+
+/** The engine answered that it does not do what it was asked. */
+export class EngineRefusal extends Error {
+  override name = 'EngineRefusal';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface EngineAddress {
+  /** unix://PATH, tcp://HOST:PORT, http://HOST:PORT or https://HOST:PORT. */
+  readonly host: string;
+  /** Paths of PEM files; with them a TCP connection is encrypted. */
+  readonly tls?:
+    | { readonly ca?: string | undefined; readonly cert: string; readonly key: string }
+    | undefined;
+}
+
+export interface EngineCall {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Without the version. */
+  readonly path: string;
+  /** True for the call by which the version is chosen. */
+  readonly unversioned?: boolean;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** For the whole answer of `ask`, and for the beginning of one of `open`. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface EngineClient {
+  /**
+   * The JSON of the answer, undefined for an empty one. Rejects with EngineRefusal or EngineAway, and
+   * with the reason of the signal when it aborts.
+   */
+  ask(call: EngineCall): Promise<unknown>;
+  /** The body of the answer as it arrives; it ends when the signal aborts. Rejects as `ask` does. */
+  open(call: EngineCall): Promise<AsyncIterable<Uint8Array>>;
+  /** Versions of the API begin their paths with this, once it is known. */
+  useVersion(version: string): void;
+  /** Ends all calls. */
+  close(): Promise<void>;
+}
+
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+/** An answer that refuses is one line of JSON. */
+const REFUSAL_BYTES_MAX = 64 * 1024;
+const REFUSAL_CHARS_MAX = 500;
+const CONNECT_MS = 5000;
+
+/** Throws where the address cannot be meant. */
+export function engineClient(address: EngineAddress, clock: Pick<Clock, 'after'>): EngineClient {
+  const pool = poolOf(address);
+  let prefix = '';
+
+  /** Runs the call under its limits; `read` reads the body. */
+  async function limited<T>(call: EngineCall, read: (answer: Answer) => Promise<T>): Promise<T> {
+    const { method, query = {}, headers = {}, body, timeoutMs, signal } = call;
+    const path = call.unversioned === true ? call.path : prefix + call.path;
+    signal?.throwIfAborted();
+    const limit = new AbortController();
+    const cancel = clock.after(timeoutMs, () => {
+      limit.abort(new EngineAway(`no answer within ${timeoutMs} ms`));
+    });
+    const search = new URLSearchParams(query).toString();
+    try {
+      const answer = await pool.request({
+        method,
+        path: `${path}${search === '' ? '' : `?${search}`}`,
+        headers: { ...headers, ...(body === undefined ? {} : { 'content-type': JSON_TYPE }) },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]),
+      });
+      if (answer.statusCode >= 400) throw await refusal(answer);
+      return await read(answer);
+    } catch (cause) {
+      throw ownError(cause, signal);
+    } finally {
+      cancel();
+    }
+  }
+
+  return {
+    ask: (call) => limited(call, async ({ body }) => jsonOf(await bytesOf(body, ANSWER_BYTES_MAX))),
+    open: (call) => limited(call, async ({ body }) => pieces(body, call.signal)),
+    useVersion(version) {
+      prefix = `/v${version}`;
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+const JSON_TYPE = 'application/json';
+
+type Answer = Awaited<ReturnType<Pool['request']>>;
+
+async function* pieces(
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncIterable<Uint8Array> {
+  try {
+    yield* body;
+  } catch (cause) {
+    throw ownError(cause, signal);
+  }
+}
+
+function ownError(cause: unknown, signal: AbortSignal | undefined): unknown {
+  if (cause instanceof EngineRefusal || cause instanceof EngineAway) return cause;
+  if (signal?.aborted) return signal.reason;
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return new EngineAway(code ?? message, { cause });
+}
+
+async function refusal({ statusCode, body }: Answer): Promise<EngineRefusal> {
+  const bytes = await bytesOf(body, REFUSAL_BYTES_MAX);
+  let reason = `status ${statusCode}`;
+  try {
+    const answer = jsonOf(bytes);
+    if (isRecord(answer) && typeof answer['message'] === 'string') reason = answer['message'];
+  } catch {
+    // The status says enough.
+  }
+  return new EngineRefusal(statusCode, reason.slice(0, REFUSAL_CHARS_MAX));
+}
+
+async function bytesOf(body: AsyncIterable<Uint8Array>, max: number): Promise<Uint8Array> {
+  const list: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of body) {
+    length += piece.length;
+    if (length > max) throw new EngineAway(`an answer of more than ${max} bytes`);
+    list.push(piece);
+  }
+  return Buffer.concat(list);
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return undefined;
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch (cause) {
+    throw new EngineAway('an answer that is not JSON', { cause });
+  }
+}
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function poolOf({ host, tls }: EngineAddress): Pool {
+  // Limits are those of the calls: a container is waited for as long as it runs.
+  const limits = { headersTimeout: 0, bodyTimeout: 0, connections: null };
+  const connect = { timeout: CONNECT_MS };
+  const [, scheme = '', rest = ''] = /^(unix|tcp|https?):\/\/(.+)$/.exec(host) ?? [];
+  if (scheme === 'unix') {
+    return new Pool('http://localhost', { ...limits, connect, socketPath: rest });
+  }
+  if (scheme === '') throw new Error('it is neither unix://PATH nor tcp://HOST:PORT');
+  if (tls === undefined && scheme !== 'https') {
+    // Everyone who reaches a plain port owns the machine of the engine.
+    const { hostname } = new URL(`http://${rest}`);
+    const isLocal = hostname === 'localhost' || (isIP(hostname) === 4 && /^127\./.test(hostname));
+    if (!isLocal && hostname !== '[::1]') {
+      throw new Error('an engine on another machine needs docker-engine.tls');
+    }
+    return new Pool(`http://${rest}`, { ...limits, connect });
+  }
+  const pem = (path: string | undefined) => path && readFileSync(path, 'utf8');
+  const files = tls && { ca: pem(tls.ca), cert: pem(tls.cert), key: pem(tls.key) };
+  const given = Object.entries(files ?? {}).filter(([, text]) => text !== undefined);
+  return new Pool(`https://${rest}`, {
+    ...limits,
+    connect: { ...connect, ...Object.fromEntries(given) },
+  });
+}

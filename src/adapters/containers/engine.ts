@@ -1,0 +1,286 @@
+/** The calls of the Docker Engine API that the node makes, each with its limit of time. */
+import type { Clock } from '../../base/ports.ts';
+import {
+  type EngineAddress,
+  EngineAway,
+  type EngineCall,
+  EngineRefusal,
+  engineClient,
+  isRecord,
+} from './engine-client.ts';
+
+export interface ImageInfo {
+  /** Without `sha256:`. */
+  readonly id: string;
+  /** Names with tags, and names with digests. */
+  readonly names: readonly string[];
+  readonly user: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Paths that the image declares as volumes. */
+  readonly volumes: readonly string[];
+}
+
+export interface ContainerEnd {
+  readonly exitCode: number;
+  readonly outOfMemory: boolean;
+}
+
+export interface Engine {
+  /** Chooses the version of the API. Rejects where the engine is away, hangs or is too old. */
+  negotiate(): Promise<void>;
+  /** True where the engine can put its own first process into a container. */
+  readonly hasInit: boolean;
+  /** Undefined where there is no image of this name or id. */
+  image(name: string): Promise<ImageInfo | undefined>;
+  /** Progress of the pull as JSON lines. */
+  pull(name: ImageToPull, auth: string | undefined, signal: AbortSignal): Pieces;
+  login(registry: RegistryLogin): Promise<void>;
+  create(name: string, definition: unknown, signal: AbortSignal): Promise<string>;
+  start(id: string, signal: AbortSignal): Promise<void>;
+  /** Resolves with the exit code when the container ends. */
+  wait(id: string, signal: AbortSignal): Promise<number>;
+  /** Undefined while it runs or where it is unknown. */
+  end(id: string): Promise<ContainerEnd | undefined>;
+  /** The last lines of its output, as frames. */
+  logs(id: string, signal: AbortSignal): Pieces;
+  kill(id: string): Promise<void>;
+  /** Kills it first where it runs. A container that is not there is no error. */
+  remove(id: string): Promise<void>;
+  exec(id: string, command: ExecCommand, signal: AbortSignal): Promise<string>;
+  /** Output as frames. */
+  startExec(execId: string, signal: AbortSignal): Pieces;
+  exitCode(execId: string, signal: AbortSignal): Promise<number>;
+  /** Names of all containers, the stopped ones too, or of all networks, that have the label. */
+  withLabel(what: 'containers' | 'networks', label: string): Promise<string[]>;
+  /** Makes a bridge; resolves with the address of this machine in it. */
+  createNetwork(name: string, definition: unknown, signal: AbortSignal): Promise<string>;
+  removeNetwork(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Pieces = Promise<AsyncIterable<Uint8Array>>;
+
+export interface ImageToPull {
+  readonly fromImage: string;
+  readonly tag: string;
+}
+
+export interface RegistryLogin {
+  readonly domain: string;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+}
+
+export interface ExecCommand {
+  readonly command: readonly string[];
+  readonly env: readonly string[];
+}
+
+/** The calls below mean the same in all later versions. */
+const VERSION = '1.41';
+const VERSION_MIN = '1.40';
+
+const PING_MS = 5000;
+const CALL_MS = 15_000;
+/** Starting, creating and removing wait for the disk and for other containers. */
+const SLOW_MS = 60_000;
+/** A pull begins with an answer of the registry. */
+const PULL_MS = 60_000;
+/** A container is waited for as long as it runs. */
+const FOREVER_MS = 2 ** 31 - 1;
+const EXIT_WAIT_MS = 10;
+const LOG_LINES = '50';
+
+export function createEngine(address: EngineAddress, clock: Pick<Clock, 'after'>): Engine {
+  const client = engineClient(address, clock);
+  let hasInit = false;
+  const ask = (method: EngineCall['method'], path: string, more: Partial<EngineCall> = {}) =>
+    client.ask({ method, path, timeoutMs: CALL_MS, ...more });
+  const post = (path: string, body: unknown, more: Partial<EngineCall> = {}) =>
+    ask('POST', path, { body, ...more });
+  const unless = async <T>(status: readonly number[], call: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await call;
+    } catch (cause) {
+      if (cause instanceof EngineRefusal && status.includes(cause.status)) return undefined;
+      throw cause;
+    }
+  };
+
+  return {
+    get hasInit() {
+      return hasInit;
+    },
+    async negotiate() {
+      const answer = await client.ask({
+        method: 'GET',
+        path: '/version',
+        timeoutMs: PING_MS,
+        unversioned: true,
+      });
+      client.useVersion(versionFor(answer));
+      hasInit = namesInit(answer);
+    },
+    async image(name) {
+      // 400: no image can have this name.
+      const answer = await unless(
+        [400, 404],
+        ask('GET', `/images/${encodeURIComponent(name)}/json`),
+      );
+      return answer === undefined ? undefined : imageInfo(answer);
+    },
+    pull: (name, auth, signal) =>
+      client.open({
+        method: 'POST',
+        path: '/images/create',
+        query: { ...name },
+        headers: auth === undefined ? {} : { 'x-registry-auth': auth },
+        timeoutMs: PULL_MS,
+        signal,
+      }),
+    async login({ domain, username, password }) {
+      await post('/auth', { serveraddress: domain, username, password }, { timeoutMs: PULL_MS });
+    },
+    async create(name, definition, signal) {
+      const limits = { query: { name }, signal, timeoutMs: SLOW_MS };
+      return textField(await post('/containers/create', definition, limits), 'Id');
+    },
+    async start(id, signal) {
+      await post(`/containers/${id}/start`, undefined, { signal, timeoutMs: SLOW_MS });
+    },
+    async wait(id, signal) {
+      const limits = { signal, timeoutMs: FOREVER_MS };
+      return numberField(await post(`/containers/${id}/wait`, undefined, limits), 'StatusCode');
+    },
+    async end(id) {
+      const answer = await unless([404], ask('GET', `/containers/${id}/json`));
+      const state = isRecord(answer) ? answer['State'] : undefined;
+      if (!isRecord(state) || state['Running'] === true) return undefined;
+      return { exitCode: numberField(state, 'ExitCode'), outOfMemory: state['OOMKilled'] === true };
+    },
+    logs: (id, signal) =>
+      client.open({
+        method: 'GET',
+        path: `/containers/${id}/logs`,
+        query: { stdout: '1', stderr: '1', tail: LOG_LINES },
+        timeoutMs: CALL_MS,
+        signal,
+      }),
+    async kill(id) {
+      await unless([404, 409], post(`/containers/${id}/kill`, undefined));
+    },
+    async remove(id) {
+      const query = { force: '1', v: '1' };
+      const removal = ask('DELETE', `/containers/${id}`, { query, timeoutMs: SLOW_MS });
+      // 409: another removal of it is under way.
+      await unless([404, 409], removal);
+    },
+    async exec(id, { command, env }, signal) {
+      const definition = { AttachStdout: true, AttachStderr: true, Cmd: command, Env: env };
+      return textField(await post(`/containers/${id}/exec`, definition, { signal }), 'Id');
+    },
+    startExec: (execId, signal) =>
+      client.open({
+        method: 'POST',
+        path: `/exec/${execId}/start`,
+        body: { Detach: false, Tty: false },
+        timeoutMs: SLOW_MS,
+        signal,
+      }),
+    async exitCode(execId, signal) {
+      for (;;) {
+        const answer = await ask('GET', `/exec/${execId}/json`, { signal });
+        // The output may end before the engine knows of the end of the process.
+        if (!isRecord(answer) || answer['Running'] !== true) return numberField(answer, 'ExitCode');
+        await new Promise<void>((resolve) => void clock.after(EXIT_WAIT_MS, resolve));
+      }
+    },
+    async withLabel(what, label) {
+      const query = { filters: JSON.stringify({ label: [label] }), all: '1' };
+      const path = what === 'containers' ? '/containers/json' : '/networks';
+      const answer = await ask('GET', path, { query });
+      if (!Array.isArray(answer)) throw new EngineAway('an answer that is no list');
+      return answer.map((one) => nameIn(one, what));
+    },
+    async createNetwork(name, definition, signal) {
+      await post('/networks/create', definition, { signal, timeoutMs: SLOW_MS });
+      return gatewayIn(await ask('GET', `/networks/${name}`, { signal }));
+    },
+    async removeNetwork(name) {
+      await unless([404], ask('DELETE', `/networks/${name}`, { timeoutMs: SLOW_MS }));
+    },
+    close: () => client.close(),
+  };
+}
+
+/** Between the versions that the engine speaks, the one closest to ours. */
+function versionFor(answer: unknown): string {
+  const newest = textField(answer, 'ApiVersion');
+  const oldest = isRecord(answer) ? answer['MinAPIVersion'] : undefined;
+  if (isNewer(VERSION_MIN, newest)) {
+    throw new EngineAway(
+      `version ${newest} of the engine's interface is older than ${VERSION_MIN}`,
+    );
+  }
+  if (typeof oldest === 'string' && isNewer(oldest, VERSION)) return oldest;
+  return isNewer(VERSION, newest) ? newest : VERSION;
+}
+
+function isNewer(left: string, right: string): boolean {
+  const [major = 0, minor = 0] = left.split('.').map(Number);
+  const [majorRight = 0, minorRight = 0] = right.split('.').map(Number);
+  return major === majorRight ? minor > minorRight : major > majorRight;
+}
+
+/** An engine lists the program among its components where it has found it. */
+function namesInit(answer: unknown): boolean {
+  const components = isRecord(answer) ? answer['Components'] : undefined;
+  if (!Array.isArray(components)) return false;
+  return components.some(
+    (one) => isRecord(one) && one['Name'] === 'docker-init' && one['Version'] !== 'N/A',
+  );
+}
+
+function imageInfo(answer: unknown): ImageInfo {
+  const config = isRecord(answer) && isRecord(answer['Config']) ? answer['Config'] : {};
+  const list = (name: string): string[] => {
+    const value = isRecord(answer) ? answer[name] : undefined;
+    return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+  };
+  const labels = isRecord(config['Labels']) ? Object.entries(config['Labels']) : [];
+  return {
+    id: textField(answer, 'Id')
+      .replace(/^sha256:/, '')
+      .toLowerCase(),
+    names: [...list('RepoTags'), ...list('RepoDigests')],
+    user: typeof config['User'] === 'string' ? config['User'] : '',
+    labels: Object.fromEntries(labels.map(([name, value]) => [name, String(value)])),
+    volumes: isRecord(config['Volumes']) ? Object.keys(config['Volumes']) : [],
+  };
+}
+
+/** The engine puts a slash before the names of containers. */
+function nameIn(answer: unknown, what: 'containers' | 'networks'): string {
+  if (what === 'networks') return textField(answer, 'Name');
+  const names = isRecord(answer) ? answer['Names'] : undefined;
+  const [name] = Array.isArray(names) ? names : [];
+  return typeof name === 'string' ? name.replace(/^\//, '') : textField(answer, 'Id');
+}
+
+function gatewayIn(answer: unknown): string {
+  const ipam = isRecord(answer) ? answer['IPAM'] : undefined;
+  const configs = isRecord(ipam) ? ipam['Config'] : undefined;
+  return textField(Array.isArray(configs) ? configs[0] : undefined, 'Gateway');
+}
+
+function textField(answer: unknown, name: string): string {
+  const value = isRecord(answer) ? answer[name] : undefined;
+  if (typeof value !== 'string') throw new EngineAway(`an answer without ${name}`);
+  return value;
+}
+
+function numberField(answer: unknown, name: string): number {
+  const value = isRecord(answer) ? answer[name] : undefined;
+  if (typeof value !== 'number') throw new EngineAway(`an answer without ${name}`);
+  return value;
+}

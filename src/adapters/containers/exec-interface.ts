@@ -1,0 +1,125 @@
+/**
+ * The simple interface (contracts.md#the-simple-interface): the container sleeps, and each call runs
+ * its script `/run.sh`. The call is in environment variables, which the engine gets as a list, so that
+ * no text of a transaction is ever part of a command.
+ */
+import type { ContractExecution, ContractOutcome } from '../../base/containers.ts';
+import type { Log } from '../../base/ports.ts';
+import type { ContainerInterface, ContainerSession } from './container-interface.ts';
+import type { Engine } from './engine.ts';
+import { brokenCall, execResult, wrongResult } from './exec-result.ts';
+import { EndlessOutput, type Output, readOutput } from './output-frames.ts';
+
+export interface ExecOptions {
+  /** Where containers find the reads of the node; undefined: they get no network. */
+  readonly rest: NodeAddress | undefined;
+}
+
+export interface NodeAddress {
+  /** Undefined: the address of this machine in the network of the container. */
+  readonly host: string | undefined;
+  readonly port: number;
+}
+
+export interface ExecDeps {
+  readonly engine: Engine;
+  readonly log: Log;
+}
+
+/** The kernel takes no longer string into the environment of a process. */
+const VARIABLE_BYTES_MAX = 131_071;
+const OUTPUT_BYTES_MAX = 1024 * 1024;
+/** A script that prints more than this is ended with its container. */
+const READ_BYTES_MAX = 16 * OUTPUT_BYTES_MAX;
+const LOGGED_CHARS_MAX = 2000;
+/** The engine could not run the file: it is not executable. */
+const NOT_EXECUTABLE = 126;
+const DIRECT = ['/run.sh'];
+const BY_SHELL = ['/bin/sh', '/run.sh'];
+
+export function execInterface(
+  { rest }: ExecOptions,
+  { engine, log }: ExecDeps,
+): ContainerInterface {
+  return {
+    needsNetwork: rest !== undefined,
+    async open({ gateway }) {
+      const host = rest?.host ?? gateway;
+      const env = rest === undefined || host === undefined ? {} : nodeVariables(host, rest.port);
+      return session(env, { engine, log });
+    },
+    close: async () => {},
+  };
+}
+
+function nodeVariables(host: string, port: number): Record<string, string> {
+  return { NODE: host, NODE_PORT: String(port), NODE_API: `http://${host}:${port}` };
+}
+
+function session(env: Record<string, string>, { engine, log }: ExecDeps): ContainerSession {
+  let container = '';
+  let command = DIRECT;
+
+  /** Runs a command and reads what it prints. */
+  async function execute(
+    used: readonly string[],
+    variables: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ exitCode: number; output: Output }> {
+    const execId = await engine.exec(container, { command: used, env: variables }, signal);
+    const pieces = await engine.startExec(execId, signal);
+    const output = await readOutput(pieces, OUTPUT_BYTES_MAX, READ_BYTES_MAX);
+    return { exitCode: await engine.exitCode(execId, signal), output };
+  }
+
+  return {
+    setup: { env, mounts: [] },
+    async ready(containerId) {
+      container = containerId;
+    },
+    async run(execution, signal) {
+      const variables = callVariables(execution);
+      if (variables === undefined) return TOO_LONG;
+      try {
+        let { exitCode, output } = await execute(command, variables, signal);
+        if (exitCode === NOT_EXECUTABLE && command === DIRECT) {
+          // The script has not run; or it ends with this code, which then says so again.
+          ({ exitCode, output } = await execute(BY_SHELL, variables, signal));
+          if (exitCode !== NOT_EXECUTABLE) command = BY_SHELL;
+        }
+        logErrors(output, execution, log);
+        return judged(exitCode, output);
+      } catch (cause) {
+        if (cause instanceof EndlessOutput) throw brokenCall('The contract prints without end');
+        throw cause;
+      }
+    },
+    // The owner waits for the end of the container itself.
+    ended: new Promise(() => {}),
+    close: async () => {},
+  };
+}
+
+const TOO_LONG = wrongResult('The transaction is too long for the environment of a process');
+
+function judged(exitCode: number, output: Output): ContractOutcome {
+  if (output.isCut) return wrongResult(`The contract printed more than ${OUTPUT_BYTES_MAX} bytes`);
+  return execResult(exitCode, output.stdout);
+}
+
+/** Undefined where the transaction does not fit. */
+function callVariables({ transaction, token }: ContractExecution): readonly string[] | undefined {
+  const variables = [
+    `COMMAND=${transaction.data.kind === 'create' ? 'CREATE' : 'CALL'}`,
+    `TX=${transaction.json()}`,
+    `API_TOKEN=${token}`,
+  ];
+  const fits = variables.every((text) => Buffer.byteLength(text) <= VARIABLE_BYTES_MAX);
+  return fits ? variables : undefined;
+}
+
+function logErrors({ stderr }: Output, { transaction }: ContractExecution, log: Log): void {
+  if (stderr.length === 0) return;
+  const text = Buffer.from(stderr).toString().slice(0, LOGGED_CHARS_MAX);
+  log.debug('contract.stderr', { contract: transaction.contractId, tx: transaction.id, text });
+}

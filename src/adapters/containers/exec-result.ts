@@ -1,0 +1,89 @@
+/**
+ * What a call of the simple interface means: the exit code of its script and the last line that it
+ * printed (contracts.md#the-simple-interface).
+ */
+import { decodeBase64 } from '../../base/base64.ts';
+import { concat } from '../../base/bytes.ts';
+import type { ContractFailure, ContractOutcome, DataEntry } from '../../base/containers.ts';
+import { parseExactly } from '../../base/json-exact.ts';
+import { isRecord } from './engine-client.ts';
+import { Failed } from './failures.ts';
+
+/** The script refuses the call, and its last line is the message. */
+const BUSINESS_ERROR = 3;
+/** Messages are cut to 1000 characters later; this leaves room for what is around them. */
+const SHOWN_CHARS_MAX = 900;
+const DEPTH_MAX = 2;
+const VALUES_MAX = 50_000;
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+
+export function execResult(exitCode: number, output: Uint8Array): ContractOutcome {
+  const stdout = new TextDecoder().decode(output);
+  if (exitCode === 0) return results(lastLine(stdout));
+  if (exitCode === BUSINESS_ERROR) {
+    return { kind: 'error', code: exitCode, message: shown(lastLine(stdout)) };
+  }
+  const message = `Contract process was failed with code '${exitCode}': ${shown(stdout.trim())}`;
+  return { kind: 'error', code: exitCode, message };
+}
+
+function lastLine(text: string): string {
+  const lines = text.split(/[\r\n]/).map((line) => line.trim());
+  return lines.findLast((line) => line !== '') ?? '';
+}
+
+function results(line: string): ContractOutcome {
+  if (line === '') return { kind: 'success', results: [] };
+  const quoted = `Can't parse and validate contract execution result '${shown(line)}'`;
+  let list: unknown;
+  try {
+    list = parseExactly(line, DEPTH_MAX, VALUES_MAX);
+  } catch {
+    return wrongResult(`${quoted} as JSON`);
+  }
+  const entries = Array.isArray(list) ? list.map(dataEntry) : [undefined];
+  return entries.every((entry) => entry !== undefined)
+    ? { kind: 'success', results: entries }
+    : wrongResult(`${quoted} as results array`);
+}
+
+function dataEntry(of: unknown): DataEntry | undefined {
+  if (!isRecord(of)) return undefined;
+  const { key, type, value } = of;
+  if (typeof key !== 'string') return undefined;
+  if (type === 'integer' && (typeof value === 'bigint' || Number.isSafeInteger(value))) {
+    const exact = BigInt(value as number | bigint);
+    return exact >= INT64_MIN && exact <= INT64_MAX ? { key, type, value: exact } : undefined;
+  }
+  if (type === 'boolean' && typeof value === 'boolean') return { key, type, value };
+  if (type === 'string' && typeof value === 'string') return { key, type, value };
+  const bytes = type === 'binary' && typeof value === 'string' ? decoded(value) : undefined;
+  return bytes && { key, type: 'binary', value: bytes };
+}
+
+const PREFIX = 'base64:';
+
+function decoded(text: string): Uint8Array | undefined {
+  if (!text.startsWith(PREFIX)) return undefined;
+  const pieces: Uint8Array[] = [];
+  const steps = decodeBase64(text.slice(PREFIX.length));
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value ? concat(...pieces) : undefined;
+    pieces.push(value);
+  }
+}
+
+const shown = (text: string): string => text.slice(0, SHOWN_CHARS_MAX);
+
+/** The contract did something that is neither a result nor a refusal. */
+export const wrongResult = (message: string): ContractFailure => ({
+  kind: 'failure',
+  message,
+  recoverable: false,
+  system: false,
+});
+
+/** The same, for what leaves its container in a state in which no other call should run. */
+export const brokenCall = (message: string): Failed => new Failed(wrongResult(message));

@@ -1,0 +1,139 @@
+/** The port `Containers` on a real engine, and calls for it, for tests. */
+import { createHash } from 'node:crypto';
+import type { Test } from 'tap';
+import {
+  type ContainersDeps,
+  type ContainersOptions,
+  openContainers,
+} from '../../../src/adapters/containers/containers.ts';
+import { systemClock, systemRandom } from '../../../src/adapters/system.ts';
+import type {
+  Containers,
+  ContractExecution,
+  ContractImage,
+  ContractOutcome,
+  ContractReads,
+  Readiness,
+} from '../../../src/base/containers.ts';
+import type { Engine } from '../../containers/engine.ts';
+import { type MemoryLog, memoryLog } from '../../node/memory-ports.ts';
+
+let nodes = 0;
+
+export interface Opened {
+  readonly containers: Containers;
+  readonly log: MemoryLog;
+  /** Label of what belongs to this node, as the engine filters by it. */
+  readonly label: string;
+  readonly nodeName: string;
+}
+
+export async function opened(
+  scope: Test,
+  engine: Pick<Engine, 'host'>,
+  changes: Partial<ContainersOptions> = {},
+  deps: Partial<ContainersDeps> = {},
+): Promise<Opened> {
+  const log = memoryLog();
+  const nodeName = changes.nodeName ?? `test ${process.pid} ${nodes++}`;
+  const options = { ...DEFAULTS, engine: { host: engine.host }, nodeName, ...changes };
+  const openGrpc = () => Promise.reject(new Error('there is no gRPC here'));
+  const containers = await openContainers(options, { ...PORTS, log, openGrpc, ...deps });
+  scope.teardown(() => containers.close());
+  return { containers, log, label: labelOf(nodeName), nodeName };
+}
+
+const PORTS = { clock: systemClock(undefined), random: systemRandom };
+
+export const DEFAULTS: Omit<ContainersOptions, 'engine' | 'nodeName'> = {
+  perContainerMax: 1,
+  removeAfterMs: 600_000,
+  removeOnFail: true,
+  reuse: true,
+  checkRegistryAuth: false,
+  protocolByCreateVersion: new Map([
+    [1, 'exec'],
+    [2, 'grpc'],
+  ]),
+  rest: undefined,
+  pull: 'never',
+  registries: [],
+  defaultRegistryDomain: undefined,
+  limits: { memoryMb: 64, memorySwapMb: 0, cpus: 1, pids: 32 },
+  startupMs: 20_000,
+  executionMs: 5000,
+  allowNetAccess: false,
+};
+
+export const labelOf = (nodeName: string): string =>
+  `platform-node.node=${createHash('sha256').update(nodeName).digest('hex').slice(0, 16)}`;
+
+/** Asks until the answer is another one than `starting`. */
+export async function prepared(
+  containers: Containers,
+  image: ContractImage,
+  createVersion = 1,
+): Promise<Readiness> {
+  for (const ends = performance.now() + 60_000; performance.now() < ends; ) {
+    const answer = containers.prepare(image, createVersion);
+    if (answer.kind !== 'starting') return answer;
+    await pause(10);
+  }
+  throw new Error('the container does not start');
+}
+
+/** Runs one call in a container that is made ready first. */
+export async function called(
+  containers: Containers,
+  image: ContractImage,
+  changes: CallChanges = {},
+): Promise<ContractOutcome> {
+  const readiness = await prepared(containers, image, changes.createVersion);
+  if (readiness.kind === 'failure') return readiness;
+  return containers.run(executionOf(image, changes));
+}
+
+export interface CallChanges {
+  readonly createVersion?: number;
+  readonly json?: string;
+  readonly contractId?: string;
+  readonly token?: string;
+  readonly kind?: 'create' | 'call';
+  readonly signal?: AbortSignal;
+}
+
+export function executionOf(image: ContractImage, changes: CallChanges = {}): ContractExecution {
+  const { createVersion = 1, json = '{"type":104}', contractId = 'contract' } = changes;
+  const { token = 'token', signal, kind = 'call' } = changes;
+  return {
+    image,
+    createVersion,
+    token,
+    signal,
+    reads: NO_READS,
+    block: { height: 2, timestamp: 1, minerAddress: 'miner', reference: 'parent' },
+    transaction: {
+      ...{ id: 'tx', sender: 'sender', senderPublicKey: 'key', contractId, params: [], fee: 0n },
+      ...{ feeAssetId: undefined, version: 1, proofs: new Uint8Array(), timestamp: 1 },
+      json: () => json,
+      data:
+        kind === 'call'
+          ? { kind, contractVersion: 1 }
+          : { kind, ...image, contractName: 'a contract' },
+    },
+  };
+}
+
+/** The simple interface reads over REST, which another part of the node serves. */
+const NO_READS = {} as ContractReads;
+
+export const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms));
+
+export async function until(holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
+  for (const ends = performance.now() + ms; performance.now() < ends; ) {
+    if (await holds()) return;
+    await pause(20);
+  }
+  throw new Error('it did not come true');
+}
