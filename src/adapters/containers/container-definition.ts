@@ -41,13 +41,15 @@ export function containerDefinition(of: ContainerDefinition): Readonly<Record<st
   if (image.volumes.length > VOLUMES_MAX) {
     throw new Failed(lasting(`The image declares more than ${VOLUMES_MAX} volumes`));
   }
+  // The user of an image may be root by name or number, with or without a group.
+  const isRoot = /^(?:root|0+)?(?::.*)?$/.test(image.user);
+  const user = isRoot ? UNPRIVILEGED : image.user;
   return {
     // Never a name: it may mean another image by now.
     Image: `sha256:${image.id}`,
     Env: Object.entries(setup.env).map(([name, value]) => `${name}=${value}`),
     Labels: labels,
-    // The user of an image may be root by name or number, with or without a group.
-    ...(/^(?:root|0+)?(?::.*)?$/.test(image.user) ? { User: UNPRIVILEGED } : {}),
+    User: user,
     Healthcheck: { Test: ['NONE'] },
     StopTimeout: 1,
     HostConfig: {
@@ -60,7 +62,7 @@ export function containerDefinition(of: ContainerDefinition): Readonly<Record<st
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
       NetworkMode: network ?? 'none',
-      Tmpfs: { '/tmp': `rw,noexec,nosuid,size=${SCRATCH_BYTES}` },
+      Tmpfs: { '/tmp': `rw,noexec,nosuid,size=${SCRATCH_BYTES}${ownerOf(user)}` },
       ShmSize: SCRATCH_BYTES,
       Ulimits: [{ Name: 'nofile', Soft: OPEN_FILES_MAX, Hard: OPEN_FILES_MAX }],
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
@@ -76,6 +78,12 @@ const bind = ({ source, target }: ContainerSetup['mounts'][number]) => ({
   Target: target,
   ReadOnly: true,
 });
+
+/** The folder gets the mode that it has in the image, so it must belong to the user to be of use. */
+function ownerOf(user: string): string {
+  const [, uid, gid] = /^(\d+)(?::(\d+))?$/.exec(user) ?? [];
+  return (uid === undefined ? '' : `,uid=${uid}`) + (gid === undefined ? '' : `,gid=${gid}`);
+}
 
 /** A volume of the image would be a folder on the disk of the machine, without a limit. */
 const scratch = (target: string) => ({

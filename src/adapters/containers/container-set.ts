@@ -66,6 +66,8 @@ interface Place {
   usedAt: number;
   start: AbortController | undefined;
   container: Container | undefined;
+  /** True once a call has ended well in the container. */
+  hasServed: boolean;
   failure: ContractFailure | undefined;
   pauseMs: number;
   notBefore: number;
@@ -102,7 +104,7 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
     const place: Place = {
       ...{ key, image, createVersion, slots: createSlots(options.perContainerMax) },
       ...{ running: 0, usedAt: clock.monotonic(), notBefore: 0, pauseMs: PAUSE_MS_MIN },
-      ...{ start: undefined, container: undefined, failure: undefined },
+      ...{ start: undefined, container: undefined, failure: undefined, hasServed: false },
     };
     places.set(key, place);
     return place;
@@ -140,10 +142,12 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
       const container = await startContainer(plan, options, { engine, clock, log }, start.signal);
       log.info('container.started', { image: place.image.image, protocol: chosen.protocol, name });
       place.container = container;
+      place.hasServed = false;
       place.usedAt = clock.monotonic();
-      void container.ended.then(() => {
+      void container.ended.then((why) => {
         if (place.container !== container) return;
         postpone(place);
+        if (!place.hasServed && place.running === 0) place.failure = passing(why);
         discard(place);
       });
     } catch (cause) {
@@ -232,6 +236,7 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
     if (container === undefined) return NOT_READY;
     try {
       const outcome = await container.run(execution);
+      place.hasServed = true;
       place.pauseMs = PAUSE_MS_MIN;
       return outcome;
     } catch (cause) {

@@ -43,8 +43,8 @@ export interface ContainerPlan {
 
 export interface Container {
   readonly name: string;
-  /** Resolves when it can run no more calls. */
-  readonly ended: Promise<void>;
+  /** Resolves when it can run no more calls, with the reason as a text for users. */
+  readonly ended: Promise<string>;
   /** A failure that rejects with Failed leaves the container unfit for other calls. */
   run(execution: ContractExecution): Promise<ContractOutcome>;
   /** Ends it and keeps it for a look at its output. */
@@ -128,7 +128,7 @@ function running(of: Running): Container {
   const shortId = id.slice(0, ID_CHARS);
   return {
     name: plan.name,
-    ended: ended.then(() => undefined),
+    ended: ended.then((end) => `Container '${shortId}' ${endText(end)}`),
     async run(execution) {
       const limit = new AbortController();
       const signals = [limit.signal, ending.signal];

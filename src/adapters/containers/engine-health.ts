@@ -12,6 +12,7 @@ export interface EngineHealth {
 }
 
 const LOOK_MS = 5000;
+const LOOK_AWAY_MS = 1000;
 
 export function watchEngine(
   host: string,
@@ -40,7 +41,8 @@ export function watchEngine(
       problem = `the container engine at ${host} does not answer: ${reasonOf(cause)}`;
     }
     isLooking = false;
-    if (!isClosed) cancel = clock.after(LOOK_MS, () => void look());
+    const pauseMs = problem === undefined ? LOOK_MS : LOOK_AWAY_MS;
+    if (!isClosed) cancel = clock.after(pauseMs, () => void look());
   }
 
   return {

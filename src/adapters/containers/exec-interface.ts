@@ -8,6 +8,7 @@ import type { Log } from '../../base/ports.ts';
 import type { ContainerInterface, ContainerSession } from './container-interface.ts';
 import type { Engine } from './engine.ts';
 import { brokenCall, execResult, wrongResult } from './exec-result.ts';
+import { Failed, lasting } from './failures.ts';
 import { EndlessOutput, type Output, readOutput } from './output-frames.ts';
 
 export interface ExecOptions {
@@ -32,10 +33,14 @@ const OUTPUT_BYTES_MAX = 1024 * 1024;
 /** A script that prints more than this is ended with its container. */
 const READ_BYTES_MAX = 16 * OUTPUT_BYTES_MAX;
 const LOGGED_CHARS_MAX = 2000;
-/** The engine could not run the file: it is not executable. */
-const NOT_EXECUTABLE = 126;
-const DIRECT = ['/run.sh'];
-const BY_SHELL = ['/bin/sh', '/run.sh'];
+const SHELL = '/bin/sh';
+const SCRIPT = '/run.sh';
+/** Asks how the script can be run; the exit code is the answer. */
+const QUESTION = [SHELL, '-c', `[ -x ${SCRIPT} ] && exit 0; [ -f ${SCRIPT} ] && exit 10; exit 11`];
+const NOT_EXECUTABLE = 10;
+const NO_SCRIPT = 11;
+/** The engine found no such program in the container, or may not run it. */
+const NO_SHELL = [126, 127];
 
 export function execInterface(
   { rest }: ExecOptions,
@@ -58,7 +63,7 @@ function nodeVariables(host: string, port: number): Record<string, string> {
 
 function session(env: Record<string, string>, { engine, log }: ExecDeps): ContainerSession {
   let container = '';
-  let command = DIRECT;
+  let command = [SCRIPT];
 
   /** Runs a command and reads what it prints. */
   async function execute(
@@ -74,19 +79,18 @@ function session(env: Record<string, string>, { engine, log }: ExecDeps): Contai
 
   return {
     setup: { env, mounts: [] },
-    async ready(containerId) {
+    async ready(containerId, signal) {
       container = containerId;
+      const { exitCode } = await execute(QUESTION, [], signal);
+      if (NO_SHELL.includes(exitCode)) throw new Failed(lasting(`The image has no ${SHELL}`));
+      if (exitCode === NO_SCRIPT) throw new Failed(lasting(`The image has no ${SCRIPT}`));
+      if (exitCode === NOT_EXECUTABLE) command = [SHELL, SCRIPT];
     },
     async run(execution, signal) {
       const variables = callVariables(execution);
       if (variables === undefined) return TOO_LONG;
       try {
-        let { exitCode, output } = await execute(command, variables, signal);
-        if (exitCode === NOT_EXECUTABLE && command === DIRECT) {
-          // The script has not run; or it ends with this code, which then says so again.
-          ({ exitCode, output } = await execute(BY_SHELL, variables, signal));
-          if (exitCode !== NOT_EXECUTABLE) command = BY_SHELL;
-        }
+        const { exitCode, output } = await execute(command, variables, signal);
         logErrors(output, execution, log);
         return judged(exitCode, output);
       } catch (cause) {
