@@ -18,12 +18,13 @@ type Hashes = Pick<CryptoFamily, 'secureHash'>;
 export type Guard = (request: HttpRequest) => ApiError | undefined;
 
 /**
- * The guard of each access level; undefined where every request passes. Throws Base58Error where a
- * configured hash is not Base58.
+ * The guard of each access level; undefined where every request passes. Without `contractToken` no
+ * token is valid. Throws Base58Error where a configured hash is not Base58.
  */
 export function createGuards(
   settings: ApiSettings,
   hashes: Hashes,
+  contractToken: Guard = () => apiError('ContractTokenMissing'),
 ): (access: Access) => Guard | undefined {
   const api = decoded(settings.apiKeyHash);
   const privacy = decoded(settings.privacyApiKeyHash);
@@ -43,6 +44,7 @@ export function createGuards(
     anyKey: key([privacy, api], noPrivacyKey),
     loopbackOrApiKey: (request) => (isLocal(request) ? undefined : apiKey(request)),
     cryptoKey: settings.cryptoApiKey ? apiKey : undefined,
+    contractToken,
   };
   return (access) => guards[access];
 }

@@ -32,6 +32,7 @@ const KEYED: Readonly<Record<AnyRoute['access'], string>> = {
   anyKey: 'Needs the API key or the privacy API key.',
   loopbackOrApiKey: 'Needs the API key unless the call comes from the same machine.',
   cryptoKey: 'Needs the API key if `rest-api.crypto-api-key` is on.',
+  contractToken: 'Needs the token of a running contract.',
 };
 
 const GROUPS: Readonly<Record<string, string>> = {

@@ -25,7 +25,9 @@ export type Access =
   | 'anyKey'
   | 'loopbackOrApiKey'
   /** The API key where `rest-api.crypto-api-key` requires it. */
-  | 'cryptoKey';
+  | 'cryptoKey'
+  /** The token of a running contract; only on the listener for contracts. */
+  | 'contractToken';
 
 export type Group =
   | 'transactions'

@@ -23,8 +23,12 @@ import type { Services } from './services.ts';
 const KEPT = ['accept'] as const;
 
 /** Every path of every route, with and without a trailing slash. */
-export function mount(routes: readonly AnyRoute[], services: Services): HttpRoute[] {
-  const guards = createGuards(services.settings, services.family);
+export function mount(
+  routes: readonly AnyRoute[],
+  services: Services,
+  contractToken?: Guard,
+): HttpRoute[] {
+  const guards = createGuards(services.settings, services.family, contractToken);
   const long = { ...createLongAnswers(services), ...createLongBodies(services.clock) };
   const mounted = new Map<string, HttpRoute>();
   const add = (route: AnyRoute, path: string, pattern: string, guard: Guard | undefined): void => {

@@ -2,10 +2,12 @@
  * docs/limits.md: the budgets of requests, printed from the declarations that the server enforces.
  */
 
+import { internalRoutes } from '../api/internal-contracts.ts';
 import { limits } from '../api/limits.ts';
 import { budgetOf, mayWait } from '../api/route-budget.ts';
 import { routes } from '../api/routes/index.ts';
 import { KIB, MIB, type PeerBudget } from '../base/budget.ts';
+import { apiError } from '../base/errors.ts';
 import { DEPTH_MAX } from '../base/json.ts';
 import { contractBudgets } from '../contracts/statuses/status-messages.ts';
 import { networkBudgets } from '../network/messages/message-budgets.ts';
@@ -42,8 +44,12 @@ function messageRow([protocol, budget]: [string, PeerBudget]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
+const noExecution = (): never => {
+  throw apiError('ContractTokenMissing');
+};
+
 export function limitsPage(): string {
-  const rows = routes.map((route) => {
+  const rows = [...routes, ...internalRoutes(noExecution)].map((route) => {
     const { bytesIn, elements, rows, bytesOut, inTurns } = budgetOf(route);
     const cells = [
       `\`${route.method} ${route.path}\``,

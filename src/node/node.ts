@@ -16,13 +16,16 @@ import type { Block } from '../block/block.ts';
 import { auditChain } from '../chain/audit.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { watchFeatures } from '../chain/feature-watch.ts';
+import { createExecutions } from '../contracts/executions.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
+import { sha256 } from '../crypto/sha256.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Miner } from '../miner/miner.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
 import { transactionSchemas } from '../tx/json/transaction-schemas.ts';
 import { apiServices, type NodeParts } from './api-services.ts';
 import type { Config } from './config/settings.ts';
+import { listenContracts } from './listen-contracts.ts';
 import { listenRest } from './listen-rest.ts';
 import { measuredRoutes, readOnDemand, watchChain, watchNetwork, watchPrivacy } from './measure.ts';
 import { measuredNetwork } from './measure-network.ts';
@@ -46,6 +49,8 @@ export interface Node {
   readonly statuses: Statuses;
   /** Undefined with rest-api.enable = no. */
   readonly rest: HttpServer | undefined;
+  /** Where running contracts read; undefined where that is switched off. */
+  readonly contractRest: HttpServer | undefined;
   stop(): Promise<void>;
 }
 
@@ -123,6 +128,11 @@ async function startNode(
   await peering.start();
   // Clients are served before the missing items have been fetched.
   void privacy?.start();
+  const executions = createExecutions(config.dockerEngine.contractAuthExpiresIn.ms, {
+    clock,
+    random: ports.random,
+    hash: sha256,
+  });
   const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner });
 
   const parts = { ...opened, pool, problem, feeOf, owner, identity, privacy, statuses, peering };
@@ -134,9 +144,21 @@ async function startNode(
   const served = measured === undefined ? routes : measuredRoutes(routes, measured);
   const rest = await listenRest(config.restApi, ports.http, served);
   if (rest !== undefined) started.add('REST interface', () => rest.close());
+  const contractRest = await listenContracts(config, ports.http, services, executions);
+  if (contractRest !== undefined) {
+    started.add('interface for contracts', () => contractRest.close());
+  }
   started.add('miner', miner.stop);
   miner.start();
-  return { blockchain, pool, services, statuses, rest, stop: () => started.dispose() };
+  return {
+    blockchain,
+    pool,
+    services,
+    statuses,
+    rest,
+    contractRest,
+    stop: () => started.dispose(),
+  };
 }
 
 function startAudit(

@@ -188,7 +188,6 @@ export const dockerEngine = {
     listener,
     'off',
     'Listener of /internal/contracts, which running contracts read: off or host:port.',
-    IGNORED,
   ),
   'contract-execution-messages-cache': {
     'max-size': setting(COUNT, 100000, 'Status records remembered.'),

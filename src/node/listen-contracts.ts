@@ -1,0 +1,36 @@
+/** The listener on which running contracts read the state (docker-engine.rest-listen). */
+import { createInternalApi } from '../api/internal-contracts.ts';
+import type { Services } from '../api/services.ts';
+import type { Http, HttpServer } from '../base/http.ts';
+import { StartError } from '../base/start-error.ts';
+import type { Executions } from '../contracts/executions.ts';
+import type { Config } from './config/settings.ts';
+
+const CONNECTIONS_MAX = 256;
+const IN_FLIGHT_MAX = 64;
+
+/** Undefined where it is switched off, or no contracts are executed; rejects with StartError. */
+export async function listenContracts(
+  { dockerEngine }: Config,
+  http: Http,
+  services: Services,
+  executions: Pick<Executions, 'find'>,
+): Promise<HttpServer | undefined> {
+  const { enable, restListen } = dockerEngine;
+  if (!enable || restListen === 'off') return undefined;
+  const { host, port } = restListen;
+  try {
+    return await http.listen(createInternalApi(services, executions), {
+      host,
+      port,
+      cors: false,
+      maxConnections: CONNECTIONS_MAX,
+      maxInFlight: IN_FLIGHT_MAX,
+    });
+  } catch (cause) {
+    const { cause: reason = cause } = cause as Error;
+    const part = `interface for contracts on ${host}:${port}`;
+    const remedy = 'stop that process or choose another address or port';
+    throw new StartError(part, 'docker-engine.rest-listen', reason, remedy);
+  }
+}

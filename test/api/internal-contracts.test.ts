@@ -1,0 +1,166 @@
+// The interface for running contracts: tokens, what is served there and from which state.
+import t from 'tap';
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { createInternalApi } from '../../src/api/internal-contracts.ts';
+import { base58 } from '../../src/base/base58.ts';
+import { parse } from '../../src/base/json.ts';
+import { createExecutions, type RunningExecution } from '../../src/contracts/executions.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
+import { putContract, putContractEntry } from '../../src/ledger/contracts.ts';
+import { createOverlay } from '../../src/ledger/overlay.ts';
+import type { Scope } from '../e2e/process.ts';
+import { wholeNode } from '../node/in-process.ts';
+import { exchangeJson, type JsonAnswer } from './fixtures/exchange-json.ts';
+
+const ID = new Uint8Array(32).fill(1);
+const OTHER = new Uint8Array(32).fill(2);
+const [id, other] = [ID, OTHER].map((bytes) => base58.encode(bytes)) as [string, string];
+const LIFETIME_MS = 60_000;
+
+interface Served {
+  readonly token: string;
+  readonly execution: RunningExecution;
+  readonly executions: ReturnType<typeof createExecutions>;
+  pass(ms: number): Promise<void>;
+  get(path: string, token?: string): Promise<JsonAnswer>;
+  post(path: string, body: unknown, token?: string): Promise<JsonAnswer>;
+}
+
+async function served(t: Scope): Promise<Served> {
+  const { node, clock, accounts } = await wholeNode(t, { set: ['miner.enable=no'] });
+  const [{ publicKey: creator }] = accounts;
+  const view = createOverlay(node.blockchain.view);
+  for (const contract of [ID, OTHER]) {
+    const record = { creator, image: 'image', imageHash: 'ab'.repeat(32), version: 1 };
+    putContract(view, contract, { ...record, active: true });
+  }
+  for (const key of ['a', 'aa', 'b/c', 'sum']) {
+    putContractEntry(view, ID, key, { type: 'integer', value: 2n ** 60n });
+  }
+  const executions = createExecutions(LIFETIME_MS, {
+    clock,
+    random: { bytes: (count) => crypto.getRandomValues(new Uint8Array(count)) },
+    hash: sha256,
+  });
+  const execution = {
+    ...{ txId: ID, contractId: ID, height: 2, view },
+    executedFor: () => undefined,
+  } as Partial<RunningExecution> as RunningExecution;
+  const server = await hyperExpress.listen(createInternalApi(node.services, executions), {
+    host: '127.0.0.1',
+    port: 0,
+    cors: false,
+  });
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${server.port}`;
+  const token = executions.begin(execution);
+  const headers = (of: string): Record<string, string> =>
+    of === '' ? {} : { 'X-Contract-Api-Token': of };
+  return {
+    token,
+    execution,
+    executions,
+    pass: (ms) => clock.advance(ms),
+    get: (path, of = token) => exchangeJson('GET', url + path, headers(of)),
+    post: (path, body, of = token) =>
+      exchangeJson('POST', url + path, headers(of), JSON.stringify(body)),
+  };
+}
+
+t.test('a contract reads the state of its execution', async (t) => {
+  const { get, post } = await served(t);
+  const value = 2n ** 60n;
+  for (const path of ['/internal/contracts', '/internal/contracts/']) {
+    const { status, body } = await get(path);
+    t.equal(status, 200);
+    t.match(body, [{ contractId: id, version: 1, active: true }, { contractId: other }]);
+  }
+  t.match((await get(`/internal/contracts/${id}`)).body, [
+    { key: 'a', type: 'integer', value },
+    { key: 'aa' },
+    { key: 'b/c' },
+    { key: 'sum' },
+  ]);
+  t.match((await get(`/internal/contracts/${id}?offset=1&limit=1`)).body, [{ key: 'aa' }]);
+  const matching = await get(`/internal/contracts/${id}?matches=${encodeURIComponent('^(a|sum)')}`);
+  t.match(matching.body, [{ key: 'a' }, { key: 'sum' }]);
+  t.equal((parse(matching.text) as unknown[]).length, 2, 'the whole key must match');
+  t.match((await get(`/internal/contracts/${id}/sum`)).body, { key: 'sum', value });
+  t.match((await get(`/internal/contracts/${id}/b%2Fc`)).body, { key: 'b/c' });
+  t.match((await post('/internal/contracts', { contracts: [id, other] })).body, {
+    [id]: [{ key: 'a' }, { key: 'aa' }, { key: 'b/c' }, { key: 'sum' }],
+    [other]: [],
+  });
+});
+
+t.test('refusals are those of the routes for clients', async (t) => {
+  const { get, post } = await served(t);
+  const missing = base58.encode(new Uint8Array(32).fill(3));
+  t.match(await get(`/internal/contracts/${missing}`), {
+    status: 404,
+    body: { error: 600, message: `Contract '${missing}' is not found` },
+  });
+  t.match(await get(`/internal/contracts/${id}/none`), {
+    status: 404,
+    body: { error: 304, message: 'no data for this key: none' },
+  });
+  t.match(await get(`/internal/contracts/${id}?matches=(`), { status: 400, body: { error: 629 } });
+  const costly = encodeURIComponent('(a{1000}){1000}');
+  t.match(await get(`/internal/contracts/${id}?matches=${costly}`), { body: { error: 629 } });
+  t.match(await get(`/internal/contracts/${id}?limit=x`), { status: 400, body: { error: 199 } });
+  t.match(await post('/internal/contracts', { contracts: Array(101).fill(id) }), {
+    status: 400,
+    body: { error: 10 },
+  });
+  t.match(await get(`/internal/contracts/executed-tx-for/${id}`), {
+    status: 404,
+    body: { error: 601 },
+  });
+});
+
+t.test('scenario 86: forged, expired, finished and foreign tokens, and other paths', async (t) => {
+  const { get, post, token, execution, executions, pass } = await served(t);
+  const path = `/internal/contracts/${id}/sum`;
+  t.match(await get(path, ''), {
+    status: 401,
+    body: { error: 618, message: 'Authorization error. Missing authorization metadata' },
+  });
+  const refused = {
+    status: 401,
+    body: { error: 622, message: 'Authorization error. Invalid token' },
+  };
+  for (const wrong of ['x', 'A'.repeat(43), `${token}x`, token.slice(1), token.toLowerCase()]) {
+    t.match(await get(path, wrong), refused, 'a forged one');
+  }
+  t.match(await post('/internal/contracts', { contracts: [id] }, 'x'), refused);
+  const elsewhere = createExecutions(LIFETIME_MS, {
+    clock: { monotonic: () => 0 },
+    random: { bytes: (count) => new Uint8Array(count).fill(1) },
+    hash: sha256,
+  }).begin(execution);
+  t.match(await get(path, elsewhere), refused, 'one of another node');
+
+  for (const outside of [
+    '/',
+    '/contracts',
+    `/contracts/${id}`,
+    '/internal',
+    '/internal/other',
+    '/internal/contracts/../../node/status',
+    '/node/status',
+    '/blocks/height',
+    '/api-docs/swagger.json',
+    '/explorer',
+    `/internal/contracts/info/${id}/x`,
+  ]) {
+    t.equal((await get(outside)).status, 404, outside);
+  }
+  t.equal((await post('/transactions/broadcast', {})).status, 404);
+
+  const second = executions.begin({ ...execution, height: 9 });
+  executions.end(second);
+  t.match(await get(path, second), refused, 'one whose execution has ended');
+  t.equal((await get(path)).status, 200);
+  await pass(LIFETIME_MS);
+  t.match(await get(path), refused, 'one whose time is over');
+});
