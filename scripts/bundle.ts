@@ -1,7 +1,7 @@
-// Completes dist/ after the compiler: files that are not TypeScript, such as pages and schemas, and
-// hyper-express, our uWebSockets.js and their dependencies. hyper-express depends on a git
-// repository, which the `overrides` of package.json replace in the checkout only. So the published
-// package must not depend on it, and contains it in dist/node_modules.
+// Completes dist/ after the compiler: files that are not TypeScript, such as pages and schemas, the
+// examples, and hyper-express, our uWebSockets.js and their dependencies. hyper-express depends on a
+// git repository, which the `overrides` of package.json replace in the checkout only. So the
+// published package must not depend on it, and contains it in dist/node_modules.
 import { cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -15,6 +15,9 @@ cpSync('src', 'dist/src', {
   recursive: true,
   filter: (path) => statSync(path).isDirectory() || !path.endsWith('.ts'),
 });
+
+// Templates of `contract init`, where they are from the sources, too.
+cpSync('examples', 'dist/examples', { recursive: true });
 
 rmSync(target, { recursive: true, force: true });
 for (let name = left.pop(); name !== undefined; name = left.pop()) {

@@ -7,6 +7,10 @@ export const EXIT = {
   failure: 1,
   /** Wrong usage of the command line. */
   usage: 2,
+  /** A contract refused the transaction. */
+  refusedByContract: 3,
+  /** A contract could not be executed. */
+  notExecuted: 4,
   /** A feature that this node does not implement is active in the network. */
   unsupportedFeature: 38,
   /** A password is needed and there is no console to ask for it. */

@@ -95,6 +95,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./commands/policy.ts'),
   },
   {
+    name: 'contract',
+    summary: 'make, call and inspect contracts in containers',
+    load: () => import('./commands/contract.ts'),
+  },
+  {
     name: 'crypto',
     summary: 'encrypt and decrypt texts between accounts',
     load: () => import('./commands/crypto.ts'),
@@ -123,9 +128,9 @@ export const verbs: readonly Verb[] = [
 
 const FOOTER = `
 Answers go to stdout as JSON, messages to stderr. A file argument of '-' is stdin.
-Exit codes: 0 done, 1 failed, 2 wrong usage, 38 unsupported feature activated,
-            61 password needed but no console, 70 failed assertion, 75 data directory in use,
-            130 chain import interrupted.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by a contract, 4 contract not executed,
+            38 unsupported feature activated, 61 password needed but no console,
+            70 failed assertion, 75 data directory in use, 130 chain import interrupted.
 Environment: PLATFORM_NODE_OWNER_PASSWORD[_EMPTY], NODE_<SETTING>, LOG_LEVEL, NO_COLOR.`;
 
 /**

@@ -68,6 +68,9 @@ t.test('the packed package', { skip }, async (t) => {
     t.ok(existsSync(join(place, 'node_modules/platform-node', name)), name);
   }
 
+  const project = join(temporary, 'points');
+  t.match(await json('contract', 'init', project), { name: 'points', folder: project });
+
   const dev = ['dev', '--rest-port', '0', '--round', '1s', '--json'];
   const node = spawn(command, dev, { cwd: '/', env });
   t.teardown(() => node.kill('SIGKILL'));

@@ -36,7 +36,7 @@ t.test('help and version', async (t) => {
   for (const verb of ['start', 'keystore', 'genesis', 'config', 'api-key', 'tx', 'doctor']) {
     t.match(none.stdout, new RegExp(`^  ${verb} `, 'm'));
   }
-  t.match(none.stdout, /Exit codes: 0 done, 1 failed, 2 wrong usage, 38 /);
+  t.match(none.stdout, /Exit codes: 0 done, 1 failed, 2 wrong usage, 3 /);
   t.match((await run(['tx', 'encode', '--help'])).stdout, /--chain-id/);
   t.match((await run(['help', 'keystore'])).stdout, /generate/);
   t.equal((await run(['--version'])).stdout, `platform-node v${packageJson.version}\n`);

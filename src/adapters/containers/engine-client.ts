@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import type { Clock } from '../../base/ports.ts';
 
@@ -42,6 +43,8 @@ export interface EngineCall {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as it is, where there is no `body`; its type is in the headers. */
+  readonly content?: AsyncIterable<Uint8Array>;
   /** For the whole answer of `ask`, and for the beginning of one of `open`. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -74,7 +77,7 @@ export function engineClient(address: EngineAddress, clock: Pick<Clock, 'after'>
 
   /** Runs the call under its limits; `read` reads the body. */
   async function limited<T>(call: EngineCall, read: (answer: Answer) => Promise<T>): Promise<T> {
-    const { method, query = {}, headers = {}, body, timeoutMs, signal } = call;
+    const { method, query = {}, headers = {}, body, content, timeoutMs, signal } = call;
     const path = call.unversioned === true ? call.path : prefix + call.path;
     signal?.throwIfAborted();
     const limit = new AbortController();
@@ -87,7 +90,7 @@ export function engineClient(address: EngineAddress, clock: Pick<Clock, 'after'>
         method,
         path: `${path}${search === '' ? '' : `?${search}`}`,
         headers: { ...headers, ...(body === undefined ? {} : { 'content-type': JSON_TYPE }) },
-        body: body === undefined ? null : JSON.stringify(body),
+        body: body === undefined ? streamOf(content) : JSON.stringify(body),
         signal: signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]),
       });
       if (answer.statusCode >= 400) throw await refusal(answer);
@@ -108,6 +111,9 @@ export function engineClient(address: EngineAddress, clock: Pick<Clock, 'after'>
     close: () => pool.destroy(),
   };
 }
+
+const streamOf = (content: AsyncIterable<Uint8Array> | undefined): Readable | null =>
+  content === undefined ? null : Readable.from(content, { objectMode: false });
 
 const JSON_TYPE = 'application/json';
 

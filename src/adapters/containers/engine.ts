@@ -18,6 +18,7 @@ export interface ImageInfo {
   readonly labels: Readonly<Record<string, string>>;
   /** Paths that the image declares as volumes. */
   readonly volumes: readonly string[];
+  readonly bytes: number;
 }
 
 export interface ContainerEnd {
@@ -34,6 +35,9 @@ export interface Engine {
   image(name: string): Promise<ImageInfo | undefined>;
   /** Progress of the pull as JSON lines. */
   pull(name: ImageToPull, auth: string | undefined, signal: AbortSignal): Pieces;
+  /** Builds an image from a tar archive with a Dockerfile. Progress as JSON lines. */
+  build(archive: AsyncIterable<Uint8Array>, signal: AbortSignal): Pieces;
+  tag(imageId: string, name: string, tag: string): Promise<void>;
   login(registry: RegistryLogin): Promise<void>;
   create(name: string, definition: unknown, signal: AbortSignal): Promise<string>;
   start(id: string, signal: AbortSignal): Promise<void>;
@@ -86,6 +90,8 @@ const CALL_MS = 15_000;
 const SLOW_MS = 60_000;
 /** A pull begins with an answer of the registry. */
 const PULL_MS = 60_000;
+/** The engine may answer only when it has read the whole archive. */
+const BUILD_MS = 600_000;
 /** A container is waited for as long as it runs. */
 const FOREVER_MS = 2 ** 31 - 1;
 const EXIT_WAIT_MS = 10;
@@ -138,6 +144,19 @@ export function createEngine(address: EngineAddress, clock: Pick<Clock, 'after'>
         timeoutMs: PULL_MS,
         signal,
       }),
+    build: (archive, signal) =>
+      client.open({
+        method: 'POST',
+        path: '/build',
+        query: { rm: '1', forcerm: '1' },
+        headers: { 'content-type': 'application/x-tar' },
+        content: archive,
+        timeoutMs: BUILD_MS,
+        signal,
+      }),
+    async tag(imageId, name, tag) {
+      await post(`/images/${imageId}/tag`, undefined, { query: { repo: name, tag } });
+    },
     async login({ domain, username, password }) {
       await post('/auth', { serveraddress: domain, username, password }, { timeoutMs: PULL_MS });
     },
@@ -255,6 +274,7 @@ function imageInfo(answer: unknown): ImageInfo {
     names: [...list('RepoTags'), ...list('RepoDigests')],
     user: typeof config['User'] === 'string' ? config['User'] : '',
     labels: Object.fromEntries(labels.map(([name, value]) => [name, String(value)])),
+    bytes: numberField(answer, 'Size'),
     volumes: isRecord(config['Volumes']) ? Object.keys(config['Volumes']) : [],
   };
 }
