@@ -110,6 +110,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./commands/node.ts'),
   },
   {
+    name: 'load',
+    summary: 'measure how many transfers running nodes take',
+    load: () => import('./commands/load.ts'),
+  },
+  {
     name: 'doctor',
     summary: 'find problems that keep a node from working well',
     load: () => import('./commands/doctor.ts'),

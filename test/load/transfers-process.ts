@@ -4,12 +4,12 @@
  * other.
  */
 import { connect, type Socket } from 'node:net';
-import { answerLength } from '../../bench/load/answers.ts';
-import { Latencies } from '../../bench/load/latencies.ts';
 import { createSenders } from '../../bench/transfers/senders.ts';
 import { broadcastRequest, nthTransfer } from '../../bench/transfers/transfers.ts';
 import { cryptographyOf } from '../../src/cli/cryptography.ts';
 import { DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
+import { answerLength } from '../../src/cli/load/answers.ts';
+import { Latencies } from '../../src/cli/load/latencies.ts';
 import type { Answers, TransfersJob, TransfersResult } from './transfers.ts';
 
 const { scheme } = cryptographyOf(true, DEV_CHAIN_ID);

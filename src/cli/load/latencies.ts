@@ -8,7 +8,8 @@ export class Latencies {
   count = 0;
 
   add(ms: number): void {
-    const step = Math.min((ms * STEPS_PER_MS) | 0, MAX_MS * STEPS_PER_MS);
+    // A timer may fire a little early, and so an answer may come before its request was due.
+    const step = Math.max(0, Math.min((ms * STEPS_PER_MS) | 0, MAX_MS * STEPS_PER_MS));
     this.counts[step]!++;
     this.count++;
     if (ms > this.max) this.max = ms;

@@ -1,0 +1,131 @@
+/**
+ * The accounts that send the load: numbers 1, 2, … of one seed phrase, whose number 0 pays. What
+ * they have left stays with them, and the next run with the same phrase uses it.
+ */
+import { systemRandom } from '../../adapters/system.ts';
+import type { Client } from '../../api/client.ts';
+import { addresses } from '../../api/routes/addresses.ts';
+import { transactions } from '../../api/routes/transactions.ts';
+import { base58 } from '../../base/base58.ts';
+import { isObject } from '../../base/json.ts';
+import { txToJson } from '../../tx/json/encode.ts';
+import { planOf } from '../../tx/plan.ts';
+import { messageOf, seal } from '../../tx/seal.ts';
+import type { Fields, Layout, Tx, TxType, Values } from '../../tx/transaction.ts';
+import { massTransfer, TRANSFERS_MAX } from '../../tx/types/011-mass-transfer.ts';
+import type { Cryptography } from '../cryptography.ts';
+import { CliError } from '../exit.ts';
+import { say } from '../output.ts';
+import { confirmed } from '../tx-send.ts';
+
+export interface Sender {
+  readonly publicKey: Uint8Array;
+  readonly address: Uint8Array;
+  sign(message: Uint8Array): Uint8Array;
+}
+
+export function senderOf(phrase: string, nonce: number, { family, scheme }: Cryptography): Sender {
+  const { privateKey, publicKey } = family.keyPairFromPhrase(phrase, nonce);
+  return {
+    publicKey,
+    address: scheme.addressOf(publicKey),
+    sign: (message) => family.sign(privateKey, message, systemRandom),
+  };
+}
+
+/** Signs values that the caller knows to be those of the layout. */
+export function signed(
+  { def, layout }: { readonly def: TxType; readonly layout: Layout },
+  values: Readonly<Record<string, unknown>>,
+  { sign }: Sender,
+  { scheme }: Cryptography,
+): Tx {
+  const plan = planOf(def, layout);
+  const typed = values as Values<Fields>;
+  return seal(plan, typed, [sign(messageOf(plan, typed, scheme))], scheme);
+}
+
+/** The minimum fee of such a transaction. */
+export async function feeOf(
+  { call }: Client,
+  request: Readonly<Record<string, unknown>>,
+): Promise<bigint> {
+  const answer = await call(transactions.calculateFee, { body: request as never });
+  return BigInt(answer.feeAmount);
+}
+
+export interface Funding {
+  readonly payer: Sender;
+  readonly senders: readonly Sender[];
+  /** What each sender needs, in smallest units. */
+  readonly amount: bigint;
+  readonly waitSeconds: number;
+}
+
+/** Gives every sender what it lacks, and waits until all have it. Throws CliError. */
+export async function fund(node: Client, funding: Funding, of: Cryptography): Promise<void> {
+  const { payer, senders, amount, waitSeconds } = funding;
+  const poor: { readonly sender: Sender; readonly lacks: bigint }[] = [];
+  for (const sender of senders) {
+    const owns = await balanceOf(node, sender, of);
+    if (owns < amount) poor.push({ sender, lacks: amount - owns });
+  }
+  if (poor.length === 0) return;
+  say(`funding ${poor.length} accounts`);
+  for (let start = 0; start < poor.length; start += TRANSFERS_MAX) {
+    const tx = await massTransferTo(node, poor.slice(start, start + TRANSFERS_MAX), payer, of);
+    const sent = await node.call(transactions.broadcast, {
+      body: txToJson(tx, of.scheme) as never,
+    });
+    const id = isObject(sent) ? String(sent['id']) : '';
+    await confirmed(sent, id, waitSeconds, () => node.call(transactions.info, { params: { id } }));
+  }
+}
+
+async function massTransferTo(
+  node: Client,
+  poor: readonly { readonly sender: Sender; readonly lacks: bigint }[],
+  payer: Sender,
+  of: Cryptography,
+): Promise<Tx> {
+  const { scheme } = of;
+  const owns = await balanceOf(node, payer, of);
+  const fee = await feeOf(node, {
+    type: massTransfer.type,
+    version: 1,
+    senderPublicKey: base58.encode(payer.publicKey),
+    transfers: poor.map(({ sender }) => ({
+      recipient: scheme.addressToText(sender.address),
+      amount: 1,
+    })),
+  });
+  const sum = poor.reduce((total, { lacks }) => total + lacks, fee);
+  if (owns < sum) {
+    const address = scheme.addressToText(payer.address);
+    throw new CliError(`${address} owns ${owns}, and ${sum} are needed; take fewer transfers`);
+  }
+  const values = {
+    senderPublicKey: payer.publicKey,
+    assetId: undefined,
+    transfers: poor.map(({ sender, lacks }) => ({
+      recipient: { kind: 'address', bytes: sender.address },
+      amount: lacks,
+    })),
+    timestamp: Date.now(),
+    fee,
+    attachment: new Uint8Array(0),
+    feeAssetId: undefined,
+    atomicBadge: undefined,
+  };
+  const layout = massTransfer.layouts[0]!;
+  return signed({ def: massTransfer as unknown as TxType, layout }, values, payer, of);
+}
+
+async function balanceOf(
+  { call }: Client,
+  { address }: Sender,
+  { scheme }: Cryptography,
+): Promise<bigint> {
+  const params = { address: scheme.addressToText(address) };
+  return BigInt((await call(addresses.balance, { params })).balance);
+}
