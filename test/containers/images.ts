@@ -35,19 +35,21 @@ export function simpleImage(
   script: string,
   { files = {}, lines = [] }: { readonly files?: Files; readonly lines?: readonly string[] } = {},
 ): Promise<TestImage> {
-  const shell: Files = {
-    'bin/busybox': { copyOf: BUSYBOX, mode: 0o755 },
-    ...Object.fromEntries(APPLETS.map((name) => [`bin/${name}`, { linkTo: 'busybox' }])),
-    'tmp/.keep': { bytes: '' },
-    'run.sh': { bytes: script, mode: 0o755 },
-  };
-  return buildImage(engine, 'simple', { ...shell, ...files }, [
+  return buildImage(engine, 'simple', { ...simpleFiles(script), ...files }, [
     'FROM scratch',
     'COPY root/ /',
     'CMD ["/bin/sleep", "1000000"]',
     ...lines,
   ]);
 }
+
+/** The files of such an image. */
+export const simpleFiles = (script: string): Files => ({
+  'bin/busybox': { copyOf: BUSYBOX, mode: 0o755 },
+  ...Object.fromEntries(APPLETS.map((name) => [`bin/${name}`, { linkTo: 'busybox' }])),
+  'tmp/.keep': { bytes: '' },
+  'run.sh': { bytes: script, mode: 0o755 },
+});
 
 const APPLETS = [
   ...['sh', 'sleep', 'cat', 'echo', 'printf', 'env', 'head', 'tail', 'tr', 'dd', 'yes', 'true'],

@@ -5,6 +5,8 @@
  *
  * which may be cut anywhere into pieces.
  */
+import { EngineAway } from './engine-client.ts';
+
 const HEADER_BYTES = 8;
 const STDERR = 2;
 
@@ -22,7 +24,7 @@ export class EndlessOutput extends Error {
 
 /**
  * Keeps the first `keptMax` bytes of both streams together and drops the rest. Throws EndlessOutput
- * after `readMax` bytes.
+ * after `readMax` bytes, and EngineAway where the last frame is not whole.
  */
 export async function readOutput(
   pieces: AsyncIterable<Uint8Array>,
@@ -57,6 +59,8 @@ export async function readOutput(
       if (part.length > 0) kept.push({ isError: header[0] === STDERR, bytes: part });
     }
   }
+  // The engine marks the end of the output in no other way than by closing the connection.
+  if (headerBytes > 0 || left > 0) throw new EngineAway('the output of a container is cut off');
   const of = (isError: boolean): Uint8Array =>
     Buffer.concat(kept.filter((one) => one.isError === isError).map((one) => one.bytes));
   return { stdout: of(false), stderr: of(true), isCut: dropped > 0 };

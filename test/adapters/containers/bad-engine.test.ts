@@ -1,0 +1,175 @@
+/** Engines that answer garbage, nothing, or late: the node keeps its word in spite of them. */
+import t from 'tap';
+import {
+  breaks,
+  type FakeAnswer,
+  fakeEngine,
+  frame,
+  IMAGE_ID,
+  says,
+  saysText,
+  silence,
+} from './fake-engine.ts';
+import { called, executionOf, opened, pause, prepared, until } from './opened.ts';
+
+const image = { image: 'sum', imageHash: IMAGE_ID };
+const AWAY = { kind: 'failure', recoverable: true, system: true };
+const OK = { kind: 'success', results: [] };
+
+/** A 64-bit length of nothing, a list, deep nesting, wrong types, and no JSON. */
+const GARBAGE: readonly (readonly [name: string, answer: FakeAnswer])[] = [
+  ['no JSON', saysText('<html>It works!</html>')],
+  ['nothing', saysText('')],
+  ['null', says(null)],
+  ['a list', says([1, 2, 3])],
+  ['wrong types', says({ Id: 7, ExitCode: '0', ApiVersion: {}, State: [], Config: 'x' })],
+  ['a broken connection', breaks],
+  ['a failure', says({ message: 'the disk is full' }, 500)],
+  ['a failure without JSON', saysText('\0\0\0', 502)],
+  ['too much', saysText(`"${'x'.repeat(9 * 1024 * 1024)}"`)],
+];
+
+t.test('the good engine that the others differ from', async (t) => {
+  const engine = await fakeEngine(t);
+  const { containers } = await opened(t, engine);
+  t.strictSame(await called(containers, image), OK);
+  t.equal(await containers.checkImage(image), undefined);
+});
+
+const PRINTS = /^POST \/exec\/\w+\/start/;
+
+t.test('garbage for each call', async (t) => {
+  const paths = [
+    /^GET \/images\//,
+    /^POST \/containers\/create/,
+    PRINTS,
+    /^GET \/exec\/\w+\/json/,
+    /^POST \/containers\/\w+\/exec/,
+  ];
+  for (const path of paths) {
+    for (const [name, answer] of GARBAGE) {
+      // A script may print nothing.
+      if (name === 'nothing' && path === PRINTS) continue;
+      const engine = await fakeEngine(t);
+      const { containers } = await opened(t, engine);
+      engine.answer(path, answer);
+      let seen = false;
+      const ends = performance.now() + 150;
+      while (!seen && performance.now() < ends) {
+        const readiness = containers.prepare(image, 1);
+        if (readiness.kind === 'failure') seen = true;
+        else if (readiness.kind === 'ready') {
+          const outcome = await containers.run(executionOf(image));
+          seen = outcome.kind === 'failure';
+        }
+        await pause(5);
+      }
+      // Where the engine is to blame calls wait; else the caller is told.
+      t.ok(seen || containers.prepare(image, 1).kind === 'starting', `${path}: ${name}`);
+      await containers.close();
+    }
+  }
+});
+
+t.test('an engine that turns to garbage is away, and returns', async (t) => {
+  const engine = await fakeEngine(t);
+  const { containers } = await opened(t, engine);
+  t.strictSame(await called(containers, image), OK);
+  engine.answer(/./, saysText('<html>502</html>', 502));
+  t.match(await containers.run(executionOf(image)), { kind: 'failure', recoverable: true });
+  engine.answer(/./, breaks);
+  await until(() => containers.problem() !== undefined);
+  t.strictSame(containers.prepare(image, 1), { kind: 'starting' });
+});
+
+t.test('an engine that never answers a call', async (t) => {
+  const engine = await fakeEngine(t);
+  const { containers } = await opened(t, engine, { executionMs: 300, startupMs: 300 });
+  await prepared(containers, image);
+  for (const path of [/^POST \/containers\/\w+\/exec/, /^POST \/exec/, /^GET \/exec/]) {
+    const other = await fakeEngine(t);
+    const slow = await opened(t, other, { executionMs: 300, startupMs: 300 });
+    await prepared(slow.containers, image);
+    other.answer(path, silence);
+    t.match(await slow.containers.run(executionOf(image)), {
+      kind: 'failure',
+      message: "Contract 'contract' execution timeout",
+      recoverable: true,
+    });
+  }
+  engine.answer(/^POST \/containers\/create/, silence);
+  containers.release(image);
+  t.match(await prepared(containers, image), {
+    kind: 'failure',
+    message: "Container of image 'sum' startup timeout",
+  });
+});
+
+t.test('frames of output that lie', async (t) => {
+  const run = async (bytes: Uint8Array) => {
+    const engine = await fakeEngine(t);
+    const { containers } = await opened(t, engine);
+    await prepared(containers, image);
+    engine.answer(/^POST \/exec\/\w+\/start/, saysText(bytes));
+    return containers.run(executionOf(image));
+  };
+  const noise = frame('[{]\n', 2);
+  t.strictSame(
+    await run(Buffer.concat([frame('['), noise, frame(']\n')])),
+    OK,
+    'one after another',
+  );
+  t.strictSame(await run(Buffer.concat([frame(''), frame(''), frame('[]')])), OK, 'empty frames');
+  const long = frame('[]');
+  new DataView(long.buffer, long.byteOffset).setUint32(4, 0xffff_ffff);
+  t.match(await run(long), AWAY, 'a length that never comes');
+  t.match(await run(Buffer.from([1, 0, 0])), AWAY, 'a part of a header');
+  t.match(await run(frame('\xff\xfe')), { kind: 'failure', recoverable: false });
+});
+
+t.test('versions of the interface', async (t) => {
+  const used = async (answer: unknown) => {
+    const engine = await fakeEngine(t);
+    engine.answer(/^GET \/version/, says(answer));
+    const paths: string[] = [];
+    engine.answer(/^GET \/networks/, (response, request) => {
+      paths.push(request.url ?? '');
+      says([])(response, request);
+    });
+    await opened(t, engine);
+    return /^\/v([\d.]+)\//.exec(paths[0] ?? '')?.[1];
+  };
+  t.equal(await used({ ApiVersion: '1.41', MinAPIVersion: '1.12' }), '1.41');
+  t.equal(await used({ ApiVersion: '1.52', MinAPIVersion: '1.44' }), '1.44');
+  t.equal(await used({ ApiVersion: '1.40' }), '1.40');
+  await t.rejects(used({ ApiVersion: '1.39' }), /older than 1.40/);
+  await t.rejects(used({ version: '0.1' }), /without ApiVersion/);
+});
+
+t.test('pulls that go wrong', async (t) => {
+  const pulled = async (answer: FakeAnswer) => {
+    const engine = await fakeEngine(t);
+    const { containers } = await opened(t, engine, { pull: 'missing' });
+    engine.answer(/^GET \/images\//, says({ message: 'no such image' }, 404));
+    engine.answer(/^POST \/images\/create/, answer);
+    return containers.checkImage(image);
+  };
+  const lines = (...list: unknown[]) =>
+    saysText(list.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  const layer = (id: string, total: number) => ({ id, progressDetail: { current: 1, total } });
+  t.match(await pulled(lines({ status: 'Pulling' }, { error: 'no space left' }, { status: 'x' })), {
+    message: "Can't pull image 'sum': no space left",
+    recoverable: true,
+    system: true,
+  });
+  t.match(await pulled(says({ message: 'manifest unknown' }, 404)), {
+    message: "Can't pull image 'sum': manifest unknown",
+    recoverable: false,
+  });
+  t.match(await pulled(lines(layer('a', 3e9), layer('b', 2e9))), {
+    message: /more than \d+ bytes/,
+  });
+  t.match(await pulled(saysText('x'.repeat(100_000))), { message: /no end/ });
+  t.match(await pulled(saysText('{]\n')), { message: /no progress in JSON/ });
+  t.match(await pulled(lines({ status: 'Done' })), { message: "Image 'sum' is not found" });
+});
