@@ -44,6 +44,13 @@ export interface BlockDraft {
   /** Applies a transaction. Throws ApiError, and then leaves the draft as it was. */
   add(tx: Tx, verdicts: ProofVerdicts): void;
   /**
+   * Throws ApiError where the draft refuses what a transaction executes, before its results are
+   * known; changes nothing.
+   */
+  check(executable: Tx, verdicts: ProofVerdicts): void;
+  /** True for a transaction of the draft or of a block before it. */
+  has(id: Uint8Array): boolean;
+  /**
    * Applies the effects of the block as a whole: fees, bans, votes and history. Returns the native
    * fees.
    */
@@ -61,6 +68,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
     ...blockContext(base, rules, { height, timestamp, parentTimestamp, generator }),
     generator,
   };
+  const { generator: _, ...withoutResult } = context;
   const overlay = createOverlay(base, NEVER_WRITTEN_BEFORE);
   const fees = openBlock(overlay, context);
   const txs: Tx[] = [];
@@ -80,6 +88,12 @@ export function openDraft(options: DraftOptions): BlockDraft {
       ids.add(latin1(tx.id));
       txs.push(tx);
     },
+    check(executable, verdicts) {
+      const mark = overlay.mark();
+      applyTransaction(executable, verdicts, overlay, withoutResult, known);
+      overlay.revert(mark);
+    },
+    has: (id) => known.heightOf(id) !== undefined,
     async finish(header) {
       closeBlock(overlay, context, fees);
       if (parent !== undefined) {

@@ -142,7 +142,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     const header = headerInTurn(parent, generator, timestamp, votes, consensus, state);
     const draft = applier.draftOn(view, parent, header, NOTHING_AHEAD);
     const measured = metrics?.apply.start();
-    await pack(draft, packLimits(draft, transactionBytesMax));
+    await pack(draft, packLimits(draft, transactionBytesMax), header);
     measured?.();
     const block = await sealInTurn(header, draft, generator, consensus);
     await head.commit([await applier.finish(draft, parent, block)]);

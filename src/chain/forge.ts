@@ -10,8 +10,12 @@ import { BLOCK_VERSION, type UnsignedHeader } from '../block/header.ts';
 import type { Consensus, ConsensusView, Forger, Parent } from '../consensus/consensus.ts';
 import type { BlockDraft } from './block-draft.ts';
 
-/** Fills a draft with transactions up to these limits. */
-export type Packer = (draft: BlockDraft, limits: PackLimits) => Promise<void>;
+/** Fills the draft of a block with this header with transactions up to these limits. */
+export type Packer = (
+  draft: BlockDraft,
+  limits: PackLimits,
+  header: UnsignedHeader,
+) => Promise<unknown>;
 
 export interface PackLimits {
   /** The most bytes of all transactions. */

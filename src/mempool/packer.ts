@@ -39,6 +39,21 @@ export const applying =
     return { kind: 'in', bytes: tx.bytes.length };
   };
 
+/** The room that a packing leaves. */
+export interface Room {
+  readonly bytes: number;
+  readonly count: number;
+  /** True where an entry stayed because it did not fit. */
+  readonly isFull: boolean;
+}
+
+export interface Selection {
+  /** Bytes of the block that this packing leaves free. */
+  readonly reserved?: number;
+  /** Only these entries are offered; asked before they are decoded. */
+  readonly takes?: (entry: PoolEntry) => boolean;
+}
+
 /**
  * Offers the entries of the pool to `step` in order, and drops those that the step refuses. The
  * pool keeps a refused entry only where a reorganisation has put it in doubt. Ends when nothing
@@ -49,22 +64,31 @@ export async function pack(
   limits: PackLimits,
   step: PackStep,
   clock: Clock,
-): Promise<void> {
+  { reserved = 0, takes = everything }: Selection = {},
+): Promise<Room> {
   const { bytesMax, countMax, deadline = Number.POSITIVE_INFINITY } = limits;
-  let room = bytesMax;
+  let room = bytesMax - reserved;
   let count = 0;
+  let isFull = false;
   // A transaction must not be judged before those on which it builds have returned.
   await pool.readmitted();
   const turns = createTurns(clock);
   // The order of the pool changes with every arrival, so the loop runs over a copy.
   for (const entry of [...pool.inOrder()]) {
-    if (count >= countMax || room < SMALLEST_BYTES || clock.now() >= deadline) return;
-    if (entry.removed) continue;
+    if (clock.now() >= deadline) break;
+    if (count >= countMax || room < SMALLEST_BYTES) {
+      isFull = true;
+      break;
+    }
+    if (entry.removed || !takes(entry)) continue;
     const { length } = entry.bytes;
     if (length > bytesMax) {
       pool.drop(entry, apiError('Invalid', `${length} bytes fit into no block of this network`));
     }
-    if (length > room) continue;
+    if (length > room) {
+      isFull = true;
+      continue;
+    }
     const found = outcomeOf(pool, entry, step, room);
     const outcome = found instanceof Promise ? await found : found;
     if (outcome.kind === 'in') {
@@ -73,7 +97,10 @@ export async function pack(
     } else if (outcome.kind === 'out' && !entry.removed) pool.drop(entry, outcome.error);
     if (turns.due()) await turns.take();
   }
+  return { bytes: room, count: countMax - count, isFull };
 }
+
+const everything = (): boolean => true;
 
 /** Waits only for steps that are asynchronous: most are not, and a block has thousands of them. */
 function outcomeOf(

@@ -2,6 +2,7 @@
  * What a node receives in addition to its configuration: its ports, and values from its operator.
  */
 import type { Pages } from '../api/pages.ts';
+import type { Containers } from '../base/containers.ts';
 import type { Disposal } from '../base/disposal.ts';
 import type { Http } from '../base/http.ts';
 import type { Network } from '../base/network.ts';
@@ -41,6 +42,8 @@ export interface NodePorts {
   readonly keystore: Keystore;
   /** Stores the confidential data of policies; absent: this node takes no part in policies. */
   readonly privateStore?: PrivateStore | undefined;
+  /** The container engine; absent: this node executes no contracts. */
+  readonly containers?: Containers | undefined;
   /** The private key of the owner, unlocked at start. */
   readonly ownerKey: Uint8Array;
   /**

@@ -32,6 +32,7 @@ import { measuredNetwork } from './measure-network.ts';
 import type { NodePorts } from './node-ports.ts';
 import { type NodeMetrics, nodeMetrics } from './observability.ts';
 import { openBlockchain } from './open-blockchain.ts';
+import { openContracts } from './open-contracts.ts';
 import { openMiner } from './open-miner.ts';
 import { openNetwork } from './open-network.ts';
 import { openPool } from './open-pool.ts';
@@ -133,7 +134,17 @@ async function startNode(
     random: ports.random,
     hash: sha256,
   });
-  const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner });
+  const { report } = statuses;
+  const contracts = openContracts(config, {
+    ...ports,
+    blockchain,
+    pool,
+    owner,
+    report,
+    executions,
+    metrics,
+  });
+  const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner, contracts });
 
   const parts = { ...opened, pool, problem, feeOf, owner, identity, privacy, statuses, peering };
   const services = apiServices(config, ports, parts);

@@ -22,12 +22,22 @@ export const events = {
   'chain.reorganised': 'A better branch replaced the last blocks.',
   'chain.rolled-back': 'Blocks were rolled back; their transactions wait in the pool again.',
   'chain.write-failed': 'The disk refused a commit; the head stays where it is.',
+  'container.ended': 'A container ended by itself; the next call starts another one.',
+  'container.not-removed': 'A container could not be removed; it is tried again at the next start.',
+  'container.not-started':
+    'The container of a contract could not be started; its transactions wait, and it is tried again after a pause.',
+  'container.started': 'A container of a contract has started.',
+  'container.strays-removed': 'Containers that an earlier run of this node left were removed.',
+  'contract.stderr': 'What a contract wrote to its standard error.',
   'contracts.report-failed':
     'The outcome of a contract transaction could not be signed; peers do not learn it: report it.',
   'contracts.statuses-failed':
     'Outcomes of contract transactions cannot be written to disk: check disk space and disk health.',
   'contracts.statuses-unchecked':
     'Signatures of outcomes from peers could not be checked; the outcomes are dropped.',
+  'engine.away':
+    'The container engine does not answer, so this node executes no contracts: check it, and docker-engine.docker-host.',
+  'engine.returned': 'The container engine answers again.',
   'feature.unknown-active':
     'A feature that this release does not implement is active: update the release.',
   'feature.unknown-approved':
@@ -37,6 +47,7 @@ export const events = {
   'genesis.incorrect': 'Configuration and genesis block do not fit together; the node ends.',
   'http.failed': 'A request met an error of the node itself and was answered with 500.',
   'identity.failed': 'A listed peer did not send its key; the node asks the others as well.',
+  'image.pull': 'The image of a contract is being fetched from its registry.',
   'keystore.reload.failed': 'The keystore on disk cannot be read; the old one stays in use.',
   'ledger.broken': 'The sums of the ledger are wrong: the node ends with code 70; report it.',
   'listener.failed':
@@ -97,6 +108,8 @@ export const events = {
     'A quota for confidential data or the free space of the disk is used up; items wait until there is room: see privacy.storage.',
   'privacy.storage-failed':
     'The storage of confidential data refused a call: check its space, health and settings.',
+  'registry.no-login':
+    'An image registry refuses the login: check docker-engine.remote-registries.',
   'store.damaged': 'The chain on disk is damaged: it is rebuilt at the next start.',
   'store.rebuilt':
     'A damaged store was replaced: up to `height`, of `of` blocks; peers supply the rest.',
@@ -206,6 +219,22 @@ export const metricTable = {
     'node_private_queue',
     'Confidential data to be fetched, in memory, by state; `transfers` are running.',
     ['state'],
+  ),
+  contractRuns: counter(
+    'node_contract_runs_total',
+    'Executions of contracts by this node, by their outcome.',
+    ['outcome'],
+  ),
+  contractTime: histogram(
+    'node_contract_run_seconds',
+    'From the beginning of an execution to its outcome.',
+    [],
+    WORK,
+  ),
+  contractsRunning: gauge('node_contracts_running', 'Executions of contracts under way.'),
+  engineWorks: gauge(
+    'node_container_engine_up',
+    '1 while the container engine answers; absent where docker-engine.enable = no.',
   ),
   storeBytes: gauge('node_store_bytes', 'Bytes of the chain on disk.'),
   healthy: gauge('node_healthy', '0 while store or pool journal cannot be trusted.'),

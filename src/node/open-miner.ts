@@ -1,12 +1,16 @@
 /** The miner of a configured node, with its chain and its used turns. */
 import type { Clock, Journal, Log } from '../base/ports.ts';
+import type { Packer } from '../chain/forge.ts';
 import type { Forger } from '../consensus/consensus.ts';
+import { isExecutable } from '../contracts/contract-line.ts';
+import { phaseEnd } from '../contracts/phase-length.ts';
 import { applying, pack } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { createMiner, type Miner } from '../miner/miner.ts';
 import { createUsedTurns } from '../miner/used-turns.ts';
 import type { Config } from './config/settings.ts';
 import type { OpenedChain } from './open-blockchain.ts';
+import { type NodeContracts, roundOf } from './open-contracts.ts';
 import type { NodeNetwork } from './open-network.ts';
 
 export interface MinerPortsOfNode extends Pick<OpenedChain, 'blockchain' | 'consensus'> {
@@ -15,16 +19,19 @@ export interface MinerPortsOfNode extends Pick<OpenedChain, 'blockchain' | 'cons
   /** Stores the turns that the miner has used. */
   readonly turns: Journal;
   readonly pool: Pool;
+  /** Undefined where this node executes no contracts. */
+  readonly contracts: Pick<NodeContracts, 'packer'> | undefined;
   readonly peering: Pick<NodeNetwork, 'connectedMiners' | 'isFarBehind'>;
   readonly owner: Forger & { readonly sign: (message: Uint8Array) => Uint8Array };
 }
 
 /** The miner makes no block before it is started. */
-export function openMiner({ miner, network }: Config, ports: MinerPortsOfNode): Miner {
-  const { blockchain, consensus, clock, log, pool, peering, owner } = ports;
+export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
+  const { miner, network } = config;
+  const { blockchain, consensus, clock, log, peering, owner } = ports;
   const usedTurns = createUsedTurns(ports.turns, log);
   const generator = { ...owner, claim: usedTurns.claim };
-  return createMiner(
+  const made = createMiner(
     {
       enabled: miner.enable && network.mode !== 'watcher',
       quorum: miner.quorum,
@@ -44,12 +51,35 @@ export function openMiner({ miner, network }: Config, ports: MinerPortsOfNode): 
         isUsed: ({ from: timestamp }) =>
           usedTurns.has(consensus.turnOf({ timestamp, reference: blockchain.tip().id })),
         forge: async (timestamp, deadline) => {
-          await blockchain.forge(generator, timestamp, (draft, limits) =>
-            pack(pool, { ...limits, deadline }, applying(draft.add), clock),
-          );
+          await blockchain.forge(generator, timestamp, packerFor(config, ports, deadline));
+          ports.contracts?.packer.committed();
         },
         onHead: (listener) => blockchain.listen({ block: listener, rolledBack: listener }),
       },
     },
   );
+  return {
+    ...made,
+    stop() {
+      // A block that is being made waits for no contract any more.
+      ports.contracts?.packer.stop();
+      return made.stop();
+    },
+  };
+}
+
+function packerFor(
+  config: Config,
+  { pool, clock, contracts }: MinerPortsOfNode,
+  deadline: number,
+): Packer {
+  if (contracts !== undefined) {
+    const contractDeadline = phaseEnd(roundOf(config), clock.now(), deadline);
+    return (draft, limits, header) =>
+      contracts.packer.pack(draft, { ...limits, deadline, contractDeadline }, header);
+  }
+  return (draft, limits) =>
+    pack(pool, { ...limits, deadline }, applying(draft.add), clock, {
+      takes: (entry) => !isExecutable(entry),
+    });
 }

@@ -147,7 +147,7 @@ class Loser {
 async function mine(
   { blockchain, clock }: Side,
   skipped: number,
-  fill: (add: (tx: Tx) => void) => Promise<void>,
+  fill: (add: (tx: Tx) => void) => Promise<unknown>,
 ): Promise<readonly Tx[]> {
   const { timestamp } = blockchain.tip().header;
   const next = timestamp - ((timestamp - GENESIS_TIME) % LENGTH_MS) + LENGTH_MS;

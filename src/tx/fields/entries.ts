@@ -63,11 +63,14 @@ export const params = entryList(
   'Params with duplicate keys were found',
 );
 
-export const results = entryList(
-  contractEntries(L2_MAX),
-  'Result with empty key was found',
-  'Results with duplicate keys were found',
-);
+const EMPTY_RESULT = 'Result with empty key was found';
+const DUPLICATE_RESULTS = 'Results with duplicate keys were found';
+
+export const results = entryList(contractEntries(L2_MAX), EMPTY_RESULT, DUPLICATE_RESULTS);
+
+/** Why these cannot be the results of a contract. */
+export const resultsProblem = (items: readonly Entry[]): ApiError | undefined =>
+  problemOf(items, EMPTY_RESULT, DUPLICATE_RESULTS);
 
 function contractEntries(max: number): Codec<readonly Entry[]> {
   return { ...list16(contractEntry, max), itemBytesMin: ENTRY_BYTES_MIN };
@@ -140,22 +143,27 @@ function entry(binary: Codec<Uint8Array>, string: Codec<string>): Codec<Entry> {
   };
 }
 
+function problemOf(
+  items: readonly Entry[],
+  emptyKey: string,
+  duplicateKeys: string,
+): ApiError | undefined {
+  const seen = new Set<string>();
+  for (const { key: name } of items) {
+    if (name.length === 0) return apiError('Invalid', emptyKey);
+    if (name.length > KEY_CHARS_MAX) return tooBig(`key of ${name.length} characters`, name);
+    seen.add(name);
+  }
+  return seen.size < items.length ? apiError('Invalid', duplicateKeys) : undefined;
+}
+
 function entryList(
   inner: Codec<readonly Entry[]>,
   emptyKey: string,
   duplicateKeys: string,
 ): Codec<readonly Entry[]> {
-  const problem = (items: readonly Entry[]): ApiError | undefined => {
-    const seen = new Set<string>();
-    for (const { key: name } of items) {
-      if (name.length === 0) return apiError('Invalid', emptyKey);
-      if (name.length > KEY_CHARS_MAX) return tooBig(`key of ${name.length} characters`, name);
-      seen.add(name);
-    }
-    return seen.size < items.length ? apiError('Invalid', duplicateKeys) : undefined;
-  };
   const guard = (items: readonly Entry[], path: string): readonly Entry[] => {
-    const api = problem(items);
+    const api = problemOf(items, emptyKey, duplicateKeys);
     if (api !== undefined) throw new CodecError(path, api.message, api);
     return items;
   };

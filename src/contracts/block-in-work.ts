@@ -1,0 +1,70 @@
+/** The block that is being made, as the contract transactions change it. */
+import { latin1 } from '../base/bytes.ts';
+import type { DataEntry } from '../base/containers.ts';
+import { apiError } from '../base/errors.ts';
+import type { Clock } from '../base/ports.ts';
+import type { UnsignedHeader } from '../block/header.ts';
+import type { BlockDraft } from '../chain/block-draft.ts';
+import type { StoredTx } from '../chain/stored-blocks.ts';
+import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { createChangeLog } from './change-log.ts';
+import { executedTx, type Signer } from './executed-tx.ts';
+import type { PhaseRoom } from './phase-room.ts';
+import type { RunPlace } from './run-contract.ts';
+
+export interface BlockInWork extends RunPlace {
+  readonly room: PhaseRoom;
+  /** The transactions executed in this block so far. */
+  readonly executed: readonly Tx[];
+  /** Adds a transaction as it is. Throws ApiError, and then the block is as before. */
+  add(tx: Tx, verdicts: ProofVerdicts): void;
+  /**
+   * Adds the results of a transaction; false where the block has no room left for them. Throws
+   * ApiError where the results or the transaction break a rule.
+   */
+  addResults(tx: Tx, verdicts: ProofVerdicts, results: readonly DataEntry[]): boolean;
+}
+
+export function createBlockInWork(
+  draft: BlockDraft,
+  header: UnsignedHeader,
+  room: PhaseRoom,
+  blockBytesMax: number,
+  { clock, signer }: { readonly clock: Pick<Clock, 'now'>; readonly signer: Signer },
+): BlockInWork {
+  const changes = createChangeLog();
+  const executed: Tx[] = [];
+  const results = new Map<string, StoredTx>();
+  const { scheme } = draft.overlay;
+
+  function add(tx: Tx, verdicts: ProofVerdicts): void {
+    const mark = draft.overlay.mark();
+    draft.add(tx, verdicts);
+    changes.add(draft.overlay.since(mark));
+    room.take(tx.bytes.length);
+  }
+
+  return {
+    draft,
+    header,
+    changes,
+    room,
+    executed,
+    executedHere: (id) => results.get(latin1(id)),
+    add,
+    addResults(tx, verdicts, entries) {
+      const result = executedTx(tx, verdicts, entries, clock.now(), signer, scheme);
+      const { length } = result.tx.bytes;
+      if (length > blockBytesMax) {
+        throw apiError('Invalid', `${length} bytes fit into no block of this network`);
+      }
+      if (length > room.bytes || room.count < 1) return false;
+      const index = draft.txs.length;
+      add(result.tx, result.verdicts);
+      executed.push(tx);
+      results.set(latin1(tx.id), { tx: result.tx, height: draft.context.height, index });
+      return true;
+    },
+  };
+}

@@ -1,0 +1,88 @@
+/** The end of a contract transaction's turn: its results enter the block, it leaves the pool, or stays. */
+import { fromLatin1 } from '../base/bytes.ts';
+import type { ContractFailure, ContractOutcome, DataEntry } from '../base/containers.ts';
+import { apiError } from '../base/errors.ts';
+import { refusalFrom } from '../codec/refusal.ts';
+import type { PoolEntry } from '../mempool/entry.ts';
+import type { Pool } from '../mempool/pool.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { createContract } from '../tx/types/103-create-contract.ts';
+import type { BlockInWork } from './block-in-work.ts';
+import type { Breakers } from './breakers.ts';
+import type { CreateVersions } from './create-versions.ts';
+import { type Judgement, judgeError, judgeFailure, judgeRefusal } from './judge-outcome.ts';
+import type { ReportStatus } from './status-report.ts';
+
+/** What to do with the transactions behind it. */
+export type Then = 'next' | 'stop';
+
+export interface ConcludePorts {
+  readonly pool: Pick<Pool, 'decode' | 'drop'>;
+  readonly breakers: Breakers;
+  readonly createVersions: CreateVersions;
+  readonly report: ReportStatus;
+  /** Keys of the pool entries that have failed in this round. */
+  readonly failed: Set<string>;
+  /** For the metrics. */
+  readonly observe: (outcome: ContractOutcome['kind'], ms: number) => void;
+}
+
+export interface Conclusions {
+  /** `contract` is the key of its line. */
+  outcome(contract: string, entry: PoolEntry, tx: Tx, outcome: ContractOutcome): Then;
+  results(contract: string, entry: PoolEntry, tx: Tx, results: readonly DataEntry[]): Then;
+  failure(contract: string, entry: PoolEntry, failure: ContractFailure): Then;
+  refusal(contract: string, entry: PoolEntry, cause: unknown): Then;
+  judged(contract: string, entry: PoolEntry, judgement: Judgement): Then;
+}
+
+export function createConclusions(block: BlockInWork, ports: ConcludePorts): Conclusions {
+  const { pool, breakers, createVersions, report, failed } = ports;
+
+  function judged(contract: string, entry: PoolEntry, judgement: Judgement): Then {
+    failed.add(entry.key);
+    if (judgement.leaves) {
+      pool.drop(entry, apiError('Invalid', judgement.report.message));
+      // After a reorganisation the pool keeps it in doubt, and nothing is decided yet.
+      if (!entry.removed) return 'next';
+    }
+    report({ txId: entry.id, contractId: fromLatin1(contract), ...judgement.report });
+    return 'next';
+  }
+
+  const refusal = (contract: string, entry: PoolEntry, cause: unknown): Then =>
+    judged(contract, entry, judgeRefusal(refusalFrom(cause).message));
+
+  function results(
+    contract: string,
+    entry: PoolEntry,
+    tx: Tx,
+    entries: readonly DataEntry[],
+  ): Then {
+    try {
+      if (!block.addResults(tx, entry.verdicts, entries)) return 'stop';
+    } catch (cause) {
+      return refusal(contract, entry, cause);
+    }
+    if (tx.type === createContract.type) createVersions.add(entry.key, tx.version);
+    return 'next';
+  }
+
+  function failure(contract: string, entry: PoolEntry, cause: ContractFailure): Then {
+    breakers.failed(contract);
+    return judged(contract, entry, judgeFailure(cause));
+  }
+
+  return {
+    judged,
+    refusal,
+    results,
+    failure,
+    outcome(contract, entry, tx, outcome) {
+      if (outcome.kind === 'failure') return failure(contract, entry, outcome);
+      breakers.succeeded(contract);
+      if (outcome.kind === 'error') return judged(contract, entry, judgeError(outcome));
+      return results(contract, entry, tx, outcome.results);
+    },
+  };
+}

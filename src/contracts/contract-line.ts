@@ -1,0 +1,104 @@
+/**
+ * The waiting transactions of one contract, in the order of the pool. They are executed strictly
+ * one after the other.
+ */
+import { latin1 } from '../base/bytes.ts';
+import type { PoolEntry } from '../mempool/entry.ts';
+import { defOfBytes } from '../tx/registry.ts';
+import type { Tx, TxType } from '../tx/transaction.ts';
+import { createContract } from '../tx/types/103-create-contract.ts';
+import { disableContract } from '../tx/types/106-disable-contract.ts';
+import type { ImageLoad } from './image-loads.ts';
+
+/** True for the transactions that a contract executes, and for the one that ends it. */
+export function concernsContract(entry: PoolEntry): boolean {
+  const def = defOfBytes(entry.bytes);
+  return def?.executable === true || def?.type === disableContract.type;
+}
+
+/** True for what only a miner with an engine can put into a block. */
+export const isExecutable = (entry: PoolEntry): boolean =>
+  defOfBytes(entry.bytes)?.executable === true;
+
+/** 00 | type | version */
+const HEAD_BYTES = 3;
+const LENGTH_BYTES = 2;
+
+/**
+ * The contract that a transaction concerns, as Latin-1 text, read from its bytes: a block has
+ * thousands of them, and most wait for a later block. In every layout of 104, 106 and 107 the
+ * contract follows the key of the sender; a creation is its own contract.
+ */
+export function contractKeyOf({ bytes, key }: PoolEntry, publicKeySize: number): string {
+  if (defOfBytes(bytes)?.type === createContract.type) return key;
+  const at = HEAD_BYTES + publicKeySize;
+  const length = bytes[at]! * 256 + bytes[at + 1]!;
+  return latin1(bytes.subarray(at + LENGTH_BYTES, at + LENGTH_BYTES + length));
+}
+
+export type LineState =
+  /** Nothing waits. */
+  | 'empty'
+  /** In the queue of the phase. */
+  | 'ready'
+  /** A transaction of it is executed. */
+  | 'busy'
+  /** Its container starts. */
+  | 'cold'
+  /** Its container executes transactions of other contracts. */
+  | 'blocked'
+  /** Nothing more of it gets into this block. */
+  | 'stopped';
+
+export class ContractLine {
+  /** Contract id as Latin-1 text. */
+  readonly key: string;
+  state: LineState = 'empty';
+  /** True while the circuit breaker of the contract is open: only its end gets into the block. */
+  rests = false;
+  /** How often the next transaction was executed on state that changed meanwhile. */
+  staleRuns = 0;
+  /** Set while the line may use the room that a container has again. */
+  turn: ImageLoad<ContractLine> | undefined;
+  private waiting: PoolEntry[] = [];
+  private at = 0;
+  private decoded: { readonly entry: PoolEntry; readonly tx: Tx } | undefined;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  /** In pool order; newcomers mostly come last. */
+  add(entry: PoolEntry): void {
+    let place = this.waiting.length;
+    while (place > this.at && isBefore(entry, this.waiting[place - 1]!)) place--;
+    if (place === this.waiting.length) this.waiting.push(entry);
+    else this.waiting.splice(place, 0, entry);
+  }
+
+  /** The next transaction that is still in the pool. */
+  next(): PoolEntry | undefined {
+    while (this.waiting[this.at]?.removed === true) this.skip();
+    return this.waiting[this.at];
+  }
+
+  skip(): void {
+    this.at++;
+    this.staleRuns = 0;
+    this.decoded = undefined;
+    if (this.at < this.waiting.length) return;
+    this.waiting = [];
+    this.at = 0;
+  }
+
+  /** Decodes the next transaction once, however often the line has to wait. */
+  decode(entry: PoolEntry, decode: (entry: PoolEntry) => Tx): Tx {
+    if (this.decoded?.entry !== entry) this.decoded = { entry, tx: decode(entry) };
+    return this.decoded.tx;
+  }
+}
+
+const isBefore = (a: PoolEntry, b: PoolEntry): boolean =>
+  a.timestamp < b.timestamp || (a.timestamp === b.timestamp && a.key < b.key);
+
+export const typeOf = (entry: PoolEntry): TxType | undefined => defOfBytes(entry.bytes);

@@ -1,0 +1,201 @@
+/**
+ * Packs a block of this node in two parts: first the transactions that need no container, then the
+ * contract transactions, executed by the container engine (contracts.md#the-round-of-a-miner).
+ *
+ * A node without an engine leaves contract transactions in the pool, for another miner.
+ */
+import { latin1 } from '../base/bytes.ts';
+import type { Containers } from '../base/containers.ts';
+import type { UnsignedHeader } from '../block/header.ts';
+import type { BlockDraft } from '../chain/block-draft.ts';
+import type { PackLimits } from '../chain/forge.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import type { PoolEntry } from '../mempool/entry.ts';
+import { applying, pack, type Room, type Selection } from '../mempool/packer.ts';
+import type { Pool } from '../mempool/pool.ts';
+import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { createContract } from '../tx/types/103-create-contract.ts';
+import { createBlockInWork } from './block-in-work.ts';
+import { createBreakers } from './breakers.ts';
+import { concernsContract, contractKeyOf, isExecutable } from './contract-line.ts';
+import { ContractPhase } from './contract-phase.ts';
+import { createWork, type WorkPorts } from './contract-work.ts';
+import { createCreateVersions } from './create-versions.ts';
+import { endedContracts } from './ended-contracts.ts';
+import type { Signer } from './executed-tx.ts';
+import { createImageChecks } from './image-checks.ts';
+import { createImageLoads } from './image-loads.ts';
+import { createImageUsers } from './image-users.ts';
+import { SUCCESS } from './judge-outcome.ts';
+import { createPhaseRoom } from './phase-room.ts';
+import { createRunTimes } from './run-times.ts';
+import { createWarmUp } from './warm-up.ts';
+
+export interface ContractPackerOptions {
+  /** `docker-engine.contracts-parallelism`. */
+  readonly parallelism: number;
+  /** `docker-engine.max-concurrent-per-container`. */
+  readonly perContainer: number;
+  /** `docker-engine.execution-limits.timeout`. */
+  readonly timeoutMs: number;
+  /** The time for contracts in a round from its beginning to its end. */
+  readonly phaseMs: number;
+}
+
+type Given = 'clock' | 'executions' | 'addresses' | 'keyFilter' | 'report' | 'observe';
+
+export interface ContractPackerPorts extends Pick<WorkPorts, Given> {
+  readonly containers: Containers;
+  readonly pool: Pool;
+  /** The head. */
+  readonly view: LedgerView;
+  /** The owner of the node, who makes the blocks. */
+  readonly signer: Signer;
+}
+
+export interface BlockRoom extends PackLimits {
+  /** The time of day at which no contract may run any more. */
+  readonly contractDeadline: number;
+}
+
+export interface ContractPacker {
+  /** Fills the draft; see `Packer` in chain/forge.ts. */
+  pack(draft: BlockDraft, limits: BlockRoom, header: UnsignedHeader): Promise<void>;
+  /** The block that was packed last has been committed: reports its contract transactions. */
+  committed(): void;
+  /** A block of any miner has been committed: containers that it has made useless go. */
+  mined(txs: readonly Tx[]): void;
+  /** Ends the runs of the block that is being made, and begins no more. */
+  stop(): void;
+}
+
+export function createContractPacker(
+  options: ContractPackerOptions,
+  ports: ContractPackerPorts,
+): ContractPacker {
+  const { containers, pool, clock, view, report } = ports;
+  const createVersions = createCreateVersions();
+  const warmUp = createWarmUp({ ...ports, createVersions });
+  const users = createImageUsers();
+  const shared = {
+    ...ports,
+    prepare: warmUp.prepare,
+    checks: createImageChecks(containers),
+    breakers: createBreakers(clock),
+    createVersions,
+    users,
+    times: createRunTimes(),
+  };
+  const failedIn = createRoundMemory();
+  const { publicKeySize } = view.scheme;
+  let phase: ContractPhase | undefined;
+  let executed: readonly Tx[] = [];
+  let stopped = false;
+
+  const forget = pool.listen({
+    added(entry) {
+      if (stopped || !concernsContract(entry)) return;
+      if (phase === undefined) warmUp.arrived(entry);
+      else phase.arrived(entry);
+    },
+  });
+
+  /** Executes contract transactions in the room that is left; returns what they leave. */
+  async function execute(
+    draft: BlockDraft,
+    limits: BlockRoom,
+    header: UnsignedHeader,
+    left: Room,
+  ): Promise<Room> {
+    const room = createPhaseRoom(left.bytes, left.count);
+    const block = createBlockInWork(draft, header, room, limits.bytesMax, ports);
+    const limitMs = Math.min(options.timeoutMs, options.phaseMs / 2);
+    const begin = createWork(
+      block,
+      createImageLoads(options.perContainer),
+      { limitMs, checkMs: Math.min(CHECK_MS_MAX, options.phaseMs / 2) },
+      { ...shared, failed: failedIn(header, limits.contractDeadline) },
+    );
+    phase = new ContractPhase(
+      { parallelism: options.parallelism, deadline: limits.contractDeadline },
+      { clock, begin, contractKey: (entry) => contractKeyOf(entry, publicKeySize) },
+    );
+    for (const entry of pool.inOrder()) if (concernsContract(entry)) phase.add(entry);
+    try {
+      await phase.run();
+    } finally {
+      phase = undefined;
+    }
+    executed = block.executed;
+    return { bytes: room.bytes, count: room.count, isFull: left.isFull };
+  }
+
+  return {
+    async pack(draft, limits, header) {
+      executed = [];
+      const packPlain = (selection: Selection): Promise<Room> =>
+        pack(pool, limits, applying(draft.add), clock, selection);
+      if (stopped || containers.problem() !== undefined) {
+        await packPlain({ takes: (entry) => !isExecutable(entry) });
+        return;
+      }
+      const reserved = shareOfContracts(pool, limits.bytesMax);
+      const plain = (entry: PoolEntry): boolean => !concernsContract(entry);
+      const first = await packPlain({ takes: plain, reserved });
+      const before = { ...first, bytes: first.bytes + reserved };
+      const left = await execute(draft, limits, header, before);
+      if (!first.isFull) return;
+      const remaining = { ...limits, countMax: left.count };
+      await pack(pool, remaining, applying(draft.add), clock, {
+        takes: (entry) => plain(entry) && !draft.has(entry.id),
+        reserved: limits.bytesMax - left.bytes,
+      });
+    },
+    committed() {
+      for (const tx of executed) {
+        report({ txId: tx.id, contractId: contractIdOf(tx), ...SUCCESS });
+      }
+      executed = [];
+    },
+    mined(txs) {
+      for (const contract of endedContracts(txs)) {
+        const image = users.left(contract);
+        if (image !== undefined) containers.release(image);
+      }
+    },
+    stop() {
+      stopped = true;
+      forget();
+      phase?.end();
+    },
+  };
+}
+
+const CHECK_MS_MAX = 1_000;
+
+const contractIdOf = ({ type, id, fields }: Tx): Uint8Array =>
+  type === createContract.type ? id : (fields['contractId'] as Uint8Array);
+
+/** What to keep free for contract transactions: what they may need, at most half of the block. */
+function shareOfContracts(pool: Pool, bytesMax: number): number {
+  let waiting = 0;
+  for (const entry of pool.inOrder()) if (concernsContract(entry)) waiting += entry.bytes.length;
+  if (waiting === 0) return 0;
+  return Math.min(Math.floor(bytesMax / 2), Math.max(EXECUTED_TX_BYTES_MAX, 2 * waiting));
+}
+
+/**
+ * The keys of the entries that have failed in a round. They are not executed again in it, also where
+ * its first block could not be made.
+ */
+function createRoundMemory(): (header: UnsignedHeader, deadline: number) => Set<string> {
+  let round = '';
+  let failed = new Set<string>();
+  return (header, deadline) => {
+    const name = `${latin1(header.reference)} ${deadline}`;
+    if (name !== round) failed = new Set();
+    round = name;
+    return failed;
+  };
+}

@@ -1,0 +1,207 @@
+/**
+ * What happens to a contract transaction when its turn has come: a dry run against the block, then
+ * the run of its container, or the check of an image.
+ */
+import { fromLatin1 } from '../base/bytes.ts';
+import type { Containers, ContractImage, ContractOutcome } from '../base/containers.ts';
+import { refusalFrom } from '../codec/refusal.ts';
+import { type Contract, contractOf } from '../ledger/contracts.ts';
+import type { PoolEntry } from '../mempool/entry.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { createContract } from '../tx/types/103-create-contract.ts';
+import { disableContract } from '../tx/types/106-disable-contract.ts';
+import { updateContract } from '../tx/types/107-update-contract.ts';
+import type { BlockInWork } from './block-in-work.ts';
+import { type ConcludePorts, type Conclusions, createConclusions, type Then } from './conclude.ts';
+import { type ContractLine, typeOf } from './contract-line.ts';
+import type { ImageChecks } from './image-checks.ts';
+import type { ImageLoad } from './image-loads.ts';
+import type { ImageUsers } from './image-users.ts';
+import { judgeFailure, judgeRefusal } from './judge-outcome.ts';
+import { type RunPorts, runContract, timedOut } from './run-contract.ts';
+import type { RunTimes } from './run-times.ts';
+
+export interface WorkPorts extends RunPorts, ConcludePorts {
+  /** Says whether a run could begin at once. */
+  readonly prepare: Containers['prepare'];
+  readonly users: ImageUsers;
+  readonly checks: ImageChecks;
+  readonly times: RunTimes;
+}
+
+export interface WorkOptions {
+  /** The time that a run may take at most in this block. */
+  readonly limitMs: number;
+  /** The longest wait of a block for the check of an image. */
+  readonly checkMs: number;
+}
+
+/** A run or a check that has begun. */
+export interface Started {
+  readonly load: ImageLoad<ContractLine> | undefined;
+  /**
+   * Resolves with what to do with the result as long as the block is still being made. `again`: the
+   * result belongs to no order of the block.
+   */
+  readonly ended: Promise<() => Then | 'again'>;
+  /** Ends it without a result. */
+  abandon(): void;
+}
+
+export type Step =
+  | Then
+  /** The container starts. */
+  | 'cold'
+  /** The container is busy. */
+  | { readonly full: ImageLoad<ContractLine> }
+  | Started;
+
+/** Begins with the next transaction of a line; `leftMs` is the time until the block is complete. */
+export type Begin = (line: ContractLine, entry: PoolEntry, leftMs: number) => Step;
+
+/** What a 105 with few results adds to the transaction in it. */
+const RESULT_BYTES = 256;
+
+const GIVEN_UP = judgeRefusal('The contract has failed too often');
+
+export function createWork(
+  block: BlockInWork,
+  loadOf: (image: ContractImage) => ImageLoad<ContractLine>,
+  options: WorkOptions,
+  ports: WorkPorts,
+): Begin {
+  const { room, draft } = block;
+  const { pool, breakers, failed } = ports;
+  const conclude = createConclusions(block, ports);
+  const work = { block, loadOf, options, ports, conclude };
+
+  function disable(line: ContractLine, entry: PoolEntry): Then {
+    if (!room.fits(entry.bytes.length)) return 'stop';
+    try {
+      block.add(line.decode(entry, pool.decode), entry.verdicts);
+    } catch (cause) {
+      pool.drop(entry, refusalFrom(cause));
+    }
+    return 'next';
+  }
+
+  return (line, entry, leftMs) => {
+    const type = typeOf(entry)?.type;
+    if (type === disableContract.type) return disable(line, entry);
+    if (line.rests || failed.has(entry.key)) return 'next';
+    if (!room.fits(entry.bytes.length + RESULT_BYTES)) return 'stop';
+    const breaker = breakers.state(line.key);
+    if (breaker === 'spent') return conclude.judged(line.key, entry, GIVEN_UP);
+    line.rests = breaker === 'open';
+    if (line.rests) return 'next';
+    const tx = line.decode(entry, pool.decode);
+    try {
+      draft.check(tx, entry.verdicts);
+    } catch (cause) {
+      return conclude.refusal(line.key, entry, cause);
+    }
+    return type === updateContract.type
+      ? update(line, entry, tx, work)
+      : execute(line, entry, tx, leftMs, work);
+  };
+}
+
+interface Work {
+  readonly block: BlockInWork;
+  readonly loadOf: (image: ContractImage) => ImageLoad<ContractLine>;
+  readonly options: WorkOptions;
+  readonly ports: WorkPorts;
+  readonly conclude: Conclusions;
+}
+
+/** No code runs for a 107: its image is checked, and the results are empty. */
+function update(
+  line: ContractLine,
+  entry: PoolEntry,
+  tx: Tx,
+  { block, options, ports, conclude }: Work,
+): Step {
+  const { image, imageHash } = tx.fields as unknown as ContractImage;
+  const bytes = entry.bytes.length + RESULT_BYTES;
+  let cancel = (): void => {};
+  const late = new Promise<'late'>((resolve) => {
+    cancel = ports.clock.after(options.checkMs, () => resolve('late'));
+  });
+  const check = ports.checks.check({ image, imageHash });
+  block.room.reserve(bytes);
+  return {
+    load: undefined,
+    ended: Promise.race([check, late]).then((problem) => () => {
+      cancel();
+      block.room.release(bytes);
+      if (problem === 'late') return 'stop';
+      if (problem !== undefined) return conclude.judged(line.key, entry, judgeFailure(problem));
+      return conclude.results(line.key, entry, tx, []);
+    }),
+    abandon: () => cancel(),
+  };
+}
+
+function execute(
+  line: ContractLine,
+  entry: PoolEntry,
+  tx: Tx,
+  leftMs: number,
+  { block, loadOf, options, ports, conclude }: Work,
+): Step {
+  const { times, users, clock } = ports;
+  if (leftMs < Math.min(times.expected(line.key) ?? options.limitMs, options.limitMs))
+    return 'stop';
+  const contract = contractFor(line, tx, block, ports);
+  const { image } = contract;
+  const load = loadOf(image);
+  if (load.isFull) return { full: load };
+  const readiness = ports.prepare(image, contract.createVersion);
+  if (readiness.kind === 'starting') return 'cold';
+  if (readiness.kind === 'failure') return conclude.failure(line.key, entry, readiness);
+  users.ran(line.key, image);
+  const began = clock.monotonic();
+  const run = runContract({ ...contract, tx, contractId: fromLatin1(line.key) }, block, ports);
+  const bytes = entry.bytes.length + RESULT_BYTES;
+  const ended = (outcome: ContractOutcome): void => {
+    const ms = clock.monotonic() - began;
+    times.add(line.key, ms);
+    ports.observe(outcome.kind, ms);
+  };
+  block.room.reserve(bytes);
+  load.begin();
+  return {
+    load,
+    ended: run.outcome.then((outcome) => () => {
+      block.room.release(bytes);
+      ended(outcome);
+      if (outcome.kind === 'success' && run.isStale()) return 'again';
+      return conclude.outcome(line.key, entry, tx, outcome);
+    }),
+    abandon() {
+      run.close();
+      if (clock.monotonic() - began < options.limitMs) return;
+      const message = timedOut(fromLatin1(line.key));
+      const failure = { kind: 'failure', message, recoverable: true, system: false } as const;
+      ended(failure);
+      conclude.outcome(line.key, entry, tx, failure);
+    },
+  };
+}
+
+/** What a 103 or 104 runs. The dry run has found that it exists. */
+function contractFor(
+  { key }: ContractLine,
+  tx: Tx,
+  { draft: { overlay } }: BlockInWork,
+  { createVersions }: WorkPorts,
+) {
+  const isCreation = tx.type === createContract.type;
+  const made = isCreation ? undefined : contractOf(overlay, fromLatin1(key));
+  const { image, imageHash } = made ?? (tx.fields as unknown as ContractImage & Contract);
+  return {
+    image: { image, imageHash },
+    version: made?.version ?? 1,
+    createVersion: isCreation ? tx.version : (createVersions.of(key, overlay) ?? 1),
+  };
+}

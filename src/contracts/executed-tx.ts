@@ -1,0 +1,73 @@
+/** The transaction that carries the results of an execution (105), made and signed by the miner. */
+import type { DataEntry } from '../base/containers.ts';
+import { apiError } from '../base/errors.ts';
+import { isI64 } from '../base/int.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import { L2_MAX } from '../codec/primitives.ts';
+import { resultsProblem } from '../tx/fields/entries.ts';
+import { complete, planOf } from '../tx/plan.ts';
+import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
+import { messageOf, seal } from '../tx/seal.ts';
+import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { executedContract } from '../tx/types/105-executed-contract.ts';
+
+export interface Signer {
+  readonly publicKey: Uint8Array;
+  readonly sign: (message: Uint8Array) => Uint8Array;
+}
+
+export interface Executed {
+  readonly tx: Tx;
+  readonly verdicts: ProofVerdicts;
+}
+
+const plan = planOf(executedContract, executedContract.layouts[0]!);
+const GOOD = [true];
+
+/**
+ * `verdicts` are those on the executed transaction. Throws ApiError where the results break a rule
+ * or are too many bytes.
+ */
+export function executedTx(
+  tx: Tx,
+  verdicts: ProofVerdicts,
+  results: readonly DataEntry[],
+  timestamp: number,
+  signer: Signer,
+  scheme: ChainScheme,
+): Executed {
+  requireEntries(results);
+  const { publicKey: senderPublicKey, sign } = signer;
+  const values = complete<typeof executedContract.fields>(plan, {
+    senderPublicKey,
+    tx,
+    results,
+    timestamp,
+  });
+  const signature = sign(messageOf(plan, values, scheme));
+  return {
+    tx: seal(plan, values, [signature], scheme),
+    verdicts: { own: GOOD, carried: [verdicts.own] },
+  };
+}
+
+/** What no bytes of a block could hold. The codec checks the rest where it reads, not where it writes. */
+function requireEntries(results: readonly DataEntry[]): void {
+  if (results.length > L2_MAX) throw apiError('TooBigSequence', `${results.length} results`);
+  let bytes = 0;
+  for (const { key, type, value } of results) {
+    bytes += key.length;
+    if (type === 'string' || type === 'binary') bytes += value.length;
+    if (bytes > EXECUTED_TX_BYTES_MAX)
+      throw apiError('TooBigSequence', 'results of too many bytes');
+    if (!key.isWellFormed() || (type === 'string' && !value.isWellFormed())) {
+      throw apiError('Invalid', 'Results with text that is no Unicode were found');
+    }
+    if (type === 'integer' && !isI64(value)) {
+      throw apiError('Invalid', `Result '${key}' is not an integer of 64 bits`);
+    }
+  }
+  const problem = resultsProblem(results);
+  if (problem !== undefined) throw problem;
+}

@@ -1,0 +1,30 @@
+/**
+ * How long a miner may execute contracts for one block (contracts.md#the-round-of-a-miner).
+ *
+ * The block must be signed, on disk and on its way when the turn of its miner ends, whatever the
+ * contracts do.
+ */
+
+/** Time to complete a block in its round: a fifth of it, within these limits. */
+const COMPLETION_SHARE = 5;
+const COMPLETION_MS_MIN = 50;
+const COMPLETION_MS_MAX = 500;
+/** Under proof of stake a block is late by what its contracts take: this part of the delay at most. */
+const STAKE_SHARE = 4;
+
+export type Round =
+  | { readonly type: 'poa'; readonly roundMs: number }
+  | { readonly type: 'pos'; readonly averageDelayMs: number };
+
+const completionMs = (roundMs: number): number =>
+  Math.max(COMPLETION_MS_MIN, Math.min(COMPLETION_MS_MAX, Math.floor(roundMs / COMPLETION_SHARE)));
+
+/** The time for contracts in a whole round. */
+export const phaseMs = (round: Round): number =>
+  round.type === 'pos'
+    ? Math.floor(round.averageDelayMs / STAKE_SHARE)
+    : Math.max(0, round.roundMs - completionMs(round.roundMs));
+
+/** When contracts must have ended in a slot that is used from `now` on and ends at `until`. */
+export const phaseEnd = (round: Round, now: number, until: number): number =>
+  round.type === 'pos' ? now + phaseMs(round) : until - completionMs(round.roundMs);

@@ -1,0 +1,40 @@
+/** How much one execution may read: what it asks for comes from a program that nobody trusts. */
+import { apiError } from '../base/errors.ts';
+
+export interface ReadLimits {
+  /** Every row looked for counts, also one that does not exist. */
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+export const READ_LIMITS: ReadLimits = { rows: 10_000, bytes: 8 * 1024 * 1024 };
+
+export interface ReadBudget {
+  /** Throws ApiError AnswerTooBig where the budget is used up. */
+  spend(key: Uint8Array, value: unknown): void;
+}
+
+export function createReadBudget(limits: ReadLimits): ReadBudget {
+  let { rows, bytes } = limits;
+  return {
+    spend(key, value) {
+      rows--;
+      bytes -= key.length + sizeOf(value);
+      if (rows >= 0 && bytes >= 0) return;
+      const most = rows < 0 ? `${limits.rows} rows` : `${limits.bytes} bytes`;
+      throw apiError('AnswerTooBig', `one execution reads at most ${most}`);
+    },
+  };
+}
+
+/** The bytes of a stored record whose fields are all small. */
+const RECORD_BYTES = 64;
+
+/** Only data entries and whole transactions are large. */
+function sizeOf(value: unknown): number {
+  if (value === undefined) return 0;
+  if (value instanceof Uint8Array) return value.length;
+  if (typeof value !== 'object' || value === null || !('value' in value)) return RECORD_BYTES;
+  const content = value.value;
+  return typeof content === 'string' || content instanceof Uint8Array ? content.length : 8;
+}

@@ -1,0 +1,76 @@
+/** Contract execution on a configured node. */
+import { keyFilter } from '../api/key-filter.ts';
+import type { Containers } from '../base/containers.ts';
+import type { Clock } from '../base/ports.ts';
+import type { Blockchain } from '../chain/blockchain.ts';
+import { type ContractPacker, createContractPacker } from '../contracts/contract-packer.ts';
+import type { Signer } from '../contracts/executed-tx.ts';
+import type { Executions } from '../contracts/executions.ts';
+import { phaseMs, type Round } from '../contracts/phase-length.ts';
+import type { ReportStatus } from '../contracts/status-report.ts';
+import type { Keystore } from '../keystore/keystore.ts';
+import type { Pool } from '../mempool/pool.ts';
+import type { Config } from './config/settings.ts';
+import type { NodeMetrics } from './observability.ts';
+
+export interface ContractsPortsOfNode {
+  /** Absent: this node executes no contracts. */
+  readonly containers?: Containers | undefined;
+  readonly blockchain: Pick<Blockchain, 'view' | 'listen'>;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly keystore: Pick<Keystore, 'addresses'>;
+  /** The account that makes the blocks of this node. */
+  readonly owner: Signer;
+  readonly report: ReportStatus;
+  readonly executions: Executions;
+  readonly metrics: NodeMetrics;
+}
+
+export interface NodeContracts {
+  readonly packer: ContractPacker;
+  /** Why contracts cannot run at present. */
+  problem(): string | undefined;
+}
+
+/** Undefined where the node has no container engine. */
+export function openContracts(
+  config: Config,
+  ports: ContractsPortsOfNode,
+): NodeContracts | undefined {
+  const { containers, blockchain, keystore, executions, metrics } = ports;
+  if (containers === undefined) return undefined;
+  const { dockerEngine } = config;
+  const packer = createContractPacker(
+    {
+      parallelism: dockerEngine.contractsParallelism,
+      perContainer: dockerEngine.maxConcurrentPerContainer,
+      timeoutMs: dockerEngine.executionLimits.timeout.ms,
+      phaseMs: phaseMs(roundOf(config)),
+    },
+    {
+      ...ports,
+      containers,
+      keyFilter,
+      view: blockchain.view,
+      signer: ports.owner,
+      addresses: () => keystore.addresses(),
+      observe(outcome, ms) {
+        metrics.contractRuns.add(1, { outcome });
+        metrics.contractTime.observe(ms / 1000);
+      },
+    },
+  );
+  blockchain.listen({ block: ({ block }) => packer.mined(block.txs) });
+  metrics.onRead(() => {
+    metrics.contractsRunning.set(executions.size);
+    metrics.engineWorks.set(containers.problem() === undefined ? 1 : 0);
+  });
+  return { packer, problem: () => containers.problem() };
+}
+
+export function roundOf({ blockchain: { consensus, custom } }: Config): Round {
+  return consensus.type === 'poa'
+    ? { type: 'poa', roundMs: consensus.roundDuration.ms }
+    : { type: 'pos', averageDelayMs: custom.genesis.averageBlockDelay.ms };
+}

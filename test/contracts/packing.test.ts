@@ -1,0 +1,219 @@
+import t from 'tap';
+import { base58 } from '../../src/codec/text.ts';
+import { hashOfImage, integer, success } from '../simulated/containers.ts';
+import { add, contractNode, sum } from './contract-node.ts';
+
+const SUCCESS = 'Success null Contract transaction successfully mined';
+
+t.test('scenario 79: a contract is created and called; the miner earns the fee', async (t) => {
+  const { at, owner, create, call, state, statuses, executed, containers } = await contractNode(t, {
+    sum,
+  });
+  const contract = await create('sum', add(3));
+  t.equal(containers.containers, 1, 'its container starts as soon as the pool has it');
+  t.same(executed(await at.mine()), [base58.encode(contract.id)]);
+  t.same(state(contract), { sum: 3n });
+  t.same(statuses(contract), [SUCCESS]);
+  const called = await call(contract, add(4));
+  const block = await at.mine();
+  t.same(executed(block), [base58.encode(called.id)]);
+  t.match(block, [{ type: 105, fee: 0n, sender: owner.address }]);
+  t.same(state(contract), { sum: 7n });
+  t.equal(at.node.pool.size(), 0);
+});
+
+t.test('scenario 84: calls in one block see each other, in the order of the pool', async (t) => {
+  const seen: bigint[] = [];
+  const { at, created, call, state, executed } = await contractNode(t, {
+    async sum(execution, wait) {
+      await wait(10);
+      const outcome = await sum(execution, wait);
+      seen.push(BigInt(execution.block.height));
+      return outcome;
+    },
+  });
+  const contract = await created('sum');
+  const now = at.clock.now();
+  const late = await call(contract, { ...add(100), timestamp: now + 1 });
+  const early = await call(contract, { ...add(20), timestamp: now });
+  const last = await call(contract, { ...add(3), timestamp: now + 2 });
+  const block = await at.mine();
+  t.same(
+    executed(block),
+    [early, late, last].map(({ id }) => base58.encode(id)),
+  );
+  t.same(state(contract), { sum: 123n });
+  t.match(
+    block.map(({ fields }) => fields['results']),
+    [[integer('sum', 20n)], [integer('sum', 120n)], [integer('sum', 123n)]],
+  );
+});
+
+t.test('contracts run beside each other, calls of one contract do not', async (t) => {
+  let most = 0;
+  const under = new Map<string, number>();
+  const node = await contractNode(
+    t,
+    {
+      async slow({ transaction: { contractId } }, wait) {
+        const now = (under.get(contractId) ?? 0) + 1;
+        under.set(contractId, now);
+        most = Math.max(most, now);
+        await wait(100);
+        under.set(contractId, now - 1);
+        return success();
+      },
+    },
+    {
+      set: [
+        'docker-engine.contracts-parallelism=4',
+        'docker-engine.max-concurrent-per-container=9',
+      ],
+    },
+  );
+  const contracts = [];
+  for (let i = 0; i < 6; i++) contracts.push(await node.create('slow', { fee: 100_000_000 + i }));
+  await node.at.mine();
+  t.equal(node.containers.mostRunning, 4);
+  for (const contract of contracts) {
+    for (let i = 0; i < 3; i++) await node.call(contract, { fee: 10_000_000 + i });
+  }
+  t.equal((await node.at.mine()).length, 18);
+  t.equal(node.containers.mostRunning, 4);
+  t.equal(most, 1);
+});
+
+t.test('a container takes no more calls at once than the settings allow', async (t) => {
+  const node = await contractNode(t, {
+    async slow(_, wait) {
+      await wait(50);
+      return success();
+    },
+  });
+  for (let i = 0; i < 5; i++) await node.create('slow', { fee: 100_000_000 + i });
+  t.equal((await node.at.mine()).length, 5);
+  t.equal(node.containers.mostRunning, 1);
+});
+
+t.test('the end of a contract keeps its place among its calls', async (t) => {
+  const { at, owner, created, call, containers, isActive, statuses } = await contractNode(t, {
+    sum,
+  });
+  const contract = await created('sum');
+  const now = at.clock.now();
+  const before = await call(contract, { ...add(1), timestamp: now });
+  const contractId = base58.encode(contract.id);
+  const end = await at.send(owner, { type: 106, contractId, timestamp: now + 1 });
+  const after = await call(contract, { ...add(1), timestamp: now + 2 });
+  const block = await at.mine();
+  t.same(
+    block.map((tx) => base58.encode((tx.def.inner?.(tx) ?? tx).id)),
+    [before, end].map(({ id }) => base58.encode(id)),
+  );
+  t.equal(isActive(contract), false);
+  t.equal(at.node.pool.size(), 0);
+  t.same(statuses(after), [
+    `Failure null Contract '${contractId}' has been disabled. You cannot call disabled contract`,
+  ]);
+  t.equal(containers.containers, 0, 'and its container goes');
+});
+
+t.test('an update runs nothing: its image is checked', async (t) => {
+  const { at, owner, created, call, state, statuses } = await contractNode(t, {
+    sum,
+    better: () => success(integer('better', 1n)),
+  });
+  const contract = await created('sum');
+  const contractId = base58.encode(contract.id);
+  const update = (image: string, imageHash = hashOfImage(image)) =>
+    at.send(owner, { type: 107, contractId, image, imageHash });
+  const wrong = await update('better', hashOfImage('sum'));
+  const right = await update('better');
+  t.match(await at.mine(), [{ type: 105, fields: { results: [] } }]);
+  t.match(statuses(wrong), [/^Failure null Id '\w+' of local image 'better' isn't equal to/]);
+  t.same(statuses(right), [SUCCESS]);
+  await call(contract, { version: 2, contractVersion: 2 });
+  await at.mine();
+  await at.mine();
+  t.same(state(contract), { sum: 0n, better: 1n });
+});
+
+t.test('a call has to be read again where another contract changed meanwhile', async (t) => {
+  const runs: string[] = [];
+  const { at, created, call, state } = await contractNode(t, {
+    sum,
+    async copy({ transaction, reads }, wait) {
+      if (transaction.data.kind === 'create') return success();
+      const from = String(transaction.params[0]?.value);
+      const entry = reads.contractEntry(from, 'sum');
+      runs.push(String(entry.value));
+      await wait(50);
+      return success({ ...entry, key: 'copy' });
+    },
+  });
+  const counter = await created('sum');
+  const copy = await created('copy');
+  const now = at.clock.now();
+  const from = [{ key: 'from', type: 'string', value: base58.encode(counter.id) }];
+  await call(copy, { params: from, timestamp: now });
+  await call(counter, { ...add(5), timestamp: now + 1 });
+  t.equal((await at.mine()).length, 2);
+  t.same(runs, ['0', '5']);
+  t.same(state(copy), { copy: 5n }, 'the block has the order counter, copy');
+});
+
+t.test('a contract that always reads what changes is executed alone at last', async (t) => {
+  let runs = 0;
+  const { at, created, call, state } = await contractNode(t, {
+    async copy({ transaction, reads }, wait) {
+      if (transaction.data.kind === 'create') return success();
+      runs++;
+      const entry = reads.contractEntry(String(transaction.params[0]?.value), 'sum');
+      await wait(50);
+      return success({ ...entry, key: 'copy' });
+    },
+    async sum(execution, wait) {
+      await wait(20);
+      return sum(execution, wait);
+    },
+  });
+  const counter = await created('sum');
+  const copy = await created('copy');
+  const now = at.clock.now();
+  const from = [{ key: 'from', type: 'string', value: base58.encode(counter.id) }];
+  await call(copy, { params: from, timestamp: now });
+  for (let i = 1; i <= 20; i++) await call(counter, { ...add(1), timestamp: now + i });
+  t.equal((await at.mine()).length, 21);
+  t.equal(runs, 3);
+  t.ok((state(copy)['copy'] as bigint) < 20n, 'it does not wait for all others');
+});
+
+t.test('a container that still starts holds up nothing', async (t) => {
+  const { at, owner, created, call, containers, executed } = await contractNode(t, { sum });
+  const contract = await created('sum');
+  const called = await call(contract);
+  containers.setProblem('the engine has gone');
+  containers.setProblem(undefined);
+  const paid = at.transfer(owner, at.accounts[1], 1);
+  await at.node.pool.submit(paid);
+  t.same(
+    (await at.mine()).map(({ id }) => id),
+    [paid.id],
+  );
+  t.same(executed(await at.mine()), [base58.encode(called.id)]);
+});
+
+t.test('while the engine is away, everything but contracts is packed as ever', async (t) => {
+  const { at, owner, created, call, containers, executed } = await contractNode(t, { sum });
+  const contract = await created('sum');
+  const other = await created('sum');
+  containers.setProblem('the engine has gone');
+  const called = await call(contract);
+  const contractId = base58.encode(other.id);
+  const end = await at.send(owner, { type: 106, contractId });
+  t.match(await at.mine(), [{ id: end.id }]);
+  t.equal(at.node.pool.size(), 1, 'the call waits');
+  containers.setProblem(undefined);
+  await at.mine();
+  t.same(executed(await at.mine()), [base58.encode(called.id)]);
+});

@@ -1,0 +1,156 @@
+/**
+ * The port `Containers` without an engine: contracts are functions, found by the name of their
+ * image, and their containers start and answer after times that the test gives. Nothing happens but
+ * what the clock, the programs and the calls of the test make happen.
+ */
+import { createHash } from 'node:crypto';
+import type {
+  Containers,
+  ContractExecution,
+  ContractFailure,
+  ContractImage,
+  ContractOutcome,
+  DataEntry,
+} from '../../src/base/containers.ts';
+import type { Clock } from '../../src/base/ports.ts';
+
+/** One call. What it throws or rejects with is an error of the engine. */
+export type Program = (
+  execution: ContractExecution,
+  wait: (ms: number) => Promise<void>,
+) => ContractOutcome | Promise<ContractOutcome>;
+
+export interface SimulatedContainers extends Containers {
+  /** Runs under way. */
+  readonly running: number;
+  /** The most runs that were under way at once. */
+  readonly mostRunning: number;
+  /** Containers that exist. */
+  readonly containers: number;
+  /** The engine goes away with all its containers, or comes back. */
+  setProblem(problem: string | undefined): void;
+}
+
+export interface SimulatedContainersOptions {
+  readonly clock: Pick<Clock, 'after' | 'monotonic'>;
+  readonly programs: Readonly<Record<string, Program>>;
+  readonly startMs: number;
+  readonly timeoutMs: number;
+  /** Time of every call besides what its program waits. */
+  readonly callMs: () => number;
+}
+
+/** The hash that the image of this name has. */
+export const hashOfImage = (image: string): string =>
+  createHash('sha256').update(image).digest('hex');
+
+const failure = (message: string, recoverable: boolean, system = true): ContractFailure => ({
+  kind: 'failure',
+  message,
+  recoverable,
+  system,
+});
+
+export const success = (...results: readonly DataEntry[]): ContractOutcome => ({
+  kind: 'success',
+  results,
+});
+
+export const integer = (key: string, value: bigint): DataEntry => ({ key, type: 'integer', value });
+
+export function simulatedContainers(options: SimulatedContainersOptions): SimulatedContainers {
+  const { clock, programs, startMs, timeoutMs, callMs } = options;
+  /** Image → when its container is ready. */
+  const ready = new Map<string, number>();
+  const runs = new Set<() => void>();
+  let mostRunning = 0;
+  let problem: string | undefined;
+  let closed = false;
+
+  const nameOf = ({ image, imageHash }: ContractImage): string => `${image} ${imageHash}`;
+  const wait = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      clock.after(ms, resolve);
+    });
+
+  function imageProblem({ image, imageHash }: ContractImage): ContractFailure | undefined {
+    if (programs[image] === undefined) return failure(`Image '${image}' is not found`, false);
+    const id = hashOfImage(image);
+    return id === imageHash.toLowerCase()
+      ? undefined
+      : failure(
+          `Id '${id}' of local image '${image}' isn't equal to its digest '${imageHash}'`,
+          false,
+        );
+  }
+
+  async function result(execution: ContractExecution): Promise<ContractOutcome> {
+    const program = programs[execution.image.image];
+    if (program === undefined) return failure('the container has no program', false);
+    const took = callMs();
+    if (took > 0) await wait(took);
+    return program(execution, wait);
+  }
+
+  function limited(execution: ContractExecution): Promise<ContractOutcome> {
+    const { image, signal, transaction } = execution;
+    return new Promise((resolve) => {
+      /** The container is thrown away, and the next one has to start. */
+      const replace = (why: string): void => {
+        ready.set(nameOf(image), clock.monotonic() + startMs);
+        end(failure(why, true));
+      };
+      const gone = (): void => replace('The engine has gone');
+      const aborted = (): void => replace('The run was given up');
+      const cancel = clock.after(timeoutMs, () =>
+        replace(`Contract '${transaction.contractId}' execution timeout`),
+      );
+      function end(outcome: ContractOutcome): void {
+        cancel();
+        runs.delete(gone);
+        signal?.removeEventListener('abort', aborted);
+        resolve(outcome);
+      }
+      runs.add(gone);
+      mostRunning = Math.max(mostRunning, runs.size);
+      signal?.addEventListener('abort', aborted);
+      result(execution).then(end, (cause: unknown) => end(failure(String(cause), true)));
+    });
+  }
+
+  return {
+    get running() {
+      return runs.size;
+    },
+    get mostRunning() {
+      return mostRunning;
+    },
+    get containers() {
+      return ready.size;
+    },
+    setProblem(now) {
+      problem = now;
+      if (now === undefined) return;
+      for (const gone of [...runs]) gone();
+      ready.clear();
+    },
+    prepare(image) {
+      if (closed || problem !== undefined) return { kind: 'starting' };
+      const wrong = imageProblem(image);
+      if (wrong !== undefined) return wrong;
+      const name = nameOf(image);
+      const from = ready.get(name) ?? clock.monotonic() + startMs;
+      ready.set(name, from);
+      return { kind: from <= clock.monotonic() ? 'ready' : 'starting' };
+    },
+    checkImage: async (image) => imageProblem(image),
+    run: async (execution) => (closed ? failure('closed', true) : await limited(execution)),
+    release: (image) => void ready.delete(nameOf(image)),
+    problem: () => problem,
+    async close() {
+      closed = true;
+      for (const gone of [...runs]) gone();
+      ready.clear();
+    },
+  };
+}
