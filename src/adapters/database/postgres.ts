@@ -1,0 +1,158 @@
+/** The database port on a PostgreSQL server (pg). */
+import pg from 'pg';
+import { parseIntoClientConfig } from 'pg-connection-string';
+import {
+  type Database,
+  DatabaseError,
+  databaseFailure,
+  type Queries,
+  type SqlValue,
+} from '../../base/database.ts';
+
+export interface PostgresOptions {
+  readonly url: string;
+  readonly poolSize: number;
+  /** Longer statements are ended by the server; absent: no limit. */
+  readonly statementMs?: number | undefined;
+  /** True for connections that may only read. */
+  readonly readOnly?: boolean | undefined;
+}
+
+const CONNECT_MS = 10_000;
+/** An arbitrary number: all crawlers of a database ask for the same lock. */
+const WRITER_LOCK = 7_225_110_481;
+const JSONB = 3802;
+
+/** Resolves without a connection: the first query makes one. */
+export function postgresDatabase(options: PostgresOptions): Database {
+  const access: pg.ClientConfig = {
+    ...parseIntoClientConfig(options.url),
+    application_name: 'platform-node data',
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    types: { getTypeParser: parserOf as pg.CustomTypesConfig['getTypeParser'] },
+    ...(options.statementMs === undefined ? {} : { statement_timeout: options.statementMs }),
+    ...(options.readOnly === true ? { options: '-c default_transaction_read_only=on' } : {}),
+  };
+  const pool = new pg.Pool({ ...access, max: options.poolSize });
+  // The pool replaces a broken idle connection; the next query reports an unreachable server.
+  pool.on('error', () => {});
+  let used = 0;
+
+  async function connected<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    let client: pg.PoolClient;
+    try {
+      client = await pool.connect();
+    } catch (cause) {
+      throw failure(cause, 'away');
+    }
+    used++;
+    let broken: boolean | undefined;
+    try {
+      return await work(client);
+    } catch (cause) {
+      // A connection in an unknown state is closed, which rolls its transaction back.
+      broken = true;
+      throw cause;
+    } finally {
+      used--;
+      client.release(broken);
+    }
+  }
+
+  return {
+    engine: 'postgres',
+    query: (sql, values) => connected((client) => queriesOn(client).query(sql, values)),
+    copy: (table, columns, lines) =>
+      connected((client) => queriesOn(client).copy(table, columns, lines)),
+    exec: (sql) => connected(async (client) => void (await queriesOn(client).query(sql))),
+    transaction: (work) =>
+      connected(async (client) => {
+        const queries = queriesOn(client);
+        await queries.query('BEGIN');
+        const result = await work(queries);
+        await queries.query('COMMIT');
+        return result;
+      }),
+    lock: () => lockWriter(access),
+    inUse: () => used,
+    close: () => pool.end(),
+  };
+}
+
+/** A connection of its own holds the lock: the server releases it with the connection. */
+async function lockWriter(access: pg.ClientConfig) {
+  const client = new pg.Client({ ...access, statement_timeout: 0 });
+  let lost = false;
+  client.on('error', () => {
+    lost = true;
+  });
+  client.on('end', () => {
+    lost = true;
+  });
+  try {
+    await client.connect();
+    const sql = 'SELECT pg_try_advisory_lock($1) AS held';
+    const { rows } = await client.query<{ held: boolean }>(sql, [WRITER_LOCK]);
+    if (rows[0]?.held !== true) {
+      await client.end();
+      return undefined;
+    }
+  } catch (cause) {
+    throw failure(cause, 'away');
+  }
+  return { isLost: () => lost, release: () => client.end() };
+}
+
+function queriesOn(client: pg.ClientBase): Queries {
+  return {
+    async query<R extends object>(sql: string, values: readonly SqlValue[] = []) {
+      try {
+        const { rows } = await client.query<R>(sql, values as unknown[]);
+        return rows;
+      } catch (cause) {
+        throw failure(cause);
+      }
+    },
+    async copy(table, columns, lines) {
+      if (lines.length === 0) return;
+      try {
+        await copyIn(client, `COPY ${table} (${columns.join(', ')}) FROM STDIN`, lines);
+      } catch (cause) {
+        throw failure(cause);
+      }
+    },
+  };
+}
+
+interface CopyConnection {
+  sendCopyFromChunk(chunk: Buffer): void;
+  endCopyFrom(): void;
+}
+
+/** The rows are in memory already, so they are sent at once when the server asks for them. */
+function copyIn(client: pg.ClientBase, sql: string, lines: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const query = new pg.Query(sql, [], (cause: Error | undefined) =>
+      cause ? reject(cause) : resolve(),
+    ) as pg.Query & { handleCopyInResponse(connection: CopyConnection): void };
+    query.handleCopyInResponse = (connection) => {
+      connection.sendCopyFromChunk(Buffer.from(`${lines.join('\n')}\n`));
+      connection.endCopyFrom();
+    };
+    client.query(query);
+  });
+}
+
+const asText = (text: string): string => text;
+
+function parserOf(oid: number, format?: 'text' | 'binary'): unknown {
+  return oid === JSONB ? asText : pg.types.getTypeParser(oid, format as 'text');
+}
+
+function failure(cause: unknown, otherwise?: 'away'): DatabaseError {
+  const { code, message = '' } = cause as { code?: string; message?: string };
+  const isClosed = /Connection terminated|timeout exceeded when trying to connect/.test(message);
+  const known = code === undefined ? (isClosed ? 'away' : 'other') : databaseFailure(code);
+  return new DatabaseError(known === 'other' ? (otherwise ?? known) : known, cause);
+}

@@ -1,0 +1,66 @@
+/**
+ * A relational store: PostgreSQL, or the same engine inside this process. Both run the same SQL.
+ *
+ * Values of 64 bits and `numeric` come as text, `jsonb` as its JSON text: no digit is lost.
+ */
+
+export type SqlValue = string | number | bigint | boolean | null | readonly SqlScalar[];
+type SqlScalar = string | number | bigint | boolean | null;
+
+export interface Queries {
+  /** One statement with its parameters $1, $2 …; rejects with DatabaseError. */
+  query<R extends object>(sql: string, values?: readonly SqlValue[]): Promise<R[]>;
+  /** Adds rows in the text form of COPY, one line each without its line end. */
+  copy(table: string, columns: readonly string[], lines: readonly string[]): Promise<void>;
+}
+
+export interface Database extends Queries {
+  readonly engine: 'postgres' | 'pglite';
+  /** Statements without parameters, separated by semicolons. */
+  exec(sql: string): Promise<void>;
+  /** Commits when `work` resolves, and rolls back when it rejects. */
+  transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
+  /** The right to write, for one process at a time; undefined while another process has it. */
+  lock(): Promise<WriterLock | undefined>;
+  /** Connections that are busy now. */
+  inUse(): number;
+  close(): Promise<void>;
+}
+
+export interface WriterLock {
+  /** True once the connection that held the lock is gone. */
+  isLost(): boolean;
+  release(): Promise<void>;
+}
+
+/** What a caller can do about a failure depends on its kind. */
+export type DatabaseFailure =
+  /** The server does not answer, or has closed the connection. */
+  | 'away'
+  /** A statement took longer than the configured time. */
+  | 'timeout'
+  /** The disk of the store is full. */
+  | 'full'
+  /** A table is missing: the schema was not created. */
+  | 'unmigrated'
+  | 'other';
+
+export class DatabaseError extends Error {
+  override name = 'DatabaseError';
+  readonly failure: DatabaseFailure;
+
+  constructor(failure: DatabaseFailure, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.failure = failure;
+  }
+}
+
+/** From the SQLSTATE of an error, or from its system code. */
+export function databaseFailure(code: string): DatabaseFailure {
+  if (code === '57014') return 'timeout';
+  if (code === '53100' || code === 'ENOSPC') return 'full';
+  if (code === '42P01') return 'unmigrated';
+  // Connection exceptions, shutdown, too many connections, recovery; sockets.
+  const isAway = /^(08|57P|53300|EC|EPIPE|ETIMEDOUT|ENOTFOUND|ENOENT|EAI)/.test(code);
+  return isAway ? 'away' : 'other';
+}

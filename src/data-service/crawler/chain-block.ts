@@ -1,0 +1,64 @@
+/** A block as a node gives it, checked as far as the crawler relies on it. */
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { int64, objects, text } from './storable.ts';
+
+export interface ChainBlock {
+  readonly height: number;
+  readonly signature: string;
+  readonly reference: string;
+  readonly version: number;
+  readonly timestamp: number;
+  readonly generator: string;
+  readonly baseTarget: bigint | undefined;
+  readonly generationSignature: string | undefined;
+  /** The sections about its consensus, as the node names them. */
+  readonly consensus: JsonObject;
+  readonly features: readonly number[];
+  readonly blocksize: number;
+  readonly fee: bigint;
+  readonly transactions: readonly JsonObject[];
+}
+
+/** The node gave something that is no block. */
+export class NotABlock extends Error {
+  override name = 'NotABlock';
+}
+
+export function readBlock(json: unknown): ChainBlock {
+  const block = isObject(json) ? json : {};
+  const height = Number(block['height']);
+  const signature = text(block['signature']);
+  const reference = text(block['reference']);
+  const timestamp = Number(block['timestamp']);
+  if (!isHeight(height) || signature === undefined || reference === undefined) {
+    throw new NotABlock(`the node gave no block but ${JSON.stringify(json)?.slice(0, 200)}`);
+  }
+  const core = isObject(block['coreconsensus']) ? block['coreconsensus'] : {};
+  const sections = Object.entries(block).filter(([name]) => name.endsWith('-consensus'));
+  const features = Array.isArray(block['features']) ? block['features'].map(Number) : [];
+  return {
+    height,
+    signature,
+    reference,
+    version: Number(block['version'] ?? 1),
+    timestamp: Number.isSafeInteger(timestamp) ? timestamp : 0,
+    generator: text(block['generator']) ?? '',
+    baseTarget: int64(core['basetarget']),
+    generationSignature: text(core['generationsignature']),
+    consensus: Object.fromEntries(sections),
+    features,
+    blocksize: Number(block['blocksize'] ?? 0),
+    fee: int64(block['fee']) ?? 0n,
+    transactions: objects(block['transactions']),
+  };
+}
+
+const isHeight = (height: number): boolean => Number.isSafeInteger(height) && height >= 1;
+
+/** True where each block continues the one before it. */
+export function areLinked(blocks: readonly ChainBlock[]): boolean {
+  return blocks.every(({ height, reference }, i) => {
+    const before = blocks[i - 1];
+    return before === undefined || (height === before.height + 1 && reference === before.signature);
+  });
+}

@@ -1,0 +1,34 @@
+/** What the crawler tells about itself: to metrics, to the progress line and to GET /status. */
+
+export interface CrawlState {
+  height: number;
+  nodeHeight: number;
+  /** Time of the last stored block in milliseconds. */
+  lastBlock: number;
+  bulk: boolean;
+  /** Bytes of fetched blocks that wait to be written. */
+  waitingBytes: number;
+  blocks: number;
+  txs: number;
+  unknownTxs: number;
+  reorganisations: number;
+  nodeErrors: number;
+  lastError: string | undefined;
+  /** A step of a first load that has no height, such as an index being built. */
+  step: string | undefined;
+}
+
+export const newCrawlState = (): CrawlState => ({
+  height: 0,
+  nodeHeight: 0,
+  lastBlock: 0,
+  bulk: false,
+  waitingBytes: 0,
+  blocks: 0,
+  txs: 0,
+  unknownTxs: 0,
+  reorganisations: 0,
+  nodeErrors: 0,
+  lastError: undefined,
+  step: undefined,
+});

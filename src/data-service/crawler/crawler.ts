@@ -1,0 +1,283 @@
+/**
+ * The crawler: keeps the store equal to the chain of a node (data-service.md#crawler).
+ *
+ * Invariants: one crawler writes to a store at a time; the store always is a prefix of the chain
+ * that the node had at some moment; a crash loses at most the batch that was being written. A
+ * failure of the node or of the store is waited out, while the rest of the service works on.
+ */
+import { type Database, DatabaseError, type WriterLock } from '../../base/database.ts';
+import type { Clock, Log, Random } from '../../base/ports.ts';
+import { readMeta, writeMeta } from '../schema/migrate.ts';
+import type { ChainBlock } from './chain-block.ts';
+import type { CrawlState } from './crawl-state.ts';
+import { fetchBlocks } from './fetch-blocks.ts';
+import { DeepReorganisation, findAncestor } from './find-ancestor.ts';
+import { beginFirstLoad, endFirstLoad, isBulk } from './first-load.ts';
+import type { CrawlMeter } from './meter.ts';
+import { NodeAway, type NodeReader } from './node-reader.ts';
+import { refreshBalances } from './refresh-balances.ts';
+import { rollBack } from './remove-blocks.ts';
+import { NotContinuous, readTip, type Tip, writeBlocks } from './write-blocks.ts';
+
+export interface CrawlerOptions {
+  readonly confirmations: number;
+  readonly concurrency: number;
+  readonly batchBlocks: number;
+  readonly batchTx: number;
+  readonly maxRollback: number;
+  readonly pollMs: number;
+  /** A first load without indexes, where the node is far ahead. */
+  readonly bulk: boolean;
+  readonly indexText: boolean;
+}
+
+export interface CrawlerDeps {
+  readonly db: Database;
+  readonly node: NodeReader;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly state: CrawlState;
+  readonly meter: CrawlMeter;
+}
+
+export interface Crawler {
+  /** Rejects with OtherNetwork, AlreadyCrawled or DeepReorganisation: an operator must act. */
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The node belongs to another network than the stored chain. */
+export class OtherNetwork extends Error {
+  override name = 'OtherNetwork';
+}
+
+/** Another crawler writes to this store. */
+export class AlreadyCrawled extends Error {
+  override name = 'AlreadyCrawled';
+
+  constructor() {
+    super('another crawler writes to this database');
+  }
+}
+
+const BULK_BLOCKS_MIN = 10_000;
+const BULK_TXS_MIN = 10_000;
+const NEAR_TIP = 10;
+const BACK_OFF_MS = 500;
+const BACK_OFF_MS_MAX = 30_000;
+
+export function startCrawler(options: CrawlerOptions, deps: CrawlerDeps): Crawler {
+  const { clock, log, state } = deps;
+  const stopping = new AbortController();
+  let wake = (): void => {};
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const cancel = clock.after(ms, resolve);
+      wake = () => {
+        cancel();
+        resolve();
+      };
+      if (stopping.signal.aborted) wake();
+    });
+
+  async function run(): Promise<void> {
+    let lock: WriterLock | undefined;
+    let failures = 0;
+    try {
+      while (!stopping.signal.aborted) {
+        try {
+          if (lock === undefined || lock.isLost()) lock = await lockWriter(deps.db);
+          const busy = await crawlOnce(options, deps, stopping.signal);
+          failures = 0;
+          state.lastError = undefined;
+          if (!busy) await pause(jittered(options.pollMs, deps.random));
+        } catch (cause) {
+          if (isFinal(cause)) throw cause;
+          await lock?.release().catch(() => undefined);
+          lock = undefined;
+          state.lastError = cause instanceof Error ? cause.message : String(cause);
+          const waitMs = Math.min(BACK_OFF_MS * 2 ** failures++, BACK_OFF_MS_MAX);
+          if (!(cause instanceof NotContinuous)) {
+            log.warn('crawl.failed', { why: state.lastError, kind: kindOf(cause), waitMs });
+          }
+          await pause(waitMs);
+        }
+      }
+    } finally {
+      await lock?.release().catch(() => undefined);
+    }
+  }
+
+  const ended = run();
+  ended.catch((cause: Error) => {
+    state.lastError = cause.message;
+  });
+  return {
+    ended,
+    async stop() {
+      stopping.abort();
+      wake();
+      await ended.catch(() => undefined);
+    },
+  };
+}
+
+const kindOf = (cause: unknown): string =>
+  cause instanceof DatabaseError
+    ? `database-${cause.failure}`
+    : cause instanceof NodeAway
+      ? 'node'
+      : 'other';
+
+const isFinal = (cause: unknown): boolean =>
+  cause instanceof OtherNetwork ||
+  cause instanceof AlreadyCrawled ||
+  cause instanceof DeepReorganisation;
+
+async function lockWriter(db: Database): Promise<WriterLock> {
+  const lock = await db.lock();
+  if (lock === undefined) throw new AlreadyCrawled();
+  return lock;
+}
+
+/** Several crawlers of one node must not ask it in step. */
+function jittered(ms: number, random: Random): number {
+  const [byte = 128] = random.bytes(1);
+  return Math.round(ms * (0.9 + (byte / 255) * 0.2));
+}
+
+/** True where more is to do at once. */
+async function crawlOnce(
+  options: CrawlerOptions,
+  deps: CrawlerDeps,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { db, node, state } = deps;
+  await checkNetwork(deps);
+  const tip = await readTip(db);
+  state.height = tip.height;
+  state.bulk = await isBulk(db);
+  state.nodeHeight = await node.height();
+  const target = state.nodeHeight - options.confirmations;
+  const after = await commonBlock(tip, options, deps);
+  if (after.height < tip.height) reportReorganisation(tip, after, deps);
+  if (target <= after.height) {
+    if (after.height < tip.height) await rollBack(db, after.height, deps.clock.now());
+    if (state.bulk) await finishFirstLoad(options, deps);
+    return (await refreshBalances(db, node)) > 0;
+  }
+  if (tip.height === 0 && options.bulk && (await isLong(target, deps))) {
+    await beginFirstLoad(db, options);
+    state.bulk = true;
+  }
+  await crawlTo(target, after, options, deps, signal);
+  if (!signal.aborted && target - state.height <= NEAR_TIP && !state.bulk) {
+    await refreshBalances(db, node);
+  }
+  return true;
+}
+
+/** Many blocks, or few with many transactions. */
+async function isLong(target: number, { node }: CrawlerDeps): Promise<boolean> {
+  if (target >= BULK_BLOCKS_MIN) return true;
+  const { blocks } = await node.blocks(Math.max(1, target - 9), target);
+  const txs = blocks.reduce((sum, { transactions }) => sum + transactions.length, 0);
+  return (txs / Math.max(1, blocks.length)) * target >= BULK_TXS_MIN;
+}
+
+async function checkNetwork({ db, node }: CrawlerDeps): Promise<void> {
+  const stored = await readMeta(db, 'genesis_signature');
+  const { signature } = await node.first();
+  const { chainId, version } = await node.network();
+  if (stored === undefined) {
+    await writeMeta(db, 'genesis_signature', signature);
+    await writeMeta(db, 'chain_id', chainId);
+  } else if (stored !== signature) {
+    throw new OtherNetwork(
+      `the node belongs to a different network: its first block is ${signature}, the stored one ` +
+        `${stored}. Set node-url to a node of that network, or use another database`,
+    );
+  }
+  await writeMeta(db, 'node_version', version);
+}
+
+/** The stored tip while the node still has it. */
+async function commonBlock(tip: Tip, options: CrawlerOptions, deps: CrawlerDeps): Promise<Tip> {
+  const { db, node } = deps;
+  if (tip.height === 0) return tip;
+  if ((await node.signatureAt(tip.height)) === tip.signature) return tip;
+  return findAncestor(db, node, tip.height, options.maxRollback);
+}
+
+function reportReorganisation(tip: Tip, after: Tip, { state, meter, log }: CrawlerDeps): void {
+  const depth = tip.height - after.height;
+  state.reorganisations++;
+  meter.reorganised(depth);
+  log.info('crawl.reorganised', { from: tip.height, to: after.height, depth });
+}
+
+async function finishFirstLoad(options: CrawlerOptions, { db, state, log }: CrawlerDeps) {
+  await endFirstLoad(db, options, (name) => {
+    state.step = `building index ${name}`;
+    log.info('crawl.index', { name });
+  });
+  state.step = undefined;
+  state.bulk = false;
+}
+
+async function crawlTo(
+  target: number,
+  start: Tip,
+  options: CrawlerOptions,
+  deps: CrawlerDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { batchBlocks, batchTx, concurrency } = options;
+  const fetching = { from: start.height + 1, to: target, rangeMax: batchBlocks, concurrency };
+  let after = start;
+  let batch: ChainBlock[] = [];
+  let txs = 0;
+  const flush = async (): Promise<void> => {
+    if (batch.length === 0) return;
+    await writeBatch(batch, after, deps);
+    const { height, signature } = batch.at(-1)!;
+    after = { height, signature };
+    batch = [];
+    txs = 0;
+  };
+  const endFetch = deps.meter.fetching();
+  for await (const { blocks, waiting } of fetchBlocks(deps.node, fetching)) {
+    deps.state.waitingBytes = waiting;
+    for (const block of blocks) {
+      const isFull = batch.length >= batchBlocks || txs + block.transactions.length > batchTx;
+      if (isFull) await flush();
+      if (signal.aborted) return;
+      batch.push(block);
+      txs += block.transactions.length;
+    }
+  }
+  endFetch();
+  await flush();
+}
+
+async function writeBatch(
+  blocks: readonly ChainBlock[],
+  after: Tip,
+  { db, state, clock, log, meter }: CrawlerDeps,
+): Promise<void> {
+  const ended = meter.writing();
+  const rows = await writeBlocks(db, { blocks, after, bulk: state.bulk, now: clock.now() });
+  ended();
+  const top = blocks.at(-1)!;
+  state.height = top.height;
+  state.lastBlock = top.timestamp;
+  state.blocks += blocks.length;
+  state.unknownTxs += rows.unknown;
+  for (const [type, count] of rows.typeCounts) {
+    state.txs += count;
+    meter.written(type, count);
+  }
+  meter.wrote(blocks.length, rows.unknown);
+  for (const id of rows.changed) log.warn('crawl.text-changed', { id });
+}

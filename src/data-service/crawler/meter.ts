@@ -1,0 +1,19 @@
+/** What the crawler measures; the metrics of the service count it. */
+export interface CrawlMeter {
+  /** Begins a measurement; the returned function ends it. */
+  fetching(): () => void;
+  writing(): () => void;
+  written(type: number, txs: number): void;
+  wrote(blocks: number, unknownTxs: number): void;
+  reorganised(depth: number): void;
+}
+
+const nothing = (): void => {};
+
+export const noMeter: CrawlMeter = {
+  fetching: () => nothing,
+  writing: () => nothing,
+  written: nothing,
+  wrote: nothing,
+  reorganised: nothing,
+};

@@ -1,0 +1,91 @@
+/** Removes blocks that the chain no longer has, and what followed from them. */
+import type { Database, Queries } from '../../base/database.ts';
+import type { ChainBlock } from './chain-block.ts';
+
+/** Tables with a row, or several, for a transaction. */
+const BY_SEQ = [
+  'txs',
+  'tx_addresses',
+  'tx_aliases',
+  'tx_amounts',
+  'tx_proofs',
+  'data_entries',
+  'permission_ops',
+  'aliases',
+  'assets',
+] as const;
+
+/** `next` is the block that takes the place of the first one removed. */
+export async function removeAbove(
+  db: Queries,
+  height: number,
+  now: number,
+  next?: ChainBlock,
+): Promise<void> {
+  const [first] = await db.query<{ first_seq: string; signature: string }>(
+    'SELECT first_seq, signature FROM blocks WHERE height = $1',
+    [height + 1],
+  );
+  if (first === undefined) return;
+  const seq = Number(first.first_seq);
+  const top = await db.query<{ height: number }>('SELECT max(height) AS height FROM blocks');
+  await markDirty(db, height, seq);
+  const touched = await db.query<{ asset_id: string }>(
+    'SELECT DISTINCT asset_id FROM txs WHERE seq >= $1 AND type IN (5, 6) AND asset_id IS NOT NULL',
+    [seq],
+  );
+  await db.query(
+    `UPDATE type_counts c SET n = c.n - gone.n
+     FROM (SELECT type, count(*) AS n FROM txs WHERE seq >= $1 GROUP BY type) gone
+     WHERE c.type = gone.type`,
+    [seq],
+  );
+  await db.query('DELETE FROM type_counts WHERE n = 0');
+  for (const table of BY_SEQ) await db.query(`DELETE FROM ${table} WHERE seq >= $1`, [seq]);
+  await db.query('DELETE FROM users WHERE first_height > $1', [height]);
+  await db.query('DELETE FROM blocks WHERE height > $1', [height]);
+  await recount(
+    db,
+    touched.map(({ asset_id }) => asset_id),
+  );
+  await db.query('INSERT INTO reorgs VALUES ($1, $2, $3, $4, $5)', [
+    now,
+    top[0]?.height ?? height,
+    height,
+    first.signature,
+    next?.signature ?? null,
+  ]);
+}
+
+/** Those whose transactions go get new balances, as far as the chain still knows them. */
+async function markDirty(db: Queries, height: number, seq: number): Promise<void> {
+  await db.query(
+    `INSERT INTO balance_dirty
+     SELECT address, $1::int FROM (
+       SELECT address FROM tx_addresses WHERE seq >= $2
+       UNION SELECT generator FROM blocks WHERE height > $1) gone
+     ON CONFLICT (address) DO UPDATE SET since_height = excluded.since_height`,
+    [height, seq],
+  );
+}
+
+/** Assets whose later reissues and burns were removed. */
+async function recount(db: Queries, assets: readonly string[]): Promise<void> {
+  if (assets.length === 0) return;
+  await db.query(
+    `UPDATE assets a SET
+       quantity = a.issued_quantity + coalesce((
+         SELECT sum(CASE t.type WHEN 5 THEN t.amount ELSE -t.amount END)
+         FROM txs t WHERE t.asset_id = a.asset_id AND t.type IN (5, 6)), 0),
+       reissuable = coalesce((
+         SELECT (t.body->>'reissuable')::boolean FROM txs t
+         WHERE t.asset_id = a.asset_id AND t.type = 5 ORDER BY t.seq DESC LIMIT 1),
+         a.issued_reissuable)
+     WHERE a.asset_id = ANY($1::text[])`,
+    [assets],
+  );
+}
+
+/** For an operator: the store then ends at `height`. */
+export const rollBack = (db: Database, height: number, now: number): Promise<void> =>
+  db.transaction((queries) => removeAbove(queries, height, now));

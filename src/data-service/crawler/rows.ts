@@ -1,0 +1,365 @@
+/** The rows of blocks, ready for the store. */
+import { isObject, type JsonObject, stringify } from '../../base/json.ts';
+import { types } from '../../tx/registry.ts';
+import type { ChainBlock } from './chain-block.ts';
+import { arrayText, copyLine } from './copy-text.ts';
+import {
+  aliasName,
+  amountOf,
+  amountsOf,
+  assetOf,
+  bareAddress,
+  messageOf,
+  partiesOf,
+} from './described.ts';
+import { int64, objects, storableJson, text, texts } from './storable.ts';
+
+/** Tables to which rows are only added. */
+export const COLUMNS = {
+  blocks: [
+    'height',
+    'signature',
+    'reference',
+    'version',
+    'ts',
+    'generator',
+    'base_target',
+    'generation_signature',
+    'consensus',
+    'features',
+    'blocksize',
+    'fee',
+    'tx_count',
+    'first_seq',
+  ],
+  txs: [
+    'seq',
+    'id',
+    'type',
+    'version',
+    'height',
+    'ts',
+    'sender',
+    'sender_public_key',
+    'signature',
+    'fee',
+    'fee_asset_id',
+    'asset_id',
+    'amount',
+    'message',
+    'body',
+  ],
+  tx_addresses: ['address', 'seq', 'role'],
+  tx_aliases: ['alias', 'seq'],
+  tx_amounts: ['seq', 'pos', 'amount'],
+  tx_proofs: ['proof', 'seq'],
+  data_entries: ['seq', 'position_in_tx', 'author', 'key', 'type', 'value'],
+  assets: [
+    'asset_id',
+    'seq',
+    'issuer',
+    'name',
+    'description',
+    'quantity',
+    'issued_quantity',
+    'decimals',
+    'reissuable',
+    'issued_reissuable',
+  ],
+  permission_ops: ['seq', 'address', 'role', 'op', 'due_ts', 'ts'],
+} as const;
+
+export type Table = keyof typeof COLUMNS;
+
+/** How a transaction names an address. */
+export const AUTHOR = 1;
+export const PARTICIPANT = 2;
+
+/** The first appearance of an address in these blocks. */
+interface Appearance {
+  readonly height: number;
+  readonly ts: number;
+}
+
+interface AssetChange {
+  added: bigint;
+  reissuable: boolean | undefined;
+}
+
+export interface Rows {
+  readonly lines: { readonly [T in Table]: string[] };
+  readonly users: Map<string, Appearance>;
+  readonly aliases: { alias: string; address: string; seq: number }[];
+  readonly assetChanges: Map<string, AssetChange>;
+  readonly typeCounts: Map<number, number>;
+  /** Transactions of types that this release does not know. */
+  unknown: number;
+  /** Ids of transactions with values that no column can hold; they are stored without these. */
+  readonly changed: string[];
+  nextSeq: number;
+}
+
+/** Address of an alias, by its bare name. */
+export type Aliases = Map<string, string>;
+
+/** Every alias that the transactions name. */
+export function aliasesNamed(blocks: readonly ChainBlock[]): Set<string> {
+  const names = new Set<string>();
+  for (const { transactions } of blocks) {
+    for (const tx of transactions) {
+      for (const named of partiesOf(Number(tx['type']), tx).participants) {
+        const name = aliasName(named);
+        if (name !== undefined) names.add(name);
+      }
+    }
+  }
+  return names;
+}
+
+/** `aliases` holds those named that exist already; the blocks' own are added to it. */
+export function rowsOf(blocks: readonly ChainBlock[], firstSeq: number, aliases: Aliases): Rows {
+  const names = Object.keys(COLUMNS) as Table[];
+  const rows: Rows = {
+    lines: Object.fromEntries(names.map((name) => [name, []])) as unknown as Rows['lines'],
+    users: new Map(),
+    aliases: [],
+    assetChanges: new Map(),
+    typeCounts: new Map(),
+    unknown: 0,
+    changed: [],
+    nextSeq: firstSeq,
+  };
+  for (const block of blocks) addBlock(rows, block, aliases);
+  return rows;
+}
+
+function addBlock(rows: Rows, block: ChainBlock, aliases: Aliases): void {
+  rows.lines.blocks.push(
+    copyLine([
+      block.height,
+      block.signature,
+      block.reference,
+      block.version,
+      block.timestamp,
+      block.generator,
+      block.baseTarget,
+      block.generationSignature,
+      stringify(block.consensus),
+      arrayText(block.features),
+      block.blocksize,
+      block.fee,
+      block.transactions.length,
+      rows.nextSeq,
+    ]),
+  );
+  meet(rows, block.generator, block.height, block.timestamp);
+  for (const tx of block.transactions) addTransaction(rows, tx, block.height, aliases);
+}
+
+function meet(rows: Rows, address: string, height: number, ts: number): void {
+  if (address !== '' && !rows.users.has(address)) rows.users.set(address, { height, ts });
+}
+
+function addTransaction(rows: Rows, given: JsonObject, height: number, aliases: Aliases): void {
+  const seq = rows.nextSeq++;
+  const type = Number(given['type']);
+  const { tx, id } = clean(rows, given);
+  const ts = Number(int64(tx['timestamp']) ?? 0);
+  const amount = amountOf(type, tx);
+  const [signature, ...others] = sealsOf(tx);
+  rows.lines.txs.push(
+    copyLine([
+      seq,
+      id,
+      type,
+      Number(tx['version'] ?? 1),
+      height,
+      ts,
+      text(tx['sender']),
+      text(tx['senderPublicKey']),
+      signature,
+      int64(tx['fee']) ?? 0,
+      text(tx['feeAssetId']),
+      assetOf(type, tx),
+      amount,
+      messageOf(type, tx),
+      stringify(bodyOf(tx, signature)),
+    ]),
+  );
+  rows.typeCounts.set(type, (rows.typeCounts.get(type) ?? 0) + 1);
+  if (!types.has(type)) rows.unknown++;
+  for (const proof of new Set(others)) rows.lines.tx_proofs.push(copyLine([proof, seq]));
+  const placed = { type, tx, id, seq, height, ts };
+  addParties(rows, placed, aliases);
+  DETAILS[type]?.(rows, placed, aliases);
+}
+
+function clean(rows: Rows, given: JsonObject): { tx: JsonObject; id: string } {
+  const id = text(given['id']) ?? '';
+  const json = stringify(given);
+  // The characters that no text can hold are written as escapes.
+  if (!/\\u(0000|d[89a-f])/i.test(json)) return { tx: given, id };
+  rows.changed.push(id);
+  return { tx: storableJson(given) as JsonObject, id };
+}
+
+/** The signature, or else the proofs; the first is the column, further ones have their own rows. */
+function sealsOf(tx: JsonObject): string[] {
+  const signature = text(tx['signature']);
+  const proofs = texts(tx['proofs']);
+  if (signature === undefined || signature === '') return proofs;
+  return [signature, ...proofs.filter((proof) => proof !== signature)];
+}
+
+const COLUMN_NAMES = new Set([
+  'id',
+  'type',
+  'height',
+  'timestamp',
+  'sender',
+  'senderPublicKey',
+  'fee',
+]);
+
+/** Stands in the stored body for a value that equals the column `signature`. */
+export const AS_COLUMN = 1;
+
+/** The JSON without what the columns hold. */
+function bodyOf(tx: JsonObject, signature: string | undefined): JsonObject {
+  const body: JsonObject = {};
+  for (const name in tx) {
+    if (COLUMN_NAMES.has(name)) continue;
+    const value = tx[name];
+    const isColumn =
+      signature !== undefined &&
+      ((name === 'signature' && value === signature) ||
+        (name === 'proofs' &&
+          Array.isArray(value) &&
+          value.length === 1 &&
+          value[0] === signature));
+    body[name] = isColumn ? AS_COLUMN : value;
+  }
+  return body;
+}
+
+interface Placed {
+  readonly type: number;
+  readonly tx: JsonObject;
+  readonly id: string;
+  readonly seq: number;
+  readonly height: number;
+  readonly ts: number;
+}
+
+function addParties(rows: Rows, { type, tx, seq, height, ts }: Placed, aliases: Aliases): void {
+  const { author, participants } = partiesOf(type, tx);
+  if (author !== undefined) {
+    rows.lines.tx_addresses.push(copyLine([author, seq, AUTHOR]));
+    meet(rows, author, height, ts);
+  }
+  const seen = new Set<string>();
+  for (const named of participants) {
+    const alias = aliasName(named);
+    if (alias !== undefined) addAliasUse(rows, alias, seq, seen);
+    const address = alias === undefined ? bareAddress(named) : aliases.get(alias);
+    if (address === undefined || address === '' || seen.has(address)) continue;
+    // The author of its own data is no further participant.
+    if (type === 12 && address === author) continue;
+    seen.add(address);
+    rows.lines.tx_addresses.push(copyLine([address, seq, PARTICIPANT]));
+    meet(rows, address, height, ts);
+  }
+}
+
+function addAliasUse(rows: Rows, alias: string, seq: number, seen: Set<string>): void {
+  const mark = `alias:${alias}`;
+  if (seen.has(mark)) return;
+  seen.add(mark);
+  rows.lines.tx_aliases.push(copyLine([alias, seq]));
+}
+
+const DETAILS: Readonly<Record<number, (rows: Rows, placed: Placed, aliases: Aliases) => void>> = {
+  3: addAsset,
+  5: (rows, { tx }) =>
+    changeAsset(rows, tx, int64(tx['quantity']) ?? 0n, tx['reissuable'] === true),
+  6: (rows, { tx }) => changeAsset(rows, tx, -(int64(tx['amount']) ?? 0n), undefined),
+  10: addAlias,
+  11: addAmounts,
+  12: addEntries,
+  101: addRole,
+  102: addRole,
+};
+
+function addAmounts(rows: Rows, { tx, seq }: Placed): void {
+  for (const [pos, amount] of amountsOf(tx).entries()) {
+    rows.lines.tx_amounts.push(copyLine([seq, pos, amount]));
+  }
+}
+
+function addAsset(rows: Rows, { tx, seq, id }: Placed): void {
+  const quantity = int64(tx['quantity']) ?? 0n;
+  const reissuable = tx['reissuable'] === true;
+  rows.lines.assets.push(
+    copyLine([
+      id,
+      seq,
+      text(tx['sender']) ?? '',
+      text(tx['name']) ?? '',
+      text(tx['description']) ?? '',
+      quantity,
+      quantity,
+      Number(tx['decimals'] ?? 0),
+      reissuable,
+      reissuable,
+    ]),
+  );
+}
+
+function changeAsset(
+  rows: Rows,
+  tx: JsonObject,
+  added: bigint,
+  reissuable: boolean | undefined,
+): void {
+  const id = text(tx['assetId']) ?? '';
+  const change = rows.assetChanges.get(id) ?? { added: 0n, reissuable: undefined };
+  change.added += added;
+  change.reissuable = reissuable ?? change.reissuable;
+  rows.assetChanges.set(id, change);
+}
+
+function addAlias(rows: Rows, { tx, seq }: Placed, aliases: Aliases): void {
+  const alias = text(tx['alias']);
+  const address = text(tx['sender']);
+  if (alias === undefined || address === undefined) return;
+  const name = aliasName(alias) ?? alias;
+  rows.aliases.push({ alias: name, address, seq });
+  aliases.set(name, address);
+  rows.lines.tx_aliases.push(copyLine([name, seq]));
+}
+
+function addEntries(rows: Rows, { tx, seq }: Placed): void {
+  const author = text(tx['author']) ?? text(tx['sender']) ?? '';
+  for (const [position, entry] of objects(tx['data']).entries()) {
+    const { key, type, value } = entry;
+    rows.lines.data_entries.push(
+      copyLine([seq, position, author, text(key) ?? '', text(type) ?? '', valueText(value)]),
+    );
+  }
+}
+
+/** An integer 5 and a text "5" are the same to a search. */
+function valueText(value: unknown): string {
+  if (typeof value === 'string') return text(value)!;
+  return isObject(value) || Array.isArray(value) ? stringify(value) : String(value ?? '');
+}
+
+function addRole(rows: Rows, { type, tx, seq, ts }: Placed, aliases: Aliases): void {
+  const target = text(tx['target']) ?? '';
+  const alias = aliasName(target);
+  const address = alias === undefined ? bareAddress(target) : aliases.get(alias);
+  const role = text(tx['role']);
+  if (address === undefined || role === undefined) return;
+  const op = type === 101 ? 'add' : (text(tx['opType']) ?? 'add');
+  rows.lines.permission_ops.push(copyLine([seq, address, role, op, int64(tx['dueTimestamp']), ts]));
+}

@@ -1,0 +1,101 @@
+/**
+ * The tables of the data service (data-service.md#tables). Every row of the chain has `seq`, the
+ * position of its transaction in the chain, counted from 1: it is the order of all lists, their
+ * cursor, and the number of transactions.
+ *
+ * There are no foreign keys: a rollback removes rows by `seq`, without looking at other tables.
+ */
+export const TABLES = `
+CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL);
+CREATE TABLE blocks (
+  height integer PRIMARY KEY, signature text COLLATE "C" NOT NULL, reference text COLLATE "C" NOT NULL,
+  version smallint NOT NULL, ts bigint NOT NULL, generator text COLLATE "C" NOT NULL,
+  base_target bigint, generation_signature text, consensus jsonb, features smallint[] NOT NULL,
+  blocksize integer NOT NULL, fee bigint NOT NULL, tx_count integer NOT NULL, first_seq bigint NOT NULL);
+CREATE TABLE txs (
+  seq bigint PRIMARY KEY, id text COLLATE "C" NOT NULL, type smallint NOT NULL, version smallint NOT NULL,
+  height integer NOT NULL, ts bigint NOT NULL, sender text COLLATE "C", sender_public_key text COLLATE "C",
+  signature text COLLATE "C", fee bigint NOT NULL, fee_asset_id text COLLATE "C",
+  asset_id text COLLATE "C", amount bigint, message text, body jsonb NOT NULL);
+CREATE TABLE tx_addresses (
+  address text COLLATE "C" NOT NULL, seq bigint NOT NULL, role smallint NOT NULL);
+CREATE TABLE tx_aliases (alias text COLLATE "C" NOT NULL, seq bigint NOT NULL);
+CREATE TABLE tx_amounts (seq bigint NOT NULL, pos integer NOT NULL, amount bigint NOT NULL);
+CREATE TABLE tx_proofs (proof text COLLATE "C" NOT NULL, seq bigint NOT NULL);
+CREATE TABLE data_entries (
+  seq bigint NOT NULL, position_in_tx integer NOT NULL, author text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL, type text NOT NULL, value text NOT NULL);
+CREATE TABLE assets (
+  asset_id text COLLATE "C" PRIMARY KEY, seq bigint NOT NULL, issuer text COLLATE "C" NOT NULL,
+  name text NOT NULL, description text NOT NULL, quantity numeric NOT NULL,
+  issued_quantity bigint NOT NULL, decimals smallint NOT NULL, reissuable boolean NOT NULL,
+  issued_reissuable boolean NOT NULL);
+CREATE TABLE aliases (
+  alias text COLLATE "C" PRIMARY KEY, address text COLLATE "C" NOT NULL, seq bigint NOT NULL);
+CREATE TABLE users (
+  address text COLLATE "C" PRIMARY KEY, ordinal bigint NOT NULL, first_height integer NOT NULL,
+  registered_ts bigint NOT NULL);
+CREATE TABLE permission_ops (
+  seq bigint NOT NULL, address text COLLATE "C" NOT NULL, role text NOT NULL, op text NOT NULL,
+  due_ts bigint, ts bigint NOT NULL);
+CREATE TABLE balances (
+  address text COLLATE "C" NOT NULL, asset_id text COLLATE "C" NOT NULL, amount bigint NOT NULL,
+  height integer NOT NULL, PRIMARY KEY (address, asset_id));
+CREATE TABLE balance_dirty (address text COLLATE "C" PRIMARY KEY, since_height integer NOT NULL);
+CREATE TABLE type_counts (type smallint PRIMARY KEY, n bigint NOT NULL);
+CREATE TABLE reorgs (
+  at bigint NOT NULL, from_height integer NOT NULL, to_height integer NOT NULL,
+  old_signature text NOT NULL, new_signature text);
+CREATE UNIQUE INDEX txs_id ON txs (id);
+`;
+
+/** Name → definition. A first load creates them once all rows are there, which is faster. */
+export const INDEXES: Readonly<Record<string, string>> = {
+  blocks_signature: 'UNIQUE INDEX blocks_signature ON blocks (signature)',
+  blocks_ts: 'INDEX blocks_ts ON blocks (ts, height)',
+  blocks_generator: 'INDEX blocks_generator ON blocks (generator, height)',
+  blocks_first_seq: 'INDEX blocks_first_seq ON blocks (first_seq)',
+  txs_type: 'INDEX txs_type ON txs (type, seq)',
+  txs_signature: 'INDEX txs_signature ON txs (signature) WHERE signature IS NOT NULL',
+  txs_asset: 'INDEX txs_asset ON txs (asset_id, seq) WHERE asset_id IS NOT NULL',
+  txs_asset_type: 'INDEX txs_asset_type ON txs (asset_id, type, seq) WHERE asset_id IS NOT NULL',
+  txs_amount: 'INDEX txs_amount ON txs (amount, seq) WHERE amount IS NOT NULL',
+  txs_asset_amount:
+    'INDEX txs_asset_amount ON txs (asset_id, type, amount, seq) WHERE amount IS NOT NULL',
+  txs_contract: `INDEX txs_contract ON txs ((body->>'contractId'), seq) WHERE body ? 'contractId'`,
+  tx_addresses_key: 'UNIQUE INDEX tx_addresses_key ON tx_addresses (address, seq, role)',
+  tx_addresses_seq: 'INDEX tx_addresses_seq ON tx_addresses USING brin (seq)',
+  tx_aliases_key: 'UNIQUE INDEX tx_aliases_key ON tx_aliases (alias, seq)',
+  tx_aliases_seq: 'INDEX tx_aliases_seq ON tx_aliases USING brin (seq)',
+  tx_amounts_key: 'UNIQUE INDEX tx_amounts_key ON tx_amounts (seq, pos)',
+  tx_amounts_amount: 'INDEX tx_amounts_amount ON tx_amounts (amount, seq)',
+  tx_proofs_key: 'UNIQUE INDEX tx_proofs_key ON tx_proofs (proof, seq)',
+  tx_proofs_seq: 'INDEX tx_proofs_seq ON tx_proofs USING brin (seq)',
+  data_entries_pk: 'UNIQUE INDEX data_entries_pk ON data_entries (seq, position_in_tx)',
+  data_entries_key: 'INDEX data_entries_key ON data_entries (left(key, 128), seq)',
+  data_entries_key_value:
+    'INDEX data_entries_key_value ON data_entries (left(key, 128), left(value, 64), seq)',
+  data_entries_value: 'INDEX data_entries_value ON data_entries (left(value, 64), seq)',
+  assets_seq: 'INDEX assets_seq ON assets (seq)',
+  aliases_address: 'INDEX aliases_address ON aliases (address)',
+  aliases_seq: 'INDEX aliases_seq ON aliases (seq)',
+  users_ordinal: 'UNIQUE INDEX users_ordinal ON users (ordinal)',
+  users_first_height: 'INDEX users_first_height ON users (first_height)',
+  users_registered: 'INDEX users_registered ON users (registered_ts)',
+  permission_ops_key: 'UNIQUE INDEX permission_ops_key ON permission_ops (address, role, seq)',
+  permission_ops_role: 'INDEX permission_ops_role ON permission_ops (role, seq)',
+  permission_ops_seq: 'INDEX permission_ops_seq ON permission_ops (seq)',
+  balances_asset: 'INDEX balances_asset ON balances (asset_id, amount, address)',
+};
+
+/** For searching parts of texts; left out with `index-text = off`. */
+export const TEXT_INDEXES: Readonly<Record<string, string>> = {
+  txs_message:
+    'INDEX txs_message ON txs USING gin (message gin_trgm_ops) WHERE message IS NOT NULL',
+  data_entries_key_trgm:
+    'INDEX data_entries_key_trgm ON data_entries USING gin (left(key, 128) gin_trgm_ops)',
+  data_entries_value_trgm:
+    'INDEX data_entries_value_trgm ON data_entries USING gin (left(value, 256) gin_trgm_ops)',
+  assets_text: `INDEX assets_text ON assets USING gin ((name || ' ' || description) gin_trgm_ops)`,
+  aliases_trgm: 'INDEX aliases_trgm ON aliases USING gin (alias gin_trgm_ops)',
+};

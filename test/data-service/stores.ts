@@ -1,0 +1,88 @@
+/** The two stores of the data service, empty, for a test that runs on both. */
+import pg from 'pg';
+import {
+  type PostgresServer,
+  SUPERUSER,
+  startPostgresServer,
+} from '../../bench/denominators/postgres-server.ts';
+import { NotInstalledError } from '../../bench/measure/contender.ts';
+import { pgliteDatabase } from '../../src/adapters/database/pglite.ts';
+import { type PostgresOptions, postgresDatabase } from '../../src/adapters/database/postgres.ts';
+import type { Database } from '../../src/base/database.ts';
+import type { Scope } from '../e2e/process.ts';
+import { leftOut } from '../left-out.ts';
+
+export interface PostgresCluster {
+  /** Why there is none, or false. */
+  readonly skip: string | false;
+  /** The URL of a new, empty database. */
+  createDatabase(): Promise<string>;
+  open(url: string, options?: Partial<PostgresOptions>): Database;
+  readonly server: PostgresServer | undefined;
+}
+
+/** A server of its own, ended with the test. */
+export async function postgresCluster(scope: Scope): Promise<PostgresCluster> {
+  const server = await startPostgresServer().catch((cause: unknown) => {
+    if (cause instanceof NotInstalledError) return cause.message;
+    throw cause;
+  });
+  if (typeof server === 'string') {
+    const absent = async (): Promise<never> => {
+      throw new Error(server);
+    };
+    const open = (): never => {
+      throw new Error(server);
+    };
+    return { skip: leftOut(server), createDatabase: absent, open, server: undefined };
+  }
+  scope.teardown(() => server.stop());
+  let made = 0;
+  return {
+    skip: false,
+    server,
+    async createDatabase() {
+      const name = `data${made++}`;
+      const client = new pg.Client({ host: server.folder, user: SUPERUSER, database: 'postgres' });
+      await client.connect();
+      await client.query(`CREATE DATABASE ${name}`);
+      await client.end();
+      return `postgres://${SUPERUSER}@/${name}?host=${server.folder}`;
+    },
+    open: (url, options = {}) => postgresDatabase({ url, poolSize: 5, ...options }),
+  };
+}
+
+export const memoryDatabase = (): Promise<Database> => pgliteDatabase(undefined);
+
+/** What a crawl leaves, without what tells how it went. */
+const COMPARED: Readonly<Record<string, string>> = {
+  blocks: 'height',
+  txs: 'seq',
+  tx_addresses: 'seq, address, role',
+  tx_aliases: 'seq, alias',
+  tx_amounts: 'seq, pos',
+  tx_proofs: 'seq, proof',
+  data_entries: 'seq, position_in_tx',
+  assets: 'seq',
+  aliases: 'alias',
+  users: 'ordinal',
+  permission_ops: 'seq, address, role',
+  type_counts: 'type',
+};
+
+/** A sum of every row of every table, to compare two stores. */
+export async function digest(db: Database): Promise<Record<string, string>> {
+  const sums: Record<string, string> = {};
+  for (const [table, order] of Object.entries(COMPARED)) {
+    const rows = await db.query<{ sum: string | null; n: string }>(
+      `SELECT count(*) AS n, md5(string_agg(md5(t::text), '' ORDER BY ${order})) AS sum FROM ${table} t`,
+    );
+    sums[table] = `${rows[0]?.n} rows ${rows[0]?.sum}`;
+  }
+  const held = await db.query<{ sum: string }>(
+    `SELECT md5(string_agg(address || asset_id || amount, '' ORDER BY address, asset_id)) AS sum FROM balances`,
+  );
+  sums['balances'] = String(held[0]?.sum);
+  return sums;
+}
