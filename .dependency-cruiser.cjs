@@ -13,6 +13,8 @@ const layers = [
 /** The rooms of src/network: each imports from those before it; files beside them see all. */
 const networkRooms = ['messages', 'sessions', 'peers', 'sync', 'gossip'];
 const services = layers[5].join('|');
+/** The families of cryptography: folders of src/crypto. */
+const families = 'curve25519|gost';
 const npm = [
   'npm',
   'npm-dev',
@@ -61,6 +63,22 @@ module.exports = {
       { path: '^src/consensus/' },
       { path: '^src/(chain|mempool)/' },
     ),
+    ban(
+      'families-are-interfaces',
+      'code asks for a family of cryptography in src/crypto/families.ts and uses its interface',
+      { path: '^src/', pathNot: `^src/crypto/(families\\.ts$|(${families})/)` },
+      { path: `^src/crypto/(${families})/` },
+    ),
+    ...families
+      .split('|')
+      .map((family) =>
+        ban(
+          `family-${family}-is-closed`,
+          'families of cryptography share nothing but what is beside them',
+          { path: `^src/crypto/${family}/` },
+          { path: `^src/crypto/(${families})/`, pathNot: `^src/crypto/${family}/` },
+        ),
+      ),
     ban(
       'services-are-strangers',
       'services meet in src/node, through narrow interfaces',

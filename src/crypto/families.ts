@@ -1,28 +1,23 @@
 /** The choice of the family by the setting `platform-crypto`, or by name in another thread. */
 import { createCurve25519 } from './curve25519/curve25519-family.ts';
 import type { CryptoFamily, FamilyName } from './family.ts';
+import { createGost } from './gost/gost-family.ts';
 
 export interface FamilyOptions {
   /** The number of public keys that `verify` caches in converted form. */
   readonly cachedKeys?: number;
 }
 
-/** Only the name of the national family is known: this release does not implement it. */
-const families: Readonly<
-  Record<FamilyName, ((options: FamilyOptions) => CryptoFamily) | undefined>
-> = { curve25519: createCurve25519, gost: undefined };
+const families: Readonly<Record<FamilyName, (options: FamilyOptions) => CryptoFamily>> = {
+  curve25519: createCurve25519,
+  gost: createGost,
+};
 
-export const availableFamilies = (Object.keys(families) as FamilyName[]).filter(
-  (name) => families[name] !== undefined,
-);
+export const familyNames = Object.keys(families) as readonly FamilyName[];
 
-/** Throws for a family that this release does not implement. */
-export function createFamily(name: FamilyName, options: FamilyOptions = {}): CryptoFamily {
-  const create = families[name];
-  if (create === undefined) throw new Error(`the ${name} family is not available`);
-  return create(options);
-}
+export const createFamily = (name: FamilyName, options: FamilyOptions = {}): CryptoFamily =>
+  families[name](options);
 
-/** The family that the setting selects. Throws as `createFamily` does. */
+/** The family that the setting selects. */
 export const configuredFamily = (platformCrypto: boolean): CryptoFamily =>
   createFamily(platformCrypto ? 'curve25519' : 'gost');

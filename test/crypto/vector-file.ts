@@ -49,7 +49,17 @@ export interface CommonVector {
   readonly recipientPrivateKeys: Readonly<Record<string, string>>;
 }
 
+export interface NationalKeyVector extends KeyVector {
+  readonly signatures: readonly {
+    readonly messageUtf8: string;
+    readonly hashBase58: string;
+    readonly signature: string;
+    readonly valid: boolean;
+  }[];
+}
+
 interface VectorFile {
+  readonly familyB: { readonly keys: readonly NationalKeyVector[] };
   readonly familyA: {
     readonly keys: readonly KeyVector[];
     readonly hashes: readonly HashVector[];
@@ -59,4 +69,4 @@ interface VectorFile {
 }
 
 const url = new URL('../vectors/crypto.json', import.meta.url);
-export const { familyA } = JSON.parse(readFileSync(url, 'utf8')) as VectorFile;
+export const { familyA, familyB } = JSON.parse(readFileSync(url, 'utf8')) as VectorFile;

@@ -81,6 +81,27 @@ t.test('errors are values: the text of a message decides nothing', async (t) => 
   );
 });
 
+/** These choose a family or tell which one a network has; all others use its interface. */
+const familyChoices = ['src/crypto/families.ts', 'src/crypto/family.ts'];
+
+t.test('no code decides by the family of cryptography', async (t) => {
+  const outside = sources.filter(
+    (file) => !/^src\/crypto\/(gost|curve25519)\//.test(file) && !familyChoices.includes(file),
+  );
+  t.strictSame(
+    outside.flatMap((file) => decisionsByFamily(file, read(file))),
+    [],
+    'add what differs to the interface of families, src/crypto/family.ts',
+  );
+  const found = (text: string) => decisionsByFamily('a.ts', text).length;
+  t.equal(found("if (family.name === 'gost') f();"), 1);
+  t.equal(found("const size = name === 'curve25519' ? 32 : 64;"), 1);
+  t.equal(found('if (config.platformCrypto) f();'), 1);
+  t.equal(found('const size = family.platformCrypto && old ? 32 : 64;'), 1);
+  t.equal(found("const answer = { 'platform-crypto': family.platformCrypto }; f(is && 1);"), 0);
+  t.equal(found('const family = configuredFamily(config.platformCrypto);'), 0);
+});
+
 t.test('the search for decisions by text finds them and nothing else', async (t) => {
   const found = (text: string) => decisionsByText('a.ts', text).length;
   t.equal(found("if (error.message.startsWith('Block')) f();"), 1);
@@ -103,6 +124,31 @@ t.test('the search for globals finds uses and nothing else', async (t) => {
   t.strictSame(found('queue.process(); const a = { process: 1 }; class B { fetch() {} }'), []);
   t.strictSame(found('export const run = (fetch: Fetch) => fetch(1);'), []);
 });
+
+/** Names of families as texts, and conditions on the setting. */
+function decisionsByFamily(file: string, text: string): string[] {
+  const found: string[] = [];
+  const source = parse(file, text);
+  const isSetting = (node: ts.Node): boolean =>
+    ts.isPropertyAccessExpression(node) && node.name.text === 'platformCrypto';
+  const visit = (node: ts.Node): void => {
+    const isName = ts.isStringLiteral(node) && /^(gost|curve25519)$/.test(node.text);
+    const condition =
+      ts.isIfStatement(node) || ts.isConditionalExpression(node)
+        ? [ts.isIfStatement(node) ? node.expression : node.condition]
+        : [];
+    const logical = ts.isBinaryExpression(node) && isLogical(node) ? [node.left] : [];
+    if (isName || [...condition, ...logical].some(isSetting)) {
+      found.push(`${file}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+const isLogical = ({ operatorToken: { kind } }: ts.BinaryExpression): boolean =>
+  kind === ts.SyntaxKind.AmpersandAmpersandToken || kind === ts.SyntaxKind.BarBarToken;
 
 const equalities = new Set([
   ts.SyntaxKind.EqualsEqualsEqualsToken,

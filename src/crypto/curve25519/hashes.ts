@@ -1,16 +1,11 @@
 /** Hashes of the international family (accounts.md). All digests are 32 bytes. */
 import { createHash } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import sodium from 'sodium-native';
+import { blake2b256 } from '../blake2b.ts';
 
 export const DIGEST_SIZE = 32;
 
-/** BLAKE2b with a digest parameter of 32, without key. */
-export function fastHash(message: Uint8Array): Uint8Array {
-  const digest = new Uint8Array(DIGEST_SIZE);
-  sodium.crypto_generichash(digest, message);
-  return digest;
-}
+export const fastHash = blake2b256;
 
 /** Keccak-256 in its original padding (not SHA3-256) over the fast hash. */
 export function secureHash(message: Uint8Array): Uint8Array {

@@ -1,0 +1,87 @@
+/**
+ * The national-standard family (`platform-crypto: no`, accounts.md#the-national-family): Streebog,
+ * GOST R 34.10-2012 on the curve CryptoPro-A, VKO and Kuznyechik.
+ */
+import { concat } from '../../base/bytes.ts';
+import { CryptoError, type CryptoFamily } from '../family.ts';
+import { createGroup } from './group.ts';
+import { createKeys, MATERIAL_SIZE, PRIVATE_KEY_SIZE, PUBLIC_KEY_SIZE } from './keys.ts';
+import { createKuznyechik, KEY_SIZE } from './kuznyechik.ts';
+import { createLimbs } from './limbs.ts';
+import { BASE_TABLE_BYTES, createMultiples, KEY_TABLE_BYTES } from './multiples.ts';
+import { createScalars } from './scalars.ts';
+import { createSealing } from './sealing.ts';
+import { createSignatures, SIGNATURE_SIZE } from './signatures.ts';
+import { createStreebog, DIGEST_BYTES } from './streebog.ts';
+import { createEngine } from './wasm/engine.ts';
+
+/** 12 MiB, of which the machine provides what is used. */
+const CACHED_KEYS_MAX = 4_096;
+
+export interface GostOptions {
+  /** The number of public keys whose tables `verify` caches, 3 KiB each; at most 4096. */
+  readonly cachedKeys?: number;
+}
+
+export function createGost(options: GostOptions = {}): CryptoFamily {
+  const keysMax = Math.min(CACHED_KEYS_MAX, options.cachedKeys ?? CACHED_KEYS_MAX);
+  const engine = createEngine(BASE_TABLE_BYTES + keysMax * KEY_TABLE_BYTES);
+  const limbs = createLimbs(engine.memory);
+  const scalars = createScalars(engine, limbs);
+  const group = createGroup(engine, limbs);
+  const multiples = createMultiples(engine, group, keysMax);
+  const streebog = createStreebog(engine);
+  const { seal, open } = createSealing(streebog, createKuznyechik(engine));
+  const keys = createKeys({ engine, limbs, scalars, group, streebog });
+  const signatures = createSignatures({ engine, limbs, scalars, group, multiples, streebog });
+  const hash = (message: Uint8Array): Uint8Array => streebog.hash256(message);
+
+  return {
+    name: 'gost',
+    title: 'national',
+    platformCrypto: false,
+    keystoreLayout: 'directory',
+    hasCompatibleKeyFiles: false,
+    privateKeySize: PRIVATE_KEY_SIZE,
+    publicKeySize: PUBLIC_KEY_SIZE,
+    signatureSize: SIGNATURE_SIZE,
+    digestSize: DIGEST_BYTES,
+    contentKeySize: KEY_SIZE,
+    fastHash: hash,
+    secureHash: hash,
+    accountSeed: keys.accountSeed,
+    keyPairFromSeed: keys.keyPairFromSeed,
+    keyPairFromPhrase: (phrase, nonce) => keys.keyPairFromSeed(keys.accountSeed(phrase, nonce)),
+    generateKeyPair: keys.generateKeyPair,
+    publicKeyOf: keys.publicKeyOf,
+    isWeakPublicKey: (publicKey) =>
+      publicKey.length === PUBLIC_KEY_SIZE && !keys.isPoint(publicKey),
+    sign: (privateKey, message, random) =>
+      keys.withPrivateKey(privateKey, (scalar) => signatures.sign(scalar, message, random)),
+    verify: (publicKey, message, signature) =>
+      publicKey.length === PUBLIC_KEY_SIZE &&
+      signature.length === SIGNATURE_SIZE &&
+      signatures.verify(publicKey, message, signature),
+    // Tables of keys are made one by one: what they share would save a twentieth.
+    prepare: () => {},
+    agree: keys.agree,
+    seal,
+    open,
+    wrapKey(privateKey, publicKey, contentKey, random) {
+      const material = random.bytes(MATERIAL_SIZE);
+      const wrapped = seal(keys.agree(privateKey, publicKey, material), contentKey, random);
+      return concat(material, wrapped);
+    },
+    unwrapKey(privateKey, publicKey, wrapped) {
+      try {
+        const material = wrapped.subarray(0, MATERIAL_SIZE);
+        const key = keys.agree(privateKey, publicKey, material);
+        const contentKey = open(key, wrapped.subarray(MATERIAL_SIZE));
+        return contentKey?.length === KEY_SIZE ? contentKey : undefined;
+      } catch (error) {
+        if (error instanceof CryptoError) return undefined;
+        throw error;
+      }
+    },
+  };
+}

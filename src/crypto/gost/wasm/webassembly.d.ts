@@ -1,0 +1,17 @@
+/** The part of WebAssembly's interface that engine.ts uses; Node's types leave it to browsers. */
+interface WebAssemblyModule {
+  readonly module: never;
+}
+
+interface WebAssemblyMemory {
+  readonly buffer: ArrayBuffer;
+}
+
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => WebAssemblyModule;
+  readonly Memory: new (pages: { initial: number; maximum: number }) => WebAssemblyMemory;
+  readonly Instance: new (
+    module: WebAssemblyModule,
+    imports: { host: { memory: WebAssemblyMemory } },
+  ) => { readonly exports: Readonly<Record<string, unknown>> };
+};
