@@ -80,7 +80,7 @@ export function frame(text: string, stream = 1): Uint8Array {
   return Buffer.concat([head, Buffer.from(text)]);
 }
 
-const IMAGE = { Id: `sha256:${IMAGE_ID}`, RepoTags: ['sum:latest'], Config: {} };
+const IMAGE = { Id: `sha256:${IMAGE_ID}`, Size: 1000, RepoTags: ['sum:latest'], Config: {} };
 const GOOD: readonly (readonly [RegExp, FakeAnswer])[] = [
   [/^GET \/version/, says({ ApiVersion: '1.41', MinAPIVersion: '1.12' })],
   [/^GET \/images\//, says(IMAGE)],
