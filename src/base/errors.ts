@@ -74,6 +74,8 @@ export const catalogue = {
   ),
   /** The clock of the generator is ahead, or the clock of this node is behind. */
   BlockFromFuture: entry(199, 400, (timestamp: number) => `BlockFromFuture(${timestamp})`),
+  /** The block in the making has no room for this transaction; a later block may have. */
+  BlockFull: entry(199, 400, (why: string) => `Limit of txs was reached: ${why}`),
   /** Every other refusal of an input; the text is the reason. */
   Invalid: entry(199, 400, free),
   BlockNotFound: entry(301, 404, (id: string) => `block with signature '${id}' does not exist`),

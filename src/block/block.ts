@@ -152,6 +152,12 @@ export function limitsOf(
   return { transactionBytesMax, transactionsMax: isActive(3) ? undefined : counted };
 }
 
+/**
+ * Runs of scripts in a block: one for each transaction of an account with a script, and one for each
+ * asset with a script that a transaction touches. Scripts of orders do not count.
+ */
+export const SCRIPT_RUNS_MAX = 100;
+
 /** The rules for a block above height 1 that depend on its bytes only. Throws ApiError. */
 export function checkLimits(
   block: Pick<Block, 'header' | 'transactions'>,

@@ -7,9 +7,14 @@ import type { Header } from '../block/header.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Uncommitted } from './consensus-view.ts';
 
+interface Found {
+  readonly tx: Tx;
+  readonly height: number;
+}
+
 export class Ahead {
   private readonly byHeight = new Map<number, Header>();
-  private readonly ids = new Map<string, number>();
+  private readonly ids = new Map<string, Found>();
 
   get headers(): Uncommitted {
     return this.byHeight;
@@ -17,7 +22,7 @@ export class Ahead {
 
   add(height: number, header: Header, txs: readonly Tx[]): void {
     this.byHeight.set(height, header);
-    for (const tx of txs) this.ids.set(latin1(tx.id), height);
+    for (const tx of txs) this.ids.set(latin1(tx.id), { tx, height });
   }
 
   /** The block has been committed, so the tables contain it. */
@@ -27,6 +32,10 @@ export class Ahead {
   }
 
   heightOf(id: Uint8Array): number | undefined {
+    return this.ids.get(latin1(id))?.height;
+  }
+
+  find(id: Uint8Array): Found | undefined {
     return this.ids.get(latin1(id));
   }
 }

@@ -59,7 +59,10 @@ export class BlockApplier {
     this.ports = ports;
   }
 
-  /** Opens a draft of the block after `parent`. Throws ApiError where a feature is unknown. */
+  /**
+   * Opens a draft of the block after `parent`. Throws ApiError where a feature is unknown, or where
+   * the generator has a script.
+   */
   draftOn(
     base: KeyedView,
     parent: Tip,
@@ -70,6 +73,7 @@ export class BlockApplier {
     const { scheme, turns } = this.ports;
     const { timestamp } = header;
     const generator = scheme.addressOf(header.generator);
+    this.requireUnscripted(base, generator);
     const draft = openDraft({ base, parent, timestamp, generator, rules, consensus, ahead, turns });
     requireKnownFeatures(draft.context.features, support);
     return draft;
@@ -91,7 +95,6 @@ export class BlockApplier {
     const draft = this.draftOn(base, parent, header, ahead);
     const isActive = (id: number): boolean => draft.context.features.has(id);
     checkLimits(block, limitsOf(transactionBytesMax, isActive));
-    this.requireUnscripted(base, header.generator);
     consensus.verify(header, parent, consensusView(base, ahead.headers));
     const measured = duration?.start();
     assert(verdicts.length === txs.length, 'each transaction has its verdicts');
@@ -130,13 +133,12 @@ export class BlockApplier {
     };
   }
 
-  private requireUnscripted(base: KeyedView, generatorKey: Uint8Array): void {
-    const { addressOf, addressToText } = this.ports.scheme;
-    const generator = addressOf(generatorKey);
+  private requireUnscripted(base: KeyedView, generator: Uint8Array): void {
     if (base.get(scripts, generator) === undefined) return;
+    const account = this.ports.scheme.addressToText(generator);
     throw apiError(
       'Invalid',
-      `Account '${addressToText(generator)}' is scripted are therefore not allowed to forge blocks`,
+      `Account '${account}' is scripted are therefore not allowed to forge blocks`,
     );
   }
 }

@@ -5,7 +5,9 @@
  * check it.
  */
 import { latin1 } from '../base/bytes.ts';
+import { apiError } from '../base/errors.ts';
 import type { Turns } from '../base/turns.ts';
+import { SCRIPT_RUNS_MAX } from '../block/block.ts';
 import { encodeBanHistory } from '../consensus/ban-history.ts';
 import type { Consensus, JudgedHeader, Parent } from '../consensus/consensus.ts';
 import { recordHistory } from '../ledger/balance-history.ts';
@@ -20,7 +22,7 @@ import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
 import { consensusView } from './consensus-view.ts';
 import { countVotes, type VotingSettings } from './feature-activation.ts';
-import { confirmedHeight } from './stored-blocks.ts';
+import { confirmedHeight, foundTransaction } from './stored-blocks.ts';
 
 export interface DraftOptions {
   /** The state at the parent. */
@@ -72,11 +74,23 @@ export function openDraft(options: DraftOptions): BlockDraft {
   const overlay = createOverlay(base, NEVER_WRITTEN_BEFORE);
   const fees = openBlock(overlay, context);
   const txs: Tx[] = [];
-  const ids = new Set<string>();
+  const own = new Map<string, Tx>();
+  let scriptRuns = 0;
 
   const known: Knowledge = {
     heightOf: (id) =>
-      ids.has(latin1(id)) ? height : (ahead?.heightOf(id) ?? confirmedHeight(base, id)),
+      own.has(latin1(id)) ? height : (ahead?.heightOf(id) ?? confirmedHeight(base, id)),
+    find(id) {
+      const tx = own.get(latin1(id));
+      if (tx !== undefined) return { tx, height };
+      return ahead?.find(id) ?? foundTransaction(base, id);
+    },
+    countRun() {
+      if (scriptRuns >= SCRIPT_RUNS_MAX) {
+        throw apiError('BlockFull', `more than ${SCRIPT_RUNS_MAX} runs of scripts`);
+      }
+      scriptRuns++;
+    },
   };
 
   return {
@@ -84,8 +98,14 @@ export function openDraft(options: DraftOptions): BlockDraft {
     overlay,
     txs,
     add(tx, verdicts) {
-      fees.add(applyTransaction(tx, verdicts, overlay, context, known));
-      ids.add(latin1(tx.id));
+      const runsBefore = scriptRuns;
+      try {
+        fees.add(applyTransaction(tx, verdicts, overlay, context, known));
+      } catch (cause) {
+        scriptRuns = runsBefore;
+        throw cause;
+      }
+      own.set(latin1(tx.id), tx);
       txs.push(tx);
     },
     check(executable, verdicts) {

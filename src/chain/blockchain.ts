@@ -20,7 +20,7 @@ import {
 } from '../consensus/consensus.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { u32Key } from '../ledger/key-codecs.ts';
-import { stateHashes } from '../ledger/tables.ts';
+import { scripts, stateHashes } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { Ahead } from './ahead.ts';
 import { type AppliedBlock, type ApplierOptions, BlockApplier } from './block-applier.ts';
@@ -74,6 +74,7 @@ export interface Blockchain {
   append(block: Block, known?: KnownVerdicts): Promise<void>;
   /** Appends many blocks with few commits; see import-blocks.ts. */
   exclusive<T>(job: (inside: Inside) => Promise<T>): Promise<T>;
+  /** Undefined also for an account with a script, which makes no blocks. */
   nextSlot(forger: Forger, now: number): Slot | undefined;
   forge(generator: Generator, timestamp: number, pack: Packer): Promise<Block>;
   /** Rolls back all blocks above `height`; returns their transactions. Throws ApiError. */
@@ -123,7 +124,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       throw apiError('BlockFromFuture', block.header.timestamp);
     }
     const txs = await decodeTransactions(block, scheme, turns);
-    const verdicts = await verifyBlock(block, txs, verifier, known);
+    const verdicts = await verifyBlock(block, txs, verifier, known, view);
     const verified = { block, txs, verdicts };
     await head.commit([await applier.apply(view, head.tip, verified, NOTHING_AHEAD)]);
     log.info('block.appended', { height: head.tip.height, txs: txs.length });
@@ -169,7 +170,10 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     found: (genesis) => lane.run(() => found(genesis)),
     append: (block, known = NOTHING_KNOWN) => lane.run(() => append(block, known)),
     exclusive: (job) => lane.run(() => job(inside)),
-    nextSlot: (forger, now) => consensus.nextSlot(head.tip, forger, now, consensusView(view)),
+    nextSlot: (forger, now) =>
+      view.get(scripts, forger.address) === undefined
+        ? consensus.nextSlot(head.tip, forger, now, consensusView(view))
+        : undefined,
     forge: (generator, timestamp, pack) => lane.run(() => forge(generator, timestamp, pack)),
     rollback: (height) => lane.run(() => rollback(height)),
     listen: (listener) => head.listen(listener),

@@ -86,7 +86,8 @@ const NOTHING_KNOWN: Known = { isSigned: false };
 export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePorts): ForkChoice {
   const { blockchain, consensus, verifier, clock, log, invalid, equivocations, knownVerdicts } =
     ports;
-  const { scheme } = blockchain.view;
+  const { view } = blockchain;
+  const { scheme } = view;
   const turns = createTurns(clock);
   const claims = new HeaderClaims(blockchain, consensus, options.rollbackMax);
   const branches = new BranchSwitch(options.rollbackMax, { blockchain, consensus, claims, log });
@@ -95,7 +96,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
 
   async function check(block: Block, known: Known = NOTHING_KNOWN): Promise<CheckedBlock> {
     const txs = await decodeTransactions(block, scheme, turns);
-    const verdicts = verifyBlock(block, txs, verifier, knownVerdicts, known.isSigned);
+    const verdicts = verifyBlock(block, txs, verifier, knownVerdicts, view, known.isSigned);
     // `adopt` awaits them later; an earlier rejection must not end the process.
     verdicts.catch(() => undefined);
     return { block, txs, verdicts };

@@ -12,7 +12,6 @@ import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
-import type { ChainScheme } from '../codec/codec.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { allGood } from '../tx/proof-verdicts.ts';
 import type { Ahead } from './ahead.ts';
@@ -61,7 +60,7 @@ export async function importBlocks(
   options: ImportOptions,
 ): Promise<number> {
   const { view } = blockchain;
-  const checks = new ChecksAhead(view.scheme, options.verify === false ? undefined : verifier);
+  const checks = new ChecksAhead(view, options.verify === false ? undefined : verifier);
   return blockchain.exclusive(async (inside) => {
     const run = new AppliedRun(inside, inside.tip(), view);
     const commits = new BatchedCommits(inside, view, run.ahead, options.onProgress);
@@ -96,14 +95,14 @@ interface Queued extends CheckedBlock {
 
 /** A queue of the next blocks of the stream, whose signatures are being checked. */
 class ChecksAhead {
-  private readonly scheme: ChainScheme;
+  private readonly view: KeyedView;
   private readonly verifier: Verifier | undefined;
   private readonly queue: Queued[] = [];
   private checks = 0;
 
   /** Without a verifier every signature counts as good. */
-  constructor(scheme: ChainScheme, verifier: Verifier | undefined) {
-    this.scheme = scheme;
+  constructor(view: KeyedView, verifier: Verifier | undefined) {
+    this.view = view;
     this.verifier = verifier;
   }
 
@@ -117,11 +116,11 @@ class ChecksAhead {
   }
 
   async add(block: Block): Promise<void> {
-    const txs = await decodeTransactions(block, this.scheme);
+    const txs = await decodeTransactions(block, this.view.scheme);
     const verdicts =
       this.verifier === undefined
         ? Promise.resolve(txs.map(allGood))
-        : verifyBlock(block, txs, this.verifier, NOTHING_KNOWN);
+        : verifyBlock(block, txs, this.verifier, NOTHING_KNOWN, this.view);
     // `next` awaits the verdicts; an earlier rejection must not end the process.
     verdicts.catch(() => undefined);
     const checks = txs.reduce((sum, tx) => sum + tx.proofs.length, 1);

@@ -1,6 +1,7 @@
 /** Blocks and transactions in the store, found by height, id and address. */
 import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
+import { BLOCK_ID_BYTES, ID_BYTES } from '../base/sizes.ts';
 import type { Turns } from '../base/turns.ts';
 import { type Block, encodeBlock, TRANSACTIONS_MAX } from '../block/block.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
@@ -115,6 +116,10 @@ export function findTransaction(view: LedgerView, id: Uint8Array): StoredTx | un
   // The index holds only the beginning of the id.
   return equal(tx.id, id) ? { tx, height, index } : undefined;
 }
+
+/** The same for an id of any length, as a script may ask for it. */
+export const foundTransaction = (view: LedgerView, id: Uint8Array): StoredTx | undefined =>
+  id.length === ID_BYTES || id.length === BLOCK_ID_BYTES ? findTransaction(view, id) : undefined;
 
 /** The height of the block that contains the transaction with this id. */
 export const confirmedHeight = (view: LedgerView, id: Uint8Array): number | undefined =>

@@ -8,7 +8,9 @@ import type { SignatureCheck, Verifier } from '../base/ports.ts';
 import { noTurns, type Turns } from '../base/turns.ts';
 import { type Block, signedBytes } from '../block/block.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
 import { addChecks, type ProofVerdicts, takeVerdicts } from '../tx/proof-verdicts.ts';
+import { planChecks } from '../tx/scripts/plan-checks.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
 
@@ -54,22 +56,24 @@ export async function decodeTransactions(
 
 /**
  * Throws ApiError where the signature of the block itself is wrong, unless `isSigned` says that it
- * has already been verified.
+ * has already been verified. The scripts at `view`, the head, say which checks to make in advance.
  */
 export async function verifyBlock(
   block: Block,
   txs: readonly Tx[],
   verifier: Verifier,
   known: KnownVerdicts,
+  view: LedgerView,
   isSigned = false,
 ): Promise<readonly ProofVerdicts[]> {
   const { generator, signature } = block.header;
   const checks: SignatureCheck[] = [];
   if (!isSigned) checks.push({ publicKey: generator, message: signedBytes(block), signature });
   const before = txs.map(known);
-  for (const [i, tx] of txs.entries()) if (before[i] === undefined) addChecks(checks, tx);
+  const plans = txs.map((tx, i) => (before[i] === undefined ? planChecks(tx, view) : undefined));
+  for (const [i, tx] of txs.entries()) if (before[i] === undefined) addChecks(checks, tx, plans[i]);
   const answers = checks.length === 0 ? [] : await verifier.verify(checks);
   const next = answers.values();
   if (!isSigned && next.next().value !== true) throw apiError('InvalidSignature');
-  return txs.map((tx, i) => before[i] ?? takeVerdicts(next, tx));
+  return txs.map((tx, i) => before[i] ?? takeVerdicts(next, tx, plans[i]));
 }

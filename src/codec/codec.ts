@@ -12,7 +12,8 @@ import type { ApiError } from '../base/errors.ts';
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /**
- * What bytes and JSON depend on besides the value: the chain's id, key size, address form and hash.
+ * What bytes, JSON and scripts depend on besides the value: the chain's id, key size, address form,
+ * hashes and signatures.
  * The word is that of the setting `address-scheme-character`. `crypto/chain-scheme.ts` implements
  * it, so this folder contains no cryptography.
  */
@@ -29,6 +30,10 @@ export interface ChainScheme {
   /** The reason why these 26 bytes are no address of this network, or undefined. */
   readonly addressProblem: (bytes: Uint8Array) => string | undefined;
   readonly fastHash: (bytes: Uint8Array) => Uint8Array;
+  /** Checksums of scripts are parts of it. */
+  readonly secureHash: (bytes: Uint8Array) => Uint8Array;
+  /** The verdict of the network on a signature; false for malformed input. */
+  readonly verify: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
 }
 
 export interface Codec<T> {

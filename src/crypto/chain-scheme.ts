@@ -22,5 +22,7 @@ export function createChainScheme(
     addressFromText: addresses.fromText,
     addressProblem: addresses.problem,
     fastHash: family.fastHash,
+    secureHash: family.secureHash,
+    verify: family.verify,
   };
 }

@@ -9,7 +9,13 @@ import { apiError, refused } from '../base/errors.ts';
 import type { Journal, Log, SignatureCheck, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
-import { addChecks, allGood, type ProofVerdicts, takeVerdicts } from '../tx/proof-verdicts.ts';
+import {
+  addChecks,
+  allGood,
+  type CheckPlan,
+  type ProofVerdicts,
+  takeVerdicts,
+} from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
 import { entryOf, type PoolEntry } from './entry.ts';
@@ -18,9 +24,14 @@ import type { Entries } from './pool-entries.ts';
 import type { Senders } from './senders.ts';
 import type { Spending } from './spending.ts';
 
+export interface AdmissionOptions {
+  /** False: this node takes no transactions of accounts with scripts. Absent: it does. */
+  readonly acceptsScripted?: boolean;
+}
+
 export interface AdmissionPorts {
   readonly scheme: ChainScheme;
-  readonly state: Pick<PoolChain, 'tryApply'>;
+  readonly state: Pick<PoolChain, 'tryApply' | 'planChecks' | 'isScripted'>;
   readonly verifier: Verifier;
   readonly journal: Journal;
   readonly log: Log;
@@ -37,7 +48,7 @@ export interface Admission {
   acceptAgain(tx: Tx): PoolEntry;
 }
 
-export function createAdmission(ports: AdmissionPorts): Admission {
+export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts): Admission {
   const { scheme, state, verifier, journal, log, entries, senders } = ports;
   const arriving = new Map<string, Promise<Tx>>();
 
@@ -63,7 +74,10 @@ export function createAdmission(ports: AdmissionPorts): Admission {
     if (known !== undefined) return earlier(known, sender);
     senders.requireRoom(tx.bytes.length, sender);
     requireDecodable(tx, scheme);
-    const verdicts = await askVerdicts(tx, verifier);
+    if (options.acceptsScripted === false && state.isScripted(tx.sender)) {
+      throw refused('transactions from scripted accounts are denied from UTX pool');
+    }
+    const verdicts = await askVerdicts(tx, state.planChecks(tx), verifier);
     // One with other proofs may have come in meanwhile: the first one stays.
     const rival = entries.get(key);
     if (rival !== undefined) return earlier(rival, sender);
@@ -118,11 +132,15 @@ function requireDecodable(tx: Tx, scheme: ChainScheme): void {
   throw apiError('Invalid', 'the bytes of the transaction mean another one');
 }
 
-async function askVerdicts(tx: Tx, verifier: Verifier): Promise<ProofVerdicts> {
+async function askVerdicts(
+  tx: Tx,
+  plan: CheckPlan | undefined,
+  verifier: Verifier,
+): Promise<ProofVerdicts> {
   const checks: SignatureCheck[] = [];
-  addChecks(checks, tx);
+  addChecks(checks, tx, plan);
   const answers = await Promise.all(
     checks.map((of) => verifier.verifyOne(of.publicKey, of.message, of.signature)),
   );
-  return takeVerdicts(answers.values(), tx);
+  return takeVerdicts(answers.values(), tx, plan);
 }

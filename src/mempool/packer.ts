@@ -1,5 +1,5 @@
 /** Fills a block from the pool, oldest first (mempool.md). */
-import { type ApiError, apiError } from '../base/errors.ts';
+import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import type { PackLimits } from '../chain/forge.ts';
@@ -35,7 +35,12 @@ export const applying =
   (tx, _room, verdicts) => {
     // It waits for a miner that executes contracts.
     if (tx.def.executable === true) return { kind: 'stays' };
-    add(tx, verdicts);
+    try {
+      add(tx, verdicts);
+    } catch (cause) {
+      if (cause instanceof ApiError && cause.entry === 'BlockFull') return { kind: 'stays' };
+      throw cause;
+    }
     return { kind: 'in', bytes: tx.bytes.length };
   };
 

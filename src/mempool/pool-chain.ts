@@ -1,5 +1,5 @@
 /** The interface of the chain to the pool. */
-import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
+import type { CheckPlan, ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Funds } from './senders.ts';
 import type { Spending } from './spending.ts';
@@ -18,6 +18,9 @@ export interface PoolChain extends Funds {
    * it takes from the sender. Throws ApiError.
    */
   tryApply(tx: Tx, verdicts: ProofVerdicts): Spending;
+  /** The checks of proofs that scripts at the head will probably ask for. */
+  planChecks(tx: Tx): CheckPlan | undefined;
+  isScripted(address: Uint8Array): boolean;
   together(): TogetherOnHead;
   /** True where a block of the chain has it. */
   isMined(id: Uint8Array): boolean;

@@ -13,7 +13,7 @@ import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { createAdmission } from './admission.ts';
+import { type AdmissionOptions, createAdmission } from './admission.ts';
 import { type CleanupOptions, startCleanup } from './cleanup.ts';
 import { Departures } from './departures.ts';
 import type { PoolEntry } from './entry.ts';
@@ -27,7 +27,7 @@ import { type SenderLimits, Senders } from './senders.ts';
 import { createSettler } from './settler.ts';
 import { Unsettled } from './unsettled.ts';
 
-export interface PoolOptions extends SenderLimits, CleanupOptions {}
+export interface PoolOptions extends SenderLimits, CleanupOptions, AdmissionOptions {}
 
 export interface PoolPorts {
   readonly scheme: ChainScheme;
@@ -83,7 +83,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const trial = createEntryTrial(scheme, state);
   const departures = new Departures(entries, unsettled, log);
   const settler = createSettler({ clock, entries, unsettled, trial, departures });
-  const admission = createAdmission({ ...ports, entries, senders });
+  const admission = createAdmission(options, { ...ports, entries, senders });
   const readmission = createReadmission({ ...ports, entries, unsettled });
   const trimJournal = watchJournalSize(journal, entries, readmission.underWay, log);
   const cleanup = { clock, entries, unsettled, trial, departures, afterwards: trimJournal };

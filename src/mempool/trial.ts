@@ -5,14 +5,16 @@
 import { equal } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { confirmedHeight } from '../chain/stored-blocks.ts';
+import { confirmedHeight, foundTransaction } from '../chain/stored-blocks.ts';
 import { accountOf, available } from '../ledger/accounts.ts';
 import { assetBalance } from '../ledger/assets.ts';
 import { executedBy } from '../ledger/contracts.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
+import { scripts } from '../ledger/tables.ts';
 import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
+import { planChecks } from '../tx/scripts/plan-checks.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { PoolChain } from './pool-chain.ts';
 import { spendingOf } from './spending.ts';
@@ -43,7 +45,10 @@ export function createTrial(
     return { ...context, timestamp: clock.now() };
   }
 
-  const known: Knowledge = { heightOf: (id) => confirmedHeight(view, id) };
+  const known: Knowledge = {
+    heightOf: (id) => confirmedHeight(view, id),
+    find: (id) => foundTransaction(view, id),
+  };
 
   return {
     context: present,
@@ -68,6 +73,8 @@ export function createTrial(
         },
       };
     },
+    planChecks: (tx) => planChecks(tx, view),
+    isScripted: (address) => view.get(scripts, address) !== undefined,
     isMined: (id) => confirmedHeight(view, id) !== undefined || executedBy(view, id) !== undefined,
     availableBalance: (address) => available(accountOf(view, address)),
     assetBalance: (address, assetId) => assetBalance(view, address, assetId),

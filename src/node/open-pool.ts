@@ -46,6 +46,7 @@ export async function openPool(config: Config, ports: PoolPortsOfNode): Promise<
     {
       bytesMax: config.utx.memoryLimit,
       senderEntriesMax: SENDER_ENTRIES_MAX,
+      acceptsScripted: config.utx.allowTransactionsFromSmartAccounts,
       expireMs: config.utx.txExpireTimeout.ms,
       cleanupMs: config.utx.cleanupInterval.ms,
       nativeToken: config.nativeTicker,

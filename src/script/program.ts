@@ -3,10 +3,9 @@
  * can run often. A run keeps its variables in an array: the language has neither loops nor
  * functions of its own, so each `let` of the tree has at most one value in a run.
  *
- * Invariants: a run ends with an outcome, never with an exception, except where the node itself is
- * wrong; it retains nothing.
+ * Invariants: a run ends with an outcome, never with an exception, except where the node itself
+ * fails; it retains nothing.
  */
-import { isOurs } from '../base/assert.ts';
 import { caseTypes } from './case-types.ts';
 import type { Environment } from './environment.ts';
 import { type Builtin, builtinOf, type Parameter } from './functions.ts';
@@ -93,13 +92,19 @@ function meaningOf(name: string, names: Names | undefined): Step {
   return failing(`A definition of '${name}' not found`);
 }
 
+/**
+ * A failure of the store or of the node itself is no outcome of a script, and is thrown on. The two
+ * errors of the engine could only come from values of a type that no check has foreseen.
+ */
 function outcomeOf(of: Step, run: Run): Value | EvaluationFailure {
   try {
     return of(run);
   } catch (cause) {
     if (cause instanceof EvaluationFailure) return cause;
-    if (isOurs(cause)) throw cause;
-    return new EvaluationFailure(cause instanceof Error ? cause.message : String(cause));
+    if (cause instanceof TypeError || cause instanceof RangeError) {
+      return new EvaluationFailure(cause.message);
+    }
+    throw cause;
   }
 }
 

@@ -11,6 +11,7 @@ import { readDirectives } from './directives.ts';
 import { estimate } from './estimator.ts';
 import { parse } from './parser.ts';
 import { type Program, programOf } from './program.ts';
+import { type SignatureUse, signatureUses } from './signature-uses.ts';
 import { type Context, ScriptError, type Tree, type Version } from './tree.ts';
 import { treeText } from './tree-text.ts';
 
@@ -24,6 +25,8 @@ export interface Script {
   readonly complexity: number;
   readonly text: () => string;
   readonly program: Program;
+  /** The checks of proofs that it will probably ask for. */
+  readonly signatureUses: () => readonly SignatureUse[];
 }
 
 export interface Scripts {
@@ -73,6 +76,7 @@ function readWhole(bytes: Uint8Array, secureHash: SecureHash): Script {
   const { version, tree } = readScript(bytes, secureHash);
   const complexity = estimate(tree, version);
   let program: Program | undefined;
+  let uses: readonly SignatureUse[] | undefined;
   return {
     bytes: bytes.slice(),
     version,
@@ -82,6 +86,10 @@ function readWhole(bytes: Uint8Array, secureHash: SecureHash): Script {
     get program() {
       program ??= programOf(tree, version);
       return program;
+    },
+    signatureUses() {
+      uses ??= signatureUses(tree);
+      return uses;
     },
   };
 }

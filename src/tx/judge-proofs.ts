@@ -1,46 +1,128 @@
 /**
- * Decides whether the proofs of a transaction permit it (state.md#order-of-checks). No other code
- * does so. An account without a script needs exactly one good signature. An account with a script
- * is judged by its script.
+ * Decides whether the proofs of a transaction and the scripts that it concerns permit it
+ * (state.md#order-of-checks). No other code does so. An account without a script needs exactly one
+ * good signature. An account with a script is judged by its script. Then the scripts of all assets
+ * that the transaction touches judge it.
  */
 import { type ApiError, apiError, refused } from '../base/errors.ts';
 import { base58 } from '../codec/text.ts';
+import { assetOf } from '../ledger/assets.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { scripts } from '../ledger/tables.ts';
-import type { ProofVerdicts, Verdicts } from './proof-verdicts.ts';
+import {
+  type PlannedVerdict,
+  type ProofVerdicts,
+  provenOf,
+  type Verdicts,
+} from './proof-verdicts.ts';
+import { feature, requireFeature } from './rules/features.ts';
+import { assetsTouched } from './rules/fees.ts';
+import { judgeByAccount, judgeByAsset } from './scripts/judge-scripts.ts';
+import { type FindTransaction, verifying } from './scripts/script-environment.ts';
 import { isSigned } from './seal.ts';
-import type { Tx } from './transaction.ts';
+import type { BlockContext, Proven, Tx } from './transaction.ts';
 
-/** Throws ApiError. */
-export function judgeProofs(tx: Tx, view: LedgerView, { own, carried }: ProofVerdicts): void {
-  const script = view.get(scripts, tx.sender);
-  if (script !== undefined) judgeByScript(tx, script, own);
-  else judgeBySignature(tx, own);
-  if (carried.length > 0) judgeCarried(tx, view, carried);
+export interface Judging {
+  readonly view: LedgerView;
+  readonly block: BlockContext;
+  readonly find: FindTransaction;
+  /** Counts a run of a script. Throws ApiError where the block may have no more. */
+  readonly countRun?: () => void;
 }
 
-function judgeBySignature(tx: Tx, verdicts: Verdicts): void {
+const NONE: readonly never[] = [];
+
+/** Throws ApiError. */
+export function judgeProofs(tx: Tx, verdicts: ProofVerdicts, judging: Judging): void {
+  const { view } = judging;
+  const script = view.get(scripts, tx.sender);
+  if (script !== undefined) judgeByScript(tx, script, verdicts, judging);
+  else judgeBySignature(tx, verdicts.own, view);
+  if (tx.def.carried !== undefined) judgeCarried(tx, tx.def.carried(tx), verdicts, judging);
+  for (const id of assetsTouched(tx)) {
+    const asset = assetOf(view, id);
+    if (asset?.script === undefined) continue;
+    judging.countRun?.();
+    judgeByAsset(asset.script, tx, situation(judging));
+  }
+}
+
+const situation = ({ view, block, find }: Judging) => ({ view, height: block.height, find });
+
+function judgeBySignature(tx: Tx, verdicts: Verdicts, view: LedgerView): void {
   if (tx.proofs.length !== 1) {
     throw refused('Transactions from non-scripted accounts must have exactly 1 proof');
   }
-  if (verdicts[0] !== true) throw invalidSignature(tx);
+  if (!(verdicts[0] ?? isSignedBy(provenOf(tx), view))) throw invalidSignature(tx);
 }
 
-/** A script may want none of the proofs, or all of them. This node executes no scripts. */
-function judgeByScript(_tx: Tx, _script: Uint8Array, _verdicts: Verdicts): never {
-  throw apiError('NotAvailable', 'Sending from a scripted account');
+/** For a proof without a verdict: its account had a script a moment ago. */
+const isSignedBy = ({ publicKey, message, proofs }: Proven, { scheme }: LedgerView): boolean =>
+  scheme.verify(publicKey, message, proofs[0]!);
+
+/** A script may want none of the proofs, or all of them. */
+function judgeByScript(
+  tx: Tx,
+  script: Uint8Array,
+  { planned }: ProofVerdicts,
+  judging: Judging,
+): void {
+  // A type whose orders have signers of their own has no signature that a script could see.
+  if (isSigned(tx.layout.frame) && tx.def.carried !== undefined) {
+    throw refused(`Can't process transaction with signature from scripted account`);
+  }
+  judging.countRun?.();
+  const subject = { ...provenOf(tx), tx, planned: planned?.[0] ?? NONE };
+  requireCosigner(tx, subject, judging);
+  judgeByAccount(script, subject, situation(judging));
+}
+
+/** The author of data pays, so it has to sign beside the script of the sender (H-13). */
+function requireCosigner(
+  tx: Tx,
+  { message, proofs, planned }: Proven & { readonly planned: readonly PlannedVerdict[] },
+  { view }: Judging,
+): void {
+  const publicKey = tx.def.cosigner?.(tx);
+  if (publicKey === undefined) return;
+  if (view.get(scripts, view.scheme.addressOf(publicKey)) !== undefined) {
+    throw refused('The author of the data has a script, so its signature is not enough');
+  }
+  const [signature] = proofs;
+  const check = verifying({ message, proofs, publicKey }, planned, view);
+  if (signature === undefined || !check(message, signature, publicKey)) {
+    throw refused('The first proof is not a signature of the author');
+  }
 }
 
 /**
- * Judges the single signature of an order or of a carried transaction. Other rules of these check
- * the number of proofs and the script.
+ * Judges orders, each by the script or the signature of its sender, and the signature of a carried
+ * transaction. Other rules check the number of proofs, and the script of a carried transaction.
  */
-function judgeCarried(tx: Tx, view: LedgerView, verdicts: readonly Verdicts[]): void {
-  const carried = tx.def.carried?.(tx) ?? [];
-  for (const [i, { publicKey, proofs }] of carried.entries()) {
-    if (proofs.length !== 1 || verdicts[i]?.[0] === true) continue;
-    if (view.get(scripts, view.scheme.addressOf(publicKey)) === undefined)
-      throw invalidSignature(tx);
+function judgeCarried(
+  tx: Tx,
+  carried: readonly Proven[],
+  { carried: verdicts, planned }: ProofVerdicts,
+  judging: Judging,
+): void {
+  const { view, block } = judging;
+  for (const [i, proven] of carried.entries()) {
+    const { publicKey, proofs, order } = proven;
+    const script = view.get(scripts, view.scheme.addressOf(publicKey));
+    if (script === undefined) {
+      if (proofs.length !== 1) continue;
+      if (!(verdicts[i]?.[0] ?? isSignedBy(proven, view))) throw invalidSignature(tx);
+    } else if (order !== undefined) {
+      requireFeature(feature.smartAccountTrading, tx.def.name, block);
+      if (order.version === 1) {
+        throw refused(`Can't process order with signature from scripted account`);
+      }
+      judgeByAccount(
+        script,
+        { ...proven, tx, planned: planned?.[i + 1] ?? NONE },
+        situation(judging),
+      );
+    }
   }
 }
 

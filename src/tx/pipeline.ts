@@ -11,12 +11,13 @@ import { apiError, refused } from '../base/errors.ts';
 import { base58 } from '../codec/text.ts';
 import type { LedgerView, Overlay } from '../ledger/ledger.ts';
 import { judgeProofs } from './judge-proofs.ts';
-import type { ProofVerdicts, Verdicts } from './proof-verdicts.ts';
+import type { ProofVerdicts } from './proof-verdicts.ts';
 import { checkBalances, checkSpending } from './rules/balance-check.ts';
 import type { ChainRules } from './rules/chain-rules.ts';
-import { activeFeatures, feature, featureName } from './rules/features.ts';
+import { activeFeatures, feature, requireFeature } from './rules/features.ts';
 import { chargeFee, checkFee, feeAssetOf } from './rules/fees.ts';
 import { checkPermissions } from './rules/sender-permissions.ts';
+import type { FindTransaction } from './scripts/script-environment.ts';
 import type { BlockContext, Tx } from './transaction.ts';
 
 const FUTURE_MAX_MS = 90 * 60_000;
@@ -26,6 +27,10 @@ const GENESIS_HEIGHT = 1;
 export interface Knowledge {
   /** Height of the block that holds this id, including the block that is being made. */
   readonly heightOf: (id: Uint8Array) => number | undefined;
+  /** The transaction with this id, and the same height; scripts look up transactions. */
+  readonly find: FindTransaction;
+  /** Counts a run of a script. Throws ApiError where the block may have no more. */
+  readonly countRun?: () => void;
 }
 
 /** The context of the next block on top of `view`; made once for each block. */
@@ -50,7 +55,9 @@ export function applyTransaction(
 ): bigint {
   const mark = ledger.mark();
   try {
-    if (tx.layout.frame !== 'genesis') judgeProofs(tx, ledger, verdicts);
+    if (tx.layout.frame !== 'genesis') {
+      judgeProofs(tx, verdicts, { ...known, view: ledger, block });
+    }
     requirePlace(tx, block);
     const earned = applyAnywhere(tx, verdicts, ledger, block, known);
     checkBalances(ledger, mark, block.rules.nativeToken);
@@ -63,7 +70,7 @@ export function applyTransaction(
 
 function applyAnywhere(
   tx: Tx,
-  { carried }: ProofVerdicts,
+  verdicts: ProofVerdicts,
   ledger: Overlay,
   block: BlockContext,
   known: Knowledge,
@@ -75,7 +82,10 @@ function applyAnywhere(
     return 0n;
   }
   checkCommon(tx, ledger, block, known.heightOf);
-  const earned = inner === undefined ? 0n : applyInner(inner(tx), carried[0], ledger, block, known);
+  const earned =
+    inner === undefined
+      ? 0n
+      : applyInner(inner(tx), verdictsInside(verdicts), ledger, block, known);
   apply(tx, ledger, block);
   return earned + chargeFee(tx, ledger);
 }
@@ -83,15 +93,21 @@ function applyAnywhere(
 /** What a transaction carries pays for both, and meets every rule that it would meet alone (H-15). */
 function applyInner(
   tx: Tx,
-  own: Verdicts | undefined,
+  verdicts: ProofVerdicts,
   ledger: Overlay,
   block: BlockContext,
   known: Knowledge,
 ): bigint {
-  assert(own !== undefined, 'the proofs of what a transaction carries have their verdicts');
-  const verdicts = { own, carried: [] };
-  judgeProofs(tx, ledger, verdicts);
+  judgeProofs(tx, verdicts, { ...known, view: ledger, block });
   return applyAnywhere(tx, verdicts, ledger, block, known);
+}
+
+/** The verdicts on the one transaction that another one carries. */
+function verdictsInside({ carried, planned }: ProofVerdicts): ProofVerdicts {
+  const [own] = carried;
+  assert(own !== undefined, 'the proofs of what a transaction carries have their verdicts');
+  const inside = planned?.[1];
+  return { own, carried: [], ...(inside === undefined ? {} : { planned: [inside] }) };
 }
 
 /** Genesis types stand in the genesis block, and nothing else does. */
@@ -156,13 +172,4 @@ function checkFeatures(tx: Tx, block: BlockContext): void {
   if (tx.def.executable === true && feeAssetOf(tx) !== undefined) {
     requireFeature(feature.sponsoredFees, name, block);
   }
-}
-
-/** Throws ApiError unless the feature is active. */
-export function requireFeature(id: number, forWhat: string, block: BlockContext): void {
-  if (block.features.has(id)) return;
-  throw refused(
-    `ActivationError(Blockchain feature '${featureName(id)}' (id: '${id}') ` +
-      `has not been activated yet, but is required for ${forWhat})`,
-  );
 }

@@ -5,6 +5,8 @@
 import type { ApiError } from '../base/errors.ts';
 import type { ChainScheme, Codec, JsonSchema, ValueOf } from '../codec/codec.ts';
 import type { Ledger, LedgerView } from '../ledger/ledger.ts';
+import type { CaseObject, Value } from '../script/values.ts';
+import type { Order } from './fields/order.ts';
 import type { ChainRules } from './rules/chain-rules.ts';
 
 /** Field name → codec. Names are those of the JSON form. */
@@ -59,8 +61,13 @@ export interface BlockContext {
   readonly rules: ChainRules;
 }
 
+/** Fields of a record in scripts, by name. */
+export type ScriptFields = Readonly<Record<string, Value>>;
+
 /** A message with the proofs that an account has added to it. */
 export interface Proven {
+  /** What a script judges in place of the key; absent: other rules judge the script. */
+  readonly order?: Order;
   readonly publicKey: Uint8Array;
   readonly message: Uint8Array;
   readonly proofs: readonly Uint8Array[];
@@ -136,6 +143,11 @@ export interface TxType<F extends Fields = Fields> {
   readonly apply?: (tx: Tx<F>, ledger: Ledger, block: BlockContext) => void;
   /** What the sender must own for it besides the fee; default: nothing. */
   readonly spends?: (tx: Tx<F>) => Spending;
+  /**
+   * Its own fields as scripts see them (scripts.md#case-types); absent: no script can judge it.
+   * `recordOf` makes the record of an order.
+   */
+  readonly record?: (tx: Tx<F>, recordOf: (order: Order) => CaseObject) => ScriptFields;
   /** Assets whose scripts may judge it; default: the field assetId. */
   readonly assets?: (tx: Tx<F>) => readonly Uint8Array[];
   /** True if a block holds it only inside a 105, with its results: 103, 104, 107. */
@@ -144,6 +156,8 @@ export interface TxType<F extends Fields = Fields> {
   readonly inner?: (tx: Tx<F>) => Tx;
   /** The parts that other accounts have signed: orders, a transaction that it carries. */
   readonly carried?: (tx: Tx<F>) => readonly Proven[];
+  /** A key, other than the sender's, that must have signed with the first proof (H-13). */
+  readonly cosigner?: (tx: Tx<F>) => Uint8Array | undefined;
   /** Account that pays the fee; default: the sender. */
   readonly payer?: (tx: Tx<F>, scheme: ChainScheme) => Uint8Array;
   /**

@@ -26,11 +26,12 @@ import { registerNode } from '../../src/tx/types/111-register-node.ts';
 import { createPolicy } from '../../src/tx/types/112-create-policy.ts';
 import { updatePolicy } from '../../src/tx/types/113-update-policy.ts';
 import { policyDataHash } from '../../src/tx/types/114-policy-data-hash.ts';
-import { type Account, account, FUNDS, scheme, users } from '../chain/chain-harness.ts';
+import { type Account, account, FUNDS, miners, scheme, users } from '../chain/chain-harness.ts';
 import { executed, type Scene, sign } from './actions.ts';
 
 const HOUR = 3_600_000;
 const [alice] = users as [Account, ...Account[]];
+const [miner] = miners as [Account, ...Account[]];
 
 /** Somebody with funds and without any role; the sequence gives it the funds. */
 export const stranger = account('a stranger with funds');
@@ -140,9 +141,9 @@ export const faults: Readonly<Record<string, Fault>> = {
     tx: sign(scene, data, stranger, 1, { authorPublicKey: alice.publicKey, data: [] }),
     error: /The author of the data must be its sender/,
   }),
-  'a script': (scene) => ({
-    tx: sign(scene, setScript, stranger, 1, { script: undefined, name: 'none', description: '' }),
-    error: /SetScriptTransaction is not available on this node/,
+  'a script for an account with roles': (scene) => ({
+    tx: sign(scene, setScript, miner, 1, { script: undefined, name: 'none', description: '' }),
+    error: /Script cannot be assigned to an account with a role other than contract_developer/,
   }),
   "sponsorship of another's asset": (scene) => {
     const [asset] = scene.assets;

@@ -37,6 +37,7 @@ import type { Layout, Tx, TxType } from '../../src/tx/transaction.ts';
 import { addresses, publicKeys, scheme } from './network.ts';
 import { orderPair } from './orders.ts';
 import type { Rng } from './random.ts';
+import { sampleScripts } from './scripts.ts';
 
 type Make = (rng: Rng) => unknown;
 
@@ -92,7 +93,7 @@ const byCodec = new Map<Codec<never>, Make>([
   [bool, (rng) => rng.chance(2)],
   [chainId, () => scheme.chainId],
   [attachment, (rng) => rng.bytes(rng.below(141))],
-  [script, maybe((rng) => Uint8Array.of(rng.between(1, 2), ...rng.bytes(rng.below(60))))],
+  [script, maybe((rng) => rng.pick(sampleScripts))],
   [opType, (rng) => rng.pick(['add', 'remove'])],
   [role, (rng) => rng.pick(ROLES)],
   [dueTimestamp, maybe(anyTime)],
@@ -143,7 +144,7 @@ const byName: Readonly<Record<string, Make>> = {
   '13.description': (rng) => rng.text(300),
   '14.minSponsoredAssetFee': (rng) => rng.upTo(I64_MAX),
   '14.isEnabled': (rng) => rng.chance(2),
-  '15.script': (rng) => Uint8Array.of(1, ...rng.bytes(20)),
+  '15.script': (rng) => rng.pick(sampleScripts),
   '104.contractVersion': (rng) => rng.between(-(2 ** 31), 2 ** 31 - 1),
   '105.tx': (rng) => {
     const def = types.get(rng.pick([103, 104, 107]))!;

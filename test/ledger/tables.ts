@@ -16,6 +16,8 @@ export const scheme: ChainScheme = {
   addressToText: unused,
   addressFromText: unused,
   addressProblem: unused,
+  secureHash: unused,
+  verify: unused,
   fastHash: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
 };
 

@@ -3,7 +3,7 @@
  * real tables, store and committer. Every mined block must keep the invariants.
  */
 import assert from 'node:assert/strict';
-import { latin1 } from '../../src/base/bytes.ts';
+import { equal, latin1 } from '../../src/base/bytes.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
@@ -139,19 +139,19 @@ export async function createHarness(options: Genesis): Promise<Harness> {
     undo: undo.id,
     stateHashes: stateHashes.id,
   });
-  const mined = new Map<string, number>();
+  const mined = new Map<string, { readonly tx: Tx; readonly height: number }>();
   const times: number[] = [];
   let initialBalance = 0n;
   let draft!: KeyedOverlay;
   let block!: MinedContext;
   let fees!: BlockFees;
-  let ids: string[] = [];
+  let own: Tx[] = [];
   let now = GENESIS_TIME;
   let generator = miner;
 
   function open(): void {
     draft = createOverlay(head);
-    ids = [];
+    own = [];
     block = {
       ...blockContext(head, rules, {
         height: times.length + 1,
@@ -190,13 +190,17 @@ export async function createHarness(options: Genesis): Promise<Harness> {
   }
 
   function apply(tx: Tx, { verdicts = allGood(tx), ...known }: Judging = {}): bigint {
-    const id = latin1(tx.id);
+    const find = (id: Uint8Array) => {
+      const inBlock = own.find((other) => equal(other.id, id));
+      return inBlock === undefined ? mined.get(latin1(id)) : { tx: inBlock, height: block.height };
+    };
     const earned = applyTransaction(tx, verdicts, draft, block, {
-      heightOf: () => mined.get(id) ?? (ids.includes(id) ? block.height : undefined),
+      heightOf: (id) => find(id)?.height,
+      find,
       ...known,
     });
     fees.add(earned);
-    ids.push(id);
+    own.push(tx);
     return earned;
   }
 
@@ -204,7 +208,7 @@ export async function createHarness(options: Genesis): Promise<Harness> {
     closeBlock(draft, block, fees);
     await recordHistory(draft, block.height);
     await committer.commit({ blocks: [{ height: block.height, overlay: draft }] });
-    for (const id of ids) mined.set(id, block.height);
+    for (const tx of own) mined.set(latin1(tx.id), { tx, height: block.height });
     times.push(block.timestamp);
     assert.deepEqual(brokenInvariants(head, initialBalance), []);
     now = block.timestamp + BLOCK_MS;
@@ -216,7 +220,7 @@ export async function createHarness(options: Genesis): Promise<Harness> {
     const from = times.length;
     await committer.commit({ unwound: committer.unwind(from, from - blocks), blocks: [] });
     times.length -= blocks;
-    for (const [id, height] of mined) if (height > times.length) mined.delete(id);
+    for (const [id, { height }] of mined) if (height > times.length) mined.delete(id);
     assert.deepEqual(brokenInvariants(head, initialBalance), []);
     open();
   }

@@ -168,12 +168,7 @@ export const synchronization = {
 export const utx = {
   'memory-limit': setting(size, '100MiB', 'Bytes of transactions the pool holds.'),
   'cleanup-interval': setting(time, '5m', 'How often expired transactions are removed.'),
-  'allow-transactions-from-smart-accounts': setting(
-    bool,
-    'yes',
-    'Accept scripted senders.',
-    IGNORED,
-  ),
+  'allow-transactions-from-smart-accounts': setting(bool, 'yes', 'Accept scripted senders.'),
   'tx-expire-timeout': setting(
     duration(300_000, 96 * 3_600_000, 'from 5 minutes to 96 hours'),
     '2h',

@@ -1,6 +1,6 @@
 /** Rules that several types share about the asset they change (state.md#rules-of-each-type). */
 import { equal } from '../../base/bytes.ts';
-import { apiError, refused } from '../../base/errors.ts';
+import { refused } from '../../base/errors.ts';
 import { type Asset, assetOf } from '../../ledger/assets.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 
@@ -17,6 +17,3 @@ export function ownAsset(view: LedgerView, id: Uint8Array, sender: Uint8Array): 
   if (!equal(asset.issuer, sender)) throw refused('Asset was issued by other address');
   return asset;
 }
-
-/** The refusal of a transaction that only the script of an asset could judge. */
-export const scriptedAsset = (): Error => apiError('NotAvailable', 'Use of a scripted asset');

@@ -1,7 +1,9 @@
 /** The features of the protocol, and which of them are active (state.md#features). */
+import { refused } from '../../base/errors.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { features } from '../../ledger/tables.ts';
+import type { BlockContext } from '../transaction.ts';
 import type { ChainRules } from './chain-rules.ts';
 
 interface Feature {
@@ -96,4 +98,17 @@ export function activeFeatures(
     if (height >= vote.approvedAt + rules.featureCheckBlocks) active.add(id);
   }
   return active;
+}
+
+/** Throws ApiError unless the feature is active. */
+export function requireFeature(
+  id: number,
+  forWhat: string,
+  block: Pick<BlockContext, 'features'>,
+): void {
+  if (block.features.has(id)) return;
+  throw refused(
+    `ActivationError(Blockchain feature '${featureName(id)}' (id: '${id}') ` +
+      `has not been activated yet, but is required for ${forWhat})`,
+  );
 }

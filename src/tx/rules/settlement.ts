@@ -10,7 +10,6 @@ import { orderFills, scripts } from '../../ledger/tables.ts';
 import type { Order } from '../fields/order.ts';
 import type { OrderPair } from '../fields/order-pair.ts';
 import type { BlockContext, Proven } from '../transaction.ts';
-import { scriptedAsset } from './asset-rules.ts';
 import { PRICE_UNIT, type Trade } from './order-rules.ts';
 
 const NOTHING = { amount: 0n, fee: 0n };
@@ -45,28 +44,23 @@ export function tradedAssets({ orders }: Trade): readonly Uint8Array[] {
 
 /** The senders have signed both orders. */
 export const provenOrders = ({ order1, order2 }: OrderPair): readonly Proven[] =>
-  [order1, order2].map(({ senderPublicKey, body, proofs }) => ({
-    publicKey: senderPublicKey,
-    message: body,
-    proofs,
+  [order1, order2].map((order) => ({
+    publicKey: order.senderPublicKey,
+    message: order.body,
+    proofs: order.proofs,
+    order,
   }));
 
 function guardAsset(ledger: Ledger, id: Uint8Array): void {
-  const asset = assetOf(ledger, id);
-  if (asset === undefined) throw refused('Assets should be issued before they can be traded');
-  if (asset.script !== undefined) throw scriptedAsset();
+  if (assetOf(ledger, id) === undefined) {
+    throw refused('Assets should be issued before they can be traded');
+  }
 }
 
-/** The account that owns an order; its single proof has been judged before (judge-proofs.ts). */
+/** The account that owns an order; its script or its single proof has consented before. */
 function owner(ledger: Ledger, order: Order): Uint8Array {
   const address = ledger.scheme.addressOf(order.senderPublicKey);
-  if (ledger.get(scripts, address) !== undefined) {
-    if (order.version === 1) {
-      throw refused(`Can't process order with signature from scripted account`);
-    }
-    throw apiError('NotAvailable', 'Trading from a scripted account');
-  }
-  if (order.proofs.length !== 1) {
+  if (order.proofs.length !== 1 && ledger.get(scripts, address) === undefined) {
     throw refused('Orders of non-scripted accounts must have exactly 1 proof');
   }
   return address;

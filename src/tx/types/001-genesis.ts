@@ -10,6 +10,7 @@
 import { concat } from '../../base/bytes.ts';
 import { credit } from '../../ledger/accounts.ts';
 import { address, NATIVE, notNegative, timestamp } from '../fields/shared.ts';
+import { addressRecord } from '../scripts/record-values.ts';
 import { transaction } from '../transaction.ts';
 
 const TYPE_AS_I32 = Uint8Array.of(0, 0, 0, 1);
@@ -28,6 +29,7 @@ export const genesis = transaction({
     const hash = scheme.fastHash(concat(TYPE_AS_I32, body.subarray(1)));
     return concat(hash, hash);
   },
+  record: ({ fields }) => ({ amount: fields.amount, recipient: addressRecord(fields.recipient) }),
   apply: ({ fields }, ledger) => credit(ledger, fields.recipient, fields.amount),
   involved: ({ fields }) => [fields.recipient],
 });

@@ -7,6 +7,7 @@
  *   v2  type 1 | version 1 | chainId 1 | fields of v1 | script 1 or 3+n
  *   v3  badge before script
  */
+import { utf8 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import { bool, check, text16, u8, utf8ToBytes } from '../../codec/primitives.ts';
 import { base58 } from '../../codec/text.ts';
@@ -14,8 +15,9 @@ import { creditAsset } from '../../ledger/assets.ts';
 import { assets } from '../../ledger/tables.ts';
 import { atomicBadge } from '../fields/extensions.ts';
 import { chainId, fee, positive, script, senderPublicKey, timestamp } from '../fields/shared.ts';
-import { scriptedAsset } from '../rules/asset-rules.ts';
-import { feature } from '../rules/features.ts';
+import { feature, requireFeature } from '../rules/features.ts';
+import { guardScript } from '../scripts/known-scripts.ts';
+import { optional } from '../scripts/record-values.ts';
 import { transaction } from '../transaction.ts';
 
 const NAME_BYTES_MIN = 4;
@@ -80,11 +82,20 @@ export const issue = transaction({
   ],
   fee: 100_000_000n,
   roles: ['issuer'],
+  check: ({ fields }, scheme) => guardScript(fields.script, scheme),
   derived: (tx) => ({ assetId: base58.encode(tx.id) }),
   derivedSchema: { assetId: base58.schema },
+  record: ({ fields }) => ({
+    quantity: fields.quantity,
+    name: utf8(fields.name),
+    description: utf8(fields.description),
+    reissuable: fields.reissuable,
+    decimals: BigInt(fields.decimals),
+    script: optional(fields.script),
+  }),
   apply(tx, ledger, block) {
     const { fields, id, sender } = tx;
-    if (fields.script !== undefined) throw scriptedAsset();
+    if (fields.script !== undefined) requireFeature(feature.smartAssets, tx.def.name, block);
     ledger.set(assets, id, {
       issuer: sender,
       issuerPublicKey: tx.senderPublicKey,

@@ -17,6 +17,7 @@ import { recipient } from '../fields/recipient.ts';
 import { attachment, fee, optionalAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
 import { resolve, resolvedAll } from '../rules/resolve-recipient.ts';
+import { account, optional } from '../scripts/record-values.ts';
 import { transaction } from '../transaction.ts';
 
 const first = [
@@ -60,6 +61,13 @@ export const transfer = transaction({
     add(fields.amount, fields.fee);
   },
   spends: ({ fields }) => fields,
+  record: ({ fields }) => ({
+    feeAssetId: optional(fields.feeAssetId),
+    amount: fields.amount,
+    assetId: optional(fields.assetId),
+    recipient: account(fields.recipient),
+    attachment: fields.attachment,
+  }),
   /**
    * An asset that was never issued cannot be owned by the sender, so such a transfer was refused
    * before.

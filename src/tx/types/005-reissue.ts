@@ -12,7 +12,7 @@ import { creditAsset } from '../../ledger/assets.ts';
 import { assets } from '../../ledger/tables.ts';
 import { atomicBadge } from '../fields/extensions.ts';
 import { assetId, chainId, fee, positive, senderPublicKey, timestamp } from '../fields/shared.ts';
-import { ownAsset, scriptedAsset } from '../rules/asset-rules.ts';
+import { ownAsset } from '../rules/asset-rules.ts';
 import { feature } from '../rules/features.ts';
 import { transaction } from '../transaction.ts';
 
@@ -41,12 +41,16 @@ export const reissue = transaction({
   ],
   fee: 100_000_000n,
   roles: ['issuer'],
+  record: ({ fields }) => ({
+    quantity: fields.quantity,
+    assetId: fields.assetId,
+    reissuable: fields.reissuable,
+  }),
   apply({ fields, sender }, ledger) {
     const { assetId: id, quantity } = fields;
     const asset = ownAsset(ledger, id, sender);
     if (!asset.reissuable) throw refused('Asset is not reissuable');
     if (asset.quantity + quantity > I64_MAX) throw refused('Asset total value overflow');
-    if (asset.script !== undefined) throw scriptedAsset();
     ledger.set(assets, id, {
       ...asset,
       quantity: asset.quantity + quantity,

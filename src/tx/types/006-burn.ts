@@ -16,7 +16,7 @@ import {
   senderPublicKey,
   timestamp,
 } from '../fields/shared.ts';
-import { existingAsset, ownAsset, scriptedAsset } from '../rules/asset-rules.ts';
+import { existingAsset, ownAsset } from '../rules/asset-rules.ts';
 import { feature } from '../rules/features.ts';
 import { transaction } from '../transaction.ts';
 
@@ -48,13 +48,13 @@ export const burn = transaction({
     json['amount'] === undefined && json['quantity'] !== undefined
       ? { ...json, amount: json['quantity'] }
       : json,
+  record: ({ fields }) => ({ quantity: fields.amount, assetId: fields.assetId }),
   /** Burning more than the sender owns leaves a negative balance, which a later check refuses. */
   apply({ fields, sender }, ledger, block) {
     const { assetId: id, amount } = fields;
     const asset = block.features.has(feature.burnAnyTokens)
       ? existingAsset(ledger, id)
       : ownAsset(ledger, id, sender);
-    if (asset.script !== undefined) throw scriptedAsset();
     ledger.set(assets, id, { ...asset, quantity: asset.quantity - amount });
     creditAsset(ledger, sender, id, -amount);
   },

@@ -48,6 +48,14 @@ export const exchange = transaction({
     amount: -(fields.buyMatcherFee + fields.sellMatcherFee),
   }),
   assets: ({ fields }) => tradedAssets(fields),
+  record: ({ fields }, recordOf) => ({
+    buyOrder: recordOf(fields.orders.order1),
+    sellOrder: recordOf(fields.orders.order2),
+    price: fields.price,
+    amount: fields.amount,
+    buyMatcherFee: fields.buyMatcherFee,
+    sellMatcherFee: fields.sellMatcherFee,
+  }),
   apply: ({ fields, sender }, ledger, block) => settle(fields, sender, ledger, block),
   involved: (
     {

@@ -17,6 +17,7 @@ import { recipient } from '../fields/recipient.ts';
 import { fee, NATIVE, positive, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
 import { resolve, resolvedAll } from '../rules/resolve-recipient.ts';
+import { account } from '../scripts/record-values.ts';
 import { transaction } from '../transaction.ts';
 
 /** A reserved field for an asset: always one zero byte, and no member in JSON. */
@@ -59,6 +60,7 @@ export const lease = transaction({
   check: ({ fields }) => {
     add(fields.amount, fields.fee);
   },
+  record: ({ fields }) => ({ amount: fields.amount, recipient: account(fields.recipient) }),
   apply({ fields, id, sender }, ledger, block) {
     const { amount } = fields;
     const recipientAddress = resolve(ledger, fields.recipient);

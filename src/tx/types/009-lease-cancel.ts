@@ -33,6 +33,7 @@ export const leaseCancel = transaction({
     json['leaseId'] === undefined && json['txId'] !== undefined
       ? { ...json, leaseId: json['txId'] }
       : json,
+  record: ({ fields }) => ({ leaseId: fields.leaseId }),
   apply({ fields, sender }, ledger) {
     const found = leaseOf(ledger, fields.leaseId);
     if (found === undefined) throw refused('Related LeaseTransaction not found');

@@ -36,6 +36,7 @@ export const createAlias = transaction({
   fee: 100_000_000n,
   id: (values, _body, scheme) =>
     scheme.fastHash(concat(Uint8Array.of(TYPE), aliasBytes(values.alias, scheme))),
+  record: ({ fields }) => ({ alias: fields.alias }),
   apply({ fields, sender }, ledger) {
     if (hasAlias(ledger, sender)) throw refused('Only one alias per address is allowed');
     if (aliasOwner(ledger, fields.alias) !== undefined) throw refused('Alias already claimed');

@@ -13,6 +13,7 @@ import { integer } from '../../base/json.ts';
 import { check, i64 } from '../../codec/primitives.ts';
 import { list16, struct } from '../../codec/struct.ts';
 import { assetOf, creditAny } from '../../ledger/assets.ts';
+import { caseObject } from '../../script/values.ts';
 import { atomicBadge } from '../fields/extensions.ts';
 import { recipient } from '../fields/recipient.ts';
 import {
@@ -25,6 +26,7 @@ import {
 } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
 import { resolve, resolvedAll } from '../rules/resolve-recipient.ts';
+import { account, optional } from '../scripts/record-values.ts';
 import { transaction } from '../transaction.ts';
 
 export const TRANSFERS_MAX = 100;
@@ -87,6 +89,16 @@ export const massTransfer = transaction({
   }),
   derivedSchema: { transferCount: { type: 'integer' }, totalAmount: i64.schema },
   spends: ({ fields }) => ({ assetId: fields.assetId, amount: totalOf(fields.transfers) }),
+  /** `feeAssetId` is declared for scripts and never set. */
+  record: ({ fields }) => ({
+    assetId: optional(fields.assetId),
+    totalAmount: totalOf(fields.transfers),
+    transfers: fields.transfers.map(({ recipient: to, amount: part }) =>
+      caseObject('Transfer', { recipient: account(to), amount: part }),
+    ),
+    transferCount: BigInt(fields.transfers.length),
+    attachment: fields.attachment,
+  }),
   apply({ fields, sender }, ledger) {
     const { assetId, transfers: items } = fields;
     if (assetId !== undefined && assetOf(ledger, assetId) === undefined) {

@@ -9,10 +9,12 @@
 import { equal } from '../../base/bytes.ts';
 import { refused } from '../../base/errors.ts';
 import { putData } from '../../ledger/data.ts';
+import { scripts } from '../../ledger/tables.ts';
 import { dataEntries } from '../fields/entries.ts';
 import { atomicBadge } from '../fields/extensions.ts';
 import { fee, feeAssetId, publicKey, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
+import { dataEntry } from '../scripts/record-values.ts';
 import { transaction } from '../transaction.ts';
 
 const KIB = 1024;
@@ -58,13 +60,17 @@ export const data = transaction({
     author: scheme.addressToText(scheme.addressOf(fields.authorPublicKey)),
   }),
   derivedSchema: { author: { type: 'string', description: 'address' } },
+  record: ({ fields }) => ({ data: fields.data.map(dataEntry) }),
   /** An author other than the sender needs the consent of the sender's script (H-13). */
   apply({ fields, sender }, ledger) {
-    if (!equal(fields.authorPublicKey, fields.senderPublicKey)) {
+    const isForeign = !equal(fields.authorPublicKey, fields.senderPublicKey);
+    if (isForeign && ledger.get(scripts, sender) === undefined) {
       throw refused('The author of the data must be its sender, since that has no script');
     }
     for (const { key, ...value } of fields.data) putData(ledger, sender, key, value);
   },
+  cosigner: ({ fields }) =>
+    equal(fields.authorPublicKey, fields.senderPublicKey) ? undefined : fields.authorPublicKey,
   payer: ({ fields }, scheme) => scheme.addressOf(fields.authorPublicKey),
   involved: ({ fields }, ledger) => [ledger.scheme.addressOf(fields.authorPublicKey)],
 });

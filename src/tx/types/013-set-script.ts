@@ -4,11 +4,19 @@
  *   v1  type 1 | version 1 | chainId 1 | senderPublicKey 32 | script 1 or 3+n | name 2+n
  *       | description 2+n | fee 8 | timestamp 8
  */
-import { apiError } from '../../base/errors.ts';
+import { apiError, refused } from '../../base/errors.ts';
 import { check, text16 } from '../../codec/primitives.ts';
 import { withDefault } from '../../codec/struct.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
+import { rolesAt } from '../../ledger/permissions.ts';
+import { CONTRACT_DEVELOPER } from '../../ledger/roles.ts';
+import { scripts } from '../../ledger/tables.ts';
+import { nameProblem } from '../../script/declared-names.ts';
+import type { Script } from '../../script/script.ts';
 import { chainId, fee, script, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
+import { guardScript, scriptsOf } from '../scripts/known-scripts.ts';
+import { optional } from '../scripts/record-values.ts';
 import { transaction } from '../transaction.ts';
 
 const NAME_CHARS_MAX = 128;
@@ -45,4 +53,32 @@ export const setScript = transaction({
   ],
   features: [feature.smartAccounts],
   fee: 50_000_000n,
+  check: ({ fields }, scheme) => guardScript(fields.script, scheme),
+  record: ({ fields }) => ({ script: optional(fields.script) }),
+  apply({ fields, sender, timestamp: time }, ledger, block) {
+    guardRoles(ledger, sender, [time, block.timestamp]);
+    if (fields.script === undefined) {
+      ledger.remove(scripts, sender);
+      return;
+    }
+    if (!block.features.has(feature.smartAccountTrading)) {
+      guardNames(scriptsOf(ledger.scheme).read(fields.script));
+    }
+    ledger.set(scripts, sender, fields.script);
+  },
 });
+
+/** A script would let its account act in a role without its key. */
+function guardRoles(view: LedgerView, sender: Uint8Array, times: readonly number[]): void {
+  const roles = times.flatMap((time) => rolesAt(view, sender, time));
+  if (roles.every(({ role }) => role === CONTRACT_DEVELOPER)) return;
+  throw refused(
+    'Script cannot be assigned to an account with a role other than contract_developer!',
+  );
+}
+
+/** Before feature 10 a script of version 1 declares no name twice. */
+function guardNames({ version, tree }: Script): void {
+  const problem = version === 1 ? nameProblem(tree) : undefined;
+  if (problem !== undefined) throw refused(problem);
+}

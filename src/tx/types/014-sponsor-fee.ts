@@ -88,6 +88,10 @@ export const sponsorFee = transaction({
     };
   },
   derivedSchema: { minSponsoredAssetFee: ratio.schema, isEnabled: bool.schema },
+  record: (tx) => ({
+    assetId: tx.fields.assetId,
+    isEnabled: sponsorshipRatio(tx) !== undefined,
+  }),
   apply(tx, ledger) {
     const { assetId: id } = tx.fields;
     const asset = ownAsset(ledger, id, tx.sender);

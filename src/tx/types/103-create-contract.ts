@@ -71,6 +71,7 @@ export const createContract = transaction({
   bytesMax: CONTRACT_TX_BYTES_MAX,
   tooBig: contractTooBig,
   executable: true,
+  record: () => ({}),
   apply({ fields, id }, ledger) {
     guardNotExecuted(ledger, id);
     putContract(ledger, id, {

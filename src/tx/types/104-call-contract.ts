@@ -56,6 +56,10 @@ export const callContract = transaction({
   bytesMax: CONTRACT_TX_BYTES_MAX,
   tooBig: contractTooBig,
   executable: true,
+  record: ({ fields }) => ({
+    contractId: fields.contractId,
+    contractVersion: BigInt(fields.contractVersion),
+  }),
   apply({ fields, id: transactionId }, ledger) {
     guardNotExecuted(ledger, transactionId);
     const { contractId: id, contractVersion: called } = fields;

@@ -30,6 +30,7 @@ export const disableContract = transaction({
     { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
   ],
   fee: 1_000_000n,
+  record: ({ fields }) => ({ contractId: fields.contractId }),
   apply({ fields }, ledger) {
     const { contractId: id, senderPublicKey: key } = fields;
     const contract = existingContract(ledger, id);

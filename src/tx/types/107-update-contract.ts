@@ -55,6 +55,7 @@ export const updateContract = transaction({
   bytesMax: CONTRACT_TX_BYTES_MAX,
   tooBig: contractTooBig,
   executable: true,
+  record: ({ fields }) => ({ contractId: fields.contractId }),
   apply({ fields, id: transactionId }, ledger) {
     guardNotExecuted(ledger, transactionId);
     const { contractId: id, senderPublicKey: key, image: newImage, imageHash: newHash } = fields;

@@ -1,0 +1,41 @@
+/**
+ * The rule on names for scripts of version 1 (scripts.md#types-13-and-15): a script declares each name
+ * once, wherever it stands in the tree.
+ */
+import { predefinedNames } from './scope.ts';
+import type { Tree } from './tree.ts';
+
+/** The names of `match`. */
+const EXEMPT = '$';
+/** The names inside built-in functions. */
+const RESERVED = '@';
+
+/** Why the rule is broken, or undefined. */
+export function nameProblem(tree: Tree): string | undefined {
+  const declared = new Set(predefinedNames(1));
+  return visit(tree);
+
+  function visit(node: Tree): string | undefined {
+    switch (node.op) {
+      case 'getter':
+        return visit(node.of);
+      case 'if':
+        return visit(node.test) ?? visit(node.yes) ?? visit(node.no);
+      case 'block':
+        return problemOf(node.name) ?? visit(node.value) ?? visit(node.body);
+      case 'call':
+        return node.args.map(visit).find((problem) => problem !== undefined);
+      default:
+        return undefined;
+    }
+  }
+
+  function problemOf(name: string): string | undefined {
+    if (name.startsWith(RESERVED)) return `VarNames: Can't declare var starting with ${RESERVED}`;
+    if (name.startsWith(EXEMPT) || !declared.has(name)) {
+      declared.add(name);
+      return undefined;
+    }
+    return `VarNames: duplicate variable names are temporarily denied: '${name}'`;
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Runs the scripts that judge a transaction, and makes their refusals (scripts.md#evaluation). A
+ * refusal shows the script and what its variables were.
+ */
+import { type ApiError, apiError } from '../../base/errors.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import type { Environment } from '../../script/environment.ts';
+import type { Outcome } from '../../script/program.ts';
+import type { Script } from '../../script/script.ts';
+import { valueText } from '../../script/tree-text.ts';
+import { type CaseObject, EvaluationFailure } from '../../script/values.ts';
+import { txToJson } from '../json/described.ts';
+import type { PlannedVerdict } from '../proof-verdicts.ts';
+import type { Proven, Tx } from '../transaction.ts';
+import { scriptsOf } from './known-scripts.ts';
+import { orderRecord, recordOf } from './records.ts';
+import { environmentOf, type Situation, verifying } from './script-environment.ts';
+
+type Judge = 'account-script' | 'token-script';
+
+/** What the script of an account judges: a transaction, or an order inside one. */
+export interface Subject extends Proven {
+  readonly tx: Tx;
+  readonly planned: readonly PlannedVerdict[];
+}
+
+/** Throws ApiError unless the script of the account permits the transaction or the order. */
+export function judgeByAccount(bytes: Uint8Array, subject: Subject, at: Situation): void {
+  const { tx, order, planned } = subject;
+  const { scheme } = at.view;
+  const record = (): CaseObject =>
+    order === undefined ? known(tx, 'account', scheme) : orderRecord(order, scheme, 'account');
+  const env = environmentOf(at, 'account', once(record), verifying(subject, planned, at.view));
+  requireTrue('account-script', bytes, env, tx, scheme);
+}
+
+/** Throws ApiError unless the script of an asset permits the transaction. */
+export function judgeByAsset(bytes: Uint8Array, tx: Tx, at: Situation): void {
+  const { scheme } = at.view;
+  const record = once(() => known(tx, 'asset', scheme));
+  const env = environmentOf(at, 'asset', record, (message, signature, publicKey) =>
+    scheme.verify(publicKey, message, signature),
+  );
+  requireTrue('token-script', bytes, env, tx, scheme);
+}
+
+function known(tx: Tx, context: 'account' | 'asset', scheme: ChainScheme): CaseObject {
+  const record = recordOf(tx, scheme, context);
+  if (record === undefined) throw unknownToScripts(tx);
+  return record;
+}
+
+const unknownToScripts = (tx: Tx): EvaluationFailure =>
+  new EvaluationFailure(`${tx.def.name} has no representation in scripts`);
+
+/** A script may look at its transaction many times. */
+function once(make: () => CaseObject): () => CaseObject {
+  let made: CaseObject | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+function requireTrue(
+  judge: Judge,
+  bytes: Uint8Array,
+  env: Environment,
+  tx: Tx,
+  scheme: ChainScheme,
+): void {
+  // Even a script that never looks at its transaction does not judge one that it could not see.
+  const script = scriptsOf(scheme).read(bytes);
+  if (tx.def.record === undefined) {
+    throw shown(
+      apiError('ScriptFailed', `${judge}: ${unknownToScripts(tx).message}`),
+      tx,
+      script,
+      scheme,
+    );
+  }
+  const outcome = script.program.run(env);
+  const { result } = outcome;
+  if (result === true) return;
+  const error =
+    result === false
+      ? apiError('ScriptDenied', judge)
+      : apiError('ScriptFailed', `${judge}: ${textOf(result)}`);
+  throw shown(error, tx, script, scheme, outcome);
+}
+
+const textOf = (result: Outcome['result']): string =>
+  result instanceof EvaluationFailure ? result.message : 'Script should return boolean';
+
+function shown(
+  error: ApiError,
+  tx: Tx,
+  script: Script,
+  scheme: ChainScheme,
+  outcome?: Outcome,
+): ApiError {
+  const variables = outcome?.variables() ?? [];
+  return error.with({
+    transaction: txToJson(tx, scheme),
+    script: script.text(),
+    vars: [
+      variables.map(({ name, value }) =>
+        value instanceof EvaluationFailure
+          ? { name, error: value.message }
+          : { name, value: valueText(value) },
+      ),
+    ],
+  });
+}

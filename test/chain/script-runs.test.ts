@@ -1,0 +1,158 @@
+/** Scripts in blocks: how many run, who may make a block, and which checks are made in advance. */
+import t from 'tap';
+import { ApiError } from '../../src/base/errors.ts';
+import type { SignatureCheck } from '../../src/base/ports.ts';
+import { base58 } from '../../src/codec/text.ts';
+import { scripts } from '../../src/ledger/tables.ts';
+import { applying } from '../../src/mempool/packer.ts';
+import { addChecks, allGood, takeVerdicts } from '../../src/tx/proof-verdicts.ts';
+import { planChecks } from '../../src/tx/scripts/plan-checks.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
+import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';
+import { transfer } from '../../src/tx/types/004-transfer.ts';
+import { setScript } from '../../src/tx/types/013-set-script.ts';
+import { compiled } from '../generators/scripts.ts';
+import {
+  type Account,
+  LENGTH_MS,
+  mine,
+  miners,
+  newChain,
+  nextTurn,
+  payment,
+  remade,
+  scheme,
+  signed,
+  type TestChain,
+  users,
+} from './chain-harness.ts';
+
+const [alice, bob, carol] = users as [Account, Account, Account];
+const FEE = 1_400_000n;
+
+/** A chain on which alice's account has this script. */
+async function guarded(source: string): Promise<TestChain> {
+  const at = await newChain();
+  const { time } = nextTurn(at);
+  const about = { name: 'guard', description: '', chainId: scheme.chainId };
+  const script = compiled(source);
+  const input = { ...about, script, fee: setScript.fee ?? 0n, timestamp: time };
+  await mine(at, [signed(setScript, alice, input as never, 1)]);
+  return at;
+}
+
+function pay(time: number, amount: bigint, by: readonly Account[] = []): Tx {
+  const input = {
+    senderPublicKey: alice.publicKey,
+    timestamp: time,
+    amount,
+    fee: FEE,
+    recipient: { kind: 'address', bytes: bob.address } as const,
+    attachment: new Uint8Array(0),
+  };
+  const layout = transfer.layouts[1]!;
+  const bare = buildTx(transfer, layout, input, [], scheme);
+  const proofs = by.map((one) => one.sign(signedBytes(bare)));
+  return buildTx(transfer, layout, input, proofs, scheme) as unknown as Tx;
+}
+
+t.test('scenario 25: a block with 101 runs of scripts', async (t) => {
+  const at = await guarded('true');
+  const { miner, time } = nextTurn(at);
+  at.clock.time = time;
+  const txs = Array.from({ length: 101 }, (_, i) => pay(time, BigInt(i + 1)));
+  const last = txs.at(-1)!;
+  const block = await at.blockchain.forge(miner, time, async (draft) => {
+    for (const tx of txs.slice(0, 100)) draft.add(tx, allGood(tx));
+    t.throws(() => draft.add(last, allGood(last)), {
+      message: 'Limit of txs was reached: more than 100 runs of scripts',
+    });
+    t.same(
+      applying(draft.add)(last, 1e6, allGood(last)),
+      { kind: 'stays' },
+      'it stays in the pool',
+    );
+    const plain = payment(bob, carol, 1n, time);
+    draft.add(plain, allGood(plain));
+  });
+  t.equal(block.transactions.length, 101);
+  await at.blockchain.rollback(2);
+  const full = remade(block, miner, { transactions: [...block.transactions, last.bytes] });
+  await t.rejects(at.blockchain.append(full), {
+    message: 'Limit of txs was reached: more than 100 runs of scripts',
+  });
+  await at.blockchain.append(block);
+});
+
+t.test('scenario 27: a block of a generator with a script', async (t) => {
+  const at = await newChain();
+  const { miner, time } = nextTurn(at);
+  at.clock.time = time;
+  // No transaction can give a script to a miner.
+  await at.blockchain.forge(miner, time, async (draft) => {
+    for (const { address } of miners) draft.overlay.set(scripts, address, compiled('true'));
+  });
+  t.equal(at.blockchain.nextSlot(miner, time + 1), undefined, 'it does not try');
+  const refusal = { message: /is scripted are therefore not allowed to forge blocks/ };
+  const next = time + miners.length * LENGTH_MS;
+  at.clock.time = next;
+  await t.rejects(
+    at.blockchain.forge(miner, next, async () => {}),
+    refusal,
+  );
+});
+
+const key = ({ publicKey }: Account): string => `base58'${base58.encode(publicKey)}'`;
+
+t.test('checks that a script asks for are made in advance', async (t) => {
+  const at = await guarded(
+    `let body = tx.bodyBytes
+     let bobs = sigVerify(body, tx.proofs[0], ${key(bob)})
+     bobs && match tx { case t: TransferTransaction => sigVerify(t.bodyBytes, t.proofs[1], tx.senderPublicKey) case _ => false }`,
+  );
+  const { miner, time } = nextTurn(at);
+  at.clock.time = time;
+  const { view } = at.blockchain;
+  const tx = pay(time, 1n, [bob, alice]);
+  const plan = planChecks(tx, view);
+  t.same(plan, [
+    [
+      { proof: 0, publicKey: bob.publicKey },
+      { proof: 1, publicKey: undefined },
+    ],
+  ]);
+  const checks: SignatureCheck[] = [];
+  addChecks(checks, tx, plan);
+  t.same(
+    checks.map(({ publicKey }) => publicKey),
+    [bob.publicKey, alice.publicKey],
+  );
+  const verdicts = (answers: boolean[]) => takeVerdicts(answers.values(), tx, plan);
+  await at.blockchain.forge(miner, time, async (draft) => {
+    t.throws(() => draft.add(tx, verdicts([true, false])), ApiError, 'the verdict is believed');
+    draft.add(tx, verdicts([true, true]));
+    const more = pay(time, 2n, [bob, alice]);
+    draft.add(more, allGood(more));
+    const forged = pay(time, 3n, [bob, bob]);
+    t.throws(() => draft.add(forged, allGood(forged)), ApiError, 'without one it checks itself');
+  });
+  t.equal(planChecks(payment(bob, carol, 1n, time), view), undefined);
+  t.same(planChecks(pay(time, 1n), view), [[]], 'no proofs, no checks');
+});
+
+t.test('a script that appears or goes between the check and the judgement', async (t) => {
+  const at = await guarded('sigVerify(tx.bodyBytes, tx.proofs[0], tx.senderPublicKey)');
+  const { miner, time } = nextTurn(at);
+  at.clock.time = time;
+  const good = pay(time, 1n, [alice]);
+  const bad = pay(time, 2n, [bob]);
+  const planned = (tx: Tx) => takeVerdicts([].values(), tx, [[]]);
+  await at.blockchain.forge(miner, time, async (draft) => {
+    draft.overlay.remove(scripts, alice.address);
+    draft.add(good, planned(good));
+    t.throws(() => draft.add(bad, planned(bad)), /doesn't validate as signature/);
+    draft.overlay.set(scripts, alice.address, compiled('false'));
+    const next = pay(time, 3n, [alice]);
+    t.throws(() => draft.add(next, allGood(next)), /not allowed by account-script/);
+  });
+});
