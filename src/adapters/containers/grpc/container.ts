@@ -1,0 +1,243 @@
+/**
+ * The gRPC side of one container: its tokens, its stream of transactions, its running calls, and
+ * what it may send (contracts.md#the-grpc-interface).
+ *
+ * Invariants: the first Connect is the stream of transactions, and its end is the end of the
+ * container; a token of a call opens reads and one commit, as long as the call runs; the token of
+ * the connection opens Connect and nothing else.
+ */
+import type { ContractExecution, ContractOutcome } from '../../../base/containers.ts';
+import { ApiError, apiError } from '../../../base/errors.ts';
+import type { Clock } from '../../../base/ports.ts';
+import { fromEntry } from './entries.ts';
+import type { Arriving } from './frames.ts';
+import {
+  MESSAGE_BYTES_MAX,
+  REFUSALS_MAX,
+  REQUESTS_PER_CALL_MAX,
+  RESULTS_BYTES_MAX,
+} from './limits.ts';
+import type { Answering, AnswerStream } from './listener.ts';
+import type { Messages } from './messages.ts';
+import { readHandlers } from './reads.ts';
+import type { ReadRpcs, RequestOf } from './rpcs.ts';
+import { GrpcRefusal } from './status.ts';
+import { sameToken } from './tokens.ts';
+import { transactionMessage } from './transaction.ts';
+
+export interface GrpcContainer {
+  /** True where the token is one that this container may show. */
+  owns(token: string): boolean;
+  /** The headers of a request; throws the refusal. */
+  begin(path: string, token: string | undefined): Answering;
+  /** Begins the time of the token of the connection. */
+  started(): void;
+  /** Resolves with the first Connect. */
+  readonly connected: Promise<void>;
+  /** Rejects when the signal aborts and when the container ends. */
+  run(execution: ContractExecution, signal: AbortSignal): Promise<ContractOutcome>;
+  /** Resolves with the reason, at most once. */
+  readonly ended: Promise<string>;
+  end(why: string): void;
+}
+
+export interface GrpcContainerOptions {
+  readonly connectionId: string;
+  readonly connectionToken: string;
+  /** No token lives longer. */
+  readonly tokenLifetimeMs: number;
+}
+
+interface Call {
+  readonly execution: ContractExecution;
+  readonly until: number;
+  requests: number;
+  settle(outcome: ContractOutcome): void;
+  fail(why: string): void;
+}
+
+type Unary = (message: Uint8Array) => Uint8Array | Promise<Uint8Array>;
+
+const CONNECT = 'ContractService/Connect';
+const SUCCESS = 'ContractService/CommitExecutionSuccess';
+const FAILURE = 'ContractService/CommitExecutionError';
+
+export function createGrpcContainer(
+  { connectionId, connectionToken, tokenLifetimeMs }: GrpcContainerOptions,
+  messages: Messages,
+  clock: Pick<Clock, 'monotonic'>,
+): GrpcContainer {
+  const calls = new Set<Call>();
+  const arriving: Arriving = { bytes: 0 };
+  const connected = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<string>();
+  let transactions: AnswerStream | undefined;
+  let connectUntil = clock.monotonic() + tokenLifetimeMs;
+  let isEnded = false;
+  let refusals = 0;
+  /** The token of the last call that ended, so that a late commit learns that it is late. */
+  let lastToken: string | undefined;
+
+  function end(why: string): void {
+    if (isEnded) return;
+    isEnded = true;
+    for (const call of calls) call.fail(why);
+    ended.resolve(why);
+  }
+
+  /** A container that goes on asking for what it may not have is ended. */
+  function countRefusal(cause: unknown): void {
+    // A key that is absent is an ordinary answer; requests of a call are counted anyway.
+    if (cause instanceof ApiError && cause.status === 404) return;
+    refusals++;
+    if (refusals > REFUSALS_MAX) end('too many refused requests');
+  }
+  function counted<T>(action: () => T): T {
+    try {
+      const result = action();
+      if (result instanceof Promise) result.catch(countRefusal);
+      return result;
+    } catch (cause) {
+      countRefusal(cause);
+      throw cause;
+    }
+  }
+  const unary = (messageBytesMax: number, answer: Unary): Answering => ({
+    arriving,
+    messageBytesMax,
+    unary: (message) => counted(() => answer(message)),
+  });
+
+  function connect(token: string): Answering {
+    const isOpen = sameToken(token, connectionToken) && clock.monotonic() < connectUntil;
+    if (!isOpen) throw apiError('ContractTokenInvalid');
+    const open = (message: Uint8Array, stream: () => AnswerStream): void =>
+      counted(() => {
+        if (messages.request(CONNECT, message).connectionId !== connectionId) {
+          throw new GrpcRefusal('INVALID_ARGUMENT', 'The connection id is unknown');
+        }
+        const opened = stream();
+        // An SDK opens more streams in its threads and ignores what they receive.
+        if (transactions !== undefined) return;
+        transactions = opened;
+        transactions.onEnd(() => end('its stream of transactions ended'));
+        connected.resolve();
+      });
+    return { arriving, messageBytesMax: MESSAGE_BYTES_MAX, open };
+  }
+
+  function callOf(token: string): Call | undefined {
+    let found: Call | undefined;
+    for (const call of calls) if (sameToken(token, call.execution.token)) found = call;
+    return found !== undefined && clock.monotonic() < found.until ? found : undefined;
+  }
+
+  function commit(rpc: typeof SUCCESS | typeof FAILURE, token: string): Answering {
+    const call = callOf(token);
+    if (call === undefined && lastToken !== undefined && sameToken(token, lastToken)) throw late();
+    if (call === undefined) throw apiError('ContractTokenInvalid');
+    return unary(rpc === SUCCESS ? RESULTS_BYTES_MAX : MESSAGE_BYTES_MAX, (message) => {
+      const request = messages.request(rpc, message);
+      if (!calls.has(call)) throw late();
+      if (request.txId !== call.execution.transaction.id) {
+        throw new GrpcRefusal('INVALID_ARGUMENT', 'The token is for another transaction');
+      }
+      call.settle('results' in request ? successOf(request) : errorOf(request));
+      return messages.response(rpc, {});
+    });
+  }
+
+  function read<N extends keyof ReadRpcs>(rpc: N, token: string): Answering {
+    const call = callOf(token);
+    if (call === undefined) throw apiError('ContractTokenInvalid');
+    call.requests++;
+    if (call.requests > REQUESTS_PER_CALL_MAX) {
+      end('too many requests in a call');
+      throw new GrpcRefusal('RESOURCE_EXHAUSTED', 'Too many requests in a call');
+    }
+    return unary(MESSAGE_BYTES_MAX, (message) => {
+      if (!calls.has(call)) throw apiError('ContractTokenInvalid');
+      const request = messages.request(rpc, message) as ReadRpcs[N]['request'];
+      const found = readHandlers[rpc](request, call.execution);
+      return found instanceof Promise
+        ? found.then((entries) => messages.response(rpc, entries))
+        : messages.response(rpc, found);
+    });
+  }
+
+  return {
+    connected: connected.promise,
+    ended: ended.promise,
+    end,
+    started() {
+      connectUntil = clock.monotonic() + tokenLifetimeMs;
+    },
+
+    owns(token) {
+      let isOwn = sameToken(token, connectionToken);
+      for (const { execution } of calls) isOwn = sameToken(token, execution.token) || isOwn;
+      return (lastToken !== undefined && sameToken(token, lastToken)) || isOwn;
+    },
+
+    begin: (path, token) =>
+      counted(() => {
+        if (isEnded) throw new GrpcRefusal('UNAVAILABLE', 'The container is being removed');
+        const rpc = messages.rpcAt(path);
+        if (rpc === undefined) throw new GrpcRefusal('UNIMPLEMENTED', 'There is no such method');
+        if (token === undefined || token === '') throw apiError('ContractTokenMissing');
+        if (rpc === CONNECT) return connect(token);
+        if (rpc === SUCCESS || rpc === FAILURE) return commit(rpc, token);
+        return read(rpc, token);
+      }),
+
+    run(execution, signal) {
+      const { promise, resolve, reject } = Promise.withResolvers<ContractOutcome>();
+      const fail = (why: string): void => {
+        over();
+        reject(new Error(why));
+      };
+      const abort = (): void => fail('aborted');
+      const call: Call = {
+        execution,
+        until: clock.monotonic() + tokenLifetimeMs,
+        requests: 0,
+        settle(outcome) {
+          over();
+          resolve(outcome);
+        },
+        fail,
+      };
+      const over = (): void => {
+        calls.delete(call);
+        lastToken = execution.token;
+        signal.removeEventListener('abort', abort);
+      };
+      if (isEnded || signal.aborted || transactions === undefined) {
+        reject(new Error('the container cannot run a call'));
+        return promise;
+      }
+      const message = messages.response(CONNECT, transactionMessage(execution));
+      signal.addEventListener('abort', abort);
+      calls.add(call);
+      transactions.write(message);
+      return promise;
+    },
+  };
+}
+
+const late = (): GrpcRefusal =>
+  new GrpcRefusal('INVALID_ARGUMENT', 'The execution of this transaction has ended');
+
+/** Throws GrpcRefusal; the contract may commit something else then. */
+function successOf(request: RequestOf<typeof SUCCESS>): ContractOutcome {
+  if (request.assetOperations.length > 0) {
+    throw new GrpcRefusal('INVALID_ARGUMENT', 'Asset operations are not supported');
+  }
+  return { kind: 'success', results: request.results.map(fromEntry) };
+}
+
+const errorOf = ({ code, message }: RequestOf<typeof FAILURE>): ContractOutcome => ({
+  kind: 'error',
+  code,
+  message,
+});

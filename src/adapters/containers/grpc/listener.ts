@@ -1,0 +1,223 @@
+/**
+ * gRPC over HTTP/2 without TLS: requests of one message, answers of one message or a stream. It
+ * knows nothing of contracts. Who asks is settled by the headers, before a byte of a message is
+ * kept.
+ *
+ * Own code on Node's HTTP/2 instead of the package @grpc/grpc-js, which takes twice the processor
+ * time a call and does not bound what a client makes it hold.
+ */
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { ListenOptions } from 'node:net';
+import { type Arriving, frame, receiveMessage } from './frames.ts';
+import { ARRIVING_BYTES_MAX, HEADER_BYTES_MAX, MESSAGE_BYTES_MAX, STREAMS_MAX } from './limits.ts';
+import { GrpcRefusal, OK_TRAILERS, trailersOf } from './status.ts';
+
+export interface GrpcConnection {
+  /** Bytes received so far, of whatever kind. */
+  received(): number;
+  /** Ends it at once with all its streams. */
+  destroy(): void;
+}
+
+/** A stream of answers. */
+export interface AnswerStream {
+  write(message: Uint8Array): void;
+  /** At most once; at once where the stream has already ended. */
+  onEnd(action: () => void): void;
+}
+
+/** How a request is answered, whose sender is known. Both may throw what has a status. */
+export type Answering = {
+  readonly arriving: Arriving;
+  readonly messageBytesMax: number;
+} & (
+  | { readonly unary: (message: Uint8Array) => Uint8Array | Promise<Uint8Array> }
+  | { readonly open: (message: Uint8Array, stream: () => AnswerStream) => void }
+);
+
+export interface GrpcHandler {
+  connected(connection: GrpcConnection): void;
+  disconnected(connection: GrpcConnection): void;
+  /** Called with the headers of a request; throws what has a status. */
+  begin(connection: GrpcConnection, path: string, token: string | undefined): Answering;
+}
+
+export interface GrpcListener {
+  readonly port: number | undefined;
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+const SETTINGS = {
+  maxConcurrentStreams: STREAMS_MAX,
+  maxHeaderListSize: HEADER_BYTES_MAX,
+};
+/** Megabytes that HTTP/2 itself holds for a connection. */
+const SESSION_MEMORY_MB = 8;
+const INVALID_FRAMES_MAX = 50;
+const HEADER_PAIRS_MAX = 64;
+const NOT_HTTP2_MS_MAX = 5000;
+
+export async function listenGrpc(
+  where: ListenOptions,
+  connectionsMax: number,
+  handler: GrpcHandler,
+): Promise<GrpcListener> {
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createServer({
+    settings: SETTINGS,
+    maxSessionMemory: SESSION_MEMORY_MB,
+    maxHeaderListPairs: HEADER_PAIRS_MAX,
+    maxSessionInvalidFrames: INVALID_FRAMES_MAX,
+    maxSessionRejectedStreams: STREAMS_MAX,
+    unknownProtocolTimeout: NOT_HTTP2_MS_MAX,
+  });
+  server.maxConnections = connectionsMax;
+  server.on('session', (session: ServerHttp2Session) => {
+    sessions.add(session);
+    const connection = connectionOf(session);
+    handler.connected(connection);
+    session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) =>
+      serve(stream, headers, connection, handler),
+    );
+    // Each is followed by its end.
+    session.on('error', () => {});
+    session.once('close', () => {
+      sessions.delete(session);
+      handler.disconnected(connection);
+    });
+  });
+  server.on('sessionError', () => {});
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(where, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  server.on('error', () => {});
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : undefined,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) destroySoon(session);
+      await closed;
+    },
+  };
+}
+
+function connectionOf(session: ServerHttp2Session): GrpcConnection {
+  const { socket } = session;
+  return {
+    received: () => (session.destroyed ? 0 : socket.bytesRead),
+    destroy: () => destroySoon(session),
+  };
+}
+
+/**
+ * Not while Node reads frames of this session, as it does when it calls a listener: a request that
+ * follows in the same piece of data would end the process with an assertion of Node.
+ */
+function destroySoon(session: ServerHttp2Session): void {
+  setImmediate(() => session.destroy());
+}
+
+function serve(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  connection: GrpcConnection,
+  handler: GrpcHandler,
+): void {
+  // Followed by `close`: the client has reset the stream, or the connection is gone.
+  stream.on('error', () => {});
+  let answering: Answering;
+  try {
+    requireGrpc(headers);
+    answering = handler.begin(connection, headers[':path'] ?? '', headers.authorization);
+  } catch (cause) {
+    refuse(stream, cause);
+    return;
+  }
+  const { arriving, messageBytesMax } = answering;
+  const limits = { messageBytesMax, arrivingBytesMax: ARRIVING_BYTES_MAX };
+  receiveMessage(stream, arriving, limits, (message) => {
+    if (message instanceof GrpcRefusal) refuse(stream, message);
+    else answer(stream, answering, message);
+  });
+}
+
+function requireGrpc(headers: IncomingHttpHeaders): void {
+  const isGrpc =
+    headers[':method'] === 'POST' && headers['content-type']?.startsWith('application/grpc');
+  if (!isGrpc) throw new GrpcRefusal('UNIMPLEMENTED', 'Only gRPC is spoken here');
+}
+
+function answer(stream: ServerHttp2Stream, answering: Answering, message: Uint8Array): void {
+  try {
+    if ('open' in answering) {
+      answering.open(message, () => openStream(stream));
+      return;
+    }
+    const response = answering.unary(message);
+    if (!(response instanceof Promise)) {
+      respond(stream, response);
+      return;
+    }
+    response.then(
+      (late) => respond(stream, late),
+      (cause: unknown) => refuse(stream, cause),
+    );
+  } catch (cause) {
+    refuse(stream, cause);
+  }
+}
+
+const HEADERS = { ':status': 200, 'content-type': 'application/grpc' };
+
+function respond(stream: ServerHttp2Stream, message: Uint8Array): void {
+  if (stream.destroyed || stream.closed) return;
+  stream.respond(HEADERS, { waitForTrailers: true });
+  stream.once('wantTrailers', () => stream.sendTrailers(OK_TRAILERS));
+  stream.end(frame(message));
+}
+
+/** Status and metadata are the only headers of the answer. */
+function refuse(stream: ServerHttp2Stream, cause: unknown): void {
+  const trailers = trailersOf(cause);
+  if (stream.destroyed || stream.closed) return;
+  if (stream.headersSent) {
+    stream.close();
+    return;
+  }
+  stream.respond({ ...HEADERS, ...trailers }, { endStream: true });
+  drain(stream);
+}
+
+/**
+ * Drops the rest of a message. A client whose stream is reset at once would not see the status, so
+ * only one that goes on and on is reset.
+ */
+function drain(stream: ServerHttp2Stream): void {
+  let dropped = 0;
+  stream.on('data', (piece: Buffer) => {
+    dropped += piece.length;
+    if (dropped > MESSAGE_BYTES_MAX) stream.close();
+  });
+}
+
+function openStream(stream: ServerHttp2Stream): AnswerStream {
+  stream.respond(HEADERS);
+  return {
+    write: (message) => void stream.write(frame(message)),
+    onEnd(action) {
+      if (stream.destroyed) action();
+      else stream.once('close', action);
+    },
+  };
+}

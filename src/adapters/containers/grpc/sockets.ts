@@ -1,0 +1,67 @@
+/**
+ * A socket file for each container, alone in a folder that the container sees read-only. Only this
+ * container reaches it, so no other container can use its tokens.
+ */
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock, Random } from '../../../base/ports.ts';
+import { CONNECTIONS_MAX, SOCKET_PATH_BYTES_MAX } from './limits.ts';
+import { listenGrpc } from './listener.ts';
+import type { Reachable } from './reachable.ts';
+import { watchTraffic } from './traffic.ts';
+
+const SOCKET = 'grpc.sock';
+const NAME_BYTES = 4;
+/** Where the container sees the folder. */
+const MOUNTED = '/run/node';
+
+/** Throws where a path would be too long or the folder cannot be made. */
+export function listenOnSockets(
+  folder: string,
+  { clock, random }: { readonly clock: Pick<Clock, 'after'>; readonly random: Random },
+): Reachable {
+  const longest = join(folder, 'ff'.repeat(NAME_BYTES), SOCKET);
+  if (Buffer.byteLength(longest) > SOCKET_PATH_BYTES_MAX) {
+    throw new Error(`the path ${longest} is too long for a socket`);
+  }
+  // What a node that was killed left behind.
+  rmSync(folder, { recursive: true, force: true });
+  openFolder(folder);
+  return {
+    needsNetwork: false,
+
+    async open(container) {
+      const own = join(folder, Buffer.from(random.bytes(NAME_BYTES)).toString('hex'));
+      openFolder(own);
+      const traffic = watchTraffic(container, clock);
+      const path = join(own, SOCKET);
+      const listener = await listenGrpc({ path }, CONNECTIONS_MAX, {
+        connected: traffic.connected,
+        disconnected: traffic.disconnected,
+        begin: (_connection, rpc, token) => container.begin(rpc, token),
+      });
+      // Containers run as other users.
+      chmodSync(path, 0o666);
+      return {
+        node: 'unix',
+        nodePort: `${MOUNTED}/${SOCKET}`,
+        mounts: [{ source: own, target: MOUNTED }],
+        async close() {
+          traffic.stop();
+          await listener.close();
+          rmSync(own, { recursive: true, force: true });
+        },
+      };
+    },
+
+    async close() {
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Containers run as other users, so everyone may pass; the umask does not count. */
+function openFolder(path: string): void {
+  mkdirSync(path, { recursive: true });
+  chmodSync(path, 0o755);
+}

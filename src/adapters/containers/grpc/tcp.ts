@@ -1,0 +1,78 @@
+/**
+ * One TCP port for all containers. A connection belongs to the container whose token it shows
+ * first, and other tokens open nothing on it.
+ */
+import { apiError } from '../../../base/errors.ts';
+import type { Clock } from '../../../base/ports.ts';
+import type { GrpcContainer } from './container.ts';
+import { STRANGER_MS_MAX, STRANGER_REFUSALS_MAX, TCP_CONNECTIONS_MAX } from './limits.ts';
+import { type GrpcConnection, listenGrpc } from './listener.ts';
+import type { Reachable } from './reachable.ts';
+import { type Traffic, watchTraffic } from './traffic.ts';
+
+/** A connection that has shown no good token yet. */
+interface Stranger {
+  refusals: number;
+  readonly forget: () => void;
+}
+
+/** Rejects where the port is taken. */
+export async function listenOnTcp(
+  { host, port }: { readonly host: string; readonly port: number },
+  clock: Pick<Clock, 'after'>,
+): Promise<Reachable> {
+  const containers = new Map<GrpcContainer, Traffic>();
+  const owners = new WeakMap<GrpcConnection, GrpcContainer>();
+  const strangers = new Map<GrpcConnection, Stranger>();
+
+  function ownerBy(connection: GrpcConnection, token: string | undefined): GrpcContainer {
+    if (token === undefined || token === '') throw apiError('ContractTokenMissing');
+    for (const [container, traffic] of containers) {
+      if (!container.owns(token)) continue;
+      strangers.get(connection)?.forget();
+      strangers.delete(connection);
+      owners.set(connection, container);
+      traffic.connected(connection);
+      return container;
+    }
+    const stranger = strangers.get(connection);
+    if (stranger !== undefined) stranger.refusals++;
+    if ((stranger?.refusals ?? 0) > STRANGER_REFUSALS_MAX) connection.destroy();
+    throw apiError('ContractTokenInvalid');
+  }
+
+  const listener = await listenGrpc({ host, port }, TCP_CONNECTIONS_MAX, {
+    connected(connection) {
+      const forget = clock.after(STRANGER_MS_MAX, () => connection.destroy());
+      strangers.set(connection, { refusals: 0, forget });
+    },
+    disconnected(connection) {
+      strangers.get(connection)?.forget();
+      strangers.delete(connection);
+      const owner = owners.get(connection);
+      if (owner !== undefined) containers.get(owner)?.disconnected(connection);
+    },
+    begin: (connection, path, token) =>
+      (owners.get(connection) ?? ownerBy(connection, token)).begin(path, token),
+  });
+
+  return {
+    needsNetwork: true,
+
+    async open(container, { gateway }) {
+      const traffic = watchTraffic(container, clock);
+      containers.set(container, traffic);
+      return {
+        node: gateway ?? host,
+        nodePort: String(listener.port),
+        mounts: [],
+        async close() {
+          traffic.stop();
+          containers.delete(container);
+        },
+      };
+    },
+
+    close: () => listener.close(),
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * Ends a container that sends far more than any call needs. Requests are counted where they are
+ * answered; this also sees frames that are no requests, which cost time as well.
+ */
+import type { Clock } from '../../../base/ports.ts';
+import type { GrpcContainer } from './container.ts';
+import { NEW_CONNECTIONS_MAX, RECEIVED_BYTES_MAX, RECEIVED_INTERVAL_MS } from './limits.ts';
+import type { GrpcConnection } from './listener.ts';
+
+export interface Traffic {
+  connected(connection: GrpcConnection): void;
+  disconnected(connection: GrpcConnection): void;
+  /** Ends all connections of the container. */
+  stop(): void;
+}
+
+export function watchTraffic(container: GrpcContainer, clock: Pick<Clock, 'after'>): Traffic {
+  /** Bytes of each connection at the last look. */
+  const seen = new Map<GrpcConnection, number>();
+  let isNew = 0;
+  let cancel = clock.after(RECEIVED_INTERVAL_MS, look);
+
+  function look(): void {
+    let received = 0;
+    for (const [connection, before] of seen) {
+      const now = connection.received();
+      received += now - before;
+      seen.set(connection, now);
+    }
+    if (received > RECEIVED_BYTES_MAX) container.end('it sends too much');
+    isNew = 0;
+    cancel = clock.after(RECEIVED_INTERVAL_MS, look);
+  }
+
+  return {
+    connected(connection) {
+      seen.set(connection, connection.received());
+      isNew++;
+      if (isNew > NEW_CONNECTIONS_MAX) container.end('it connects too often');
+    },
+    disconnected(connection) {
+      seen.delete(connection);
+    },
+    stop() {
+      cancel();
+      for (const connection of seen.keys()) connection.destroy();
+    },
+  };
+}
