@@ -2,6 +2,8 @@
  * Lookups by ids as clients send them: any bytes. Bytes of another length than an id match nothing.
  * The ledger asserts the length, because a wrong length inside the node is a fault of the node.
  */
+import { base58 } from '../base/base58.ts';
+import { apiError } from '../base/errors.ts';
 import { BLOCK_ID_BYTES, ID_BYTES } from '../base/sizes.ts';
 import { findTransaction, heightOf, type StoredTx } from '../chain/stored-blocks.ts';
 import { type Asset, assetOf } from '../ledger/assets.ts';
@@ -25,6 +27,13 @@ export const assetById = (view: LedgerView, id: Uint8Array): Asset | undefined =
 
 export const contractById = (view: LedgerView, id: Uint8Array): Contract | undefined =>
   isId(id) ? contractOf(view, id) : undefined;
+
+/** Throws ApiError ContractNotFound. */
+export function existingContract(view: LedgerView, id: Uint8Array): Contract {
+  const contract = contractById(view, id);
+  if (contract === undefined) throw apiError('ContractNotFound', base58.encode(id));
+  return contract;
+}
 
 export const policyById = (view: LedgerView, id: Uint8Array): Policy | undefined =>
   isId(id) ? policyOf(view, id) : undefined;

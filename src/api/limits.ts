@@ -31,6 +31,8 @@ export const limits = {
   addresses: 1000,
   contractIds: 100,
   contractKeys: 100,
+  /** Versions, calls or failures of a contract in one answer. */
+  contractHistory: 100,
   peers: 1000,
   seedBytes: 1024,
   /** Characters of a message that is or becomes Base58, which takes quadratic time. */

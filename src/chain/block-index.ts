@@ -1,6 +1,6 @@
 /**
- * Rows that follow from a block alone: its header, its transactions, and their positions by id and
- * by address. They are written with the block and removed with it, and need no undo records. So a
+ * Rows that follow from a block alone: its header, its transactions, and their positions by id, by
+ * address and by contract. They are written with the block and removed with it, and need no undo records. So a
  * transaction costs its own bytes plus three short keys on disk.
  */
 
@@ -13,13 +13,17 @@ import type { LedgerView } from '../ledger/ledger.ts';
 import type { Table } from '../ledger/table.ts';
 import {
   blocksByGenerator,
+  CALL,
+  CHANGE,
   headers,
   heights,
   transactionIds,
   transactions,
   transactionsByAddress,
+  transactionsByContract,
 } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
+import { callContract } from '../tx/types/104-call-contract.ts';
 
 /** The number of bytes of a transaction id in the index. */
 export const ID_PREFIX_BYTES = 16;
@@ -62,6 +66,10 @@ export function* indexWrites(
     const list = encode((out) => transactionsByAddress.value.write(out, indexes));
     yield write(transactionsByAddress, [address, height], list);
   }
+  for (const { contract, kind, indexes } of byContract(txs)) {
+    const list = encode((out) => transactionsByContract.value.write(out, indexes));
+    yield write(transactionsByContract, [contract, kind, height], list);
+  }
 }
 
 /** Removes the rows that `indexWrites` wrote; `state` is the state with the block still applied. */
@@ -93,6 +101,28 @@ function byAddress(txs: readonly Tx[], state: LedgerView): Iterable<Listed> {
     const tx = txs[index]!;
     if (tx.sender.length > 0) add(tx.sender, index);
     for (const address of tx.def.involved?.(tx, state) ?? NO_ADDRESSES) add(address, index);
+  }
+  return lists.values();
+}
+
+interface ContractList {
+  readonly contract: Uint8Array;
+  readonly kind: number;
+  readonly indexes: number[];
+}
+
+/** The transactions of each contract, its calls apart from its changes. */
+function byContract(txs: readonly Tx[]): Iterable<ContractList> {
+  const lists = new Map<string, ContractList>();
+  for (let index = 0; index < txs.length; index++) {
+    const tx = txs[index]!;
+    const contract = tx.def.contract?.(tx);
+    if (contract === undefined) continue;
+    const kind = (tx.def.inner?.(tx) ?? tx).type === callContract.type ? CALL : CHANGE;
+    const key = `${kind}${latin1(contract)}`;
+    const list = lists.get(key);
+    if (list === undefined) lists.set(key, { contract, kind, indexes: [index] });
+    else list.indexes.push(index);
   }
   return lists.values();
 }

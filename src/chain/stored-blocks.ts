@@ -5,14 +5,17 @@ import { BLOCK_ID_BYTES, ID_BYTES } from '../base/sizes.ts';
 import type { Turns } from '../base/turns.ts';
 import { type Block, encodeBlock, TRANSACTIONS_MAX } from '../block/block.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
-import { prefix, prefixEnd, u32Key } from '../ledger/key-codecs.ts';
+import { fixed, prefix, prefixEnd, u8Key, u32Key } from '../ledger/key-codecs.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import {
+  type CALL,
+  type CHANGE,
   headers,
   heights,
   transactionIds,
   transactions,
   transactionsByAddress,
+  transactionsByContract,
 } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
@@ -125,23 +128,56 @@ export const foundTransaction = (view: LedgerView, id: Uint8Array): StoredTx | u
 export const confirmedHeight = (view: LedgerView, id: Uint8Array): number | undefined =>
   view.get(transactionIds, idPrefix(id))?.height;
 
+const NEWEST: Position = { height: 0xffff_ffff, index: 0 };
+
 /** Newest first, at most `limit`, older than the position `below`. */
 export function* transactionsOf(
   view: LedgerView,
   address: Uint8Array,
   limit: number,
-  below: Position = { height: 0xffff_ffff, index: 0 },
+  below: Position = NEWEST,
 ): Generator<StoredTx> {
   const start = transactionsByAddress.key.encode([address, below.height]);
-  let left = limit;
   // Each row holds at least one transaction, but all transactions of the first row may be above
   // `below`.
-  for (const [[, height], indexes] of view.range(
-    transactionsByAddress,
-    start,
-    prefixEnd(address),
-    limit + 1,
-  )) {
+  const rows = view.range(transactionsByAddress, start, prefixEnd(address), limit + 1);
+  const lists = mapped(rows, ([[, height], indexes]) => ({ height, indexes }));
+  yield* listed(view, lists, limit, below);
+}
+
+/** The same for the calls of a contract, or for its changes. */
+export function* transactionsOfContract(
+  view: LedgerView,
+  contract: Uint8Array,
+  kind: typeof CALL | typeof CHANGE,
+  limit: number,
+  below: Position = NEWEST,
+): Generator<StoredTx> {
+  const { key } = transactionsByContract;
+  const start = key.encode([contract, kind, below.height]);
+  const end = prefixEnd(prefix([fixed(ID_BYTES), u8Key], contract, kind));
+  const rows = view.range(transactionsByContract, start, end, limit + 1);
+  const lists = mapped(rows, ([[, , height], indexes]) => ({ height, indexes }));
+  yield* listed(view, lists, limit, below);
+}
+
+interface IndexesAt {
+  readonly height: number;
+  readonly indexes: readonly number[];
+}
+
+function* mapped<T>(rows: Iterable<T>, change: (row: T) => IndexesAt): Generator<IndexesAt> {
+  for (const row of rows) yield change(row);
+}
+
+function* listed(
+  view: LedgerView,
+  lists: Iterable<IndexesAt>,
+  limit: number,
+  below: Position,
+): Generator<StoredTx> {
+  let left = limit;
+  for (const { height, indexes } of lists) {
     for (const index of indexes.toReversed()) {
       if (height === below.height && index >= below.index) continue;
       if (left-- <= 0) return;

@@ -93,6 +93,19 @@ export const transactionsByAddress = table(
   'Indexes of the transactions that concern an address, newest block first.',
 );
 
+/** What a transaction does to the contract that it concerns. */
+export const CHANGE = 0;
+export const CALL = 1;
+
+export const transactionsByContract = table(
+  10,
+  'transactionsByContract',
+  'local',
+  tuple(id, u8Key, descendingU32),
+  list16(u16, 65_535),
+  'Indexes of the transactions that change or call a contract, newest block first.',
+);
+
 export const blocksByGenerator = table(
   7,
   'blocksByGenerator',
@@ -442,6 +455,7 @@ export const tables: readonly Table<never, never>[] = [
   transactions,
   transactionIds,
   transactionsByAddress,
+  transactionsByContract,
   blocksByGenerator,
   undo,
   stateHashes,

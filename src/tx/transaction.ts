@@ -164,6 +164,8 @@ export interface TxType<F extends Fields = Fields> {
    * Addresses, other than the sender, whose lists contain this transaction; aliases are resolved.
    */
   readonly involved?: (tx: Tx<F>, ledger: LedgerView) => Iterable<Uint8Array>;
+  /** Id of the contract that it makes, calls, changes or ends. */
+  readonly contract?: (tx: Tx<F>) => Uint8Array;
 }
 
 /** A transaction in memory. Everything that costs a hash is computed once, at construction. */

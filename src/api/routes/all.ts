@@ -5,6 +5,7 @@ export { alias } from './alias.ts';
 export { assets } from './assets.ts';
 export { blocks } from './blocks.ts';
 export { consensus } from './consensus.ts';
+export { contractHistory } from './contract-history.ts';
 export { contracts } from './contracts.ts';
 export { crypto } from './crypto.ts';
 export { health } from './health.ts';

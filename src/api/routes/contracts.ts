@@ -3,7 +3,6 @@ import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { findTransaction } from '../../chain/stored-blocks.ts';
-import type { StatusRecord } from '../../contracts/statuses/status-record.ts';
 import {
   allContracts,
   type Contract,
@@ -11,15 +10,16 @@ import {
   contractEntry,
   executedBy,
 } from '../../ledger/contracts.ts';
-import { Int32, Int64, json, list } from '../body.ts';
-import { contractById, isId } from '../by-id.ts';
+import { Int32, json, list } from '../body.ts';
+import { existingContract, isId } from '../by-id.ts';
+import { StatusShape, statusJson } from '../contract-statuses.ts';
 import { type EntriesQuery, EntryShape, entriesPage, entryJson } from '../data-entries.ts';
 import { keyFilter } from '../key-filter.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { inTurns, listOf, mapped, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
-import type { ChainView, Services } from '../services.ts';
+import type { ChainView } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 
 const group = 'contracts';
@@ -42,13 +42,6 @@ const recordJson = ([id, { image, imageHash, version, active }]: readonly [
   version,
   active,
 });
-
-/** Throws ApiError ContractNotFound. */
-function found(id: Uint8Array, { view }: ChainView): Contract {
-  const contract = contractById(view, id);
-  if (contract === undefined) throw apiError('ContractNotFound', base58.encode(id));
-  return contract;
-}
 
 const ALL: EntriesQuery = { offset: 0, limit: Infinity };
 
@@ -78,7 +71,7 @@ const statesOfMany = route({
   handle({ body }, services) {
     const ids = [...new Set(body.contracts)].map((text) => {
       const id = params.contractId.parse(text, services.scheme);
-      found(id, services);
+      existingContract(services.view, id);
       return [text, id] as const;
     });
     return inTurns((of) =>
@@ -87,31 +80,6 @@ const statesOfMany = route({
   },
 });
 
-const Status = Type.Object({
-  sender: Type.String(),
-  senderPublicKey: Type.String(),
-  txId: Type.String(),
-  status: Type.String(),
-  code: Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] }),
-  message: Type.String(),
-  timestamp: Int64,
-  signature: Type.String(),
-});
-
-function statusJson(item: StatusRecord, { scheme, settings }: Services) {
-  const code = settings.sdkCompatible ? item.code : item.code?.toString();
-  return {
-    sender: scheme.addressToText(scheme.addressOf(item.senderPublicKey)),
-    senderPublicKey: base58.encode(item.senderPublicKey),
-    txId: base58.encode(item.txId),
-    status: item.status,
-    code: code ?? null,
-    message: item.message,
-    timestamp: item.timestamp,
-    signature: base58.encode(item.signature),
-  };
-}
-
 const status = route({
   method: 'GET',
   path: '/contracts/status/{id}',
@@ -119,7 +87,7 @@ const status = route({
   group,
   doc: 'How the execution of a contract transaction went, as far as this node knows.',
   params: { id: params.executableId },
-  reply: Type.Array(Status),
+  reply: Type.Array(StatusShape),
   handle({ params: { id } }, services) {
     const known = isId(id) ? services.statuses.of(id) : [];
     if (known.length === 0) throw apiError('ExecutionResultNotFound', base58.encode(id));
@@ -153,7 +121,7 @@ const info = route({
   params: { contractId: params.contractId },
   reply: ContractShape,
   handle: ({ params: { contractId } }, services) =>
-    recordJson([contractId, found(contractId, services)]),
+    recordJson([contractId, existingContract(services.view, contractId)]),
 });
 
 const state = route({
@@ -171,7 +139,7 @@ const state = route({
   },
   reply: Type.Array(EntryShape),
   async handle({ params: { contractId }, query: { offset, limit, matches } }, services) {
-    found(contractId, services);
+    existingContract(services.view, contractId);
     const query = { offset, limit };
     const filtered =
       matches === undefined ? query : { ...query, accepts: await keyFilter(matches) };
@@ -189,7 +157,7 @@ const stateOfKeys = route({
   body: json(Type.Object({ keys: list(Type.String(), limits.contractKeys) })),
   reply: Type.Array(EntryShape),
   handle({ params: { contractId }, body: { keys } }, services) {
-    found(contractId, services);
+    existingContract(services.view, contractId);
     return keys.flatMap((key) => {
       const value = contractEntry(services.view, contractId, key);
       return value === undefined ? [] : [entryJson([key, value])];
@@ -206,7 +174,7 @@ const entry = route({
   params: { contractId: params.contractId, key: params.text('Key of the entry.') },
   reply: EntryShape,
   handle({ params: { contractId, key } }, services) {
-    found(contractId, services);
+    existingContract(services.view, contractId);
     const value = contractEntry(services.view, contractId, key);
     if (value === undefined) throw apiError('NoDataForKey', key);
     return entryJson([key, value]);

@@ -17,7 +17,6 @@ import { isParticipant } from '../../ledger/participants.ts';
 import { hasRole } from '../../ledger/permissions.ts';
 import { MINER } from '../../ledger/roles.ts';
 import type { Pool } from '../../mempool/pool.ts';
-import type { Tx } from '../../tx/transaction.ts';
 import type { ReportStatus, StatusReport } from '../status-report.ts';
 import { watchErrors } from './error-quorum.ts';
 import { IncomingStatuses, type Judgement } from './incoming-statuses.ts';
@@ -142,7 +141,8 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
   /** The contract of a transaction in the pool. */
   function contractWaiting(txId: Uint8Array): Uint8Array | undefined {
     const entry = pool.entry(txId);
-    return entry && contractOf(pool.decode(entry));
+    const tx = entry && pool.decode(entry);
+    return tx?.def.contract?.(tx);
   }
 
   /** Signs what waits, and lets everything else run in between. */
@@ -197,10 +197,4 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
       await store.stop();
     },
   };
-}
-
-/** Undefined for a transaction that concerns no contract. */
-function contractOf(tx: Tx): Uint8Array | undefined {
-  const contractId = tx.fields['contractId'] as Uint8Array | undefined;
-  return contractId ?? (tx.fields['imageHash'] === undefined ? undefined : tx.id);
 }

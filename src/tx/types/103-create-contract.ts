@@ -72,6 +72,7 @@ export const createContract = transaction({
   tooBig: contractTooBig,
   executable: true,
   record: () => ({}),
+  contract: ({ id }) => id,
   apply({ fields, id }, ledger) {
     guardNotExecuted(ledger, id);
     putContract(ledger, id, {

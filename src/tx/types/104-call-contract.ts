@@ -60,6 +60,7 @@ export const callContract = transaction({
     contractId: fields.contractId,
     contractVersion: BigInt(fields.contractVersion),
   }),
+  contract: ({ fields }) => fields.contractId,
   apply({ fields, id: transactionId }, ledger) {
     guardNotExecuted(ledger, transactionId);
     const { contractId: id, contractVersion: called } = fields;

@@ -6,6 +6,7 @@
  *       | count 2, results | timestamp 8
  *   v2  after results: resultsHash 2+32 | count 2, (validatorPublicKey 32 | signature 64)*
  */
+import { assert } from '../../base/assert.ts';
 import { equal } from '../../base/bytes.ts';
 import { ApiError, apiError, refused } from '../../base/errors.ts';
 import { type Codec, CodecError } from '../../codec/codec.ts';
@@ -99,7 +100,7 @@ export const executedContract = transaction({
           `tx sender is '${addressToText(sender)}', but block creator is '${creator}'`,
       );
     }
-    const contract = contractTouched(tx);
+    const contract = contractOf(tx);
     if (tx.type === updateContract.type && entries.length > 0) {
       throw refused('An update of a contract has no results');
     }
@@ -107,8 +108,12 @@ export const executedContract = transaction({
     recordExecuted(ledger, tx.id, id);
   },
   involved: ({ fields }) => [fields.tx.sender],
+  contract: ({ fields }) => contractOf(fields.tx),
 });
 
-/** The contract that the results belong to; a creation makes it. */
-const contractTouched = (tx: Tx): Uint8Array =>
-  tx.type === createContract.type ? tx.id : (tx.fields['contractId'] as Uint8Array);
+/** The contract that the results belong to. */
+function contractOf(tx: Tx): Uint8Array {
+  const contract = tx.def.contract?.(tx);
+  assert(contract !== undefined, 'what is executed concerns a contract');
+  return contract;
+}

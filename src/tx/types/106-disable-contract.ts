@@ -31,6 +31,7 @@ export const disableContract = transaction({
   ],
   fee: 1_000_000n,
   record: ({ fields }) => ({ contractId: fields.contractId }),
+  contract: ({ fields }) => fields.contractId,
   apply({ fields }, ledger) {
     const { contractId: id, senderPublicKey: key } = fields;
     const contract = existingContract(ledger, id);

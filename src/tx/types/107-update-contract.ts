@@ -56,6 +56,7 @@ export const updateContract = transaction({
   tooBig: contractTooBig,
   executable: true,
   record: ({ fields }) => ({ contractId: fields.contractId }),
+  contract: ({ fields }) => fields.contractId,
   apply({ fields, id: transactionId }, ledger) {
     guardNotExecuted(ledger, transactionId);
     const { contractId: id, senderPublicKey: key, image: newImage, imageHash: newHash } = fields;
