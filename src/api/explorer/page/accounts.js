@@ -94,7 +94,7 @@ const leaseTable = (leases, address) =>
   );
 
 /** A list that grows by a button, page by page. */
-async function growing(ask, draw) {
+export async function growing(ask, draw) {
   const all = [];
   const holder = h('div', {});
   const button = h('button', { type: 'button' }, 'Show more');
@@ -297,6 +297,7 @@ export async function find(text, signal) {
     if (valid) return `#/address/${bare}`;
     if (await known(path`blocks/height/${bare}`)) return `#/block/${bare}`;
     if (await known(path`assets/details/${bare}`)) return `#/asset/${bare}`;
+    if (await known(path`contracts/info/${bare}`)) return `#/contract/${bare}`;
     return `#/tx/${bare}`;
   }
   const name = word.startsWith('alias:') ? word.split(':').pop() : word;

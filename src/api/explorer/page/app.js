@@ -4,6 +4,7 @@
  */
 import { addressPage, aliasPage, assetPage, find, networkPage } from './accounts.js';
 import { blockPage, blocksPage, intervalOf, overview, poolPage, txPage } from './chain.js';
+import { contractPage, contractsPage } from './contracts.js';
 import { h, heading, link, refreshAges } from './dom.js';
 import { config, get } from './rest.js';
 
@@ -15,6 +16,8 @@ const pages = {
   address: addressPage,
   alias: aliasPage,
   asset: assetPage,
+  contract: contractPage,
+  contracts: contractsPage,
   pool: poolPage,
   network: networkPage,
 };

@@ -16,7 +16,7 @@ import {
 } from './dom.js';
 import { bytes, count, plural, short } from './format.js';
 import { config, get, maybe, path, Refused } from './rest.js';
-import { txDetails, txTable, typeName } from './tx.js';
+import { isExecutable, outcomeTable, txDetails, txTable, typeName } from './tx.js';
 
 const NEWEST = 12;
 const PAGE = 50;
@@ -183,19 +183,45 @@ export async function blockPage({ signal, argument }) {
 export async function txPage({ signal, argument, onBlock, reload }) {
   const found = await maybe(get(path`transactions/info/${argument}`, signal), undefined);
   const tx = found ?? (await maybe(get(path`transactions/unconfirmed/info/${argument}`, signal)));
-  if (tx === undefined) {
-    throw new Refused(404, `Neither the chain nor the pool has the transaction ${argument}.`);
-  }
+  if (tx === undefined) return executedOrFailed(argument, signal, () => onBlock(reload));
   // The transaction may be in the next block.
   if (found === undefined) onBlock(reload);
+  const outcomes = await outcomesOf(tx, signal);
   const { height } = await get('blocks/height', signal);
   const where = found
     ? ['Block ', blockLink(tx.height), h('small', {}, plural(height - tx.height, 'confirmation'))]
     : [h('span', { className: 'badge' }, 'in the pool'), ' waits for a block'];
   return {
     title: `${typeName(tx.type)} ${short(tx.id)}`,
-    content: [heading(typeName(tx.type)), h('p', {}, where), ...txDetails(tx)],
+    content: [heading(typeName(tx.type)), h('p', {}, where), outcomes, ...txDetails(tx)],
   };
+}
+
+/** A contract transaction is on the chain inside its result, and nowhere if it failed. */
+async function executedOrFailed(id, signal, follow) {
+  const executed = await maybe(get(path`contracts/executed-tx-for/${id}`, signal), undefined);
+  if (executed !== undefined) return { redirect: `#/tx/${executed.id}` };
+  const outcomes = await maybe(get(path`contracts/status/${id}`, signal), []);
+  if (outcomes.length === 0) {
+    throw new Refused(404, `Neither the chain nor the pool has the transaction ${id}.`);
+  }
+  follow();
+  return {
+    title: `Contract transaction ${short(id)}`,
+    content: [
+      heading('Contract transaction'),
+      h('p', { className: 'id lead' }, id),
+      h('p', {}, 'Neither the chain nor the pool has this transaction.'),
+      section('Outcome', outcomeTable(outcomes)),
+    ],
+  };
+}
+
+/** What miners say of a contract transaction. */
+async function outcomesOf(tx, signal) {
+  if (tx.tx === undefined && !isExecutable(tx)) return undefined;
+  const outcomes = await maybe(get(path`contracts/status/${(tx.tx ?? tx).id}`, signal), []);
+  return outcomes.length > 0 && section('Outcome', outcomeTable(outcomes));
 }
 
 export async function poolPage({ signal, onBlock, reload }) {

@@ -15,14 +15,15 @@ export function h(name, properties, ...children) {
 
 export const link = (href, text, properties) => h('a', { href, ...properties }, text);
 
-const idLink = (kind, id, whole) =>
-  link(`#/${kind}/${encodeURIComponent(id)}`, whole ? id : short(id), {
-    className: 'id',
+const idLink = (kind, id, whole, text) =>
+  link(`#/${kind}/${encodeURIComponent(id)}`, text ?? (whole ? id : short(id)), {
+    className: text === undefined ? 'id' : undefined,
     title: whole ? undefined : id,
   });
 
 export const addressLink = (id, whole = false) => idLink('address', id, whole);
-export const txLink = (id, whole = false) => idLink('tx', id, whole);
+export const txLink = (id, whole = false, text = undefined) => idLink('tx', id, whole, text);
+export const contractLink = (id, whole = false) => idLink('contract', id, whole);
 export const blockLink = (height) => link(`#/block/${height}`, String(height));
 
 /** A link to the page of an address, or of an alias's address. */

@@ -6,6 +6,7 @@ import {
   amountOf,
   assetLink,
   blockLink,
+  contractLink,
   facts,
   h,
   link,
@@ -51,6 +52,11 @@ const NAMES = {
 const ISSUE = 3;
 const EXCHANGE = 7;
 
+const CREATION = 103;
+const EXECUTABLE = [CREATION, 104, 107];
+/** True for a transaction that a block contains only inside its result. */
+export const isExecutable = ({ type }) => EXECUTABLE.includes(type);
+
 export const typeName = (type) => NAMES[type] ?? `Type ${type}`;
 
 const quantityOf = (tx, units) =>
@@ -76,7 +82,13 @@ export function summary(tx) {
     case 102:
       return [tx.opType === 'remove' ? '− ' : '+ ', tx.role, ' → ', partyLink(to)];
     case 103:
-      return [tx.contractName ?? ''];
+      return [tx.contractName ?? '', ' ', contractLink(tx.id)];
+    case 104:
+    case 106:
+    case 107:
+      return [contractLink(tx.contractId)];
+    case 105:
+      return [typeName(tx.tx.type), ' ', contractLink(tx.tx.contractId ?? tx.tx.id)];
     case 111:
       return [tx.nodeName ?? '', ' ', partyLink(to)];
     case 112:
@@ -179,9 +191,10 @@ function shownValue(key, value, tx) {
     case 'dataHash':
       return h('span', { className: 'id' }, value);
     case 'leaseId':
-    case 'contractId':
     case 'policyId':
       return txLink(value, true);
+    case 'contractId':
+      return contractLink(value, true);
     case 'dueTimestamp':
       return moment(value);
     case 'alias':
@@ -217,8 +230,31 @@ export const entryTable = (caption, entries) =>
     ),
   );
 
+export const outcomeColumns = [
+  ['Time', ({ timestamp }) => ago(timestamp)],
+  ['Status', ({ status }) => h('span', { className: status === 'Success' ? '' : 'bad' }, status)],
+  ['Code', ({ code }) => code ?? '–'],
+  ['Message', ({ message }) => h('span', { className: 'text' }, message)],
+  ['Miner', ({ sender }) => addressLink(sender)],
+];
+
+export const outcomeTable = (outcomes) =>
+  table('What miners say of this transaction', outcomeColumns, outcomes);
+
 /** Everything about a transaction except its place in the chain. */
 export function txDetails(tx) {
+  const parts = fieldsOf(tx);
+  if (tx.tx !== undefined) parts.push(section(typeName(tx.tx.type), ...fieldsOf(tx.tx)));
+  const raw = h('pre', {});
+  const details = h('details', {}, h('summary', {}, 'As JSON, with proofs'), raw);
+  details.addEventListener('toggle', () => {
+    if (details.open) raw.textContent = print(tx);
+  });
+  parts.push(details);
+  return parts;
+}
+
+function fieldsOf(tx) {
   const rows = Object.keys(tx)
     .filter((key) => !ELSEWHERE.has(key))
     .map((key) => [labelOf(key), shownValue(key, tx[key], tx)]);
@@ -226,6 +262,7 @@ export function txDetails(tx) {
     facts([
       ['Type', `${typeName(tx.type)} (${tx.type}${tx.version ? `, version ${tx.version}` : ''})`],
       ['Time', moment(tx.timestamp)],
+      ['Contract', tx.type === CREATION && contractLink(tx.id, true)],
       ...rows,
     ]),
   ];
@@ -244,16 +281,9 @@ export function txDetails(tx) {
   ]) {
     if (tx[key] !== undefined) parts.push(section(title, entryTable(title, tx[key])));
   }
-  if (tx.tx !== undefined) parts.push(section('Result of', txLink(tx.tx.id, true)));
   for (const key of ['order1', 'order2']) {
     const order = tx[key];
     if (order) parts.push(section(`${labelOf(order.orderType)} order`, h('pre', {}, print(order))));
   }
-  const raw = h('pre', {});
-  const details = h('details', {}, h('summary', {}, 'As JSON, with proofs'), raw);
-  details.addEventListener('toggle', () => {
-    if (details.open) raw.textContent = print(tx);
-  });
-  parts.push(details);
   return parts;
 }
