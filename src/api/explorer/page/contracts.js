@@ -206,7 +206,12 @@ function entryList(entries) {
     .slice(0, SHOWN)
     .map(({ key, value }) => h('li', {}, `${cut(key)} = ${cut(String(value))}`));
   const rest = entries.length - SHOWN;
-  return h('ul', { className: 'text entries' }, lines, rest > 0 && h('li', {}, `and ${count(rest)} more`));
+  return h(
+    'ul',
+    { className: 'text entries' },
+    lines,
+    rest > 0 && h('li', {}, `and ${count(rest)} more`),
+  );
 }
 
 const failureTable = (failures) =>
