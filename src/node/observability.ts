@@ -28,6 +28,8 @@ export const events = {
     'The container of a contract could not be started; its transactions wait, and it is tried again after a pause.',
   'container.started': 'A container of a contract has started.',
   'container.strays-removed': 'Containers that an earlier run of this node left were removed.',
+  'contract.disconnected':
+    'A container of the gRPC interface can run no more calls; `why` is what it did.',
   'contract.stderr': 'What a contract wrote to its standard error.',
   'contracts.report-failed':
     'The outcome of a contract transaction could not be signed; peers do not learn it: report it.',

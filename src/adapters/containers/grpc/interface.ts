@@ -28,6 +28,8 @@ export interface GrpcPorts {
   readonly log: Log;
 }
 
+const CLOSED = 'the node closed it';
+
 /** Rejects where the folder or the port cannot be used. */
 export async function grpcInterface(
   { listen, tokenLifetimeMs }: GrpcOptions,
@@ -52,7 +54,7 @@ export async function grpcInterface(
       );
       const reached = await reachable.open(container, of);
       const ended = container.ended.then((why) => {
-        log.info('contracts.container.ended', { connection: connectionId, why });
+        if (why !== CLOSED) log.warn('contract.disconnected', { connection: connectionId, why });
         return reached.close();
       });
       return {
@@ -69,7 +71,7 @@ export async function grpcInterface(
         run: container.run,
         ended,
         async close() {
-          container.end('closed');
+          container.end(CLOSED);
           await ended;
         },
       };

@@ -2,7 +2,7 @@
  * A socket file for each container, alone in a folder that the container sees read-only. Only this
  * container reaches it, so no other container can use its tokens.
  */
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock, Random } from '../../../base/ports.ts';
 import { CONNECTIONS_MAX, SOCKET_PATH_BYTES_MAX } from './limits.ts';
@@ -15,15 +15,11 @@ const NAME_BYTES = 4;
 /** Where the container sees the folder. */
 const MOUNTED = '/run/node';
 
-/** Throws where a path would be too long or the folder cannot be made. */
+/** Throws where the folder cannot be made. */
 export function listenOnSockets(
   folder: string,
   { clock, random }: { readonly clock: Pick<Clock, 'after'>; readonly random: Random },
 ): Reachable {
-  const longest = join(folder, 'ff'.repeat(NAME_BYTES), SOCKET);
-  if (Buffer.byteLength(longest) > SOCKET_PATH_BYTES_MAX) {
-    throw new Error(`the path ${longest} is too long for a socket`);
-  }
   // What a node that was killed left behind.
   rmSync(folder, { recursive: true, force: true });
   openFolder(folder);
@@ -34,14 +30,15 @@ export function listenOnSockets(
       const own = join(folder, Buffer.from(random.bytes(NAME_BYTES)).toString('hex'));
       openFolder(own);
       const traffic = watchTraffic(container, clock);
-      const path = join(own, SOCKET);
-      const listener = await listenGrpc({ path }, CONNECTIONS_MAX, {
-        connected: traffic.connected,
-        disconnected: traffic.disconnected,
-        begin: (_connection, rpc, token) => container.begin(rpc, token),
-      });
+      const listener = await inFolder(own, (path) =>
+        listenGrpc({ path }, CONNECTIONS_MAX, {
+          connected: traffic.connected,
+          disconnected: traffic.disconnected,
+          begin: (_connection, rpc, token) => container.begin(rpc, token),
+        }),
+      );
       // Containers run as other users.
-      chmodSync(path, 0o666);
+      chmodSync(join(own, SOCKET), 0o666);
       return {
         node: 'unix',
         nodePort: `${MOUNTED}/${SOCKET}`,
@@ -64,4 +61,19 @@ export function listenOnSockets(
 function openFolder(path: string): void {
   mkdirSync(path, { recursive: true });
   chmodSync(path, 0o755);
+}
+
+/**
+ * The path of a socket is short by decree of the operating system, the path of a data directory is
+ * not. A folder that is open has a short name, too.
+ */
+async function inFolder<T>(folder: string, listen: (path: string) => Promise<T>): Promise<T> {
+  const path = join(folder, SOCKET);
+  if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return listen(path);
+  const open = openSync(folder, 'r');
+  try {
+    return await listen(`/proc/self/fd/${open}/${SOCKET}`);
+  } finally {
+    closeSync(open);
+  }
 }

@@ -39,6 +39,16 @@ t.test('a container learns where to connect', async (t) => {
   t.notOk(existsSync(source));
 });
 
+t.test('a data directory with a long path', async (t) => {
+  const folder = join(t.testdir(), 'd'.repeat(150), 'sockets');
+  const { open } = await opened(t, { listen: { kind: 'unix', folder } });
+  const { session } = await open();
+  const [mount] = session.setup.mounts;
+  t.equal(statSync(join(mount!.source, 'grpc.sock')).mode & 0o777, 0o666);
+  await session.close();
+  t.notOk(existsSync(mount!.source));
+});
+
 t.test('a call arrives with every field', async (t) => {
   const { session, stream } = await connected(t);
   const call = execution({ feeAssetId: 'fee asset' });
