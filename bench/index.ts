@@ -23,6 +23,7 @@ const rows: Record<string, (bench: Bench) => Promise<RowResult>> = {
   loop: async (bench) => (await import('./rows/loop.ts')).loop(bench),
   block: async (bench) => (await import('./rows/block.ts')).block(bench),
   sync: async (bench) => (await import('./rows/sync.ts')).sync(bench),
+  family: async (bench) => (await import('./rows/family.ts')).families(bench),
   help: async (bench) => (await import('./rows/help.ts')).help(bench),
 };
 

@@ -9,7 +9,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Parser } from 'tap-parser';
 import { stringify } from 'yaml';
 
+export interface TestRun {
+  readonly file: string;
+  /** Variables that change what the file does. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 export interface FileResult {
+  /** With the values of the run's variables. */
   readonly file: string;
   /** Assertions, as in every TAP summary. */
   readonly passed: number;
@@ -44,8 +51,8 @@ export class TestFile {
   private readonly timers = new Set<NodeJS.Timeout>();
   private timedOutAfterMs: number | undefined;
 
-  constructor(file: string, timeoutMs: number) {
-    this.file = file;
+  constructor({ file, env = {} }: TestRun, timeoutMs: number) {
+    this.file = [file, ...Object.values(env)].join('+');
     this.listen(this.parser);
     this.parser.on('pass', () => this.counts.passed++);
     for (const kind of ['skip', 'todo']) this.parser.on(kind, () => this.counts.skipped++);
@@ -55,7 +62,7 @@ export class TestFile {
     this.parser.on('extra', (text: string) => process.stdout.write(text));
     this.child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-      env: { ...process.env, ...this.variables(), TAP_TIMEOUT: String(timeoutMs / 1000) },
+      env: { ...process.env, ...env, ...this.variables(), TAP_TIMEOUT: String(timeoutMs / 1000) },
       detached: true,
     });
     this.endAfter(timeoutMs);

@@ -1,6 +1,7 @@
 /**
  * `npm run test:unit -- [--timeout=SECONDS] [--jobs=N] [test files]`: runs the named test files, or
- * all of them, and reports at the end how many assertions passed and which tests failed.
+ * all of them and some once more with the other family of cryptography, and reports at the end how
+ * many assertions passed and which tests failed.
  *
  * A few files that fail beside others run once more, alone: two files share the processors and the
  * ports of a machine. The report names them all the same.
@@ -11,7 +12,8 @@
 import { globSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
-import { type FileResult, TestFile } from './test-file.ts';
+import { familyRuns } from './family-runs.ts';
+import { type FileResult, TestFile, type TestRun } from './test-file.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -21,13 +23,17 @@ const { values, positionals } = parseArgs({
   },
 });
 const timeoutMs = Number(values.timeout) * 1000;
-const waiting = positionals.length > 0 ? positionals : globSync(packageJson.tap.include).sort();
+const once = (file: string): TestRun => ({ file });
+const waiting: TestRun[] =
+  positionals.length > 0
+    ? positionals.map(once)
+    : [...globSync(packageJson.tap.include).sort().map(once), ...familyRuns];
 const fileCount = waiting.length;
 const running = new Set<TestFile>();
 const results: FileResult[] = [];
 /** More failed files than this are no accident. */
 const AGAIN_MAX = 3;
-const failedOnce: FileResult[] = [];
+const failedOnce: { readonly one: TestRun; readonly result: FileResult }[] = [];
 let isInterrupted = false;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -38,8 +44,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-async function run(file: string): Promise<FileResult> {
-  const test = new TestFile(file, timeoutMs);
+async function run(one: TestRun): Promise<FileResult> {
+  const test = new TestFile(one, timeoutMs);
   running.add(test);
   const result = await test.result();
   running.delete(test);
@@ -47,11 +53,11 @@ async function run(file: string): Promise<FileResult> {
 }
 
 async function work(): Promise<void> {
-  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-    const result = await run(file);
+  for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
+    const result = await run(one);
     if (result.failed === 0) take(result);
     else {
-      failedOnce.push(result);
+      failedOnce.push({ one, result });
       console.log(report(result, 'once'));
     }
   }
@@ -64,8 +70,8 @@ function take(result: FileResult): void {
 
 async function again(): Promise<void> {
   const isAccident = failedOnce.length <= AGAIN_MAX && fileCount > 1;
-  for (const first of failedOnce) {
-    take(isAccident && !isInterrupted ? await run(first.file) : first);
+  for (const { one, result } of failedOnce) {
+    take(isAccident && !isInterrupted ? await run(one) : result);
   }
 }
 
@@ -88,7 +94,9 @@ const sum = (what: 'passed' | 'failed' | 'skipped'): number =>
   results.reduce((total, result) => total + result[what], 0);
 const left = fileCount - results.length;
 const failed = results.filter((result) => result.failed > 0);
-const accidents = failedOnce.filter(({ file }) => !failed.some((other) => other.file === file));
+const accidents = failedOnce
+  .map(({ result }) => result)
+  .filter(({ file }) => !failed.some((other) => other.file === file));
 if (accidents.length > 0) console.log('\nFailed beside others, and passed alone:');
 for (const { file, failures } of accidents) {
   for (const { name } of failures) console.log(`  ${file}: ${name}`);

@@ -44,16 +44,19 @@ export interface GenerateOptions {
   readonly perBlock?: number;
   /** Who gets the n-th transfer; the next sender where it is absent. */
   readonly recipientOf?: (n: number) => Uint8Array;
+  /** The setting `platform-crypto`, by default yes. */
+  readonly platformCrypto?: boolean;
 }
 
 export async function generateChain(
   dir: string,
   transfers: number,
-  { perBlock = Infinity, recipientOf }: GenerateOptions = {},
+  { perBlock = Infinity, recipientOf, platformCrypto = true }: GenerateOptions = {},
 ): Promise<GeneratedChain> {
   const rounds = Math.ceil(transfers / Math.min(perBlock, BLOCK_TRANSFERS_MIN)) + SPARE_ROUNDS;
   const genesisTimestamp = Date.now() - rounds * ROUND_MS;
-  const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp });
+  const network = { dir, roundMs: ROUND_MS, genesisTimestamp, platformCrypto };
+  const folder = await makeDevFolder(network);
   const senders = createSenders(SENDERS, folder.scheme);
   const { blockchain, close } = await openChain(folder);
   const ids: Uint8Array[] = [];

@@ -31,11 +31,13 @@ export interface DevFolderOptions {
   readonly roundMs: number;
   /** Time of the genesis block. */
   readonly genesisTimestamp: number;
+  /** The setting `platform-crypto`, by default yes. */
+  readonly platformCrypto?: boolean;
 }
 
 export async function makeDevFolder(options: DevFolderOptions): Promise<DevFolder> {
-  const { dir, roundMs, genesisTimestamp } = options;
-  const { family, scheme } = cryptographyOf(true, DEV_CHAIN_ID);
+  const { dir, roundMs, genesisTimestamp, platformCrypto = true } = options;
+  const { family, scheme } = cryptographyOf(platformCrypto, DEV_CHAIN_ID);
   const random = systemRandom;
   mkdirSync(dir, { recursive: true });
   const network = await createDevNetwork(
@@ -46,7 +48,10 @@ export async function makeDevFolder(options: DevFolderOptions): Promise<DevFolde
       family,
       async createKeystore(path, password, keys) {
         const ports = { files, random, family, scheme };
-        const keystore = await openKeystore({ path, layout: 'file', password }, ports);
+        const keystore = await openKeystore(
+          { path, layout: family.keystoreLayout, password },
+          ports,
+        );
         await keystore.add(keys);
         keystore.close();
       },

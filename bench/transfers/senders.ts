@@ -9,6 +9,7 @@ import type { ChainScheme } from '../../src/codec/codec.ts';
 import { fromInteger, toInteger } from '../../src/crypto/curve25519/field.ts';
 import { sha512 } from '../../src/crypto/curve25519/hashes.ts';
 import { clamp, keyPairFromPhrase } from '../../src/crypto/curve25519/keys.ts';
+import { createNationalSender, NATIONAL_KEY_BYTES } from './national-sender.ts';
 
 export interface Sender {
   readonly publicKey: Uint8Array;
@@ -21,9 +22,10 @@ const L = 2n ** 252n + 27742317777372353535851937790883648493n;
 const SIGN_BYTE = 63;
 const SIGN_BIT = 0x80;
 
-/** The same name gives the same accounts. */
+/** The same name gives the same accounts, in the family of cryptography that the scheme is for. */
 export function createSenders(count: number, scheme: ChainScheme, name = 'bench sender'): Sender[] {
-  return Array.from({ length: count }, (_, i) => createSender(`${name} ${i}`, scheme));
+  const create = scheme.publicKeySize === NATIONAL_KEY_BYTES ? createNationalSender : createSender;
+  return Array.from({ length: count }, (_, i) => create(`${name} ${i}`, scheme));
 }
 
 function createSender(phrase: string, scheme: ChainScheme): Sender {

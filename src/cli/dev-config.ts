@@ -12,6 +12,7 @@ interface Holder {
 export interface DevConfig {
   readonly folder: string;
   readonly owner: string;
+  readonly platformCrypto: boolean;
   readonly chainId: string;
   readonly accounts: readonly Holder[];
   readonly consensus: 'poa' | 'pos';
@@ -47,6 +48,7 @@ export function devConfigText(config: DevConfig): string {
     : '';
   return `# A private network for development, made by \`platform-node dev\`.
 node {
+  platform-crypto = ${config.platformCrypto}
   owner-address = ${quoted(config.owner)}
   directory = ${quoted(folder)}
   data-directory = ${quoted(join(folder, 'data'))}

@@ -46,6 +46,8 @@ export interface DevNetwork {
   /** The number of nodes. Their owners are the first accounts. */
   readonly nodes: number;
   readonly consensus: 'poa' | 'pos';
+  /** The title of its family of cryptography. */
+  readonly crypto: string;
   readonly accounts: readonly DevAccount[];
   /** The API key of every node. */
   readonly apiKey: string;
@@ -90,16 +92,17 @@ export function readDevNetwork(dir: string, files: Files): DevNetwork | undefine
   const bytes = files.read(networkPath(dir));
   if (bytes === undefined) return undefined;
   const stored = JSON.parse(new TextDecoder().decode(bytes)) as StoredNetwork;
-  const { nodes = 1, consensus = 'poa' } = stored;
+  const { nodes = 1, consensus = 'poa', crypto = 'international' } = stored;
   if (files.read(configPath(dir, nodes)) === undefined) return undefined;
   const accounts = stored.accounts.map((one) => ({ ...one, balance: BigInt(one.balance) }));
-  return { ...stored, nodes, consensus, accounts };
+  return { ...stored, nodes, consensus, crypto, accounts };
 }
 
-interface StoredNetwork extends Omit<DevNetwork, 'nodes' | 'consensus' | 'accounts'> {
-  /** Absent in folders of earlier releases, like the next field. */
+interface StoredNetwork extends Omit<DevNetwork, 'nodes' | 'consensus' | 'crypto' | 'accounts'> {
+  /** Absent in folders of earlier releases, like the next two fields. */
   readonly nodes?: number;
   readonly consensus?: 'poa' | 'pos';
+  readonly crypto?: string;
   readonly accounts: readonly (Omit<DevAccount, 'balance'> & { readonly balance: string })[];
 }
 
@@ -123,6 +126,7 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
     chainId: DEV_CHAIN_ID,
     nodes,
     consensus,
+    crypto: family.title,
     accounts,
     apiKey: secret(),
     privacyApiKey: secret(),
@@ -153,6 +157,7 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
   const walletPassword = secret();
   const hash = (key: string): string => base58.encode(family.secureHash(utf8(key)));
   const shared: Omit<DevConfig, 'folder' | 'owner' | 'restPort' | 'peers'> = {
+    platformCrypto: family.platformCrypto,
     chainId: network.chainId,
     accounts,
     consensus,

@@ -14,7 +14,6 @@ import { type Blockchain, createBlockchain } from '../../src/chain/blockchain.ts
 import type { Generator } from '../../src/chain/forge.ts';
 import { createPoa } from '../../src/consensus/poa.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { createFamily } from '../../src/crypto/families.ts';
 import type { KeyPair } from '../../src/crypto/family.ts';
 import { roleNumber } from '../../src/ledger/roles.ts';
 import { allGood } from '../../src/tx/proof-verdicts.ts';
@@ -24,9 +23,10 @@ import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
 import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { seededRandom } from '../crypto/random.ts';
+import { family } from '../family.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 
-export const family = createFamily('curve25519');
+export { family };
 export const scheme = createChainScheme(family, 'T'.charCodeAt(0));
 export const GENESIS_TIME = 1_574_240_400_000;
 export const ROUND_MS = 9_000;

@@ -13,6 +13,7 @@ import { type NodeProcess, startNode } from '../../bench/node/node-process.ts';
 import { createSenders } from '../../bench/transfers/senders.ts';
 import { broadcastBody, fundingTransfers } from '../../bench/transfers/transfers.ts';
 import { childEnvironment } from '../child-environment.ts';
+import { family } from '../family.ts';
 import { createPromises } from './witness/promises.ts';
 import { startSteadyLoad } from './witness/steady-load.ts';
 
@@ -38,7 +39,8 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
   const dir = mkdtempSync(join(tmpdir(), 'crash-'));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   const genesisTimestamp = Date.now() - ROUND_MS;
-  const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp });
+  const { platformCrypto } = family;
+  const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp, platformCrypto });
   const { scheme, owner } = folder;
   const senders = createSenders(SENDERS, scheme);
   const logFile = join(dir, 'node.log');

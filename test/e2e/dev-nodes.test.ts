@@ -69,7 +69,10 @@ t.test('four nodes by proof of authority', async (t) => {
   await t.test('a later run on the folder', async (t) => {
     const other = await run(['dev', '--dir', dir, '--keep', '--nodes', '3']);
     t.equal(other.code, 1);
-    t.match(other.stderr, /has 4 nodes and consensus poa, which cannot be changed/);
+    t.match(
+      other.stderr,
+      /has 4 nodes, consensus poa and international cryptography, which cannot be changed/,
+    );
     const again = await startDevNetwork(t, ['--dir', dir, '--keep']);
     t.strictSame(again.owners, network.owners);
     t.ok((await again.rests[3]!.height()) >= height - 1, 'goes on with the chain');

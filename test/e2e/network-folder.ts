@@ -9,14 +9,14 @@ import { systemRandom } from '../../src/adapters/system.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { utf8 } from '../../src/base/bytes.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { createFamily } from '../../src/crypto/families.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
 import { run } from '../cli/run.ts';
+import { family } from '../family.ts';
 import { CHEAP } from '../keystore/sample.ts';
 import { temporaryFolder } from './dev-node.ts';
 import type { Scope } from './process.ts';
 
-export const family = createFamily('curve25519');
+export { family };
 export const CHAIN_ID = 'T';
 export const WALLET_PASSWORD = 'of the wallet';
 const schemeOf = (chainId: string) => createChainScheme(family, chainId.charCodeAt(0));
@@ -73,6 +73,7 @@ export function networkText(dir: string, options: NetworkOptions = {}): string {
     (one) => `      { public-key = "${one.publicKey}", roles = [${one.roles.join(', ')}] }`,
   );
   return `node {
+  platform-crypto = ${family.platformCrypto}
   owner-address = "${members[0]?.address}"
   directory = "${dir}"
   data-directory = "${dir}/data"
@@ -105,7 +106,7 @@ export interface NewKey {
 
 export async function writeKeystore(path: string, keys: readonly NewKey[]): Promise<void> {
   const keystore = await openKeystore(
-    { path, layout: 'file', password: WALLET_PASSWORD, cost: CHEAP },
+    { path, layout: family.keystoreLayout, password: WALLET_PASSWORD, cost: CHEAP },
     { files, random: systemRandom, family, scheme: schemeOf(CHAIN_ID) },
   );
   await keystore.add(keys);

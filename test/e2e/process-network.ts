@@ -91,7 +91,10 @@ export async function processNetwork(
       family,
       async createKeystore(path, password, keys) {
         const ports = { files, random: systemRandom, family, scheme };
-        const keystore = await openKeystore({ path, layout: 'file', password, cost: CHEAP }, ports);
+        const keystore = await openKeystore(
+          { path, layout: family.keystoreLayout, password, cost: CHEAP },
+          ports,
+        );
         await keystore.add(keys);
         keystore.close();
       },

@@ -1,11 +1,11 @@
 // A keystore on files in memory, with a cheap derivation.
 import { systemRandom } from '../../src/adapters/system.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { createFamily } from '../../src/crypto/families.ts';
 import { type Keystore, openKeystore } from '../../src/keystore/keystore.ts';
 import type { KeystoreFiles } from '../../src/keystore/location.ts';
+import { family } from '../family.ts';
 
-export const family = createFamily('curve25519');
+export { family };
 export const scheme = createChainScheme(family, 'T'.charCodeAt(0));
 export const random = systemRandom;
 export const CHEAP = { N: 2 ** 10, r: 8, p: 1 };

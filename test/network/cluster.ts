@@ -160,7 +160,7 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
     const random = seededRandom(`${self.name} at ${clock.now()}`);
     const log = memoryLog();
     const keystore = await openKeystore(
-      { path: config.wallet.file, layout: 'file', password: 'wallet', cost: CHEAP },
+      { path: config.wallet.file, layout: family.keystoreLayout, password: 'wallet', cost: CHEAP },
       { files: memoryFiles(), random, family, scheme },
     );
     const privateStore = await start.privateStore?.(log);

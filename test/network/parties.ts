@@ -4,7 +4,6 @@ import { latin1 } from '../../src/base/bytes.ts';
 import type { Network } from '../../src/base/network.ts';
 import type { Clock } from '../../src/base/ports.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { createFamily } from '../../src/crypto/families.ts';
 import type { KeyPair } from '../../src/crypto/family.ts';
 import {
   createHandshake,
@@ -20,10 +19,11 @@ import {
   type SessionsOptions,
 } from '../../src/network/sessions/session-registry.ts';
 import { seededRandom } from '../crypto/random.ts';
+import { family } from '../family.ts';
 import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
 import { createMemoryNet, type MemoryNetOptions } from '../simulated/memory-net.ts';
 
-export const family = createFamily('curve25519');
+export { family };
 export const scheme = createChainScheme(family, 'T'.charCodeAt(0));
 const random = seededRandom('parties');
 

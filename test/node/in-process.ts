@@ -16,7 +16,6 @@ import { findTransaction, transactionsAt } from '../../src/chain/stored-blocks.t
 import { configPath, createDevNetwork, DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { createFamily } from '../../src/crypto/families.ts';
 import type { CryptoFamily, KeyPair } from '../../src/crypto/family.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
@@ -32,6 +31,7 @@ import type { Tx } from '../../src/tx/transaction.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { temporaryFolder } from '../e2e/dev-node.ts';
 import type { Scope } from '../e2e/process.ts';
+import { family } from '../family.ts';
 import { CHEAP, memoryFiles } from '../keystore/sample.ts';
 import {
   createMemoryStore,
@@ -126,7 +126,6 @@ const DIR = '/memory';
 
 export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promise<WholeNode> {
   const random = seededRandom('a whole node');
-  const family = createFamily('curve25519');
   const scheme = createChainScheme(family, DEV_CHAIN_ID.charCodeAt(0));
   const files = memoryFiles();
   const genesisTime = options.genesisTime ?? GENESIS_TIME;
@@ -144,7 +143,7 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
       family,
       async createKeystore(path, password, keys) {
         const keystore = await openKeystore(
-          { path, layout: 'file', password, cost: CHEAP },
+          { path, layout: family.keystoreLayout, password, cost: CHEAP },
           { files, random, family, scheme },
         );
         await keystore.add(keys.map((key, i) => ({ ...key, password: options.passwords?.[i] })));
@@ -239,7 +238,11 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
   const log = memoryLog();
   const stops: (Error | undefined)[] = [];
   const keystore = await openKeystore(
-    { path: config.wallet.file, layout: 'file', password: config.wallet.password ?? '' },
+    {
+      path: config.wallet.file,
+      layout: family.keystoreLayout,
+      password: config.wallet.password ?? '',
+    },
     { files, random, family, scheme },
   );
   // Closing a store in memory would lose it; the next node goes on with it.

@@ -6,6 +6,7 @@
 import t, { type Test } from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { later } from '../e2e/later.ts';
+import { family } from '../family.ts';
 import { loadCases } from '../rest-cases/cases.ts';
 import { bindBasics, type Made, prepare, type Target } from '../rest-cases/prepare.ts';
 import { type Outcome, runCases } from '../rest-cases/runner.ts';
@@ -26,7 +27,14 @@ const inBlocks: readonly Made[] = [
   'policy',
   'privacy-data',
 ];
-const ALWAYS = ['genesis-only', 'keystore', 'keystore-with-password', 'platform-crypto'];
+/** A need that cases of the other family have. */
+const standard = 'platform-crypto';
+const ALWAYS = [
+  'genesis-only',
+  'keystore',
+  'keystore-with-password',
+  ...(family.platformCrypto ? [standard] : []),
+];
 
 /** What a case that cannot run yet waits for → the issue that brings it. */
 const issues: Readonly<Record<string, string>> = {
@@ -70,8 +78,9 @@ t.test('cases under proof of authority', async (t) => {
 
   t.strictSame(named(outcomes, 'failed'), []);
   const skipped = outcomes.filter(({ result }) => result === 'skipped');
-  const ofStake = new Set(cases.filter(({ needs }) => needs === 'pos').map(({ name }) => name));
-  const waiting = skipped.filter(({ name }) => !ofStake.has(name));
+  const elsewhere = cases.filter(({ needs }) => needs === 'pos' || needs === standard);
+  const ofOthers = new Set(elsewhere.map(({ name }) => name));
+  const waiting = skipped.filter(({ name }) => !ofOthers.has(name));
   t.strictSame(
     waiting.filter(({ why }) => issueOf(why[0]) === undefined).map(({ name }) => name),
     [],

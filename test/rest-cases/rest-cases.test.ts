@@ -18,7 +18,8 @@ t.test('cases that need the genesis block only', async (t) => {
   };
   const made = ['signed-message', 'funded-account', 'pool-tx'] as const;
   const bindings = await prepare(target, await bindBasics(target), new Set(made));
-  const available = new Set(['genesis-only', 'keystore', 'poa', 'platform-crypto', ...made]);
+  const standard = family.platformCrypto ? ['platform-crypto'] : [];
+  const available = new Set(['genesis-only', 'keystore', 'poa', ...standard, ...made]);
   const outcomes = await runCases(loadCases(), { baseUrl: url, bindings, available });
 
   const failed = outcomes.filter(({ result }) => result === 'failed');

@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { equal, latin1 } from '../../src/base/bytes.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { createFamily } from '../../src/crypto/families.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { assetBalance } from '../../src/ledger/assets.ts';
 import { recordHistory } from '../../src/ledger/balance-history.ts';
@@ -30,13 +29,14 @@ import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
 import { genesis } from '../../src/tx/types/001-genesis.ts';
 import { genesisPermit } from '../../src/tx/types/101-genesis-permit.ts';
 import { genesisRegisterNode } from '../../src/tx/types/110-genesis-register-node.ts';
+import { family } from '../family.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 
 export const GENESIS_TIME = 1_574_240_400_000;
 export const BLOCK_MS = 10_000;
 export const WEST = 100_000_000n;
 
-export const scheme = createChainScheme(createFamily('curve25519'), 'T'.charCodeAt(0));
+export const scheme = createChainScheme(family, 'T'.charCodeAt(0));
 
 export interface Actor {
   readonly publicKey: Uint8Array;
@@ -48,7 +48,7 @@ export interface Actor {
 
 /** An account named by a number. Its key signs nothing. */
 export function actor(seed: number): Actor {
-  const publicKey = new Uint8Array(32).fill(seed + 1);
+  const publicKey = new Uint8Array(scheme.publicKeySize).fill(seed + 1);
   const address = scheme.addressOf(publicKey);
   return {
     publicKey,

@@ -109,7 +109,7 @@ export class SimNode {
   async start(): Promise<void> {
     const { clock, dice, disk, config, ground } = this;
     const keystore = await openKeystore(
-      { path: config.wallet.file, layout: 'file', password: '' },
+      { path: config.wallet.file, layout: family.keystoreLayout, password: '' },
       { files: disk.files, random: dice, family, scheme },
     );
     this.inner = await createNode(config, ground.genesis, {

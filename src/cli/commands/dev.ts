@@ -16,6 +16,7 @@ interface Options {
   /** Absent: the number of nodes of the network in the folder; one for a new network. */
   readonly nodes?: number;
   readonly consensus?: 'poa' | 'pos';
+  readonly crypto?: 'international' | 'national';
   readonly restPort: number;
   readonly round: number;
   readonly json?: true;
@@ -34,6 +35,12 @@ export function register(command: Command): void {
         'poa',
         'pos',
       ]),
+    )
+    .addOption(
+      new Option(
+        '--crypto <family>',
+        'cryptography of a new network (default: international)',
+      ).choices(['international', 'national']),
     )
     .option('--dir <folder>', 'folder of the network (default: a temporary one)')
     .option('--keep', 'keep the folder for a later run')
@@ -93,9 +100,16 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
   const { systemRandom } = await import('../../adapters/system.ts');
   const earlier = readDevNetwork(dir, files);
   if (earlier !== undefined) {
-    const { nodes = earlier.nodes, consensus = earlier.consensus } = options;
-    if (nodes === earlier.nodes && consensus === earlier.consensus) return earlier;
-    const is = `${earlier.nodes} nodes and consensus ${earlier.consensus}`;
+    const {
+      nodes = earlier.nodes,
+      consensus = earlier.consensus,
+      crypto = earlier.crypto,
+    } = options;
+    const isSame =
+      nodes === earlier.nodes && consensus === earlier.consensus && crypto === earlier.crypto;
+    if (isSame) return earlier;
+    const { crypto: cryptography } = earlier;
+    const is = `${earlier.nodes} nodes, consensus ${earlier.consensus} and ${cryptography} cryptography`;
     throw new CliError(`The network in ${dir} has ${is}, which cannot be changed`);
   }
   const { configuredFamily } = await import('../../crypto/families.ts');
@@ -103,8 +117,8 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
   const { openKeystore } = await import('../../keystore/keystore.ts');
   const { freePorts } = await import('../free-ports.ts');
   const { DEV_CHAIN_ID } = await import('../dev-network.ts');
-  const { nodes = 1, consensus = 'poa' } = options;
-  const family = configuredFamily(true);
+  const { nodes = 1, consensus = 'poa', crypto } = options;
+  const family = configuredFamily(crypto !== 'national');
   const scheme = createChainScheme(family, DEV_CHAIN_ID.charCodeAt(0));
   return createDevNetwork(
     {
@@ -191,7 +205,7 @@ async function announce(
   }));
   if (json === true) {
     const { stringify } = await import('../../base/json.ts');
-    console.log(stringify({ ready: true, chainId, nodes, accounts }));
+    console.log(stringify({ ready: true, chainId, crypto: network.crypto, nodes, accounts }));
     return;
   }
   const first = nodes[0]?.rest;
@@ -202,6 +216,7 @@ async function announce(
   Explorer   ${first}/explorer
   API key    ${apiKey}
   Chain id   ${chainId}
+  Crypto     ${network.crypto}
 `);
   if (nodes.length > 1) {
     console.log('  Nodes, each with its owner and its log:');
