@@ -20,6 +20,7 @@ const files: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/privacy/exchange.test.ts': {},
   'test/rest-cases/rest-cases.test.ts': {},
   'test/rules/random-blocks.test.ts': {},
+  'test/rules/script-rules.test.ts': {},
   'test/tx/corrupt-json.test.ts': {},
   'test/tx/corruption.test.ts': { MUTATIONS: '20000' },
   'test/tx/round-trip.test.ts': { ROUND_TRIPS: '20000' },

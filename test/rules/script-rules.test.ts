@@ -2,7 +2,6 @@
 import t from 'tap';
 import type { ApiError } from '../../src/base/errors.ts';
 import { base58 } from '../../src/codec/text.ts';
-import { createFamily } from '../../src/crypto/families.ts';
 import { scripts } from '../../src/ledger/tables.ts';
 import { calculateFee } from '../../src/tx/rules/fees.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -18,10 +17,10 @@ import { setAssetScript } from '../../src/tx/types/015-set-asset-script.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import { createPolicy } from '../../src/tx/types/112-create-policy.ts';
 import { seededRandom } from '../crypto/random.ts';
+import { family } from '../family.ts';
 import { compiled } from '../generators/scripts.ts';
 import { type Actor, createHarness, type Harness, scheme, WEST } from './ledger-harness.ts';
 
-const family = createFamily('curve25519');
 const EXTRA = 400_000n;
 
 /** An actor whose key can sign. */
