@@ -23,6 +23,7 @@ import { openChainStore } from './chain-store.ts';
 import { version } from './commands/version.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { CliError } from './exit.ts';
+import { openContainers } from './open-containers.ts';
 import { openPrivateStore } from './open-private-store.ts';
 import { openNodeWallet, unlockOwner } from './open-wallet.ts';
 import { readPages } from './page-files.ts';
@@ -58,6 +59,8 @@ export async function openPorts(
   started.add('metrics', () => telemetry.close());
   const privateStore = await openPrivateStore(config, log);
   if (privateStore !== undefined) started.add('privacy.storage', () => privateStore.stop());
+  const containers = await openContainers(config, { clock, random: systemRandom, log });
+  if (containers !== undefined) started.add('containers', () => containers.close());
   const keystore = await openKeys(config, log);
   started.add('keystore', () => keystore.close());
   const keys = await unlockOwner(config, keystore);
@@ -82,6 +85,7 @@ export async function openPorts(
     files,
     keystore,
     privateStore,
+    containers,
     ...keys,
     version,
     pages: readPages(),

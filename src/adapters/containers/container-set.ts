@@ -37,7 +37,7 @@ export interface ContainerSetDeps {
   readonly random: Random;
   readonly log: Log;
   /** The interface for contracts of this version and image. */
-  interfaceOf(createVersion: number, image: ImageInfo): Promise<ChosenInterface>;
+  interfaceOf(createVersion: number, image: ImageInfo): ChosenInterface;
   /** The engine did not answer a call. */
   onAway(): void;
 }
@@ -213,7 +213,7 @@ async function startFor(
 ): Promise<Container> {
   const { images, log } = deps;
   const info = await images.find(image, signal);
-  const { protocol, use } = await deps.interfaceOf(createVersion, info);
+  const { protocol, use } = deps.interfaceOf(createVersion, info);
   const labels = Object.fromEntries([options.label, [HASH_LABEL, info.id]]);
   const connectionId = connectionIdOf(image);
   const plan = { name, connectionId, labels, image, info, protocol, use };

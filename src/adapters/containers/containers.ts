@@ -7,7 +7,7 @@ import type { Containers, ContractFailure, ContractImage } from '../../base/cont
 import type { Clock, Log, Random } from '../../base/ports.ts';
 import type { ContainerOptions } from './container.ts';
 import type { ContainerInterface } from './container-interface.ts';
-import { containerSet } from './container-set.ts';
+import { type ChosenInterface, containerSet } from './container-set.ts';
 import { createEngine, type Engine, type ImageInfo } from './engine.ts';
 import { type EngineAddress, EngineAway } from './engine-client.ts';
 import { watchEngine } from './engine-health.ts';
@@ -37,8 +37,8 @@ export interface ContainersDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Opens the gRPC interface when a contract first needs it. */
-  openGrpc(): Promise<ContainerInterface>;
+  /** Closed with the containers. */
+  readonly grpc: ContainerInterface;
 }
 
 /** An image may name its interface by this label. */
@@ -54,17 +54,11 @@ export async function openContainers(
   const { clock, log } = deps;
   const engine = createEngine(options.engine, clock);
   const images = imageStore(options, { engine, log });
-  const interfaces = new Map<'exec' | 'grpc', Promise<ContainerInterface>>();
-  const interfaceOf = async (createVersion: number, image: ImageInfo) => {
+  const exec = execInterface({ rest: options.rest }, { engine, log });
+  const interfaceOf = (createVersion: number, image: ImageInfo): ChosenInterface => {
     const protocol = protocolOf(options.protocolByCreateVersion, createVersion, image);
-    const known = interfaces.get(protocol);
-    const use = known ?? (protocol === 'exec' ? openExec() : deps.openGrpc());
-    interfaces.set(protocol, use);
-    // A failure to open is tried again with the next container.
-    use.catch(() => interfaces.delete(protocol));
-    return { protocol, use: await use };
+    return { protocol, use: protocol === 'exec' ? exec : deps.grpc };
   };
-  const openExec = async () => execInterface({ rest: options.rest }, { engine, log });
   const label = [NODE_LABEL, hashOf(options.nodeName)] as const;
   const set = containerSet(
     { ...options, label },
@@ -78,8 +72,7 @@ export async function openContainers(
     health.close();
     ending.abort(new Failed(passing('The node stops')));
     await set.close();
-    for (const opened of interfaces.values())
-      await opened.then((one) => one.close()).catch(() => {});
+    await deps.grpc.close();
     await engine.close();
   }
 

@@ -3,7 +3,7 @@
  * metrics (node.md#configuration).
  */
 import { bool, duration, int, size } from './kinds.ts';
-import { derived, optional, setting, withoutEffect } from './setting.ts';
+import { derived, optional, setting } from './setting.ts';
 import {
   address,
   choice,
@@ -65,11 +65,15 @@ export const restApi = {
 };
 
 export const api = {
-  grpc: withoutEffect({
-    enable: setting(bool, 'no', 'Serve the contract interface over TCP.'),
-    'bind-address': setting(hostName, '0.0.0.0', 'Address the gRPC listener binds to.'),
-    port: setting(PORT, 6865, 'TCP port of the gRPC listener.'),
-  }),
+  grpc: {
+    enable: setting(bool, 'no', 'Accepted for files of other nodes.', IGNORED),
+    'bind-address': setting(
+      hostName,
+      '0.0.0.0',
+      'Address the listener for contracts binds to, with grpc-listen = tcp.',
+    ),
+    port: setting(PORT, 6865, 'Its TCP port.'),
+  },
   auth: {
     type: optional(text, 'Accepted for files of other nodes.', IGNORED),
   },
@@ -137,11 +141,29 @@ export const privacy = {
   },
 };
 
-const engine = withoutEffect({
+const engine = {
   enable: setting(bool, 'no', 'Execute container contracts.'),
-  'docker-host': setting(text, 'unix:///var/run/docker.sock', 'The container engine.'),
-  'node-rest-api': optional(text, 'Address under which a container reaches this node.'),
-  'use-node-docker-host': setting(bool, 'no', 'The node itself runs in a container.'),
+  'docker-host': setting(
+    text,
+    'unix:///var/run/docker.sock',
+    'The container engine: unix://PATH or tcp://HOST:PORT.',
+  ),
+  tls: {
+    ca: optional(
+      path,
+      'PEM certificate of the authority that signed the certificate of the engine.',
+    ),
+    cert: optional(
+      path,
+      'PEM certificate of this node; with the key, the connection is encrypted.',
+    ),
+    key: optional(path, 'PEM private key of that certificate.'),
+  },
+  'node-rest-api': optional(
+    text,
+    'host[:port] under which a container reaches rest-listen; the machine itself where absent.',
+  ),
+  'use-node-docker-host': setting(bool, 'no', 'Accepted for files of other nodes.', IGNORED),
   'contracts-parallelism': setting(COUNT, 8, 'Contract calls at once.'),
   'max-concurrent-per-container': setting(COUNT, 1, 'Calls at once inside one container.'),
   'execution-limits': {
@@ -180,7 +202,7 @@ const engine = withoutEffect({
     { 1: 'exec', 2: 'grpc' },
     'Container interface by version of the creating transaction.',
   ),
-});
+};
 
 export const dockerEngine = {
   ...engine,

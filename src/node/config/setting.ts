@@ -81,16 +81,6 @@ export function derived<V>(
   return { setting: true, kind, doc, presence: 'derived', fallback: shown, derive, ...extras };
 }
 
-/** The same settings, each marked as `ignored`. */
-export function withoutEffect<T extends SettingTree>(tree: T): T {
-  const marked = Object.entries(tree).map(([name, node]) => [
-    name,
-    isSetting(node) ? { ...node, ignored: true } : withoutEffect(node),
-  ]);
-  // Only the mark has changed.
-  return Object.fromEntries(marked) as T;
-}
-
 export const isSetting = (node: AnySetting | SettingTree): node is AnySetting =>
   node['setting'] === true;
 

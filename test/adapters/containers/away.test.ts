@@ -9,7 +9,16 @@ import { privateEngine } from '../../containers/engine.ts';
 import { simpleImage, whyNoBusybox } from '../../containers/images.ts';
 import { leftOut } from '../../left-out.ts';
 import { memoryLog } from '../../node/memory-ports.ts';
-import { called, DEFAULTS, executionOf, opened, pause, prepared, until } from './opened.ts';
+import {
+  called,
+  DEFAULTS,
+  executionOf,
+  NO_GRPC,
+  opened,
+  pause,
+  prepared,
+  until,
+} from './opened.ts';
 
 const reason = whyNoDaemon() ?? whyNoBusybox();
 const skip = reason !== undefined && leftOut(reason);
@@ -63,7 +72,7 @@ t.test('a start without an engine', async (t) => {
     clock: systemClock(undefined),
     random: systemRandom,
     log: memoryLog(),
-    openGrpc: () => Promise.reject(new Error('there is no gRPC here')),
+    grpc: NO_GRPC,
   };
   const start = (host: string) =>
     openContainers({ ...DEFAULTS, nodeName: 'a node', engine: { host } }, deps);

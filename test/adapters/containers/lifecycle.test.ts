@@ -162,7 +162,7 @@ t.test('what starts and never connects', { skip }, async (t) => {
   const silent = silentInterface();
   const byVersion = { protocolByCreateVersion: new Map([[1, 'grpc' as const]]), startupMs: 600 };
   const { containers, label } = await opened(t, engine, byVersion, {
-    openGrpc: async () => silent,
+    grpc: silent,
   });
   t.match(await prepared(containers, image), {
     kind: 'failure',
@@ -183,7 +183,7 @@ t.test('a program that ends before it connects', { skip }, async (t) => {
     'LABEL protocol=grpc',
   ];
   const ending = await buildImage(engine, 'ending', files, lines);
-  const { containers } = await opened(t, engine, {}, { openGrpc: async () => silent });
+  const { containers } = await opened(t, engine, {}, { grpc: silent });
   t.match(await prepared(containers, ending), {
     kind: 'failure',
     message: /^Container '[0-9a-f]{12}' has ended with code 1$/,

@@ -1,6 +1,7 @@
 /** The port `Containers` on a real engine, and calls for it, for tests. */
 import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
+import type { ContainerInterface } from '../../../src/adapters/containers/container-interface.ts';
 import {
   type ContainersDeps,
   type ContainersOptions,
@@ -37,13 +38,19 @@ export async function opened(
   const log = memoryLog();
   const nodeName = changes.nodeName ?? `test ${process.pid} ${nodes++}`;
   const options = { ...DEFAULTS, engine: { host: engine.host }, nodeName, ...changes };
-  const openGrpc = () => Promise.reject(new Error('there is no gRPC here'));
-  const containers = await openContainers(options, { ...PORTS, log, openGrpc, ...deps });
+  const containers = await openContainers(options, { ...PORTS, log, grpc: NO_GRPC, ...deps });
   scope.teardown(() => containers.close());
   return { containers, log, label: labelOf(nodeName), nodeName };
 }
 
 const PORTS = { clock: systemClock(undefined), random: systemRandom };
+
+/** For tests of the simple interface. */
+export const NO_GRPC: ContainerInterface = {
+  needsNetwork: false,
+  open: () => Promise.reject(new Error('there is no gRPC here')),
+  close: async () => {},
+};
 
 export const DEFAULTS: Omit<ContainersOptions, 'engine' | 'nodeName'> = {
   perContainerMax: 1,

@@ -1,0 +1,129 @@
+/** Opens the container engine that a configuration names (contracts.md#the-engine). */
+import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Containers } from '../base/containers.ts';
+import type { Clock, Log, Random } from '../base/ports.ts';
+import { StartError } from '../base/start-error.ts';
+import type { Config } from '../node/config/settings.ts';
+
+type EngineSettings = Config['dockerEngine'];
+
+export interface ContainersPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** What follows the folder in the path of a socket, which may not be longer than 107 bytes. */
+const SOCKET_FOLDER_BYTES_MAX = 80;
+const FOLDER_NAME_CHARS = 16;
+
+/**
+ * Undefined where this node executes no contracts. Throws StartError where the engine does not
+ * answer, so that an operator learns of it at the start and not with the first call.
+ */
+export async function openContainers(
+  config: Config,
+  ports: ContainersPorts,
+): Promise<Containers | undefined> {
+  const { dockerEngine } = config;
+  if (!dockerEngine.enable) return undefined;
+  const adapter = await import('../adapters/containers/containers.ts');
+  const grpc = await openGrpc(config, ports);
+  try {
+    return await adapter.openContainers(optionsOf(config), { ...ports, grpc });
+  } catch (cause) {
+    await grpc.close();
+    throw new StartError(
+      `container engine at ${dockerEngine.dockerHost}`,
+      'docker-engine.docker-host',
+      cause,
+      'start it and let this user reach it, or set docker-engine.enable = no',
+    );
+  }
+}
+
+async function openGrpc({ api, dockerEngine, ...config }: Config, ports: ContainersPorts) {
+  const { grpcInterface } = await import('../adapters/containers/grpc/interface.ts');
+  const { bindAddress, port } = api.grpc;
+  const listen =
+    dockerEngine.grpcListen === 'unix'
+      ? { kind: 'unix' as const, folder: socketFolder(config) }
+      : { kind: 'tcp' as const, host: bindAddress, port };
+  try {
+    const tokenLifetimeMs = dockerEngine.contractAuthExpiresIn.ms;
+    return await grpcInterface({ listen, tokenLifetimeMs }, ports);
+  } catch (cause) {
+    const [part, settings, remedy] =
+      listen.kind === 'unix'
+        ? [`sockets of contracts in ${listen.folder}`, 'data-directory', 'make it writable']
+        : [
+            `listener for contracts on ${bindAddress}:${port}`,
+            'api.grpc.bind-address, api.grpc.port',
+            'stop that process or choose another address or port',
+          ];
+    throw new StartError(part, settings, cause, remedy);
+  }
+}
+
+/** In the data directory, unless its path is too long for a socket. */
+function socketFolder({ dataDirectory }: Pick<Config, 'dataDirectory'>): string {
+  const own = resolve(dataDirectory, 'contracts');
+  if (Buffer.byteLength(own) <= SOCKET_FOLDER_BYTES_MAX) return own;
+  const name = createHash('sha256').update(own).digest('hex').slice(0, FOLDER_NAME_CHARS);
+  return join(tmpdir(), `platform-node-${name}`);
+}
+
+function optionsOf({ dockerEngine, dataDirectory, ownerAddress }: Config) {
+  const { executionLimits, tls } = dockerEngine;
+  const { ca, cert, key } = tls;
+  return {
+    engine: {
+      host: dockerEngine.dockerHost,
+      tls: cert === undefined || key === undefined ? undefined : { ca, cert, key },
+    },
+    nodeName: `${ownerAddress} ${resolve(dataDirectory)}`,
+    limits: {
+      memoryMb: executionLimits.memory,
+      memorySwapMb: executionLimits.memorySwap,
+      cpus: executionLimits.cpus,
+      pids: executionLimits.pids,
+    },
+    startupMs: executionLimits.startupTimeout.ms,
+    executionMs: executionLimits.timeout.ms,
+    perContainerMax: dockerEngine.maxConcurrentPerContainer,
+    removeAfterMs: dockerEngine.removeContainerAfter.ms,
+    removeOnFail: dockerEngine.removeContainerOnFail,
+    reuse: dockerEngine.reuseContainers,
+    allowNetAccess: dockerEngine.allowNetAccess,
+    registries: dockerEngine.remoteRegistries,
+    defaultRegistryDomain: dockerEngine.defaultRegistryDomain,
+    checkRegistryAuth: dockerEngine.checkRegistryAuthOnStartup,
+    pull: dockerEngine.pull,
+    protocolByCreateVersion: dockerEngine.protocolByCreateVersion,
+    rest: restAddress(dockerEngine),
+  };
+}
+
+const WILDCARDS = ['0.0.0.0', '::'];
+
+/** Where containers find /internal/contracts. */
+function restAddress({ restListen, nodeRestApi }: EngineSettings) {
+  if (restListen === 'off') return undefined;
+  if (nodeRestApi !== undefined) {
+    const { hostname, port } = urlOf(nodeRestApi);
+    return { host: hostname, port: port === '' ? restListen.port : Number(port) };
+  }
+  const { host, port } = restListen;
+  return { host: WILDCARDS.includes(host) ? undefined : host, port };
+}
+
+function urlOf(address: string): URL {
+  try {
+    return new URL(address.includes('://') ? address : `http://${address}`);
+  } catch (cause) {
+    const remedy = 'write host or host:port';
+    throw new StartError(`address ${address}`, 'docker-engine.node-rest-api', cause, remedy);
+  }
+}
