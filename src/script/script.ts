@@ -9,6 +9,7 @@ import { readScript, SCRIPT_BYTES_MAX, tooLarge, writeScript } from './binary.ts
 import { compileTree } from './compiler.ts';
 import { readDirectives } from './directives.ts';
 import { estimate } from './estimator.ts';
+import { bytesOfBase64 } from './operations.ts';
 import { parse } from './parser.ts';
 import { type Program, programOf } from './program.ts';
 import { type SignatureUse, signatureUses } from './signature-uses.ts';
@@ -59,6 +60,15 @@ export function createScripts(secureHash: SecureHash): Scripts {
     known.set(key, script);
     return script;
   }
+}
+
+const SHOWN_LENGTH_MAX = 100;
+
+/** A script in Base64, with or without the prefix `base64:`. Throws ScriptError. */
+export function readBase64(text: string, scripts: Scripts): Script {
+  const bytes = bytesOfBase64(text.trim());
+  if (bytes !== undefined) return scripts.read(bytes);
+  throw new ScriptError(`Unable to decode base64: ${text.slice(0, SHOWN_LENGTH_MAX)}`);
 }
 
 function compileSource(whole: string, context: Context, secureHash: SecureHash): Uint8Array {

@@ -5,8 +5,7 @@
  */
 import { base58 } from '../base/base58.ts';
 import type { Environment, Hashes } from './environment.ts';
-import { bytesOfBase64 } from './operations.ts';
-import { createScripts, type Script, type Scripts } from './script.ts';
+import { createScripts, readBase64, type Script } from './script.ts';
 import { ScriptError } from './tree.ts';
 import { BUY, type CaseObject, SELL, UNIT, type Value } from './values.ts';
 
@@ -108,13 +107,6 @@ export function testVectors(file: VectorFile, hashes: Hashes, verify: Verify): T
 
 const TITLE_LENGTH_MAX = 200;
 const shortened = (title: string): string => title.slice(0, TITLE_LENGTH_MAX);
-
-/** A script in Base64; the prefix is optional. Throws ScriptError. */
-export function readBase64(text: string, scripts: Scripts): Script {
-  const bytes = bytesOfBase64(text.trim());
-  if (bytes === undefined) throw new ScriptError(`Unable to decode base64: ${shortened(text)}`);
-  return scripts.read(bytes);
-}
 
 function testOne(
   expected: Expected,

@@ -1,7 +1,6 @@
 /** Tests that are skipped for now → the issue that makes them possible. */
 export const later = {
   network: 'issue 4, network of nodes',
-  scripts: 'the issue of scripts',
   contracts: 'the issue of container contracts',
   nationalCrypto: 'the issue of the national-standard cryptography',
 } as const;

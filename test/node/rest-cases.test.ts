@@ -26,6 +26,7 @@ const inBlocks: readonly Made[] = [
   'data-entry',
   'policy',
   'privacy-data',
+  'scripted-account',
 ];
 /** A need that cases of the other family have. */
 const standard = 'platform-crypto';
@@ -39,7 +40,6 @@ const ALWAYS = [
 /** What a case that cannot run yet waits for → the issue that brings it. */
 const issues: Readonly<Record<string, string>> = {
   network: later.network,
-  scripts: later.scripts,
   'container contracts': later.contracts,
 };
 

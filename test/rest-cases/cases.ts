@@ -34,25 +34,11 @@ const waitsFor: Readonly<Record<string, string>> = {
   'registered-node-key': 'network',
   'handshake-check-on': 'network',
   pos: 'network',
-  'scripted-account': 'scripts',
-  'compiled-script': 'scripts',
 };
-
-/** Cases that any fresh node should pass, but that ask for what a later release brings. */
-const features: readonly {
-  readonly path: RegExp;
-  readonly statuses: readonly number[];
-  readonly issue: string;
-}[] = [{ path: /^\/utils\/script\/(compile|estimate)$/, statuses: [200, 400], issue: 'scripts' }];
 
 /** Why a case cannot run with what is available; undefined if it can. */
 export function skipReason(item: RestCase, available: ReadonlySet<string>): string | undefined {
-  const { needs, path, expectStatus } = item;
-  if (available.has(needs)) {
-    const feature = features.find(
-      (entry) => entry.path.test(path) && entry.statuses.includes(Number(expectStatus)),
-    );
-    return feature === undefined || available.has(feature.issue) ? undefined : feature.issue;
-  }
+  const { needs } = item;
+  if (available.has(needs)) return undefined;
   return waitsFor[needs] ?? `needs ${needs}`;
 }

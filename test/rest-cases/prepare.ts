@@ -9,6 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { base58 } from '../../src/base/base58.ts';
 import { concat } from '../../src/base/bytes.ts';
 import { isObject, type JsonObject, parse, stringify } from '../../src/base/json.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
+import { createFamily } from '../../src/crypto/families.ts';
+import { txFromJson } from '../../src/tx/json/encode.ts';
 import type { Bindings } from './bindings.ts';
 import { call } from './runner.ts';
 
@@ -37,7 +40,8 @@ export type Made =
   | 'alias'
   | 'data-entry'
   | 'policy'
-  | 'privacy-data';
+  | 'privacy-data'
+  | 'scripted-account';
 
 const HOUR = 3_600_000;
 
@@ -161,6 +165,7 @@ const recipes: Readonly<Record<Made, (maker: Maker) => Promise<Bindings>>> = {
     return { policyId: (await maker.confirmed({ type: 112, version: 1, ...policy }))['id'] };
   },
   'privacy-data': (maker) => maker.privateData('hello'),
+  'scripted-account': (maker) => maker.scripted(),
   // The last one: a block may take it from the pool at any time.
   'pool-tx': async (maker) => {
     const tx = await maker.broadcast({ type: 4, version: 2, ...maker.transferTo2(1003) });
@@ -268,6 +273,29 @@ class Maker {
       ...(password2 === undefined ? {} : { password: password2 }),
     };
     return { signedPermissionWithoutRole: await this.sign({ ...tx, ...signer }) };
+  }
+
+  /** An account whose key is not in the keystore; its script asks for the key's signature. */
+  async scripted(): Promise<Bindings> {
+    const family = createFamily('curve25519');
+    const scheme = createChainScheme(family, String(this.bindings['chainId']).charCodeAt(0));
+    const { privateKey, publicKey } = family.keyPairFromPhrase('an account with a script');
+    const scriptedAddress = scheme.addressToText(scheme.addressOf(publicKey));
+    const source = 'sigVerify(tx.bodyBytes, tx.proofs[0], tx.senderPublicKey)';
+    const url = `${this.target.baseUrl}/utils/script/compile`;
+    const { text } = await call('POST', url, { 'Content-Type': 'text/plain' }, source);
+    const { script } = parse(text) as JsonObject;
+    const funds = { recipient: scriptedAddress, amount: 100_000_000, attachment: '' };
+    await this.confirmed({ type: 4, version: 2, ...funds });
+    const about = { type: 13, version: 1, name: 'by key', description: '', script };
+    const fee = this.bindings['minFee.13'];
+    const senderPublicKey = base58.encode(publicKey);
+    const unsigned = { ...about, senderPublicKey, fee, timestamp: Date.now() };
+    const { body } = txFromJson({ ...unsigned, proofs: [] }, scheme);
+    const proof = family.sign(privateKey, body, { bytes: (count) => randomBytes(count) });
+    const signed = { ...unsigned, proofs: [base58.encode(proof)] };
+    await this.mined((await this.post('/transactions/broadcast', signed)) as JsonObject);
+    return { scriptedAddress };
   }
 
   async lease(): Promise<Bindings> {

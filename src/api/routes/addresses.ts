@@ -7,6 +7,7 @@ import { ADDRESS_BYTES } from '../../base/sizes.ts';
 import { CodecError } from '../../codec/codec.ts';
 import { aliasOwner } from '../../ledger/aliases.ts';
 import { dataEntries, dataEntry } from '../../ledger/data.ts';
+import { scripts } from '../../ledger/tables.ts';
 import { aliasToText } from '../../tx/fields/recipient.ts';
 import { readAlias } from '../alias-name.ts';
 import { Int32, Int64, json, list } from '../body.ts';
@@ -15,6 +16,7 @@ import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { endingWith, inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
+import { scriptJson } from '../script-json.ts';
 import type { Services } from '../services.ts';
 import { addressBalances } from './address-balances.ts';
 import { addressMessages } from './address-messages.ts';
@@ -53,7 +55,6 @@ const scriptInfo = route({
   also: ['/addresses/sriptInfo/{address}'],
   access: 'public',
   group,
-  // Accounts cannot have scripts yet.
   doc: 'The script of an account.',
   params: { address: params.address },
   reply: Type.Object({
@@ -63,7 +64,11 @@ const scriptInfo = route({
     complexity: Int32,
     extraFee: Int64,
   }),
-  handle: ({ params: { address } }) => ({ address: address.text, complexity: 0, extraFee: 0 }),
+  handle({ params: { address } }, services) {
+    const script = services.view.get(scripts, address.bytes);
+    const about = script && scriptJson(script, services);
+    return { address: address.text, ...(about ?? { complexity: 0, extraFee: 0 }) };
+  },
 });
 
 const Validity = Type.Object({

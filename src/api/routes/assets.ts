@@ -14,6 +14,7 @@ import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { endingWith, inTurns, listOf, mapped, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
+import { scriptJson } from '../script-json.ts';
 import type { Services } from '../services.ts';
 import { AddressList, confirmedJson, Transaction } from '../shapes.ts';
 import { assetDistribution } from './asset-distribution.ts';
@@ -135,22 +136,23 @@ const Details = Type.Object({
   minSponsoredAssetFee: Nullable64,
 });
 
-/** Assets cannot have scripts yet. */
 const NO_SCRIPT = { scripted: false, script: null, scriptText: null, complexity: 0, extraFee: 0 };
 
-function detailsJson(id: Uint8Array, asset: Asset, { scheme }: Services): unknown {
+function detailsJson(id: Uint8Array, asset: Asset, services: Services): unknown {
   return {
     assetId: base58.encode(id),
     issueHeight: asset.issueHeight,
     issueTimestamp: asset.issueTimestamp,
-    issuer: scheme.addressToText(asset.issuer),
+    issuer: services.scheme.addressToText(asset.issuer),
     issuerPublicKey: base58.encode(asset.issuerPublicKey),
     name: asset.name,
     description: asset.description,
     decimals: asset.decimals,
     reissuable: asset.reissuable,
     quantity: integer(asset.quantity),
-    ...NO_SCRIPT,
+    ...(asset.script === undefined
+      ? NO_SCRIPT
+      : { scripted: true, ...scriptJson(asset.script, services) }),
     minSponsoredAssetFee: asset.sponsorFee ?? null,
   };
 }

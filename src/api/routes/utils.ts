@@ -2,10 +2,15 @@
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
+import { base64 } from '../../codec/text.ts';
+import { readBase64 } from '../../script/script.ts';
+import { ScriptError } from '../../script/tree.ts';
+import { scriptsOf } from '../../tx/scripts/known-scripts.ts';
 import { Int32, Int64, plainText } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { route } from '../route.ts';
+import { costJson, refusedAsText } from '../script-json.ts';
 
 const group = 'utils';
 const SEED_BYTES = 32;
@@ -66,6 +71,9 @@ const seedOfLength = route({
   },
 });
 
+const NOTHING_TO_ESTIMATE =
+  'Cannot estimate empty script: expected compiled script in Base64, got nothing';
+
 const Compiled = Type.Object({ script: Type.String(), complexity: Int32, extraFee: Int64 });
 
 const compile = route({
@@ -73,16 +81,18 @@ const compile = route({
   path: '/utils/script/compile',
   access: 'public',
   group,
-  doc: 'Compiles the source of a script.',
+  doc: 'Compiles the source of a script. A refusal is {"error": text}.',
   cost: { bytesIn: limits.body.script },
   query: {
     assetScript: params.optional(params.flag('Compile the script of an asset.'), false),
   },
   body: plainText,
   reply: Compiled,
-  handle: () => {
-    throw apiError('NotAvailable', 'The script compiler');
-  },
+  handle: ({ body, query: { assetScript } }, services) =>
+    refusedAsText(() => {
+      const script = scriptsOf(services.scheme).compile(body, assetScript ? 'asset' : 'account');
+      return { script: base64.encode(script.bytes), ...costJson(script, services) };
+    }),
 });
 
 const estimate = route({
@@ -90,13 +100,17 @@ const estimate = route({
   path: '/utils/script/estimate',
   access: 'public',
   group,
-  doc: 'The cost of a compiled script.',
+  doc: 'The cost of a compiled script. A refusal is {"error": text}.',
   cost: { bytesIn: limits.body.script },
   body: plainText,
   reply: Type.Object({ ...Compiled.properties, scriptText: Type.String() }),
-  handle: () => {
-    throw apiError('NotAvailable', 'The script estimator');
-  },
+  handle: ({ body }, services) =>
+    refusedAsText(() => {
+      const sent = body.trim();
+      if (sent === '') throw new ScriptError(NOTHING_TO_ESTIMATE);
+      const script = readBase64(sent, scriptsOf(services.scheme));
+      return { script: sent, scriptText: script.text(), ...costJson(script, services) };
+    }),
 });
 
 const time = route({
