@@ -24,8 +24,8 @@ export const scheme = createChainScheme(family, CHAIN_ID.charCodeAt(0));
 export interface NetworkOptions {
   readonly nodes: number;
   readonly roundMs: number;
-  /** More settings of every node, as after `--set`. */
-  readonly set?: readonly string[];
+  /** More settings of every node, as after `--set`, or of each by its index. */
+  readonly set?: readonly string[] | ((index: number) => readonly string[]);
   /** How old the chain is: with it the first blocks have skipped many rounds. */
   readonly ageMs?: number;
 }
@@ -115,13 +115,14 @@ export async function processNetwork(
   const nodes = indexes.map((index): NetworkNode => {
     const others = indexes.filter((other) => other !== index);
     const places = others.map((other) => `"127.0.0.1:${proxy(index, other).port}"`);
+    const own = typeof set === 'function' ? set(index) : set;
     return networkNode(scope, {
       config: configPath(dir, count, index),
       logFile: join(dir, `node-${index + 1}.log`),
       owner: accounts[index]!,
       peerPort: peerPorts[index]!,
       apiKey,
-      set: [...QUICK, `network.known-peers=[${places}]`, ...set],
+      set: [...QUICK, `network.known-peers=[${places}]`, ...own],
     });
   });
 
