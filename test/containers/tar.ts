@@ -9,7 +9,7 @@ export type TarFile =
 
 const BLOCK = 512;
 
-/** Paths are relative and at most 100 bytes long. */
+/** Paths are relative; folders have at most 155 bytes, names 100. */
 export async function* tar(files: Readonly<Record<string, TarFile>>): AsyncIterable<Uint8Array> {
   for (const [path, file] of Object.entries(files)) yield* entry(path, file);
   yield new Uint8Array(2 * BLOCK);
@@ -37,10 +37,13 @@ const padding = (size: number): Uint8Array => new Uint8Array((BLOCK - (size % BL
 
 function header(path: string, size: number, mode: number, linkTo = ''): Uint8Array {
   const block = Buffer.alloc(BLOCK);
-  if (Buffer.byteLength(path) > 100 || linkTo.length > 100) throw new Error(`too long: ${path}`);
+  const [folder, name] = parts(path);
+  const isTooLong = Buffer.byteLength(name) > 100 || Buffer.byteLength(folder) > 155;
+  if (isTooLong || linkTo.length > 100) throw new Error(`too long: ${path}`);
   const octal = (value: number, at: number, width: number) =>
     block.write(value.toString(8).padStart(width - 1, '0'), at);
-  block.write(path, 0);
+  block.write(name, 0);
+  block.write(folder, 345);
   octal(mode, 100, 8);
   octal(0, 108, 8);
   octal(0, 116, 8);
@@ -54,4 +57,11 @@ function header(path: string, size: number, mode: number, linkTo = ''): Uint8Arr
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
   return block;
+}
+
+/** A path that does not fit into the field of the name is divided at a slash. */
+function parts(path: string): [folder: string, name: string] {
+  if (Buffer.byteLength(path) <= 100) return ['', path];
+  const at = path.indexOf('/', path.length - 100);
+  return [path.slice(0, at), path.slice(at + 1)];
 }

@@ -34,11 +34,12 @@ export interface GrpcContainer {
   started(): void;
   /** Resolves with the first Connect. */
   readonly connected: Promise<void>;
-  /** Rejects when the signal aborts and when the container ends. */
+  /** Rejects when the signal aborts and at the close. An end before is worded by the owner. */
   run(execution: ContractExecution, signal: AbortSignal): Promise<ContractOutcome>;
   /** Resolves with the reason, at most once. */
   readonly ended: Promise<string>;
   end(why: string): void;
+  close(): void;
 }
 
 export interface GrpcContainerOptions {
@@ -53,10 +54,13 @@ interface Call {
   readonly until: number;
   requests: number;
   settle(outcome: ContractOutcome): void;
-  fail(why: string): void;
+  fail(cause: unknown): void;
 }
 
 type Unary = (message: Uint8Array) => Uint8Array | Promise<Uint8Array>;
+
+/** The reason of an end that the node wanted. */
+export const CLOSED = 'the node closed it';
 
 const CONNECT = 'ContractService/Connect';
 const SUCCESS = 'ContractService/CommitExecutionSuccess';
@@ -81,7 +85,6 @@ export function createGrpcContainer(
   function end(why: string): void {
     if (isEnded) return;
     isEnded = true;
-    for (const call of calls) call.fail(why);
     ended.resolve(why);
   }
 
@@ -169,6 +172,10 @@ export function createGrpcContainer(
     connected: connected.promise,
     ended: ended.promise,
     end,
+    close() {
+      end(CLOSED);
+      for (const call of calls) call.fail(new Error(CLOSED));
+    },
     started() {
       connectUntil = clock.monotonic() + tokenLifetimeMs;
     },
@@ -192,11 +199,15 @@ export function createGrpcContainer(
 
     run(execution, signal) {
       const { promise, resolve, reject } = Promise.withResolvers<ContractOutcome>();
-      const fail = (why: string): void => {
+      const fail = (cause: unknown): void => {
         over();
-        reject(new Error(why));
+        reject(cause);
       };
-      const abort = (): void => fail('aborted');
+      // Later, since the owner aborts at the end of a container too, and words it better.
+      const abort = (): void => {
+        over();
+        setImmediate(reject, signal.reason);
+      };
       const call: Call = {
         execution,
         until: clock.monotonic() + tokenLifetimeMs,
@@ -213,7 +224,7 @@ export function createGrpcContainer(
         signal.removeEventListener('abort', abort);
       };
       if (isEnded || signal.aborted || transactions === undefined) {
-        reject(new Error('the container cannot run a call'));
+        reject(signal.aborted ? signal.reason : new Error('the container cannot run a call'));
         return promise;
       }
       const message = messages.response(CONNECT, transactionMessage(execution));

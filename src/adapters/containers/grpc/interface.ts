@@ -4,7 +4,7 @@
  */
 import type { Clock, Log, Random } from '../../../base/ports.ts';
 import type { ContainerInterface } from '../container-interface.ts';
-import { createGrpcContainer, type GrpcContainer } from './container.ts';
+import { CLOSED, createGrpcContainer, type GrpcContainer } from './container.ts';
 import { readMessages } from './messages.ts';
 import { listenOnSockets } from './sockets.ts';
 import { listenOnTcp } from './tcp.ts';
@@ -27,8 +27,6 @@ export interface GrpcPorts {
   readonly random: Random;
   readonly log: Log;
 }
-
-const CLOSED = 'the node closed it';
 
 /** Rejects where the folder or the port cannot be used. */
 export async function grpcInterface(
@@ -71,7 +69,7 @@ export async function grpcInterface(
         run: container.run,
         ended,
         async close() {
-          container.end(CLOSED);
+          container.close();
           await ended;
         },
       };
@@ -82,7 +80,7 @@ export async function grpcInterface(
 function ready(container: GrpcContainer, signal: AbortSignal): Promise<void> {
   container.started();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const abort = (): void => reject(new Error('the container did not connect in time'));
+  const abort = (): void => reject(signal.reason);
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort);
   container.connected.then(resolve);

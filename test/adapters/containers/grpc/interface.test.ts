@@ -196,20 +196,20 @@ t.test('a call that is aborted counts no more', async (t) => {
   const controller = new AbortController();
   const outcome = session.run(call, controller.signal);
   await stream.next();
-  controller.abort();
-  await t.rejects(outcome);
+  controller.abort(new Error('too late'));
+  await t.rejects(outcome, { message: 'too late' });
   const late = { txId: call.transaction.id, results: [], assetOperations: [] };
   t.match(await refusal(ask(commit, late, call.token)), { status: INVALID_ARGUMENT });
 });
 
 t.test('the end of the stream is the end of the container', async (t) => {
   const { session, client, stream } = await connected(t);
-  const outcome = session.run(execution(), patient);
-  const ended = t.rejects(outcome);
+  const rejected = t.rejects(session.run(execution(), patient));
   await stream.next();
   stream.cancel();
-  await ended;
   await session.ended;
+  await session.close();
+  await rejected;
   await t.rejects(session.run(execution(), patient));
   const key = client.contract.getContractKey.bind(client.contract);
   await t.rejects(ask(key, { contractId: '', key: 'a' }, 'token'));
