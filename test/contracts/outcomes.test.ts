@@ -1,0 +1,231 @@
+import t from 'tap';
+import type { ContractOutcome, DataEntry } from '../../src/base/containers.ts';
+import { base58 } from '../../src/codec/text.ts';
+import { EXECUTED_TX_BYTES_MAX } from '../../src/tx/size.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
+import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
+import { type ContractNode, contractNode, sum, TIMEOUT_MS } from './contract-node.ts';
+
+const SUCCESS = 'Success null Contract transaction successfully mined';
+
+/** Answers a call with what the test has set. */
+function scripted(): { program: Program; outcome: ContractOutcome | 'never' } {
+  const script: { program: Program; outcome: ContractOutcome | 'never' } = {
+    outcome: success(),
+    program({ transaction }) {
+      if (transaction.data.kind === 'create') return success();
+      return script.outcome === 'never' ? new Promise(() => {}) : script.outcome;
+    },
+  };
+  return script;
+}
+
+const isWaiting = ({ at }: ContractNode, tx: Tx): boolean => at.node.pool.get(tx.id) !== undefined;
+
+t.test('what the outcome of a call means for the pool, and what is said', async (t) => {
+  const script = scripted();
+  const node = await contractNode(t, { scripted: script.program });
+  const contract = await node.created('scripted');
+  const timeout = `Contract '${base58.encode(contract.id)}' execution timeout`;
+  const error = (code: number): ContractOutcome => ({ kind: 'error', code, message: 'no' });
+  const failure = (recoverable: boolean): ContractOutcome => ({
+    kind: 'failure',
+    message: 'broken',
+    recoverable,
+    system: true,
+  });
+  const entry = (key: string): DataEntry => integer(key, 1n);
+  const big = new Uint8Array(EXECUTED_TX_BYTES_MAX);
+  const cases: readonly (readonly [ContractOutcome | 'never', 'leaves' | 'stays', string])[] = [
+    [error(0), 'leaves', 'Error 0 no'],
+    [error(1), 'stays', 'Failure 1 no'],
+    [error(2), 'leaves', 'Error 2 no'],
+    [error(3), 'leaves', 'Error 3 no'],
+    [error(42), 'leaves', "Error 42 no Unknown contract execution error code '42'"],
+    [failure(true), 'stays', 'Failure 1 broken'],
+    [failure(false), 'leaves', 'Failure null broken'],
+    ['never', 'stays', `Failure 1 ${timeout}`],
+    [
+      success(entry('a'), entry('a')),
+      'leaves',
+      'Failure null Results with duplicate keys were found',
+    ],
+    [success(entry('')), 'leaves', 'Failure null Result with empty key was found'],
+    [
+      success(entry('k'.repeat(101))),
+      'leaves',
+      'Failure null Too big sequences requested: key of 101 characters',
+    ],
+    [
+      success(integer('n', 2n ** 63n)),
+      'leaves',
+      "Failure null Result 'n' is not an integer of 64 bits",
+    ],
+    [
+      success({ key: 's', type: 'string', value: '\ud800' }),
+      'leaves',
+      'Failure null Results with text that is no Unicode were found',
+    ],
+    [
+      success({ key: 'b', type: 'binary', value: big }),
+      'leaves',
+      'Failure null Too big sequences requested: results of too many bytes',
+    ],
+  ];
+  for (const [outcome, then, status] of cases) {
+    script.outcome = outcome;
+    const call = await node.call(contract);
+    t.same(await node.at.mine(), [], `${status}: nothing on the chain`);
+    t.equal(isWaiting(node, call), then === 'stays', `${status}: ${then}`);
+    t.same(node.statuses(call), [status]);
+    if (then === 'leaves') continue;
+    script.outcome = success();
+    await node.at.mine();
+    if (isWaiting(node, call)) await node.at.mine();
+    t.equal(isWaiting(node, call), false, `${status}: a later round has success`);
+    t.same(node.statuses(call).at(-1), SUCCESS);
+  }
+});
+
+t.test('results may fill a block transaction to its last byte', async (t) => {
+  const script = scripted();
+  const node = await contractNode(t, { scripted: script.program });
+  const contract = await node.created('scripted');
+  const withBytes = async (length: number): Promise<Tx> => {
+    script.outcome = success({ key: 'b', type: 'binary', value: new Uint8Array(length) });
+    return node.call(contract);
+  };
+  await withBytes(1_000);
+  const [small] = await node.at.mine();
+  const around = small!.bytes.length - 1_000;
+  const fits = await withBytes(EXECUTED_TX_BYTES_MAX - around);
+  const [largest] = await node.at.mine();
+  t.equal(largest?.bytes.length, EXECUTED_TX_BYTES_MAX);
+  t.same(node.statuses(fits), [SUCCESS]);
+  const tooBig = await withBytes(EXECUTED_TX_BYTES_MAX - around + 1);
+  t.same(await node.at.mine(), []);
+  t.match(node.statuses(tooBig), [
+    `Failure null Too big sequences requested: a transaction of ${EXECUTED_TX_BYTES_MAX + 1} bytes`,
+  ]);
+  t.equal(isWaiting(node, tooBig), false);
+});
+
+t.test('scenario 81: an image with another id, and one that is not there', async (t) => {
+  const node = await contractNode(t, { sum });
+  const wrong = await node.create('sum', { imageHash: hashOfImage('other') });
+  const absent = await node.create('absent');
+  const paid = node.at.transfer(node.owner, node.at.accounts[1], 1);
+  await node.at.node.pool.submit(paid);
+  t.match(await node.at.mine(), [{ id: paid.id }], 'other transactions are unaffected');
+  t.match(node.statuses(wrong), [/^Failure null Id '\w+' of local image 'sum' isn't equal/]);
+  t.match(node.statuses(absent), ["Failure null Image 'absent' is not found"]);
+  t.equal(node.at.node.pool.size(), 0);
+});
+
+t.test('scenario 87: a sender who was banned after the pool had the call', async (t) => {
+  let runs = 0;
+  const node = await contractNode(t, {
+    counted() {
+      runs++;
+      return success();
+    },
+  });
+  const { at, owner } = node;
+  const [, developer] = at.accounts;
+  const permit = (role: string) =>
+    at.send(owner, { type: 102, target: developer.text, opType: 'add', role });
+  await permit('contract_developer');
+  await at.node.pool.submit(at.transfer(owner, developer, 500_000_000));
+  await at.mine();
+  const ban = await permit('banned');
+  const create = await at.send(developer, {
+    type: 103,
+    image: 'counted',
+    imageHash: hashOfImage('counted'),
+    contractName: 'x',
+    params: [],
+  });
+  t.match(await at.mine(), [{ id: ban.id }]);
+  t.equal(runs, 0);
+  t.match(node.statuses(create), [/^Failure null .*'banned'/]);
+  t.equal(isWaiting(node, create), false);
+});
+
+t.test('a contract that never ends delays no round, and gives way to others', async (t) => {
+  const script = scripted();
+  const node = await contractNode(t, { scripted: script.program, sum });
+  const [stuck, other] = [await node.created('scripted'), await node.created('sum')];
+  script.outcome = 'never';
+  const call = await node.call(stuck);
+  const next = await node.call(stuck, { fee: 10_000_001 });
+  const rounds: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    const quick = await node.call(other, { fee: 10_000_000 + i });
+    t.ok(node.executed(await node.at.mine()).includes(base58.encode(quick.id)));
+    rounds.push(node.at.node.blockchain.tip().header.timestamp);
+  }
+  const lengths = rounds.slice(1).map((at, i) => at - rounds[i]!);
+  t.equal(new Set(lengths).size, 1, 'every round has its block');
+  t.ok(isWaiting(node, call) && isWaiting(node, next));
+  t.ok(node.statuses(call).length >= 2, 'it is tried again in later rounds');
+  t.ok(TIMEOUT_MS < lengths[0]!);
+});
+
+t.test(
+  'a contract that fails again and again rests, and then loses its transactions',
+  async (t) => {
+    const script = scripted();
+    const node = await contractNode(t, { scripted: script.program });
+    const contract = await node.created('scripted');
+    script.outcome = { kind: 'failure', message: 'broken', recoverable: true, system: true };
+    const calls: Tx[] = [];
+    for (let i = 0; i < 10; i++) calls.push(await node.call(contract, { fee: 10_000_000 + i }));
+    await node.at.mine();
+    t.same(
+      calls.map((call) => node.statuses(call)),
+      calls.map(() => ['Failure 1 broken']),
+      'ten failures in one round',
+    );
+    let rounds = 0;
+    while (node.at.node.pool.size() > 0 && rounds < 40) {
+      await node.at.mine();
+      rounds++;
+    }
+    t.ok(rounds < 40, `its transactions leave the pool in the end, after ${rounds} rounds`);
+    t.same(node.statuses(calls.at(-1)!).at(-1), 'Failure null The contract has failed too often');
+  },
+);
+
+t.test('what was mined returns to the pool with its block, and is executed anew', async (t) => {
+  const node = await contractNode(t, { sum });
+  const contract = await node.created('sum');
+  const { blockchain, pool } = node.at.node;
+  const before = blockchain.tip().height;
+  const call = await node.call(contract, { params: [{ key: 'add', type: 'integer', value: 5 }] });
+  const [first] = await node.at.mine();
+  await blockchain.rollback(before);
+  await pool.readmitted();
+  t.ok(isWaiting(node, call));
+  t.same(node.state(contract), { sum: 0n });
+  const [second] = await node.at.mine();
+  t.same(second?.def.inner?.(second).id, call.id);
+  t.notSame(second?.id, first?.id);
+  t.same(node.state(contract), { sum: 5n });
+});
+
+t.test('a node that stops gives up what runs, and loses nothing', async (t) => {
+  const script = scripted();
+  const node = await contractNode(t, { scripted: script.program });
+  const contract = await node.created('scripted');
+  script.outcome = 'never';
+  const call = await node.call(contract);
+  await node.at.clock.advance(9_500);
+  for (let i = 0; i < 100 && node.containers.running === 0; i++) await node.at.clock.advance(100);
+  t.equal(node.containers.running, 1);
+  const stopped = node.at.stop();
+  await node.at.clock.advance(1);
+  await stopped;
+  t.equal(node.containers.running, 0);
+  const again = await node.at.restart();
+  t.ok(again.node.pool.get(call.id), 'the pool has it after the next start');
+});
