@@ -15,6 +15,7 @@ import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { blockAt, confirmedHeight, headerRowAt } from '../../src/chain/stored-blocks.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { isFromFuture } from '../../src/consensus/consensus.ts';
+import { executedBy } from '../../src/ledger/contracts.ts';
 import { brokenInvariants } from '../../src/ledger/invariants.ts';
 import { isParticipant } from '../../src/ledger/participants.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
@@ -22,6 +23,7 @@ import { consensusOf } from '../../src/node/open-consensus.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { quiet, scheme } from '../chain/chain-harness.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
+import { wrongResults } from './contracts.ts';
 import type { Ground, SimNode } from './node.ts';
 import { GENESIS_TIME, POOL_BYTES_MAX, ROLLBACK_MAX } from './settings.ts';
 
@@ -42,6 +44,8 @@ export class Checkers {
   /** Deepest reorganisation so far. */
   depthMax = 0;
   reorganisations = 0;
+  /** Results of contracts in blocks, counted by every node. */
+  executed = 0;
 
   /** The sums of each block are the audit's, which every node runs itself. */
   watch(node: SimNode): void {
@@ -58,8 +62,14 @@ export class Checkers {
         unwound = true;
         this.reorganisations++;
       },
-      block: ({ tip }) => {
+      block: ({ tip, block }) => {
         this.commits++;
+        const wrong = wrongResults(
+          block.txs,
+          equal(tip.id, blockchain.tip().id) ? blockchain.view : undefined,
+        );
+        if (wrong !== undefined) this.fail(node, wrong);
+        this.executed += block.txs.filter(({ def }) => def.inner !== undefined).length;
         this.sameHash(node, tip.id, tip.height);
         this.notFromFuture(node);
         if (unwound) {
@@ -143,6 +153,7 @@ export class Checkers {
       if (node === undefined) continue;
       const isKnown =
         confirmedHeight(node.blockchain.view, tx.id) !== undefined ||
+        executedBy(node.blockchain.view, tx.id) !== undefined ||
         node.pool.get(tx.id) !== undefined ||
         refused.get(by)?.has(latin1(tx.id)) === true;
       if (!isKnown) this.fail(node, `${tx.def.name} ${base58.encode(tx.id)} is lost`);

@@ -87,6 +87,7 @@ export class Cluster {
       world,
       genesis: genesisOf(this.configs[0]!),
       verifier: sharedVerifier(),
+      contracts: [],
       host: (name) => this.net.host(name),
       signs: (node, message) => {
         const broken = this.checkers.noteSignature(node, message);

@@ -14,10 +14,12 @@ import { createNode, type Node } from '../../src/node/node.ts';
 import { family, scheme } from '../chain/chain-harness.ts';
 import { memoryFiles } from '../keystore/sample.ts';
 import { noHttp } from '../node/memory-ports.ts';
+import type { SimulatedContainers } from '../simulated/containers.ts';
 import type { MemoryHost } from '../simulated/memory-net.ts';
 import { createMemoryStore, type MemoryStore } from '../simulated/memory-store.ts';
+import { type Acquaintances, contractsOf } from './contracts.ts';
 import type { Dice } from './random.ts';
-import type { Member } from './settings.ts';
+import { executes, type Member } from './settings.ts';
 import { type NodeClock, nodeClock, type World } from './world.ts';
 
 /** The end of a node in the middle of a write. */
@@ -27,6 +29,7 @@ export interface Ground {
   readonly world: World;
   readonly genesis: Block;
   readonly verifier: Verifier;
+  readonly contracts: Acquaintances;
   host(name: string): MemoryHost;
   log(node: SimNode, level: LogLevel, event: string, fields: LogFields): void;
   /** The node is about to sign this with its key. */
@@ -57,6 +60,8 @@ export class SimNode {
   /** Undefined until it has started, which includes the initial sync. */
   inner: Node | undefined;
   isAlive = true;
+  /** Undefined where it executes no contracts. */
+  containers: SimulatedContainers | undefined;
   private readonly ground: Ground;
   private readonly dice: Dice;
   private readonly host: MemoryHost;
@@ -112,6 +117,9 @@ export class SimNode {
       { path: config.wallet.file, layout: family.keystoreLayout, password: '' },
       { files: disk.files, random: dice, family, scheme },
     );
+    if (executes(this.member)) {
+      this.containers = contractsOf(clock, dice, ground.contracts);
+    }
     this.inner = await createNode(config, ground.genesis, {
       scheme,
       family: { ...family, sign: (...input) => this.sign(...input) },
@@ -126,6 +134,7 @@ export class SimNode {
       network: this.host,
       files: disk.files,
       keystore,
+      containers: this.containers,
       ownerKey: this.member.account.keys.privateKey,
       version: '1.1.0',
       audit: 'blocks',

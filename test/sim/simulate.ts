@@ -30,6 +30,8 @@ export interface SimResult {
   readonly accepted: number;
   readonly reorganisations: number;
   readonly depthMax: number;
+  /** Results of contracts, counted by every node. */
+  readonly executed: number;
   readonly crashes: number;
   /** Seconds of the quiet time after which all agreed. */
   readonly agreedAfter: number;
@@ -116,13 +118,13 @@ class Simulation {
     const first = cluster.running()[0]!;
     const { height } = first.blockchain.tip();
     const stateHash = Buffer.from(first.blockchain.stateHash(height)!).toString('hex');
-    const { reorganisations, depthMax, acceptedCount: accepted } = cluster.checkers;
+    const { reorganisations, depthMax, executed, acceptedCount: accepted } = cluster.checkers;
     const { crashes } = cluster;
     const { steps } = cluster.world;
     const trace = cluster.end();
     await cluster.checkers.undoIsIdentity(first, cluster.ground, 10 + dice.below(40));
     const kind = `${members.length} nodes, ${cluster.options.consensus}, last ${this.last}`;
-    const counts = { accepted, reorganisations, depthMax, crashes, agreedAfter, steps };
+    const counts = { accepted, reorganisations, depthMax, executed, crashes, agreedAfter, steps };
     return { kind, height, stateHash, trace, ...counts };
   }
 
@@ -165,14 +167,24 @@ class Simulation {
     const { dice, cluster, members } = this;
     const i = dice.below(members.length);
     const node = cluster.nodes[i];
-    const kind = dice.below(8);
+    const kind = dice.below(9);
     if (kind === 0) cluster.kill(i, 1 + dice.below(DOWN_MS_MAX), dice.happens(0.5));
     else if (kind === 1) node?.crashAt(dice.below(200));
     else if (kind === 2 || kind === 3) this.partition();
     else if (kind === 4) cluster.weather.quality = this.anyQuality();
     else if (kind === 5) this.setClock(node, dice.between(-80, 80));
     else if (kind === 6) this.disturbClock(node);
+    else if (kind === 7) this.stopEngine(node);
     else if (this.secondsLeft() > 120) this.register(dice.pick(['remove', 'remove', 'add']));
+  }
+
+  /** The container engine of a node goes away and comes back. */
+  private stopEngine(node: SimNode | undefined): void {
+    if (node?.containers === undefined) return;
+    const { cluster, dice } = this;
+    cluster.trace(node.name, 'has no container engine');
+    node.containers.setProblem('the engine is away');
+    cluster.world.after(1 + dice.below(DOWN_MS_MAX), () => node.containers?.setProblem(undefined));
   }
 
   private secondsLeft(): number {

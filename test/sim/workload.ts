@@ -14,6 +14,7 @@ import {
 import { faults } from '../generators/faults.ts';
 import { type Known, outsized } from '../generators/outsized.ts';
 import { Rng } from '../generators/random.ts';
+import { asSent } from './contracts.ts';
 import { LENGTH_MS, type Member } from './settings.ts';
 
 export interface Workload {
@@ -24,6 +25,7 @@ export interface Workload {
 }
 
 const BAD_ONE_IN = 5;
+const CONTRACTS_ONE_IN = 3;
 /** The largest and smallest that there are. */
 const OUTSIZED_ONE_IN = 50;
 
@@ -33,6 +35,7 @@ export function createWorkload(seed: number): Workload {
   scene.generator = miners[0]!;
   const known: Known = new Map();
   const good = Object.values(actions);
+  const ofContracts = [103, 104, 104, 104, 104, 106, 107].map((type) => actions[type]!);
   const bad = Object.values(faults).map(
     (fault): Action =>
       (scene) =>
@@ -47,8 +50,10 @@ export function createWorkload(seed: number): Workload {
   return {
     next(now) {
       for (;;) {
-        const make = rng.pick(rng.chance(BAD_ONE_IN) ? bad : good);
-        const attempt = make(at(now));
+        const make = rng.pick(
+          rng.chance(BAD_ONE_IN) ? bad : rng.chance(CONTRACTS_ONE_IN) ? ofContracts : good,
+        );
+        const attempt = asUser(make(at(now)));
         if (attempt === undefined || isEndOfNetwork(attempt.tx)) continue;
         const tx = rng.chance(OUTSIZED_ONE_IN) ? outsized(attempt.tx, rng, known) : undefined;
         return tx === undefined ? attempt : { tx };
@@ -61,6 +66,10 @@ export function createWorkload(seed: number): Workload {
     },
   };
 }
+
+/** Users send what a miner executes; the generators make what blocks hold. */
+const asUser = (attempt: Attempt | undefined): Attempt | undefined =>
+  attempt && { ...attempt, tx: asSent(attempt.tx) };
 
 /** Without miners a network stands still for ever, and rightly so. */
 const isEndOfNetwork = ({ def, fields }: Tx): boolean =>

@@ -38,6 +38,8 @@ export interface SimulatedContainersOptions {
   readonly timeoutMs: number;
   /** Time of every call besides what its program waits. */
   readonly callMs: () => number;
+  /** Image → its hash; left out: `hashOfImage`. */
+  readonly hashOf?: (image: string) => string;
 }
 
 /** The hash that the image of this name has. */
@@ -59,7 +61,7 @@ export const success = (...results: readonly DataEntry[]): ContractOutcome => ({
 export const integer = (key: string, value: bigint): DataEntry => ({ key, type: 'integer', value });
 
 export function simulatedContainers(options: SimulatedContainersOptions): SimulatedContainers {
-  const { clock, programs, startMs, timeoutMs, callMs } = options;
+  const { clock, programs, startMs, timeoutMs, callMs, hashOf = hashOfImage } = options;
   /** Image → when its container is ready. */
   const ready = new Map<string, number>();
   const runs = new Set<() => void>();
@@ -75,7 +77,7 @@ export function simulatedContainers(options: SimulatedContainersOptions): Simula
 
   function imageProblem({ image, imageHash }: ContractImage): ContractFailure | undefined {
     if (programs[image] === undefined) return failure(`Image '${image}' is not found`, false);
-    const id = hashOfImage(image);
+    const id = hashOf(image);
     return id === imageHash.toLowerCase()
       ? undefined
       : failure(
