@@ -54,6 +54,8 @@ export interface Services extends ChainView {
   /** Undefined for a node without peers. */
   readonly peers?: PeersPort | undefined;
   readonly statuses: Pick<Statuses, 'of' | 'failuresOf'>;
+  /** Whether this node executes contracts; `away`: its container engine does not answer. */
+  execution(): 'on' | 'off' | 'away';
 }
 
 export interface PoolPort extends Pick<Pool, 'submit' | 'list' | 'size' | 'bytes' | 'get'> {

@@ -83,7 +83,9 @@ async function start(
   const { height } = node.blockchain.tip();
   const { rest } = node;
   const { metricsUrl: metrics } = ports;
-  return { ...node, facts: startFacts(config, genesis, { version, height, rest, metrics }) };
+  const executes = ports.containers !== undefined;
+  const running = { version, height, rest, metrics, executes };
+  return { ...node, facts: startFacts(config, genesis, running) };
 }
 
 async function stoppedEarly({ requested }: StopRequests): Promise<never> {

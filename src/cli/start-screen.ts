@@ -19,6 +19,8 @@ export interface StartFacts {
   readonly round: string;
   readonly mining: boolean;
   readonly height: number;
+  /** The container engine in which contracts are executed; absent: none. */
+  readonly engine?: string;
   /** `host:port`; absent where the interface is off. */
   readonly rest?: string;
   readonly tls?: boolean;
@@ -34,6 +36,7 @@ export function startFacts(
     readonly height: number;
     readonly rest: HttpServer | undefined;
     readonly metrics: string | undefined;
+    readonly executes: boolean;
   },
 ): StartFacts {
   const { consensus, custom } = config.blockchain;
@@ -51,6 +54,7 @@ export function startFacts(
         : `${consensus.roundDuration.text} + ${consensus.syncDuration.text}`,
     mining: config.miner.enable && config.network.mode !== 'watcher',
     height: running.height,
+    ...(running.executes ? { engine: config.dockerEngine.dockerHost } : {}),
     ...(rest === undefined
       ? {}
       : { rest: `${hostInUrl(bindAddress)}:${rest.port}`, tls: tls.cert !== undefined }),
@@ -86,6 +90,7 @@ export function startScreen(facts: StartFacts): string {
     ['Owner', facts.owner],
     ['Consensus', `${NAMES[facts.consensus] ?? facts.consensus}, ${facts.round} a block`],
     ['Mining', facts.mining ? 'yes' : 'no'],
+    ['Contracts', facts.engine === undefined ? 'not executed here' : `by ${facts.engine}`],
     ['Height', String(facts.height)],
     ['REST API', url ?? 'off'],
     ['Explorer', url && `${url}/explorer`],

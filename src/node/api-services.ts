@@ -5,6 +5,7 @@ import type { Privacy } from '../privacy/privacy-service.ts';
 import type { Config } from './config/settings.ts';
 import type { NodePorts } from './node-ports.ts';
 import type { OpenedChain } from './open-blockchain.ts';
+import type { NodeContracts } from './open-contracts.ts';
 import type { NodeNetwork } from './open-network.ts';
 import type { OpenedPool } from './open-pool.ts';
 import { snapshotOf } from './snapshot.ts';
@@ -15,6 +16,7 @@ export interface NodeParts extends OpenedChain, OpenedPool {
   readonly identity: KeyHolder;
   readonly privacy: Privacy | undefined;
   readonly statuses: Statuses;
+  readonly contracts: NodeContracts | undefined;
   readonly peering: NodeNetwork;
 }
 
@@ -54,6 +56,10 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
     },
     privacy: parts.privacy,
     statuses: parts.statuses,
+    execution() {
+      if (parts.contracts === undefined) return 'off';
+      return parts.contracts.problem() === undefined ? 'on' : 'away';
+    },
     peers: parts.peering.peers,
   };
 }

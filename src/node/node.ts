@@ -146,7 +146,18 @@ async function startNode(
   });
   const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner, contracts });
 
-  const parts = { ...opened, pool, problem, feeOf, owner, identity, privacy, statuses, peering };
+  const parts = {
+    ...opened,
+    pool,
+    problem,
+    feeOf,
+    owner,
+    identity,
+    privacy,
+    statuses,
+    contracts,
+    peering,
+  };
   const services = apiServices(config, ports, parts);
   const routes = createApi(services, { schemas: transactionSchemas() }, ports.pages);
   if (telemetry !== undefined) {

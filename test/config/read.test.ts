@@ -209,6 +209,20 @@ t.test('what several settings say together', async (t) => {
   t.match(loopback.warnings.join('\n'), /privacy-api-key-hash should differ/);
 });
 
+t.test('a call of a contract ends within a round', async (t) => {
+  const engine = (timeout: string) =>
+    `\n docker-engine { enable = yes, execution-limits.timeout = ${timeout} }`;
+  const poa = `${LEAST} ntp.fatal-timeout = 5m
+    blockchain.consensus { type = poa, round-duration = 2s, sync-duration = 1s }`;
+  const { message } = await problems(`${poa} ${engine('2s')}`);
+  t.match(message, /timeout = .*: expected less than blockchain\.consensus\.round-duration/);
+  t.equal((await read(`${poa} ${engine('1999ms')}`)).config.dockerEngine.enable, true);
+  const pos = `${LEAST} genesis.average-block-delay = 4s`;
+  const late = await problems(`${pos} ${engine('4s')}`);
+  t.match(late.message, /expected less than blockchain\.custom\.genesis\.average-block-delay/);
+  t.equal((await read(`${pos} ${engine('3s')}`)).config.dockerEngine.enable, true);
+});
+
 t.test('a storage of confidential data has what its vendor needs', async (t) => {
   const storage = (text: string) => `${LEAST} privacy.storage { ${text} }`;
   const s3 = await problems(storage('vendor = s3'));

@@ -44,9 +44,19 @@ t.test('metrics of a node at work', async (t) => {
   const text = await read();
   const value = (name: string, labels = ''): number =>
     Number(new RegExp(`^${name}${labels.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1]);
-  // A node without peers and without a store of confidential data has nothing to count there.
+  // A node without peers, store of confidential data and engine has nothing to count there.
   const { peerMessages, peerBytes, offences, privateRefused, privateQueue } = metricTable;
-  const idle = [peerMessages, peerBytes, offences, privateRefused, privateQueue];
+  const { contractRuns, contractsRunning, engineWorks } = metricTable;
+  const idle = [
+    peerMessages,
+    peerBytes,
+    offences,
+    privateRefused,
+    privateQueue,
+    contractRuns,
+    contractsRunning,
+    engineWorks,
+  ];
   const silent = new Set<string>(idle.map(({ name }) => name));
   for (const { name, kind } of Object.values(metricTable)) {
     t.match(text, new RegExp(`^# TYPE ${name} ${kind}$`, 'm'));

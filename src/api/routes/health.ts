@@ -23,6 +23,9 @@ const Ready = Type.Object({
   tipAge: Int64,
   blocksBehind: Int32,
   peers: Int32,
+  contracts: Type.Union([Type.Literal('on'), Type.Literal('off'), Type.Literal('away')], {
+    description: 'Whether this node executes contracts, and away while its engine does not answer.',
+  }),
 });
 
 /** Faults that only an operator or a restart can remove. */
@@ -87,7 +90,16 @@ const ready = route({
     if (peers < minPeers) because('peers', `${peers} of at least ${minPeers} nodes connected`);
     const well = reasons.length === 0;
     const status = well ? 'ready' : 'not ready';
-    return answer(well ? 200 : 503, { status, reasons, height, tipAge, blocksBehind, peers });
+    return answer(well ? 200 : 503, {
+      status,
+      reasons,
+      height,
+      tipAge,
+      blocksBehind,
+      peers,
+      // Calls wait for another miner, so a missing engine makes no node unready.
+      contracts: services.execution(),
+    });
   },
 });
 

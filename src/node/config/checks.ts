@@ -113,14 +113,20 @@ function checkStorage(storage: Storage, wrong: Wrong): void {
   }
 }
 
-function checkContracts({ blockchain: { consensus }, dockerEngine }: Config, wrong: Wrong): void {
+function checkContracts(
+  { blockchain: { consensus, custom }, dockerEngine }: Config,
+  wrong: Wrong,
+): void {
   const { timeout } = dockerEngine.executionLimits;
-  if (!dockerEngine.enable || consensus.type !== 'poa') return;
-  if (timeout.ms < consensus.roundDuration.ms) return;
+  if (!dockerEngine.enable) return;
+  const isPoa = consensus.type === 'poa';
+  const most = isPoa ? consensus.roundDuration : custom.genesis.averageBlockDelay;
+  if (timeout.ms < most.ms) return;
+  const name = isPoa ? 'consensus.round-duration' : 'custom.genesis.average-block-delay';
   wrong(
     'docker-engine.execution-limits.timeout',
     timeout.text,
-    'expected less than blockchain.consensus.round-duration',
+    `expected less than blockchain.${name}`,
     'a call must end within a round',
   );
 }

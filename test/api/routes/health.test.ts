@@ -26,7 +26,11 @@ t.test('all is well', async (t) => {
   const get = await asked({});
   t.match(await get('/health/live'), { status: 200, body: { status: 'live' }, codes: [] });
   const ready = await get('/health/ready');
-  t.match(ready, { status: 200, body: { status: 'ready', height: 1, blocksBehind: 0 }, codes: [] });
+  t.match(ready, {
+    status: 200,
+    body: { status: 'ready', height: 1, blocksBehind: 0, contracts: 'off' },
+    codes: [],
+  });
 });
 
 t.test('a node that is behind lives, but is not ready', async (t) => {
@@ -35,6 +39,11 @@ t.test('a node that is behind lives, but is not ready', async (t) => {
   t.equal((await get('/health/ready')).status, 200, 'ten rounds are allowed');
   const strict = await get('/health/ready?maxBlocksBehind=2');
   t.match(strict, { status: 503, body: { blocksBehind: 5 }, codes: ['tip-too-old'] });
+});
+
+t.test('an engine that is away stops contracts, and nothing else', async (t) => {
+  const get = await asked({ execution: () => 'away' });
+  t.match(await get('/health/ready'), { status: 200, body: { contracts: 'away' } });
 });
 
 t.test('peers and time', async (t) => {
