@@ -105,6 +105,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./commands/crypto.ts'),
   },
   {
+    name: 'script',
+    summary: 'compile, decompile, estimate, evaluate and test scripts',
+    load: () => import('./commands/script.ts'),
+  },
+  {
     name: 'node',
     summary: 'query or stop a running node',
     load: () => import('./commands/node.ts'),

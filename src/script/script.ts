@@ -3,7 +3,7 @@
  * and text form (docs/protocol/scripts.md).
  */
 
-import { latin1 } from '../base/bytes.ts';
+import { equal, latin1 } from '../base/bytes.ts';
 import { Recent } from '../base/recent.ts';
 import { readScript, SCRIPT_BYTES_MAX, tooLarge, writeScript } from './binary.ts';
 import { compileTree } from './compiler.ts';
@@ -13,6 +13,7 @@ import { bytesOfBase64 } from './operations.ts';
 import { parse } from './parser.ts';
 import { type Program, programOf } from './program.ts';
 import { type SignatureUse, signatureUses } from './signature-uses.ts';
+import { sourceText } from './source-text.ts';
 import { type Context, ScriptError, type Tree, type Version } from './tree.ts';
 import { treeText } from './tree-text.ts';
 
@@ -35,6 +36,8 @@ export interface Scripts {
   readonly compile: (source: string, context: Context) => Script;
   /** Throws ScriptError. */
   readonly read: (bytes: Uint8Array) => Script;
+  /** A source that compiles to exactly these bytes. Throws ScriptError where there is none. */
+  readonly decompile: (bytes: Uint8Array) => string;
 }
 
 type SecureHash = (message: Uint8Array) => Uint8Array;
@@ -50,6 +53,13 @@ export function createScripts(secureHash: SecureHash): Scripts {
       return read(bytes);
     },
     read,
+    decompile(bytes) {
+      const { tree, version } = read(bytes);
+      const source = sourceText(tree, version);
+      const isSame = CONTEXTS.some((context) => compilesTo(source, context, bytes, secureHash));
+      if (!isSame) throw new ScriptError('No source compiles to this script');
+      return source;
+    },
   };
 
   function read(bytes: Uint8Array): Script {
@@ -69,6 +79,22 @@ export function readBase64(text: string, scripts: Scripts): Script {
   const bytes = bytesOfBase64(text.trim());
   if (bytes !== undefined) return scripts.read(bytes);
   throw new ScriptError(`Unable to decode base64: ${text.slice(0, SHOWN_LENGTH_MAX)}`);
+}
+
+const CONTEXTS: readonly Context[] = ['account', 'asset'];
+
+function compilesTo(
+  source: string,
+  context: Context,
+  bytes: Uint8Array,
+  secureHash: SecureHash,
+): boolean {
+  try {
+    return equal(compileSource(source, context, secureHash), bytes);
+  } catch (cause) {
+    if (cause instanceof ScriptError) return false;
+    throw cause;
+  }
 }
 
 function compileSource(whole: string, context: Context, secureHash: SecureHash): Uint8Array {

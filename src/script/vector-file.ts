@@ -19,13 +19,15 @@ export interface VectorFile {
 interface Fixture {
   readonly chainId: number;
   readonly transactions: Readonly<Record<string, ValueJson>>;
-  readonly state: {
-    readonly data?: Readonly<Record<string, Readonly<Record<string, ValueJson>>>>;
-    readonly aliases?: Readonly<Record<string, string>>;
-    readonly balances?: Readonly<Record<string, Readonly<Record<string, number | bigint>>>>;
-    readonly transactionsById?: Readonly<Record<string, string>>;
-    readonly transactionHeights?: Readonly<Record<string, number>>;
-  };
+  readonly state: FixtureState;
+}
+
+export interface FixtureState {
+  readonly data?: Readonly<Record<string, Readonly<Record<string, ValueJson>>>>;
+  readonly aliases?: Readonly<Record<string, string>>;
+  readonly balances?: Readonly<Record<string, Readonly<Record<string, number | bigint>>>>;
+  readonly transactionsById?: Readonly<Record<string, string>>;
+  readonly transactionHeights?: Readonly<Record<string, number>>;
 }
 
 type ValueJson =
@@ -157,20 +159,32 @@ function compare(expected: Expected, { bytes, ...script }: Script, report: Repor
 }
 
 /** The world of the fixture, as each evaluation sees it. */
-export function environmentOf(
+function environmentOf(
   { chainId, transactions, state }: Fixture,
   hashes: Hashes,
   verify: Verify,
 ): (evaluation: Evaluation) => Environment {
-  const { data, aliases, balances, transactionsById, transactionHeights } = state;
   const named = (name: string): CaseObject => fromJson(transactions[name]!) as CaseObject;
+  const found = stateOf(state, named);
   return ({ tx, height }) => ({
+    ...found,
     chainId,
     hashes,
     verify,
     height: () => BigInt(height),
     tx: () => named(tx),
     isAddress: (bytes) => bytes.length > 0,
+  });
+}
+
+type StateReads = 'addressOfAlias' | 'data' | 'balance' | 'transactionById' | 'transactionHeight';
+
+/** A state in memory; `named` gives the transactions that it names. */
+export function stateOf(
+  { data, aliases, balances, transactionsById, transactionHeights }: FixtureState,
+  named: (name: string) => CaseObject | undefined,
+): Pick<Environment, StateReads> {
+  return {
     addressOfAlias(alias) {
       const address = own(aliases, alias);
       return address === undefined ? undefined : base58.decode(address);
@@ -188,7 +202,7 @@ export function environmentOf(
       return name === undefined ? undefined : named(name);
     },
     transactionHeight: (id) => own(transactionHeights, base58.encode(id)),
-  });
+  };
 }
 
 /** Keys come from scripts, and `toString` is none of this record. */

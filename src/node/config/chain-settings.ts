@@ -7,6 +7,7 @@
 import { ROLES, type Role } from '../../tx/fields/permission.ts';
 import { allTypes } from '../../tx/registry.ts';
 import { presetFeatures } from '../../tx/rules/features.ts';
+import { SCRIPT_EXTRA } from '../../tx/rules/fees.ts';
 import type { TxType } from '../../tx/transaction.ts';
 import { amount, bool, duration, int, type Kind, Wrong } from './kinds.ts';
 import { optional, required, type Setting, setting } from './setting.ts';
@@ -179,7 +180,7 @@ const fees = {
   ),
   'script-extra': setting(
     amount,
-    400000,
+    Number(SCRIPT_EXTRA),
     'Added for a scripted sender and for each scripted asset touched.',
     NETWORK,
   ),

@@ -14,6 +14,9 @@ import { scripts } from '../../ledger/tables.ts';
 import type { BlockContext, Tx } from '../transaction.ts';
 import { feature } from './features.ts';
 
+/** The default of the fee that each run of a script adds. */
+export const SCRIPT_EXTRA = 400_000n;
+
 /** The native units that `sponsorFee` units of a sponsored asset are worth. */
 export const SPONSORED_UNIT = 100_000n;
 

@@ -1,0 +1,190 @@
+/**
+ * A source that compiles to a given script (docs/protocol/scripts.md#decompiling). Names of types
+ * that one word had stood for come one by one, and comments are lost; the compiled bytes are the
+ * same.
+ */
+import { base58 } from '../base/base58.ts';
+import { builtinOf } from './functions.ts';
+import { IS_INSTANCE } from './match-compiler.ts';
+import type { Header, Tree, Version } from './tree.ts';
+
+type Node<Op> = Extract<Tree, { op: Op }>;
+
+/** Binary operators by header, with their level of precedence. */
+const OPERATORS: ReadonlyMap<Header, readonly [operator: string, level: number]> = new Map<
+  Header,
+  readonly [operator: string, level: number]
+>([
+  [0, ['==', 1]],
+  ['!=', ['!=', 1]],
+  [102, ['>', 2]],
+  [103, ['>=', 2]],
+  [100, ['+', 3]],
+  [203, ['+', 3]],
+  [300, ['+', 3]],
+  [101, ['-', 3]],
+  [104, ['*', 4]],
+  [105, ['/', 4]],
+  [106, ['%', 4]],
+]);
+
+const LOGIC = 0;
+const UNARY = 5;
+const ATOM = 6;
+const BASE58_BYTES_MAX = 64;
+
+/** May be no source of exactly this tree, if no source has it; the caller compiles and compares. */
+export function sourceText(tree: Tree, version: Version): string {
+  const directive = version === 2 ? '{-# LANGUAGE_VERSION 2 #-}\n' : '';
+  return `${directive}${statement(tree, '')}\n`;
+}
+
+/** Where lets may stand without braces. */
+function statement(tree: Tree, indent: string): string {
+  if (tree.op !== 'block' || isMatch(tree)) return expression(tree, LOGIC, indent);
+  const value = expression(tree.value, LOGIC, indent);
+  return `let ${tree.name} = ${value}\n${indent}${statement(tree.body, indent)}`;
+}
+
+/** In brackets where the operators around it bind more tightly. */
+function expression(tree: Tree, level: number, indent: string): string {
+  switch (tree.op) {
+    case 'long':
+      return String(tree.value);
+    case 'bool':
+      return String(tree.value);
+    case 'string':
+      return quoted(tree.value);
+    case 'bytes':
+      return bytesLiteral(tree.value);
+    case 'ref':
+      return tree.name;
+    case 'getter':
+      return `${accessed(tree.of, indent)}.${tree.field}`;
+    case 'if':
+      return conditional(tree, level, indent);
+    case 'block':
+      return isMatch(tree) ? bracketed(match(tree, indent), level > LOGIC) : braced(tree, indent);
+    case 'call':
+      return call(tree, level, indent);
+  }
+}
+
+const bracketed = (text: string, isNeeded: boolean): string => (isNeeded ? `(${text})` : text);
+
+function braced(tree: Tree, indent: string): string {
+  const inner = `${indent}  `;
+  return `{\n${inner}${statement(tree, inner)}\n${indent}}`;
+}
+
+/** Accessors may follow names, calls, other accessors and brackets. */
+function accessed(tree: Tree, indent: string): string {
+  const text = expression(tree, ATOM, indent);
+  const isPlain = tree.op === 'ref' || tree.op === 'getter' || isPlainCall(tree);
+  return isPlain || text.startsWith('(') || text.startsWith('{') ? text : `(${text})`;
+}
+
+const isPlainCall = (tree: Tree): boolean =>
+  tree.op === 'call' && !OPERATORS.has(tree.header) && tree.header !== '!' && tree.header !== '-';
+
+function conditional({ test, yes, no }: Node<'if'>, level: number, indent: string): string {
+  const operator = isBool(no, false) ? '&&' : isBool(yes, true) ? '||' : undefined;
+  if (operator !== undefined) {
+    const right = operator === '&&' ? yes : no;
+    const text = `${expression(test, LOGIC, indent)} ${operator} ${expression(right, 1, indent)}`;
+    return bracketed(text, level > LOGIC);
+  }
+  const [condition, first, second] = [test, yes, no].map((part) => expression(part, LOGIC, indent));
+  // Everything that followed it would belong to its last branch, so it always has brackets.
+  return `(if ${condition} then ${first} else ${second})`;
+}
+
+const isBool = (tree: Tree, value: boolean): boolean => tree.op === 'bool' && tree.value === value;
+
+function call({ header, args }: Node<'call'>, level: number, indent: string): string {
+  const [first, second] = args;
+  const operator = OPERATORS.get(header);
+  if (operator !== undefined && args.length === 2) {
+    const [sign, own] = operator;
+    const left = expression(first!, own, indent);
+    return bracketed(`${left} ${sign} ${expression(second!, own + 1, indent)}`, level > own);
+  }
+  if ((header === '!' || header === '-') && args.length === 1) {
+    return bracketed(`${header}(${expression(first!, LOGIC, indent)})`, level > UNARY);
+  }
+  const name = builtinOf(header)?.name ?? String(header);
+  if (name === 'getElement' && args.length === 2) {
+    return `${accessed(first!, indent)}[${expression(second!, LOGIC, indent)}]`;
+  }
+  return `${name}(${args.map((arg) => expression(arg, LOGIC, indent)).join(', ')})`;
+}
+
+// ── match ────────────────────────────────────────────────────────────────────────────────────
+
+const isMatch = ({ name }: Node<'block'>): boolean => name.startsWith('$match');
+
+function match({ name, value, body }: Node<'block'>, indent: string): string {
+  const inner = `${indent}  `;
+  const cases: string[] = [];
+  let rest = body;
+  for (let types = typesOf(rest, name); types !== undefined; types = typesOf(rest, name)) {
+    const { yes, no } = rest as Node<'if'>;
+    cases.push(matchCase(yes, name, types, inner));
+    rest = no;
+  }
+  cases.push(matchCase(rest, name, [], inner));
+  const of = expression(value, LOGIC, indent);
+  return `match ${of} {\n${cases.map((text) => `${inner}${text}\n`).join('')}${indent}}`;
+}
+
+function matchCase(body: Tree, matched: string, types: readonly string[], indent: string): string {
+  const isBound =
+    body.op === 'block' && body.value.op === 'ref' && body.value.name === matched && !isMatch(body);
+  const variable = isBound ? body.name : '_';
+  const written = types.length === 0 ? '' : `: ${types.join(' | ')}`;
+  const text = expression(isBound ? body.body : body, LOGIC, indent);
+  return `case ${variable}${written} => ${text}`;
+}
+
+/** The types that a case tests for; undefined for what is no test of the matched value. */
+function typesOf(tree: Tree, matched: string): readonly string[] | undefined {
+  if (tree.op !== 'if') return undefined;
+  const types: string[] = [];
+  let { test } = tree;
+  for (;;) {
+    const last = typeOf(test, matched);
+    if (last !== undefined) return [last, ...types];
+    if (test.op !== 'if' || !isBool(test.yes, true)) return undefined;
+    const type = typeOf(test.test, matched);
+    if (type === undefined) return undefined;
+    types.unshift(type);
+    test = test.no;
+  }
+}
+
+function typeOf(tree: Tree, matched: string): string | undefined {
+  if (tree.op !== 'call' || tree.header !== IS_INSTANCE) return undefined;
+  const [of, type] = tree.args;
+  const isMatched = of?.op === 'ref' && of.name === matched;
+  return isMatched && type?.op === 'string' ? type.value : undefined;
+}
+
+// ── literals ─────────────────────────────────────────────────────────────────────────────────
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['\b', '\\b'],
+  ['\f', '\\f'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+  ['\\', '\\\\'],
+  ['"', '\\"'],
+]);
+
+const quoted = (text: string): string =>
+  `"${text.replace(/[\b\f\n\r\t\\"]/g, (letter) => ESCAPES.get(letter)!)}"`;
+
+const bytesLiteral = (bytes: Uint8Array): string =>
+  bytes.length <= BASE58_BYTES_MAX
+    ? `base58'${base58.encode(bytes)}'`
+    : `base64'${Buffer.from(bytes).toString('base64')}'`;

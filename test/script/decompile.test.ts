@@ -1,0 +1,28 @@
+/** A decompiled script compiles to the same bytes. */
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { createScripts } from '../../src/script/script.ts';
+import type { VectorFile } from '../../src/script/vector-file.ts';
+import { family } from '../generators/network.ts';
+
+const scripts = createScripts(family.secureHash);
+const { scripts: cases = [] } = JSON.parse(
+  readFileSync(new URL('../vectors/scripts.json', import.meta.url), 'utf8'),
+) as VectorFile;
+
+for (const { source, base64, assetScript } of cases) {
+  if (base64 === undefined) continue;
+  t.test(source.slice(0, 100), async (t) => {
+    const bytes = Buffer.from(base64, 'base64');
+    const text = scripts.decompile(bytes);
+    const again = scripts.compile(text, assetScript === true ? 'asset' : 'account');
+    t.equal(Buffer.from(again.bytes).toString('base64'), base64, text.slice(0, 500));
+    t.equal(scripts.decompile(again.bytes), text);
+  });
+}
+
+t.test('what only a binary can hold has no source', async (t) => {
+  const content = Uint8Array.of(1, 5, 0, 0, 0, 2, 0x74, 0x78);
+  const bytes = Uint8Array.of(...content, ...family.secureHash(content).subarray(0, 4));
+  t.throws(() => scripts.decompile(bytes), { message: 'No source compiles to this script' });
+});
