@@ -9,15 +9,15 @@ import type { Config } from './config/settings.ts';
 const CONNECTIONS_MAX = 256;
 const IN_FLIGHT_MAX = 64;
 
-/** Undefined where it is switched off, or no contracts are executed; rejects with StartError. */
+/** Undefined where it is switched off; rejects with StartError. */
 export async function listenContracts(
   { dockerEngine }: Config,
   http: Http,
   services: Services,
   executions: Pick<Executions, 'find'>,
 ): Promise<HttpServer | undefined> {
-  const { enable, restListen } = dockerEngine;
-  if (!enable || restListen === 'off') return undefined;
+  const { restListen } = dockerEngine;
+  if (restListen === 'off') return undefined;
   const { host, port } = restListen;
   try {
     return await http.listen(createInternalApi(services, executions), {

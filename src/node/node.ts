@@ -123,6 +123,7 @@ async function startNode(
     blockchain,
     pool,
     owner,
+    executes: isExecuting(config, ports),
     sessions: peering.sessions,
   });
   await statuses.start();
@@ -166,7 +167,9 @@ async function startNode(
   const served = measured === undefined ? routes : measuredRoutes(routes, measured);
   const rest = await listenRest(config.restApi, ports.http, served);
   if (rest !== undefined) started.add('REST interface', () => rest.close());
-  const contractRest = await listenContracts(config, ports.http, services, executions);
+  const contractRest = isExecuting(config, ports)
+    ? await listenContracts(config, ports.http, services, executions)
+    : undefined;
   if (contractRest !== undefined) {
     started.add('interface for contracts', () => contractRest.close());
   }
@@ -182,6 +185,10 @@ async function startNode(
     stop: () => started.dispose(),
   };
 }
+
+/** True where this node executes contracts for the blocks that it makes. */
+const isExecuting = ({ miner, network }: Config, { containers }: NodePorts): boolean =>
+  containers !== undefined && miner.enable && network.mode !== 'watcher';
 
 function startAudit(
   blockchain: Blockchain,

@@ -13,6 +13,8 @@ export interface StatusesPortsOfNode {
   readonly verifier: Verifier;
   readonly blockchain: Pick<Blockchain, 'view'>;
   readonly pool: Pool;
+  /** True where this node executes contracts itself. */
+  readonly executes: boolean;
   /** Undefined for a node without peers. */
   readonly sessions: SessionRegistry | undefined;
   /** The account that makes the blocks of this node. */
@@ -24,20 +26,19 @@ export interface StatusesPortsOfNode {
 
 /** The network must start after it. */
 export function openStatuses(
-  { dockerEngine, network, miner }: Config,
+  { dockerEngine, network }: Config,
   ports: StatusesPortsOfNode,
 ): Statuses {
   const { blockchain, sessions, owner } = ports;
   const cache = dockerEngine.contractExecutionMessagesCache;
   const isWatcher = network.mode === 'watcher';
-  const executes = dockerEngine.enable && miner.enable && !isWatcher;
   return createStatuses(
     {
       recordsMax: cache.maxSize,
       keepMs: cache.expireAfter.ms,
       batchMax: cache.maxBufferSize,
       batchMs: cache.maxBufferTime.ms,
-      errorQuorum: executes ? undefined : cache.contractErrorQuorum,
+      errorQuorum: ports.executes ? undefined : cache.contractErrorQuorum,
       cleanupMs: cache.utxCleanupInterval.ms,
       isWatcher,
     },

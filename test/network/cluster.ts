@@ -7,6 +7,7 @@ import { parseHoconText } from '../../src/adapters/hocon.ts';
 import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
+import type { Containers } from '../../src/base/containers.ts';
 import type { Network } from '../../src/base/network.ts';
 import type { Clock, Log, Metrics, ProcessReadings } from '../../src/base/ports.ts';
 import type { PrivateStore } from '../../src/base/private-store.ts';
@@ -85,6 +86,8 @@ export interface StartOptions {
   readonly identity?: string;
   /** Where it keeps confidential data; it has the key of its owner then. */
   readonly privateStore?: (log: Log) => Promise<PrivateStore>;
+  /** Its container engine; without one it executes no contracts. */
+  readonly containers?: (clock: Clock) => Containers;
   /** Signed messages that its verifier has no room for. */
   readonly noRoomFor?: (message: Uint8Array) => boolean;
 }
@@ -190,6 +193,7 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
       network: net.host(self.host),
       keystore,
       privateStore,
+      containers: start.containers?.(own),
       ownerKey: self.keys.privateKey,
       identityKey:
         start.identity === undefined ? undefined : member(start.identity).keys.privateKey,
@@ -285,7 +289,7 @@ function configText(
   const transactions = members.map(({ text }) => `{ recipient = "${text}", amount = ${FUNDS} }`);
   const participants = members.map(({ name, publicKey }, i) => {
     const roles = [...(i === 0 ? ['permissioner', 'connection_manager'] : [])];
-    if (miners.includes(name)) roles.push('miner');
+    if (miners.includes(name)) roles.push('miner', 'contract_developer');
     return `{ public-key = "${base58.encode(publicKey)}", roles = [${roles.join(', ')}] }`;
   });
   return `node {

@@ -5,11 +5,14 @@
  */
 import t, { type Test } from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import type { NodePorts } from '../../src/node/node-ports.ts';
+import { sum } from '../contracts/contract-node.ts';
 import { later } from '../e2e/later.ts';
 import { family } from '../family.ts';
 import { loadCases } from '../rest-cases/cases.ts';
 import { bindBasics, type Made, prepare, type Target } from '../rest-cases/prepare.ts';
 import { type Outcome, runCases } from '../rest-cases/runner.ts';
+import { hashOfImage, simulatedContainers } from '../simulated/containers.ts';
 import { keepPace } from './fake-clock.ts';
 import { type WholeNode, wholeNode } from './in-process.ts';
 
@@ -27,6 +30,8 @@ const inBlocks: readonly Made[] = [
   'policy',
   'privacy-data',
   'scripted-account',
+  'contract',
+  'contract-with-key',
 ];
 /** A need that cases of the other family have. */
 const standard = 'platform-crypto';
@@ -40,13 +45,25 @@ const ALWAYS = [
 /** What a case that cannot run yet waits for → the issue that brings it. */
 const issues: Readonly<Record<string, string>> = {
   network: later.network,
-  'container contracts': later.contracts,
 };
 
 function served(t: Test, set: readonly string[] = []): Promise<WholeNode> {
   const options = { http: hyperExpress, passwords: PASSWORDS, roundMs: 200, privateData: true };
-  return wholeNode(t, { ...options, genesisTime: Date.now(), set });
+  return wholeNode(t, { ...options, genesisTime: Date.now(), set, around: withContracts });
 }
+
+const CONTRACT = 'sum';
+
+const withContracts = (ports: NodePorts): NodePorts => ({
+  ...ports,
+  containers: simulatedContainers({
+    clock: ports.clock,
+    programs: { [CONTRACT]: sum },
+    startMs: 100,
+    timeoutMs: 100,
+    callMs: () => 1,
+  }),
+});
 
 function targetOf(whole: WholeNode): Target {
   return {
@@ -56,6 +73,7 @@ function targetOf(whole: WholeNode): Target {
     password: PASSWORDS[0],
     password2: PASSWORDS[1],
     secureHash: whole.family.secureHash,
+    contractImage: { image: CONTRACT, imageHash: hashOfImage(CONTRACT) },
   };
 }
 

@@ -27,9 +27,9 @@ export function loadCases(): readonly RestCase[] {
 
 /** The work that will make a kind of case possible. */
 const waitsFor: Readonly<Record<string, string>> = {
-  contract: 'container contracts',
-  'contract-with-key': 'container contracts',
-  'contract-call': 'container contracts',
+  contract: 'a container engine',
+  'contract-with-key': 'a container engine',
+  'contract-call': 'a container engine',
   peer: 'network',
   'registered-node-key': 'network',
   'handshake-check-on': 'network',

@@ -23,6 +23,8 @@ export interface Target {
   readonly password?: string;
   readonly password2?: string;
   readonly secureHash: (bytes: Uint8Array) => Uint8Array;
+  /** An image whose creation writes the key `sum`; absent where the node executes no contracts. */
+  readonly contractImage?: { readonly image: string; readonly imageHash: string };
   /** How long a block may take to come. */
   readonly waitMs?: number;
 }
@@ -41,7 +43,10 @@ export type Made =
   | 'data-entry'
   | 'policy'
   | 'privacy-data'
-  | 'scripted-account';
+  | 'scripted-account'
+  | 'contract'
+  /** Made with `contract`. */
+  | 'contract-with-key';
 
 const HOUR = 3_600_000;
 
@@ -166,6 +171,8 @@ const recipes: Readonly<Record<Made, (maker: Maker) => Promise<Bindings>>> = {
   },
   'privacy-data': (maker) => maker.privateData('hello'),
   'scripted-account': (maker) => maker.scripted(),
+  contract: (maker) => maker.contract(),
+  'contract-with-key': async () => ({ contractKey: 'sum' }),
   // The last one: a block may take it from the pool at any time.
   'pool-tx': async (maker) => {
     const tx = await maker.broadcast({ type: 4, version: 2, ...maker.transferTo2(1003) });
@@ -210,8 +217,8 @@ class Maker {
     return this.mined(await this.broadcast(tx));
   }
 
-  private async mined({ id, type }: JsonObject): Promise<JsonObject> {
-    const url = `${this.target.baseUrl}/transactions/info/${id}`;
+  private async mined({ id, type }: JsonObject, where = '/transactions/info'): Promise<JsonObject> {
+    const url = `${this.target.baseUrl}${where}/${id}`;
     const deadline = Date.now() + (this.target.waitMs ?? 60_000);
     while (Date.now() < deadline) {
       const answer = await call('GET', url);
@@ -219,6 +226,15 @@ class Maker {
       await sleep(100);
     }
     throw new Error(`no block took transaction ${id} of type ${type}`);
+  }
+
+  async contract(): Promise<Bindings> {
+    const image = this.target.contractImage;
+    if (image === undefined) throw new Error('this node executes no contracts');
+    const creation = { type: 103, version: 1, ...image, contractName: 'sum', params: [] };
+    const tx = await this.broadcast(creation);
+    await this.mined(tx, '/contracts/executed-tx-for');
+    return { contractId: tx['id'] };
   }
 
   async signMessage(message: string): Promise<unknown> {
