@@ -23,7 +23,8 @@ export const events = {
   'chain.rolled-back': 'Blocks were rolled back; their transactions wait in the pool again.',
   'chain.write-failed': 'The disk refused a commit; the head stays where it is.',
   'container.ended': 'A container ended by itself; the next call starts another one.',
-  'container.not-removed': 'A container could not be removed; it is tried again at the next start.',
+  'container.not-removed':
+    'A container could not be removed; it is tried again, at the latest at the next start.',
   'container.not-started':
     'The container of a contract could not be started; its transactions wait, and it is tried again after a pause.',
   'container.started': 'A container of a contract has started.',

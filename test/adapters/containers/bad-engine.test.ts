@@ -1,4 +1,6 @@
 /** Engines that answer garbage, nothing, or late: the node keeps its word in spite of them. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import {
   breaks,
@@ -37,6 +39,23 @@ t.test('the good engine that the others differ from', async (t) => {
 });
 
 const PRINTS = /^POST \/exec\/\w+\/start/;
+
+t.test('an engine on another machine, with certificates of both sides', async (t) => {
+  const folder = fileURLToPath(new URL('../http/tls/', import.meta.url));
+  const [cert, key] = ['test-only-cert.pem', 'test-only-key.pem'].map((name) => folder + name);
+  const files = { cert: cert!, key: key! };
+  const { host } = await fakeEngine(t, {
+    cert: readFileSync(files.cert, 'utf8'),
+    key: readFileSync(files.key, 'utf8'),
+  });
+  const open = (tls: object | undefined) =>
+    opened(t, { host }, { engine: { host, tls: tls as { cert: string; key: string } } });
+  const { containers } = await open({ ...files, ca: files.cert });
+  t.strictSame(await called(containers, image), OK);
+  await t.rejects(open(undefined), 'the engine asks for a certificate');
+  await t.rejects(open(files), 'the node asks for one that it knows');
+  await t.rejects(open({ ...files, ca: '/no/such/file' }), { code: 'ENOENT' });
+});
 
 t.test('garbage for each call', async (t) => {
   const paths = [

@@ -4,6 +4,7 @@
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -17,18 +18,24 @@ export interface FakeEngine {
   answer(path: RegExp, with_: FakeAnswer): void;
 }
 
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
 interface Scope {
   teardown(action: () => void): void;
 }
 
 export const IMAGE_ID = 'a'.repeat(64);
 
-export async function fakeEngine(scope: Scope): Promise<FakeEngine> {
+/** With a certificate it listens on TCP and lets in only clients with the same certificate. */
+export async function fakeEngine(scope: Scope, tls?: Certificate): Promise<FakeEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'fake-engine-'));
   const socketPath = join(folder, 'docker.sock');
   const answers: [path: RegExp, with_: FakeAnswer][] = [];
   const calls: string[] = [];
-  const server = createServer((request, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const path = (request.url ?? '').replace(/^\/v[\d.]+/, '');
     const call = `${request.method} ${path}`;
     calls.push(call);
@@ -36,15 +43,20 @@ export async function fakeEngine(scope: Scope): Promise<FakeEngine> {
     const [, answer] = [...answers, ...GOOD].find(([pattern]) => pattern.test(call)) ?? [];
     if (answer === undefined) says({ message: 'no such page' }, 404)(response, request);
     else answer(response, request);
-  });
-  await new Promise<void>((resolve) => void server.listen(socketPath, resolve));
+  };
+  const mutual = { ca: tls?.cert, requestCert: true, rejectUnauthorized: true };
+  const server =
+    tls === undefined ? createServer(serve) : createTlsServer({ ...tls, ...mutual }, serve);
+  const place = tls === undefined ? { path: socketPath } : { port: 0, host: '127.0.0.1' };
+  await new Promise<void>((resolve) => void server.listen(place, resolve));
+  const { port } = Object(server.address()) as { port?: number };
   scope.teardown(() => {
     server.closeAllConnections();
     server.close();
     rmSync(folder, { recursive: true, force: true });
   });
   return {
-    host: `unix://${socketPath}`,
+    host: port === undefined ? `unix://${socketPath}` : `tcp://localhost:${port}`,
     calls,
     answer: (path, with_) => void answers.unshift([path, with_]),
   };
