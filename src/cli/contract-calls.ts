@@ -58,8 +58,9 @@ const VERSION_MAX = 2_147_483_647;
 
 /** The members of a document win over the options. */
 export const create = (source: string | undefined, flags: CreateFlags): Promise<void> =>
-  each(source, flags, async (node, document) =>
+  each(source, flags, async (node, document, own) =>
     execute(node, flags, {
+      ...own,
       type: createContract.type,
       version: positive(flags.version, '--version', VERSION_MAX),
       ...imageOf(flags, document),
@@ -75,9 +76,10 @@ export function call(
   flags: CallFlags,
 ): Promise<void> {
   let current: Promise<number> | undefined;
-  return each(source, flags, async (node, document) => {
+  return each(source, flags, async (node, document, own) => {
     current ??= versionOf(node, contractId, flags);
     return execute(node, flags, {
+      ...own,
       type: callContract.type,
       version: 2,
       contractId,
@@ -92,8 +94,9 @@ export const update = (
   source: string | undefined,
   flags: ImageFlags,
 ): Promise<void> =>
-  each(source, flags, async (node, document) =>
+  each(source, flags, async (node, document, own) =>
     execute(node, flags, {
+      ...own,
       type: updateContract.type,
       version: 1,
       contractId,
@@ -146,22 +149,25 @@ export function state(contractId: string, flags: StateFlags): Promise<void> {
 async function each(
   source: string | undefined,
   flags: DocumentFlags,
-  run: (node: Client, document: JsonObject) => Promise<Outcome>,
+  run: (node: Client, document: JsonObject, own: JsonObject) => Promise<Outcome>,
 ): Promise<void> {
   if (source === undefined) {
-    const { value, problem } = await answerOf(flags, (node) => run(node, {}));
+    const { value, problem } = await answerOf(flags, (node) => run(node, {}, {}));
     printJson(value);
     if (problem !== undefined) throw problem;
     return;
   }
   const node = restNode(flags);
   const concurrency = positive(flags.concurrency ?? '1', '--concurrency', CONCURRENCY_MAX);
+  let timestamp = 0;
   try {
     await convertAll(
       jsonDocuments(source, flags.ndjson === true),
       async (document) => {
         if (!isObject(document)) throw apiError('MalformedJson');
-        const { value, problem } = await run(node, document).catch(invalidDocument);
+        // Equal calls of the same millisecond would be the same transaction.
+        timestamp = Math.max(Date.now(), timestamp + 1);
+        const { value, problem } = await run(node, document, { timestamp }).catch(invalidDocument);
         if (problem !== undefined) {
           say(problem.message);
           process.exitCode = problem.code;

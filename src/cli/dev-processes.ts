@@ -15,6 +15,8 @@ import { restNode } from './rest-calls.ts';
 export interface DevProcess {
   readonly config: string;
   readonly restPort: number;
+  /** Further settings, in the form of `--set`. */
+  readonly settings: readonly string[];
   /** The file for its whole output. */
   readonly log: string;
 }
@@ -84,11 +86,15 @@ export function startProcesses(nodes: readonly DevProcess[]): DevProcesses {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-function start({ config, restPort, log }: DevProcess): ChildProcess {
+function start({ config, restPort, settings, log }: DevProcess): ChildProcess {
   const file = openSync(log, 'a');
   const child = fork(
     process.argv[1] ?? '',
-    ['start', config, '--set', `rest-api.port=${restPort}`],
+    [
+      'start',
+      config,
+      ...[`rest-api.port=${restPort}`, ...settings].flatMap((one) => ['--set', one]),
+    ],
     {
       stdio: ['ignore', file, file, 'ipc'],
       // Ctrl-C reaches all processes of a terminal's group, and this process passes it on.

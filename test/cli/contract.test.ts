@@ -10,6 +10,7 @@ const NOWHERE = 'unix:///nowhere/docker.sock';
 
 t.test('transactions that no miner can execute', async (t) => {
   const node = await startDevNode(t, { round: '500ms', env: { DOCKER_HOST: NOWHERE } });
+  t.match(node.contracts, { enabled: false, engine: NOWHERE, why: /No container engine answers/ });
   const [owner, other] = [node.accounts[0]!, node.accounts[1]!];
   const ask = (args: readonly string[], input?: string): Promise<Run> => {
     const env = { PLATFORM_NODE_URL: node.rest.url, PLATFORM_NODE_API_KEY: node.apiKey };

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { settingsScreen } from '../../src/cli/start-screen.ts';
+import { settingsScreen, startScreen } from '../../src/cli/start-screen.ts';
 import { read } from '../config/sample.ts';
 import { wholeNode } from '../node/in-process.ts';
 import { jsonLines, run } from './run.ts';
@@ -39,6 +39,16 @@ t.test('a person sees those that were given', async (t) => {
   t.match(screen, 'network.port = 7000\n');
   t.match(screen, 'wallet.password = "***"');
   t.notMatch(screen, /hunter[23]|miner\.quorum/);
+});
+
+t.test('it says whether contracts are executed', async (t) => {
+  const facts = {
+    ...{ version: '1.1.0', chainId: 'T', genesisId: 'g', owner: OWNER, consensus: 'poa' },
+    ...{ round: '1s', mining: true, height: 1, data: '/data' },
+  };
+  t.match(startScreen(facts), /Contracts +not executed here\n/);
+  const executing = { ...facts, engine: 'unix:///engine.sock' };
+  t.match(startScreen(executing), /Contracts +by unix:\/\/\/engine\.sock\n/);
 });
 
 t.test('an owner without balance or roles is warned of', async (t) => {

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type JsonObject, parse } from '../../src/base/json.ts';
+import type { DevContracts } from '../../src/cli/dev-contracts.ts';
 import { type Command, type Exit, type Scope, startCommand } from './process.ts';
 import { type Rest, restOf } from './rest.ts';
 
@@ -25,6 +26,7 @@ export interface DevNode {
   readonly chainId: string;
   readonly owner: string;
   readonly accounts: readonly Account[];
+  readonly contracts: DevContracts;
   readonly log: () => string;
   stop(): Promise<Exit>;
   kill9(): Promise<void>;
@@ -58,6 +60,7 @@ export async function startDevNode(scope: Scope, options: DevOptions = {}): Prom
     chainId: ready.chainId,
     owner: node.owner,
     accounts: ready.accounts,
+    contracts: ready.contracts,
     log: command.stderr,
     stop: () => end(command, 'SIGTERM'),
     async kill9() {
@@ -111,6 +114,7 @@ interface Ready {
     readonly owner: string;
   }[];
   readonly accounts: readonly Account[];
+  readonly contracts: DevContracts;
 }
 
 export interface StartedNode {

@@ -1,16 +1,12 @@
 /** The commands of the README do what it says, line by line, as a user would paste them. */
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { freePorts, isFree } from '../../src/cli/free-ports.ts';
-import { temporaryFolder } from './dev-node.ts';
-import { startProgram } from './process.ts';
-import { Shell, shellBlocks } from './shell.ts';
+import { shellBlocks } from './shell.ts';
+import { walk } from './tour.ts';
 
 const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const PORT = 6862;
-const FOLDER = '/tmp/tour';
 
 t.test('the first screen: what it is, then one command each to run and to test it', async (t) => {
   const screen = readme.split('\n').slice(0, 24).join('\n');
@@ -31,33 +27,7 @@ t.test('every file it names is there', async (t) => {
 
 t.test('the tour', { timeout: 120_000 }, async (t) => {
   const tour = readme.slice(readme.indexOf('## Five minutes'), readme.indexOf('## What else'));
-  const [[start], ...rest] = shellBlocks(tour) as [[string], ...string[][]];
-  const checkout = temporaryFolder(t);
-  for (const name of ['bin', 'node_modules', 'package.json']) {
-    symlinkSync(join(root, name), join(checkout, name));
-  }
-  // As written where nobody uses port and folder, else on others.
-  const port = (await isFree(PORT)) ? PORT : (await freePorts(1))[0]!;
-  const folder = join(temporaryFolder(t), 'tour');
-  const placed = (line: string): string =>
-    line.replaceAll(FOLDER, folder).replaceAll(`:${PORT}`, `:${port}`);
-  const inShell = { cwd: checkout, env: port === PORT ? {} : { PLATFORM_NODE_URL: url(port) } };
-
-  const more = port === PORT ? '' : ` --rest-port ${port}`;
-  const inOther = { ...inShell, withChildren: true as const };
-  const network = startProgram(t, 'sh', ['-c', placed(start) + more], inOther);
-  await network.line('stdout', new RegExp(`REST API +${url(port)}`));
-
-  const shell = new Shell(inShell);
-  t.teardown(() => shell.end());
-  const outputs: string[] = [];
-  for (const line of rest.flat()) {
-    const { code, output } = await shell.run(placed(line));
-    // What comes after builds on it, so the first failure ends the tour.
-    if (code !== 0) throw new Error(`${line}\n${output}\n${network.stderr()}`);
-    t.notMatch(output, /"error"|command not found|Usage:/, line);
-    outputs.push(output);
-  }
+  const { outputs, network, folder } = await walk(t, { text: tour, folder: '/tmp/tour' });
   const all = outputs.join('\n');
   t.match(all, /"version":"platform-node v\d/, 'status');
   t.match(all, /"balance":10000000150000000/, 'Bob has got it');
@@ -68,5 +38,3 @@ t.test('the tour', { timeout: 120_000 }, async (t) => {
   t.match((await network.exit).code, 0, 'and it has stopped');
   t.ok(existsSync(join(folder, 'node.conf')), 'its folder is kept');
 });
-
-const url = (port: number): string => `http://127.0.0.1:${port}`;

@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { durationOf } from '../../node/config/kinds.ts';
+import type { DevContracts } from '../dev-contracts.ts';
 import type { DevNetwork } from '../dev-network.ts';
+import { dockerHostOption } from '../docker-host-option.ts';
 import { CliError } from '../exit.ts';
 
 interface Options {
@@ -19,6 +21,7 @@ interface Options {
   readonly crypto?: 'international' | 'national';
   readonly restPort: number;
   readonly round: number;
+  readonly dockerHost: string;
   readonly json?: true;
   readonly checkState?: true;
 }
@@ -46,6 +49,7 @@ export function register(command: Command): void {
     .option('--keep', 'keep the folder for a later run')
     .option('--rest-port <port>', 'REST port of the first node, the others follow', port, 6862)
     .option('--round <duration>', 'time between blocks', round, 1000)
+    .addOption(dockerHostOption())
     .option('--json', 'print one line of JSON when ready')
     .option(
       '--check-state',
@@ -152,15 +156,18 @@ async function runHere(dir: string, network: DevNetwork, options: Options): Prom
   const { configPath } = await import('../dev-network.ts');
   const { loadConfig } = await import('../config-file.ts');
   const { runNode } = await import('../run-node.ts');
-  const { config } = await loadConfig(configPath(dir), {
-    set: [`rest-api.port=${options.restPort}`],
-  });
+  const { contractSettings, devContracts } = await import('../dev-contracts.ts');
+  const contracts = await devContracts(options.dockerHost);
+  const port = `rest-api.port=${options.restPort}`;
+  const { config: written } = await loadConfig(configPath(dir));
+  const set = [port, ...contractSettings(contracts, written)];
+  const { config } = await loadConfig(configPath(dir), { set });
   const audit = options.checkState === true ? 'state' : 'blocks';
   const node = await runNode(config, { audit });
   // A person gets the screen below instead, which says more.
   const { sayStarted } = await import('../start-screen.ts');
   if (process.stderr.isTTY !== true) sayStarted(node.facts, node.log, false);
-  await announce(network, [node.rest?.port ?? options.restPort], options);
+  await announce(network, { restPorts: [node.rest?.port ?? options.restPort], contracts }, options);
   await node.ended;
 }
 
@@ -172,6 +179,10 @@ async function runProcesses(dir: string, network: DevNetwork, options: Options):
   const { configPath, nodeFolder } = await import('../dev-network.ts');
   const { freePorts } = await import('../free-ports.ts');
   const { startProcesses } = await import('../dev-processes.ts');
+  const { loadConfig } = await import('../config-file.ts');
+  const { contractSettings, devContracts } = await import('../dev-contracts.ts');
+  const contracts = await devContracts(options.dockerHost);
+  const { config } = await loadConfig(configPath(dir, nodes));
   const indexes = Array.from({ length: nodes }, (_, index) => index);
   const restPorts = first === 0 ? await freePorts(nodes) : indexes.map((index) => first + index);
   const logs = indexes.map((index) => join(nodeFolder(dir, nodes, index), 'node.log'));
@@ -179,18 +190,24 @@ async function runProcesses(dir: string, network: DevNetwork, options: Options):
     indexes.map((index) => ({
       config: configPath(dir, nodes, index),
       restPort: restPorts[index]!,
+      settings: contractSettings(contracts, config),
       log: logs[index]!,
     })),
   );
-  if (await connected) await announce(network, restPorts, options, logs);
+  if (await connected) await announce(network, { restPorts, contracts, logs }, options);
   await ended;
+}
+
+interface Running {
+  readonly restPorts: readonly number[];
+  readonly contracts: DevContracts;
+  readonly logs?: readonly string[];
 }
 
 async function announce(
   network: DevNetwork,
-  restPorts: readonly number[],
+  { restPorts, contracts, logs = [] }: Running,
   { json }: Options,
-  logs: readonly string[] = [],
 ): Promise<void> {
   const { apiKey, privacyApiKey, accounts, chainId } = network;
   const nodes = restPorts.map((restPort, i) => ({
@@ -205,7 +222,8 @@ async function announce(
   }));
   if (json === true) {
     const { stringify } = await import('../../base/json.ts');
-    console.log(stringify({ ready: true, chainId, crypto: network.crypto, nodes, accounts }));
+    const { crypto } = network;
+    console.log(stringify({ ready: true, chainId, crypto, nodes, accounts, contracts }));
     return;
   }
   const first = nodes[0]?.rest;
@@ -217,7 +235,9 @@ async function announce(
   API key    ${apiKey}
   Chain id   ${chainId}
   Crypto     ${network.crypto}
+  Contracts  ${contracts.enabled ? `executed, by the engine at ${contracts.engine}` : 'not executed'}
 `);
+  if (contracts.why !== undefined) console.log(`  ${contracts.why}\n`);
   if (nodes.length > 1) {
     console.log('  Nodes, each with its owner and its log:');
     for (const [i, { rest, owner }] of nodes.entries()) {
