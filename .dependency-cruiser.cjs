@@ -113,14 +113,14 @@ module.exports = {
     ),
     ban(
       'few-packages',
-      'packages belong behind a port; crypto and cli may use them, api and node may use typebox',
-      { path: '^src/(?!adapters/|crypto/|cli/|api/|node/)' },
+      'packages belong behind a port; crypto and cli may use them, api, node, data-service typebox',
+      { path: '^src/(?!adapters/|crypto/|cli/|api/|node/|data-service/)' },
       { dependencyTypes: npm },
     ),
     ban(
       'schemas-only',
-      'the only packages of api and node are typebox and re2js, which are functions of their arguments',
-      { path: '^src/(api|node)/' },
+      'here the only packages are typebox and re2js, which are functions of their arguments',
+      { path: '^src/(api|node|data-service)/' },
       { dependencyTypes: npm, pathNot: 'node_modules/(typebox|re2js)/' },
     ),
   ],

@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { commandReference, manualPages } from '../src/cli/man.ts';
 import { buildProgram } from '../src/cli/program.ts';
+import { dataEvents, dataMetricTable } from '../src/data-service/observability.ts';
 import { exampleConfig, referencePage } from '../src/node/config/document.ts';
 import { limitsPage } from '../src/node/limits-page.ts';
 import { observabilityPage } from '../src/node/observability-page.ts';
@@ -21,7 +22,10 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['configs/example.conf', exampleConfig()],
     ['docs/reference/configuration.md', referencePage()],
     ['docs/reference/cli.md', commandReference(program)],
-    ['docs/reference/observability.md', observabilityPage()],
+    [
+      'docs/reference/observability.md',
+      observabilityPage({ events: dataEvents, metrics: dataMetricTable }),
+    ],
     ['docs/limits.md', limitsPage()],
     ...pages,
   ]);

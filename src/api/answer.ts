@@ -65,9 +65,14 @@ export const answer = (status: number, value: unknown): Answer =>
 export const details = (status: number, text: string): Answer =>
   answer(status, { status: 'error', details: text });
 
-/** A state that may pass: the client may try again after this many seconds. */
-const UNAVAILABLE = 503;
+/** States that may pass: the client may try again after this many seconds. */
+const PASSING = [429, 503];
 const RETRY = [['retry-after', '1']] as const;
+
+export function refused(error: ApiError): Answer {
+  const headers = PASSING.includes(error.status) ? RETRY : NONE;
+  return new Answer(error.status, JSON_TYPE, print(error.body), headers);
+}
 
 /**
  * Turns the error that a handler threw into an answer. An unexpected error is written to the log
@@ -75,10 +80,7 @@ const RETRY = [['retry-after', '1']] as const;
  */
 export function refusal(error: unknown, log: Log, where: string): Answer {
   const known = toApiError(error);
-  if (known !== undefined) {
-    const headers = known.status === UNAVAILABLE ? RETRY : NONE;
-    return new Answer(known.status, JSON_TYPE, print(known.body), headers);
-  }
+  if (known !== undefined) return refused(known);
   // The client gets its answer, and the node stops.
   if (isOurs(error)) void Promise.reject(error);
   log.error('http.failed', { where, error: error instanceof Error ? error.stack : String(error) });

@@ -53,12 +53,12 @@ const decoded = (hash: string | undefined): Uint8Array | undefined =>
   hash === undefined || hash === '' ? undefined : base58.decode(hash);
 
 /** The current header wins over the old one. */
-function secretOf(request: HttpRequest): string {
+export function secretOf(request: HttpRequest): string {
   const current = request.header('x-api-key');
   return current === '' ? request.header('api_key') : current;
 }
 
-function matches(
+export function matches(
   secret: string,
   allowed: readonly (Uint8Array | undefined)[],
   hashes: Hashes,

@@ -43,8 +43,8 @@ export class RefusedError extends Error {
 
 export interface Client {
   /** Rejects with RefusedError, or with the error of the connection. */
-  call<P extends Params, Q extends Params, B, R extends TSchema>(
-    route: Route<P, Q, B, R>,
+  call<P extends Params, Q extends Params, B, R extends TSchema, S>(
+    route: Route<P, Q, B, R, S>,
     args?: CallArguments<P, Q, B>,
   ): Promise<Static<R>>;
 }

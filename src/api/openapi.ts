@@ -16,6 +16,14 @@ export interface Description {
    * `Transaction`, `SignedTransaction`, `UnsignedTransaction`, and the schemas that they refer to.
    */
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
+  /** The program, where it is not the node. */
+  readonly program?: {
+    readonly title: string;
+    readonly description: string;
+    readonly groups: Readonly<Record<string, string>>;
+    /** What an operation says that needs the API key. */
+    readonly keyed: string;
+  };
 }
 
 type Document = Record<string, unknown>;
@@ -54,21 +62,25 @@ const GROUPS: Readonly<Record<string, string>> = {
   utils: 'Hashes, time and other tools.',
 };
 
-export function openApi(routes: readonly AnyRoute[], { version, schemas }: Description): Document {
+export function openApi(
+  routes: readonly AnyRoute<never>[],
+  { version, schemas, program }: Description,
+): Document {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'platform-node',
+      title: program?.title ?? 'platform-node',
       version,
-      description: 'REST interface of a node of a permissioned blockchain network.',
+      description:
+        program?.description ?? 'REST interface of a node of a permissioned blockchain network.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
     tags: [...new Set(routes.map((route) => route.group))].map((name) => ({
       name,
-      description: GROUPS[name] ?? name,
+      description: (program?.groups ?? GROUPS)[name] ?? name,
     })),
-    paths: pathsOf(routes),
+    paths: pathsOf(routes, program?.keyed),
     components: {
       securitySchemes: { 'API-Key': { type: 'apiKey', name: 'X-API-Key', in: 'header' } },
       schemas: { ...OPEN, ...schemas, Error: ERROR },
@@ -127,11 +139,11 @@ const ERROR: JsonSchema = {
   },
 };
 
-function pathsOf(routes: readonly AnyRoute[]): Document {
+function pathsOf(routes: readonly AnyRoute<never>[], keyed: string | undefined): Document {
   const paths: Record<string, Document> = {};
   for (const route of routes) {
     for (const path of [route.path, ...otherSpellings(route)]) {
-      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, path) };
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, path, keyed) };
     }
   }
   return paths;
@@ -141,7 +153,7 @@ function pathsOf(routes: readonly AnyRoute[]): Document {
  * The other paths with the same meaning. Incomplete paths are left out: they exist only to get the
  * right error.
  */
-function otherSpellings(route: AnyRoute): readonly string[] {
+function otherSpellings(route: AnyRoute<never>): readonly string[] {
   const complete = pathNames(route.path).length;
   return (route.also ?? []).filter(
     (path) => pathNames(path).length === complete && !path.endsWith('/'),
@@ -149,13 +161,13 @@ function otherSpellings(route: AnyRoute): readonly string[] {
 }
 
 /** `GET /blocks/at/{height}` as `getBlocksAtHeight`: unique, and stable for code generators. */
-function operationId(route: AnyRoute, path: string): string {
+function operationId(route: AnyRoute<never>, path: string): string {
   const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
   const name = words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');
   return route.method.toLowerCase() + name;
 }
 
-function operation(route: AnyRoute, path: string): Document {
+function operation(route: AnyRoute<never>, path: string, keyed: string | undefined): Document {
   const { access, body } = route;
   const budget = budgetOf(route);
   const alias = path === route.path ? '' : `The same as \`${route.path}\`.`;
@@ -167,7 +179,9 @@ function operation(route: AnyRoute, path: string): Document {
     operationId: operationId(route, path),
     tags: [route.group],
     summary: route.doc,
-    description: [alias, KEYED[access]].filter((text) => text !== '').join(' '),
+    description: [alias, access === 'apiKey' ? (keyed ?? KEYED.apiKey) : KEYED[access]]
+      .filter((text) => text !== '')
+      .join(' '),
     security: access === 'public' ? [] : securityOf(access),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined

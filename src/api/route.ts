@@ -45,7 +45,11 @@ export type Group =
   | 'permissions'
   | 'activation'
   | 'leasing'
-  | 'health';
+  | 'health'
+  /** Of the data service. */
+  | 'users'
+  | 'data'
+  | 'service';
 
 /** How the bytes of a request body become a value. `parse` throws ApiError or CodecError. */
 export interface Body<T> {
@@ -56,6 +60,9 @@ export interface Body<T> {
   parse(bytes: Uint8Array): T | LongBody<T>;
 }
 
+/** Name of a parameter → what is wrong with it. */
+export type Problems = Readonly<Record<string, string>>;
+
 export interface RouteRequest<P, Q, B> {
   readonly params: P;
   readonly query: Q;
@@ -65,7 +72,8 @@ export interface RouteRequest<P, Q, B> {
 
 type Value<R extends TSchema> = Static<R> | Answer | LongAnswer;
 
-export interface RouteDef<P extends Params, Q extends Params, B, R extends TSchema> {
+/** `S` is what the handlers of a program get; those of the node get `Services`. */
+export interface RouteDef<P extends Params, Q extends Params, B, R extends TSchema, S = Services> {
   readonly method: 'GET' | 'POST';
   /** `/addresses/balance/{address}`. */
   readonly path: string;
@@ -77,6 +85,8 @@ export interface RouteDef<P extends Params, Q extends Params, B, R extends TSche
   readonly params?: P;
   readonly query?: Q;
   readonly body?: Body<B>;
+  /** Problems between query parameters, by name; asked where the server reports all at once. */
+  check?(query: ParamValues<Q>): Problems;
   readonly reply: R;
   /** The answer with status 503, where it differs from an ordinary refusal. */
   readonly unavailable?: TSchema;
@@ -88,7 +98,7 @@ export interface RouteDef<P extends Params, Q extends Params, B, R extends TSche
   readonly keep?: readonly string[];
   handle(
     request: RouteRequest<ParamValues<P>, ParamValues<Q>, B>,
-    services: Services,
+    services: S,
   ): Value<R> | Promise<Value<R>>;
 }
 
@@ -98,30 +108,42 @@ export type Route<
   Q extends Params = Params,
   B = unknown,
   R extends TSchema = TSchema,
-> = RouteDef<P, Q, B, R>;
+  S = Services,
+> = RouteDef<P, Q, B, R, S>;
 
 /** A route without its own types, for lists of routes. */
-export type AnyRoute = Omit<RouteDef<Params, Params, unknown, TSchema>, 'handle'> & {
-  handle(request: RouteRequest<never, never, never>, services: Services): unknown;
+export type AnyRoute<S = Services> = Omit<
+  RouteDef<Params, Params, unknown, TSchema>,
+  'handle' | 'check'
+> & {
+  handle(request: RouteRequest<never, never, never>, services: S): unknown;
+  check?(query: never): Problems;
 };
 
 // biome-ignore lint/complexity/noBannedTypes: the type of a request without parameters
 type Nothing = {};
 
-export function route<
-  R extends TSchema,
-  const P extends Params = Nothing,
-  const Q extends Params = Nothing,
-  B = undefined,
->(def: RouteDef<P, Q, B, R>): Route<P, Q, B, R> {
-  const names = pathNames(def.path);
-  const declared = Object.keys(def.params ?? {});
-  assert(
-    names.length === declared.length && names.every((name) => declared.includes(name)),
-    `${def.path}: path and params differ`,
-  );
-  return def;
-}
+/** The function that declares the routes of a program. */
+export const routeOf =
+  <S>() =>
+  <
+    R extends TSchema,
+    const P extends Params = Nothing,
+    const Q extends Params = Nothing,
+    B = undefined,
+  >(
+    def: RouteDef<P, Q, B, R, S>,
+  ): Route<P, Q, B, R, S> => {
+    const names = pathNames(def.path);
+    const declared = Object.keys(def.params ?? {});
+    assert(
+      names.length === declared.length && names.every((name) => declared.includes(name)),
+      `${def.path}: path and params differ`,
+    );
+    return def;
+  };
+
+export const route = routeOf<Services>();
 
 /** Names of the parameters in a path, in order. */
 export function pathNames(path: string): string[] {

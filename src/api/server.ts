@@ -7,33 +7,65 @@
  */
 import { type ApiError, apiError } from '../base/errors.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../base/http.ts';
+import type { Log } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { malformed } from '../codec/refusal.ts';
-import { Answer, answer, JSON_TYPE, print, refusal } from './answer.ts';
+import { Answer, JSON_TYPE, print, refusal, refused } from './answer.ts';
 import { createGuards, type Guard } from './auth.ts';
 import { createLongAnswers, type LongAnswers } from './long-answers.ts';
 import { createLongBodies, type LongBodies, LongBody } from './long-bodies.ts';
 import { BadNumber, type Param, type Params } from './params.ts';
 import { LongAnswer } from './pieces.ts';
-import { type AnyRoute, pathNames, pathPattern } from './route.ts';
+import { type Access, type AnyRoute, pathNames, pathPattern } from './route.ts';
 import { budgetOf, mayWait } from './route-budget.ts';
 import type { Services } from './services.ts';
+import { readEach, readStrictly } from './strict-query.ts';
 
 /** Headers that a handler may read without naming them. */
 const KEPT = ['accept'] as const;
 
-/** Every path of every route, with and without a trailing slash. */
-export function mount(
+/** The routes of a node. */
+export const mount = (
   routes: readonly AnyRoute[],
   services: Services,
   contractToken?: Guard,
+): HttpRoute[] =>
+  mountFor(routes, services, {
+    guards: createGuards(services.settings, services.family, contractToken),
+    scheme: services.scheme,
+    log: services.log,
+    long: { ...createLongAnswers(services), ...createLongBodies(services.clock) },
+  });
+
+/** How the routes of a program are served. */
+export interface Serving {
+  readonly guards: (access: Access) => Guard | undefined;
+  readonly log: Log;
+  /** For parameters that depend on the chain; absent where no route has one. */
+  readonly scheme?: ChainScheme;
+  /** For answers and bodies that take a while; absent where no route has one. */
+  readonly long?: LongAnswers & LongBodies;
+  /** Unknown parameters are refused, and all problems of a query are reported at once. */
+  readonly strict?: boolean;
+}
+
+/** Every path of every route, with and without a trailing slash. */
+export function mountFor<S>(
+  routes: readonly AnyRoute<S>[],
+  services: S,
+  serving: Serving,
 ): HttpRoute[] {
-  const guards = createGuards(services.settings, services.family, contractToken);
-  const long = { ...createLongAnswers(services), ...createLongBodies(services.clock) };
+  const { guards } = serving;
   const mounted = new Map<string, HttpRoute>();
-  const add = (route: AnyRoute, path: string, pattern: string, guard: Guard | undefined): void => {
+  const add = (
+    route: AnyRoute<S>,
+    path: string,
+    pattern: string,
+    guard: Guard | undefined,
+  ): void => {
     const key = `${route.method} ${pattern}`;
-    if (!mounted.has(key)) mounted.set(key, endpoint(route, path, pattern, guard, services, long));
+    if (mounted.has(key)) return;
+    mounted.set(key, endpoint(route, path, pattern, guard, services, serving));
   };
   const paths = routes.flatMap((route) =>
     [route.path, ...(route.also ?? [])].map((path) => [route, path] as const),
@@ -46,25 +78,25 @@ export function mount(
   return [...mounted.values()];
 }
 
-function endpoint(
-  route: AnyRoute,
+function endpoint<S>(
+  route: AnyRoute<S>,
   path: string,
   pattern: string,
   guard: Guard | undefined,
-  services: Services,
-  long: LongAnswers & LongBodies,
+  services: S,
+  serving: Serving,
 ): HttpRoute {
   const where = `${route.method} ${route.path}`;
-  const { scheme, log } = services;
-  const inPath = pathParser(route.params ?? {}, path);
-  const inQuery = queryParser(route.query ?? {});
+  const { log, long } = serving;
+  const scheme = serving.scheme as ChainScheme;
+  const read = (serving.strict === true ? strictReader : plainReader)(route, path);
   const { body } = route;
   const budget = budgetOf(route);
-  const handle = route.handle as (request: unknown, services: Services) => unknown;
+  const handle = route.handle as (request: unknown, services: S) => unknown;
   const failed = (error: unknown): HttpReply => refusal(error, log, where);
   const finish = (result: unknown): HttpReply | Promise<HttpReply> => {
     if (!(result instanceof LongAnswer)) return bounded(result, budget.bytesOut);
-    const reply = long.reply(result, budget);
+    const reply = long!.reply(result, budget);
     return reply instanceof Promise ? reply.catch(failed) : reply;
   };
 
@@ -77,17 +109,11 @@ function endpoint(
     admit: guard === undefined ? undefined : admission(guard),
     handle(http, bytes) {
       try {
-        const problems: string[] | undefined =
-          inPath.numbers + inQuery.numbers > 0 ? [] : undefined;
-        const params = inPath.read(http, scheme, problems);
-        const query = inQuery.read(http, scheme, problems);
-        if (problems !== undefined && problems.length > 0) {
-          throw badNumbers(problems, inPath.numbers + inQuery.numbers);
-        }
+        const { params, query } = read(http, scheme);
         const value = body === undefined ? undefined : readBody(body, bytes);
         const answerTo = (body: unknown) => handle({ params, query, body, http }, services);
         const result =
-          value instanceof LongBody ? long.read(value).then(answerTo) : answerTo(value);
+          value instanceof LongBody ? long!.read(value).then(answerTo) : answerTo(value);
         if (!(result instanceof Promise)) return finish(result);
         return result.then(finish).catch(failed);
       } catch (error) {
@@ -111,7 +137,7 @@ function bounded(result: unknown, bytesMax: number): HttpReply {
 function admission(guard: Guard): (request: HttpRequest) => HttpReply | undefined {
   return (request) => {
     const error = guard(request);
-    return error === undefined ? undefined : answer(error.status, error.body);
+    return error === undefined ? undefined : refused(error);
   };
 }
 
@@ -134,6 +160,41 @@ function badNumbers(problems: readonly string[], declared: number): ApiError {
   return declared === 1
     ? apiError('Invalid', `Invalid parameter: ${problems[0]}`)
     : apiError('Invalid', `Invalid parameters: [${problems.join(', ')}]`);
+}
+
+/** The parameters of a request; throws ApiError. */
+type Reader = (
+  http: HttpRequest,
+  scheme: ChainScheme,
+) => { readonly params: Record<string, unknown>; readonly query: Record<string, unknown> };
+
+type Declared = Pick<AnyRoute<never>, 'params' | 'query' | 'check'>;
+
+/** Reports the first problem, except that it lists all bad numbers. */
+function plainReader(route: Declared, path: string): Reader {
+  const inPath = pathParser(route.params ?? {}, path);
+  const inQuery = queryParser(route.query ?? {});
+  const numbers = inPath.numbers + inQuery.numbers;
+  return (http, scheme) => {
+    const problems: string[] | undefined = numbers > 0 ? [] : undefined;
+    const params = inPath.read(http, scheme, problems);
+    const query = inQuery.read(http, scheme, problems);
+    if (problems === undefined || problems.length === 0) return { params, query };
+    throw badNumbers(problems, numbers);
+  };
+}
+
+function strictReader(route: Declared, path: string): Reader {
+  const { params: inPath = {}, query: inQuery = {}, check } = route;
+  const places = pathNames(path);
+  return (http, scheme) => {
+    const problems: Record<string, string> = {};
+    const given = places.map((name, place) => [name, http.param(place)] as const);
+    const params = readEach(inPath, given, scheme, problems);
+    const search = new URLSearchParams(http.query);
+    const query = readStrictly({ params: inQuery, check }, search, scheme, problems);
+    return { params, query };
+  };
 }
 
 interface Parser {

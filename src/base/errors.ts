@@ -27,7 +27,10 @@ const faultOfPeer = <E extends Entry>(of: E): E & { readonly fault: 'peer' } => 
 
 export const catalogue = {
   Unknown: entry(0, 500, () => 'Error is unknown'),
+  /** Of the data service; `validationErrors` names every wrong parameter. */
+  InvalidQuery: entry(1, 400, () => 'Invalid query parameters'),
   MalformedJson: entry(1, 400, () => 'failed to parse json message'),
+  ApiKeyMissing: entry(2, 401, () => 'Provided API key is not correct'),
   ApiKeyNotValid: entry(2, 403, () => 'Provided API key is not correct'),
   TooBigSequence: entry(10, 400, (what?: string) =>
     what === undefined ? 'Too big sequences requested' : `Too big sequences requested: ${what}`,
@@ -97,6 +100,10 @@ export const catalogue = {
     (why: string) => `The answer is too big: ${why}. Ask for less at a time`,
   ),
   NotFound: entry(404, 404, () => 'The requested resource could not be found'),
+  TooManyRequests: entry(429, 429, () => 'Too many requests'),
+  /** The data service cannot answer now; the text says why. */
+  DataUnavailable: entry(503, 503, free),
+  QueryTooSlow: entry(504, 504, () => 'Query took too long, narrow the filters'),
   Overloaded: entry(503, 503, () => 'Server is overloaded'),
   /** A feature that a later release brings; the text says which. */
   NotAvailable: entry(199, 400, (what: string) => `${what} is not available on this node`),

@@ -6,7 +6,12 @@ import { randomInt } from 'node:crypto';
 import { homedir } from 'node:os';
 import { files } from '../adapters/files.ts';
 import { parseHoconFile, parseHoconText } from '../adapters/hocon.ts';
-import { type ConfigResult, readConfig } from '../node/config/read.ts';
+import {
+  type ConfigResult,
+  type DataConfig,
+  readConfig,
+  readDataConfig,
+} from '../node/config/read.ts';
 import { CliError } from './exit.ts';
 
 export interface ConfigFlags {
@@ -35,6 +40,24 @@ export async function loadConfig(
     readSecret: readText,
   });
 }
+
+/** The same for the data service; without a file it has the defaults, variables and flags. */
+export async function loadDataConfig(
+  path: string | undefined,
+  flags: ConfigFlags = {},
+): Promise<DataConfig> {
+  const given = path === undefined ? NO_FILE : await readConfigFile(path);
+  return readDataConfig({
+    ...given,
+    env: process.env,
+    sets: flags.set ?? [],
+    home: homedir(),
+    nonce: 0,
+    readSecret: readText,
+  });
+}
+
+const NO_FILE: ConfigFile = { file: 'defaults', text: '', tree: {} };
 
 export interface ConfigFile {
   readonly file: string;

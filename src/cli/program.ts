@@ -120,6 +120,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./commands/load.ts'),
   },
   {
+    name: 'data',
+    summary: 'run the data service, which searches the chain',
+    load: () => import('./commands/data.ts'),
+  },
+  {
     name: 'doctor',
     summary: 'find problems that keep a node from working well',
     load: () => import('./commands/doctor.ts'),

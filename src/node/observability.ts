@@ -3,7 +3,15 @@
  * the dashboard and the alert rules with these lists, and docs/reference/observability.md is
  * printed from them.
  */
-import type { Counter, Gauge, Histogram, Metrics } from '../base/ports.ts';
+import {
+  counter,
+  gauge,
+  histogram,
+  type Instruments,
+  instrumentsOf,
+  type MetricTable,
+} from '../base/metric-table.ts';
+import type { Metrics } from '../base/ports.ts';
 
 /** Event → its meaning and, where the operator should act, what to do. */
 export const events = {
@@ -127,27 +135,6 @@ export const events = {
 
 export type EventName = keyof typeof events;
 
-interface Definition<K extends 'counter' | 'gauge' | 'histogram'> {
-  readonly kind: K;
-  readonly name: `node_${string}`;
-  readonly help: string;
-  readonly labels: readonly string[];
-  readonly bounds: readonly number[];
-}
-
-const define =
-  <K extends Definition<'counter' | 'gauge' | 'histogram'>['kind']>(kind: K) =>
-  (
-    name: `node_${string}`,
-    help: string,
-    labels: readonly string[] = [],
-    bounds: readonly number[] = [],
-  ): Definition<K> => ({ kind, name, help, labels, bounds });
-
-const counter = define('counter');
-const gauge = define('gauge');
-const histogram = define('histogram');
-
 /** Limits in seconds of work within the process. */
 const WORK = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 /** Limits in seconds between blocks. */
@@ -261,32 +248,9 @@ export const metricTable = {
   heapBytes: gauge('node_process_heap_bytes', 'Part of it that is used JavaScript heap.'),
   cpuSeconds: gauge('node_process_cpu_seconds', 'Processor time since the start.'),
   startTime: gauge('node_process_start_time_seconds', 'When the process began, Unix time.'),
-} as const satisfies Record<string, Definition<'counter' | 'gauge' | 'histogram'>>;
+} as const satisfies MetricTable;
 
-type Instrument<D> =
-  D extends Definition<'counter'> ? Counter : D extends Definition<'gauge'> ? Gauge : Histogram;
-
-export type NodeMetrics = {
-  readonly [K in keyof typeof metricTable]: Instrument<(typeof metricTable)[K]>;
-} & { onRead(action: () => void): void };
+export type NodeMetrics = Instruments<typeof metricTable>;
 
 /** Declares all metrics. Without a sink they do nothing, so measuring code needs no condition. */
-export function nodeMetrics(sink: Metrics = nowhere): NodeMetrics {
-  const made = Object.entries(metricTable).map(([key, one]) => {
-    const { kind, name, help, labels, bounds } = one;
-    if (kind === 'histogram') return [key, sink.histogram(name, help, bounds, labels)];
-    return [key, sink[kind](name, help, labels)];
-  });
-  // Each entry was made from the definition of its key.
-  return { ...Object.fromEntries(made), onRead: sink.onRead } as unknown as NodeMetrics;
-}
-
-const nothing = (): void => {};
-const silent = { add: nothing, set: nothing, observe: nothing, start: () => nothing };
-
-const nowhere: Metrics = {
-  counter: () => silent,
-  gauge: () => silent,
-  histogram: () => silent,
-  onRead: nothing,
-};
+export const nodeMetrics = (sink?: Metrics): NodeMetrics => instrumentsOf(metricTable, sink);

@@ -2,14 +2,19 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import ts from 'typescript';
-import { events, metricTable, nodeMetrics } from '../../src/node/observability.ts';
+import { dataEvents, dataMetricTable } from '../../src/data-service/observability.ts';
+import { metricTable, events as nodeEvents, nodeMetrics } from '../../src/node/observability.ts';
+
+/** Those of the node and of the data service. */
+const events: Readonly<Record<string, string>> = { ...nodeEvents, ...dataEvents };
+const tables = [metricTable, dataMetricTable].flatMap((table) => Object.entries(table));
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const sources = readdirSync(new URL('src', root), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
   .map((name) => `src/${name}`);
-const LIST = 'src/node/observability.ts';
+const LISTS = ['src/node/observability.ts', 'src/data-service/observability.ts'];
 const LEVELS = ['debug', 'info', 'warn', 'error'];
 
 /** First arguments of all calls such as `log.info(…)`, `deps.log?.error(…)`. */
@@ -42,7 +47,7 @@ function namesOf(argument: ts.Expression | undefined): string[] {
 t.test('every event that is logged is listed', async (t) => {
   const logged = sources.filter((file) => file !== 'src/adapters/log.ts').flatMap(loggedIn);
   const unlisted = logged.filter((name) => !Object.hasOwn(events, name));
-  t.strictSame(unlisted, [], `${LIST} says what each of them means`);
+  t.strictSame(unlisted, [], `${LISTS} say what each of them means`);
   for (const [name, help] of Object.entries(events)) {
     t.match(name, /^[a-z]+(\.[a-z-]+)+$/, name);
     t.match(help, /\w[.?]$/, `${name} is explained`);
@@ -50,17 +55,20 @@ t.test('every event that is logged is listed', async (t) => {
 });
 
 t.test('metrics', async (t) => {
-  const names = Object.values(metricTable).map(({ name }) => name);
+  const names = tables.map(([, { name }]) => name);
   t.equal(new Set(names).size, names.length, 'each name stands once');
-  for (const { name, kind, help } of Object.values(metricTable)) {
-    t.match(name, /^node_[a-z_]+$/);
+  for (const [, { name, kind, help }] of tables) {
+    t.match(name, /^(node|ds)_[a-z_]+$/);
     t.equal(name.endsWith('_total'), kind === 'counter', name);
     t.match(help, /\.$/, `${name} is explained`);
   }
-  const users = sources.filter((file) => file !== LIST).map(read);
-  const unset = Object.keys(metricTable).filter(
-    (key) => !users.some((text) => new RegExp(`metrics\\??\\.${key}(\\.\\w+\\(|[ ,)])`).test(text)),
-  );
+  const users = sources.filter((file) => !LISTS.includes(file)).map(read);
+  const unset = tables
+    .map(([key]) => key)
+    .filter(
+      (key) =>
+        !users.some((text) => new RegExp(`metrics\\??\\.${key}(\\.\\w+\\(|[ ,)])`).test(text)),
+    );
   t.strictSame(unset, [], 'each one is set somewhere, or handed to who sets it');
 });
 
@@ -74,11 +82,11 @@ t.test('without a sink nothing happens', async (t) => {
 
 t.test('dashboard and alert rules use what there is', async (t) => {
   const known = new Set(
-    Object.values(metricTable).flatMap(({ name, kind }) =>
+    tables.flatMap(([, { name, kind }]) =>
       kind === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
     ),
   );
-  const used = (text: string): string[] => text.match(/\bnode_[a-z_]+/g) ?? [];
+  const used = (text: string): string[] => text.match(/\b(?:node|ds)_[a-z_]+/g) ?? [];
   for (const path of ['configs/grafana/platform-node.json', 'configs/prometheus/alerts.yml']) {
     if (!t.ok(existsSync(new URL(path, root)), path)) continue;
     const names = used(read(path));
@@ -90,8 +98,8 @@ t.test('dashboard and alert rules use what there is', async (t) => {
     );
   }
   const shown = new Set(used(read('configs/grafana/platform-node.json')));
-  const unseen = Object.values(metricTable)
-    .filter(({ name, kind }) => !shown.has(kind === 'histogram' ? `${name}_bucket` : name))
-    .map(({ name }) => name);
+  const unseen = tables
+    .filter(([, { name, kind }]) => !shown.has(kind === 'histogram' ? `${name}_bucket` : name))
+    .map(([, { name }]) => name);
   t.strictSame(unseen, [], 'the dashboard shows every metric');
 });

@@ -9,11 +9,14 @@ const FOLDER = '/api-docs';
 const INDEX = `${FOLDER}/index.html`;
 
 export function descriptionRoutes(
-  routes: readonly AnyRoute[],
+  routes: readonly AnyRoute<never>[],
   description: Description,
+  names: readonly string[] = [],
 ): HttpRoute[] {
   const document = new Answer(200, JSON_TYPE, print(openApi(routes, description)));
-  return [fixed(`${FOLDER}/swagger.json`, document), fixed(`${FOLDER}/open-api.json`, document)];
+  return ['swagger.json', 'open-api.json', ...names].map((name) =>
+    fixed(`${FOLDER}/${name}`, document),
+  );
 }
 
 export const docsRoutes = (files: PageFiles): HttpRoute[] => [

@@ -55,6 +55,32 @@ export interface ConfigResult {
   readonly origins: ReadonlyMap<string, Origin>;
 }
 
+/** What the data service reads of a configuration; the other settings are those of the node. */
+export type DataConfig = Pick<Config, 'dataDirectory' | 'dataService' | 'platformCrypto'>;
+
+const OF_DATA_SERVICE =
+  /^(data-service\..*|directory|data-directory|logging-level|platform-crypto)$/;
+
+/** The same for the data service, which needs no other section. Throws ConfigError. */
+export function readDataConfig(input: ConfigInput): DataConfig {
+  const locate = (path: string): string => `${input.file}: ${path}`;
+  const tree = isObject(input.tree) ? input.tree : {};
+  const layers = [
+    collectFile(tree, locate),
+    collectEnvironment(input.env),
+    collectFlags(input.sets),
+  ];
+  const chosen = allSettings.filter(({ key }) => OF_DATA_SERVICE.test(key));
+  const problems = layers
+    .flatMap((layer) => layer.problems)
+    .filter(({ key, source }) => source === '--set' || OF_DATA_SERVICE.test(key));
+  const raw = merge(layers);
+  resolveSecretFiles(raw, input.readSecret, problems);
+  const values = typeAll(raw, input, problems, () => undefined, chosen);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return nest(values);
+}
+
 /** Throws ConfigError with every problem found. */
 export function readConfig(input: ConfigInput): ConfigResult {
   const map = mapText(input.text);
@@ -148,6 +174,7 @@ function typeAll(
   input: ConfigInput,
   problems: Problem[],
   digits: (spelling: string) => string | undefined,
+  chosen = allSettings,
 ): Map<string, unknown> {
   const values = new Map<string, unknown>([['nonce', input.nonce]]);
   const ticker = raw.get('native-ticker')?.value;
@@ -178,7 +205,7 @@ function typeAll(
       ...(value.fix === undefined ? {} : { fix: value.fix }),
     });
   };
-  for (const placed of allSettings) {
+  for (const placed of chosen) {
     const { key, setting } = placed;
     const given = raw.get(key);
     if (given !== undefined) type(placed, given, undefined);

@@ -108,6 +108,13 @@ export function placed(tree: SettingTree, prefix = ''): PlacedSetting[] {
   return Object.entries(tree).flatMap(([name, node]) => {
     const key = prefix + name;
     if (!isSetting(node)) return placed(node, `${key}.`);
-    return [{ key, env: `NODE_${key.replace(/[.-]/g, '_').toUpperCase()}`, setting: node }];
+    return [{ key, env: variableOf(key), setting: node }];
   });
 }
+
+/** `rest-api.port` → `NODE_REST_API_PORT`; `data-service.port` → `NODE_DATA_PORT`. */
+const variableOf = (key: string): string =>
+  `NODE_${key
+    .replace(/^data-service\./, 'data.')
+    .replace(/[.-]/g, '_')
+    .toUpperCase()}`;

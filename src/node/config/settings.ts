@@ -4,6 +4,7 @@
  */
 import { NATIVE_TOKEN } from '../../crypto/chain-scheme.ts';
 import { blockchain } from './chain-settings.ts';
+import { dataService } from './data-settings.ts';
 import { bool, int } from './kinds.ts';
 import { miner, network, ntp, synchronization, utx } from './network-settings.ts';
 import { api, dockerEngine, metrics, privacy, restApi } from './service-settings.ts';
@@ -93,6 +94,7 @@ export const settings = {
     ),
   },
   metrics,
+  'data-service': dataService,
 };
 
 /** The configuration of a node, typed. Names are those of the file in camel case. */

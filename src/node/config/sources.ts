@@ -26,7 +26,7 @@ export interface Collected {
 }
 
 /** Sections of the same file that belong to other tools. */
-const FOREIGN = ['accounts-generator', 'apikeyhash-generator', 'data-service'];
+const FOREIGN = ['accounts-generator', 'apikeyhash-generator'];
 const FILE_SUFFIX = '-file';
 
 interface Spelling {

@@ -1,0 +1,177 @@
+/** Opens the adapters of a data service for a configuration, and runs it in this process. */
+
+import { hyperExpress } from '../adapters/http/hyper-express.ts';
+import { undiciClient } from '../adapters/http/undici.ts';
+import { type LogControl, stderrLog } from '../adapters/log.ts';
+import { systemClock, systemRandom } from '../adapters/system.ts';
+import { base58 } from '../base/base58.ts';
+import type { Database } from '../base/database.ts';
+import { configuredFamily } from '../crypto/families.ts';
+import type { CrawlerOptions } from '../data-service/crawler/crawler.ts';
+import { AlreadyCrawled } from '../data-service/crawler/crawler.ts';
+import { createDataService, type DataService } from '../data-service/data-service.ts';
+import type { DataConfig } from '../node/config/read.ts';
+import { version } from './commands/version.ts';
+import { showProgress } from './crawl-progress.ts';
+import { CliError, EXIT } from './exit.ts';
+import { readPages } from './page-files.ts';
+import { stopRequests } from './stop-requests.ts';
+import { hostInUrl } from './telemetry.ts';
+
+export interface Parts {
+  readonly crawl: boolean;
+  readonly serve: boolean;
+}
+
+export interface RunningDataService extends DataService {
+  /** Absent where it serves nothing. */
+  readonly url: string | undefined;
+  /** Resolves when the service has stopped; rejects with CliError. */
+  readonly finished: Promise<void>;
+}
+
+/** Throws CliError where the settings would open the data to everyone. */
+export async function runDataService(
+  { dataService: config, platformCrypto }: DataConfig,
+  { crawl, serve }: Parts,
+): Promise<RunningDataService> {
+  if (serve) refuseOpenDoor(config);
+  const log = stderrLog('info', process.stderr.isTTY === true);
+  const stops = stopRequests(log);
+  const client = undiciClient();
+  const clock = systemClock(undefined);
+  const telemetry = await openMetrics(config);
+  const { cert, key } = config.tls;
+  const service = await createDataService(
+    {
+      version,
+      nodeUrls: config.nodeUrl,
+      nodeApiKey: config.nodeApiKey,
+      access: {
+        auth: config.auth,
+        keyHashes: config.apiKeyHashes.map((hash) => base58.decode(hash)),
+        trustedProxies: config.trustedProxies,
+        rate: config.rateLimit,
+        burst: config.rateBurst,
+      },
+      maxLag: config.maxLag,
+      strictLag: config.strictLag,
+      crawl: crawl ? crawlerOptions(config) : undefined,
+      listen: serve
+        ? {
+            host: config.bindAddress,
+            port: config.port,
+            cors: config.cors,
+            tls: cert === undefined || key === undefined ? undefined : { cert, key },
+          }
+        : undefined,
+    },
+    {
+      openDatabase: (purpose) => openDataStore(config, purpose),
+      http: hyperExpress,
+      client,
+      clock,
+      random: systemRandom,
+      log,
+      metrics: telemetry?.metrics,
+      pages: readPages(),
+      hashes: configuredFamily(platformCrypto),
+    },
+  );
+  const scheme = cert === undefined ? 'http' : 'https';
+  const url =
+    service.server && `${scheme}://${hostInUrl(config.bindAddress)}:${service.server.port}`;
+  if (url !== undefined) log.info('data.listening', { url });
+  const hideProgress = crawl ? showProgress(service.state, clock, log) : () => undefined;
+
+  const finished = (async () => {
+    const cause = await Promise.race([
+      stops.requested,
+      service.ended.then(
+        () => undefined,
+        (failed: Error) => failed,
+      ),
+    ]);
+    stops.expectEnd(cause === undefined ? EXIT.ok : EXIT.failure);
+    hideProgress();
+    await service.stop();
+    await client.close();
+    await telemetry?.close();
+    stops.release();
+    if (cause !== undefined) throw failureOf(cause, log);
+  })();
+  return { ...service, url, finished };
+}
+
+function failureOf(cause: Error, log: LogControl): CliError {
+  log.flush();
+  if (cause instanceof CliError) return cause;
+  return new CliError(cause.message, cause instanceof AlreadyCrawled ? EXIT.locked : EXIT.failure);
+}
+
+type DataSettings = DataConfig['dataService'];
+
+export const crawlerOptions = (config: DataSettings): CrawlerOptions => ({
+  confirmations: config.confirmations,
+  concurrency: config.concurrency,
+  batchBlocks: config.batchBlocks,
+  batchTx: config.batchTx,
+  maxRollback: config.maxRollback,
+  pollMs: config.pollInterval.ms,
+  bulk: config.bulk === 'auto',
+  indexText: config.indexText,
+});
+
+const LOOPBACK = /^(127\.|::1$|localhost$)/;
+
+function refuseOpenDoor(config: DataSettings): void {
+  const { bindAddress, auth, allowUnauthenticated, apiKeyHashes, trustedProxies } = config;
+  const fail = (text: string): never => {
+    throw new CliError(`data-service: ${text}`);
+  };
+  if (auth === 'api-key' && apiKeyHashes.length === 0) fail('auth = api-key needs api-key-hashes');
+  if (auth === 'proxy' && trustedProxies.length === 0) fail('auth = proxy needs trusted-proxies');
+  if (auth !== 'none' || LOOPBACK.test(bindAddress) || allowUnauthenticated) return;
+  fail(
+    `on ${bindAddress} everyone could read the data: set auth to api-key or proxy, ` +
+      'or allow-unauthenticated = yes',
+  );
+}
+
+const PGLITE = 'pglite:';
+const CRAWLER_CONNECTIONS = 2;
+
+/** Throws CliError where the URL is of no known kind, or another process has the folder. */
+export async function openDataStore(
+  { databaseUrl, poolSize, statementTimeout }: DataSettings,
+  purpose: 'write' | 'read',
+): Promise<Database> {
+  if (databaseUrl.startsWith(PGLITE)) {
+    const { pgliteDatabase } = await import('../adapters/database/pglite.ts');
+    const { StoreLockedError } = await import('../adapters/folder-lock.ts');
+    const folder = databaseUrl.slice(PGLITE.length);
+    return pgliteDatabase(folder === '' ? undefined : folder).catch((cause: unknown) => {
+      if (!(cause instanceof StoreLockedError)) throw cause;
+      const text = `${cause.message} (database-url); several servers need PostgreSQL`;
+      throw new CliError(text, EXIT.locked);
+    });
+  }
+  if (!/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    throw new CliError('database-url must begin with postgres:// or pglite:');
+  }
+  const { postgresDatabase } = await import('../adapters/database/postgres.ts');
+  return purpose === 'write'
+    ? postgresDatabase({ url: databaseUrl, poolSize: CRAWLER_CONNECTIONS })
+    : postgresDatabase({
+        url: databaseUrl,
+        poolSize,
+        statementMs: statementTimeout.ms,
+        readOnly: true,
+      });
+}
+
+async function openMetrics({ metricsBind: host, metricsPort: port }: DataSettings) {
+  if (port === undefined) return undefined;
+  const { servePrometheus } = await import('../adapters/prometheus.ts');
+  return servePrometheus({ host, port });
+}

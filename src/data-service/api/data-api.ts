@@ -1,0 +1,83 @@
+/** The whole interface of the data service as routes for the HTTP port. */
+import { refused } from '../../api/answer.ts';
+import { descriptionRoutes, docsRoutes } from '../../api/docs/docs-routes.ts';
+import { explorerRoutes } from '../../api/explorer/explorer-routes.ts';
+import type { Description } from '../../api/openapi.ts';
+import { fixed, movedTo, type Pages } from '../../api/pages.ts';
+import type { AnyRoute } from '../../api/route.ts';
+import { mountFor } from '../../api/server.ts';
+import type { ApiError } from '../../base/errors.ts';
+import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
+import type { Log } from '../../base/ports.ts';
+import { assets } from './routes/assets.ts';
+import { blocks } from './routes/blocks.ts';
+import { data } from './routes/data.ts';
+import { service } from './routes/service.ts';
+import { transactions } from './routes/transactions.ts';
+import { users } from './routes/users.ts';
+import type { DataServices } from './services.ts';
+
+/** In the order in which a path is looked up: `/assets/count` before `/assets/{id}`. */
+export const dataRoutes: readonly AnyRoute<DataServices>[] = [
+  transactions,
+  assets,
+  users,
+  blocks,
+  data,
+  service,
+].flatMap((group): readonly AnyRoute<DataServices>[] => Object.values(group));
+
+export const dataDescription = (version: string): Description => ({
+  version,
+  program: {
+    title: 'platform-node data service',
+    description: 'Search over the chain of a permissioned blockchain network.',
+    keyed: 'Needs an API key where `data-service.auth` is api-key.',
+    groups: {
+      transactions: 'Transactions, found by text and filters.',
+      assets: 'Assets and their holders.',
+      users: 'Addresses with aliases, roles and balances.',
+      blocks: 'Blocks.',
+      data: 'Entries of data transactions.',
+      health: 'Whether the service works well.',
+      service: 'The service itself.',
+    },
+  },
+});
+
+/** The refusal of a request, before its body is read. */
+export type AccessGuard = (request: HttpRequest) => HttpReply | undefined;
+
+export interface DataApiDeps {
+  readonly log: Log;
+  readonly guard: (request: HttpRequest) => ApiError | undefined;
+  readonly pages?: Pages | undefined;
+}
+
+export function createDataApi(
+  services: DataServices,
+  { log, guard, pages }: DataApiDeps,
+): HttpRoute[] {
+  const description = dataDescription(services.version);
+  const described = descriptionRoutes(dataRoutes, description, ['openapi.json']);
+  const { docs, explorer } = pages ?? {};
+  return [
+    ...mountFor(dataRoutes, services, {
+      guards: (access) => (access === 'public' ? undefined : guard),
+      log,
+      strict: true,
+    }),
+    ...described,
+    ...(docs === undefined ? [] : docsRoutes(docs).filter(({ pattern }) => pattern !== '/')),
+    ...(explorer === undefined
+      ? []
+      : [fixed('/', movedTo('/explorer')), ...explorerRoutes(explorer)]),
+  ];
+}
+
+export const guardReply =
+  (guard: DataApiDeps['guard']): AccessGuard =>
+  (request) => {
+    const error = guard(request);
+    return error === undefined ? undefined : refused(error);
+  };

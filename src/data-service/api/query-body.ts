@@ -1,0 +1,45 @@
+/** The parameters of a query in the JSON body of a POST, checked as those of a GET are. */
+
+import type { Params, ParamValues } from '../../api/params.ts';
+import type { Body, Problems } from '../../api/route.ts';
+import { readStrictly } from '../../api/strict-query.ts';
+import { apiError } from '../../base/errors.ts';
+import { isObject, parse } from '../../base/json.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+
+const VALUES_MAX = 1000;
+
+export function queryBody<const Q extends Params>(
+  params: Q,
+  check?: (query: ParamValues<Q>) => Problems,
+): Body<ParamValues<Q>> {
+  const properties = Object.fromEntries(
+    Object.entries(params).map(([name, { doc, schema }]) => [
+      name,
+      { ...schema, description: doc },
+    ]),
+  );
+  return {
+    type: 'application/json',
+    schema: { type: 'object', properties, additionalProperties: false },
+    parse(bytes) {
+      const given = readJson(bytes);
+      const texts = Object.entries(given).flatMap(([name, value]) =>
+        (Array.isArray(value) ? value : [value]).map((one) => [name, String(one)] as const),
+      );
+      // No parameter of these queries depends on the chain.
+      const scheme = undefined as unknown as ChainScheme;
+      return readStrictly({ params, check }, texts, scheme) as ParamValues<Q>;
+    },
+  };
+}
+
+function readJson(bytes: Uint8Array): Record<string, unknown> {
+  try {
+    const value = parse(new TextDecoder().decode(bytes), VALUES_MAX);
+    if (isObject(value)) return value;
+  } catch {
+    // The refusal is the same as that of another value.
+  }
+  throw apiError('MalformedJson');
+}

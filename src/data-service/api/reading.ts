@@ -1,0 +1,141 @@
+/**
+ * Reads for one request: the tip of the store, rows, and the headers that tell which state an
+ * answer shows. A failure of the store becomes the refusal that a client can act on.
+ */
+import { Answer, JSON_TYPE } from '../../api/answer.ts';
+import { DatabaseError, type SqlValue } from '../../base/database.ts';
+import { apiError } from '../../base/errors.ts';
+import type { HttpRequest } from '../../base/http.ts';
+import { stringify } from '../../base/json.ts';
+import type { DataServices } from './services.ts';
+
+export interface StoreTip {
+  readonly height: number;
+  readonly signature: string;
+  readonly ts: number;
+  /** Number of transactions, which is the highest `seq`. */
+  readonly total: number;
+}
+
+/** Seconds for which a client may keep an answer that the next block may change. */
+const FRESH_SECONDS = 1;
+/** Blocks this deep are not expected to change. */
+const SETTLED_DEPTH = 100;
+const SETTLED_SECONDS = 86_400;
+
+export async function rows<R extends object>(
+  { db, meter }: Pick<DataServices, 'db' | 'meter'>,
+  sql: string,
+  values: readonly SqlValue[] = [],
+): Promise<R[]> {
+  const store = db();
+  if (store === undefined) throw apiError('DataUnavailable', 'The store is not open yet');
+  try {
+    return await store.query<R>(sql, values);
+  } catch (cause) {
+    throw cause instanceof DatabaseError ? refusalOf(cause, meter) : cause;
+  }
+}
+
+function refusalOf(error: DatabaseError, meter: DataServices['meter']): unknown {
+  switch (error.failure) {
+    case 'away':
+      return apiError('DataUnavailable', 'The database does not answer');
+    case 'unmigrated':
+      return apiError('DataUnavailable', 'The database has no tables yet: run data migrate');
+    case 'timeout':
+      meter.timedOut();
+      return apiError('QueryTooSlow');
+    default:
+      return error;
+  }
+}
+
+export async function tipOf(services: DataServices): Promise<StoreTip> {
+  const found = await rows<{ height: number; signature: string; ts: string; total: string }>(
+    services,
+    `SELECT height, signature, ts, first_seq + tx_count - 1 AS total
+     FROM blocks ORDER BY height DESC LIMIT 1`,
+  );
+  const tip = found[0];
+  const read =
+    tip === undefined
+      ? { height: 0, signature: '', ts: 0, total: 0 }
+      : { ...tip, ts: Number(tip.ts), total: Number(tip.total) };
+  if (services.strictLag) await refuseLag(services, read.height);
+  return read;
+}
+
+async function refuseLag(services: DataServices, height: number): Promise<void> {
+  const lag = ((await services.nodeHeight()) ?? height) - height;
+  if (lag > services.maxLag) {
+    throw apiError('DataUnavailable', `The data are ${lag} blocks behind the node`);
+  }
+}
+
+/** Throws where a search would need indexes that a first load has not built yet. */
+export async function requireIndexes(services: DataServices): Promise<void> {
+  const found = await rows(services, `SELECT value FROM meta WHERE key = 'bulk'`);
+  if (found.length > 0) {
+    throw apiError('DataUnavailable', 'The first load is under way: only pages and ids are served');
+  }
+}
+
+export interface Page {
+  /** Ordinal of the first row. */
+  readonly first?: number | undefined;
+  /** Value of `index` for the next page; undefined at the end. */
+  readonly next?: number | undefined;
+  /** The highest ordinal of such rows. */
+  readonly total?: number;
+}
+
+/** Headers that a handler reads must be named by its route. */
+export const KEPT = ['if-none-match'] as const;
+
+/** What an answer needs of its request, which cannot be read any more once the store has answered. */
+export interface Asked {
+  readonly path: string;
+  readonly query: string;
+  readonly tag: string;
+}
+
+export const asked = (http: HttpRequest): Asked => ({
+  path: http.path,
+  query: http.query,
+  tag: http.header('if-none-match'),
+});
+
+/** The answer, or 304 where the client has it already. */
+export function pageAnswer(value: unknown, asked: Asked, tip: StoreTip, page: Page): Answer {
+  const tag = `"${tip.signature}"`;
+  const headers: [string, string][] = [
+    ['etag', tag],
+    ['cache-control', `private, max-age=${FRESH_SECONDS}`],
+    ['x-height', String(tip.height)],
+    ['x-tip-signature', tip.signature],
+  ];
+  if (page.total !== undefined) headers.push(['x-total-index', String(page.total)]);
+  if (page.first !== undefined) headers.push(['x-first-index', String(page.first)]);
+  if (page.next !== undefined) {
+    headers.push(['x-next-index', String(page.next)], ['link', nextLink(asked, page.next)]);
+  }
+  if (asked.tag === tag) return new Answer(304, '', '', headers);
+  return new Answer(200, JSON_TYPE, stringify(value), headers);
+}
+
+/** An answer about a block that is deep in the chain may be kept for a day. */
+export function blockAnswer(value: unknown, height: number, tip: StoreTip): Answer {
+  const isSettled = tip.height - height >= SETTLED_DEPTH;
+  const seconds = isSettled ? SETTLED_SECONDS : FRESH_SECONDS;
+  return new Answer(200, JSON_TYPE, stringify(value), [
+    ['cache-control', `private, max-age=${seconds}`],
+    ['x-height', String(tip.height)],
+  ]);
+}
+
+function nextLink({ path, query }: Asked, next: number): string {
+  const search = new URLSearchParams(query);
+  search.set('index', String(next));
+  return `<${path}?${search}>; rel="next"`;
+}

@@ -1,0 +1,174 @@
+/** Assets and their issue. */
+import Type from 'typebox';
+import { details } from '../../../api/answer.ts';
+import { integer } from '../../../base/json.ts';
+import * as params from '../query-params.ts';
+import { asked, blockAnswer, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
+import { type DataServices, route } from '../services.ts';
+import { AssetIssue, Count, SUMMARY_COLUMNS, summaryOf, type TxRow } from '../shapes.ts';
+import { literally, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
+
+const group = 'assets';
+const access = 'apiKey';
+
+interface AssetRow extends TxRow {
+  readonly asset_id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly quantity: string;
+  readonly issued_quantity: string;
+  readonly decimals: number;
+  readonly reissuable: boolean;
+  readonly issued_reissuable: boolean;
+}
+
+const COLUMNS = `${SUMMARY_COLUMNS}, a.asset_id, a.name, a.description, a.quantity, a.issued_quantity,
+  a.decimals, a.reissuable, a.issued_reissuable`;
+
+function assetOf(row: AssetRow, extended: boolean) {
+  const now = {
+    currentQuantity: integer(BigInt(row.quantity)),
+    currentReissuable: row.reissuable,
+  };
+  return {
+    ...summaryOf(row),
+    assetId: row.asset_id,
+    name: row.name,
+    description: row.description,
+    quantity: integer(BigInt(row.issued_quantity)),
+    decimals: row.decimals,
+    reissuable: row.issued_reissuable,
+    ...(extended ? now : {}),
+  };
+}
+
+const PART_CHARS_MIN = 3;
+
+/** Rows of `assets` whose id begins with the text, or whose name or description has it. */
+function condition(search: string | undefined, values: SqlValues): string {
+  if (search === undefined) return 'true';
+  const ofId = `a.asset_id IN (SELECT asset_id FROM assets i WHERE ${startsWith('i.asset_id', search, values)})`;
+  const pattern = search.length < PART_CHARS_MIN ? literally(search) : `%${literally(search)}%`;
+  const ofText = `a.seq IN (SELECT seq FROM assets n
+    WHERE (n.name || ' ' || n.description) ILIKE ${values.add(pattern)})`;
+  return `(${ofId} OR ${ofText})`;
+}
+
+const query = {
+  search: params.search,
+  index: params.index,
+  limit: params.limit,
+  sort: params.sort,
+  extended: params.extended,
+};
+
+const list = route({
+  method: 'GET',
+  path: '/assets',
+  access,
+  group,
+  doc: 'Assets by the beginning of their id, by name and description; the newest first.',
+  query,
+  keep: KEPT,
+  cost: { inTurns: true },
+  reply: Type.Array(AssetIssue),
+  async handle({ query: { search, index, limit, sort, extended }, http }, services) {
+    const from = asked(http);
+    if (search !== undefined) await requireIndexes(services);
+    const tip = await tipOf(services);
+    const values = sqlValues();
+    const bound = values.add(index ?? (sort === 'desc' ? tip.total : 1));
+    const found = await rows<AssetRow>(
+      services,
+      `SELECT ${COLUMNS} FROM (
+         SELECT * FROM assets a WHERE a.seq ${sort === 'desc' ? '<=' : '>='} ${bound}
+           AND ${condition(search, values)} ORDER BY a.seq ${sort} LIMIT ${limit + 1}) a
+       JOIN txs t ON t.seq = a.seq ORDER BY a.seq ${sort}`,
+      values.list,
+    );
+    const shown = found.slice(0, limit);
+    return pageAnswer(
+      shown.map((row) => assetOf(row, extended)),
+      from,
+      tip,
+      {
+        first: shown[0] && Number(shown[0].seq),
+        next: found[limit] && Number(found[limit]!.seq),
+        total: tip.total,
+      },
+    );
+  },
+});
+
+async function countAssets(search: string | undefined, services: DataServices) {
+  if (search !== undefined) await requireIndexes(services);
+  const values = sqlValues();
+  const sql = `SELECT count(*) AS count FROM assets a WHERE ${condition(search, values)}`;
+  const [found] = await rows<{ count: string }>(services, sql, values.list);
+  return { count: found?.count ?? '0' };
+}
+
+const count = route({
+  method: 'GET',
+  path: '/assets/count',
+  access,
+  group,
+  doc: 'The number of assets that GET /assets lists on all its pages.',
+  query: { search: params.search },
+  cost: { inTurns: true },
+  reply: Count,
+  handle: ({ query: { search } }, services) => countAssets(search, services),
+});
+
+const byId = route({
+  method: 'GET',
+  path: '/assets/{id}',
+  access,
+  group,
+  doc: 'One asset.',
+  params: { id: params.pathText('Id of the asset.') },
+  query: { extended: params.extended },
+  cost: { inTurns: true },
+  reply: AssetIssue,
+  async handle({ params: { id }, query: { extended } }, services) {
+    const tip = await tipOf(services);
+    const [found] = await rows<AssetRow>(
+      services,
+      `SELECT ${COLUMNS} FROM assets a JOIN txs t ON t.seq = a.seq WHERE a.asset_id = $1`,
+      [params.storable(id)],
+    );
+    if (found === undefined) return details(404, 'Asset is not in blockchain');
+    // Reissues and burns change an old asset too.
+    return blockAnswer(assetOf(found, extended), tip.height, tip);
+  },
+});
+
+const HOLDERS_MAX = 500;
+const Holder = Type.Object({
+  address: Type.String(),
+  amount: Type.Unsafe<bigint>({ type: 'integer', format: 'int64' }),
+});
+
+const holders = route({
+  method: 'GET',
+  path: '/assets/{id}/holders',
+  access,
+  group,
+  doc: 'The largest holders of an asset; NATIVE for the native coin.',
+  params: { id: params.pathText('Id of the asset, or NATIVE.') },
+  query: { limit: params.limit },
+  cost: { inTurns: true },
+  reply: Type.Array(Holder),
+  async handle({ params: { id }, query: { limit } }, services) {
+    await requireIndexes(services);
+    const found = await rows<{ address: string; amount: string }>(
+      services,
+      `SELECT address, amount FROM balances WHERE asset_id = $1 AND amount > 0
+       ORDER BY amount DESC, address DESC LIMIT ${Math.min(limit, HOLDERS_MAX)}`,
+      [id === 'NATIVE' ? '' : params.storable(id)],
+    );
+    return found.map(({ address, amount }) => ({ address, amount: BigInt(amount) }));
+  },
+});
+
+export const assets = { list, count, byId, holders };

@@ -1,0 +1,85 @@
+/** Blocks. */
+import Type from 'typebox';
+import { details } from '../../../api/answer.ts';
+import * as params from '../query-params.ts';
+import { asked, blockAnswer, KEPT, pageAnswer, rows, tipOf } from '../reading.ts';
+import { route } from '../services.ts';
+import {
+  BLOCK_COLUMNS,
+  Block,
+  type BlockRow,
+  BlockSummary,
+  blockOf,
+  SUMMARY_COLUMNS,
+  summaryOf,
+  type TxRow,
+} from '../shapes.ts';
+
+const group = 'blocks';
+const access = 'apiKey';
+const HEIGHT_MAX = 2_147_483_647;
+
+const at = route({
+  method: 'GET',
+  path: '/blocks/{height}',
+  access,
+  group,
+  doc: 'One block with all its transactions.',
+  params: {
+    height: {
+      doc: 'Height of the block; the genesis block has 1.',
+      schema: { type: 'integer', format: 'int32', minimum: 1 },
+      parse: params.height,
+    },
+  },
+  cost: { inTurns: true },
+  reply: Block,
+  async handle({ params: { height } }, services) {
+    const tip = await tipOf(services);
+    const sql = `SELECT ${BLOCK_COLUMNS} FROM blocks WHERE height = $1`;
+    const [block] = height > HEIGHT_MAX ? [] : await rows<BlockRow>(services, sql, [height]);
+    if (block === undefined) return details(404, 'Block is not in blockchain');
+    const first = Number(block.first_seq);
+    const transactions = await rows<TxRow>(
+      services,
+      `SELECT ${SUMMARY_COLUMNS} FROM txs t WHERE t.seq BETWEEN $1 AND $2 ORDER BY t.seq`,
+      [first, first + block.tx_count - 1],
+    );
+    return blockAnswer(
+      { ...blockOf(block), transactions: transactions.map(summaryOf) },
+      height,
+      tip,
+    );
+  },
+});
+
+const list = route({
+  method: 'GET',
+  path: '/blocks',
+  access,
+  group,
+  doc: 'Blocks without their transactions; `index` is a height.',
+  query: { index: params.index, limit: params.limit, sort: params.sort },
+  keep: KEPT,
+  cost: { inTurns: true },
+  reply: Type.Array(BlockSummary),
+  async handle({ query: { index, limit, sort }, http }, services) {
+    const from = asked(http);
+    const tip = await tipOf(services);
+    const bound = Math.min(index ?? (sort === 'desc' ? tip.height : 1), HEIGHT_MAX);
+    const found = await rows<BlockRow>(
+      services,
+      `SELECT ${BLOCK_COLUMNS} FROM blocks WHERE height ${sort === 'desc' ? '<=' : '>='} $1
+       ORDER BY height ${sort} LIMIT ${limit + 1}`,
+      [bound],
+    );
+    const shown = found.slice(0, limit);
+    return pageAnswer(shown.map(blockOf), from, tip, {
+      first: shown[0]?.height,
+      next: found[limit]?.height,
+      total: tip.height,
+    });
+  },
+});
+
+export const blocks = { at, list };

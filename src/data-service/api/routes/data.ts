@@ -1,0 +1,101 @@
+/** Entries of data transactions by key and value. */
+import Type from 'typebox';
+import type { Sort } from '../query-params.ts';
+import * as params from '../query-params.ts';
+import { type Asked, asked, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
+import { keyIs, valueIs } from '../search-sources.ts';
+import { type DataServices, route } from '../services.ts';
+import { DataEntry, type EntryRow, entryOf, SUMMARY_COLUMNS } from '../shapes.ts';
+import { sqlValues } from '../sql-values.ts';
+
+const group = 'data';
+const access = 'apiKey';
+const query = { index: params.index, limit: params.limit, sort: params.sort };
+const key = params.pathText('Key of an entry.');
+const value = params.pathText('Value of an entry as text; bytes as base64:…');
+
+interface Query {
+  readonly index: number | undefined;
+  readonly limit: number;
+  readonly sort: Sort;
+}
+
+interface Wanted {
+  readonly key: string;
+  readonly value?: string;
+}
+
+type Show = 'ids' | 'entries';
+
+async function page(wanted: Wanted, show: Show, of: Query, from: Asked, services: DataServices) {
+  const { index, limit, sort } = of;
+  await requireIndexes(services);
+  const tip = await tipOf(services);
+  const values = sqlValues();
+  const conditions = [
+    keyIs(params.storable(wanted.key), values),
+    ...(wanted.value === undefined ? [] : [valueIs(params.storable(wanted.value), values)]),
+    `s.seq ${sort === 'desc' ? '<=' : '>='} ${values.add(index ?? (sort === 'desc' ? tip.total : 1))}`,
+  ].join(' AND ');
+  const columns = show === 'ids' ? 'DISTINCT s.seq' : 's.seq, s.key, s.value, s.position_in_tx';
+  const order = show === 'ids' ? `seq ${sort}` : `seq ${sort}, position_in_tx`;
+  const found = await rows<EntryRow>(
+    services,
+    `SELECT ${SUMMARY_COLUMNS}${show === 'ids' ? '' : ', e.key, e.value, e.position_in_tx'}
+     FROM (SELECT ${columns} FROM data_entries s WHERE ${conditions}
+       ORDER BY ${order} LIMIT ${limit + 1}) e
+     JOIN txs t ON t.seq = e.seq ORDER BY ${order.replace('seq', 't.seq')}`,
+    values.list,
+  );
+  const shown = found.slice(0, limit);
+  const list = show === 'ids' ? shown.map(({ id }) => ({ id })) : shown.map(entryOf);
+  return pageAnswer(list, from, tip, {
+    first: shown[0] && Number(shown[0].seq),
+    next: found[limit] && Number(found[limit]!.seq),
+    total: tip.total,
+  });
+}
+
+const Ids = Type.Array(Type.Object({ id: Type.String() }));
+const cost = { inTurns: true } as const;
+const shared = { method: 'GET', access, group, query, keep: KEPT, cost } as const;
+
+const idsOfKey = route({
+  ...shared,
+  path: '/api/v1/txIds/{key}',
+  doc: 'Ids of the transactions with an entry of this key.',
+  params: { key },
+  reply: Ids,
+  handle: ({ params, query, http }, services) => page(params, 'ids', query, asked(http), services),
+});
+
+const idsOfValue = route({
+  ...shared,
+  path: '/api/v1/txIds/{key}/{value}',
+  doc: 'Ids of the transactions with an entry of this key and value.',
+  params: { key, value },
+  reply: Ids,
+  handle: ({ params, query, http }, services) => page(params, 'ids', query, asked(http), services),
+});
+
+const entriesOfKey = route({
+  ...shared,
+  path: '/api/v1/txData/{key}',
+  doc: 'The entries of this key.',
+  params: { key },
+  reply: Type.Array(DataEntry),
+  handle: ({ params, query, http }, services) =>
+    page(params, 'entries', query, asked(http), services),
+});
+
+const entriesOfValue = route({
+  ...shared,
+  path: '/api/v1/txData/{key}/{value}',
+  doc: 'The entries of this key and value.',
+  params: { key, value },
+  reply: Type.Array(DataEntry),
+  handle: ({ params, query, http }, services) =>
+    page(params, 'entries', query, asked(http), services),
+});
+
+export const data = { idsOfKey, idsOfValue, entriesOfKey, entriesOfValue };

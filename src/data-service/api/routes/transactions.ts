@@ -1,0 +1,155 @@
+/** Transactions: lists, counts, single ones. */
+import Type from 'typebox';
+import { details } from '../../../api/answer.ts';
+import { queryBody } from '../query-body.ts';
+import * as params from '../query-params.ts';
+import {
+  type Asked,
+  asked,
+  blockAnswer,
+  KEPT,
+  pageAnswer,
+  requireIndexes,
+  rows,
+  tipOf,
+} from '../reading.ts';
+import { type DataServices, route } from '../services.ts';
+import {
+  Count,
+  EXTENDED_COLUMNS,
+  SUMMARY_COLUMNS,
+  Summary,
+  type TxRow,
+  transactionOf,
+} from '../shapes.ts';
+import { checkFilter, filterParams, type TransactionFilter } from '../transaction-filter.ts';
+import { countStatement, pageStatement, planQuery } from '../transaction-query.ts';
+
+const group = 'transactions';
+const access = 'apiKey';
+
+/** True where the primary key of `txs` answers. */
+const isPlain = (filter: TransactionFilter): boolean =>
+  Object.keys(filterParams).every((name) => {
+    const isPaging = ['index', 'limit', 'sort', 'extended'].includes(name);
+    return isPaging || filter[name as keyof TransactionFilter] === undefined;
+  });
+
+const scopeLabel = ({ search, scope }: TransactionFilter): string =>
+  search === undefined ? 'none' : (scope ?? ['in_all']).join('+');
+
+async function page(filter: TransactionFilter, from: Asked, services: DataServices) {
+  const ended = services.meter.query(scopeLabel(filter));
+  if (!isPlain(filter)) await requireIndexes(services);
+  const tip = await tipOf(services);
+  const query = await planQuery(filter, tip.total, services);
+  const found = query.sources.length === 0 ? [] : await pageRows(query, services);
+  ended();
+  const shown = found.slice(0, filter.limit);
+  return pageAnswer(shown.map(transactionOf), from, tip, {
+    first: shown[0] && Number(shown[0].seq),
+    next: found[filter.limit] && Number(found[filter.limit]!.seq),
+    total: tip.total,
+  });
+}
+
+function pageRows(query: Parameters<typeof pageStatement>[0], services: DataServices) {
+  const columns = query.filter.extended ? EXTENDED_COLUMNS : SUMMARY_COLUMNS;
+  const { sql, values } = pageStatement(query, columns);
+  return rows<TxRow>(services, sql, values);
+}
+
+async function count(filter: TransactionFilter, services: DataServices) {
+  const counted = { ...filter, index: undefined, sort: 'desc' } as const;
+  const { total } = await tipOf(services);
+  if (isPlain(counted)) return { count: String(total) };
+  if (isPlain({ ...counted, type: undefined }))
+    return { count: await countOfTypes(counted, services) };
+  await requireIndexes(services);
+  const query = await planQuery(counted, total, services);
+  if (query.sources.length === 0) return { count: '0' };
+  const { sql, values } = countStatement(query);
+  const [found] = await rows<{ count: string }>(services, sql, values);
+  return { count: found?.count ?? '0' };
+}
+
+async function countOfTypes({ type = [] }: TransactionFilter, services: DataServices) {
+  const sql =
+    'SELECT coalesce(sum(n), 0)::text AS count FROM type_counts WHERE type = ANY($1::smallint[])';
+  const [found] = await rows<{ count: string }>(services, sql, [[...type]]);
+  return found?.count ?? '0';
+}
+
+const list = route({
+  method: 'GET',
+  path: '/transactions',
+  access,
+  group,
+  doc: 'Transactions by text, type, asset, amount, date, role, address; the newest first.',
+  query: filterParams,
+  check: checkFilter,
+  keep: KEPT,
+  cost: { inTurns: true },
+  reply: Type.Array(Summary),
+  handle: ({ query, http }, services) => page(query, asked(http), services),
+});
+
+const listPosted = route({
+  method: 'POST',
+  path: '/transactions',
+  access,
+  group,
+  doc: 'The same as GET /transactions, with the parameters in a JSON body.',
+  body: queryBody(filterParams, checkFilter),
+  keep: KEPT,
+  cost: { inTurns: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
+  reply: Type.Array(Summary),
+  handle: ({ body, http }, services) => page(body, asked(http), services),
+});
+
+const counted = route({
+  method: 'GET',
+  path: '/transactions/count',
+  access,
+  group,
+  doc: 'The number of transactions that GET /transactions lists on all its pages.',
+  query: filterParams,
+  check: checkFilter,
+  cost: { inTurns: true },
+  reply: Count,
+  handle: ({ query }, services) => count(query, services),
+});
+
+const countPosted = route({
+  method: 'POST',
+  path: '/transactions/count',
+  access,
+  group,
+  doc: 'The same as GET /transactions/count, with the parameters in a JSON body.',
+  body: queryBody(filterParams, checkFilter),
+  cost: { inTurns: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
+  reply: Count,
+  handle: ({ body }, services) => count(body, services),
+});
+
+const byId = route({
+  method: 'GET',
+  path: '/transactions/id/{id}',
+  access,
+  group,
+  doc: 'One transaction.',
+  params: { id: params.pathText('Id of the transaction.') },
+  query: { extended: params.extended },
+  cost: { inTurns: true },
+  reply: Summary,
+  async handle({ params: { id }, query: { extended } }, services) {
+    const tip = await tipOf(services);
+    const columns = extended ? EXTENDED_COLUMNS : SUMMARY_COLUMNS;
+    const sql = `SELECT ${columns} FROM txs t WHERE t.id = $1`;
+    const [found] = await rows<TxRow>(services, sql, [params.storable(id)]);
+    if (found === undefined) return details(404, 'Transaction is not in blockchain');
+    return blockAnswer(transactionOf(found), found.height, tip);
+  },
+});
+
+export const transactions = { list, listPosted, counted, countPosted, byId };

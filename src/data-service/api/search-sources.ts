@@ -1,0 +1,171 @@
+/**
+ * Where a search looks: each scope is a source of transactions with an index of its own
+ * (data-service.md#search). A scope that cannot match the form of the text has no source, so
+ * searching everywhere costs little.
+ */
+import { I64_MAX } from '../../base/int.ts';
+import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
+import type { Scope } from './query-params.ts';
+import { rows } from './reading.ts';
+import type { DataServices } from './services.ts';
+import { literally, type SqlValues, startsWith } from './sql-values.ts';
+
+/** A part of a query: rows of `from` that satisfy `where`. `from` names its table `s`. */
+export interface Source {
+  /** Table; `txs` itself or one with its `seq`. */
+  readonly from: string;
+  /** Written when the statement is made, since it adds values to it. */
+  where(values: SqlValues): string;
+}
+
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
+const ALIAS = /^[-.0-9@_a-z]{1,30}$/;
+const ADDRESS_CHARS = 35;
+const ADDRESS_CHARS_MAX = 36;
+const ADDRESS_CHARS_MIN = 8;
+const ID_CHARS_MIN = 4;
+const SIGNATURE_CHARS_MIN = 8;
+/** Trigrams have three characters. */
+const PART_CHARS_MIN = 3;
+const BLOCKS_MAX = 20;
+const ASSETS_MAX = 20;
+const INT32_MAX = 2_147_483_647n;
+
+type Look = (
+  text: string,
+  services: DataServices,
+) => readonly Source[] | Promise<readonly Source[]>;
+
+const inTable = (from: string, where: Source['where']): Source => ({ from, where });
+
+const addresses =
+  (role?: number): Look =>
+  (text) => {
+    const isWhole = text.length >= ADDRESS_CHARS;
+    const fits = text.length >= ADDRESS_CHARS_MIN && text.length <= ADDRESS_CHARS_MAX;
+    if (!fits || !BASE58.test(text)) return [];
+    const ofRole = role === undefined ? '' : ` AND s.role = ${role}`;
+    return [
+      inTable('tx_addresses', (values) =>
+        isWhole
+          ? `s.address = ${values.add(text)}${ofRole}`
+          : `${startsWith('s.address', text, values)}${ofRole}`,
+      ),
+    ];
+  };
+
+const inIds =
+  (column: string, from: string, minimum: number): Look =>
+  (text) =>
+    text.length >= minimum && BASE58.test(text)
+      ? [inTable(from, (values) => startsWith(column, text, values))]
+      : [];
+
+const LOOKS: Readonly<Record<Exclude<Scope, 'in_all'>, Look>> = {
+  in_description: (text) =>
+    text.length < PART_CHARS_MIN
+      ? []
+      : [inTable('txs', (values) => `s.message ILIKE ${values.add(`%${literally(text)}%`)}`)],
+
+  in_sums(text) {
+    const sum = /^\d{1,19}$/.test(text) ? BigInt(text) : undefined;
+    if (sum === undefined || sum > I64_MAX) return [];
+    return ['txs', 'tx_amounts'].map((table) =>
+      inTable(table, (values) => `s.amount = ${values.add(sum, 'bigint')}`),
+    );
+  },
+
+  in_blocks: lookInBlocks,
+
+  in_aliases(text) {
+    if (!ALIAS.test(text)) return [];
+    return [
+      inTable('tx_aliases', (values) => startsWith('s.alias', text, values)),
+      inTable(
+        'tx_addresses',
+        (values) => `s.address = (SELECT address FROM aliases WHERE alias = ${values.add(text)})`,
+      ),
+    ];
+  },
+
+  in_addresses: addresses(),
+  in_addresses_author: addresses(AUTHOR),
+  in_addresses_participant: addresses(PARTICIPANT),
+  in_tx_ids: inIds('s.id', 'txs', ID_CHARS_MIN),
+  in_token_ids: lookInAssets,
+  in_signatures: (text, services) => {
+    const inColumn = inIds('s.signature', 'txs', SIGNATURE_CHARS_MIN)(text, services);
+    const inProofs = inIds('s.proof', 'tx_proofs', SIGNATURE_CHARS_MIN)(text, services);
+    return [...(inColumn as readonly Source[]), ...(inProofs as readonly Source[])];
+  },
+  in_keys_values: lookInEntries,
+};
+
+async function lookInBlocks(text: string, services: DataServices): Promise<readonly Source[]> {
+  const isHeight = /^\d{1,10}$/.test(text) && BigInt(text) <= INT32_MAX;
+  const isId = text.length >= SIGNATURE_CHARS_MIN && BASE58.test(text);
+  if (!isHeight && !isId) return [];
+  const columns = 'SELECT first_seq, tx_count FROM blocks';
+  const found = await rows<{ first_seq: string; tx_count: number }>(
+    services,
+    isHeight
+      ? `${columns} WHERE height = $1`
+      : `${columns} WHERE signature >= $1 AND signature < $1 || '~' LIMIT ${BLOCKS_MAX}`,
+    [isHeight ? Number(text) : text],
+  );
+  return found.map(({ first_seq, tx_count }) => {
+    const first = Number(first_seq);
+    return inTable(
+      'txs',
+      (values) => `s.seq BETWEEN ${values.add(first)} AND ${values.add(first + tx_count - 1)}`,
+    );
+  });
+}
+
+async function lookInAssets(text: string, services: DataServices): Promise<readonly Source[]> {
+  const byAsset = (id: string) => inTable('txs', (values) => `s.asset_id = ${values.add(id)}`);
+  if (text === 'NATIVE') return [byAsset(text)];
+  if (text.length < ID_CHARS_MIN || !BASE58.test(text)) return [];
+  const found = await rows<{ asset_id: string }>(
+    services,
+    `SELECT asset_id FROM assets WHERE asset_id >= $1 AND asset_id < $1 || '~' LIMIT ${ASSETS_MAX}`,
+    [text],
+  );
+  return found.map(({ asset_id }) => byAsset(asset_id));
+}
+
+/** The first characters are indexed, the whole text is compared. */
+export const keyIs = (key: string, values: SqlValues): string =>
+  `left(s.key, 128) = left(${values.add(key, 'text')}, 128) AND s.key = ${values.add(key)}`;
+export const valueIs = (value: string, values: SqlValues): string =>
+  `left(s.value, 64) = left(${values.add(value, 'text')}, 64) AND s.value = ${values.add(value)}`;
+
+function lookInEntries(text: string): readonly Source[] {
+  const exact = [
+    inTable('data_entries', (values) => keyIs(text, values)),
+    inTable('data_entries', (values) => valueIs(text, values)),
+  ];
+  if (text.length < PART_CHARS_MIN) return exact;
+  const pattern = `%${literally(text)}%`;
+  return [
+    ...exact,
+    inTable('data_entries', (values) => `left(s.key, 128) ILIKE ${values.add(pattern)}`),
+    inTable('data_entries', (values) => `left(s.value, 256) ILIKE ${values.add(pattern)}`),
+  ];
+}
+
+/** Empty where no scope can match the text. */
+export async function searchSources(
+  text: string,
+  scopes: readonly Scope[],
+  services: DataServices,
+): Promise<readonly Source[]> {
+  const all = Object.keys(LOOKS) as (keyof typeof LOOKS)[];
+  const asked = scopes.includes('in_all') ? all : (scopes as typeof all);
+  // Author and participant are parts of the addresses.
+  const distinct = asked.includes('in_addresses')
+    ? asked.filter((scope) => !scope.startsWith('in_addresses_'))
+    : asked;
+  const found = await Promise.all(distinct.map((scope) => LOOKS[scope](text, services)));
+  return found.flat();
+}

@@ -1,0 +1,30 @@
+/** What the routes of the data service get. */
+import { routeOf } from '../../api/route.ts';
+import type { Database } from '../../base/database.ts';
+import type { Clock } from '../../base/ports.ts';
+import type { CrawlState } from '../crawler/crawl-state.ts';
+
+export interface DataServices {
+  /** Undefined until the store is open. */
+  db(): Database | undefined;
+  readonly clock: Clock;
+  readonly version: string;
+  /** Of the crawler in this process; undefined where another process crawls. */
+  readonly crawl: CrawlState | undefined;
+  /** Height of the node, asked for by servers without a crawler. */
+  nodeHeight(): Promise<number | undefined>;
+  /** Blocks behind the node from which on the service is not ready. */
+  readonly maxLag: number;
+  /** Refuse all queries while the lag is larger. */
+  readonly strictLag: boolean;
+  readonly meter: QueryMeter;
+}
+
+export interface QueryMeter {
+  /** Begins the measurement of a query with these scopes; the returned function ends it. */
+  query(scope: string): () => void;
+  timedOut(): void;
+}
+
+/** Declares a route of the data service. */
+export const route = routeOf<DataServices>();

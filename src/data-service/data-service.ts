@@ -1,0 +1,212 @@
+/**
+ * The data service as a list of parts, wired by hand: the listener first, then the store, then the
+ * crawler. So the service answers how it is from its first second, and a store that is away at the
+ * start is waited for.
+ */
+
+import type { Pages } from '../api/pages.ts';
+import type { AnyRoute } from '../api/route.ts';
+import { routes as nodeRoutes } from '../api/routes/index.ts';
+import { type Database, DatabaseError } from '../base/database.ts';
+import { Disposal } from '../base/disposal.ts';
+import type { Http, HttpClient, HttpServer, HttpServerOptions } from '../base/http.ts';
+import type { Clock, Log, Metrics, Random } from '../base/ports.ts';
+import { type AccessOptions, accessGuard } from './api/access.ts';
+import { createDataApi, guardReply } from './api/data-api.ts';
+import { forwarded } from './api/forward.ts';
+import type { DataServices } from './api/services.ts';
+import { type CrawlState, newCrawlState } from './crawler/crawl-state.ts';
+import { type Crawler, type CrawlerOptions, startCrawler } from './crawler/crawler.ts';
+import { type NodeReader, nodeReader } from './crawler/node-reader.ts';
+import { crawlMeter, measuredRoutes, queryMeter, readOnDemand } from './measure.ts';
+import { dataMetrics } from './observability.ts';
+import { migrate } from './schema/migrate.ts';
+
+export interface DataServiceOptions {
+  readonly version: string;
+  readonly nodeUrls: readonly string[];
+  readonly nodeApiKey?: string | undefined;
+  /** Absent: no interface. */
+  readonly listen?: HttpServerOptions | undefined;
+  readonly access: AccessOptions;
+  readonly maxLag: number;
+  readonly strictLag: boolean;
+  /** Absent: another process crawls. */
+  readonly crawl?: CrawlerOptions | undefined;
+}
+
+export interface DataServiceDeps {
+  /** A connection that may write, or one for queries. One store inside the process serves both. */
+  openDatabase(purpose: 'write' | 'read'): Promise<Database>;
+  readonly http: Http;
+  readonly client: HttpClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+  readonly pages?: Pages | undefined;
+  /** Of the secrets of clients. */
+  readonly hashes: Parameters<typeof accessGuard>[1];
+}
+
+export interface DataService {
+  readonly server: HttpServer | undefined;
+  readonly state: CrawlState;
+  /** Rejects where the crawler needs an operator. */
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+const RETRY_MS = 1000;
+const RETRY_MS_MAX = 30_000;
+const HEIGHT_AGE_MS = 1000;
+
+/** Rejects where the address cannot be bound. */
+export async function createDataService(
+  options: DataServiceOptions,
+  deps: DataServiceDeps,
+): Promise<DataService> {
+  const { clock, log } = deps;
+  const started = new Disposal();
+  const metrics = dataMetrics(deps.metrics);
+  const state = newCrawlState();
+  const node = nodeReader(
+    { urls: options.nodeUrls, apiKey: options.nodeApiKey },
+    {
+      http: deps.client,
+      clock,
+      failed(url, why) {
+        state.nodeErrors++;
+        metrics.nodeErrors.add();
+        log.debug('node.unreachable', { url, why });
+      },
+    },
+  );
+  let reading: Database | undefined;
+  readOnDemand(metrics, { state, clock, inUse: () => reading?.inUse() ?? 0 });
+  const services: DataServices = {
+    db: () => reading,
+    clock,
+    version: options.version,
+    crawl: options.crawl === undefined ? undefined : state,
+    nodeHeight: recentHeight(node, clock),
+    maxLag: options.maxLag,
+    strictLag: options.strictLag,
+    meter: queryMeter(metrics),
+  };
+  const server = await listen(options, deps, services, metrics);
+  if (server !== undefined) started.add('listener', () => server.close());
+  const stopping = new AbortController();
+  const ended = run().catch((cause: Error) => {
+    if (stopping.signal.aborted) return;
+    log.error('crawl.stopped', { why: cause.message });
+    throw cause;
+  });
+  ended.catch(() => undefined);
+  return {
+    server,
+    state,
+    ended,
+    async stop() {
+      stopping.abort();
+      await started.dispose();
+      await ended.catch(() => undefined);
+    },
+  };
+
+  async function run(): Promise<void> {
+    const { crawl } = options;
+    if (crawl !== undefined) {
+      const writing = await opened(async () => {
+        const db = await deps.openDatabase('write');
+        await migrate(db, crawl).catch(async (cause: unknown) => {
+          await db.close();
+          throw cause;
+        });
+        return db;
+      });
+      if (writing === undefined) return;
+      started.add('store', () => writing.close());
+      if (writing.engine === 'pglite') reading = writing;
+      const crawler = startCrawler(crawl, {
+        ...deps,
+        db: writing,
+        node,
+        state,
+        meter: crawlMeter(metrics),
+      });
+      started.add('crawler', () => crawler.stop());
+      if (reading === undefined && server !== undefined) await openReading();
+      log.info('data.opened', { engine: writing.engine });
+      return endOf(crawler);
+    }
+    await openReading();
+    await new Promise<void>((resolve) => {
+      stopping.signal.addEventListener('abort', () => resolve());
+    });
+  }
+
+  async function openReading(): Promise<void> {
+    const db = await opened(() => deps.openDatabase('read'));
+    if (db === undefined) return;
+    reading = db;
+    started.add('connections', () => db.close());
+  }
+
+  /** Tries until the store can be opened; undefined where the service is stopped before. */
+  async function opened(open: () => Promise<Database>): Promise<Database | undefined> {
+    for (let waitMs = RETRY_MS; !stopping.signal.aborted; ) {
+      try {
+        return await open();
+      } catch (cause) {
+        if (!(cause instanceof DatabaseError) || cause.failure === 'other') throw cause;
+        log.warn('data.store-failed', { why: cause.message, waitMs });
+      }
+      await new Promise<void>((resolve) => {
+        const cancel = clock.after(waitMs, resolve);
+        stopping.signal.addEventListener('abort', () => {
+          cancel();
+          resolve();
+        });
+      });
+      waitMs = Math.min(RETRY_MS_MAX, waitMs * 2);
+    }
+    return undefined;
+  }
+}
+
+const endOf = ({ ended }: Crawler): Promise<void> => ended;
+
+async function listen(
+  { listen: where, access, nodeUrls }: DataServiceOptions,
+  { http, client, clock, log, pages, hashes }: DataServiceDeps,
+  services: DataServices,
+  metrics: ReturnType<typeof dataMetrics>,
+): Promise<HttpServer | undefined> {
+  if (where === undefined) return undefined;
+  const guard = accessGuard(access, hashes, clock);
+  const nodeUrl = (nodeUrls[0] ?? '').replace(/\/+$/, '');
+  const routes = [
+    ...createDataApi(services, { log, guard, pages }),
+    ...forwarded(nodeRoutes as readonly AnyRoute[], {
+      http: client,
+      nodeUrl,
+      log,
+      guard: guardReply(guard),
+    }),
+  ];
+  return http.listen(measuredRoutes(routes, metrics), where);
+}
+
+/** Servers beside the crawler ask the node themselves, but not with every request. */
+function recentHeight(node: NodeReader, clock: Clock): DataServices['nodeHeight'] {
+  let asked: Promise<number | undefined> | undefined;
+  let at = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (asked === undefined || clock.monotonic() - at > HEIGHT_AGE_MS) {
+      at = clock.monotonic();
+      asked = node.height().catch(() => undefined);
+    }
+    return asked;
+  };
+}

@@ -1,0 +1,58 @@
+/** Fills the metrics of the data service. */
+import type { HttpReply, HttpRoute } from '../base/http.ts';
+import type { Clock } from '../base/ports.ts';
+import type { QueryMeter } from './api/services.ts';
+import type { CrawlState } from './crawler/crawl-state.ts';
+import type { CrawlMeter } from './crawler/meter.ts';
+import type { DataMetrics } from './observability.ts';
+
+export const crawlMeter = (metrics: DataMetrics): CrawlMeter => ({
+  fetching: () => metrics.fetch.start(),
+  writing: () => metrics.batch.start(),
+  written: (type, txs) => metrics.txs.add(txs, { type: String(type) }),
+  wrote(blocks, unknownTxs) {
+    metrics.blocks.add(blocks);
+    if (unknownTxs > 0) metrics.unknownTxs.add(unknownTxs);
+  },
+  reorganised(depth) {
+    metrics.reorgs.add();
+    metrics.reorgDepth.observe(depth);
+  },
+});
+
+export const queryMeter = (metrics: DataMetrics): QueryMeter => ({
+  query: (scope) => metrics.query.start({ scope }),
+  timedOut: () => metrics.timeouts.add(),
+});
+
+/** Values that are looked up when they are asked for. */
+export function readOnDemand(
+  metrics: DataMetrics,
+  { state, clock, inUse }: { state: CrawlState; clock: Clock; inUse: () => number },
+): void {
+  metrics.onRead(() => {
+    const lag = Math.max(0, state.nodeHeight - state.height);
+    metrics.height.set(state.height);
+    metrics.nodeHeight.set(state.nodeHeight);
+    metrics.lagBlocks.set(lag);
+    metrics.lagSeconds.set(lag === 0 ? 0 : Math.max(0, (clock.now() - state.lastBlock) / 1000));
+    metrics.waitingBytes.set(state.waitingBytes);
+    metrics.poolInUse.set(inUse());
+  });
+}
+
+/** The same routes, counted and timed by their pattern. */
+export const measuredRoutes = (routes: readonly HttpRoute[], metrics: DataMetrics): HttpRoute[] =>
+  routes.map((route) => ({
+    ...route,
+    handle(request, body) {
+      const ended = metrics.requestTime.start({ route: route.pattern });
+      const count = (reply: HttpReply): HttpReply => {
+        ended();
+        metrics.requests.add(1, { route: route.pattern, code: String(reply.status) });
+        return reply;
+      };
+      const reply = route.handle(request, body);
+      return reply instanceof Promise ? reply.then(count) : count(reply);
+    },
+  }));

@@ -1,0 +1,68 @@
+/** Every event of the log and every metric of the data service, by name. */
+import {
+  counter,
+  gauge,
+  histogram,
+  type Instruments,
+  instrumentsOf,
+  type MetricTable,
+} from '../base/metric-table.ts';
+import type { Metrics } from '../base/ports.ts';
+
+export const dataEvents = {
+  'crawl.failed':
+    'The node or the database did not answer; the crawler tries again after `waitMs`. With kind `database-full` the disk of the database is full.',
+  'crawl.index': 'The first load builds this index.',
+  'crawl.progress': 'How far the data are.',
+  'crawl.reorganised': 'The node left blocks that were stored; they are being replaced.',
+  'crawl.stopped': 'The crawler ended for a reason that needs an operator; `why` says what to do.',
+  'crawl.text-changed':
+    'A transaction has a text that no database can hold; it is stored without it.',
+  'data.listening': 'The data service answers at this address.',
+  'data.opened': 'The store is open and its tables are up to date.',
+  'data.store-failed': 'The store cannot be opened; after `waitMs` it is tried again.',
+  'node.unreachable': 'A node of `data-service.node-url` did not answer; the next one is asked.',
+} as const;
+
+/** Limits in seconds. */
+const QUERY = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const BATCH = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const DEPTH = [1, 2, 5, 10, 50, 100, 500, 1000, 4000];
+
+export const dataMetricTable = {
+  height: gauge('ds_height', 'Height of the last stored block.'),
+  nodeHeight: gauge('ds_node_height', 'Height of the node.'),
+  lagBlocks: gauge('ds_lag_blocks', 'Blocks that the data are behind the node.'),
+  lagSeconds: gauge('ds_lag_seconds', 'Age of the last stored block while the data are behind.'),
+  blocks: counter('ds_blocks_total', 'Blocks written.'),
+  txs: counter('ds_txs_total', 'Transactions written.', ['type']),
+  unknownTxs: counter(
+    'ds_unknown_tx_total',
+    'Transactions of types that this release does not know.',
+  ),
+  batch: histogram('ds_batch_seconds', 'Writing of one batch.', [], BATCH),
+  fetch: histogram('ds_fetch_seconds', 'Fetching and writing of one run of blocks.', [], BATCH),
+  reorgs: counter('ds_reorgs_total', 'Reorganisations.'),
+  reorgDepth: histogram('ds_reorg_depth', 'Blocks that a reorganisation removed.', [], DEPTH),
+  nodeErrors: counter('ds_node_errors_total', 'Requests that a node did not answer.'),
+  requests: counter('ds_http_requests_total', 'Answered requests.', ['route', 'code']),
+  requestTime: histogram(
+    'ds_http_request_seconds',
+    'From a request to its answer.',
+    ['route'],
+    QUERY,
+  ),
+  query: histogram(
+    'ds_query_seconds',
+    'Lists of transactions, by the scopes of the search.',
+    ['scope'],
+    QUERY,
+  ),
+  timeouts: counter('ds_query_timeouts_total', 'Queries ended by `statement-timeout`.'),
+  poolInUse: gauge('ds_pool_in_use', 'Busy connections to the database.'),
+  waitingBytes: gauge('ds_fetched_bytes', 'Bytes of fetched blocks that wait to be written.'),
+} as const satisfies MetricTable;
+
+export type DataMetrics = Instruments<typeof dataMetricTable>;
+
+export const dataMetrics = (sink?: Metrics): DataMetrics => instrumentsOf(dataMetricTable, sink);

@@ -1,0 +1,106 @@
+/** A data service in the process of the test: a crawl of a made chain, and its interface. */
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { undiciClient } from '../../src/adapters/http/undici.ts';
+import { systemClock, systemRandom } from '../../src/adapters/system.ts';
+import type { Database } from '../../src/base/database.ts';
+import { parse } from '../../src/base/json.ts';
+import { readPages } from '../../src/cli/page-files.ts';
+import { configuredFamily } from '../../src/crypto/families.ts';
+import {
+  createDataService,
+  type DataService,
+  type DataServiceOptions,
+} from '../../src/data-service/data-service.ts';
+import type { Scope } from '../e2e/process.ts';
+import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
+import { OPTIONS } from './crawling.ts';
+
+export interface Served {
+  readonly url: string;
+  readonly service: DataService;
+  readonly log: MemoryLog;
+  get(path: string, headers?: Record<string, string>): Promise<GivenAnswer>;
+  post(path: string, body: string): Promise<GivenAnswer>;
+  /** Resolves when `/status` names this height and nothing is left to do. */
+  reached(height: number): Promise<void>;
+}
+
+export interface GivenAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: unknown;
+}
+
+export const OPEN_TO_ALL: DataServiceOptions['access'] = {
+  auth: 'none',
+  keyHashes: [],
+  trustedProxies: [],
+  rate: 0,
+  burst: 1,
+};
+
+const WAIT_MS = 25;
+const WAIT_MS_MAX = 60_000;
+
+export async function served(
+  scope: Scope,
+  nodeUrl: string,
+  open: (purpose: 'write' | 'read') => Promise<Database>,
+  changes: Partial<DataServiceOptions> = {},
+): Promise<Served> {
+  const client = undiciClient();
+  const log = memoryLog();
+  const service = await createDataService(
+    {
+      version: '1.1.0',
+      nodeUrls: [nodeUrl],
+      access: OPEN_TO_ALL,
+      maxLag: 100,
+      strictLag: false,
+      crawl: OPTIONS,
+      listen: { host: '127.0.0.1', port: 0, cors: false },
+      ...changes,
+    },
+    {
+      openDatabase: open,
+      http: hyperExpress,
+      client,
+      clock: systemClock(undefined),
+      random: systemRandom,
+      log,
+      pages: readPages(),
+      hashes: configuredFamily(true),
+    },
+  );
+  scope.teardown(async () => {
+    await service.stop();
+    await client.close();
+  });
+  const url = `http://127.0.0.1:${service.server?.port}`;
+  const ask = async (path: string, init: RequestInit): Promise<GivenAnswer> => {
+    const response = await fetch(url + path, init);
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    const json = isJson ? parse(text) : undefined;
+    return { status: response.status, headers: response.headers, text, json };
+  };
+  const get = (path: string, headers: Record<string, string> = {}) => ask(path, { headers });
+  return {
+    url,
+    service,
+    log,
+    get,
+    post: (path, body) =>
+      ask(path, { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
+    async reached(height) {
+      for (let waited = 0; waited < WAIT_MS_MAX; waited += WAIT_MS) {
+        const { status, json } = await get('/status');
+        const is = json as { height?: number; bulk?: boolean } | undefined;
+        if (status === 200 && is?.height === height && is.bulk === false) return;
+        await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+      }
+      throw new Error(`height ${height} is not reached`);
+    },
+  };
+}
