@@ -10,9 +10,11 @@ import { jsonLines, type Run, run } from '../cli/run.ts';
 import { containersWith } from '../containers/api.ts';
 import { sharedEngine } from '../containers/engine.ts';
 import { leftOut } from '../left-out.ts';
-import { temporaryFolder } from './dev-node.ts';
+import { startDevNode, temporaryFolder } from './dev-node.ts';
 import { eventually } from './process.ts';
 import { type NetworkNode, processNetwork } from './process-network.ts';
+
+t.setTimeout(300_000);
 
 const shared = await sharedEngine();
 const skip = typeof shared === 'string' && leftOut(shared);
@@ -175,15 +177,34 @@ t.test('from the image to the end of the network', { skip }, async (t) => {
   });
 
   await t.test('no container outlives its node', async (t) => {
-    const own = async (): Promise<number> => {
-      const all = await containersWith(engine.socketPath, NODE_LABEL);
-      return all.filter(({ ImageID }) => ImageID === `sha256:${points.imageHash}`).length;
-    };
-    t.ok((await own()) > 0, 'there are some');
+    t.ok((await containersOf(points)) > 0, 'there are some');
     await Promise.all(nodes.map(({ stop }) => stop()));
-    t.equal(await own(), 0);
+    t.equal(await containersOf(points), 0);
   });
 });
+
+t.test('a network of one node, as `npm start` runs it', { skip }, async (t) => {
+  const node = await startDevNode(t, { env: { DOCKER_HOST: engine.host } });
+  t.match(node.contracts, { enabled: true, engine: engine.host });
+  const sum = await project(temporaryFolder(t), 'shell');
+  const { code, stdout, stderr } = await run(
+    ['contract', 'create', '-', '--sender', node.owner, ...WAIT],
+    {
+      env: { PLATFORM_NODE_URL: node.rest.url, PLATFORM_NODE_API_KEY: node.apiKey },
+      input: JSON.stringify(sum),
+    },
+  );
+  t.equal(code, 0, stderr);
+  t.match(JSON.parse(stdout), { results: [{ key: 'sum', type: 'integer', value: 0 }] });
+  t.equal(await containersOf(sum), 1);
+  await node.stop();
+  t.equal(await containersOf(sum), 0);
+});
+
+async function containersOf({ imageHash }: Image): Promise<number> {
+  const all = await containersWith(engine.socketPath, NODE_LABEL);
+  return all.filter(({ ImageID }) => ImageID === `sha256:${imageHash}`).length;
+}
 
 /** With a line of its own, so that its containers are told apart from those of other tests. */
 async function project(folder: string, template: string): Promise<Image> {

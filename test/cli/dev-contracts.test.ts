@@ -1,0 +1,29 @@
+// When nodes of a private network execute contracts, and with which limit of time.
+import t from 'tap';
+import { contractSettings, devContracts } from '../../src/cli/dev-contracts.ts';
+import { LEAST, read } from '../config/sample.ts';
+
+const engine = 'unix:///engine.sock';
+
+t.test('a call ends within a round', async (t) => {
+  const settingsOf = async (text: string): Promise<string[]> =>
+    contractSettings({ enabled: true, engine }, (await read(LEAST + text)).config);
+  const use = ['docker-engine.enable=yes', `docker-engine.docker-host=${engine}`];
+  const limit = (ms: number) => `docker-engine.execution-limits.timeout=${ms}ms`;
+
+  const poa = (round: string) =>
+    `ntp.fatal-timeout = 5m\nblockchain.consensus { type = poa, round-duration = ${round} }\n`;
+  t.strictSame(await settingsOf(poa('1s')), [...use, limit(800)]);
+  t.strictSame(await settingsOf(poa('10s')), use, 'longer than the default');
+  const chosen = 'docker-engine.execution-limits.timeout = 500ms\n';
+  t.strictSame(await settingsOf(poa('1s') + chosen), use, 'that of the file, where it is good');
+  const pos = 'blockchain { consensus.type = pos, custom.genesis.average-block-delay = 2s }\n';
+  t.strictSame(await settingsOf(pos), [...use, limit(1600)]);
+});
+
+t.test('no engine, no settings', async (t) => {
+  const none = await devContracts('unix:///nowhere/docker.sock');
+  t.match(none, { enabled: false, why: /No container engine answers at unix:.*ENOENT/ });
+  t.strictSame(contractSettings(none, (await read(LEAST)).config), []);
+  t.match(await devContracts('nonsense'), { enabled: false, why: /nonsense/ });
+});
