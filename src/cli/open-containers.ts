@@ -1,7 +1,5 @@
 /** Opens the container engine that a configuration names (contracts.md#the-engine). */
-import { createHash } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Containers } from '../base/containers.ts';
 import type { Clock, Log, Random } from '../base/ports.ts';
 import { StartError } from '../base/start-error.ts';
@@ -14,10 +12,6 @@ export interface ContainersPorts {
   readonly random: Random;
   readonly log: Log;
 }
-
-/** What follows the folder in the path of a socket, which may not be longer than 107 bytes. */
-const SOCKET_FOLDER_BYTES_MAX = 80;
-const FOLDER_NAME_CHARS = 16;
 
 /**
  * Undefined where this node executes no contracts. Throws StartError where the engine does not
@@ -38,18 +32,19 @@ export async function openContainers(
     throw new StartError(
       `container engine at ${dockerEngine.dockerHost}`,
       'docker-engine.docker-host',
-      cause,
+      // Where the connection failed, the system says why.
+      (cause as Error).cause ?? cause,
       'start it and let this user reach it, or set docker-engine.enable = no',
     );
   }
 }
 
-async function openGrpc({ api, dockerEngine, ...config }: Config, ports: ContainersPorts) {
+async function openGrpc({ api, dockerEngine, dataDirectory }: Config, ports: ContainersPorts) {
   const { grpcInterface } = await import('../adapters/containers/grpc/interface.ts');
   const { bindAddress, port } = api.grpc;
   const listen =
     dockerEngine.grpcListen === 'unix'
-      ? { kind: 'unix' as const, folder: socketFolder(config) }
+      ? { kind: 'unix' as const, folder: resolve(dataDirectory, 'contracts') }
       : { kind: 'tcp' as const, host: bindAddress, port };
   try {
     const tokenLifetimeMs = dockerEngine.contractAuthExpiresIn.ms;
@@ -65,14 +60,6 @@ async function openGrpc({ api, dockerEngine, ...config }: Config, ports: Contain
           ];
     throw new StartError(part, settings, cause, remedy);
   }
-}
-
-/** In the data directory, unless its path is too long for a socket. */
-function socketFolder({ dataDirectory }: Pick<Config, 'dataDirectory'>): string {
-  const own = resolve(dataDirectory, 'contracts');
-  if (Buffer.byteLength(own) <= SOCKET_FOLDER_BYTES_MAX) return own;
-  const name = createHash('sha256').update(own).digest('hex').slice(0, FOLDER_NAME_CHARS);
-  return join(tmpdir(), `platform-node-${name}`);
 }
 
 function optionsOf({ dockerEngine, dataDirectory, ownerAddress }: Config) {

@@ -59,13 +59,13 @@ t.test('a contract lives through the ends of its nodes', { skip }, async (t) => 
   const image = await simpleImage(engine, `${SUM}# ${process.pid}\\n`);
   network = await processNetwork(t, {
     nodes: 2,
-    roundMs: 4000,
+    roundMs: 3000,
     set: (index) => [
       'docker-engine.enable=yes',
       `docker-engine.docker-host=${engine.host}`,
       `docker-engine.rest-listen=0.0.0.0:${ports[index]}`,
       'docker-engine.pull=never',
-      'docker-engine.execution-limits.timeout=3s',
+      'docker-engine.execution-limits.timeout=2500ms',
     ],
   });
   [a, b] = network.nodes as [NetworkNode, NetworkNode];

@@ -2,17 +2,12 @@
  * One container, from its creation to its removal. It runs calls, each under a time limit, and says
  * when it has ended. After `remove` nothing of it is left in the engine.
  */
-import type {
-  ContractExecution,
-  ContractFailure,
-  ContractImage,
-  ContractOutcome,
-} from '../../base/containers.ts';
+import type { ContractExecution, ContractImage, ContractOutcome } from '../../base/containers.ts';
 import type { Clock, Log } from '../../base/ports.ts';
+import { aborted, createCalls, failureOf } from './calls.ts';
 import { type ContainerLimits, containerDefinition } from './container-definition.ts';
 import type { ContainerInterface, ContainerSession } from './container-interface.ts';
 import type { ContainerEnd, Engine, ImageInfo } from './engine.ts';
-import { EngineAway } from './engine-client.ts';
 import { Failed, passing, reasonOf } from './failures.ts';
 import { readOutput } from './output-frames.ts';
 
@@ -124,61 +119,32 @@ interface Running {
 }
 
 function running(of: Running): Container {
-  const { id, plan, options, deps, session, ended, ending, removeAll } = of;
-  const shortId = id.slice(0, ID_CHARS);
+  const { id, plan, options, deps, session, ending, removeAll } = of;
+  const containerId = id.slice(0, ID_CHARS);
+  const callOptions = { ...options, containerId, protocol: plan.protocol };
+  const calls = createCalls(callOptions, session, deps.clock);
+  const stop = (): void => {
+    calls.end(undefined);
+    ending.abort();
+  };
   return {
     name: plan.name,
-    ended: ended.then((end) => `Container '${shortId}' ${endText(end)}`),
-    async run(execution) {
-      const limit = new AbortController();
-      const signals = [limit.signal, ending.signal];
-      if (execution.signal !== undefined) signals.push(execution.signal);
-      const signal = AbortSignal.any(signals);
-      const { contractId } = execution.transaction;
-      const cancel = deps.clock.after(options.executionMs, () => {
-        const where = plan.protocol === 'exec' ? '' : `, container '${shortId}'`;
-        const message = `Contract '${contractId}' execution timeout${where}`;
-        limit.abort(new Failed(ofContract(message)));
-      });
-      const end = ended.then((end) => {
-        const message = `Container '${shortId}' of contract '${contractId}' ${endText(end)}`;
-        throw new Failed(ofContract(message));
-      });
-      end.catch(() => {});
-      try {
-        const cut = Promise.race([end, aborted(signal)]);
-        const outcome = await Promise.race([session.run(execution, signal), cut]);
-        // The end of a script may be seen before the end of the container that caused it.
-        if (wasKilled(outcome)) await Promise.race([cut, pause(END_SEEN_MS, deps.clock)]);
-        return outcome;
-      } catch (cause) {
-        throw failureOf(cause);
-      } finally {
-        cancel();
-      }
-    },
+    ended: of.ended.then((end) => {
+      calls.end(endText(end));
+      return `Container '${containerId}' ${endText(end)}`;
+    }),
+    run: (execution) => calls.run(execution),
     async stop() {
-      ending.abort(STOPPED);
+      stop();
       await session.close();
       await deps.engine.kill(id);
     },
     async remove() {
-      ending.abort(STOPPED);
+      stop();
       await removeAll();
     },
   };
 }
-
-/** By signal 9: by the kernel for lack of memory, or with its container. */
-const KILLED = 137;
-const END_SEEN_MS = 500;
-const wasKilled = (outcome: ContractOutcome): boolean =>
-  outcome.kind === 'error' && outcome.code === KILLED;
-
-const pause = (ms: number, clock: Clock): Promise<void> =>
-  new Promise((resolve) => void clock.after(ms, resolve));
-
-const STOPPED = new Failed(passing('The container was stopped'));
 
 /** Waits for the end of the container, or of its session; undefined where nothing is known of it. */
 async function endOf(
@@ -240,23 +206,3 @@ const makeNetwork = (
     },
     signal,
   );
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-}
-
-/** The contract may do better in a new container; neither engine nor image is at fault. */
-const ofContract = (message: string): ContractFailure => ({
-  kind: 'failure',
-  message,
-  recoverable: true,
-  system: false,
-});
-
-function failureOf(cause: unknown): Failed | EngineAway {
-  if (cause instanceof Failed || cause instanceof EngineAway) return cause;
-  return new Failed(passing(`Container failed: ${reasonOf(cause)}`));
-}

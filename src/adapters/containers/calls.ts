@@ -1,0 +1,101 @@
+/**
+ * Calls in one container, each until its outcome, its time limit, the end of the container, or until
+ * nobody wants it any more. A call leaves nothing behind that would grow with their number.
+ */
+import type { ContractExecution, ContractFailure, ContractOutcome } from '../../base/containers.ts';
+import type { Clock } from '../../base/ports.ts';
+import type { ContainerSession } from './container-interface.ts';
+import { EngineAway } from './engine-client.ts';
+import { Failed, passing, reasonOf } from './failures.ts';
+
+export interface CallOptions {
+  readonly executionMs: number;
+  readonly protocol: 'exec' | 'grpc';
+  /** As messages name the container. */
+  readonly containerId: string;
+}
+
+export interface Calls {
+  /** Rejects with Failed or EngineAway where the container is then unfit for other calls. */
+  run(execution: ContractExecution): Promise<ContractOutcome>;
+  /** Ends all calls. The container has ended like this; undefined: the node ends it. */
+  end(how: string | undefined): void;
+}
+
+/** By signal 9: by the kernel for lack of memory, or with its container. */
+const KILLED = 137;
+const END_SEEN_MS = 500;
+
+export function createCalls(
+  { executionMs, protocol, containerId }: CallOptions,
+  session: ContainerSession,
+  clock: Pick<Clock, 'after'>,
+): Calls {
+  const running = new Map<AbortController, ContractExecution>();
+
+  return {
+    async run(execution) {
+      const { signal: wanted, transaction } = execution;
+      const limit = new AbortController();
+      const cut = aborted(limit.signal);
+      const cancel = clock.after(executionMs, () => {
+        const where = protocol === 'exec' ? '' : `, container '${containerId}'`;
+        const message = `Contract '${transaction.contractId}' execution timeout${where}`;
+        limit.abort(new Failed(ofContract(message)));
+      });
+      const unwanted = (): void => limit.abort(NOT_WANTED);
+      wanted?.addEventListener('abort', unwanted);
+      if (wanted?.aborted) unwanted();
+      running.set(limit, execution);
+      try {
+        const outcome = await Promise.race([session.run(execution, limit.signal), cut]);
+        // The end of a script may be seen before the end of the container that caused it.
+        if (wasKilled(outcome)) await Promise.race([cut, pause(END_SEEN_MS, clock)]);
+        return outcome;
+      } catch (cause) {
+        throw failureOf(cause);
+      } finally {
+        cancel();
+        wanted?.removeEventListener('abort', unwanted);
+        running.delete(limit);
+      }
+    },
+
+    end(how) {
+      for (const [limit, { transaction }] of running) {
+        const message = `Container '${containerId}' of contract '${transaction.contractId}' ${how}`;
+        limit.abort(how === undefined ? STOPPED : new Failed(ofContract(message)));
+      }
+    },
+  };
+}
+
+const STOPPED = new Failed(passing('The container was stopped'));
+const NOT_WANTED = new Failed(passing('The call is no longer wanted'));
+
+const wasKilled = (outcome: ContractOutcome): boolean =>
+  outcome.kind === 'error' && outcome.code === KILLED;
+
+const pause = (ms: number, clock: Pick<Clock, 'after'>): Promise<void> =>
+  new Promise((resolve) => void clock.after(ms, resolve));
+
+/** Rejects with the reason of the signal. */
+export function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+/** The contract may do better in a new container; neither engine nor image is at fault. */
+const ofContract = (message: string): ContractFailure => ({
+  kind: 'failure',
+  message,
+  recoverable: true,
+  system: false,
+});
+
+export function failureOf(cause: unknown): Failed | EngineAway {
+  if (cause instanceof Failed || cause instanceof EngineAway) return cause;
+  return new Failed(passing(`Container failed: ${reasonOf(cause)}`));
+}
