@@ -110,7 +110,12 @@ export function openDraft(options: DraftOptions): BlockDraft {
     },
     check(executable, verdicts) {
       const mark = overlay.mark();
-      applyTransaction(executable, verdicts, overlay, withoutResult, known);
+      const runsBefore = scriptRuns;
+      try {
+        applyTransaction(executable, verdicts, overlay, withoutResult, known);
+      } finally {
+        scriptRuns = runsBefore;
+      }
       overlay.revert(mark);
     },
     has: (id) => known.heightOf(id) !== undefined,

@@ -9,7 +9,13 @@ import { noTurns, type Turns } from '../base/turns.ts';
 import { type Block, signedBytes } from '../block/block.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
-import { addChecks, type ProofVerdicts, takeVerdicts } from '../tx/proof-verdicts.ts';
+import {
+  addChecks,
+  type CheckPlan,
+  carrying,
+  type ProofVerdicts,
+  takeVerdicts,
+} from '../tx/proof-verdicts.ts';
 import { planChecks } from '../tx/scripts/plan-checks.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
@@ -70,10 +76,27 @@ export async function verifyBlock(
   const checks: SignatureCheck[] = [];
   if (!isSigned) checks.push({ publicKey: generator, message: signedBytes(block), signature });
   const before = txs.map(known);
-  const plans = txs.map((tx, i) => (before[i] === undefined ? planChecks(tx, view) : undefined));
+  const inside = txs.map((tx) => knownInside(tx, known));
+  const plans = txs.map((tx, i) => {
+    if (before[i] !== undefined) return undefined;
+    return inside[i] === undefined ? planChecks(tx, view) : ONLY_OWN;
+  });
   for (const [i, tx] of txs.entries()) if (before[i] === undefined) addChecks(checks, tx, plans[i]);
   const answers = checks.length === 0 ? [] : await verifier.verify(checks);
   const next = answers.values();
   if (!isSigned && next.next().value !== true) throw apiError('InvalidSignature');
-  return txs.map((tx, i) => before[i] ?? takeVerdicts(next, tx, plans[i]));
+  return txs.map((tx, i) => {
+    const verdicts = before[i] ?? takeVerdicts(next, tx, plans[i]);
+    const carried = inside[i];
+    return carried === undefined ? verdicts : carrying(verdicts.own, carried);
+  });
+}
+
+/** Checks of the sender's own proofs, and of none of what the transaction carries. */
+const ONLY_OWN: CheckPlan = [undefined, []];
+
+/** The results of a contract come with the block, but the call in them has waited in the pool. */
+function knownInside(tx: Tx, known: KnownVerdicts): ProofVerdicts | undefined {
+  const { inner } = tx.def;
+  return inner === undefined ? undefined : known(inner(tx));
 }

@@ -1,7 +1,7 @@
 /** The end of a contract transaction's turn: its results enter the block, it leaves the pool, or stays. */
 import { fromLatin1 } from '../base/bytes.ts';
 import type { ContractFailure, ContractOutcome, DataEntry } from '../base/containers.ts';
-import { apiError } from '../base/errors.ts';
+import { ApiError, apiError } from '../base/errors.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import type { PoolEntry } from '../mempool/entry.ts';
 import type { Pool } from '../mempool/pool.ts';
@@ -15,6 +15,10 @@ import type { ReportStatus } from './status-report.ts';
 
 /** What to do with the transactions behind it. */
 export type Then = 'next' | 'stop';
+
+/** The block takes no more of its kind; a later block may. */
+export const isBlockFull = (cause: unknown): boolean =>
+  cause instanceof ApiError && cause.entry === 'BlockFull';
 
 export interface ConcludePorts {
   readonly pool: Pick<Pool, 'decode' | 'drop'>;
@@ -62,7 +66,7 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
     try {
       if (!block.addResults(tx, entry.verdicts, entries)) return 'stop';
     } catch (cause) {
-      return refusal(contract, entry, cause);
+      return isBlockFull(cause) ? 'stop' : refusal(contract, entry, cause);
     }
     if (tx.type === createContract.type) createVersions.add(entry.key, tx.version);
     return 'next';

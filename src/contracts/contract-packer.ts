@@ -146,7 +146,8 @@ export function createContractPacker(
       const before = { ...first, bytes: first.bytes + reserved };
       const left = await execute(draft, limits, header, before);
       if (!first.isFull) return;
-      const remaining = { ...limits, countMax: left.count };
+      const deadline = limits.contractDeadline + FILL_MS_MAX;
+      const remaining = { ...limits, countMax: left.count, deadline };
       await pack(pool, remaining, applying(draft.add), clock, {
         takes: (entry) => plain(entry) && !draft.has(entry.id),
         reserved: limits.bytesMax - left.bytes,
@@ -173,6 +174,8 @@ export function createContractPacker(
 }
 
 const CHECK_MS_MAX = 1_000;
+/** The time to fill what the contracts have left, beyond the end of their part. */
+const FILL_MS_MAX = 100;
 
 const contractIdOf = ({ type, id, fields }: Tx): Uint8Array =>
   type === createContract.type ? id : (fields['contractId'] as Uint8Array);

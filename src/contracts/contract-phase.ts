@@ -94,7 +94,7 @@ export class ContractPhase {
       await ended;
     } finally {
       cancel();
-      this.closed = true;
+      this.end();
     }
   }
 
@@ -116,10 +116,7 @@ export class ContractPhase {
   private pump(): void {
     if (this.pumping || this.closed) return;
     this.pumping = true;
-    this.beginAll().catch((cause: unknown) => {
-      this.closed = true;
-      this.finish(cause);
-    });
+    this.beginAll().catch((cause: unknown) => this.finish(cause));
   }
 
   private async beginAll(): Promise<void> {

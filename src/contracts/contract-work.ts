@@ -12,7 +12,13 @@ import { createContract } from '../tx/types/103-create-contract.ts';
 import { disableContract } from '../tx/types/106-disable-contract.ts';
 import { updateContract } from '../tx/types/107-update-contract.ts';
 import type { BlockInWork } from './block-in-work.ts';
-import { type ConcludePorts, type Conclusions, createConclusions, type Then } from './conclude.ts';
+import {
+  type ConcludePorts,
+  type Conclusions,
+  createConclusions,
+  isBlockFull,
+  type Then,
+} from './conclude.ts';
 import { type ContractLine, typeOf } from './contract-line.ts';
 import type { ImageChecks } from './image-checks.ts';
 import type { ImageLoad } from './image-loads.ts';
@@ -80,6 +86,7 @@ export function createWork(
     try {
       block.add(line.decode(entry, pool.decode), entry.verdicts);
     } catch (cause) {
+      if (isBlockFull(cause)) return 'stop';
       pool.drop(entry, refusalFrom(cause));
     }
     return 'next';
@@ -98,7 +105,7 @@ export function createWork(
     try {
       draft.check(tx, entry.verdicts);
     } catch (cause) {
-      return conclude.refusal(line.key, entry, cause);
+      return isBlockFull(cause) ? 'stop' : conclude.refusal(line.key, entry, cause);
     }
     return type === updateContract.type
       ? update(line, entry, tx, work)

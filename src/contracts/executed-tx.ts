@@ -6,7 +6,7 @@ import type { ChainScheme } from '../codec/codec.ts';
 import { L2_MAX } from '../codec/primitives.ts';
 import { resultsProblem } from '../tx/fields/entries.ts';
 import { complete, planOf } from '../tx/plan.ts';
-import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
+import { carrying, type ProofVerdicts } from '../tx/proof-verdicts.ts';
 import { messageOf, seal } from '../tx/seal.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
@@ -48,7 +48,7 @@ export function executedTx(
   const signature = sign(messageOf(plan, values, scheme));
   return {
     tx: seal(plan, values, [signature], scheme),
-    verdicts: { own: GOOD, carried: [verdicts.own] },
+    verdicts: carrying(GOOD, verdicts),
   };
 }
 

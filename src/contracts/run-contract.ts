@@ -1,4 +1,5 @@
 /** One run of a contract: its token, what it may read, and its end. */
+import { isOurs } from '../base/assert.ts';
 import { base58 } from '../base/base58.ts';
 import type { Containers, ContractImage, ContractOutcome } from '../base/containers.ts';
 import type { Clock } from '../base/ports.ts';
@@ -89,13 +90,24 @@ export function runContract(request: RunRequest, place: RunPlace, ports: RunPort
     reading.close();
   };
   return {
-    outcome: outcome.finally(() => open && end()),
+    outcome: outcome.catch(brokenEngine).finally(() => open && end()),
     isStale: reading.isStale,
     close: () => {
       if (!open) return;
       end();
       abort.abort();
     },
+  };
+}
+
+/** The engine promises never to reject. If it does, the miner goes on all the same. */
+function brokenEngine(cause: unknown): ContractOutcome {
+  if (isOurs(cause)) throw cause;
+  return {
+    kind: 'failure',
+    message: 'The container engine failed',
+    recoverable: true,
+    system: true,
   };
 }
 

@@ -104,6 +104,12 @@ function takeAnswers(answers: Iterator<boolean>, proofs: readonly Uint8Array[]):
   return proofs.map(() => answers.next().value === true);
 }
 
+/** The verdicts on a transaction that carries another one, whose verdicts are known. */
+export function carrying(own: Verdicts, { own: inside, planned }: ProofVerdicts): ProofVerdicts {
+  const verdicts = { own, carried: [inside] };
+  return planned === undefined ? verdicts : { ...verdicts, planned: [NOTHING, ...planned] };
+}
+
 /**
  * The verdicts on a transaction with only valid proofs. This holds for all transactions that the
  * pipeline has accepted before, in a block of this chain or into the journal of the pool, since it

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { base58 } from '../../src/codec/text.ts';
+import { compiled } from '../generators/scripts.ts';
 import { hashOfImage, integer, success } from '../simulated/containers.ts';
 import { add, contractNode, sum } from './contract-node.ts';
 
@@ -216,4 +217,25 @@ t.test('while the engine is away, everything but contracts is packed as ever', a
   containers.setProblem(undefined);
   await at.mine();
   t.same(executed(await at.mine()), [base58.encode(called.id)]);
+});
+
+t.test('a caller with a script: its runs count once, and more than fit wait', async (t) => {
+  const { at, owner, created, call, executed, state } = await contractNode(t, { sum });
+  const contract = await created('sum');
+  const [, guarded] = at.accounts;
+  await at.node.pool.submit(at.transfer(owner, guarded, 10_000_000_000));
+  await at.mine();
+  const script = `base64:${Buffer.from(compiled('sigVerify(tx.bodyBytes, tx.proofs[0], tx.senderPublicKey)')).toString('base64')}`;
+  await at.send(guarded, { type: 13, name: 'guard', description: '', script });
+  await at.mine();
+  const contractId = base58.encode(contract.id);
+  const calls = [];
+  for (let i = 0; i < 101; i++) {
+    const fields = { type: 104, contractId, ...add(1), fee: 10_400_000 + i };
+    calls.push(await at.send(guarded, fields));
+  }
+  await call(contract, { ...add(1000), timestamp: at.clock.now() - 1 });
+  t.equal(executed(await at.mine()).length, 101, '100 runs, and the call of another account');
+  t.equal(executed(await at.mine()).length, 1);
+  t.same(state(contract), { sum: 1101n });
 });

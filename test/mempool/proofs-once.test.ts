@@ -7,16 +7,22 @@ import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import { createPool, type Pool } from '../../src/mempool/pool.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
+import { allGood } from '../../src/tx/proof-verdicts.ts';
 import { buildTx } from '../../src/tx/tx-bytes.ts';
+import { permit } from '../../src/tx/types/102-permit.ts';
+import { createContract } from '../../src/tx/types/103-create-contract.ts';
+import { executedContract } from '../../src/tx/types/105-executed-contract.ts';
 import {
   consensus,
   mine,
+  miners,
   newChain,
   nextTurn,
   payment,
   quiet,
   rules,
   scheme,
+  signed,
   users,
   verifier,
 } from '../chain/chain-harness.ts';
@@ -129,4 +135,37 @@ t.test('a block with other proofs for a known id does not profit', async (t) => 
   t.equal(at.blockchain.tip().height, 1);
   t.match(await at.forks.offer(block), { error: { message: /known to be invalid/ } });
   t.equal(at.pool.size(), 1, 'the good one still waits');
+});
+
+t.test('a result in a block: what it executes was checked in the pool', async (t) => {
+  const at = await node();
+  const maker = await newChain();
+  const [developer] = miners;
+  const role = { target: { kind: 'address', bytes: alice.address }, opType: 'add' } as const;
+  const permits = { ...role, role: 'contract_developer', fee: permit.fee };
+  const permitted = signed(
+    permit,
+    developer!,
+    { ...permits, timestamp: at.clock.time } as never,
+    1,
+  );
+  const first = await mine(maker, [permitted]);
+  at.clock.time = maker.clock.time;
+  t.match(await at.forks.offer(first), { kind: 'adopted' });
+
+  const image = { image: 'sum', imageHash: 'ab'.repeat(32), contractName: 'sum', params: [] };
+  const about = { fee: createContract.fee, timestamp: at.clock.time };
+  const creation = signed(createContract, alice, { ...image, ...about } as never, 1);
+  await at.pool.submit(creation);
+  at.checks.count = 0;
+  const { miner, time } = nextTurn(maker);
+  maker.clock.time = time;
+  const block = await maker.blockchain.forge(miner, time, async (draft) => {
+    const input = { tx: creation, results: [], fee: 0n, timestamp: time };
+    const result = signed(executedContract, miner as never, input as never, 1);
+    draft.add(result, allGood(result));
+  });
+  at.clock.time = time;
+  t.match(await at.forks.offer(block), { kind: 'adopted' });
+  t.equal(at.checks.count, 2, 'the block and the result, not the creation in it');
 });
