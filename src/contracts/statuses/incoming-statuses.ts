@@ -11,12 +11,14 @@
  */
 import { unlessOurs } from '../../base/assert.ts';
 import type { Clock, Log, Verifier } from '../../base/ports.ts';
-import type { SentStatus } from './status-messages.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import { detached, type SentStatus } from './status-messages.ts';
 import type { Peer } from './status-peers.ts';
 
 export type Judgement = 'good' | 'useless' | 'unknown-transaction';
 
 export interface IncomingPorts {
+  readonly scheme: ChainScheme;
   readonly clock: Clock;
   readonly log: Log;
   readonly verifier: Pick<Verifier, 'verify'>;
@@ -26,8 +28,9 @@ export interface IncomingPorts {
   accept(sent: SentStatus, from: Peer): void;
 }
 
-/** Records of one peer that wait for their check; more are dropped. */
-const QUEUE_MAX = 400;
+/** Records of one peer that wait for their check, and their bytes; more are dropped. */
+const QUEUE_MAX = 1_000;
+const QUEUE_BYTES_MAX = 256 * 1024;
 /** Checked at once: a few milliseconds of one worker thread. */
 const BATCH = 64;
 const JUDGED_AT_ONCE = 200;
@@ -37,6 +40,12 @@ const EARLY_MAX = 2_000;
 const EARLY_MS = 20_000;
 const AGAIN_MS = 500;
 
+/** The records of one peer. */
+interface Queue {
+  readonly list: SentStatus[];
+  bytes: number;
+}
+
 interface Early {
   readonly sent: SentStatus;
   readonly peer: Peer;
@@ -45,7 +54,7 @@ interface Early {
 
 export class IncomingStatuses {
   private readonly ports: IncomingPorts;
-  private readonly queues = new Map<Peer, SentStatus[]>();
+  private readonly queues = new Map<Peer, Queue>();
   private early: Early[] = [];
   private readonly earlyOf = new Map<Peer, number>();
   private cancelAgain: (() => void) | undefined;
@@ -59,15 +68,19 @@ export class IncomingStatuses {
   /** Records that wait for a check or for their transactions. */
   get size(): number {
     let size = this.early.length;
-    for (const queue of this.queues.values()) size += queue.length;
+    for (const { list } of this.queues.values()) size += list.length;
     return size;
   }
 
   take(peer: Peer, list: readonly SentStatus[]): void {
     if (this.stopped) return;
-    const queue = this.queues.get(peer) ?? [];
-    for (const sent of list) if (queue.length < QUEUE_MAX) queue.push(sent);
+    const queue = this.queues.get(peer) ?? { list: [], bytes: 0 };
     this.queues.set(peer, queue);
+    for (const sent of list) {
+      if (queue.list.length >= QUEUE_MAX || queue.bytes >= QUEUE_BYTES_MAX) break;
+      queue.list.push(detached(sent, this.ports.scheme));
+      queue.bytes += sent.bytes.length;
+    }
     if (!this.running) void this.run().catch(unlessOurs((why) => this.failed(why)));
   }
 
@@ -108,9 +121,10 @@ export class IncomingStatuses {
     let judged = 0;
     while (this.queues.size > 0 && batch.length < BATCH && judged < JUDGED_AT_ONCE) {
       for (const [peer, queue] of this.queues) {
-        const sent = queue.shift();
-        if (queue.length === 0) this.queues.delete(peer);
+        const sent = queue.list.shift();
+        if (queue.list.length === 0) this.queues.delete(peer);
         if (sent === undefined) continue;
+        queue.bytes -= sent.bytes.length;
         judged++;
         const judgement = this.ports.judge(sent);
         if (judgement === 'good') batch.push([peer, sent]);

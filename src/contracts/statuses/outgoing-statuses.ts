@@ -23,11 +23,12 @@ export interface OutgoingPorts {
   readonly peers: () => readonly Peer[];
 }
 
-/** Records that wait, of this node and of others. */
-const WAITING_MAX = 2_000;
-/** Receivers allow 100 messages a second, and a megabyte. */
-const BETWEEN_MS = 20;
-const BATCH_BYTES = 14 * 1024;
+/** Records that wait: of this node, which may be those of a full block, and of others. */
+const OWN_MAX = 20_000;
+const OTHERS_MAX = 2_000;
+/** Receivers allow 50 messages a second, and half a megabyte. */
+const BETWEEN_MS = 25;
+const BATCH_BYTES = 8 * 1024;
 
 interface Leaving {
   readonly bytes: Uint8Array;
@@ -55,8 +56,8 @@ export class OutgoingStatuses {
 
   /** `from`: the peer that has sent it; undefined for one of this node. */
   add(bytes: Uint8Array, from?: Peer): void {
-    const list = from === undefined ? this.own : this.others;
-    if (this.stopped || list.length >= WAITING_MAX) return;
+    const [list, most] = from === undefined ? [this.own, OWN_MAX] : [this.others, OTHERS_MAX];
+    if (this.stopped || list.length >= most) return;
     list.push({ bytes, from });
     this.plan();
   }

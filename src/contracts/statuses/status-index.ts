@@ -1,6 +1,6 @@
 /**
  * Which status records are kept, in memory; the records themselves are on the disk
- * (status-store.ts).
+ * (status-store.ts). A hundred thousand of them take 30 to 60 MiB.
  *
  * Invariants: there are never more records or bytes than allowed; the sender with the most makes
  * room for others, so a flood drives out its own records first; of one sender, transaction and
@@ -10,18 +10,24 @@
 import type { OutcomeStatus } from '../status-report.ts';
 
 /** What is known of a record without reading it. Texts are Latin-1. */
-export interface StatusMark {
-  /** Key of its row: transaction id and hash. */
-  readonly row: string;
+export interface StatusFacts {
   readonly txId: string;
+  /** Tells the records of a transaction apart. */
+  readonly hash: string;
   /** Public key. */
   readonly sender: string;
   readonly status: OutcomeStatus;
   /** The contract of the transaction, where this node knows it. */
   readonly contractId: string | undefined;
   readonly bytes: number;
-  /** When it was taken. */
+  /** When it was taken, in seconds since 1970. */
   readonly takenAt: number;
+}
+
+export interface StatusMark extends StatusFacts {
+  isKept: boolean;
+  /** How many records of its sender, transaction and status were taken up to it. */
+  readonly taken: number;
 }
 
 export interface IndexLimits {
@@ -34,19 +40,20 @@ export interface IndexLimits {
 export const KEPT_MAX = 2;
 export const TAKEN_MAX = 50;
 
-interface Repeated {
-  readonly sender: string;
-  readonly status: OutcomeStatus;
-  readonly marks: StatusMark[];
-  taken: number;
-}
+const NONE: readonly StatusMark[] = [];
 
 /** The records of one sender, the oldest first; removed ones stay in the list for a while. */
 class Line {
+  /** Public key. */
+  readonly sender: string;
   private list: StatusMark[] = [];
   private start = 0;
   count = 0;
   bytes = 0;
+
+  constructor(sender: string) {
+    this.sender = sender;
+  }
 
   push(mark: StatusMark): void {
     this.list.push(mark);
@@ -57,48 +64,51 @@ class Line {
   removed(mark: StatusMark): void {
     this.count -= 1;
     this.bytes -= mark.bytes;
+    if (this.list.length < 2 * this.count + SPARE) return;
+    this.list = this.list.slice(this.start).filter(({ isKept }) => isKept);
+    this.start = 0;
   }
 
   /** The oldest record that is kept. */
-  oldest(isKept: (mark: StatusMark) => boolean): StatusMark | undefined {
+  oldest(): StatusMark | undefined {
     for (; this.start < this.list.length; this.start++) {
       const mark = this.list[this.start]!;
-      if (isKept(mark)) return mark;
+      if (mark.isKept) return mark;
     }
-    this.list = [];
-    this.start = 0;
     return undefined;
   }
+}
 
-  /** Frees the places of removed records. */
-  compact(isKept: (mark: StatusMark) => boolean): void {
-    if (this.list.length < 2 * this.count + 1000) return;
-    this.list = this.list.slice(this.start).filter(isKept);
-    this.start = 0;
-  }
+/** Removed records that a line may hold beside as many as are kept. */
+const SPARE = 1_000;
+
+interface Failures {
+  readonly contractId: string;
+  /** The oldest first. */
+  readonly marks: Set<StatusMark>;
 }
 
 export class StatusIndex {
   private readonly limits: IndexLimits;
-  private readonly rows = new Map<string, StatusMark>();
-  private readonly byTransaction = new Map<string, Repeated[]>();
-  private readonly byContract = new Map<string, Set<StatusMark>>();
+  /** The oldest first. */
+  private readonly byTransaction = new Map<string, readonly StatusMark[]>();
+  private readonly byContract = new Map<string, Failures>();
   private readonly lines = new Map<string, Line>();
   /** Transactions with an error. */
   private readonly refused = new Set<string>();
+  private count = 0;
   private bytes = 0;
-  private readonly isKept = (mark: StatusMark): boolean => this.rows.get(mark.row) === mark;
 
   constructor(limits: IndexLimits) {
     this.limits = limits;
   }
 
   get size(): number {
-    return this.rows.size;
+    return this.count;
   }
 
-  has(row: string): boolean {
-    return this.rows.has(row);
+  has(txId: string, hash: string): boolean {
+    return this.of(txId).some((mark) => mark.hash === hash);
   }
 
   hasTransaction(txId: string): boolean {
@@ -107,17 +117,16 @@ export class StatusIndex {
 
   /** True where the sender has said this of the transaction too often. */
   isRepeated(txId: string, sender: string, status: OutcomeStatus): boolean {
-    const found = this.byTransaction.get(txId)?.find(sameAs(sender, status));
-    return found !== undefined && found.taken >= TAKEN_MAX;
+    return this.takenOf(txId, sender, status) >= TAKEN_MAX;
   }
 
   of(txId: string): readonly StatusMark[] {
-    return this.byTransaction.get(txId)?.flatMap(({ marks }) => marks) ?? [];
+    return this.byTransaction.get(txId) ?? NONE;
   }
 
   /** The records of a contract's transactions that did not succeed, the newest first. */
   failuresOf(contractId: string, most: number): readonly StatusMark[] {
-    return [...(this.byContract.get(contractId) ?? [])].slice(-most).reverse();
+    return [...(this.byContract.get(contractId)?.marks ?? [])].slice(-most).reverse();
   }
 
   /** The transactions for which any sender reported an error. */
@@ -127,33 +136,37 @@ export class StatusIndex {
 
   /** The senders that reported an error of the transaction. */
   refusersOf(txId: string): readonly string[] {
-    const reports = this.byTransaction.get(txId) ?? [];
-    return reports.filter(({ status }) => status === 'Error').map(({ sender }) => sender);
+    const errors = this.of(txId).filter(({ status }) => status === 'Error');
+    return [...new Set(errors.map(({ sender }) => sender))];
   }
 
   /** Returns the records that make room. */
-  add(mark: StatusMark): readonly StatusMark[] {
-    const { txId, sender, status, contractId } = mark;
-    const reports = this.byTransaction.get(txId) ?? [];
-    this.byTransaction.set(txId, reports);
-    let repeated = reports.find(sameAs(sender, status));
-    if (repeated === undefined) {
-      repeated = { sender, status, marks: [], taken: 0 };
-      reports.push(repeated);
-    }
-    repeated.taken += 1;
-    repeated.marks.push(mark);
+  add(facts: StatusFacts): readonly StatusMark[] {
+    const { txId, hash, status, bytes, takenAt } = facts;
+    const line = this.lines.get(facts.sender) ?? new Line(facts.sender);
+    this.lines.set(line.sender, line);
+    const failures = this.failuresFor(facts);
+    // Texts that many records share are held once.
+    const mark: StatusMark = {
+      txId,
+      hash,
+      sender: line.sender,
+      status,
+      contractId: failures?.contractId,
+      bytes,
+      takenAt,
+      isKept: true,
+      taken: this.takenOf(txId, line.sender, status) + 1,
+    };
+    const before = this.byTransaction.get(txId);
+    this.byTransaction.set(txId, before === undefined ? [mark] : [...before, mark]);
+    failures?.marks.add(mark);
     if (status === 'Error') this.refused.add(txId);
-    if (contractId !== undefined && status !== 'Success') {
-      const failures = this.byContract.get(contractId) ?? new Set();
-      this.byContract.set(contractId, failures.add(mark));
-    }
-    this.rows.set(mark.row, mark);
-    this.bytes += mark.bytes;
-    const line = this.lines.get(sender) ?? new Line();
-    this.lines.set(sender, line);
     line.push(mark);
-    const gone = repeated.marks.slice(0, -KEPT_MAX);
+    this.count += 1;
+    this.bytes += bytes;
+    const same = this.of(txId).filter((one) => one.sender === mark.sender && one.status === status);
+    const gone = same.slice(0, -KEPT_MAX);
     for (const one of gone) this.remove(one);
     return [...gone, ...this.makeRoom()];
   }
@@ -161,27 +174,39 @@ export class StatusIndex {
   /** Removes records that are too old, at most so many, and returns them. */
   expire(now: number, most: number): readonly StatusMark[] {
     const gone: StatusMark[] = [];
+    const before = (now - this.limits.keepMs) / 1000;
     for (const line of this.lines.values()) {
-      let mark = line.oldest(this.isKept);
-      while (mark !== undefined && gone.length < most && now - mark.takenAt > this.limits.keepMs) {
+      for (let mark = line.oldest(); mark !== undefined; mark = line.oldest()) {
+        if (gone.length >= most || mark.takenAt >= before) break;
         this.remove(mark);
         gone.push(mark);
-        mark = line.oldest(this.isKept);
       }
     }
     return gone;
   }
 
+  private takenOf(txId: string, sender: string, status: OutcomeStatus): number {
+    const last = this.of(txId).findLast((one) => one.sender === sender && one.status === status);
+    return last?.taken ?? 0;
+  }
+
+  private failuresFor({ contractId, status }: StatusFacts): Failures | undefined {
+    if (contractId === undefined || status === 'Success') return undefined;
+    const found = this.byContract.get(contractId) ?? { contractId, marks: new Set() };
+    this.byContract.set(found.contractId, found);
+    return found;
+  }
+
   private makeRoom(): StatusMark[] {
     const { recordsMax, bytesMax } = this.limits;
     const gone: StatusMark[] = [];
-    while (this.rows.size > recordsMax || this.bytes > bytesMax) {
-      const size = this.rows.size > recordsMax ? countOf : bytesOf;
+    while (this.count > recordsMax || this.bytes > bytesMax) {
+      const size = this.count > recordsMax ? countOf : bytesOf;
       let longest: Line | undefined;
       for (const line of this.lines.values()) {
         if (longest === undefined || size(line) > size(longest)) longest = line;
       }
-      const mark = longest?.oldest(this.isKept);
+      const mark = longest?.oldest();
       if (mark === undefined) break;
       this.remove(mark);
       gone.push(mark);
@@ -190,31 +215,22 @@ export class StatusIndex {
   }
 
   private remove(mark: StatusMark): void {
-    const { row, txId, sender, contractId } = mark;
-    this.rows.delete(row);
-    this.bytes -= mark.bytes;
-    const reports = this.byTransaction.get(txId) ?? [];
-    const repeated = reports.find(({ marks }) => marks.includes(mark));
-    repeated?.marks.splice(repeated.marks.indexOf(mark), 1);
-    const left = reports.filter(({ marks }) => marks.length > 0);
+    const { txId, sender, contractId, bytes } = mark;
+    mark.isKept = false;
+    this.count -= 1;
+    this.bytes -= bytes;
+    const left = this.of(txId).filter((one) => one !== mark);
     if (left.length === 0) this.byTransaction.delete(txId);
     else this.byTransaction.set(txId, left);
     if (!left.some(({ status }) => status === 'Error')) this.refused.delete(txId);
     const failures = contractId === undefined ? undefined : this.byContract.get(contractId);
-    if (failures?.delete(mark) === true && failures.size === 0) {
-      this.byContract.delete(contractId!);
-    }
+    failures?.marks.delete(mark);
+    if (failures?.marks.size === 0) this.byContract.delete(failures.contractId);
     const line = this.lines.get(sender);
-    if (line === undefined) return;
-    line.removed(mark);
-    if (line.count === 0) this.lines.delete(sender);
-    else line.compact(this.isKept);
+    line?.removed(mark);
+    if (line?.count === 0) this.lines.delete(sender);
   }
 }
 
-const sameAs =
-  (sender: string, status: OutcomeStatus) =>
-  (one: Repeated): boolean =>
-    one.sender === sender && one.status === status;
 const countOf = ({ count }: Line): number => count;
 const bytesOf = ({ bytes }: Line): number => bytes;

@@ -1,17 +1,17 @@
 /**
  * Status records between nodes (contracts.md#status-records), notices of one protocol:
  *
- *   count 2, 1…20 | count × record
+ *   count 2, 1…50 | count × record
  */
-import { MIB, type PeerBudget, peerBudget } from '../../base/budget.ts';
+import { KIB, type PeerBudget, peerBudget } from '../../base/budget.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
-import { RECORD_BYTES_MAX, readRecord, type StatusRecord } from './status-record.ts';
+import { decodeRecord, RECORD_BYTES_MAX, readRecord, type StatusRecord } from './status-record.ts';
 
 export const STATUS_NOTICES = 'contract-status/1';
 /** Records of one message. */
-export const RECORDS_MAX = 20;
+export const RECORDS_MAX = 50;
 
 /** The rows are those of the sender's role, of the transaction, and of equal records. */
 export const statusBudget: PeerBudget = peerBudget({
@@ -21,7 +21,7 @@ export const statusBudget: PeerBudget = peerBudget({
   bytesOut: 0,
   inTurns: true,
   concurrent: 0,
-  pace: { messages: 100, bytes: MIB },
+  pace: { messages: 50, bytes: 512 * KIB },
 });
 
 /** The budgets of contract execution by protocol. */
@@ -43,7 +43,16 @@ export function encodeStatuses(list: readonly Uint8Array[], scheme: ChainScheme)
   return out.take();
 }
 
-/** Throws CodecError. */
+/** The same record in memory of its own, since it outlives the message that brought it. */
+export function detached({ bytes }: SentStatus, scheme: ChainScheme): SentStatus {
+  const own = bytes.slice();
+  return { record: decodeRecord(own, scheme), bytes: own, signed: signedIn(own) };
+}
+
+const signedIn = (bytes: Uint8Array): Uint8Array =>
+  bytes.subarray(0, bytes.length - SIGNATURE_BYTES);
+
+/** The records are views of the message. Throws CodecError. */
 export function decodeStatuses(message: Uint8Array, scheme: ChainScheme): readonly SentStatus[] {
   const src = new Reader(message, scheme);
   const count = src.u16();
@@ -53,7 +62,7 @@ export function decodeStatuses(message: Uint8Array, scheme: ChainScheme): readon
     const start = src.position;
     const record = readRecord(src);
     const bytes = src.since(start);
-    list.push({ record, bytes, signed: bytes.subarray(0, bytes.length - SIGNATURE_BYTES) });
+    list.push({ record, bytes, signed: signedIn(bytes) });
   }
   src.finish();
   return list;

@@ -13,7 +13,12 @@ import { scratch } from '../../codec/scratch.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { contractStatuses } from '../../ledger/tables.ts';
-import { type IndexLimits, StatusIndex, type StatusMark } from './status-index.ts';
+import {
+  type IndexLimits,
+  type StatusFacts,
+  StatusIndex,
+  type StatusMark,
+} from './status-index.ts';
 import type { SentStatus } from './status-messages.ts';
 import { decodeRecord, type StatusRecord } from './status-record.ts';
 
@@ -28,8 +33,7 @@ export interface StatusStore {
   readonly index: Omit<StatusIndex, 'add' | 'expire'>;
   /** Reads what earlier runs have kept. */
   load(): Promise<void>;
-  /** Key of the row of a record. */
-  rowOf(sent: Pick<SentStatus, 'record' | 'signed'>): string;
+  has(sent: SentStatus): boolean;
   /** False where too much waits for the disk. */
   add(sent: SentStatus, contractId: Uint8Array | undefined): boolean;
   /** By timestamp. */
@@ -41,8 +45,10 @@ export interface StatusStore {
 }
 
 const FLUSH_MS = 2_000;
-const WAITING_ROWS_MAX = 10_000;
-const WAITING_BYTES_MAX = 4 * 1024 * 1024;
+/** With so many rows the disk is not left waiting. */
+const ROWS_AT_ONCE = 2_000;
+const WAITING_ROWS_MAX = 40_000;
+const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 const EXPIRED_AT_ONCE = 2_000;
 const READ_AT_ONCE = 500;
 const HASH_BYTES = 16;
@@ -59,8 +65,8 @@ export function createStatusStore(limits: IndexLimits, ports: StatusStorePorts):
   let stopped = false;
   let cancel = clock.after(FLUSH_MS, tick);
 
-  const rowOf: StatusStore['rowOf'] = ({ record, signed }) =>
-    latin1(record.txId) + latin1(scheme.fastHash(signed).subarray(0, HASH_BYTES));
+  const hashOf = ({ signed }: SentStatus): string =>
+    latin1(scheme.fastHash(signed).subarray(0, HASH_BYTES));
 
   function tick(): void {
     remove(index.expire(clock.now(), EXPIRED_AT_ONCE));
@@ -70,7 +76,8 @@ export function createStatusStore(limits: IndexLimits, ports: StatusStorePorts):
   }
 
   function remove(marks: readonly StatusMark[]): void {
-    for (const { row } of marks) {
+    for (const mark of marks) {
+      const row = rowOf(mark);
       waitingBytes -= waiting.get(row)?.length ?? 0;
       waiting.set(row, undefined);
     }
@@ -113,14 +120,14 @@ export function createStatusStore(limits: IndexLimits, ports: StatusStorePorts):
   }
 
   const readAll = (marks: readonly StatusMark[]): StatusRecord[] =>
-    marks.map(({ row }) => readRow(row)).filter((record) => record !== undefined);
+    marks.map((mark) => readRow(rowOf(mark))).filter((record) => record !== undefined);
 
   return {
     index,
-    rowOf,
+    has: (sent) => index.has(latin1(sent.record.txId), hashOf(sent)),
     async load() {
       const turns = createTurns(clock);
-      const marks: StatusMark[] = [];
+      const found: StatusFacts[] = [];
       let from: Uint8Array = START_OF_TABLE;
       for (let left = true; left; ) {
         left = false;
@@ -130,28 +137,29 @@ export function createStatusStore(limits: IndexLimits, ports: StatusStorePorts):
           END_OF_TABLE,
           READ_AT_ONCE,
         )) {
-          const sent = decodeRecord(record, scheme);
-          const row = latin1(contractStatuses.key.encode(key));
-          marks.push(markOf(row, sent, contractId, record.length, takenAt));
+          const about = { contractId, bytes: record.length, takenAt };
+          found.push(factsOf(decodeRecord(record, scheme), latin1(key[1]), about));
           from = after(contractStatuses.key.encode(key));
           left = true;
         }
         if (turns.due()) await turns.take();
       }
-      marks.sort((a, b) => a.takenAt - b.takenAt);
-      for (const mark of marks) remove(index.add(mark));
+      found.sort((a, b) => a.takenAt - b.takenAt);
+      for (const facts of found) remove(index.add(facts));
     },
     add(sent, contractId) {
       const { record, bytes } = sent;
       if (waiting.size >= WAITING_ROWS_MAX || waitingBytes >= WAITING_BYTES_MAX) return false;
-      const row = rowOf(sent);
       const takenAt = clock.now();
+      const about = { contractId, bytes: bytes.length, takenAt };
+      const facts = factsOf(record, hashOf(sent), about);
       const out = scratch(scheme);
       contractStatuses.value.write(out, { takenAt, contractId, record: bytes });
       const value = out.take();
-      waiting.set(row, value);
+      waiting.set(rowOf(facts), value);
       waitingBytes += value.length;
-      remove(index.add(markOf(row, record, contractId, bytes.length, takenAt)));
+      remove(index.add(facts));
+      if (waiting.size >= ROWS_AT_ONCE && underWay.size === 0) void flush();
       return true;
     },
     of: (txId) => readAll(index.of(latin1(txId))).sort((a, b) => a.timestamp - b.timestamp),
@@ -170,20 +178,21 @@ function* writesOf(rows: ReadonlyMap<string, Uint8Array | undefined>): Generator
   }
 }
 
-const markOf = (
-  row: string,
+/** Key of a row. */
+const rowOf = ({ txId, hash }: StatusFacts): string => txId + hash;
+
+const factsOf = (
   { txId, senderPublicKey, status }: StatusRecord,
-  contractId: Uint8Array | undefined,
-  bytes: number,
-  takenAt: number,
-): StatusMark => ({
-  row,
+  hash: string,
+  about: { contractId: Uint8Array | undefined; bytes: number; takenAt: number },
+): StatusFacts => ({
   txId: latin1(txId),
+  hash,
   sender: latin1(senderPublicKey),
   status,
-  contractId: contractId && latin1(contractId),
-  bytes,
-  takenAt,
+  contractId: about.contractId && latin1(about.contractId),
+  bytes: about.bytes,
+  takenAt: Math.floor(about.takenAt / 1000),
 });
 
 /** The least key above this one. */

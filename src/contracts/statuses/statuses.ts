@@ -92,15 +92,14 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
     clock,
     peers: () => peers?.all() ?? [],
   });
-  const incoming = new IncomingStatuses({ ...ports, judge, accept });
+  const incoming = new IncomingStatuses({ ...ports, scheme, judge, accept });
   const reports: StatusReport[] = [];
   let signing = Promise.resolve();
   let stopErrors = (): void => {};
 
   peers?.handleNotices(STATUS_NOTICES, {
     ...limitsOf(statusBudget),
-    // A copy, because the records outlive the message.
-    take: (peer, message) => incoming.take(peer, decodeStatuses(message.slice(), scheme)),
+    take: (peer, message) => incoming.take(peer, decodeStatuses(message, scheme)),
   });
   peers?.onClose((peer) => incoming.leave(peer));
 
@@ -126,7 +125,7 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
     const { txId, senderPublicKey, status, timestamp } = sent.record;
     const age = clock.now() - timestamp;
     if (age > keepMs || age < -AHEAD_MS_MAX) return 'useless';
-    if (index.has(store.rowOf(sent))) return 'useless';
+    if (store.has(sent)) return 'useless';
     if (index.isRepeated(latin1(txId), latin1(senderPublicKey), status)) return 'useless';
     if (!isMiner(senderPublicKey)) return 'useless';
     return isKnown(txId) ? 'good' : 'unknown-transaction';

@@ -97,7 +97,7 @@ t.test('what is no record is refused', async (t) => {
   refused('a message of 1001 characters', sealed({ ...refusal, message: 'x'.repeat(1001) }));
 });
 
-t.test('batches hold 1 to 20 records and nothing else', async (t) => {
+t.test('batches hold 1 to 50 records and nothing else', async (t) => {
   const bytes = sealed(refusal);
   for (const count of [1, RECORDS_MAX]) {
     const message = encodeStatuses(Array(count).fill(bytes), scheme);

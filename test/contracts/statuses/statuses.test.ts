@@ -38,6 +38,24 @@ t.test('a report is signed, kept, and sent to all peers in batches', async (t) =
   t.strictSame([peers[0].got.length, peers[0].messages], [102, 1 + 100 / RECORDS_MAX]);
 });
 
+t.test('the outcomes of a full block arrive within seconds', async (t) => {
+  const on = await ground(t);
+  const { statuses, peers, pass } = await opened(t, on);
+  const count = 3_000;
+  for (let i = 0; i < count; i++) {
+    statuses.report({
+      txId: randomBytes(32),
+      status: 'Success',
+      code: undefined,
+      message: 'mined',
+    });
+  }
+  await pass(3_000);
+  t.equal(statuses.size(), count);
+  t.equal(peers[0].got.length, count);
+  t.ok(peers[0].messages <= 3 * 40, 'at the pace of the receivers');
+});
+
 t.test('a good record is kept and handed on once, to the others', async (t) => {
   const on = await ground(t);
   const { statuses, peers, arrive, pass, checks } = await opened(t, on);
