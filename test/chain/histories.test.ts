@@ -94,7 +94,7 @@ function digest(store: MemoryStore): string {
 }
 
 t.test('scenario 44: random histories with random rollbacks', { timeout: 3_600_000 }, async (t) => {
-  const seed = Number(process.env['SEED'] ?? 44);
+  const seed = Number(process.env['SEED'] ?? 45);
   t.comment(`seed ${seed}`);
   const at = await recorded();
   const { blockchain, store } = at;

@@ -34,6 +34,7 @@ const fees = {
   massTransferOfTwo: 6_000_000,
   data: 5_000_000,
   permit: 1_000_000,
+  setScript: 50_000_000,
 } as const;
 // Even, since one of the libraries reads balances as floating-point numbers.
 const AMOUNT = 123_456_788;
@@ -346,4 +347,67 @@ t.test('waves-transactions: the other types', async (t) => {
   await send(cancelLease({ ...about, leaseId, fee: fees.lease }, seed));
   const transfers = [first, second].map((one) => ({ recipient: one.address, amount: 3 }));
   await send(massTransfer({ ...about, version: 1, transfers, fee: fees.massTransferOfTwo }, seed));
+});
+
+/** A script that the node compiles. */
+async function compiled(source: string, query = ''): Promise<string> {
+  const answer = await fetch(`${rest.url}/utils/script/compile${query}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'text/plain' },
+    body: source,
+  });
+  const { script } = (await answer.json()) as { readonly script: string };
+  return script;
+}
+
+const SCRIPT_EXTRA = 400_000;
+
+t.test('js-sdk sets a script, waves-transactions signs for it with two keys', async (t) => {
+  const { keyPair } = sdk.Seed.fromExistingPhrase(second.seed);
+  const byBoth = [second, third]
+    .map(({ publicKey }, i) => `sigVerify(tx.bodyBytes, tx.proofs[${i}], base58'${publicKey}')`)
+    .join(' && ');
+  const script = await compiled(byBoth);
+  const timestamp = Date.now();
+  const common = { timestamp, chainId: chainId.charCodeAt(0) };
+  const about13 = { script, name: 'two keys', description: '', fee: fees.setScript };
+  const set = sdk.API.Transactions['SetScript']!['V1']!({ ...common, ...about13 });
+  await rest.mined((await set.broadcast(keyPair))['id']);
+  const info = await rest.get(`/addresses/scriptInfo/${second.address}`);
+  t.match(info.body, { script, complexity: 225, extraFee: SCRIPT_EXTRA });
+
+  const fee = fees.transfer + SCRIPT_EXTRA;
+  const senderPublicKey = second.publicKey;
+  const pay = { ...about, senderPublicKey, recipient: first.address, amount: 7, fee };
+  const denied = broadcast(transfer(pay, [second.seed]), rest.url);
+  await t.rejects(denied, { error: 307, message: 'Transaction is not allowed by account-script' });
+  const { id } = await broadcast(transfer(pay, [second.seed, third.seed]), rest.url);
+  t.match(await nodeInteraction.waitForTx(id, WAIT), { id, height: Number });
+});
+
+t.test('waves-transactions: an asset that only one account may receive', async (t) => {
+  const source = `match tx {
+    case t: TransferTransaction => t.recipient == Address(base58'${third.address}')
+    case m: MassTransferTransaction => false
+    case _ => true
+  }`;
+  const script = await compiled(source, '?assetScript=true');
+  const about3 = { name: 'Badge', description: '', quantity: 10, decimals: 0, reissuable: false };
+  const issued = issue({ ...about, ...about3, script, fee: fees.issue }, owner.seed);
+  const { id: assetId } = await broadcast(issued, rest.url);
+  await nodeInteraction.waitForTx(assetId, WAIT);
+  const details = await rest.get(`/assets/details/${assetId}`);
+  t.match(details.body, { scripted: true, script, scriptText: /^BLOCK/, extraFee: SCRIPT_EXTRA });
+
+  const give = (recipient: string) =>
+    transfer(
+      { ...about, assetId, recipient, amount: 1, fee: fees.transfer + SCRIPT_EXTRA },
+      owner.seed,
+    );
+  await t.rejects(broadcast(give(first.address), rest.url), {
+    error: 307,
+    message: 'Transaction is not allowed by token-script',
+  });
+  const { id } = await broadcast(give(third.address), rest.url);
+  t.match(await nodeInteraction.waitForTx(id, WAIT), { id });
 });

@@ -9,7 +9,8 @@ export interface SignedTransaction {
   readonly [field: string]: unknown;
 }
 
-type Build = (parameters: object, seed: string) => SignedTransaction;
+/** Several seeds make as many proofs. */
+type Build = (parameters: object, seed: string | readonly string[]) => SignedTransaction;
 
 export const alias: Build;
 export const burn: Build;

@@ -4,6 +4,7 @@
  * the caller tries the transactions and leaves out the refused ones.
  */
 import { base58 } from '../../src/base/base58.ts';
+import { latin1 } from '../../src/base/bytes.ts';
 import { orderFromJson } from '../../src/tx/fields/order.ts';
 import type { Fields, Tx, TxType } from '../../src/tx/transaction.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';
@@ -16,7 +17,9 @@ import { leaseCancel } from '../../src/tx/types/009-lease-cancel.ts';
 import { createAlias } from '../../src/tx/types/010-create-alias.ts';
 import { massTransfer } from '../../src/tx/types/011-mass-transfer.ts';
 import { data } from '../../src/tx/types/012-data.ts';
+import { setScript } from '../../src/tx/types/013-set-script.ts';
 import { sponsorFee } from '../../src/tx/types/014-sponsor-fee.ts';
+import { setAssetScript } from '../../src/tx/types/015-set-asset-script.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
 import { callContract } from '../../src/tx/types/104-call-contract.ts';
@@ -36,6 +39,7 @@ import {
   users,
 } from '../chain/chain-harness.ts';
 import type { Rng } from './random.ts';
+import { compiled } from './scripts.ts';
 
 const WEST = 100_000_000n;
 const HOUR = 3_600_000;
@@ -53,6 +57,8 @@ export interface Scene {
   readonly aliases: string[];
   readonly policies: { readonly id: Uint8Array; readonly owner: Account }[];
   readonly contracts: { readonly id: Uint8Array; readonly creator: Account; version: number }[];
+  /** Accounts and assets with scripts, by key and id: their transactions cost more. */
+  readonly scripted: Set<string>;
   serial: number;
 }
 
@@ -65,6 +71,7 @@ export const newScene = (rng: Rng): Scene => ({
   aliases: [],
   policies: [],
   contracts: [],
+  scripted: new Set(),
   serial: 0,
 });
 
@@ -92,11 +99,39 @@ export function sign<F extends Fields>(
   const common = {
     chainId: scheme.chainId,
     timestamp,
-    fee: def.fee,
+    fee: def.fee === undefined ? undefined : def.fee + extraFee(scene, from, input),
     attachment: new Uint8Array(0),
   };
   return signed(def, from, { ...common, ...input } as never, version);
 }
+
+const SCRIPT_EXTRA = 400_000n;
+
+/** What the scripts add to the least fee, as far as the scene knows. */
+function extraFee({ scripted }: Scene, from: Signer, input: object): bigint {
+  const { assetId } = input as { readonly assetId?: Uint8Array };
+  const judges = [from.publicKey, ...(assetId === undefined ? [] : [assetId])];
+  return SCRIPT_EXTRA * BigInt(judges.filter((of) => scripted.has(latin1(of))).length);
+}
+
+/** The key signs as before, but not at every height. */
+const OFTEN_SIGNED = compiled(`
+let signed = sigVerify(tx.bodyBytes, tx.proofs[0], tx.senderPublicKey)
+match tx {
+  case s: SetScriptTransaction => signed
+  case _ => signed && height % 7 != 0
+}`);
+
+const SOME_TRANSFERS = compiled(
+  `
+match tx {
+  case t: TransferTransaction => t.amount % 5 != 0
+  case m: MassTransferTransaction => m.transferCount < 6
+  case e: ExchangeTransaction => e.buyOrder.amount == 1000 && e.amount > 150
+  case _ => true
+}`,
+  'asset',
+);
 
 const anybody = ({ rng }: Scene): Account => rng.pick(everybody);
 const some = <T>({ rng }: Scene, items: readonly T[]): T | undefined =>
@@ -112,9 +147,14 @@ export const actions: Readonly<Record<number, Action>> = {
   3(scene) {
     const issuer = anybody(scene);
     const name = `Gold${scene.serial}`;
-    const about = { name, description: 'an asset', decimals: 2, script: undefined };
+    const script = scene.rng.chance(3) ? SOME_TRANSFERS : undefined;
+    const about = { name, description: 'an asset', decimals: 2, script };
     const tx = sign(scene, issue, issuer, 2, { ...about, quantity: 1_000_000n, reissuable: true });
-    return { tx, accepted: () => void scene.assets.push({ id: tx.id, issuer }) };
+    const accepted = (): void => {
+      scene.assets.push({ id: tx.id, issuer });
+      if (script !== undefined) scene.scripted.add(latin1(tx.id));
+    };
+    return { tx, accepted };
   },
   4(scene) {
     const asset = scene.rng.chance(2) ? some(scene, scene.assets) : undefined;
@@ -163,7 +203,8 @@ export const actions: Readonly<Record<number, Action>> = {
     const orders = { order1: order(buyer, 'buy'), order2: order(seller, 'sell') };
     const fees = { buyMatcherFee: 1000n, sellMatcherFee: 1000n };
     const trade = { orders, price: 2n * WEST, amount: upTo(scene, 900) + 100n, ...fees };
-    return { tx: sign(scene, exchange, dex, 2, trade) };
+    const fee = (exchange.fee ?? 0n) + extraFee(scene, dex, { assetId: asset.id });
+    return { tx: sign(scene, exchange, dex, 2, { ...trade, fee }) };
   },
   8(scene) {
     const lessor = anybody(scene);
@@ -188,7 +229,8 @@ export const actions: Readonly<Record<number, Action>> = {
     }));
     const from = asset?.issuer ?? anybody(scene);
     // Enough also where a network asks for something for each transfer.
-    const fee = (massTransfer.fee ?? 0n) + EACH_TRANSFER_FEE * BigInt(transfers.length);
+    const least = (massTransfer.fee ?? 0n) + EACH_TRANSFER_FEE * BigInt(transfers.length);
+    const fee = least + extraFee(scene, from, { assetId: asset?.id });
     return { tx: sign(scene, massTransfer, from, 1, { assetId: asset?.id, transfers, fee }) };
   },
   12(scene) {
@@ -198,12 +240,31 @@ export const actions: Readonly<Record<number, Action>> = {
     const input = { authorPublicKey: from.publicKey, data: [text, entry] };
     return { tx: sign(scene, data, from, 1, input) };
   },
+  13(scene) {
+    // The first user and the miners stay without, since other actions need them as they are.
+    const from = scene.rng.pick(users.slice(1));
+    const name = latin1(from.publicKey);
+    const script = scene.scripted.has(name) ? undefined : OFTEN_SIGNED;
+    const input = { script, name: 'a script', description: '' };
+    const accepted = (): void => {
+      if (script === undefined) scene.scripted.delete(name);
+      else scene.scripted.add(name);
+    };
+    return { tx: sign(scene, setScript, from, 1, input), accepted };
+  },
   14(scene) {
     const asset = some(scene, scene.assets);
     if (asset === undefined) return undefined;
     const minSponsoredAssetFee = scene.rng.chance(4) ? 0n : 500n;
     const input = { assetId: asset.id, minSponsoredAssetFee };
     return { tx: sign(scene, sponsorFee, asset.issuer, 1, input) };
+  },
+  15(scene) {
+    const guarded = scene.assets.filter(({ id }) => scene.scripted.has(latin1(id)));
+    const asset = some(scene, guarded);
+    if (asset === undefined) return undefined;
+    const input = { assetId: asset.id, script: SOME_TRANSFERS };
+    return { tx: sign(scene, setAssetScript, asset.issuer, 1, input) };
   },
   102(scene) {
     const opType = scene.rng.chance(3) ? 'remove' : 'add';

@@ -174,5 +174,10 @@ function* repeated(
   const [tx] = txs;
   if (tx === undefined) return;
   const { bytes } = remade(block, miner, { transactions: [...block.transactions, tx.bytes] });
-  yield { name: 'twice the same transaction', ...judged, bytes, error: /is already in the state/ };
+  yield {
+    name: 'twice the same transaction',
+    ...judged,
+    bytes,
+    error: /is already in the state|account-script|exactly 1 proof/,
+  };
 }
