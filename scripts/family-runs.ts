@@ -14,6 +14,7 @@ const files: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/block/genesis.test.ts': {},
   'test/chain/blockchain.test.ts': {},
   'test/crash/kills.test.ts': { CRASH_KILLS: '4' },
+  'test/e2e/lifecycle.test.ts': {},
   'test/keystore/keystore.test.ts': {},
   'test/network/joining.test.ts': {},
   'test/node/rest-cases.test.ts': {},

@@ -13,10 +13,10 @@ import type { Bench } from '../bench.ts';
 import { generateChain } from '../chain/generate.ts';
 import { exportChain, importer } from '../chain/importer.ts';
 import type { Contender } from '../measure/contender.ts';
-import { figureOf, ratioOf, type Spread } from '../measure/rounds.ts';
+import { costRatioOf, figureOf, ratioOf, type Spread } from '../measure/rounds.ts';
 import { atLeast, number, perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
 
-const TRANSFERS = { full: 60_000, quick: 15_000 };
+const TRANSFERS = { full: 100_000, quick: 40_000 };
 const MESSAGE_BYTES = 150;
 const SENDERS = 50;
 const CHECKS = 1000;
@@ -54,7 +54,19 @@ export async function families(bench: Bench): Promise<RowResult> {
     value: show(rate(`national ${name}`)),
     against: `international ${show(rate(`international ${name}`))}`,
     ratio: ratioOf(rounds, `national ${name}`, `international ${name}`),
+    perCpu: costRatioOf(rounds, `national ${name}`, `international ${name}`),
   });
+  const besideChecks = (title: string) => ({
+    what: '',
+    value: title,
+    against: 'its own checks, all threads',
+    ratio: ratioOf(rounds, `${title} import`, `${title} all`),
+    perCpu: costRatioOf(rounds, `${title} import`, `${title} all`),
+  });
+  const cost = (name: string): string => {
+    const each = figureOf(rounds, name, (sample) => sample.costPerOperation);
+    return each === undefined ? 'not measured' : `${number(each.median * 1e6)} µs`;
+  };
   const one = rate('national one')?.median;
   const share = ratioOf(rounds, 'national import', 'national all');
   const hashed = rate('national hash');
@@ -65,14 +77,17 @@ export async function families(bench: Bench): Promise<RowResult> {
       line('checks, one thread', 'one', perSecond),
       line('checks, all threads', 'all', perSecond),
       line('import with all checks', 'import', perSecond),
-      { what: '', value: '', against: 'its own checks, all threads', ratio: share },
+      besideChecks('national'),
+      besideChecks('international'),
+      line('secure hash of 1 MiB', 'hash', megabytes),
+      {
+        what: 'processor time',
+        value: `${cost('national one')} a check, ${cost('national import')} a transfer`,
+      },
       {
         what: '',
-        value: 'international import',
-        against: 'its own checks, all threads',
-        ratio: ratioOf(rounds, 'international import', 'international all'),
+        value: `international ${cost('international one')}, ${cost('international import')}`,
       },
-      line('secure hash of 1 MiB', 'hash', megabytes),
     ],
     goals: [
       { level: 'Good', conditions: [atLeast(1000, one, '/s'), ratioAtLeast(0.6, share, 'checks')] },
@@ -103,6 +118,7 @@ function checks(
   const pool = createVerifyThreads(family, { threads });
   const run = async (ms: number) => {
     const start = performance.now();
+    const cpu = process.cpuUsage();
     let done = 0;
     let next = pool.verify(items);
     while (performance.now() - start < ms) {
@@ -113,8 +129,10 @@ function checks(
       done += items.length;
     }
     await next;
+    done += items.length;
     const seconds = (performance.now() - start) / 1000;
-    return { perSecond: (done + items.length) / seconds };
+    const { user, system } = process.cpuUsage(cpu);
+    return { perSecond: done / seconds, costPerOperation: (user + system) / 1e6 / done };
   };
   return { contender: { name, run }, close: () => pool.close() };
 }
@@ -135,9 +153,12 @@ function hashes(name: string, family: CryptoFamily): Contender {
     name,
     async run(ms) {
       const start = performance.now();
+      const cpu = process.cpuUsage();
       let bytes = 0;
       for (; performance.now() - start < ms; bytes += HASHED_BYTES) family.secureHash(message);
-      return { perSecond: (bytes / (performance.now() - start)) * 1000 };
+      const { user, system } = process.cpuUsage(cpu);
+      const costPerOperation = (user + system) / 1e6 / bytes;
+      return { perSecond: (bytes / (performance.now() - start)) * 1000, costPerOperation };
     },
   };
 }

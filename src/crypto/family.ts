@@ -32,6 +32,8 @@ export interface CryptoFamily {
   readonly signatureSize: typeof SIGNATURE_BYTES;
   /** The size of both hashes, and so of ids. */
   readonly digestSize: typeof DIGEST_BYTES;
+  /** The name of `seal` in requests to encrypt. */
+  readonly messageCipher: string;
   /** The size of the symmetric key that `seal` and `open` take and `wrapKey` encrypts. */
   readonly contentKeySize: number;
 

@@ -101,7 +101,10 @@ const get = async (path: string): Promise<JsonObject> => (await rest.get(path)).
 const rows: Readonly<Record<string, ((t: Test) => Promise<void>) | string>> = {
   async 'platform-crypto'(t) {
     t.match(await get('/node/config'), { 'platform-crypto': true, gostCrypto: false });
-    t.comment(`skipped until ${later.nationalCrypto}: platform-crypto = no`);
+    // Its keys and its genesis block are of the other family.
+    const national = await run(['start', config, '--set', 'platform-crypto=no']);
+    t.equal(national.code, 1);
+    t.match(national.stderr, /INCORRECT GENESIS BLOCK CONFIGURATION.*Bad address checksum/);
   },
 
   async 'address-scheme-character'(t) {

@@ -2,5 +2,4 @@
 export const later = {
   network: 'issue 4, network of nodes',
   contracts: 'the issue of container contracts',
-  nationalCrypto: 'the issue of the national-standard cryptography',
 } as const;

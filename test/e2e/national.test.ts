@@ -140,7 +140,12 @@ t.test('encrypted texts', async (t) => {
     encryptionText: 'секрет',
     recipientsPublicKeys: [bob.publicKey],
   };
-  const { body } = await rests[0]!.post('/crypto/encryptSeparate', request);
+  const { body } = await rests[0]!.post('/crypto/encryptSeparate', {
+    ...request,
+    cryptoAlgo: 'gost-3412-2015-k',
+  });
+  const aes = { ...request, cryptoAlgo: 'aes' };
+  t.equal((await rests[0]!.post('/crypto/encryptSeparate', aes)).status, 400);
   const [one] = body as { encryptedText: string; wrappedKey: string }[];
   const back = await rests[1]!.post('/crypto/decrypt', {
     recipient: bob.address,

@@ -12,9 +12,9 @@ import type { Services } from '../services.ts';
 
 const group = 'crypto';
 
-const algorithm = {
-  cryptoAlgo: Type.Optional(Type.String({ description: 'aes, the only one and the default.' })),
-};
+const description =
+  'The only one of the network and the default: aes, or with national cryptography gost-3412-2015-k.';
+const algorithm = { cryptoAlgo: Type.Optional(Type.String({ description })) };
 
 const ToEncrypt = Type.Object({
   sender: Type.String(),
@@ -26,17 +26,21 @@ const ToEncrypt = Type.Object({
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-function checkAlgorithm({ cryptoAlgo = 'aes' }: { readonly cryptoAlgo?: string }): void {
-  if (cryptoAlgo !== 'aes') throw badField('cryptoAlgo', 'error.expected.validenumvalue');
+function checkAlgorithm(
+  { cryptoAlgo }: { readonly cryptoAlgo?: string },
+  { family }: Pick<Services, 'family'>,
+): void {
+  if (cryptoAlgo === undefined || cryptoAlgo === family.messageCipher) return;
+  throw badField('cryptoAlgo', 'error.expected.validenumvalue');
 }
 
 /** The checked parts of a request to encrypt; `copies`: encrypted once for each recipient. */
 function readRequest(
   body: Type.Static<typeof ToEncrypt>,
   copies: boolean,
-  { scheme, keystore }: Services,
+  { family, scheme, keystore }: Services,
 ) {
-  checkAlgorithm(body);
+  checkAlgorithm(body, { family });
   const sender = params.readAddress(body.sender, scheme).bytes;
   // Checked before the keys are read: there may be many, and without this key nothing can be done.
   if (keystore.publicKey(sender) === undefined) throw apiError('MissingSenderPrivateKey');
@@ -121,7 +125,7 @@ const decrypt = route({
   reply: Type.Object({ decryptedText: Type.String() }),
   async handle({ body }, services) {
     const { scheme } = services;
-    checkAlgorithm(body);
+    checkAlgorithm(body, services);
     const recipient = params.readAddress(body.recipient, scheme).bytes;
     const sender = params.readPublicKey(body.senderPublicKey, scheme);
     const { password, encryptedText, wrappedKey } = body;

@@ -35,6 +35,7 @@ export function createCurve25519(options: Curve25519Options = {}): CryptoFamily 
     publicKeySize: KEY_SIZE,
     signatureSize: SIGNATURE_SIZE,
     digestSize: DIGEST_SIZE,
+    messageCipher: 'aes',
     contentKeySize: CONTENT_KEY_SIZE,
     fastHash,
     secureHash,

@@ -46,6 +46,7 @@ export function createGost(options: GostOptions = {}): CryptoFamily {
     publicKeySize: PUBLIC_KEY_SIZE,
     signatureSize: SIGNATURE_SIZE,
     digestSize: DIGEST_BYTES,
+    messageCipher: 'gost-3412-2015-k',
     contentKeySize: KEY_SIZE,
     fastHash: hash,
     secureHash: hash,
