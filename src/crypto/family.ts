@@ -64,6 +64,23 @@ export interface CryptoFamily {
   seal(contentKey: Uint8Array, plain: Uint8Array, random: Random): Uint8Array;
   /** The plain bytes, or undefined when the input does not authenticate. */
   open(contentKey: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
+  /**
+   * Encrypts and authenticates a piece of a stream together with associated bytes; 16 bytes longer.
+   * The key has 32 bytes, the nonce 12 that were never used with the key.
+   */
+  sealPiece(
+    key: Uint8Array,
+    nonce: Uint8Array,
+    plain: Uint8Array,
+    associated: Uint8Array,
+  ): Uint8Array;
+  /** The plain bytes, or undefined when the input does not authenticate. */
+  openPiece(
+    key: Uint8Array,
+    nonce: Uint8Array,
+    sealed: Uint8Array,
+    associated: Uint8Array,
+  ): Uint8Array | undefined;
   /** A content key encrypted for the owner of `publicKey`. Throws CryptoError. */
   wrapKey(
     privateKey: Uint8Array,

@@ -56,7 +56,7 @@ export async function receiveItem(
       }
       const keys = [own.publicKey, offer.ephemeralKey] as const;
       const key = transferKey(family, own.privateKey, offer.ephemeralKey, keys);
-      const plain = received(stream, chunkOpener(key, itemBytes(item)));
+      const plain = received(stream, chunkOpener(family, key, itemBytes(item)));
       const { header, data } = await splitHeader(plain);
       // The sender of the data is taken from the chain, not from the peer.
       const bound = boundHash(view, item.policyId, item.hash);

@@ -154,7 +154,7 @@ async function* offered(
   const signature = owner.sign(signedByReplier(about, askersKey, own.publicKey));
   yield encodeOffer({ ephemeralKey: own.publicKey, signature });
   const header = encodeHeader(info, scheme);
-  const seal = chunkSealer(key, itemBytes(request));
+  const seal = chunkSealer(family, key, itemBytes(request));
   const pieces = preceded(header, data.pieces);
   for await (const chunk of inChunks(pieces, header.length + data.length)) yield seal(chunk);
 }

@@ -16,7 +16,7 @@ export interface TransferPorts {
   readonly view: KeyedView;
   readonly store: PrivateStore;
   readonly scheme: ChainScheme;
-  readonly family: Pick<CryptoFamily, 'generateKeyPair' | 'agree'>;
+  readonly family: Pick<CryptoFamily, 'generateKeyPair' | 'agree' | 'sealPiece' | 'openPiece'>;
   readonly verifier: Pick<Verifier, 'verifyOne'>;
   readonly clock: Clock;
   readonly random: Random;

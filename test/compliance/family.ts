@@ -20,6 +20,7 @@ export function familyCompliance(t: Test, name: string, create: Create): void {
     await preparation(t, create);
     await agreement(t, family);
     await encryption(t, family);
+    await pieces(t, family);
   });
 }
 
@@ -165,6 +166,29 @@ function encryption(t: Test, family: CryptoFamily) {
     for (let i = 0; i < sealed.length; i++) {
       if (family.open(key, flipped(sealed, i)) !== undefined) t.fail(`byte ${i}`);
       if (family.open(key, sealed.subarray(0, i)) !== undefined) t.fail(`cut at ${i}`);
+    }
+  });
+}
+
+function pieces(t: Test, family: CryptoFamily) {
+  const random = seededRandom('pieces');
+  return t.test('pieces of a stream', async (t) => {
+    const [key, nonce, associated] = [random.bytes(32), random.bytes(12), random.bytes(70)];
+    for (const plain of MESSAGES) {
+      const sealed = family.sealPiece(key, nonce, plain, associated);
+      t.equal(sealed.length, plain.length + 16);
+      t.strictSame(Uint8Array.from(family.openPiece(key, nonce, sealed, associated)!), plain);
+    }
+    const sealed = family.sealPiece(key, nonce, MESSAGES[2]!, associated);
+    const open = (k: Uint8Array, n: Uint8Array, bytes: Uint8Array, other = associated) =>
+      family.openPiece(k, n, bytes, other);
+    t.equal(open(flipped(key, 0), nonce, sealed), undefined, 'another key');
+    t.equal(open(key, flipped(nonce, 11), sealed), undefined, 'another place in the stream');
+    t.equal(open(key, nonce, sealed, flipped(associated, 0)), undefined, 'another stream');
+    t.equal(open(key, nonce, sealed, new Uint8Array(0)), undefined);
+    for (let i = 0; i < sealed.length; i++) {
+      if (open(key, nonce, flipped(sealed, i)) !== undefined) t.fail(`byte ${i}`);
+      if (open(key, nonce, sealed.subarray(0, i)) !== undefined) t.fail(`cut at ${i}`);
     }
   });
 }

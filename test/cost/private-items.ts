@@ -78,7 +78,7 @@ async function serve(
   await stream.send(encodeOffer({ ephemeralKey: own.publicKey, signature }));
   const keys = [request.ephemeralKey, own.publicKey] as const;
   const key = transferKey(family, own.privateKey, request.ephemeralKey, keys);
-  const seal = chunkSealer(key, itemBytes(request));
+  const seal = chunkSealer(family, key, itemBytes(request));
   const texts = { type: 'file', filename: 'x', size: '1', author: '', comment: '' };
   const header = encodeHeader({ ...texts, sender: peer.targetAddress, timestamp: 1n }, scheme);
   async function* pieces(): AsyncGenerator<Uint8Array> {

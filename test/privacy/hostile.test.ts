@@ -74,7 +74,7 @@ async function answer(
   await stream.send(offer(encodeOffer({ ephemeralKey: own.publicKey, signature })));
   const keys = [request.ephemeralKey, own.publicKey] as const;
   const key = transferKey(family, own.privateKey, request.ephemeralKey, keys);
-  const seal = chunkSealer(key, itemBytes(request));
+  const seal = chunkSealer(family, key, itemBytes(request));
   const texts = { type: 'file', filename: 'x', size: '1', author: '', comment: '' };
   const header = encodeHeader({ ...texts, sender: self.address, timestamp: 1n }, scheme);
   const plain = Buffer.concat([header, data(genuine)]);

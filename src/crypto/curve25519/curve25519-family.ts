@@ -12,6 +12,7 @@ import {
   keyPairFromSeed,
   publicKeyOf,
 } from './keys.ts';
+import { openPiece, sealPiece } from './pieces.ts';
 import { open, seal } from './sealing.ts';
 import { prepare, SIGNATURE_SIZE, sign, verify } from './signatures.ts';
 
@@ -51,6 +52,8 @@ export function createCurve25519(options: Curve25519Options = {}): CryptoFamily 
     agree,
     seal,
     open,
+    sealPiece,
+    openPiece,
     wrapKey: (privateKey, publicKey, contentKey, random) =>
       seal(agree(privateKey, publicKey), contentKey, random),
     unwrapKey(privateKey, publicKey, wrapped) {

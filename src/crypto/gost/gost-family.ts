@@ -31,7 +31,7 @@ export function createGost(options: GostOptions = {}): CryptoFamily {
   const group = createGroup(engine, limbs);
   const multiples = createMultiples(engine, group, keysMax);
   const streebog = createStreebog(engine);
-  const { seal, open } = createSealing(streebog, createKuznyechik(engine));
+  const { seal, open, sealPiece, openPiece } = createSealing(streebog, createKuznyechik(engine));
   const keys = createKeys({ engine, limbs, scalars, group, streebog });
   const signatures = createSignatures({ engine, limbs, scalars, group, multiples, streebog });
   const hash = (message: Uint8Array): Uint8Array => streebog.hash256(message);
@@ -68,6 +68,8 @@ export function createGost(options: GostOptions = {}): CryptoFamily {
     agree: keys.agree,
     seal,
     open,
+    sealPiece,
+    openPiece,
     wrapKey(privateKey, publicKey, contentKey, random) {
       const material = random.bytes(MATERIAL_SIZE);
       const wrapped = seal(keys.agree(privateKey, publicKey, material), contentKey, random);
