@@ -79,8 +79,12 @@ export interface ContainerRow {
   readonly Labels: Readonly<Record<string, string>>;
 }
 
-/** All containers, the stopped ones too, that have the label. */
-export const containersWith = (socketPath: string, label: string): Promise<ContainerRow[]> => {
-  const filters = encodeURIComponent(JSON.stringify({ label: [label] }));
+/** All containers, the stopped ones too, that have the label; undefined: any or none. */
+export const containersWith = (
+  socketPath: string,
+  label: string | undefined,
+): Promise<ContainerRow[]> => {
+  // An empty label would select none.
+  const filters = encodeURIComponent(JSON.stringify(label === undefined ? {} : { label: [label] }));
   return engineJson(socketPath, `/containers/json?all=1&filters=${filters}`);
 };

@@ -80,7 +80,7 @@ export async function stopDaemon(child: ChildProcess): Promise<void> {
 export async function removeDaemon(child: ChildProcess, folder: string): Promise<void> {
   const socket = socketIn(folder);
   if (await answers(socket)) {
-    for (const { Id } of await containersWith(socket, '').catch(() => [])) {
+    for (const { Id } of await containersWith(socket, undefined).catch(() => [])) {
       const { body } = await engineCall(socket, `/containers/${Id}?force=1&v=1`, {
         method: 'DELETE',
       });

@@ -39,6 +39,7 @@ t.test('an engine of its own stops and starts again', { skip: skipPrivate }, asy
   t.match(await containersWith(engine.socketPath, 'here'), [{ Id, State: 'running' }]);
   await engine.stop();
   await engine.start();
+  t.match(await containersWith(engine.socketPath, undefined), [{ Id }], 'without a label');
   t.match(await containersWith(engine.socketPath, 'here'), [{ Id, State: 'exited' }]);
   await engine.kill();
   await engine.start();
