@@ -95,7 +95,9 @@ export function createKeys({ engine, limbs, scalars, group, streebog }: KeyParts
         if (limbs.isZero(factor)) throw new CryptoError('the keying material is 0');
         group.multiplySecretly(point, other, factor);
         limbs.putInteger(factor, 0n);
-        return streebog.hash256(group.write(point));
+        const shared = group.write(point);
+        group.setNeutral(point);
+        return streebog.hash256(shared);
       });
     },
   };

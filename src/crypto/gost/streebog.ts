@@ -66,6 +66,8 @@ export function createStreebog(engine: Engine): Streebog {
     numbers.setBigUint64(count, before + BigInt(8 * rest), true);
     run.compress(sponge, zero, count);
     run.compress(sponge, zero, sum);
+    // The message may have held a key.
+    memory.fill(0, buffer, last + BLOCK_BYTES);
   }
 
   function hash256(...parts: readonly Uint8Array[]): Uint8Array {
