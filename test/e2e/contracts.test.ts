@@ -110,7 +110,7 @@ t.test('from the image to the end of the network', { skip }, async (t) => {
     await everywhere(t, `/contracts/${sumId}/sum`, { value: 3 });
   });
 
-  await t.test('calls from a pipe, sent to a node without an engine', async (t) => {
+  await t.test('scenario 85: calls from a pipe, sent to a node without an engine', async (t) => {
     const documents = Array.from({ length: 20 }, () => ({
       params: [
         { key: 'to', type: 'string', value: bob },

@@ -1,5 +1,4 @@
 /** Tests that are skipped for now → the issue that makes them possible. */
 export const later = {
   network: 'issue 4, network of nodes',
-  contracts: 'the issue of container contracts',
 } as const;

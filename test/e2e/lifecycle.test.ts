@@ -2,7 +2,6 @@
 import t from 'tap';
 import type { JsonObject } from '../../src/base/json.ts';
 import { type DevNode, startDevNode } from './dev-node.ts';
-import { later } from './later.ts';
 import { lostOf, startLoad } from './load.ts';
 import { eventually } from './process.ts';
 
@@ -35,7 +34,6 @@ t.test('scenario 111: SIGTERM under load', async (t) => {
   t.strictSame(exit, { code: 0, signal: null });
   t.ok(ms < 10_000, `it took ${ms} ms`);
   t.match(node.log(), /node\.stopped/);
-  t.comment(`skipped until ${later.contracts}: no containers are left`);
 
   const again = await node.restart();
   t.strictSame(await blocks(again, height), before, 'every block is there again');
