@@ -33,7 +33,7 @@ export const aboutStatuses: readonly Row[] = [
     name: 'statuses of transactions that do not exist',
     act(scene) {
       const { mav, rng, now } = scene;
-      for (let i = 0; i < 20; i++) {
+      for (let i = 0; i < 5; i++) {
         tell(
           scene,
           Array.from({ length: RECORDS_MAX }, () => record(mav, rng.bytes(32), now)),
