@@ -41,6 +41,8 @@ export interface ContractPackerOptions {
   readonly timeoutMs: number;
   /** The time for contracts in a round from its beginning to its end. */
   readonly phaseMs: number;
+  /** Time for containers to end calls after that, before the next round begins. */
+  readonly graceMs: number;
 }
 
 type Given = 'clock' | 'executions' | 'addresses' | 'keyFilter' | 'report' | 'observe';
@@ -110,11 +112,11 @@ export function createContractPacker(
   ): Promise<Room> {
     const room = createPhaseRoom(left.bytes, left.count);
     const block = createBlockInWork(draft, header, room, limits.bytesMax, ports);
-    const limitMs = Math.min(options.timeoutMs, options.phaseMs / 2);
+    const limitMs = Math.min(options.timeoutMs, options.phaseMs * LIMIT_SHARE);
     const begin = createWork(
       block,
       createImageLoads(options.perContainer),
-      { limitMs, checkMs: Math.min(CHECK_MS_MAX, options.phaseMs / 2) },
+      { limitMs, graceMs: options.graceMs, checkMs: Math.min(CHECK_MS_MAX, options.phaseMs / 2) },
       { ...shared, failed: failedIn(header, limits.contractDeadline) },
     );
     phase = new ContractPhase(
@@ -168,11 +170,13 @@ export function createContractPacker(
     stop() {
       stopped = true;
       forget();
-      phase?.end();
+      phase?.end(true);
     },
   };
 }
 
+/** No run begins that might need more of a round, unless its contract has been faster so far. */
+const LIMIT_SHARE = 0.8;
 const CHECK_MS_MAX = 1_000;
 /** The time to fill what the contracts have left, beyond the end of their part. */
 const FILL_MS_MAX = 100;

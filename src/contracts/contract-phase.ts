@@ -98,11 +98,11 @@ export class ContractPhase {
     }
   }
 
-  /** Ends the phase now; what still runs is abandoned. */
-  end(): void {
+  /** Ends the phase; what still runs is abandoned, with `now` at once. */
+  end(now = false): void {
     if (this.closed) return;
     this.closed = true;
-    for (const { started } of this.running) started.abandon();
+    for (const { started } of this.running) started.abandon(now);
     this.running.clear();
     this.finish();
   }

@@ -21,7 +21,7 @@ import {
 } from './conclude.ts';
 import { type ContractLine, typeOf } from './contract-line.ts';
 import type { ImageChecks } from './image-checks.ts';
-import type { ImageLoad } from './image-loads.ts';
+import { type ImageLoad, imageKey } from './image-loads.ts';
 import type { ImageUsers } from './image-users.ts';
 import { judgeFailure, judgeRefusal } from './judge-outcome.ts';
 import { type RunPorts, runContract, timedOut } from './run-contract.ts';
@@ -38,6 +38,8 @@ export interface WorkPorts extends RunPorts, ConcludePorts {
 export interface WorkOptions {
   /** The time that a run may take at most in this block. */
   readonly limitMs: number;
+  /** Time for a container to end a call whose result came too late. */
+  readonly graceMs: number;
   /** The longest wait of a block for the check of an image. */
   readonly checkMs: number;
 }
@@ -50,8 +52,8 @@ export interface Started {
    * result belongs to no order of the block.
    */
   readonly ended: Promise<() => Then | 'again'>;
-  /** Ends it without a result. */
-  abandon(): void;
+  /** Ends it without a result; `now`: its container gets no time to end the call. */
+  abandon(now: boolean): void;
 }
 
 export type Step =
@@ -157,10 +159,10 @@ function execute(
   { block, loadOf, options, ports, conclude }: Work,
 ): Step {
   const { times, users, clock } = ports;
-  if (leftMs < Math.min(times.expected(line.key) ?? options.limitMs, options.limitMs))
-    return 'stop';
   const contract = contractFor(line, tx, block, ports);
   const { image } = contract;
+  const expected = times.expected(line.key, imageKey(image)) ?? options.limitMs;
+  if (leftMs < Math.min(expected, options.limitMs)) return 'stop';
   const load = loadOf(image);
   if (load.isFull) return { full: load };
   const readiness = ports.prepare(image, contract.createVersion);
@@ -172,7 +174,7 @@ function execute(
   const bytes = entry.bytes.length + RESULT_BYTES;
   const ended = (outcome: ContractOutcome): void => {
     const ms = clock.monotonic() - began;
-    times.add(line.key, ms);
+    times.add(line.key, imageKey(image), ms);
     ports.observe(outcome.kind, ms);
   };
   block.room.reserve(bytes);
@@ -185,8 +187,8 @@ function execute(
       if (outcome.kind === 'success' && run.isStale()) return 'again';
       return conclude.outcome(line.key, entry, tx, outcome);
     }),
-    abandon() {
-      run.close();
+    abandon(now) {
+      run.close(now ? 0 : options.graceMs);
       if (clock.monotonic() - began < options.limitMs) return;
       const message = timedOut(fromLatin1(line.key));
       const failure = { kind: 'failure', message, recoverable: true, system: false } as const;

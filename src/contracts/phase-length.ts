@@ -25,6 +25,10 @@ export const phaseMs = (round: Round): number =>
     ? Math.floor(round.averageDelayMs / STAKE_SHARE)
     : Math.max(0, round.roundMs - completionMs(round.roundMs));
 
+/** Time for containers to end calls after the phase: no other one begins before that. */
+export const graceMs = (round: Round): number =>
+  round.type === 'pos' ? COMPLETION_MS_MIN : completionMs(round.roundMs);
+
 /** When contracts must have ended in a slot that is used from `now` on and ends at `until`. */
 export const phaseEnd = (round: Round, now: number, until: number): number =>
   round.type === 'pos' ? now + phaseMs(round) : until - completionMs(round.roundMs);

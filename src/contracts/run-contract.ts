@@ -48,8 +48,11 @@ export interface Run {
   readonly outcome: Promise<ContractOutcome>;
   /** True where something that it has read has changed since. */
   isStale(): boolean;
-  /** Ends it: from now on it reads nothing. */
-  close(): void;
+  /**
+   * Ends it without a result: from now on it reads nothing. Its container has `graceMs` to end the
+   * call, and is replaced otherwise.
+   */
+  close(graceMs: number): void;
 }
 
 export function runContract(request: RunRequest, place: RunPlace, ports: RunPorts): Run {
@@ -84,18 +87,23 @@ export function runContract(request: RunRequest, place: RunPlace, ports: RunPort
     signal: abort.signal,
   });
   let open = true;
+  let cancelAbort = (): void => {};
   const end = (): void => {
     open = false;
     ports.executions.end(token);
     reading.close();
   };
   return {
-    outcome: outcome.catch(brokenEngine).finally(() => open && end()),
+    outcome: outcome.catch(brokenEngine).finally(() => {
+      cancelAbort();
+      if (open) end();
+    }),
     isStale: reading.isStale,
-    close: () => {
+    close: (graceMs) => {
       if (!open) return;
       end();
-      abort.abort();
+      if (graceMs <= 0) abort.abort();
+      else cancelAbort = ports.clock.after(graceMs, () => abort.abort());
     },
   };
 }

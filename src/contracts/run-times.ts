@@ -2,9 +2,12 @@
 import { Recent } from '../base/recent.ts';
 
 export interface RunTimes {
-  add(contract: string, ms: number): void;
-  /** The time to allow for a run; undefined for a contract that has not run yet. */
-  expected(contract: string): number | undefined;
+  add(contract: string, image: string, ms: number): void;
+  /**
+   * The time to allow for a run; before the first one of a contract, as for others with its image,
+   * and undefined for an image that has not run yet.
+   */
+  expected(contract: string, image: string): number | undefined;
 }
 
 const KNOWN_MAX = 10_000;
@@ -15,14 +18,19 @@ const MARGIN = 2;
 const MARGIN_MS = 20;
 
 export function createRunTimes(): RunTimes {
-  const averages = new Recent<string, number>(KNOWN_MAX);
+  const ofContracts = new Recent<string, number>(KNOWN_MAX);
+  const ofImages = new Recent<string, number>(KNOWN_MAX);
+  const count = (averages: Recent<string, number>, key: string, ms: number): void => {
+    const before = averages.get(key) ?? ms;
+    averages.set(key, before + NEWEST * (ms - before));
+  };
   return {
-    add(contract, ms) {
-      const before = averages.get(contract) ?? ms;
-      averages.set(contract, before + NEWEST * (ms - before));
+    add(contract, image, ms) {
+      count(ofContracts, contract, ms);
+      count(ofImages, image, ms);
     },
-    expected(contract) {
-      const average = averages.get(contract);
+    expected(contract, image) {
+      const average = ofContracts.get(contract) ?? ofImages.get(image);
       return average === undefined ? undefined : average * MARGIN + MARGIN_MS;
     },
   };

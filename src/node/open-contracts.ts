@@ -6,7 +6,7 @@ import type { Blockchain } from '../chain/blockchain.ts';
 import { type ContractPacker, createContractPacker } from '../contracts/contract-packer.ts';
 import type { Signer } from '../contracts/executed-tx.ts';
 import type { Executions } from '../contracts/executions.ts';
-import { phaseMs, type Round } from '../contracts/phase-length.ts';
+import { graceMs, phaseMs, type Round } from '../contracts/phase-length.ts';
 import type { ReportStatus } from '../contracts/status-report.ts';
 import type { Keystore } from '../keystore/keystore.ts';
 import type { Pool } from '../mempool/pool.ts';
@@ -47,6 +47,7 @@ export function openContracts(
       perContainer: dockerEngine.maxConcurrentPerContainer,
       timeoutMs: dockerEngine.executionLimits.timeout.ms,
       phaseMs: phaseMs(roundOf(config)),
+      graceMs: graceMs(roundOf(config)),
     },
     {
       ...ports,

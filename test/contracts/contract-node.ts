@@ -70,7 +70,7 @@ export function entryOrNone(
 export async function contractNode(
   scope: Scope,
   programs: Readonly<Record<string, Program>>,
-  options: WholeOptions = {},
+  { timeoutMs = TIMEOUT_MS, ...options }: WholeOptions & { readonly timeoutMs?: number } = {},
 ): Promise<ContractNode> {
   let containers: SimulatedContainers | undefined;
   const at = await wholeNode(scope, {
@@ -81,7 +81,7 @@ export async function contractNode(
         clock: ports.clock,
         programs,
         startMs: START_MS,
-        timeoutMs: TIMEOUT_MS,
+        timeoutMs,
         callMs: () => 0,
       });
       return { ...(options.around?.(ports) ?? ports), containers };

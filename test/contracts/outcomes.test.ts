@@ -171,6 +171,36 @@ t.test('a contract that never ends delays no round, and gives way to others', as
   t.ok(TIMEOUT_MS < lengths[0]!);
 });
 
+t.test('a call that is a little late costs its round, and not its container', async (t) => {
+  let lateMs = 0;
+  const node = await contractNode(
+    t,
+    {
+      async late(_, wait) {
+        await wait(lateMs);
+        return success(integer('done', 1n));
+      },
+    },
+    { timeoutMs: 100_000 },
+  );
+  const contract = await node.created('late');
+  const { roundDuration } = node.at.config.blockchain.consensus;
+  for (const [ms, replaced] of [
+    [roundDuration.ms - 400, 0],
+    [roundDuration.ms * 3, 1],
+  ] as const) {
+    lateMs = ms;
+    const call = await node.call(contract);
+    t.same(await node.at.mine(), []);
+    t.match(node.statuses(call), [/^Failure 1 .* execution timeout$/]);
+    t.equal(node.containers.replaced, replaced);
+    lateMs = 0;
+    await node.at.mine();
+    t.equal(isWaiting(node, call), false);
+    t.same(node.state(contract), { done: 1n });
+  }
+});
+
 t.test(
   'a contract that fails again and again rests, and then loses its transactions',
   async (t) => {

@@ -25,6 +25,8 @@ export interface SimulatedContainers extends Containers {
   readonly running: number;
   /** The most runs that were under way at once. */
   readonly mostRunning: number;
+  /** Containers that a run has made unfit. */
+  readonly replaced: number;
   /** Containers that exist. */
   readonly containers: number;
   /** The engine goes away with all its containers, or comes back. */
@@ -66,6 +68,7 @@ export function simulatedContainers(options: SimulatedContainersOptions): Simula
   const ready = new Map<string, number>();
   const runs = new Set<() => void>();
   let mostRunning = 0;
+  let replaced = 0;
   let problem: string | undefined;
   let closed = false;
 
@@ -100,6 +103,7 @@ export function simulatedContainers(options: SimulatedContainersOptions): Simula
       /** The container is thrown away, and the next one has to start. */
       const replace = (why: string): void => {
         ready.set(nameOf(image), clock.monotonic() + startMs);
+        replaced++;
         end(failure(why, true));
       };
       const gone = (): void => replace('The engine has gone');
@@ -126,6 +130,9 @@ export function simulatedContainers(options: SimulatedContainersOptions): Simula
     },
     get mostRunning() {
       return mostRunning;
+    },
+    get replaced() {
+      return replaced;
     },
     get containers() {
       return ready.size;
