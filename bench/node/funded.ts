@@ -43,7 +43,7 @@ export async function makeFunded(
   return { folder, senders };
 }
 
-async function submit(port: number, body: string): Promise<void> {
+export async function submit(port: number, body: string): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}/transactions/broadcast`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

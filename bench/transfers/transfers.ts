@@ -93,7 +93,7 @@ export const minerPermits = (
     return sealed(permitPlan, values, from, scheme);
   });
 
-function sealed(
+export function sealed(
   plan: ReturnType<typeof planOf>,
   values: Record<string, unknown>,
   { sign }: Pick<Sender, 'sign'>,

@@ -62,6 +62,7 @@ export async function nodeImage(
   name: string,
   files: Files,
   entry: string,
+  lines: readonly string[] = [],
 ): Promise<TestImage> {
   const base = await nodeBase(engine);
   const app = Object.entries(files).map(([path, file]) => [`app/${path}`, file] as const);
@@ -71,6 +72,7 @@ export async function nodeImage(
     'WORKDIR /app',
     'USER 10001:10001',
     `ENTRYPOINT ["/usr/bin/node", "/app/${entry}"]`,
+    ...lines,
   ]);
 }
 

@@ -10,7 +10,12 @@ import { nodeImage, type TestImage } from './images.ts';
 import type { TarFile } from './tar.ts';
 
 /** `contract` is a CommonJS module whose default export is the class of the contract. */
-export function sdkImage(engine: Engine, name: string, contract: string): Promise<TestImage> {
+export function sdkImage(
+  engine: Engine,
+  name: string,
+  contract: string,
+  lines: readonly string[] = [],
+): Promise<TestImage> {
   const files: Record<string, TarFile> = {
     'index.js': {
       bytes: "require('@wavesenterprise/contract-core').start('contract.js');\n",
@@ -24,7 +29,7 @@ export function sdkImage(engine: Engine, name: string, contract: string): Promis
       if (isProgram && statSync(path).isFile()) files[path.slice(ROOT.length)] = { copyOf: path };
     }
   }
-  return nodeImage(engine, name, files, 'index.js');
+  return nodeImage(engine, name, files, 'index.js', lines);
 }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
