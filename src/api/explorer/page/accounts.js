@@ -37,12 +37,13 @@ const roleList = (roles) =>
   roles.length === 0 ? 'none' : h('span', { className: 'badges' }, roles.map(roleText));
 
 export async function addressPage({ signal, argument }) {
-  const [balances, held, roles, aliases, leases] = await Promise.all([
+  const [balances, held, roles, aliases, leases, script] = await Promise.all([
     get(path`addresses/balance/details/${argument}`, signal),
     get(path`assets/balance/${argument}`, signal),
     get(path`permissions/${argument}`, signal),
     get(path`alias/by-address/${argument}`, signal),
     get(path`leasing/active/${argument}`, signal),
+    get(path`addresses/scriptInfo/${argument}`, signal),
   ]);
   const own = Array.isArray(balances) ? balances[0] : balances;
   const aliasLinks = aliases.map((one) => h('span', { className: 'badge' }, one.split(':').pop()));
@@ -59,6 +60,7 @@ export async function addressPage({ signal, argument }) {
         ['Roles', roleList(roles.roles)],
         ['Aliases', aliases.length > 0 && h('span', { className: 'badges' }, aliasLinks)],
       ]),
+      script.scriptText !== undefined && scriptSection(script),
       held.balances.length > 0 && section('Assets', assetTable(held.balances)),
       leases.length > 0 && section('Leases in force', leaseTable(leases, argument)),
       await dataSection(argument, signal),
@@ -66,6 +68,17 @@ export async function addressPage({ signal, argument }) {
     ],
   };
 }
+
+/** The text form; its complexity says what a run costs. */
+const scriptSection = ({ scriptText, complexity, extraFee }) =>
+  section(
+    'Script',
+    h('pre', { className: 'text' }, scriptText),
+    facts([
+      ['Complexity', count(complexity)],
+      ['Extra fee', amount(extraFee)],
+    ]),
+  );
 
 const assetTable = (balances) =>
   portions(balances, (some) =>
@@ -187,6 +200,7 @@ export async function assetPage({ signal, argument }) {
         ],
         ['Script', asset.scripted ? 'yes' : 'no'],
       ]),
+      asset.scripted && scriptSection(asset),
       section('Holders', holders),
     ],
   };
