@@ -13,6 +13,7 @@ const NATIONAL = { TEST_FAMILY: 'gost' };
 const files: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/block/genesis.test.ts': {},
   'test/chain/blockchain.test.ts': {},
+  'test/contracts/statuses/status-record.test.ts': {},
   'test/crash/kills.test.ts': { CRASH_KILLS: '4' },
   'test/e2e/lifecycle.test.ts': {},
   'test/keystore/keystore.test.ts': {},
