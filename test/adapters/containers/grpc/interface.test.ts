@@ -142,6 +142,40 @@ t.test('several calls at once do not mix', async (t) => {
   t.equal(stream.received.length, 10);
 });
 
+t.test('two contracts of one image read their own states', async (t) => {
+  const { session, stream, client } = await connected(t);
+  const { contract } = client;
+  for (const contractId of [id(), id(), id()]) {
+    const asked: string[] = [];
+    const reads = readsOf([{ key: 'a', type: 'boolean', value: true }]);
+    const call = execution(
+      { contractId },
+      {
+        ...reads,
+        contractEntries(of, query) {
+          asked.push(of);
+          return reads.contractEntries(of, query);
+        },
+        contractEntry(of, key) {
+          asked.push(of);
+          return reads.contractEntry(of, key);
+        },
+      },
+    );
+    const outcome = session.run(call, patient);
+    const { transaction, authToken } = await stream.next();
+    t.equal(transaction!.contractId, contractId);
+    const all = ContractKeysRequest.fromPartial({});
+    await ask(contract.getContractKeys.bind(contract), all, authToken);
+    const one = { contractId: 'another', key: 'a' };
+    await ask(contract.getContractKey.bind(contract), one, authToken);
+    t.strictSame(asked, [contractId, 'another'], 'states are public');
+    const results = { txId: transaction!.id, results: [], assetOperations: [] };
+    await ask(contract.commitExecutionSuccess.bind(contract), results, authToken);
+    t.match(await outcome, { kind: 'success' });
+  }
+});
+
 t.test('tokens open what they are for and nothing else', async (t) => {
   const { session, client, token, open, stream } = await connected(t);
   const key = client.contract.getContractKey.bind(client.contract);
@@ -177,14 +211,14 @@ t.test('tokens open what they are for and nothing else', async (t) => {
 });
 
 t.test('tokens expire', async (t) => {
-  const { session, client, token, stream } = await connected(t, { tokenLifetimeMs: 300 });
+  const { session, client, token, stream } = await connected(t, { tokenLifetimeMs: 3000 });
   const key = client.contract.getContractKey.bind(client.contract);
   const call = execution({}, readsOf([{ key: 'a', type: 'boolean', value: true }]));
   void session.run(call, patient).catch(() => {});
   await stream.next();
   const asked = { contractId: '', key: 'a' };
   await ask(key, asked, call.token);
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  await new Promise((resolve) => setTimeout(resolve, 3100));
   t.match(await refusal(ask(key, asked, call.token)), { status: UNAUTHENTICATED, code: '622' });
   t.match(await client.connect(connectionId, token).failed, { code: UNAUTHENTICATED });
 });

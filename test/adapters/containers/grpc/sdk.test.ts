@@ -116,7 +116,7 @@ t.test(
   'a container that is killed, hangs, and comes back',
   { skip, timeout: 120_000 },
   async (t) => {
-    const { containers, label } = await withGrpc(t, 2000);
+    const { containers, label } = await withGrpc(t, 4000);
     const image = await sdkImage(engine, 'sdk', CONTRACT);
     const ready = async () =>
       until(async () => (await prepared(containers, image, GRPC)).kind === 'ready', 60_000);
