@@ -10,8 +10,8 @@ import { base58 } from '../../src/base/base58.ts';
 import { concat } from '../../src/base/bytes.ts';
 import { isObject, type JsonObject, parse, stringify } from '../../src/base/json.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { createFamily } from '../../src/crypto/families.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
+import { family } from '../family.ts';
 import type { Bindings } from './bindings.ts';
 import { call } from './runner.ts';
 
@@ -293,7 +293,6 @@ class Maker {
 
   /** An account whose key is not in the keystore; its script asks for the key's signature. */
   async scripted(): Promise<Bindings> {
-    const family = createFamily('curve25519');
     const scheme = createChainScheme(family, String(this.bindings['chainId']).charCodeAt(0));
     const { privateKey, publicKey } = family.keyPairFromPhrase('an account with a script');
     const scriptedAddress = scheme.addressToText(scheme.addressOf(publicKey));
