@@ -14,12 +14,14 @@ import type { DataConfig } from '../node/config/read.ts';
 import { version } from './commands/version.ts';
 import { showProgress } from './crawl-progress.ts';
 import { CliError, EXIT } from './exit.ts';
-import { readPages } from './page-files.ts';
+import { readDataPages } from './page-files.ts';
 import { stopRequests } from './stop-requests.ts';
 import { hostInUrl } from './telemetry.ts';
 
 export interface Parts {
   readonly crawl: boolean;
+  /** Wait while another crawler writes, instead of ending. */
+  readonly wait?: boolean | undefined;
   readonly serve: boolean;
 }
 
@@ -33,7 +35,7 @@ export interface RunningDataService extends DataService {
 /** Throws CliError where the settings would open the data to everyone. */
 export async function runDataService(
   { dataService: config, platformCrypto }: DataConfig,
-  { crawl, serve }: Parts,
+  { crawl, serve, wait }: Parts,
 ): Promise<RunningDataService> {
   if (serve) refuseOpenDoor(config);
   const log = stderrLog('info', process.stderr.isTTY === true);
@@ -56,7 +58,7 @@ export async function runDataService(
       },
       maxLag: config.maxLag,
       strictLag: config.strictLag,
-      crawl: crawl ? crawlerOptions(config) : undefined,
+      crawl: crawl ? { ...crawlerOptions(config), wait } : undefined,
       listen: serve
         ? {
             host: config.bindAddress,
@@ -74,7 +76,7 @@ export async function runDataService(
       random: systemRandom,
       log,
       metrics: telemetry?.metrics,
-      pages: readPages(),
+      pages: readDataPages(),
       hashes: configuredFamily(platformCrypto),
     },
   );

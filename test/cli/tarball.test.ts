@@ -71,7 +71,7 @@ t.test('the packed package', { skip }, async (t) => {
   const project = join(temporary, 'points');
   t.match(await json('contract', 'init', project), { name: 'points', folder: project });
 
-  const dev = ['dev', '--rest-port', '0', '--round', '1s', '--json'];
+  const dev = ['dev', '--no-data', '--rest-port', '0', '--round', '1s', '--json'];
   const node = spawn(command, dev, { cwd: '/', env });
   t.teardown(() => node.kill('SIGKILL'));
   let messages = '';

@@ -40,6 +40,8 @@ export interface Page {
   goto(url: string): Promise<void>;
   press(key: string): Promise<void>;
   type(text: string): Promise<void>;
+  /** The whole page as PNG. */
+  screenshot(): Promise<Uint8Array>;
   /** Exceptions, and what the content policy has blocked. */
   readonly problems: readonly string[];
 }
@@ -170,5 +172,9 @@ function pageOf(send: Send, problems: readonly string[]): Page {
       await send('Input.dispatchKeyEvent', { type: 'keyUp', key, windowsVirtualKeyCode });
     },
     type: async (text) => void (await send('Input.insertText', { text })),
+    async screenshot() {
+      const { data } = await send('Page.captureScreenshot', { captureBeyondViewport: true });
+      return Buffer.from(String(data), 'base64');
+    },
   };
 }

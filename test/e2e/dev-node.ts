@@ -27,6 +27,8 @@ export interface DevNode {
   readonly owner: string;
   readonly accounts: readonly Account[];
   readonly contracts: DevContracts;
+  /** Address of the data service, where it was asked for. */
+  readonly data: string | undefined;
   readonly log: () => string;
   stop(): Promise<Exit>;
   kill9(): Promise<void>;
@@ -39,6 +41,8 @@ export interface DevOptions {
   readonly dir?: string;
   readonly round?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** With a data service beside it. */
+  readonly data?: boolean;
 }
 
 export function temporaryFolder(scope: Scope): string {
@@ -50,6 +54,7 @@ export function temporaryFolder(scope: Scope): string {
 export async function startDevNode(scope: Scope, options: DevOptions = {}): Promise<DevNode> {
   const { dir = temporaryFolder(scope), round = '1s', env } = options;
   const args = ['--dir', dir, '--keep', '--round', round];
+  if (options.data === true) args.push('--data-port', '0');
   const { command, ready } = await startDev(scope, args, env);
   const node = ready.nodes[0]!;
   return {
@@ -61,6 +66,7 @@ export async function startDevNode(scope: Scope, options: DevOptions = {}): Prom
     owner: node.owner,
     accounts: ready.accounts,
     contracts: ready.contracts,
+    data: ready.data,
     log: command.stderr,
     stop: () => end(command, 'SIGTERM'),
     async kill9() {
@@ -99,7 +105,14 @@ async function startDev(
   args: readonly string[],
   env: DevOptions['env'],
 ): Promise<{ command: Command; ready: Ready }> {
-  const words = ['dev', ...args, '--rest-port', '0', '--json'];
+  const words = [
+    'dev',
+    ...args,
+    ...(args.includes('--data-port') ? [] : ['--no-data']),
+    '--rest-port',
+    '0',
+    '--json',
+  ];
   const command = startCommand(scope, words, env === undefined ? {} : { env });
   const ready = parse(await command.line('stdout', /"ready":true/)) as unknown as Ready;
   return { command, ready };
@@ -115,6 +128,7 @@ interface Ready {
   }[];
   readonly accounts: readonly Account[];
   readonly contracts: DevContracts;
+  readonly data?: string;
 }
 
 export interface StartedNode {

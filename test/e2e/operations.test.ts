@@ -98,7 +98,7 @@ t.test('health', async (t) => {
 
 t.test('the level of the log', async (t) => {
   const dir = temporaryFolder(t);
-  const args = ['dev', '--dir', dir, '--keep', '--rest-port', '0', '--json'];
+  const args = ['dev', '--no-data', '--dir', dir, '--keep', '--rest-port', '0', '--json'];
   const quiet = startCommand(t, args, { env: { LOG_LEVEL: 'warn' } });
   await quiet.line('stdout', /"ready":true/);
   t.notMatch(quiet.stderr(), /"level":"info"/, 'LOG_LEVEL wins over the configuration');

@@ -37,6 +37,8 @@ export function postgresDatabase(options: PostgresOptions): Database {
   const pool = new pg.Pool({ ...access, max: options.poolSize });
   // The pool replaces a broken idle connection; the next query reports an unreachable server.
   pool.on('error', () => {});
+  // The same for a connection that breaks between two statements of a transaction.
+  pool.on('connect', (client) => void client.on('error', () => {}));
   let used = 0;
 
   async function connected<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {

@@ -22,8 +22,12 @@ export function register(command: Command): void {
     sub(name, description)
       .option('--json', 'print one line of JSON when it listens')
       .action((path: string | undefined, flags: Flags) => runParts(path, flags, parts));
-  run('start', 'Crawl and serve, in one process.', { crawl: true, serve: true });
-  run('crawl', 'Copy the chain of a node into the database.', { crawl: true, serve: false });
+  const waiting = (verb: Command): Command =>
+    verb.option('--wait', 'wait while another crawler writes to the database');
+  waiting(run('start', 'Crawl and serve, in one process.', { crawl: true, serve: true }));
+  waiting(
+    run('crawl', 'Copy the chain of a node into the database.', { crawl: true, serve: false }),
+  );
   run('serve', 'Answer queries; any number of servers may use one database.', {
     crawl: false,
     serve: true,
@@ -77,7 +81,7 @@ async function runParts(
 ): Promise<void> {
   const config = await configOf(path, flags);
   const { runDataService } = await import('../run-data-service.ts');
-  const { url, finished } = await runDataService(config, parts);
+  const { url, finished } = await runDataService(config, { ...parts, wait: flags.wait });
   // `platform-node dev` has started this process and waits for its address.
   process.send?.({ url });
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));

@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { durationOf } from '../../node/config/kinds.ts';
 import type { DevContracts } from '../dev-contracts.ts';
+import type { DevData } from '../dev-data.ts';
 import type { DevNetwork } from '../dev-network.ts';
 import { dockerHostOption } from '../docker-host-option.ts';
 import { CliError } from '../exit.ts';
@@ -22,6 +23,9 @@ interface Options {
   readonly restPort: number;
   readonly round: number;
   readonly dockerHost: string;
+  /** False with --no-data. */
+  readonly data: boolean;
+  readonly dataPort: number;
   readonly json?: true;
   readonly checkState?: true;
 }
@@ -49,6 +53,8 @@ export function register(command: Command): void {
     .option('--keep', 'keep the folder for a later run')
     .option('--rest-port <port>', 'REST port of the first node, the others follow', port, 6862)
     .option('--round <duration>', 'time between blocks', round, 1000)
+    .option('--no-data', 'run no data service')
+    .option('--data-port <port>', 'port of the data service', port, 6866)
     .addOption(dockerHostOption())
     .option('--json', 'print one line of JSON when ready')
     .option(
@@ -167,8 +173,10 @@ async function runHere(dir: string, network: DevNetwork, options: Options): Prom
   // A person gets the screen below instead, which says more.
   const { sayStarted } = await import('../start-screen.ts');
   if (process.stderr.isTTY !== true) sayStarted(node.facts, node.log, false);
-  await announce(network, { restPorts: [node.rest?.port ?? options.restPort], contracts }, options);
-  await node.ended;
+  const restPorts = [node.rest?.port ?? options.restPort];
+  const data = await startData(dir, restPorts, options);
+  await announce(network, { restPorts, contracts, data: data?.url }, options);
+  await node.ended.finally(() => data?.stop());
 }
 
 async function runProcesses(dir: string, network: DevNetwork, options: Options): Promise<void> {
@@ -194,19 +202,34 @@ async function runProcesses(dir: string, network: DevNetwork, options: Options):
       log: logs[index]!,
     })),
   );
-  if (await connected) await announce(network, { restPorts, contracts, logs }, options);
-  await ended;
+  const isUp = await connected;
+  const data = isUp ? await startData(dir, restPorts, options) : undefined;
+  if (isUp) await announce(network, { restPorts, contracts, logs, data: data?.url }, options);
+  await ended.finally(() => data?.stop());
 }
 
 interface Running {
   readonly restPorts: readonly number[];
   readonly contracts: DevContracts;
   readonly logs?: readonly string[];
+  /** The address of the data service. */
+  readonly data?: string | undefined;
+}
+
+/** Undefined without a data service, or where it does not start: the nodes run without it. */
+async function startData(
+  dir: string,
+  [restPort]: readonly number[],
+  { data, dataPort }: Options,
+): Promise<DevData | undefined> {
+  if (!data || restPort === undefined) return undefined;
+  const { startDevData } = await import('../dev-data.ts');
+  return startDevData(dir, restPort, dataPort);
 }
 
 async function announce(
   network: DevNetwork,
-  { restPorts, contracts, logs = [] }: Running,
+  { restPorts, contracts, logs = [], data }: Running,
   { json }: Options,
 ): Promise<void> {
   const { apiKey, privacyApiKey, accounts, chainId } = network;
@@ -223,7 +246,10 @@ async function announce(
   if (json === true) {
     const { stringify } = await import('../../base/json.ts');
     const { crypto } = network;
-    console.log(stringify({ ready: true, chainId, crypto, nodes, accounts, contracts }));
+    const service = data === undefined ? {} : { data };
+    console.log(
+      stringify({ ready: true, chainId, crypto, nodes, accounts, contracts, ...service }),
+    );
     return;
   }
   const first = nodes[0]?.rest;
@@ -231,7 +257,7 @@ async function announce(
   A private network with ${nodes.length === 1 ? 'one node' : `${nodes.length} nodes`} is running.
 
   REST API   ${first}          try it in a browser: ${first}/api-docs
-  Explorer   ${first}/explorer
+  Explorer   ${data ?? first}/explorer${data === undefined ? '' : '   with search and charts'}
   API key    ${apiKey}
   Chain id   ${chainId}
   Crypto     ${network.crypto}

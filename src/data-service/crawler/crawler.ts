@@ -29,6 +29,8 @@ export interface CrawlerOptions {
   /** A first load without indexes, where the node is far ahead. */
   readonly bulk: boolean;
   readonly indexText: boolean;
+  /** Waits while another crawler writes to the store, instead of ending. */
+  readonly wait?: boolean | undefined;
 }
 
 export interface CrawlerDeps {
@@ -87,7 +89,12 @@ export function startCrawler(options: CrawlerOptions, deps: CrawlerDeps): Crawle
     try {
       while (!stopping.signal.aborted) {
         try {
-          if (lock === undefined || lock.isLost()) lock = await lockWriter(deps.db);
+          if (lock === undefined || lock.isLost()) lock = await deps.db.lock();
+          if (lock === undefined) {
+            if (options.wait !== true) throw new AlreadyCrawled();
+            await pause(options.pollMs);
+            continue;
+          }
           const busy = await crawlOnce(options, deps, stopping.signal);
           failures = 0;
           state.lastError = undefined;
@@ -134,12 +141,6 @@ const isFinal = (cause: unknown): boolean =>
   cause instanceof OtherNetwork ||
   cause instanceof AlreadyCrawled ||
   cause instanceof DeepReorganisation;
-
-async function lockWriter(db: Database): Promise<WriterLock> {
-  const lock = await db.lock();
-  if (lock === undefined) throw new AlreadyCrawled();
-  return lock;
-}
 
 /** Several crawlers of one node must not ask it in step. */
 function jittered(ms: number, random: Random): number {

@@ -22,6 +22,16 @@ const pages = {
   network: networkPage,
 };
 
+/** A data service that serves this page adds pages of its own. */
+const isSearchable = document.body.dataset.node !== undefined;
+const extended = isSearchable
+  ? import('./data-pages.js').then((found) => {
+      Object.assign(pages, found.pages);
+      found.addToMenu();
+      return found;
+    })
+  : undefined;
+
 const main = document.getElementById('main');
 const live = document.getElementById('live');
 const search = document.getElementById('search');
@@ -37,20 +47,25 @@ async function show(isReload = false) {
   running = new AbortController();
   const { signal } = running;
   listener = undefined;
-  const [name = '', argument = ''] = location.hash
-    .replace(/^#\/?/, '')
-    .split('/')
-    .map(decodeURIComponent);
+  const [where, query = ''] = location.hash.replace(/^#\/?/, '').split(/\?(.*)/s);
+  const [name = '', argument = ''] = where.split('/').map(decodeURIComponent);
   markPage(name);
   main.setAttribute('aria-busy', 'true');
   if (!isReload) main.replaceChildren(h('p', { className: 'note' }, 'Loading…'));
   try {
+    await extended;
     const page = pages[name];
     if (page === undefined) throw new Error('There is no such page.');
     const onBlock = (action) => {
       listener = action;
     };
-    const result = await page({ signal, argument, onBlock, reload: () => show(true) });
+    const result = await page({
+      signal,
+      argument,
+      query: new URLSearchParams(query),
+      onBlock,
+      reload: () => show(true),
+    });
     if (signal.aborted) return;
     if (result.redirect !== undefined) {
       location.replace(result.redirect);
@@ -121,7 +136,7 @@ search.addEventListener('submit', async (event) => {
   if (text.value.trim() === '') return;
   main.setAttribute('aria-busy', 'true');
   try {
-    const target = await find(text.value);
+    const target = (await extended)?.searchTarget(text.value) ?? (await find(text.value));
     text.value = '';
     text.blur();
     if (location.hash === target) show();

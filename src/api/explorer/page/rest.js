@@ -1,7 +1,7 @@
-/** The REST API of the node that serves this page. */
+/** The REST API of the node that serves this page, or for which a data service serves it. */
 import { parse } from './json.js';
 
-const ROOT = new URL('../', import.meta.url);
+const ROOT = new URL(document.body.dataset.node ?? '.', new URL('../', import.meta.url));
 
 export class Refused extends Error {
   constructor(status, message) {

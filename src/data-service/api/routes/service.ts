@@ -120,6 +120,7 @@ const Point = Type.Object({
   transactions: Int64,
   fees: Int64,
   bytes: Int64,
+  skipped: Type.Integer({ description: 'Rounds without a block, under proof of authority.' }),
 });
 
 const Stats = Type.Object({
@@ -130,6 +131,8 @@ const Stats = Type.Object({
   assets: Int64,
 });
 
+/** All rounds skipped up to a block. */
+const SKIPPED = `(consensus->'poa-consensus'->>'overall-skipped-rounds')::bigint`;
 const POINTS = 60;
 const BLOCKS_MAX = 20_000;
 const MINERS_MAX = 20;
@@ -157,10 +160,11 @@ const stats = route({
     const first = Math.max(1, tip.height - blocks + 1);
     const width = Math.max(1, Math.ceil((tip.height - first + 1) / POINTS));
     const [points, types, miners, counts] = await Promise.all([
-      rows<Record<'from' | 'to' | 'ts' | 'blocks' | 'txs' | 'fees' | 'bytes', string>>(
+      rows<Record<'from' | 'to' | 'ts' | 'blocks' | 'txs' | 'fees' | 'bytes' | 'skipped', string>>(
         services,
         `SELECT min(height) AS "from", max(height) AS "to", max(ts) AS ts, count(*) AS blocks,
-           sum(tx_count) AS txs, sum(fee) AS fees, sum(blocksize) AS bytes
+           sum(tx_count) AS txs, sum(fee) AS fees, sum(blocksize) AS bytes,
+           coalesce(max(${SKIPPED}) - min(${SKIPPED}), 0) AS skipped
          FROM blocks WHERE height >= $1 GROUP BY (height - $1) / $2 ORDER BY 1`,
         [first, width],
       ),
@@ -189,6 +193,7 @@ const stats = route({
         transactions: Number(point.txs),
         fees: BigInt(point.fees),
         bytes: Number(point.bytes),
+        skipped: Number(point.skipped),
       })),
       types: types.map(({ type, n }) => ({ type, count: Number(n) })),
       miners: miners.map(({ generator, blocks: made }) => ({

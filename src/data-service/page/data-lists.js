@@ -1,0 +1,118 @@
+/** Users, assets, and the holders of an asset. */
+import { ask } from './data-rest.js';
+import { barList } from './data-svg.js';
+import { addressLink, amount, blockLink, h, heading, link, table } from './dom.js';
+import { short } from './format.js';
+import { path } from './rest.js';
+
+const ROWS = 50;
+
+function searchForm(page, query, label) {
+  const form = h(
+    'form',
+    { className: 'filters', 'aria-label': label },
+    h(
+      'div',
+      { className: 'filter' },
+      h('label', { for: 'list-text' }, label),
+      h('input', {
+        id: 'list-text',
+        name: 'text',
+        type: 'search',
+        value: query.get('search') ?? '',
+        autocomplete: 'off',
+      }),
+    ),
+    h('button', {}, 'Search'),
+  );
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const text = form.elements.text.value.trim();
+    location.hash =
+      text === '' ? `#/${page}` : `#/${page}?${new URLSearchParams({ search: text })}`;
+  });
+  return form;
+}
+
+function pager(page, query, next) {
+  if (next === undefined) return undefined;
+  const target = new URLSearchParams(query);
+  target.set('index', next);
+  return h('p', { className: 'pager' }, link(`#/${page}?${target}`, 'Next page', { rel: 'next' }));
+}
+
+async function rows(where, query, signal) {
+  const asked = new URLSearchParams(query);
+  asked.set('limit', String(ROWS));
+  return ask(where, asked, signal);
+}
+
+export async function usersPage({ signal, query }) {
+  const { value, next } = await rows('users', query, signal);
+  const columns = [
+    ['Address', ({ address }) => addressLink(address)],
+    ['Aliases', ({ aliases }) => aliases.join(', ')],
+    ['Roles', ({ permissions }) => permissions.join(', ')],
+    ['Since', ({ registration_date: since }) => h('time', { datetime: since }, since.slice(0, 10))],
+    ['Balance', ({ balances }) => amount(balances[0].amount), 'number'],
+  ];
+  return {
+    title: 'Users',
+    content: [
+      heading('Users'),
+      searchForm('users', query, 'Address or alias'),
+      table('Users, the newest first', columns, value),
+      pager('users', query, next),
+    ],
+  };
+}
+
+export async function assetsPage({ signal, query }) {
+  const { value, next } = await rows('assets', query, signal);
+  const columns = [
+    ['Name', ({ assetId, name }) => link(`#/asset/${assetId}`, name || short(assetId))],
+    ['Description', ({ description }) => description],
+    ['Issued', ({ quantity, decimals }) => amount(quantity, decimals), 'number'],
+    ['Issuer', ({ sender }) => addressLink(sender)],
+    ['Block', ({ height }) => blockLink(height), 'number'],
+    ['Holders', ({ assetId }) => link(`#/holders/${assetId}`, 'Holders')],
+  ];
+  return {
+    title: 'Assets',
+    content: [
+      heading('Assets'),
+      searchForm('assets', query, 'Name, description or id'),
+      table('Assets, the newest first', columns, value),
+      pager('assets', query, next),
+      h('p', {}, link('#/holders/NATIVE', 'Holders of the native coin')),
+    ],
+  };
+}
+
+const HOLDERS = 30;
+const NATIVE_DECIMALS = 8;
+
+export async function holdersPage({ signal, argument }) {
+  const isNative = argument === 'NATIVE' || argument === '';
+  const id = isNative ? 'NATIVE' : argument;
+  const details = isNative
+    ? { name: 'the native coin', decimals: NATIVE_DECIMALS }
+    : (await ask(path`assets/${id}`, undefined, signal)).value;
+  const { value } = await ask(path`assets/${id}/holders`, `limit=${HOLDERS}`, signal);
+  const columns = [
+    ['Address', ({ address }) => addressLink(address)],
+    ['Amount', ({ amount: held }) => amount(held, details.decimals), 'number'],
+  ];
+  const title = `Holders of ${details.name || id}`;
+  return {
+    title,
+    content: [
+      heading(title),
+      barList(
+        'Largest holders',
+        value.map(({ address, amount: held }) => ({ label: short(address), value: Number(held) })),
+      ),
+      table('The largest holders', columns, value),
+    ],
+  };
+}
