@@ -74,19 +74,28 @@ export function crawl(
     stop: stopOnce,
     state,
     log,
-    async reached(height, signature) {
-      for (let waited = 0; waited < WAIT_MS_MAX; waited += WAIT_MS) {
-        const rows = await db.query<{ done: boolean }>(
-          `SELECT EXISTS (SELECT FROM blocks WHERE height = $1 AND signature = $2)
-             AND NOT EXISTS (SELECT FROM blocks WHERE height > $1)
-             AND NOT EXISTS (SELECT FROM balance_dirty)
-             AND NOT EXISTS (SELECT FROM meta WHERE key = 'bulk') AS done`,
-          [height, signature],
-        );
-        if (rows[0]?.done === true) return;
-        await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
-      }
-      throw new Error(`height ${height} is not reached: ${JSON.stringify(state)}`);
-    },
+    reached: (height, signature) => reached(db, height, signature, state),
   };
+}
+
+/** Resolves once the store has this tip and nothing is left to do. */
+export async function reached(
+  db: Database,
+  height: number,
+  signature: string,
+  state?: CrawlState,
+  waitMsMax = WAIT_MS_MAX,
+): Promise<void> {
+  for (let waited = 0; waited < waitMsMax; waited += WAIT_MS) {
+    const rows = await db.query<{ done: boolean }>(
+      `SELECT EXISTS (SELECT FROM blocks WHERE height = $1 AND signature = $2)
+         AND NOT EXISTS (SELECT FROM blocks WHERE height > $1)
+         AND NOT EXISTS (SELECT FROM balance_dirty)
+         AND NOT EXISTS (SELECT FROM meta WHERE key = 'bulk') AS done`,
+      [height, signature],
+    );
+    if (rows[0]?.done === true) return;
+    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+  }
+  throw new Error(`height ${height} is not reached: ${JSON.stringify(state)}`);
 }
