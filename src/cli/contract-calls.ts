@@ -37,17 +37,17 @@ export interface ImageFlags extends DocumentFlags {
 
 export interface CreateFlags extends ImageFlags {
   name?: string;
-  param: ParamJson[];
+  param?: ParamJson[];
   version: string;
 }
 
 export interface CallFlags extends DocumentFlags {
-  param: ParamJson[];
+  param?: ParamJson[];
   contractVersion?: string;
 }
 
 export interface StateFlags extends NodeFlags {
-  key: string[];
+  key?: string[];
   matches?: string;
   limit?: string;
   offset?: string;
@@ -66,7 +66,7 @@ export const create = (source: string | undefined, flags: CreateFlags): Promise<
       ...imageOf(flags, document),
       ...chosen({ contractName: flags.name }),
       ...chosen({ contractName: document['contractName'] }),
-      params: paramsOf(flags.param, document),
+      params: paramsOf(document, flags.param),
     }),
   );
 
@@ -84,7 +84,7 @@ export function call(
       version: 2,
       contractId,
       contractVersion: await current,
-      params: paramsOf(flags.param, document),
+      params: paramsOf(document, flags.param),
     });
   });
 }
@@ -127,7 +127,7 @@ export const show = (contractId: string | undefined, flags: NodeFlags): Promise<
   );
 
 export function state(contractId: string, flags: StateFlags): Promise<void> {
-  const { key: keys, matches, limit, offset } = flags;
+  const { key: keys = [], matches, limit, offset } = flags;
   if (keys.length > 0 && (matches ?? limit ?? offset) !== undefined) {
     throw new CliError('--key excludes --matches, --limit and --offset', EXIT.usage);
   }
@@ -217,7 +217,7 @@ function imageOf(flags: ImageFlags, document: JsonObject): JsonObject {
   );
 }
 
-function paramsOf(fromFlags: readonly ParamJson[], document: JsonObject): readonly unknown[] {
+function paramsOf(document: JsonObject, fromFlags: readonly ParamJson[] = []): readonly unknown[] {
   const own = document['params'] ?? [];
   if (!Array.isArray(own)) throw new CliError("'params' must be a list", EXIT.usage);
   return [...fromFlags, ...(own as readonly unknown[])];

@@ -8,7 +8,7 @@ import type {
   SignFlags,
   StateFlags,
 } from '../contract-calls.ts';
-import { type ParamJson, paramFrom } from '../contract-params.ts';
+import { paramFrom } from '../contract-params.ts';
 import { dockerHostOption } from '../docker-host-option.ts';
 import { type NodeFlags, nodeOptions } from '../node-options.ts';
 
@@ -78,7 +78,11 @@ export function register(contract: Command): void {
     async (id: string, flags: NodeFlags) => (await calls()).status(id, flags),
   );
   verb('state <contractId>', 'print entries of a contract')
-    .option('--key <key>', 'this entry; may be given several times', collect<string>(), [])
+    .option(
+      '--key <key>',
+      'this entry; may be given several times',
+      collect((text) => text),
+    )
     .option('--matches <regex>', 'entries whose whole keys match')
     .option('--limit <n>', 'the most entries to print')
     .option('--offset <n>', 'entries to skip')
@@ -87,9 +91,10 @@ export function register(contract: Command): void {
 
 const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`;
 
+/** The values of an option that may be given several times. */
 const collect =
-  <T = string>(read: (text: string) => T = (text) => text as T) =>
-  (text: string, former: readonly T[]): T[] => [...former, read(text)];
+  <T>(read: (text: string) => T) =>
+  (text: string, former: readonly T[] = []): T[] => [...former, read(text)];
 
 const imaged = (command: Command): Command =>
   command
@@ -100,8 +105,7 @@ const params = (command: Command): Command =>
   command.option(
     '--param <key:type:value>',
     'parameter; may be given several times; types: string, integer, boolean, binary (in Base64)',
-    collect<ParamJson>(paramFrom),
-    [],
+    collect(paramFrom),
   );
 
 const documents = (command: Command): Command =>
