@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { answers, containersWith, engineCall } from './api.ts';
 
@@ -88,9 +88,31 @@ export async function removeDaemon(child: ChildProcess, folder: string): Promise
     }
   }
   await stopDaemon(child);
+  removeFolder(folder);
+}
+
+/** Removes what an engine that has ended left in its folder. */
+export function removeFolder(folder: string): void {
   // What a container that was killed with its engine leaves mounted.
   for (const mounted of mountsIn(folder).reverse()) spawnSync('umount', ['-l', mounted]);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** Processes of an engine: each has a path in its folder among its arguments. */
+export function processesOf(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => argumentsOf(pid).includes(`${folder}/exec`))
+    .map(Number);
+}
+
+function argumentsOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    // It has ended meanwhile.
+    return '';
+  }
 }
 
 function mountsIn(folder: string): string[] {

@@ -22,7 +22,9 @@ import { childEnvironment } from '../child-environment.ts';
 import { answers } from './api.ts';
 import {
   killDaemon,
+  processesOf,
   removeDaemon,
+  removeFolder,
   socketIn,
   startDaemon,
   stopDaemon,
@@ -147,9 +149,22 @@ function isAbandoned(folder: string): boolean {
 }
 
 function moveAway(folder: string): void {
+  const moved = mkdtempSync(join(tmpdir(), 'abandoned-engine-'));
+  // Those that begin after the move belong to the next engine.
+  const processes = processesOf(folder);
   try {
-    renameSync(folder, mkdtempSync(join(tmpdir(), 'abandoned-engine-')));
+    renameSync(folder, moved);
   } catch {
     // Another test file was faster.
+    rmSync(moved, { recursive: true, force: true });
+    return;
   }
+  for (const pid of processes) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  removeFolder(moved);
 }
