@@ -25,6 +25,7 @@ const rows: Record<string, (bench: Bench) => Promise<RowResult>> = {
   block: async (bench) => (await import('./rows/block.ts')).block(bench),
   sync: async (bench) => (await import('./rows/sync.ts')).sync(bench),
   family: async (bench) => (await import('./rows/family.ts')).families(bench),
+  scripts: async (bench) => (await import('./rows/scripts.ts')).scripted(bench),
   help: async (bench) => (await import('./rows/help.ts')).help(bench),
 };
 

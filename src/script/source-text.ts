@@ -43,7 +43,10 @@ export function sourceText(tree: Tree, version: Version): string {
 function statement(tree: Tree, indent: string): string {
   if (tree.op !== 'block' || isMatch(tree)) return expression(tree, LOGIC, indent);
   const value = expression(tree.value, LOGIC, indent);
-  return `let ${tree.name} = ${value}\n${indent}${statement(tree.body, indent)}`;
+  const rest = statement(tree.body, indent);
+  // A minus at the beginning of a line would go on with the value.
+  const end = rest.startsWith('-') ? ';' : '';
+  return `let ${tree.name} = ${value}${end}\n${indent}${rest}`;
 }
 
 /** In brackets where the operators around it bind more tightly. */

@@ -10,6 +10,17 @@ const { scripts: cases = [] } = JSON.parse(
   readFileSync(new URL('../vectors/scripts.json', import.meta.url), 'utf8'),
 ) as VectorFile;
 
+t.test('a minus behind a variable', async (t) => {
+  for (const source of [
+    'let x = 1;\n-x == 2',
+    'let x = 1;\n-5 == x',
+    'let x = 1\nlet y = 2;\n-(x + y) < 0',
+  ]) {
+    const { bytes } = scripts.compile(source, 'account');
+    t.same(scripts.compile(scripts.decompile(bytes), 'account').bytes, bytes);
+  }
+});
+
 for (const { source, base64, assetScript } of cases) {
   if (base64 === undefined) continue;
   t.test(source.slice(0, 100), async (t) => {

@@ -1,0 +1,229 @@
+/**
+ * Row scripts: transactions of an account whose script asks for two of three signatures, beside
+ * three plain checks of signatures. Both use the node's own threads; the rules run on this thread
+ * while the threads check the next transactions. And what the costliest permitted scripts take.
+ */
+import { systemRandom } from '../../src/adapters/system.ts';
+import { base58 } from '../../src/base/base58.ts';
+import type { SignatureCheck, Verifier } from '../../src/base/ports.ts';
+import { createVerifyThreads } from '../../src/cli/signature-threads.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
+import { createFamily } from '../../src/crypto/families.ts';
+import type { Table } from '../../src/ledger/table.ts';
+import { scripts } from '../../src/ledger/tables.ts';
+import { judgeProofs } from '../../src/tx/judge-proofs.ts';
+import { addChecks, takeVerdicts } from '../../src/tx/proof-verdicts.ts';
+import { scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
+import { planChecks } from '../../src/tx/scripts/plan-checks.ts';
+import type { BlockContext, Tx } from '../../src/tx/transaction.ts';
+import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';
+import { transfer } from '../../src/tx/types/004-transfer.ts';
+import type { Bench } from '../bench.ts';
+import type { Contender } from '../measure/contender.ts';
+import { figureOf, ratioOf } from '../measure/rounds.ts';
+import { number, perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
+
+const TRANSACTIONS = 600;
+const LIMIT_MS = 10;
+const RUNS_AT_LIMIT = 40;
+
+const family = createFamily('curve25519');
+const scheme = createChainScheme(family, 84);
+const people = ['alice', 'bob', 'carol'].map((name) => family.keyPairFromPhrase(name));
+const [owner] = people as [(typeof people)[0]];
+
+const TWO_OF_THREE = people
+  .map(({ publicKey }, i) => {
+    const key = base58.encode(publicKey);
+    return `let v${i} = if sigVerify(tx.bodyBytes, tx.proofs[${i}], base58'${key}') then 1 else 0\n`;
+  })
+  .join('')
+  .concat('v0 + v1 + v2 >= 2');
+
+export async function scripted(bench: Bench): Promise<RowResult> {
+  const threads = createVerifyThreads(family, { threads: 2 });
+  const notes: string[] = [];
+  const txs = transfers();
+  const rounds = await bench.measure(
+    [multisignature(txs, threads), plainChecks(txs, threads)],
+    notes,
+  );
+  await threads.close();
+  const rate = (name: string) => figureOf(rounds, name, (sample) => sample.perSecond);
+  const ratio = ratioOf(rounds, 'multisignature', 'three checks');
+  const longest = longestAtLimit();
+  return {
+    row: 'scripts',
+    title: 'scripts',
+    figures: [
+      {
+        what: '2 of 3 signatures, by a script',
+        value: perSecond(rate('multisignature')),
+        against: `three plain checks ${perSecond(rate('three checks'))}`,
+        ratio,
+      },
+      {
+        what: 'a script at the limit of complexity',
+        value: `${number(longest.signatures)} ms with signatures, ${number(longest.numbers)} ms without`,
+        against: `${LIMIT_MS} ms`,
+      },
+      {
+        what: '',
+        value: `${number(longest.hashes)} ms for Keccak of 64 KiB, again and again`,
+      },
+    ],
+    goals: [
+      { level: 'Good', conditions: [ratioAtLeast(0.6, ratio, 'three checks')] },
+      { level: 'Strong', conditions: [ratioAtLeast(0.9, ratio, 'three checks')] },
+      { level: 'Moonshot', conditions: [ratioAtLeast(1, ratio, 'three checks')] },
+    ],
+    notes,
+  };
+}
+
+/** A state that holds the script of the owner and nothing else. */
+const script = scriptsOf(scheme).compile(TWO_OF_THREE, 'account').bytes;
+const view = {
+  scheme,
+  get: <K, V>(table: Table<K, V>): V | undefined =>
+    (table as unknown) === scripts ? (script as V) : undefined,
+  *range() {},
+} as never;
+const block = { height: 100, features: new Set() } as unknown as BlockContext;
+
+/** With proofs of two people, in all three combinations. */
+function transfers(): readonly Tx[] {
+  const layout = transfer.layouts[1]!;
+  return Array.from({ length: TRANSACTIONS }, (_, i) => {
+    const fields = {
+      senderPublicKey: owner.publicKey,
+      timestamp: i,
+      amount: 1n,
+      fee: 1n,
+      recipient: { kind: 'address', bytes: scheme.addressOf(owner.publicKey) } as const,
+      attachment: new Uint8Array(0),
+    };
+    const message = signedBytes(buildTx(transfer, layout, fields, [], scheme));
+    const proofs = people.map(({ privateKey }, person) =>
+      person === i % 3 ? new Uint8Array(0) : family.sign(privateKey, message, systemRandom),
+    );
+    return buildTx(transfer, layout, fields, proofs, scheme) as unknown as Tx;
+  });
+}
+
+/** Transactions per second: checks in the threads, rules here, a batch ahead. */
+function multisignature(txs: readonly Tx[], threads: Verifier): Contender {
+  const ask = () => {
+    const plans = txs.map((tx) => planChecks(tx, view));
+    const checks: SignatureCheck[] = [];
+    for (const [i, tx] of txs.entries()) addChecks(checks, tx, plans[i]);
+    return { plans, answers: threads.verify(checks) };
+  };
+  const judge = async ({ plans, answers }: ReturnType<typeof ask>) => {
+    const next = (await answers).values();
+    for (const [i, tx] of txs.entries()) {
+      const verdicts = takeVerdicts(next, tx, plans[i]);
+      judgeProofs(tx, verdicts, { view, block, find: () => undefined });
+    }
+  };
+  return { name: 'multisignature', run: (ms) => repeated(ms, txs.length, ask, judge) };
+}
+
+/** Three checks of signatures of the same sizes for each transaction. */
+function plainChecks(txs: readonly Tx[], threads: Verifier): Contender {
+  const checks = txs.flatMap((tx, i): SignatureCheck[] => {
+    const message = signedBytes(tx);
+    const person = (i + 1) % 3;
+    const signature = tx.proofs[person]!;
+    const { publicKey } = people[person]!;
+    return Array.from({ length: 3 }, () => ({ publicKey, message, signature }));
+  });
+  const ask = () => threads.verify(checks);
+  const judge = async (answers: Promise<boolean[]>) => {
+    if (!(await answers).every((good) => good)) throw new Error('a good signature is refused');
+  };
+  return { name: 'three checks', run: (ms) => repeated(ms, txs.length, ask, judge) };
+}
+
+async function repeated<T>(
+  ms: number,
+  each: number,
+  ask: () => T,
+  judge: (asked: T) => Promise<void>,
+) {
+  const start = performance.now();
+  const cpu = process.cpuUsage();
+  let done = 0;
+  let next = ask();
+  while (performance.now() - start < ms) {
+    const current = next;
+    next = ask();
+    await judge(current);
+    done += each;
+  }
+  await judge(next);
+  done += each;
+  const seconds = (performance.now() - start) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  return { perSecond: done / seconds, costPerOperation: (user + system) / 1e6 / done };
+}
+
+/** Long values from a short script: each variable has twice the bytes of the one before. */
+const DOUBLED = Array.from({ length: 6 }, (_, i) => `let b${i + 1} = b${i} + b${i}\n`).join('');
+const KIB = Buffer.alloc(1024).toString('base64');
+
+/** Scripts that cost as much as they may, by what they do. */
+function longestAtLimit() {
+  // The one whose first place has the owner's signature.
+  const tx = transfers()[1]!;
+  const key = base58.encode(owner.publicKey);
+  const all = (text: string): string => Array(200).fill(text).join(' && ');
+  const hashes = Array.from(
+    { length: 200 },
+    (_, i) => `size(keccak256(take(b6, ${65_000 - i}))) == 32`,
+  );
+  const long = `let b0 = base64'${KIB}'\n${DOUBLED}${hashes.join(' && ')}`;
+  return {
+    signatures: bestRun(all(`sigVerify(tx.bodyBytes, tx.proofs[0], base58'${key}')`), tx),
+    numbers: bestRun(all('fraction(height, 3, 2) * 7 % 5 >= 0'), tx),
+    hashes: bestRun(long, tx),
+  };
+}
+
+/** The best of many runs, since other programs interrupt some. */
+function bestRun(source: string, tx: Tx): number {
+  let body = source;
+  let found = tryCompile(body);
+  while (found === undefined) {
+    body = body.slice(0, body.lastIndexOf(' && '));
+    found = tryCompile(body);
+  }
+  let best = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < RUNS_AT_LIMIT; i++) {
+    const from = performance.now();
+    judgeAs(found, tx);
+    best = Math.min(best, performance.now() - from);
+  }
+  return best;
+}
+
+function tryCompile(source: string): Uint8Array | undefined {
+  try {
+    return scriptsOf(scheme).compile(source, 'account').bytes;
+  } catch {
+    return undefined;
+  }
+}
+
+function judgeAs(bytes: Uint8Array, tx: Tx): void {
+  const state = {
+    ...(view as object),
+    get: (table: unknown) => (table === scripts ? bytes : undefined),
+  } as never;
+  const verdicts = { own: [], carried: [] };
+  try {
+    judgeProofs(tx, verdicts, { view: state, block, find: () => undefined });
+  } catch {
+    // Whether it permits does not matter here.
+  }
+}
