@@ -16,7 +16,7 @@ export type Json = null | boolean | number | bigint | string | Json[] | { [key: 
 /** An object whose members have not been checked yet. */
 export type JsonObject = Record<string, unknown>;
 
-interface RawJson {
+export interface RawJson {
   readonly rawJSON: string;
 }
 

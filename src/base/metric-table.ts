@@ -3,7 +3,7 @@ import type { Counter, Gauge, Histogram, Metrics } from './ports.ts';
 
 type Kind = 'counter' | 'gauge' | 'histogram';
 
-interface Definition<K extends Kind> {
+export interface Definition<K extends Kind> {
   readonly kind: K;
   readonly name: string;
   readonly help: string;
