@@ -56,19 +56,21 @@ export async function families(bench: Bench): Promise<RowResult> {
     ratio: ratioOf(rounds, `national ${name}`, `international ${name}`),
     perCpu: costRatioOf(rounds, `national ${name}`, `international ${name}`),
   });
-  const besideChecks = (title: string) => ({
+  const besideChecks = (title: string, threads: 'one' | 'all') => ({
     what: '',
-    value: title,
-    against: 'its own checks, all threads',
-    ratio: ratioOf(rounds, `${title} import`, `${title} all`),
-    perCpu: costRatioOf(rounds, `${title} import`, `${title} all`),
+    value: `${title} import`,
+    against: `its own checks, ${threads} thread${threads === 'one' ? '' : 's'}`,
+    ratio: ratioOf(rounds, `${title} import`, `${title} ${threads}`),
+    perCpu: costRatioOf(rounds, `${title} import`, `${title} ${threads}`),
   });
   const cost = (name: string): string => {
     const each = figureOf(rounds, name, (sample) => sample.costPerOperation);
     return each === undefined ? 'not measured' : `${number(each.median * 1e6)} µs`;
   };
   const one = rate('national one')?.median;
-  const share = ratioOf(rounds, 'national import', 'national all');
+  // As in row c: the first goals beside one thread, the last beside all of them.
+  const ofOne = ratioOf(rounds, 'national import', 'national one');
+  const ofAll = ratioOf(rounds, 'national import', 'national all');
   const hashed = rate('national hash');
   return {
     row: 'family',
@@ -77,8 +79,10 @@ export async function families(bench: Bench): Promise<RowResult> {
       line('checks, one thread', 'one', perSecond),
       line('checks, all threads', 'all', perSecond),
       line('import with all checks', 'import', perSecond),
-      besideChecks('national'),
-      besideChecks('international'),
+      besideChecks('national', 'one'),
+      besideChecks('national', 'all'),
+      besideChecks('international', 'one'),
+      besideChecks('international', 'all'),
       line('secure hash of 1 MiB', 'hash', megabytes),
       {
         what: 'processor time',
@@ -90,14 +94,14 @@ export async function families(bench: Bench): Promise<RowResult> {
       },
     ],
     goals: [
-      { level: 'Good', conditions: [atLeast(1000, one, '/s'), ratioAtLeast(0.6, share, 'checks')] },
+      { level: 'Good', conditions: [atLeast(1000, one, '/s'), ratioAtLeast(0.6, ofOne, 'one')] },
       {
         level: 'Strong',
-        conditions: [atLeast(3000, one, '/s'), ratioAtLeast(0.8, share, 'checks')],
+        conditions: [atLeast(3000, one, '/s'), ratioAtLeast(0.8, ofOne, 'one')],
       },
       {
         level: 'Moonshot',
-        conditions: [atLeast(5000, one, '/s'), ratioAtLeast(0.9, share, 'checks')],
+        conditions: [atLeast(5000, one, '/s'), ratioAtLeast(0.9, ofAll, 'all')],
       },
       { level: 'Good', conditions: [atLeast(50, hashed && hashed.median / MEGABYTE, 'MB/s hash')] },
     ],
