@@ -97,5 +97,6 @@ async function call(path: string): Promise<void> {
 }
 
 const [, , role, path = ''] = process.argv;
+if (role !== undefined) process.once('disconnect', () => process.exit());
 if (role === 'serve') await serve(path);
 if (role === 'call') await call(path);
