@@ -26,6 +26,8 @@ const rows: Record<string, (bench: Bench) => Promise<RowResult>> = {
   sync: async (bench) => (await import('./rows/sync.ts')).sync(bench),
   family: async (bench) => (await import('./rows/family.ts')).families(bench),
   scripts: async (bench) => (await import('./rows/scripts.ts')).scripted(bench),
+  crawl: async (bench) => (await import('./rows/data.ts')).crawl(bench),
+  search: async (bench) => (await import('./rows/data.ts')).search(bench),
   help: async (bench) => (await import('./rows/help.ts')).help(bench),
 };
 

@@ -16,6 +16,8 @@ export interface MadeChain {
   /** As a node shows it. */
   block(height: number): Record<string, unknown> | undefined;
   signature(height: number): string;
+  /** The JSON of a block, where it was printed before. */
+  printed?(height: number): string | undefined;
   /** Address → amount in native coins; the same at all heights. */
   balance(address: string): number;
 }

@@ -54,7 +54,9 @@ export async function madeNode(
     const from = Number(request.param(0));
     const to = Math.min(Number(request.param(1)), from + RANGE_MAX - 1);
     const heights = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
-    return heights.flatMap((height) => chain().block(height) ?? []);
+    const { printed } = chain();
+    if (printed === undefined) return heights.flatMap((height) => chain().block(height) ?? []);
+    return `[${heights.flatMap((height) => printed(height) ?? []).join(',')}]`;
   };
   const routes = [
     get('/blocks/height', () => ({ height: chain().height() })),
@@ -85,5 +87,5 @@ export async function madeNode(
 const json = (value: unknown): HttpReply => ({
   status: 200,
   type: 'application/json',
-  body: stringify(value),
+  body: typeof value === 'string' ? value : stringify(value),
 });
