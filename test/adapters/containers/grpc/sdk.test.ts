@@ -134,7 +134,8 @@ t.test(
     t.match(await killed, {
       kind: 'failure',
       recoverable: true,
-      message: /^Container '[0-9a-f]{12}' of contract '\w+' has ended with code 137$/,
+      // Its connection may end before the engine knows the code.
+      message: /^Container '[0-9a-f]{12}' of contract '\w+' has ended( with code 137)?$/,
     });
     await ready();
     t.match(await call('hang'), {
