@@ -135,3 +135,23 @@ t.test('the guide names every place', async (t) => {
     t.match(guide, name);
   }
 });
+
+t.test('utx.allow-transactions-from-smart-accounts', async (t) => {
+  const key = 'utx.allow-transactions-from-smart-accounts';
+  for (const value of ['no', 'yes']) {
+    const whole = await wholeNode(t, { set: [`${key}=${value}`] });
+    const from = whole.accounts[1]!;
+    const about = { name: 'open', description: '', script: 'base64:AQa3b8tH' };
+    await whole.send(from, { type: 13, version: 1, fee: 50_000_000, ...about });
+    await whole.mine();
+    const next = whole.make(from, { type: 13, version: 1, fee: 50_400_000, ...about, name: 'x' });
+    if (value === 'yes') await whole.node.pool.submit(next);
+    else {
+      t.match(await whole.refusal(next), {
+        code: 112,
+        message: /transactions from scripted accounts are denied from UTX pool/,
+      });
+    }
+    t.equal(whole.node.pool.size(), value === 'yes' ? 1 : 0);
+  }
+});
