@@ -40,8 +40,11 @@ const ALL = process.env['EXTREMES'] === 'all';
 const POLICY_DATA_HASH = 114;
 const ATTEMPTS = 60;
 const SAMPLES = 5;
-/** No node executes contracts yet, so there are none to end. */
-const NOT_TAKEN = new Set([103, 104, 106, 107]);
+/**
+ * No engine here has the images of extreme contracts, so they would wait for ever. A type 15 needs
+ * a role that the issuers here seldom have.
+ */
+const NOT_TAKEN = new Set([15, 103, 104, 106, 107]);
 
 t.setTimeout(3_600_000);
 
@@ -273,7 +276,9 @@ t.test('extremes on four nodes, one of which comes later', async (t) => {
   for (const i of [0, 1, 2]) cluster.start(i);
   await cluster.run(2 * LENGTH_MS);
   const sender = new Sender(cluster);
-  const numbers = Object.keys(actions).map(Number);
+  const numbers = Object.keys(actions)
+    .map(Number)
+    .filter((type) => !NOT_TAKEN.has(type));
 
   // Something of everything, so that later transactions have what they refer to.
   for (let turn = 0; turn < 3; turn++) {
@@ -312,7 +317,6 @@ t.test('extremes on four nodes, one of which comes later', async (t) => {
   t.comment(`${dropped.length} left a pool unmined`);
   t.ok(sender.accepted.length > 60, `${sender.accepted.length} accepted`);
   for (const type of numbers) {
-    if (NOT_TAKEN.has(type)) continue;
     t.ok((sender.byType.get(type) ?? 0) > 0, `some of type ${type}`);
   }
   for (const type of [12, 112, 113]) {
