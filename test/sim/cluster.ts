@@ -41,6 +41,8 @@ export interface ClusterOptions extends Rules {
   /** A node that has crashed is down for so long at most. */
   readonly downMsMax?: number;
   readonly trace?: ((line: string) => void) | undefined;
+  /** The container engine of every node; absent: some have one (contracts.ts). */
+  readonly engine?: Ground['engine'];
 }
 
 /** A supervisor starts a node again that could not join its network. */
@@ -88,6 +90,7 @@ export class Cluster {
       genesis: genesisOf(this.configs[0]!),
       verifier: sharedVerifier(),
       contracts: [],
+      engine: options.engine,
       host: (name) => this.net.host(name),
       signs: (node, message) => {
         const broken = this.checkers.noteSignature(node, message);

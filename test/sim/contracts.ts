@@ -123,6 +123,8 @@ function runOf(tx: Tx) {
   const results = new Map(
     (tx.fields['results'] as readonly DataEntry[]).map(({ key, value }) => [key, value]),
   );
+  // The contract of another engine.
+  if (!results.has('before')) return undefined;
   const id =
     inner.type === createContract.type ? inner.id : (inner.fields['contractId'] as Uint8Array);
   return {

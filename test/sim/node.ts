@@ -30,6 +30,8 @@ export interface Ground {
   readonly genesis: Block;
   readonly verifier: Verifier;
   readonly contracts: Acquaintances;
+  /** The engine of every node; absent: some have one, with the contracts of `contracts.ts`. */
+  readonly engine: ((clock: NodeClock) => SimulatedContainers) | undefined;
   host(name: string): MemoryHost;
   log(node: SimNode, level: LogLevel, event: string, fields: LogFields): void;
   /** The node is about to sign this with its key. */
@@ -117,7 +119,8 @@ export class SimNode {
       { path: config.wallet.file, layout: family.keystoreLayout, password: '' },
       { files: disk.files, random: dice, family, scheme },
     );
-    if (executes(this.member)) {
+    if (ground.engine !== undefined) this.containers = ground.engine(clock);
+    else if (executes(this.member)) {
       this.containers = contractsOf(clock, dice, ground.contracts);
     }
     this.inner = await createNode(config, ground.genesis, {

@@ -35,7 +35,8 @@ export interface SimulatedContainers extends Containers {
 
 export interface SimulatedContainersOptions {
   readonly clock: Pick<Clock, 'after' | 'monotonic'>;
-  readonly programs: Readonly<Record<string, Program>>;
+  /** By image; a function where an engine has every image that it is asked for. */
+  readonly programs: Readonly<Record<string, Program>> | (() => Program);
   readonly startMs: number;
   readonly timeoutMs: number;
   /** Time of every call besides what its program waits. */
@@ -72,14 +73,18 @@ export function simulatedContainers(options: SimulatedContainersOptions): Simula
   let problem: string | undefined;
   let closed = false;
 
+  const programOf = ({ image }: ContractImage): Program | undefined =>
+    typeof programs === 'function' ? programs() : programs[image];
   const nameOf = ({ image, imageHash }: ContractImage): string => `${image} ${imageHash}`;
   const wait = (ms: number): Promise<void> =>
     new Promise((resolve) => {
       clock.after(ms, resolve);
     });
 
-  function imageProblem({ image, imageHash }: ContractImage): ContractFailure | undefined {
-    if (programs[image] === undefined) return failure(`Image '${image}' is not found`, false);
+  function imageProblem(of: ContractImage): ContractFailure | undefined {
+    const { image, imageHash } = of;
+    if (typeof programs === 'function') return undefined;
+    if (programOf(of) === undefined) return failure(`Image '${image}' is not found`, false);
     const id = hashOf(image);
     return id === imageHash.toLowerCase()
       ? undefined
@@ -90,7 +95,7 @@ export function simulatedContainers(options: SimulatedContainersOptions): Simula
   }
 
   async function result(execution: ContractExecution): Promise<ContractOutcome> {
-    const program = programs[execution.image.image];
+    const program = programOf(execution.image);
     if (program === undefined) return failure('the container has no program', false);
     const took = callMs();
     if (took > 0) await wait(took);
