@@ -1,15 +1,15 @@
 /** Hashes of the international family (accounts.md). All digests are 32 bytes. */
 import { createHash } from 'node:crypto';
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import { blake2b256 } from '../blake2b.ts';
+import { keccak256 } from '../keccak.ts';
 
 export const DIGEST_SIZE = 32;
 
 export const fastHash = blake2b256;
 
-/** Keccak-256 in its original padding (not SHA3-256) over the fast hash. */
+/** Keccak-256 over the fast hash. */
 export function secureHash(message: Uint8Array): Uint8Array {
-  return keccak_256(fastHash(message));
+  return keccak256(fastHash(message));
 }
 
 /** 64 bytes. */

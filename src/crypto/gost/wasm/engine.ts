@@ -2,8 +2,9 @@
  * The arithmetic of the national family: one WebAssembly module, assembled when the family is first
  * used, and its memory.
  */
+import { Assembler } from '../../wasm/assembler.ts';
+import { compile, createInstance, createPlaces, type Instance } from '../../wasm/instance.ts';
 import { STREEBOG_ROUNDS } from '../constants.ts';
-import { Assembler } from './assembler.ts';
 import { defineField } from './field.ts';
 import {
   defineKuznyechik,
@@ -43,55 +44,44 @@ export interface Arithmetic {
   encryptCounter(data: number, blocks: number, counter: number, scratch: number): void;
 }
 
-export interface Engine {
-  readonly run: Arithmetic;
-  /** Never grows, so views on it stay valid. */
-  readonly memory: ArrayBuffer;
+export interface Engine extends Instance<Arithmetic> {
   readonly roundKeys: number;
   /** The address of so many new bytes, a multiple of 16; they are 0. */
   reserve(bytes: number): number;
 }
 
-const PAGE_BYTES = 65_536;
 /** Memory for what callers reserve besides large tables. */
 const SMALL_BYTES = 256 * 1024;
 
 /** The places that code refers to are at the beginning of the memory. */
-const places = (() => {
-  let next = 0;
-  const take = (bytes: number): number => {
-    next += bytes;
-    return next - bytes;
-  };
-  return {
-    streebog: take(STREEBOG_TABLE_BYTES),
-    rounds: take(STREEBOG_ROUNDS.length * BLOCK_BYTES),
-    kuznyechik: take(KUZNYECHIK_TABLE_BYTES),
-    roundKeys: take(ROUND_KEY_BYTES),
-    temporaries: take(TEMPORARY_BYTES),
-    end: next,
-  };
-})();
+const layout = createPlaces();
+const places = {
+  streebog: layout.take(STREEBOG_TABLE_BYTES),
+  rounds: layout.take(STREEBOG_ROUNDS.length * BLOCK_BYTES),
+  kuznyechik: layout.take(KUZNYECHIK_TABLE_BYTES),
+  roundKeys: layout.take(ROUND_KEY_BYTES),
+  temporaries: layout.take(TEMPORARY_BYTES),
+  end: layout.take(0),
+};
 
 let compiled: WebAssemblyModule | undefined;
 
-function compile(): WebAssemblyModule {
+function compileArithmetic(): WebAssemblyModule {
   const module = new Assembler();
   defineField(module);
   defineScalars(module);
   definePoints(module, places.temporaries);
   defineStreebog(module, { tables: places.streebog, rounds: places.rounds });
   defineKuznyechik(module, { tables: places.kuznyechik, roundKeys: places.roundKeys });
-  return new WebAssembly.Module(module.assemble());
+  return compile(module);
 }
 
 /** `largeBytes` is the size of the tables that the caller reserves. */
 export function createEngine(largeBytes: number): Engine {
-  compiled ??= compile();
-  const pages = Math.ceil((places.end + SMALL_BYTES + largeBytes) / PAGE_BYTES);
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-  const instance = new WebAssembly.Instance(compiled, { host: { memory } });
-  const bytes = new Uint8Array(memory.buffer);
+  compiled ??= compileArithmetic();
+  const size = places.end + SMALL_BYTES + largeBytes;
+  const { run, memory } = createInstance<Arithmetic>(compiled, size);
+  const bytes = new Uint8Array(memory);
   bytes.set(new Uint8Array(streebogTables().buffer), places.streebog);
   for (const [i, round] of STREEBOG_ROUNDS.entries()) {
     bytes.set(round, places.rounds + BLOCK_BYTES * i);
@@ -99,13 +89,13 @@ export function createEngine(largeBytes: number): Engine {
   bytes.set(kuznyechikTables(), places.kuznyechik);
   let next = places.end;
   return {
-    run: instance.exports as unknown as Arithmetic,
-    memory: memory.buffer,
+    run,
+    memory,
     roundKeys: places.roundKeys,
     reserve(size) {
       const at = next;
       next += Math.ceil(size / 16) * 16;
-      if (next > memory.buffer.byteLength) throw new Error('the memory of the engine is too small');
+      if (next > memory.byteLength) throw new Error('the memory of the engine is too small');
       return at;
     },
   };

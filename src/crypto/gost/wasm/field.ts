@@ -10,7 +10,7 @@
  * Nothing here branches or reads memory depending on the values, so secrets do not show in the time,
  * as far as the engine compiles multiplications to instructions of constant time.
  */
-import { type Assembler, type Code, get, i64, set, v128 } from './assembler.ts';
+import { type Assembler, type Code, get, i64, set, v128 } from '../../wasm/assembler.ts';
 
 export const P = 2n ** 256n - 617n;
 export const LIMBS = 9;

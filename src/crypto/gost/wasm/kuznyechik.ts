@@ -3,8 +3,18 @@
  * the counter mode needs. Substitution and linear transformation of a byte are one look-up in tables
  * of 64 KiB together. As in streebog.ts, look-ups depend on the data.
  */
+
+import {
+  type Assembler,
+  type Code,
+  doWhile,
+  get,
+  i32,
+  i64,
+  set,
+  v128,
+} from '../../wasm/assembler.ts';
 import { KUZNYECHIK_COEFFICIENTS, KUZNYECHIK_POLYNOMIAL, SUBSTITUTION } from '../constants.ts';
-import { type Assembler, type Code, doWhile, get, i32, i64, set, v128 } from './assembler.ts';
 
 export const CIPHER_BLOCK_BYTES = 16;
 export const KUZNYECHIK_TABLE_BYTES = 16 * 256 * 16;

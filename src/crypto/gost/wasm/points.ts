@@ -8,7 +8,7 @@
  * A formula is a list of operations on named elements. While it is translated, the magnitude of
  * each element (field.ts) is tracked, and a carry is inserted only where an operation needs it.
  */
-import { type Assembler, type Code, doWhile, get, i32, set, v128 } from './assembler.ts';
+import { type Assembler, type Code, doWhile, get, i32, set, v128 } from '../../wasm/assembler.ts';
 import {
   ELEMENT_BYTES,
   MAGNITUDE_MAX,

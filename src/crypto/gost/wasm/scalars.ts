@@ -4,7 +4,7 @@
  *
  * Nothing branches or reads memory depending on the values.
  */
-import { type Assembler, type Code, get, i64, set } from './assembler.ts';
+import { type Assembler, type Code, get, i64, set } from '../../wasm/assembler.ts';
 import { LIMB_BITS, LIMBS, subtractIfNotBelow } from './field.ts';
 
 export const Q = 0xffffffff_ffffffff_ffffffff_ffffffff_6c611070_995ad100_45841b09_b761b893n;

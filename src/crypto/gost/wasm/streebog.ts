@@ -5,8 +5,9 @@
  * The address of a look-up depends on the data, so the time of a hash may depend on it through the
  * processor's cache; accounts.md#secrets-and-time says what that means for secrets.
  */
+
+import { type Assembler, type Code, doWhile, get, i32, i64, set } from '../../wasm/assembler.ts';
 import { STREEBOG_MATRIX, SUBSTITUTION } from '../constants.ts';
-import { type Assembler, type Code, doWhile, get, i32, i64, set } from './assembler.ts';
 
 export const BLOCK_BYTES = 64;
 export const STREEBOG_TABLE_BYTES = 8 * 256 * 8;

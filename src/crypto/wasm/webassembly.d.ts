@@ -1,4 +1,4 @@
-/** The part of WebAssembly's interface that engine.ts uses; Node's types leave it to browsers. */
+/** The part of WebAssembly's interface that instance.ts uses; Node's types leave it to browsers. */
 interface WebAssemblyModule {
   readonly module: never;
 }

@@ -1,5 +1,5 @@
 /**
- * A small assembler for WebAssembly: just the instructions that the arithmetic of this folder needs.
+ * A small assembler for WebAssembly: just the instructions that the cryptography of this node needs.
  *
  * The code of an expression is a nested array of bytes; an instruction takes the code of its operands
  * and encloses it. So a module has no source but TypeScript, and no compiled file is stored.
@@ -83,6 +83,8 @@ export const i64 = {
   and: binary(0x83),
   or: binary(0x84),
   xor: binary(0x85),
+  not: (a: Code): Code => i64.xor(a, i64.const(-1n)),
+  rotateLeft: (a: Code, bits: number) => binary(0x89)(a, i64.const(BigInt(bits))),
   shiftLeft: (a: Code, bits: number) => binary(0x86)(a, i64.const(BigInt(bits))),
   shiftRight: (a: Code, bits: number) => binary(0x88)(a, i64.const(BigInt(bits))),
   shiftRightSigned: (a: Code, bits: number) => binary(0x87)(a, i64.const(BigInt(bits))),
