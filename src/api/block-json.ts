@@ -3,12 +3,15 @@ import Type from 'typebox';
 import { base58 } from '../base/base58.ts';
 import { integer } from '../base/json.ts';
 import type { Header as HeaderFields } from '../block/header.ts';
-import type { HeaderRow } from '../block/header-row.ts';
+import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
 import { transactionBytesAt } from '../chain/stored-blocks.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import { headers } from '../ledger/tables.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
+import { print } from './answer.ts';
 import { Int32, Int64 } from './body.ts';
 import { endingWith, listOf, mapped, type Pieces } from './pieces.ts';
-import type { Services } from './services.ts';
+import type { ApiSettings, Services } from './services.ts';
 import { confirmedJson, extendedJson, Transaction } from './shapes.ts';
 
 const header = {
@@ -54,6 +57,34 @@ export function headerJson(
     fee: integer(fee),
     height,
   };
+}
+
+/**
+ * Texts of headers by their rows. The head keeps the latest used rows in memory and gives the same
+ * object for the same row. So a text lives as long as its row, and a row that a rollback replaces
+ * takes its text with it.
+ */
+const texts = new WeakMap<ApiSettings, WeakMap<Uint8Array, string>>();
+
+/** The header as it is printed; undefined above the last block. */
+export function headerText(
+  view: LedgerView,
+  height: number,
+  services: Pick<Needs, 'scheme' | 'settings'>,
+): string | undefined {
+  const row = view.get(headers, height);
+  if (row === undefined) return undefined;
+  let known = texts.get(services.settings);
+  if (known === undefined) {
+    known = new WeakMap();
+    texts.set(services.settings, known);
+  }
+  let text = known.get(row);
+  if (text === undefined) {
+    text = print(headerJson({ height, ...decodeHeaderRow(row, view.scheme) }, services));
+    known.set(row, text);
+  }
+  return text;
 }
 
 function consensusJson(

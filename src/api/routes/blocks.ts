@@ -4,8 +4,8 @@ import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { headerRowAt } from '../../chain/stored-blocks.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
-import { print, printed } from '../answer.ts';
-import { Block, blockPieces, Header, headerJson, type PlacedHeader } from '../block-json.ts';
+import { printed } from '../answer.ts';
+import { Block, blockPieces, Header, headerText, type PlacedHeader } from '../block-json.ts';
 import { Int32 } from '../body.ts';
 import { heightById } from '../by-id.ts';
 import { limits } from '../limits.ts';
@@ -49,10 +49,8 @@ const block = (
     return placed === undefined ? [absent] : blockPieces(placed, services, extended);
   });
 
-function header(height: number, services: Services) {
-  const placed = headerAt(services.view, height);
-  return printed(placed === undefined ? NO_BLOCK : print(headerJson(placed, services)));
-}
+const header = (height: number, services: Services) =>
+  printed(headerText(services.view, height, services) ?? NO_BLOCK);
 
 const height = route({
   method: 'GET',
@@ -187,8 +185,12 @@ const headersSeq = route({
   reply: Type.Array(Header),
   handle({ params: { from, to } }, services) {
     checkRange(from, to);
-    const found = headersOf(from, to, services);
-    return printed(print(Array.from(found, (placed) => headerJson(placed, services))));
+    const top = Math.min(to, services.height());
+    const texts: string[] = [];
+    for (let height = from; height <= top; height++) {
+      texts.push(headerText(services.view, height, services)!);
+    }
+    return printed(`[${texts.join(',')}]`);
   },
 });
 
