@@ -139,17 +139,16 @@ export const fromBase64 = (text: string): Uint8Array =>
     : (bytesOfBase64(text) ?? fail("can't parse Base64 string"));
 
 const BASE64_PREFIX = 'base64:';
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+/** Anchored and without alternatives, so that its time is linear in the length of the text. */
+const BASE64 = /^([A-Za-z0-9+/]*)(={0,2})$/;
 
 /** The prefix and the padding are optional. Undefined where the text is not Base64. */
 export function bytesOfBase64(text: string): Uint8Array | undefined {
   const bare = text.startsWith(BASE64_PREFIX) ? text.slice(BASE64_PREFIX.length) : text;
-  const digits = bare.replace(/=+$/, '');
-  const isPadded = bare.length !== digits.length;
-  if (!BASE64.test(bare) || digits.length % 4 === 1 || (isPadded && bare.length % 4 !== 0)) {
-    return undefined;
-  }
-  return Uint8Array.from(Buffer.from(bare, 'base64'));
+  const [, digits, padding] = BASE64.exec(bare) ?? [];
+  if (digits === undefined || digits.length % 4 === 1) return undefined;
+  if (padding !== '' && bare.length % 4 !== 0) return undefined;
+  return new Uint8Array(Buffer.from(digits, 'base64'));
 }
 
 // ── accounts ─────────────────────────────────────────────────────────────────────────────────

@@ -1,7 +1,7 @@
 /** Sources and binaries that try to exhaust the node end in a refusal, and soon. */
 import t from 'tap';
 import { writeScript } from '../../src/script/binary.ts';
-import { createScripts } from '../../src/script/script.ts';
+import { createScripts, readBase64 } from '../../src/script/script.ts';
 import { ScriptError, TRUE, type Tree } from '../../src/script/tree.ts';
 import { family } from '../generators/network.ts';
 
@@ -43,6 +43,12 @@ t.test('comments behind deep branches take linear time', async (t) => {
   const source = `${'if true then '.repeat(490)}true\n${'#\n'.repeat(20_000)}${' else false'.repeat(490)}`;
   const from = performance.now();
   t.equal(scripts.compile(source, 'account').complexity, 981);
+  t.ok(performance.now() - from < soonMs);
+});
+
+t.test('Base64 with padding in front takes linear time', async (t) => {
+  const from = performance.now();
+  t.throws(() => readBase64(`${'='.repeat(1_000_000)}A`, scripts), ScriptError);
   t.ok(performance.now() - from < soonMs);
 });
 
