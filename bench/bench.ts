@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SizeName } from './chain/kept-chains.ts';
 import type { Anvil } from './denominators/anvil.ts';
 import type { Postgres } from './denominators/postgres.ts';
 import { type HttpLoad, startHttpLoad } from './load/http.ts';
@@ -18,9 +19,14 @@ export interface BenchOptions {
   readonly evenBusy: boolean;
   /** Where the nodes that are measured leave their CPU profiles, which slow them by a few percent. */
   readonly profile?: string | undefined;
+  /** A folder of chains that stays (kept-chains.ts); by default they are made for this run. */
+  readonly chains?: string | undefined;
+  /** Lengths of the chains of row `growth`. */
+  readonly sizes: readonly SizeName[];
 }
 
 export interface Bench extends BenchOptions {
+  readonly chains: string;
   readonly load: HttpLoad;
   /** Flags of Node for the node that a row measures. */
   readonly nodeFlags: readonly string[];
@@ -63,6 +69,7 @@ export function createBench(options: BenchOptions): Bench {
 
   return {
     ...options,
+    chains: options.chains ?? join(root, 'chains'),
     load,
     nodeFlags: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
     say,

@@ -1,10 +1,16 @@
 /**
  * `npm run bench`: measures the rows of docs/performance.md beside their denominators.
  *
- *   npm run bench -- [ROW …] [--quick] [--json] [--even-busy] [--profile DIR]
+ *   npm run bench -- [ROW …] [--quick] [--json] [--even-busy] [--accept] [--profile DIR]
+ *                    [--chains FOLDER] [--sizes 10k,100k,1m,10m]
+ *
+ * A run of all rows, and one with `--accept`, replaces what the repository keeps of the last run:
+ * results.json, the picture and the sentence about growth.
  */
 import { parseArgs } from 'node:util';
 import { type Bench, createBench } from './bench.ts';
+import { SIZES, type SizeName } from './chain/kept-chains.ts';
+import { acceptRows } from './report/accepted-run.ts';
 import type { RowResult } from './report/result.ts';
 import { table } from './report/table.ts';
 
@@ -28,6 +34,7 @@ const rows: Record<string, (bench: Bench) => Promise<RowResult>> = {
   scripts: async (bench) => (await import('./rows/scripts.ts')).scripted(bench),
   crawl: async (bench) => (await import('./rows/data.ts')).crawl(bench),
   search: async (bench) => (await import('./rows/data.ts')).search(bench),
+  growth: async (bench) => (await import('./rows/growth.ts')).growth(bench),
   help: async (bench) => (await import('./rows/help.ts')).help(bench),
 };
 
@@ -36,7 +43,10 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     'even-busy': { type: 'boolean', default: false },
+    accept: { type: 'boolean', default: false },
     profile: { type: 'string' },
+    chains: { type: 'string' },
+    sizes: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -46,11 +56,19 @@ if (unknown.length > 0) {
   process.stderr.write(`no row ${unknown.join(', ')}; there are ${Object.keys(rows).join(', ')}\n`);
   process.exit(2);
 }
+// Signing and writing 10 million transfers takes ten minutes and 4 GB, so they are asked for.
+const sizes = (values.sizes ?? (values.quick ? '10k,100k' : '10k,100k,1m')).split(',');
+if (sizes.some((size) => !(size in SIZES))) {
+  process.stderr.write(`sizes are ${Object.keys(SIZES).join(', ')}\n`);
+  process.exit(2);
+}
 
 const bench = createBench({
   quick: values.quick,
   evenBusy: values['even-busy'],
   profile: values.profile,
+  chains: values.chains,
+  sizes: sizes as SizeName[],
 });
 const results: RowResult[] = [];
 try {
@@ -68,3 +86,5 @@ try {
   await bench.close();
 }
 process.stdout.write(values.json ? `${JSON.stringify(results, null, 2)}\n` : table(results));
+const isWhole = positionals.length === 0 && !values.quick && process.exitCode === undefined;
+if (values.accept || isWhole) acceptRows(results);

@@ -51,23 +51,44 @@ export interface GenerateOptions {
 export async function generateChain(
   dir: string,
   transfers: number,
-  { perBlock = Infinity, recipientOf, platformCrypto = true }: GenerateOptions = {},
+  options: GenerateOptions = {},
 ): Promise<GeneratedChain> {
+  const { perBlock = Infinity, platformCrypto = true } = options;
+  const genesisTimestamp = timestampBefore(transfers, perBlock);
+  const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp, platformCrypto });
+  const senders = benchSenders(folder);
+  const grown = await growChain(folder, senders, { from: 0, to: transfers }, options);
+  return { folder, senders, transfers, ...grown };
+}
+
+/** A time of a genesis block that so many transfers can follow until now. */
+export function timestampBefore(transfers: number, perBlock = Infinity): number {
   const rounds = Math.ceil(transfers / Math.min(perBlock, BLOCK_TRANSFERS_MIN)) + SPARE_ROUNDS;
-  const genesisTimestamp = Date.now() - rounds * ROUND_MS;
-  const network = { dir, roundMs: ROUND_MS, genesisTimestamp, platformCrypto };
-  const folder = await makeDevFolder(network);
-  const senders = createSenders(SENDERS, folder.scheme);
+  return Date.now() - rounds * ROUND_MS;
+}
+
+/** The same accounts in each chain of these files. */
+export const benchSenders = ({ scheme }: DevFolder): Sender[] => createSenders(SENDERS, scheme);
+
+/** Appends the transfers from number `from` on; where that is 0, the senders get their money. */
+export async function growChain(
+  folder: DevFolder,
+  senders: readonly Sender[],
+  { from, to }: { readonly from: number; readonly to: number },
+  { perBlock = Infinity, recipientOf }: GenerateOptions = {},
+): Promise<Pick<GeneratedChain, 'height' | 'ids'>> {
   const { blockchain, close } = await openChain(folder);
   const ids: Uint8Array[] = [];
-  let done = 0;
+  let done = from;
 
-  await forge(blockchain, folder, function* (timestamp) {
-    yield* fundingTransfers(senders, folder.owner, timestamp, folder.scheme);
-  });
-  while (done < transfers) {
+  if (from === 0) {
+    await forge(blockchain, folder, function* (timestamp) {
+      yield* fundingTransfers(senders, folder.owner, timestamp, folder.scheme);
+    });
+  }
+  while (done < to) {
     const start = done;
-    const end = Math.min(transfers, start + perBlock);
+    const end = Math.min(to, start + perBlock);
     const txs = await forge(blockchain, folder, function* (timestamp) {
       for (let n = start; n < end; n++) {
         yield nthTransfer(n, senders, timestamp, folder.scheme, recipientOf?.(n));
@@ -78,7 +99,7 @@ export async function generateChain(
   }
   const { height } = blockchain.tip();
   await close();
-  return { folder, senders, height, transfers, ids };
+  return { height, ids };
 }
 
 const ID_STEP = 97;

@@ -15,24 +15,27 @@ const PROGRAM = fileURLToPath(new URL('../../bin/platform-node.ts', import.meta.
 const run = promisify(execFile);
 
 /** Gives the path of the file, which is in the folder of the chain. */
-export async function exportChain({ dir, config }: DevFolder): Promise<string> {
+export async function exportChain({ dir, config }: DevFolder, from = 2): Promise<string> {
   const file = join(dir, 'chain.bin');
-  await run(process.execPath, [FLAG, PROGRAM, 'chain', 'export', config, file]);
+  const args = ['chain', 'export', config, file, '--from', String(from)];
+  await run(process.execPath, [FLAG, PROGRAM, ...args]);
   return file;
 }
 
-/** Imports all of the file into an empty folder, however long that takes. */
+/** Imports all of the file into an empty folder, or the one that `before` fills. */
 export function importer(
   bench: Bench,
-  { dir, config }: DevFolder,
+  { dir, config }: Pick<DevFolder, 'dir' | 'config'>,
   file: string,
   name = 'import',
-  ...flags: readonly string[]
+  flags: readonly string[] = [],
+  before: (data: string) => void = () => {},
 ): Contender {
   return {
     name,
     async run() {
       const data = join(dir, 'copy');
+      before(data);
       const args = [FLAG, ...bench.nodeFlags, IMPORT, config, file, data, ...flags];
       const { stdout } = await run(process.execPath, args);
       rmSync(data, { recursive: true });

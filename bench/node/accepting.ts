@@ -6,7 +6,7 @@ import type { Contender } from '../measure/contender.ts';
 import { withCost } from '../measure/cost.ts';
 import { createPosting } from '../transfers/posting.ts';
 import type { DevFolder } from './dev-folder.ts';
-import { drained, makeFunded, poolSize, until } from './funded.ts';
+import { drained, type Funded, makeFunded, poolSize, until } from './funded.ts';
 import { type NodeOptions, type NodeProcess, startNode } from './node-process.ts';
 
 export interface Accepting {
@@ -30,8 +30,13 @@ const READ_PAUSE_MS = 10;
 /** So much later the load ends. */
 const MARGIN_MS = 500;
 
-export async function startAccepting(bench: Bench, options: NodeOptions = {}): Promise<Accepting> {
-  const { folder, senders } = await makeFunded(bench, 'accepting', { roundMs: 1000 });
+/** By default on a new network. */
+export async function startAccepting(
+  bench: Bench,
+  options: NodeOptions = {},
+  funded?: Funded,
+): Promise<Accepting> {
+  const { folder, senders } = funded ?? (await makeFunded(bench, 'accepting', { roundMs: 1000 }));
   const { scheme } = folder;
   const node = await startNode(folder, options);
   const posting = createPosting(bench.load, senders, scheme);

@@ -2,8 +2,14 @@
 import { mkdirSync } from 'node:fs';
 import { files } from '../../src/adapters/files.ts';
 import { systemRandom } from '../../src/adapters/system.ts';
-import { cryptographyOf } from '../../src/cli/cryptography.ts';
-import { configPath, createDevNetwork, DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
+import { type Cryptography, cryptographyOf } from '../../src/cli/cryptography.ts';
+import {
+  configPath,
+  createDevNetwork,
+  DEV_CHAIN_ID,
+  type DevNetwork,
+  readDevNetwork,
+} from '../../src/cli/dev-network.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { CryptoFamily } from '../../src/crypto/family.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
@@ -57,13 +63,29 @@ export async function makeDevFolder(options: DevFolderOptions): Promise<DevFolde
       },
     },
   );
-  const { privateKey, publicKey } = family.keyPairFromPhrase(network.accounts[0]?.seed ?? '');
+  return withOwner(dir, network, { family, scheme });
+}
+
+/** A folder that was made before. */
+export function openDevFolder(dir: string): DevFolder {
+  const network = readDevNetwork(dir, files);
+  if (network === undefined) throw new Error(`no network of one node in ${dir}`);
+  const { family, scheme } = cryptographyOf(network.crypto === 'international', network.chainId);
+  return withOwner(dir, network, { family, scheme });
+}
+
+function withOwner(
+  dir: string,
+  { accounts }: DevNetwork,
+  { family, scheme }: Cryptography,
+): DevFolder {
+  const { privateKey, publicKey } = family.keyPairFromPhrase(accounts[0]?.seed ?? '');
   const owner = {
     address: scheme.addressOf(publicKey),
     publicKey,
     privateKey,
-    sign: (message: Uint8Array) => family.sign(privateKey, message, random),
+    sign: (message: Uint8Array) => family.sign(privateKey, message, systemRandom),
   };
-  const members = network.accounts.map(({ address }) => address);
+  const members = accounts.map(({ address }) => address);
   return { dir, config: configPath(dir), family, scheme, owner, members };
 }

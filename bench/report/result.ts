@@ -1,4 +1,5 @@
 /** The result of a row of the benchmark, and its comparison with the goals. */
+import type { Series } from '../growth/series.ts';
 import type { Spread } from '../measure/rounds.ts';
 
 export interface RowResult {
@@ -9,6 +10,8 @@ export interface RowResult {
   readonly goals: readonly Goal[];
   /** What was left out or did not go as it should. */
   readonly notes: readonly string[];
+  /** What the picture shows. */
+  readonly series?: readonly Series[];
 }
 
 export interface Figure {

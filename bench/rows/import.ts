@@ -21,7 +21,7 @@ export async function imported(bench: Bench): Promise<RowResult> {
     importer(bench, folder, file),
     libsodium.one,
     libsodium.two,
-    importer(bench, folder, file, 'trusted', '--trusted'),
+    importer(bench, folder, file, 'trusted', ['--trusted']),
   ];
   const rounds = await bench.measure(contenders, notes);
   await libsodium.stop();

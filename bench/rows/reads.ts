@@ -1,58 +1,22 @@
 /** Row d: reads of one node over 32 connections, beside the bare HTTP server. */
-import { base58 } from '../../src/base/base58.ts';
 import { anvilFor, type Bench, postgresFor } from '../bench.ts';
 import { startEcho } from '../denominators/hyper-express.ts';
-import { batch, get } from '../load/requests.ts';
-import type { Contender } from '../measure/contender.ts';
-import { withCost } from '../measure/cost.ts';
 import { costRatioOf, figureOf, ratioOf } from '../measure/rounds.ts';
 import { startNode } from '../node/node-process.ts';
 import { atMost, perSecond, type RowResult, ratioAtLeast, withUnit } from '../report/result.ts';
 import { longChain } from './chain.ts';
-
-const CONNECTIONS = 32;
+import { readers } from './readers.ts';
 
 export async function reads(bench: Bench): Promise<RowResult> {
   const notes: string[] = [];
-  const { folder, senders, height, transfers, ids } = await longChain(bench);
+  const chain = await longChain(bench);
+  const { folder, transfers } = chain;
   const node = await startNode(folder, { execArgv: bench.nodeFlags });
   const echo = await startEcho(bench.load);
   const anvil = await anvilFor(bench, notes);
   const postgres = await postgresFor(bench, notes);
 
-  const reader = (name: string, paths: readonly string[]): Contender => {
-    const requests = batch(shuffled(paths).map(get));
-    return {
-      name,
-      async run(ms) {
-        const before = node.cpuSeconds();
-        const ports = [node.port];
-        const job = { ports, connections: CONNECTIONS, durationMs: ms, once: false };
-        const result = await withCost(() => bench.load.run({ ...job, requests }));
-        if (result.refused > 0) throw new Error(`the node refused a read: ${result.sample}`);
-        return { ...result, cpuPerOperation: (node.cpuSeconds() - before) / result.answers };
-      },
-    };
-  };
-  const addresses = senders.map(({ address }) => folder.scheme.addressToText(address));
-  const heights = Array.from({ length: height }, (_, i) => i + 1);
-  const contenders = [
-    reader(
-      'balance',
-      addresses.map((address) => `/addresses/balance/${address}`),
-    ),
-    reader(
-      'transaction',
-      ids.map((id) => `/transactions/info/${base58.encode(id)}`),
-    ),
-    reader(
-      'header',
-      heights.map((at) => `/blocks/headers/at/${at}`),
-    ),
-    echo.get,
-    anvil?.reads,
-    postgres?.selectOnly,
-  ];
+  const contenders = [...readers(bench, node, chain), echo.get, anvil?.reads, postgres?.selectOnly];
   const rounds = await bench.measure(contenders, notes);
   await Promise.all([node, echo, anvil, postgres].map((one) => one?.stop()));
 
@@ -112,16 +76,4 @@ export async function reads(bench: Bench): Promise<RowResult> {
     ],
     notes,
   };
-}
-
-/** The same order in every run, and none that a cache would like. */
-function shuffled<T>(items: readonly T[]): T[] {
-  const out = [...items];
-  let state = 1;
-  for (let i = out.length - 1; i > 0; i--) {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    const j = state % (i + 1);
-    [out[i], out[j]] = [out[j]!, out[i]!];
-  }
-  return out;
 }

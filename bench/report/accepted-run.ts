@@ -1,0 +1,113 @@
+/**
+ * What the repository keeps of the last accepted run: the results of each row, the ratios with
+ * which the short form compares, the picture, and the sentence about growth in performance.md.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { exponentOf, type Series } from '../growth/series.ts';
+import { growthPicture } from './growth-picture.ts';
+import { number, type RowResult } from './result.ts';
+
+export interface AcceptedRun {
+  readonly rows: readonly AcceptedRow[];
+  /** By name, what the short form measured. */
+  readonly short: Readonly<Record<string, number>>;
+}
+
+interface AcceptedRow extends RowResult {
+  readonly measured: Measured;
+}
+
+/** When, of what, and where. */
+interface Measured {
+  readonly date: string;
+  readonly commit: string;
+  readonly processors: string;
+  readonly node: string;
+}
+
+const FILE = fileURLToPath(new URL('../results.json', import.meta.url));
+const PICTURE = fileURLToPath(new URL('../../docs/performance.svg', import.meta.url));
+const DOCUMENT = fileURLToPath(new URL('../../docs/performance.md', import.meta.url));
+const SENTENCE = /(<!-- growth -->\n)[\s\S]*?(\n<!-- \/growth -->)/;
+const LINE_WIDTH = 110;
+const DATE_CHARS = 10;
+
+export function readAccepted(): AcceptedRun {
+  if (!existsSync(FILE)) return { rows: [], short: {} };
+  return JSON.parse(readFileSync(FILE, 'utf8')) as AcceptedRun;
+}
+
+/** Rows that were not measured stay as they were. */
+export function acceptRows(results: readonly RowResult[]): void {
+  const { rows, short } = readAccepted();
+  const measured = measuredNow();
+  const kept = rows.filter(({ row }) => !results.some((one) => one.row === row));
+  write({ rows: [...kept, ...results.map((one) => ({ ...one, measured }))], short });
+  const { series, notes = [] } = results.find((one) => one.series !== undefined) ?? {};
+  if (series === undefined) return;
+  const sentence = growthSentence(series);
+  writeFileSync(PICTURE, growthPicture(series, sentence));
+  const text = readFileSync(DOCUMENT, 'utf8');
+  const told = [
+    sentence,
+    `Measured on ${measured.date} at commit \`${measured.commit}\`.`,
+    ...notes.map((note) => `Note: ${note}.`),
+  ].join(' ');
+  writeFileSync(DOCUMENT, text.replace(SENTENCE, `$1${wrapped(told)}$2`));
+}
+
+export const acceptShort = (short: AcceptedRun['short']): void =>
+  write({ ...readAccepted(), short });
+
+const write = (run: AcceptedRun): void => writeFileSync(FILE, `${JSON.stringify(run, null, 2)}\n`);
+
+/** What grows with the length of the chain, and how fast. */
+export function growthSentence(series: readonly Series[]): string {
+  const first = series[0]?.points[0];
+  const last = series[0]?.points.at(-1);
+  const told = series
+    .filter(({ points }) => points.length > 1)
+    .map(({ name, points }) => {
+      const { cost } = points.at(-1)!;
+      return `${name} ${number(cost)} times (n^${exponentOf(points).toFixed(2)})`;
+    });
+  return (
+    `From ${count(first?.transfers)} to ${count(last?.transfers)} transfers in the chain, costs grow to: ` +
+    `${told.join('; ')}. The logarithm of the length grows to ` +
+    `${number(Math.log(last?.transfers ?? 1) / Math.log(first?.transfers ?? 1))} times.`
+  );
+}
+
+function measuredNow(): Measured {
+  const [{ model } = { model: 'unknown' }] = cpus();
+  return {
+    date: new Date().toISOString().slice(0, DATE_CHARS),
+    commit: commit(),
+    processors: `${availableParallelism()} × ${model}`,
+    node: process.version,
+  };
+}
+
+function commit(): string {
+  try {
+    const cwd = fileURLToPath(new URL('.', import.meta.url));
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd, encoding: 'utf8' }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+const count = (value = 0): string => value.toLocaleString('en-US');
+
+function wrapped(text: string): string {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`.trimStart();
+    if (longer.length > LINE_WIDTH) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines.join('\n');
+}
