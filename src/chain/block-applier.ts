@@ -24,6 +24,7 @@ import {
   requireKnownFeatures,
   type VotingSettings,
 } from './feature-activation.ts';
+import type { ScriptTime } from './script-time.ts';
 import type { Tip } from './tip.ts';
 import type { VerifiedBlock } from './verify-block.ts';
 
@@ -60,7 +61,7 @@ export class BlockApplier {
   }
 
   /**
-   * Opens a draft of the block after `parent`. Throws ApiError where a feature is unknown, or where
+   * Opens a draft of the block after `parent`; `scriptTime` is that of a block in the making. Throws ApiError where a feature is unknown, or where
    * the generator has a script.
    */
   draftOn(
@@ -68,13 +69,17 @@ export class BlockApplier {
     parent: Tip,
     header: { readonly timestamp: number; readonly generator: Uint8Array },
     ahead: Ahead,
+    scriptTime?: ScriptTime,
   ): BlockDraft {
     const { rules, consensus, support } = this.options;
     const { scheme, turns } = this.ports;
     const { timestamp } = header;
     const generator = scheme.addressOf(header.generator);
     this.requireUnscripted(base, generator);
-    const draft = openDraft({ base, parent, timestamp, generator, rules, consensus, ahead, turns });
+    const draft = openDraft({
+      ...{ base, parent, timestamp, generator, rules, consensus, ahead, turns },
+      ...(scriptTime === undefined ? {} : { scriptTime }),
+    });
     requireKnownFeatures(draft.context.features, support);
     return draft;
   }

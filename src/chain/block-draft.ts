@@ -22,6 +22,7 @@ import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
 import { consensusView } from './consensus-view.ts';
 import { countVotes, type VotingSettings } from './feature-activation.ts';
+import type { ScriptTime } from './script-time.ts';
 import { confirmedHeight, foundTransaction } from './stored-blocks.ts';
 
 export interface DraftOptions {
@@ -37,6 +38,8 @@ export interface DraftOptions {
   /** The blocks between the committed head and the parent. */
   readonly ahead?: Ahead;
   readonly turns?: Turns;
+  /** Ends the runs of scripts early; in a block of this node only. */
+  readonly scriptTime?: ScriptTime;
 }
 
 export interface BlockDraft {
@@ -63,7 +66,7 @@ export interface BlockDraft {
 const NEVER_WRITTEN_BEFORE: ReadonlySet<number> = new Set([accountHistory.id, assetHistory.id]);
 
 export function openDraft(options: DraftOptions): BlockDraft {
-  const { base, parent, timestamp, generator, rules, consensus, ahead } = options;
+  const { base, parent, timestamp, generator, rules, consensus, ahead, scriptTime } = options;
   const height = (parent?.height ?? 0) + 1;
   const parentTimestamp = parent?.header.timestamp ?? timestamp;
   const context = {
@@ -91,6 +94,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
       }
       scriptRuns++;
     },
+    ...(scriptTime === undefined ? {} : { runScript: scriptTime.run }),
   };
 
   return {
@@ -99,6 +103,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
     txs,
     add(tx, verdicts) {
       const runsBefore = scriptRuns;
+      scriptTime?.begin();
       try {
         fees.add(applyTransaction(tx, verdicts, overlay, context, known));
       } catch (cause) {
@@ -111,6 +116,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
     check(executable, verdicts) {
       const mark = overlay.mark();
       const runsBefore = scriptRuns;
+      scriptTime?.begin();
       try {
         applyTransaction(executable, verdicts, overlay, withoutResult, known);
       } finally {

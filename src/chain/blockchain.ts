@@ -29,6 +29,7 @@ import { consensusView } from './consensus-view.ts';
 import { votesFor } from './feature-activation.ts';
 import { type Generator, headerInTurn, type Packer, packLimits, sealInTurn } from './forge.ts';
 import { Lane } from './lane.ts';
+import { createScriptTime } from './script-time.ts';
 import type { Tip } from './tip.ts';
 import { requireReachable, type Unwinding } from './unwinding.ts';
 import {
@@ -141,7 +142,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     const votes = votesFor(view, rules, support);
     const state = consensusView(view);
     const header = headerInTurn(parent, generator, timestamp, votes, consensus, state);
-    const draft = applier.draftOn(view, parent, header, NOTHING_AHEAD);
+    const draft = applier.draftOn(view, parent, header, NOTHING_AHEAD, createScriptTime(clock));
     const measured = metrics?.apply.start();
     await pack(draft, packLimits(draft, transactionBytesMax), header);
     measured?.();

@@ -28,22 +28,27 @@ export interface Judging {
   readonly find: FindTransaction;
   /** Counts a run of a script. Throws ApiError where the block may have no more. */
   readonly countRun?: () => void;
+  /** Runs a script. Throws ApiError where the block has no time for it. */
+  readonly runScript?: (script: () => void) => void;
 }
 
 const NONE: readonly never[] = [];
 
+const runAtOnce = (script: () => void): void => script();
+
 /** Throws ApiError. */
 export function judgeProofs(tx: Tx, verdicts: ProofVerdicts, judging: Judging): void {
-  const { view } = judging;
+  const { view, runScript = runAtOnce } = judging;
   const script = view.get(scripts, tx.sender);
   if (script !== undefined) judgeByScript(tx, script, verdicts, judging);
   else judgeBySignature(tx, verdicts.own, view);
   if (tx.def.carried !== undefined) judgeCarried(tx, tx.def.carried(tx), verdicts, judging);
   for (const id of assetsTouched(tx)) {
     const asset = assetOf(view, id);
-    if (asset?.script === undefined) continue;
+    const assetScript = asset?.script;
+    if (assetScript === undefined) continue;
     judging.countRun?.();
-    judgeByAsset(asset.script, tx, situation(judging));
+    runScript(() => judgeByAsset(assetScript, tx, situation(judging)));
   }
 }
 
@@ -71,10 +76,11 @@ function judgeByScript(
   if (isSigned(tx.layout.frame) && tx.def.carried !== undefined) {
     throw refused(`Can't process transaction with signature from scripted account`);
   }
-  judging.countRun?.();
+  const { countRun, runScript = runAtOnce } = judging;
+  countRun?.();
   const subject = { ...provenOf(tx), tx, planned: planned?.[0] ?? NONE };
   requireCosigner(tx, subject, judging);
-  judgeByAccount(script, subject, situation(judging));
+  runScript(() => judgeByAccount(script, subject, situation(judging)));
 }
 
 /** The author of data pays, so it has to sign beside the script of the sender (H-13). */
@@ -105,7 +111,7 @@ function judgeCarried(
   { carried: verdicts, planned }: ProofVerdicts,
   judging: Judging,
 ): void {
-  const { view, block } = judging;
+  const { view, block, runScript = runAtOnce } = judging;
   for (const [i, proven] of carried.entries()) {
     const { publicKey, proofs, order } = proven;
     const script = view.get(scripts, view.scheme.addressOf(publicKey));
@@ -117,11 +123,8 @@ function judgeCarried(
       if (order.version === 1) {
         throw refused(`Can't process order with signature from scripted account`);
       }
-      judgeByAccount(
-        script,
-        { ...proven, tx, planned: planned?.[i + 1] ?? NONE },
-        situation(judging),
-      );
+      const subject = { ...proven, tx, planned: planned?.[i + 1] ?? NONE };
+      runScript(() => judgeByAccount(script, subject, situation(judging)));
     }
   }
 }

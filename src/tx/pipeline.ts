@@ -31,6 +31,8 @@ export interface Knowledge {
   readonly find: FindTransaction;
   /** Counts a run of a script. Throws ApiError where the block may have no more. */
   readonly countRun?: () => void;
+  /** Runs a script, those of orders included. Throws ApiError where the block has no time for it. */
+  readonly runScript?: (script: () => void) => void;
 }
 
 /** The context of the next block on top of `view`; made once for each block. */

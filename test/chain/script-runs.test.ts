@@ -2,6 +2,7 @@
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
 import type { SignatureCheck } from '../../src/base/ports.ts';
+import { createScriptTime } from '../../src/chain/script-time.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { scripts } from '../../src/ledger/tables.ts';
 import { applying } from '../../src/mempool/packer.ts';
@@ -82,6 +83,60 @@ t.test('scenario 25: a block with 101 runs of scripts', async (t) => {
     message: 'Limit of txs was reached: more than 100 runs of scripts',
   });
   await at.blockchain.append(block);
+});
+
+t.test(
+  'a miner gives the scripts of a block a second, and other nodes take longer ones',
+  async (t) => {
+    const at = await guarded('true');
+    const { miner, time } = nextTurn(at);
+    at.clock.time = time;
+    let ms = 0;
+    // Each run takes 400 ms.
+    at.clock.monotonic = () => {
+      ms += 400;
+      return ms;
+    };
+    const txs = Array.from({ length: 5 }, (_, i) => pay(time, BigInt(i + 1)));
+    const block = await at.blockchain.forge(miner, time, async (draft) => {
+      const step = applying(draft.add);
+      const kinds = txs.map((tx) => (step(tx, 1e6, allGood(tx)) as { kind: string }).kind);
+      t.same(kinds, ['in', 'in', 'in', 'stays', 'stays']);
+      const plain = payment(bob, carol, 1n, time);
+      draft.add(plain, allGood(plain));
+    });
+    t.equal(block.transactions.length, 4);
+    await at.blockchain.rollback(2);
+    const longer = remade(block, miner, { transactions: txs.map(({ bytes }) => bytes) });
+    await at.blockchain.append(longer);
+    t.equal(at.blockchain.tip().height, 3);
+  },
+);
+
+t.test('a transaction of many scripts fits into a block where it comes early enough', async (t) => {
+  let ms = 0;
+  const scriptTime = createScriptTime({ monotonic: () => ms });
+  const slow = () => {
+    ms += 600;
+  };
+  scriptTime.begin();
+  for (let i = 0; i < 5; i++) scriptTime.run(slow);
+  scriptTime.begin();
+  t.throws(() => scriptTime.run(slow), { message: /scripts have taken 1000 ms/ });
+  t.equal(ms, 3000, 'the last one has not run');
+});
+
+t.test('a failed script counts', async (t) => {
+  let ms = 0;
+  const scriptTime = createScriptTime({ monotonic: () => ms });
+  scriptTime.begin();
+  const failing = () => {
+    ms += 1000;
+    throw new Error('refused');
+  };
+  t.throws(() => scriptTime.run(failing), { message: 'refused' });
+  scriptTime.begin();
+  t.throws(() => scriptTime.run(failing), { message: /scripts have taken 1000 ms/ });
 });
 
 t.test('scenario 27: a block of a generator with a script', async (t) => {

@@ -1,0 +1,40 @@
+/**
+ * The time that a miner gives to the scripts of a block. The complexity of a script bounds how often
+ * it calls functions, and not how many bytes they work on, so the slowest scripts take thousands of
+ * times as long as usual ones.
+ *
+ * This is no rule of the chain: other nodes accept a block whose scripts take longer.
+ */
+import { apiError } from '../base/errors.ts';
+import type { Clock } from '../base/ports.ts';
+
+const SCRIPTS_MS_MAX = 1000;
+
+export interface ScriptTime {
+  /**
+   * Called before each transaction. Only here the time can end, so that each transaction fits into
+   * a block where it comes early enough.
+   */
+  begin(): void;
+  /** Runs a script. Throws ApiError where the time had ended before the transaction. */
+  run(script: () => void): void;
+}
+
+export function createScriptTime({ monotonic }: Pick<Clock, 'monotonic'>): ScriptTime {
+  let spentMs = 0;
+  let isOver = false;
+  return {
+    begin() {
+      isOver = spentMs >= SCRIPTS_MS_MAX;
+    },
+    run(script) {
+      if (isOver) throw apiError('BlockFull', `scripts have taken ${SCRIPTS_MS_MAX} ms`);
+      const from = monotonic();
+      try {
+        script();
+      } finally {
+        spentMs += monotonic() - from;
+      }
+    },
+  };
+}
