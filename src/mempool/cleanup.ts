@@ -1,9 +1,10 @@
 /** Checks all entries at intervals, and removes those that have expired or that the head refuses. */
 import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
+import { createTurns } from '../base/turns.ts';
 import type { Departures } from './departures.ts';
 import type { PoolEntry } from './entry.ts';
-import { type EntryTrial, TRIED_PER_TURN } from './entry-trial.ts';
+import type { EntryTrial } from './entry-trial.ts';
 import type { Entries } from './pool-entries.ts';
 import type { Unsettled } from './unsettled.ts';
 
@@ -30,7 +31,7 @@ export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () =
 
   async function round(): Promise<void> {
     const now = clock.now();
-    let inTurn = 0;
+    const turns = createTurns(clock);
     for (const entry of [...entries.inOrder()]) {
       if (stopped) return;
       if (entry.removed) continue;
@@ -42,7 +43,7 @@ export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () =
         continue;
       }
       tryAgain(entry);
-      if (++inTurn % TRIED_PER_TURN === 0) await clock.turn();
+      if (turns.due()) await turns.take();
     }
     await ports.afterwards();
     if (!stopped) cancel = clock.after(options.cleanupMs, round);

@@ -8,9 +8,6 @@ import type { PoolEntry } from './entry.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Spending } from './spending.ts';
 
-/** The number of entries that are tried in one turn of the event loop. */
-export const TRIED_PER_TURN = 200;
-
 /** Entries that are tried one after the other, each on top of those before it. */
 export interface EntriesTogether {
   /** False as soon as the head has moved; later results are then meaningless. */

@@ -5,6 +5,7 @@
 import { base58 } from '../base/base58.ts';
 import { latin1 } from '../base/bytes.ts';
 import type { Clock, Journal, Log } from '../base/ports.ts';
+import { createTurns } from '../base/turns.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { allGood } from '../tx/proof-verdicts.ts';
@@ -12,7 +13,6 @@ import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
 import type { Admission } from './admission.ts';
 import { entryOf } from './entry.ts';
-import { TRIED_PER_TURN } from './entry-trial.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
 import { NOTHING_SPENT } from './spending.ts';
@@ -52,11 +52,11 @@ async function acceptAll(ports: RecoveryPorts): Promise<{ accepted: number; refu
   const { state, journal, clock, entries, admission } = ports;
   const refused: Tx[] = [];
   let accepted = 0;
-  let inTurn = 0;
+  const turns = createTurns(clock);
   for (const record of journal.recovered) {
     const tx = readRecord(record, ports);
     if (tx === undefined) continue;
-    if (++inTurn % TRIED_PER_TURN === 0) await clock.turn();
+    if (turns.due()) await turns.take();
     // Most of it, since the journal is trimmed now and then only.
     if (entries.get(latin1(tx.id)) !== undefined || state.isMined(tx.id)) continue;
     try {
