@@ -14,10 +14,12 @@ import { type Policy, policyOf } from '../ledger/policies.ts';
 /** True where the bytes may be the id of an asset, a contract or a policy. */
 export const isId = (id: Uint8Array): boolean => id.length === ID_BYTES;
 const isBlockId = (id: Uint8Array): boolean => id.length === BLOCK_ID_BYTES;
+/** Transactions of type 2 have their signature as id. */
+export const isTransactionId = (id: Uint8Array): boolean => isId(id) || isBlockId(id);
 
 /** Undefined where the transaction is unknown or only in the pool. */
 export const transactionById = (view: LedgerView, id: Uint8Array): StoredTx | undefined =>
-  isId(id) || isBlockId(id) ? findTransaction(view, id) : undefined;
+  isTransactionId(id) ? findTransaction(view, id) : undefined;
 
 export const heightById = (view: LedgerView, blockId: Uint8Array): number | undefined =>
   isBlockId(blockId) ? heightOf(view, blockId) : undefined;

@@ -2,13 +2,17 @@
 
 import Type from 'typebox';
 import { base58 } from '../base/base58.ts';
-import type { StoredTx } from '../chain/stored-blocks.ts';
+import { equal } from '../base/bytes.ts';
+import { bytesUnder, type StoredTx } from '../chain/stored-blocks.ts';
 import { leaseOf } from '../ledger/leases.ts';
 import { txToJson } from '../tx/json/encode.ts';
+import { printTx } from '../tx/json/print.ts';
+import { decodeTx } from '../tx/tx-bytes.ts';
 import { lease } from '../tx/types/008-lease.ts';
 import { leaseCancel } from '../tx/types/009-lease-cancel.ts';
+import { print } from './answer.ts';
 import { Int32, Int64, list } from './body.ts';
-import { transactionById } from './by-id.ts';
+import { isTransactionId, transactionById } from './by-id.ts';
 import { limits } from './limits.ts';
 import type { Services } from './services.ts';
 
@@ -54,4 +58,24 @@ export function extendedJson(
     json['lease'] = leased === undefined ? null : confirmedJson(leased, services);
   }
   return json;
+}
+
+/**
+ * The text of `extendedJson` for the transaction with this id; undefined where the chain has none.
+ * Clients ask for transactions often, so most are printed without decoding them.
+ */
+export function extendedText(
+  id: Uint8Array,
+  services: Pick<Services, 'scheme' | 'view'>,
+): string | undefined {
+  const { view, scheme } = services;
+  const found = isTransactionId(id) ? bytesUnder(view, id) : undefined;
+  if (found === undefined) return undefined;
+  const { bytes, height } = found;
+  const printed = printTx(bytes, scheme);
+  if (printed === undefined || printed.type === lease.type || printed.type === leaseCancel.type) {
+    const tx = decodeTx(bytes, scheme);
+    return equal(tx.id, id) ? print(extendedJson({ tx, height }, services)) : undefined;
+  }
+  return equal(printed.id, id) ? `${printed.open},"height":${height}}` : undefined;
 }

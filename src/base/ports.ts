@@ -106,6 +106,10 @@ export interface StoreWrite {
 
 /** A consistent view of all tables. Byte results are copies that the caller may keep. */
 export interface StoreView {
+  /**
+   * The bytes do not change, but may share memory with those of other rows: who keeps them for long
+   * copies them.
+   */
   get(table: number, key: Uint8Array): Uint8Array | undefined;
   /**
    * Entries with `from` ≤ key < `to` in key order (or the same entries backwards), at most `limit`.

@@ -108,15 +108,28 @@ export const transactionBytes = (
   { height, index }: Position,
 ): Uint8Array | undefined => view.get(transactions, [height, index]);
 
-/** The full bytes of a confirmed transaction. */
-export function findTransaction(view: LedgerView, id: Uint8Array): StoredTx | undefined {
+interface StoredBytes extends Position {
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * The only transaction that may have this id. The index holds just the beginning of ids, so the
+ * caller compares the id of what it gets.
+ */
+export function bytesUnder(view: LedgerView, id: Uint8Array): StoredBytes | undefined {
   const position = view.get(transactionIds, idPrefix(id));
   if (position === undefined) return undefined;
   const { height, index } = position;
   const bytes = view.get(transactions, [height, index]);
-  if (bytes === undefined) return undefined;
+  return bytes && { bytes, height, index };
+}
+
+/** A confirmed transaction. */
+export function findTransaction(view: LedgerView, id: Uint8Array): StoredTx | undefined {
+  const found = bytesUnder(view, id);
+  if (found === undefined) return undefined;
+  const { bytes, height, index } = found;
   const tx = decodeTx(bytes, view.scheme);
-  // The index holds only the beginning of the id.
   return equal(tx.id, id) ? { tx, height, index } : undefined;
 }
 

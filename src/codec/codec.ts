@@ -25,6 +25,8 @@ export interface ChainScheme {
   readonly nativeToken: string;
   readonly addressOf: (publicKey: Uint8Array) => Uint8Array;
   readonly addressToText: (address: Uint8Array) => string;
+  /** The text of a public key, and that of its address. */
+  readonly accountTexts: (publicKey: Uint8Array) => AccountTexts;
   /** Throws ApiError InvalidAddress with the reasons of rest.md#parameters. */
   readonly addressFromText: (text: string) => Uint8Array;
   /** The reason why these 26 bytes are no address of this network, or undefined. */
@@ -36,11 +38,21 @@ export interface ChainScheme {
   readonly verify: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
 }
 
+export interface AccountTexts {
+  readonly publicKey: string;
+  readonly address: string;
+}
+
 export interface Codec<T> {
   write(out: Writer, value: T): void;
   /** Throws CodecError. */
   read(src: Reader): T;
   toJson(value: T, scheme: ChainScheme): unknown;
+  /**
+   * Reads a value of this node's own store and gives the text of its JSON form, for frequent
+   * answers; it need not repeat the checks of `read`. Absent: the text is that of `toJson`.
+   */
+  readonly print?: ((src: Reader) => string) | undefined;
   /** `path` is the place of the value, e.g. `obj.transfers[3].amount`. Throws CodecError. */
   fromJson(json: unknown, path: string, scheme: ChainScheme): T;
   readonly schema: JsonSchema;

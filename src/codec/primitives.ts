@@ -26,15 +26,17 @@ function smallInteger(bytes: 1 | 2 | 4, signed: boolean, kind: string): Codec<nu
   const bits = bytes * 8;
   const max = 2 ** (signed ? bits - 1 : bits) - 1;
   const min = signed ? -(2 ** (bits - 1)) : 0;
+  const read = (src: Reader): number => {
+    if (bytes === 1) return src.u8();
+    if (bytes === 2) return signed ? (src.u16() << 16) >> 16 : src.u16();
+    return signed ? src.i32() : src.u32();
+  };
   return {
     write: (out, v) =>
       bytes === 1 ? out.u8(v & 0xff) : bytes === 2 ? out.u16(v & 0xffff) : out.i32(v | 0),
-    read: (src) => {
-      if (bytes === 1) return src.u8();
-      if (bytes === 2) return signed ? (src.u16() << 16) >> 16 : src.u16();
-      return signed ? src.i32() : src.u32();
-    },
+    read,
     toJson: (v) => v,
+    print: (src) => `${read(src)}`,
     fromJson(json, path) {
       const value = typeof json === 'string' && /^-?\d+$/.test(json) ? Number(json) : json;
       if (typeof value !== 'number') throw mismatch(path, json, 'jsnumber');
@@ -75,6 +77,13 @@ export const i64: Codec<bigint> = {
   write: (out, v) => out.i64(v),
   read: (src) => src.i64(),
   toJson: (v) => integer(v),
+  print(src) {
+    const high = src.i32();
+    const low = src.u32();
+    const value = high * 0x1_0000_0000 + low;
+    // Most amounts are exact as a number, which is quicker than a bigint.
+    return Number.isSafeInteger(value) ? `${value}` : `${(BigInt(high) << 32n) + BigInt(low)}`;
+  },
   fromJson: integerFromJson,
   schema: { type: 'integer', format: 'int64' },
 };
@@ -84,6 +93,7 @@ export const millis: Codec<number> = {
   write: (out, v) => out.u53(v),
   read: (src) => src.u53(),
   toJson: (v) => v,
+  print: (src) => `${src.u53()}`,
   fromJson(json, path) {
     const value = integerFromJson(json, path);
     if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) {
@@ -103,6 +113,7 @@ export const bool: Codec<boolean> = {
     return byte === 1;
   },
   toJson: (v) => v,
+  print: (src) => (src.u8() === 1 ? 'true' : 'false'),
   fromJson(json, path) {
     if (typeof json !== 'boolean') throw mismatch(path, json, 'jsboolean');
     return json;
@@ -112,6 +123,7 @@ export const bool: Codec<boolean> = {
 
 /** The form of a byte string in JSON. */
 export interface TextForm {
+  /** A text without characters that JSON escapes. */
   encode(bytes: Uint8Array): string;
   /**
    * Throws TextTooLong, before any work, for a text that must decode to more than `maxBytes`.
@@ -165,6 +177,7 @@ export function bytes(count: number, form: TextForm, refuse: Refusal = invalid):
     write: (out, v) => out.bytes(v),
     read: (src) => src.bytes(count),
     toJson: (v) => form.encode(v),
+    print: (src) => `"${form.encode(src.bytes(count))}"`,
     fromJson: (json, path) => bytesFromJson(json, path, form, limits),
     schema: form.schema,
   };
@@ -221,6 +234,7 @@ function sizedBytes(
     },
     read: (src) => src.bytes(length.read(src, max)),
     toJson: (v) => form.encode(v),
+    print: (src) => `"${form.encode(src.bytes(length.read(src, max)))}"`,
     fromJson: (json, path) => bytesFromJson(json, path, form, limits),
     schema: form.schema,
   };
@@ -264,6 +278,7 @@ function text(maxBytes: number, length: Length, tooLong: Refusal = invalid): Cod
     },
     read: (src) => utf8FromBytes(src.bytes(length.read(src, maxBytes))),
     toJson: (v) => v,
+    print: (src) => JSON.stringify(utf8FromBytes(src.bytes(length.read(src, maxBytes)))),
     fromJson(json, path) {
       if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
       // A text has at least as many bytes of UTF-8 as UTF-16 units, and at most three times as

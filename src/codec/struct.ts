@@ -66,6 +66,7 @@ export function option<T>(inner: Codec<T>): Codec<T | undefined> {
       return flag === 0 ? undefined : inner.read(src);
     },
     toJson: (value, scheme) => (value === undefined ? null : inner.toJson(value, scheme)),
+    print: inner.print && ((src) => (src.u8() === 0 ? 'null' : inner.print!(src))),
     fromJson: (json, path, scheme) =>
       json === undefined || json === null ? undefined : inner.fromJson(json, path, scheme),
     schema: nullable(inner.schema),

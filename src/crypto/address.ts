@@ -10,6 +10,7 @@ import { equal, latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import { Recent } from '../base/recent.ts';
 import { ADDRESS_BYTES } from '../base/sizes.ts';
+import type { AccountTexts } from '../codec/codec.ts';
 import type { CryptoFamily } from './family.ts';
 
 export const ADDRESS_VERSION = 1;
@@ -24,8 +25,8 @@ const CACHED_ADDRESSES = 16_384;
 export interface Addresses {
   /** The address of the owner of a public key. */
   ofPublicKey(publicKey: Uint8Array): Uint8Array;
-  /** The same as text. */
-  textOfPublicKey(publicKey: Uint8Array): string;
+  /** The texts of a public key and of its address. */
+  textsOf(publicKey: Uint8Array): AccountTexts;
   toText(address: Uint8Array): string;
   /** With or without the prefix `address:`. Throws ApiError InvalidAddress, rest.md#parameters. */
   fromText(text: string): Uint8Array;
@@ -38,6 +39,8 @@ export interface Addresses {
 interface Known {
   readonly bytes: Uint8Array;
   readonly text: string;
+  /** Made when they are first asked for. */
+  texts?: AccountTexts;
 }
 
 export function createAddresses(
@@ -52,7 +55,11 @@ export function createAddresses(
 
   return {
     ofPublicKey: (publicKey) => derive(publicKey).bytes,
-    textOfPublicKey: (publicKey) => derive(publicKey).text,
+    textsOf(publicKey) {
+      const known = derive(publicKey);
+      known.texts ??= { publicKey: base58.encode(publicKey), address: known.text };
+      return known.texts;
+    },
 
     toText(address) {
       const key = latin1(address);
@@ -86,7 +93,7 @@ export function createAddresses(
     bytes[1] = chainId;
     bytes.set(family.secureHash(publicKey).subarray(0, HASH_END - 2), 2);
     bytes.set(checksum(bytes), HASH_END);
-    const derived = { bytes, text: base58.encode(bytes) };
+    const derived: Known = { bytes, text: base58.encode(bytes) };
     byKey.set(key, derived);
     byText.set(derived.text, derived);
     return derived;

@@ -19,6 +19,7 @@ export function createChainScheme(
     nativeToken,
     addressOf: addresses.ofPublicKey,
     addressToText: addresses.toText,
+    accountTexts: addresses.textsOf,
     addressFromText: addresses.fromText,
     addressProblem: addresses.problem,
     fastHash: family.fastHash,

@@ -112,7 +112,9 @@ export function createHead(store: Store, scheme: ChainScheme): Head {
     const known = cache.get(name);
     // A cache holds values of its own table only.
     if (known !== undefined) return known === ABSENT ? undefined : (known as V);
-    const value = plain.lookup(table, key, name);
+    const bytes = store.get(table.id, key);
+    // The store's copy may share its buffer with other rows.
+    const value = bytes && decodeValue(table, bytes.slice(), scheme);
     cache.set(name, value === undefined ? ABSENT : value);
     return value;
   }

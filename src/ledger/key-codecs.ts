@@ -74,7 +74,7 @@ export const textTail: KeyPart<string> = standalone({
 });
 
 const integer = (
-  width: number,
+  width: 1 | 2 | 4,
   toStored: (key: number) => number,
   fromStored: (stored: number) => number,
 ): KeyPart<number> =>
@@ -82,11 +82,14 @@ const integer = (
     width,
     size: () => width,
     put: (target, at, key) => {
-      let rest = toStored(key);
-      for (let i = at + width - 1; i >= at; i--) {
-        target[i] = rest & 0xff;
-        rest >>>= 8;
-      }
+      const stored = toStored(key);
+      // A typed array keeps the lowest eight bits. Keys of rows are made for every read.
+      target[at + width - 1] = stored;
+      if (width === 1) return;
+      target[at + width - 2] = stored >>> 8;
+      if (width === 2) return;
+      target[at + 1] = stored >>> 16;
+      target[at] = stored >>> 24;
     },
     take: (bytes, at) => {
       let stored = 0;
@@ -95,7 +98,7 @@ const integer = (
     },
   });
 
-const ascending = (width: number, max: number): KeyPart<number> =>
+const ascending = (width: 1 | 2 | 4, max: number): KeyPart<number> =>
   integer(
     width,
     (key) => {
@@ -105,7 +108,7 @@ const ascending = (width: number, max: number): KeyPart<number> =>
     (stored) => stored,
   );
 
-const falling = (width: number, max: number): KeyPart<number> =>
+const falling = (width: 1 | 2 | 4, max: number): KeyPart<number> =>
   integer(
     width,
     (key) => {

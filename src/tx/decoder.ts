@@ -12,7 +12,8 @@ import type { Tx, TxType } from './transaction.ts';
 /** Consumes all bytes. Throws CodecError and nothing else. */
 export type Decoder = (bytes: Uint8Array, scheme: ChainScheme) => Tx;
 
-export function createDecoder(defs: readonly TxType[]): Decoder {
+/** The layouts that the first bytes of a transaction may mean. Throws CodecError where none. */
+export function planTable(defs: readonly TxType[]): (bytes: Uint8Array) => readonly Plan[] {
   const tagged = new Map<number, Plan[]>();
   const bare = new Map<number, Plan[]>();
   for (const def of defs) {
@@ -26,7 +27,7 @@ export function createDecoder(defs: readonly TxType[]): Decoder {
     }
   }
 
-  function plansFor(bytes: Uint8Array): readonly Plan[] {
+  return (bytes) => {
     const first = bytes[0];
     if (first === undefined) throw new CodecError('bytes', 'unexpected end of data');
     if (first !== 0) return bare.get(first) ?? unknown(first, bytes[1]);
@@ -35,8 +36,10 @@ export function createDecoder(defs: readonly TxType[]): Decoder {
       throw new CodecError('bytes', 'unexpected end of data');
     }
     return tagged.get(type * 256 + version) ?? unknown(type, version);
-  }
+  };
+}
 
+export function createDecoder(defs: readonly TxType[], plansFor = planTable(defs)): Decoder {
   return (bytes, scheme) => {
     const plans = plansFor(bytes);
     return plans.length === 1

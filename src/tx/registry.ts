@@ -1,7 +1,8 @@
 /** Every transaction type by number, and the decoder of all of them. */
 import * as declarations from './all-types.ts';
 import type { Decoder } from './decoder.ts';
-import { createDecoder } from './decoder.ts';
+import { createDecoder, planTable } from './decoder.ts';
+import type { Plan } from './plan.ts';
 import type { TxType } from './transaction.ts';
 
 // Each declaration has its own field types; the list drops them.
@@ -23,4 +24,11 @@ export const defOfBytes = (bytes: Uint8Array): TxType | undefined =>
   types.get((bytes[0] === 0 ? bytes[1] : bytes[0]) ?? 0);
 
 /** Bytes of any type → transaction; see decoder.ts. */
-export const decodeTx: Decoder = createDecoder(allTypes);
+const plansFor = planTable(allTypes);
+export const decodeTx: Decoder = createDecoder(allTypes, plansFor);
+
+/** Undefined where the first bytes fit several layouts. Throws CodecError where they fit none. */
+export function planOfBytes(bytes: Uint8Array): Plan | undefined {
+  const plans = plansFor(bytes);
+  return plans.length === 1 ? plans[0] : undefined;
+}

@@ -12,6 +12,10 @@ export const scheme: ChainScheme = {
   publicKeySize: 32,
   addressOf: (publicKey) => publicKey.slice(0, 26),
   addressToText: (address) => Buffer.from(address).toString('hex'),
+  accountTexts: (publicKey) => ({
+    publicKey: Buffer.from(publicKey).toString('hex'),
+    address: Buffer.from(publicKey.subarray(0, 26)).toString('hex'),
+  }),
   addressFromText: (text) => new Uint8Array(Buffer.from(text, 'hex')),
   addressProblem: () => undefined,
   fastHash: (bytes) => bytes.slice(0, 32),

@@ -24,7 +24,7 @@ t.test('keys and addresses', async (t) => {
     );
     for (const [letter, text] of Object.entries(vector.addresses)) {
       const addresses = createAddresses(family, letter.charCodeAt(0));
-      t.equal(addresses.textOfPublicKey(publicKey), text);
+      t.equal(addresses.textsOf(publicKey).address, text);
       t.strictSame(addresses.ofPublicKey(publicKey), base58.decode(text));
     }
   }

@@ -14,6 +14,7 @@ export const scheme: ChainScheme = {
   publicKeySize: 32,
   addressOf: unused,
   addressToText: unused,
+  accountTexts: unused,
   addressFromText: unused,
   addressProblem: unused,
   secureHash: unused,

@@ -26,7 +26,7 @@ import * as params from '../params.ts';
 import { inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { type ConfirmedTx, confirmedJson, extendedJson, Transaction } from '../shapes.ts';
+import { type ConfirmedTx, confirmedJson, extendedText, Transaction } from '../shapes.ts';
 
 const group = 'transactions';
 const UNKNOWN = details(404, 'Transaction is not in blockchain');
@@ -42,8 +42,8 @@ const info = route({
   params: { id: params.transactionId },
   reply: Transaction,
   handle({ params: { id } }, services) {
-    const confirmed = transactionById(services.view, id);
-    return confirmed === undefined ? UNKNOWN : printed(print(extendedJson(confirmed, services)));
+    const text = extendedText(id, services);
+    return text === undefined ? UNKNOWN : printed(text);
   },
 });
 

@@ -47,6 +47,15 @@ export const proofs: Codec<readonly Uint8Array[]> = {
     for (let i = 0; i < items.length; i++) texts.push(base58.encode(items[i]!));
     return texts;
   },
+  print(src) {
+    src.u8();
+    const count = src.u16();
+    let text = '[';
+    for (let i = 0; i < count; i++) {
+      text += `${i === 0 ? '"' : ',"'}${base58.encode(src.bytes(src.u16()))}"`;
+    }
+    return `${text}]`;
+  },
   fromJson(json, path) {
     if (!Array.isArray(json)) throw mismatch(path, json, 'jsarray');
     if (json.length > PROOFS_MAX) throw tooMany(path, json.length);

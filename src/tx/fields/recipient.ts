@@ -137,6 +137,11 @@ export const recipient: Codec<Recipient> = {
   },
   toJson: (value, scheme) =>
     value.kind === 'address' ? scheme.addressToText(value.bytes) : aliasToText(value.name, scheme),
+  print(src) {
+    if (src.input[src.position] !== ALIAS_VERSION) return address.print!(src);
+    src.u8();
+    return JSON.stringify(aliasToText(readAliasTail(src), src.scheme));
+  },
   fromJson(json, path, scheme) {
     if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
     if (json.startsWith(PREFIX)) return { kind: 'alias', name: aliasFromText(json, path, scheme) };

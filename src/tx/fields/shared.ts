@@ -29,6 +29,7 @@ export const publicKey: Codec<Uint8Array> = {
   write: (out, v) => out.bytes(v),
   read: (src) => src.bytes(src.scheme.publicKeySize),
   toJson: key32.toJson,
+  print: (src) => `"${base58.encode(src.bytes(src.scheme.publicKeySize))}"`,
   fromJson(json, path, scheme) {
     if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
     return keyFromText(json, path, scheme);
@@ -64,6 +65,7 @@ export const address: Codec<Uint8Array> = {
     throw new CodecError('bytes', problem, apiError('InvalidAddress', problem));
   },
   toJson: (v, scheme) => scheme.addressToText(v),
+  print: (src) => `"${src.scheme.addressToText(src.bytes(ADDRESS_BYTES))}"`,
   fromJson(json, path, scheme) {
     if (typeof json !== 'string') throw mismatch(path, json, 'jsstring');
     return addressFromText(json, path, scheme);

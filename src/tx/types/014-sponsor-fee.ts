@@ -34,6 +34,7 @@ const ratio: Codec<bigint> = {
   ...i64,
   optional: true,
   toJson: (value) => (value === 0n ? null : integer(value)),
+  print: undefined,
   fromJson: (json, path, scheme) =>
     json === undefined || json === null ? 0n : i64.fromJson(json, path, scheme),
   schema: nullable({ ...i64.schema, minimum: 0 }),

@@ -35,6 +35,7 @@ const nodeName: Codec<string> = {
   ...someName,
   optional: true,
   toJson: (value) => (value === '' ? null : value),
+  print: undefined,
   fromJson: (json, path, scheme) =>
     json === undefined || json === null ? '' : someName.fromJson(json, path, scheme),
   schema: nullable({ type: 'string', maxLength: NAME_CHARS_MAX }),

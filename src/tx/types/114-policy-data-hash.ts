@@ -32,6 +32,7 @@ const dataHash: Codec<Uint8Array> = {
     hash: hex.encode(value),
     dataHash: base58Hash.toJson(value, scheme),
   }),
+  print: undefined,
   fromJson(json, path, scheme) {
     const members = isObject(json) ? json : {};
     const text = members['dataHash'] ?? members['hash'];

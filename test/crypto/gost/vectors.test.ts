@@ -16,7 +16,7 @@ for (const vector of familyB.keys) {
     t.strictSame(family.publicKeyOf(privateKey), publicKey);
     for (const [letter, text] of Object.entries(vector.addresses)) {
       const addresses = createAddresses(family, letter.charCodeAt(0));
-      t.equal(addresses.textOfPublicKey(publicKey), text);
+      t.equal(addresses.textsOf(publicKey).address, text);
     }
     for (const { messageUtf8, hashBase58, signature, valid } of vector.signatures) {
       const message = utf8(messageUtf8);
