@@ -130,6 +130,7 @@ async function crawled({ chain, database }: Setting, bulk: boolean): Promise<Cra
       access: { auth: 'none', keyHashes: [], trustedProxies: [], rate: 0, burst: 1 },
       maxLag: 100,
       strictLag: false,
+      streamsMax: 0,
       crawl: { ...OPTIONS, bulk },
       listen: { host: '127.0.0.1', port: 0, cors: false },
     },

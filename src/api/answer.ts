@@ -4,7 +4,7 @@
  */
 import { isOurs } from '../base/assert.ts';
 import { ApiError, apiError } from '../base/errors.ts';
-import type { HttpReply } from '../base/http.ts';
+import type { HttpReply, HttpStream } from '../base/http.ts';
 import { stringify } from '../base/json.ts';
 import type { Log } from '../base/ports.ts';
 import { StoreCorruptError } from '../base/store-damage.ts';
@@ -20,6 +20,7 @@ export class Answer implements HttpReply {
   readonly body: string | Uint8Array;
   readonly headers: readonly (readonly [string, string])[];
   readonly sent: (() => void) | undefined;
+  readonly stream: HttpStream | undefined;
 
   constructor(
     status: number,
@@ -27,12 +28,14 @@ export class Answer implements HttpReply {
     body: string | Uint8Array,
     headers: readonly (readonly [string, string])[] = NONE,
     sent?: () => void,
+    stream?: HttpStream,
   ) {
     this.status = status;
     this.type = type;
     this.body = body;
     this.headers = headers;
     this.sent = sent;
+    this.stream = stream;
   }
 }
 

@@ -22,6 +22,11 @@ export interface Database extends Queries {
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
   /** The right to write, for one process at a time; undefined while another process has it. */
   lock(): Promise<WriterLock | undefined>;
+  /**
+   * Calls `heard` with each notification on the channel, after the commit that sent it. Rejects where
+   * the store gives none, as a standby does.
+   */
+  listen(channel: string, heard: () => void): Promise<Listener>;
   /** Connections that are busy now. */
   inUse(): number;
   close(): Promise<void>;
@@ -29,6 +34,12 @@ export interface Database extends Queries {
 
 export interface WriterLock {
   /** True once the connection that held the lock is gone. */
+  isLost(): boolean;
+  release(): Promise<void>;
+}
+
+export interface Listener {
+  /** True once the connection is gone that heard the notifications. */
   isLost(): boolean;
   release(): Promise<void>;
 }

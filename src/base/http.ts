@@ -20,6 +20,8 @@ export interface HttpRequest {
    * those that the route keeps.
    */
   header(name: string): string;
+  /** The values of all headers of this lower-case name, joined by commas. Only in `admit`. */
+  headers(name: string): string;
   /** True if any header's lower-case name starts with `prefix`. Only in `admit`. */
   hasHeader(prefix: string): boolean;
   /** Address of the other end as text; '' when the connection is gone. */
@@ -34,6 +36,32 @@ export interface HttpReply {
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /** Called once when the server no longer needs the body: it was sent, or its connection ended. */
   readonly sent?: (() => void) | undefined;
+  /** Begins once `body` was sent, which is then only the beginning of the answer. */
+  readonly stream?: HttpStream | undefined;
+}
+
+/** An answer that goes on until one of the two sides ends it. Its functions never throw. */
+export interface HttpStream {
+  /** A text without meaning. Writing it shows whether the client has taken all before it. */
+  readonly filler: string;
+  begin(client: HttpStreamClient): void;
+  /** The client has taken what `write` could not send at once. */
+  ready(): void;
+  /** The connection is gone; nothing may be written any more. */
+  closed(): void;
+}
+
+export interface HttpStreamClient {
+  /**
+   * False where a part of the text waits for the client; the next text must wait for `ready`. The
+   * server ends connections on which nothing was written for ten seconds.
+   */
+  write(text: string): boolean;
+  /**
+   * The last text. A client that does not take it, and what waits before it, loses its connection.
+   * `closed` is not called any more.
+   */
+  end(text: string): void;
 }
 
 /** Longer bodies are never views of the parser's buffer. */
@@ -60,14 +88,26 @@ export interface HttpRoute {
   handle(request: HttpRequest, body: Uint8Array | undefined): HttpReply | Promise<HttpReply>;
 }
 
+export interface OtherOrigins {
+  /** These origins, also with credentials; or all of them without credentials. */
+  readonly allowed: readonly string[] | '*';
+  /** Headers of answers that such pages may read, beside those that all may. */
+  readonly exposed: readonly string[];
+  /** Headers that such pages may send. */
+  readonly accepted: readonly string[];
+}
+
 export interface HttpServerOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
   /** Paths of PEM files; absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
-  /** Answers browsers of other origins (rest.md#cors). */
-  readonly cors: boolean;
+  /**
+   * Whether pages of other origins may read answers (rest.md#cors). true: all of them, also with
+   * credentials.
+   */
+  readonly cors: boolean | OtherOrigins;
   /**
    * Complete requests whose answer is pending. Above this number, requests of routes that may wait
    * are refused.

@@ -58,6 +58,7 @@ export async function runDataService(
       },
       maxLag: config.maxLag,
       strictLag: config.strictLag,
+      streamsMax: config.maxStreams,
       crawl: crawl ? { ...crawlerOptions(config), wait } : undefined,
       listen: serve
         ? {

@@ -21,6 +21,7 @@ import { type NodeReader, nodeReader } from './crawler/node-reader.ts';
 import { crawlMeter, measuredRoutes, queryMeter, readOnDemand } from './measure.ts';
 import { dataMetrics } from './observability.ts';
 import { migrate } from './schema/migrate.ts';
+import { createTransactionStreams } from './stream/transaction-streams.ts';
 
 export interface DataServiceOptions {
   readonly version: string;
@@ -31,6 +32,8 @@ export interface DataServiceOptions {
   readonly access: AccessOptions;
   readonly maxLag: number;
   readonly strictLag: boolean;
+  /** Streams of transactions that may be open at a time. */
+  readonly streamsMax: number;
   /** Absent: another process crawls. */
   readonly crawl?: CrawlerOptions | undefined;
 }
@@ -93,9 +96,12 @@ export async function createDataService(
     maxLag: options.maxLag,
     strictLag: options.strictLag,
     meter: queryMeter(metrics),
+    streams: () => streams,
   };
+  const streams = createTransactionStreams({ readersMax: options.streamsMax }, { services, log });
   const server = await listen(options, deps, services, metrics);
   if (server !== undefined) started.add('listener', () => server.close());
+  started.add('streams', () => streams.stop());
   const stopping = new AbortController();
   const ended = run().catch((cause: Error) => {
     if (stopping.signal.aborted) return;

@@ -21,6 +21,7 @@ export const dataEvents = {
   'data.listening': 'The data service answers at this address.',
   'data.opened': 'The store is open and its tables are up to date.',
   'data.store-failed': 'The store cannot be opened; after `waitMs` it is tried again.',
+  'stream.failed': 'The next transactions of a stream cannot be read; it was ended.',
   'node.unreachable': 'A node of `data-service.node-url` did not answer; the next one is asked.',
 } as const;
 

@@ -58,6 +58,7 @@ export async function served(
       access: OPEN_TO_ALL,
       maxLag: 100,
       strictLag: false,
+      streamsMax: 10,
       crawl: OPTIONS,
       listen: { host: '127.0.0.1', port: 0, cors: false },
       ...changes,

@@ -67,6 +67,10 @@ export async function pgliteDatabase(folder: string | undefined): Promise<Databa
         },
       };
     },
+    async listen(channel, heard) {
+      const end = await counted(() => db.listen(channel, heard));
+      return { isLost: () => false, release: () => end() };
+    },
     inUse: () => used,
     async close() {
       await db.close();

@@ -77,13 +77,14 @@ export function postgresDatabase(options: PostgresOptions): Database {
         return result;
       }),
     lock: () => lockWriter(access),
+    listen: (channel, heard) => listenTo(access, channel, heard),
     inUse: () => used,
     close: () => pool.end(),
   };
 }
 
-/** A connection of its own holds the lock: the server releases it with the connection. */
-async function lockWriter(access: pg.ClientConfig) {
+/** A connection outside the pool, for what the server ends with its connection. */
+function ownConnection(access: pg.ClientConfig) {
   const client = new pg.Client({ ...access, statement_timeout: 0 });
   let lost = false;
   client.on('error', () => {
@@ -92,6 +93,24 @@ async function lockWriter(access: pg.ClientConfig) {
   client.on('end', () => {
     lost = true;
   });
+  return { client, held: { isLost: () => lost, release: () => client.end() } };
+}
+
+async function listenTo(access: pg.ClientConfig, channel: string, heard: () => void) {
+  const { client, held } = ownConnection(access);
+  client.on('notification', heard);
+  try {
+    await client.connect();
+    await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
+  } catch (cause) {
+    await client.end().catch(() => undefined);
+    throw failure(cause, 'away');
+  }
+  return held;
+}
+
+async function lockWriter(access: pg.ClientConfig) {
+  const { client, held } = ownConnection(access);
   try {
     await client.connect();
     const sql = 'SELECT pg_try_advisory_lock($1) AS held';
@@ -101,9 +120,10 @@ async function lockWriter(access: pg.ClientConfig) {
       return undefined;
     }
   } catch (cause) {
+    await client.end().catch(() => undefined);
     throw failure(cause, 'away');
   }
-  return { isLost: () => lost, release: () => client.end() };
+  return held;
 }
 
 function queriesOn(client: pg.ClientBase): Queries {

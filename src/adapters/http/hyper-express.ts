@@ -17,9 +17,10 @@ import { apiError } from '../../base/errors.ts';
 import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
 import { BackPressure } from './back-pressure.ts';
 import { Bodies, type BodyBounds, type PendingBody } from './bodies.ts';
+import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
 import { freePort } from './free-port.ts';
 import { IncomingRequest } from './incoming.ts';
-import { type Cors, errorReply, preflight, send } from './reply.ts';
+import { discard, errorReply, send } from './reply.ts';
 import { Serving } from './serving-turns.ts';
 import { checkTlsFiles } from './tls-files.ts';
 import { Unsent } from './unsent.ts';
@@ -36,6 +37,7 @@ interface Bounds extends BodyBounds {
   readonly maxUnsentBytes: number;
 }
 
+const NO_HEADERS: HttpHeaders = [];
 const MIB = 1024 * 1024;
 
 const defaults: Bounds = {
@@ -68,7 +70,7 @@ class Server implements HttpServer {
   readonly port: number;
   private readonly routes: readonly HttpRoute[];
   private readonly options: Options;
-  private readonly cors: Cors;
+  private readonly cors: Cors | undefined;
   private readonly bodies: Bodies;
   private readonly unsent: Unsent;
   private readonly serving = new Serving();
@@ -84,7 +86,7 @@ class Server implements HttpServer {
     this.routes = routes;
     this.options = options;
     this.port = options.port;
-    this.cors = options.cors;
+    this.cors = corsOf(options.cors);
     this.bodies = new Bodies(options);
     this.unsent = new Unsent(options.maxUnsentBytes);
   }
@@ -131,7 +133,10 @@ class Server implements HttpServer {
       this.countConnection(response as Response, Number(change)),
     );
     for (const route of this.routes) this.bind(app, route);
-    if (this.cors) app.options('/*', (response, request) => this.preflight(response, request));
+    const { cors } = this;
+    if (cors !== undefined) {
+      app.options('/*', (response, request) => this.preflight(cors, response, request));
+    }
     app.any('/*', (response, request) => this.refuseUnknown(response, request));
     return app;
   }
@@ -143,7 +148,7 @@ class Server implements HttpServer {
 
   private refuseUnknown(response: Response, request: Request): void {
     const head = request.getMethod() === 'head';
-    this.refuse(response, NOT_FOUND, this.originOf(request), this.closing, head);
+    this.refuse(response, NOT_FOUND, this.sharedFor(request), this.closing, head);
   }
 
   /**
@@ -153,21 +158,22 @@ class Server implements HttpServer {
   private refuse(
     response: Response,
     reply: HttpReply,
-    origin: string | undefined,
+    shared: HttpHeaders,
     close: boolean,
     withoutBody = false,
   ): void {
-    const answer = (): void => send(response, reply, this.unsent, origin, close, withoutBody);
+    const answer = (): void => send(response, reply, this.unsent, shared, close, withoutBody);
     if (this.serving.openToRefuse()) answer();
     else this.serving.deferRefusal(unlessAborted(response, () => response.cork(answer)));
   }
 
-  private preflight(response: Response, request: Request): void {
-    this.refuse(response, preflight(request.getHeader('origin')), undefined, this.closing);
+  private preflight(cors: Cors, response: Response, request: Request): void {
+    this.refuse(response, cors.preflight(request.getHeader('origin')), NO_HEADERS, this.closing);
   }
 
-  private originOf(request: Request): string | undefined {
-    return this.cors ? request.getHeader('origin') : undefined;
+  /** Headers of every answer to the origin of this request. */
+  private sharedFor(request: Request): HttpHeaders {
+    return this.cors === undefined ? NO_HEADERS : this.cors.answer(request.getHeader('origin'));
   }
 
   private bind(app: App, route: HttpRoute): void {
@@ -189,34 +195,34 @@ class Server implements HttpServer {
     response: Response,
     request: Request,
   ): void {
-    const origin = this.originOf(request);
+    const shared = this.sharedFor(request);
     const refusal = this.refused(route, incoming);
     if (refusal !== undefined) {
       incoming.release();
-      this.refuse(response, refusal, origin, this.closing);
+      this.refuse(response, refusal, shared, this.closing);
       return;
     }
     if (!this.serving.open(0)) {
       incoming.detach();
-      this.serveLater(route, incoming, response, origin);
+      this.serveLater(route, incoming, response, shared);
       return;
     }
     const reply = call(route, incoming, undefined);
     incoming.release();
-    if (reply instanceof Promise) this.answerLater(response, origin, reply);
-    else send(response, reply, this.unsent, origin, this.closing);
+    if (reply instanceof Promise) this.answerLater(response, shared, reply);
+    else send(response, reply, this.unsent, shared, this.closing);
   }
 
   private serveLater(
     route: HttpRoute,
     incoming: IncomingRequest,
     response: Response,
-    origin: string | undefined,
+    shared: HttpHeaders,
   ): void {
     const answer = (): void => {
       const reply = call(route, incoming, undefined);
-      if (reply instanceof Promise) this.answerLater(response, origin, reply);
-      else response.cork(() => send(response, reply, this.unsent, origin, this.closing));
+      if (reply instanceof Promise) this.answerLater(response, shared, reply);
+      else response.cork(() => send(response, reply, this.unsent, shared, this.closing));
     };
     this.serving.defer(0, unlessAborted(response, answer));
   }
@@ -230,11 +236,7 @@ class Server implements HttpServer {
     return route.mayWait === true && this.inFlight + this.deferred >= this.options.maxInFlight;
   }
 
-  private answerLater(
-    response: Response,
-    origin: string | undefined,
-    reply: Promise<HttpReply>,
-  ): void {
+  private answerLater(response: Response, shared: HttpHeaders, reply: Promise<HttpReply>): void {
     let aborted = false;
     this.inFlight++;
     response.onAborted(() => {
@@ -242,15 +244,15 @@ class Server implements HttpServer {
     });
     const finish = (result: HttpReply): void => {
       this.inFlight--;
-      if (aborted) result.sent?.();
-      else response.cork(() => send(response, result, this.unsent, origin, this.closing));
+      if (aborted) discard(result);
+      else response.cork(() => send(response, result, this.unsent, shared, this.closing));
     };
     reply.then(finish, () => finish(FAILED));
   }
 
   private withBody(route: HttpRoute): (response: Response, request: Request) => void {
     return (response, request) => {
-      const origin = this.originOf(request);
+      const shared = this.sharedFor(request);
       const incoming = new IncomingRequest(route, response, request);
       const length = request.getHeader('content-length');
       if (length === '' && request.getHeader('transfer-encoding') === '') {
@@ -261,12 +263,12 @@ class Server implements HttpServer {
       if (reply !== undefined) {
         // The parser skips the rest of the body, unless it is extremely long.
         const close = this.closing || Number(length) > 4 * route.maxBody;
-        this.refuse(response, reply, origin, close);
+        this.refuse(response, reply, shared, close);
         return;
       }
       incoming.detach();
       const bytesMax = length === '' ? route.maxBody : Number(length);
-      this.receive(route, incoming, response, origin, bytesMax);
+      this.receive(route, incoming, response, shared, bytesMax);
     };
   }
 
@@ -274,7 +276,7 @@ class Server implements HttpServer {
     route: HttpRoute,
     incoming: IncomingRequest,
     response: Response,
-    origin: string | undefined,
+    shared: HttpHeaders,
     bytesMax: number,
   ): void {
     const body = this.bodies.begin(
@@ -283,7 +285,7 @@ class Server implements HttpServer {
       () => response.close(),
     );
     if (body === undefined) {
-      send(response, OVERLOADED, this.unsent, origin, true);
+      send(response, OVERLOADED, this.unsent, shared, true);
       return;
     }
     const pressure = new BackPressure(response, this.serving);
@@ -296,8 +298,8 @@ class Server implements HttpServer {
     const finish = (reply: HttpReply, close: boolean): void => {
       this.bodies.release(body);
       pressure.release();
-      if (aborted) reply.sent?.();
-      else response.cork(() => send(response, reply, this.unsent, origin, close));
+      if (aborted) discard(reply);
+      else response.cork(() => send(response, reply, this.unsent, shared, close));
     };
     const answer = (bytes: Uint8Array): void => {
       const reply = call(route, incoming, bytes);

@@ -43,6 +43,14 @@ export class IncomingRequest implements HttpRequest {
     return this.kept?.headers[this.route.keep.indexOf(name)] ?? '';
   }
 
+  headers(name: string): string {
+    const found: string[] = [];
+    this.request?.forEach((each, value) => {
+      if (each === name) found.push(value);
+    });
+    return found.join(',');
+  }
+
   hasHeader(prefix: string): boolean {
     let found = false;
     this.request?.forEach((name) => {

@@ -13,6 +13,7 @@ import { assets } from './routes/assets.ts';
 import { blocks } from './routes/blocks.ts';
 import { data } from './routes/data.ts';
 import { service } from './routes/service.ts';
+import { transactionStream } from './routes/transaction-stream.ts';
 import { transactions } from './routes/transactions.ts';
 import { users } from './routes/users.ts';
 import type { DataServices } from './services.ts';
@@ -20,6 +21,7 @@ import type { DataServices } from './services.ts';
 /** In the order in which a path is looked up: `/assets/count` before `/assets/{id}`. */
 export const dataRoutes: readonly AnyRoute<DataServices>[] = [
   transactions,
+  transactionStream,
   assets,
   users,
   blocks,

@@ -3,6 +3,7 @@ import { routeOf } from '../../api/route.ts';
 import type { Database } from '../../base/database.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { CrawlState } from '../crawler/crawl-state.ts';
+import type { TransactionStreams } from '../stream/stream-service.ts';
 
 export interface DataServices {
   /** Undefined until the store is open. */
@@ -18,6 +19,7 @@ export interface DataServices {
   /** Refuse all queries while the lag is larger. */
   readonly strictLag: boolean;
   readonly meter: QueryMeter;
+  streams(): TransactionStreams;
 }
 
 export interface QueryMeter {

@@ -1,5 +1,6 @@
 /** Removes blocks that the chain no longer has, and what followed from them. */
 import type { Database, Queries } from '../../base/database.ts';
+import { notifyOfChain } from '../schema/notices.ts';
 import type { ChainBlock } from './chain-block.ts';
 
 /** Tables with a row, or several, for a transaction. */
@@ -48,13 +49,12 @@ export async function removeAbove(
     db,
     touched.map(({ asset_id }) => asset_id),
   );
-  await db.query('INSERT INTO reorgs VALUES ($1, $2, $3, $4, $5)', [
-    now,
-    top[0]?.height ?? height,
-    height,
-    first.signature,
-    next?.signature ?? null,
-  ]);
+  // Its time is the place of a removal among all (stream/chain-place.ts), also where a clock is set back.
+  await db.query(
+    `INSERT INTO reorgs VALUES
+     (greatest($1::bigint, (SELECT coalesce(max(at), 0) + 1 FROM reorgs)), $2, $3, $4, $5)`,
+    [now, top[0]?.height ?? height, height, first.signature, next?.signature ?? null],
+  );
 }
 
 /** Those whose transactions go get new balances, as far as the chain still knows them. */
@@ -88,4 +88,7 @@ async function recount(db: Queries, assets: readonly string[]): Promise<void> {
 
 /** For an operator: the store then ends at `height`. */
 export const rollBack = (db: Database, height: number, now: number): Promise<void> =>
-  db.transaction((queries) => removeAbove(queries, height, now));
+  db.transaction(async (queries) => {
+    await removeAbove(queries, height, now);
+    await notifyOfChain(queries, height);
+  });

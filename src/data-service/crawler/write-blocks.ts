@@ -4,6 +4,7 @@
  * left go in the same transaction, so no reader sees a state between two branches.
  */
 import type { Database, Queries } from '../../base/database.ts';
+import { notifyOfChain } from '../schema/notices.ts';
 import type { ChainBlock } from './chain-block.ts';
 import { removeAbove } from './remove-blocks.ts';
 import { type Aliases, aliasesNamed, COLUMNS, type Rows, rowsOf, type Table } from './rows.ts';
@@ -49,7 +50,7 @@ export function writeBlocks(db: Database, writing: Writing): Promise<Rows> {
     const rows = rowsOf(blocks, await nextSeq(queries), await knownAliases(queries, blocks));
     await writeRows(queries, rows, bulk);
     const top = blocks.at(-1)?.height ?? after.height;
-    await queries.query(`SELECT pg_notify('chain', $1)`, [String(top)]);
+    await notifyOfChain(queries, top);
     return rows;
   });
 }

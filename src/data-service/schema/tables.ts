@@ -44,7 +44,7 @@ CREATE TABLE balances (
 CREATE TABLE balance_dirty (address text COLLATE "C" PRIMARY KEY, since_height integer NOT NULL);
 CREATE TABLE type_counts (type smallint PRIMARY KEY, n bigint NOT NULL);
 CREATE TABLE reorgs (
-  at bigint NOT NULL, from_height integer NOT NULL, to_height integer NOT NULL,
+  at bigint PRIMARY KEY, from_height integer NOT NULL, to_height integer NOT NULL,
   old_signature text NOT NULL, new_signature text);
 CREATE UNIQUE INDEX txs_id ON txs (id);
 `;

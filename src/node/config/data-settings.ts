@@ -33,6 +33,11 @@ export const dataService = {
   'max-rollback': setting(COUNT, 4000, 'A deeper reorganisation waits for the operator.'),
   'max-lag': setting(COUNT, 100, 'Blocks behind the node from which on the service is not ready.'),
   'strict-lag': setting(bool, 'no', 'Answer 503 to all queries while the lag is larger.'),
+  'max-streams': setting(
+    int(0, 10_000),
+    100,
+    'Streams of transactions that may be open at a time.',
+  ),
   bulk: setting<'auto' | 'off'>(
     choice('auto', 'off'),
     'auto',

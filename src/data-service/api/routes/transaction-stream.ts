@@ -1,0 +1,41 @@
+/** The stream of new transactions (data-service.md#stream). */
+import Type from 'typebox';
+import { Answer } from '../../../api/answer.ts';
+import { requireIndexes, tipOf } from '../reading.ts';
+import { route } from '../services.ts';
+import { checkFilter, filterParams } from '../transaction-filter.ts';
+
+const LAST_ID = 'last-event-id';
+const { index: _index, limit: _limit, sort: _sort, ...query } = filterParams;
+
+const HEADERS = [
+  ['cache-control', 'no-store'],
+  // A proxy that collects answers would hold events back.
+  ['x-accel-buffering', 'no'],
+] as const;
+
+const stream = route({
+  method: 'GET',
+  path: '/transactions/stream',
+  access: 'apiKey',
+  group: 'transactions',
+  doc: 'New transactions as server-sent events; Last-Event-ID goes on after that event.',
+  query,
+  check: checkFilter,
+  keep: [LAST_ID],
+  cost: { inTurns: true },
+  reply: Type.String({
+    description: 'Events: transactions; rollback, with the height that stays; end.',
+  }),
+  replyType: 'text/event-stream',
+  async handle({ query: filter, http }, services) {
+    const filterText = http.query;
+    const lastId = http.header(LAST_ID).trim();
+    await requireIndexes(services);
+    await tipOf(services);
+    const { first, stream } = await services.streams().open({ filter, filterText, lastId });
+    return new Answer(200, 'text/event-stream', first, HEADERS, undefined, stream);
+  },
+});
+
+export const transactionStream = { stream };

@@ -1,0 +1,110 @@
+/**
+ * One reader of the stream. The store is its queue: it has a place in the chain, and takes the next
+ * page from there once the client has taken the last one. So a slow client costs no memory.
+ *
+ * Invariant: all rows of a page are of the chain whose removals the reader has announced. A page
+ * that came from a later state is dropped, and the next round announces the removal first.
+ */
+import type { HttpStreamClient } from '../../base/http.ts';
+import { rows } from '../api/reading.ts';
+import type { DataServices } from '../api/services.ts';
+import { EXTENDED_COLUMNS, SUMMARY_COLUMNS, type TxRow } from '../api/shapes.ts';
+import { pageStatement, planQuery } from '../api/transaction-query.ts';
+import { isMarked, markOf, type Place, REMOVED_AT, returnFrom } from './chain-place.ts';
+import { FILLER, placeEvent, rollbackEvent, transactionEvent } from './event-text.ts';
+import type { StreamRequest } from './stream-service.ts';
+
+const ROWS = 200;
+/** With all fields a transaction may have hundreds of kilobytes. */
+const EXTENDED_ROWS = 20;
+
+interface StreamedRow extends TxRow {
+  readonly removed_at: string;
+}
+
+/** Pages of one round, by place and filter: readers with the same ones share them. */
+export type RoundPages = Map<string, Promise<readonly StreamedRow[]>>;
+
+/** `more`: another turn at once. `lost`: the store does not know the place of the client. */
+export type Advance = 'more' | 'waits' | 'lost';
+
+export interface StreamReader {
+  /** Sends what comes next, up to `last`. Throws ApiError. */
+  advance(last: Place, pages: RoundPages): Promise<Advance>;
+  /** Keeps the connection open; the client hears how far the stream is. */
+  beat(): void;
+  /** False while the client must take something first. */
+  isReady(): boolean;
+  becameReady(): void;
+}
+
+export function streamReader(
+  { filter, filterText }: StreamRequest,
+  from: Place,
+  client: HttpStreamClient,
+  services: DataServices,
+): StreamReader {
+  let place = from;
+  let told = from;
+  let isChecked = from.mark === '';
+  let isReady = true;
+  const size = filter.extended ? EXTENDED_ROWS : ROWS;
+  const send = (text: string): void => {
+    told = place;
+    isReady = client.write(text);
+  };
+
+  async function pageAfter(seq: number, last: Place): Promise<readonly StreamedRow[]> {
+    const wanted = { ...filter, index: seq + 1, limit: size, sort: 'asc' } as const;
+    const query = await planQuery(wanted, last.seq, services);
+    if (query.sources.length === 0) return [];
+    const columns = filter.extended ? EXTENDED_COLUMNS : SUMMARY_COLUMNS;
+    const statement = pageStatement(query, `${columns}, ${REMOVED_AT} AS removed_at`);
+    const found = await rows<StreamedRow>(services, statement.sql, statement.values);
+    return found.slice(0, size);
+  }
+
+  function sharedPage(last: Place, pages: RoundPages): Promise<readonly StreamedRow[]> {
+    const key = `${place.seq} ${filterText}`;
+    const page = pages.get(key) ?? pageAfter(place.seq, last);
+    pages.set(key, page);
+    return page;
+  }
+
+  async function goBack(last: Place): Promise<Advance> {
+    const { height, place: earlier } = await returnFrom(place, last.removedAt, services);
+    isChecked ||= earlier.seq < place.seq;
+    place = earlier;
+    send(rollbackEvent(height, place));
+    return 'more';
+  }
+
+  return {
+    async advance(last, pages) {
+      if (place.removedAt > last.removedAt) return 'lost';
+      if (place.removedAt < last.removedAt) return goBack(last);
+      // A replica may be behind the server that the client had before.
+      if (place.seq > last.seq) return 'waits';
+      if (!isChecked && !(await isMarked(place, services))) return 'lost';
+      isChecked = true;
+      if (place.seq === last.seq) return 'waits';
+      const found = await sharedPage(last, pages);
+      if (found.some((row) => Number(row.removed_at) !== last.removedAt)) return 'more';
+      const isFull = found.length === size;
+      place = isFull ? placeOf(found.at(-1)!, last) : last;
+      if (found.length > 0) send(found.map((row) => transactionEvent(row, place)).join(''));
+      return isFull ? 'more' : 'waits';
+    },
+    beat: () => send(told === place ? FILLER : placeEvent(place)),
+    isReady: () => isReady,
+    becameReady() {
+      isReady = true;
+    },
+  };
+}
+
+const placeOf = ({ seq, id }: StreamedRow, { removedAt }: Place): Place => ({
+  seq: Number(seq),
+  removedAt,
+  mark: markOf(id),
+});

@@ -1,0 +1,227 @@
+/** The stream of transactions (data-service.md#stream): nothing missing, nothing twice. */
+import { connect } from 'node:net';
+import t, { type Test } from 'tap';
+import type { Database } from '../../../src/base/database.ts';
+import { seededRandom } from '../../crypto/random.ts';
+import { type MadeChain, madeChain } from '../made-chain.ts';
+import { madeNode } from '../made-node.ts';
+import { type Served, served } from '../served.ts';
+import { memoryDatabase, postgresCluster } from '../stores.ts';
+import { type EventClient, eventClient, type StreamEvent } from './event-client.ts';
+
+const cluster = await postgresCluster(t);
+type Open = () => Promise<Database>;
+
+const onPostgres = async (): Promise<Open> => {
+  const url = await cluster.createDatabase();
+  return async () => cluster.open(url);
+};
+
+const grown = (seed: string, blocks = 20): MadeChain => {
+  const chain = madeChain({ seed, txsPerBlock: 8, accounts: 20 });
+  chain.grow(blocks);
+  return chain;
+};
+
+/** Ids of the transactions of the chain that belong to the stream, after a height. */
+const idsOf = (chain: MadeChain, above = 0, type?: number): string[] =>
+  Array.from({ length: chain.height() - above }, (_, i) => chain.block(above + i + 1)!)
+    .flatMap(({ transactions }) => transactions as { id: string; type: number }[])
+    .filter((tx) => type === undefined || tx.type === type)
+    .map(({ id }) => id);
+
+/** What a program has that keeps the transactions of a stream. */
+function kept(events: readonly StreamEvent[]): string[] {
+  let list: { id: string; height: number }[] = [];
+  for (const { type, data } of events) {
+    if (type === 'message') list.push(data as { id: string; height: number });
+    if (type === 'rollback') list = list.filter(({ height }) => height <= Number(data['height']));
+  }
+  return list.map(({ id }) => id);
+}
+
+const lastIs = (id: string | undefined) => (events: readonly StreamEvent[]) =>
+  kept(events).at(-1) === id;
+
+async function reached(service: Served, chain: MadeChain): Promise<void> {
+  const tip = async () => (await service.get('/blocks?limit=1')).json as { signature: string }[];
+  while ((await tip())[0]?.signature !== chain.signature(chain.height())) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function growing(t: Test, open: Open): Promise<void> {
+  const chain = grown('growing');
+  const node = await madeNode(t, () => chain);
+  const service = await served(t, node.url, open);
+  await service.reached(chain.height());
+  const start = chain.height();
+  const [all, transfers] = await Promise.all([
+    eventClient(t, `${service.url}/transactions/stream`),
+    eventClient(t, `${service.url}/transactions/stream?type=4&extended=true`),
+  ]);
+  for (let i = 0; i < 4; i++) {
+    chain.grow(3);
+    await reached(service, chain);
+  }
+  await all.until(lastIs(idsOf(chain).at(-1)));
+  await transfers.until(lastIs(idsOf(chain, 0, 4).at(-1)));
+  t.strictSame(kept(all.events), idsOf(chain, start));
+  t.strictSame(kept(transfers.events), idsOf(chain, start, 4));
+  const [first] = transfers.events;
+  const listed = await service.get(`/transactions/id/${first?.data['id']}?extended=true`);
+  t.strictSame(first?.data, JSON.parse(listed.text), 'an event shows what the list shows');
+
+  chain.reorganise(5, 7);
+  await reached(service, chain);
+  await all.until(lastIs(idsOf(chain).at(-1)));
+  t.strictSame(kept(all.events), idsOf(chain, start));
+  const back = all.events.filter(({ type }) => type === 'rollback');
+  t.strictSame(back, [{ type: 'rollback', data: { height: start + 12 - 5 } }]);
+
+  const whole = await eventClient(t, `${service.url}/transactions/stream`, '0');
+  await whole.until(lastIs(idsOf(chain).at(-1)));
+  t.strictSame(kept(whole.events), idsOf(chain), 'the index 0 begins with the first block');
+}
+
+t.test('a growing chain, PGlite', (t) => growing(t, memoryDatabase));
+t.test('a growing chain, PostgreSQL', { skip: cluster.skip }, async (t) =>
+  growing(t, await onPostgres()),
+);
+
+/** A client that changes between two servers while the chain changes at random. */
+t.test('interruptions', { skip: cluster.skip, timeout: 120_000 }, async (t) => {
+  const chain = grown('interruptions');
+  const node = await madeNode(t, () => chain);
+  const open = await onPostgres();
+  const crawler = await served(t, node.url, open);
+  const other = await served(t, node.url, open, { crawl: undefined });
+  await crawler.reached(chain.height());
+  await other.reached(chain.height());
+  const random = seededRandom('interruptions');
+  const below = (bound: number): number => random.bytes(1)[0]! % bound;
+  const events: StreamEvent[] = [];
+  let client: EventClient | undefined;
+  let lastId = '0';
+  for (let round = 0; round < 25; round++) {
+    const { url } = round % 2 === 0 ? crawler : other;
+    client = await eventClient(t, `${url}/transactions/stream?type=4,11,12`, lastId);
+    if (below(3) === 0) chain.reorganise(1 + below(6), below(9));
+    else chain.grow(1 + below(4));
+    // The interruption comes anywhere in between.
+    await new Promise((resolve) => setTimeout(resolve, below(120)));
+    if (below(4) === 0) await reached(crawler, chain);
+    await client.close();
+    events.push(...client.events);
+    lastId = client.lastId();
+  }
+  client = await eventClient(t, `${other.url}/transactions/stream?type=4,11,12`, lastId);
+  await reached(crawler, chain);
+  const wanted = [4, 11, 12].map((type) => new Set(idsOf(chain, 0, type)));
+  const expected = idsOf(chain).filter((id) => wanted.some((ids) => ids.has(id)));
+  const complete = (more: readonly StreamEvent[]): boolean =>
+    kept([...events, ...more]).at(-1) === expected.at(-1);
+  await client.until(complete);
+  t.strictSame(kept([...events, ...client.events]), expected);
+  t.ok(events.some(({ type }) => type === 'rollback'));
+});
+
+t.test('a client that takes too little', { timeout: 60_000 }, async (t) => {
+  const chain = madeChain({ seed: 'slow', txsPerBlock: 100, accounts: 20 });
+  chain.grow(300);
+  const node = await madeNode(t, () => chain);
+  const service = await served(t, node.url, memoryDatabase);
+  await service.reached(chain.height());
+  const { port } = new URL(service.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  let text = '';
+  const ended = new Promise<void>((resolve) => {
+    socket.on('data', (chunk) => {
+      text += chunk;
+      if (text.endsWith('\r\n0\r\n\r\n')) resolve();
+    });
+    socket.once('close', resolve);
+  });
+  socket.pause();
+  const path = '/transactions/stream?extended=true';
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: h\r\nLast-Event-ID: 0\r\n\r\n`);
+  await new Promise((resolve) => setTimeout(resolve, 7500));
+  socket.resume();
+  await ended;
+  t.match(text, /event: end\ndata: \{"reason":"slow"/);
+  const ids = [...text.matchAll(/^id: (\S+)$/gm)].map(([, id]) => id!);
+  t.ok(ids.length < idsOf(chain).length, 'it has not got all');
+  const rest = await eventClient(t, service.url + path, ids.at(-1));
+  await rest.until(lastIs(idsOf(chain).at(-1)));
+  t.strictSame(kept(rest.events), idsOf(chain).slice(Number(ids.at(-1)?.split('-')[0])));
+});
+
+t.test('refusals', async (t) => {
+  const chain = grown('refusals');
+  const node = await madeNode(t, () => chain);
+  const service = await served(t, node.url, memoryDatabase, { streamsMax: 2 });
+  await service.reached(chain.height());
+  const path = '/transactions/stream';
+  const open = (query = '', id?: string) => eventClient(t, service.url + path + query, id);
+  const wrong = await service.get(`${path}?limit=5&amount=1`);
+  t.match(wrong, { status: 400, json: { error: 1 } });
+  t.strictSame((wrong.json as { validationErrors: object }).validationErrors, {
+    limit: 'unknown parameter',
+    amount: "requires exactly one 'type' and 'assetId'",
+  });
+  for (const id of ['x', '-1', '1-2', '99999999999999999', "1-2-'", 'Infinity', '1-2-abcdefghi']) {
+    t.equal((await open('', id)).status, 400, id);
+  }
+  for (const id of ['5-7777-abc', `5-${Date.now() * 2}-abc`, '5-0-wrong']) {
+    const lost = await open('', id);
+    await lost.ended;
+    t.match(lost.events, [{ type: 'end', data: { reason: 'place' } }], id);
+  }
+  const first = await open();
+  const second = await open();
+  t.equal((await service.get(path)).status, 503, 'no third');
+  await first.close();
+  for (let status = 503; status === 503; ) {
+    const third = await open('?type=4');
+    status = third.status;
+  }
+  await service.service.stop();
+  await second.ended;
+  t.match(second.events, [{ type: 'end', data: { reason: 'stopping' } }]);
+});
+
+t.test('no notifications, and lost connections', { skip: cluster.skip }, async (t) => {
+  const chain = grown('away');
+  const node = await madeNode(t, () => chain);
+  const url = await cluster.createDatabase();
+  const open = async () => cluster.open(url);
+  const mute = async (): Promise<Database> => {
+    const db = await open();
+    return { ...db, listen: () => Promise.reject(new Error('cannot execute LISTEN')) };
+  };
+  const [hearing, polling] = [
+    await served(t, node.url, open),
+    await served(t, node.url, mute, { crawl: undefined }),
+  ];
+  await hearing.reached(chain.height());
+  await polling.reached(chain.height());
+  const clients = await Promise.all(
+    [hearing, polling].map(({ url }) => eventClient(t, `${url}/transactions/stream`)),
+  );
+  const all = async (above: number): Promise<void> => {
+    for (const client of clients) {
+      await client.until(lastIs(idsOf(chain).at(-1)));
+      t.strictSame(kept(client.events), idsOf(chain, above));
+    }
+  };
+  const start = chain.height();
+  chain.grow(4);
+  await all(start);
+  const killer = cluster.open(url, { poolSize: 1 });
+  await killer.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()`);
+  await killer.close();
+  chain.grow(4);
+  await all(start);
+});
