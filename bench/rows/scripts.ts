@@ -21,11 +21,12 @@ import { transfer } from '../../src/tx/types/004-transfer.ts';
 import type { Bench } from '../bench.ts';
 import type { Contender } from '../measure/contender.ts';
 import { figureOf, ratioOf } from '../measure/rounds.ts';
-import { number, perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
+import { slowestScripts } from '../measure/slowest-scripts.ts';
+import { type Figure, number, perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
 
 const TRANSACTIONS = 600;
 const LIMIT_MS = 10;
-const RUNS_AT_LIMIT = 40;
+const SHOWN_AT_LIMIT = 8;
 
 const family = createFamily('curve25519');
 const scheme = createChainScheme(family, 84);
@@ -51,7 +52,6 @@ export async function scripted(bench: Bench): Promise<RowResult> {
   await threads.close();
   const rate = (name: string) => figureOf(rounds, name, (sample) => sample.perSecond);
   const ratio = ratioOf(rounds, 'multisignature', 'three checks');
-  const longest = longestAtLimit();
   return {
     row: 'scripts',
     title: 'scripts',
@@ -62,15 +62,8 @@ export async function scripted(bench: Bench): Promise<RowResult> {
         against: `three plain checks ${perSecond(rate('three checks'))}`,
         ratio,
       },
-      {
-        what: 'a script at the limit of complexity',
-        value: `${number(longest.signatures)} ms with signatures, ${number(longest.numbers)} ms without`,
-        against: `${LIMIT_MS} ms`,
-      },
-      {
-        what: '',
-        value: `${number(longest.hashes)} ms for Keccak of 64 KiB, again and again`,
-      },
+      ...atLimit('curve25519'),
+      ...atLimit('gost'),
     ],
     goals: [
       { level: 'Good', conditions: [ratioAtLeast(0.6, ratio, 'three checks')] },
@@ -79,6 +72,17 @@ export async function scripted(bench: Bench): Promise<RowResult> {
     ],
     notes,
   };
+}
+
+/** The functions on which scripts at the limit of complexity spend most time. */
+function atLimit(name: 'curve25519' | 'gost'): readonly Figure[] {
+  return slowestScripts(createFamily(name))
+    .slice(0, SHOWN_AT_LIMIT)
+    .map(({ name: what, ms }, i) => ({
+      what: `${i === 0 ? `${name}, a script of nothing but ` : ''}${what}`,
+      value: `${number(ms)} ms`,
+      ...(ms > LIMIT_MS ? { against: `${LIMIT_MS} ms` } : {}),
+    }));
 }
 
 /** A state that holds the script of the owner and nothing else. */
@@ -166,64 +170,4 @@ async function repeated<T>(
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpu);
   return { perSecond: done / seconds, costPerOperation: (user + system) / 1e6 / done };
-}
-
-/** Long values from a short script: each variable has twice the bytes of the one before. */
-const DOUBLED = Array.from({ length: 6 }, (_, i) => `let b${i + 1} = b${i} + b${i}\n`).join('');
-const KIB = Buffer.alloc(1024).toString('base64');
-
-/** Scripts that cost as much as they may, by what they do. */
-function longestAtLimit() {
-  // The one whose first place has the owner's signature.
-  const tx = transfers()[1]!;
-  const key = base58.encode(owner.publicKey);
-  const all = (text: string): string => Array(200).fill(text).join(' && ');
-  const hashes = Array.from(
-    { length: 200 },
-    (_, i) => `size(keccak256(take(b6, ${65_000 - i}))) == 32`,
-  );
-  const long = `let b0 = base64'${KIB}'\n${DOUBLED}${hashes.join(' && ')}`;
-  return {
-    signatures: bestRun(all(`sigVerify(tx.bodyBytes, tx.proofs[0], base58'${key}')`), tx),
-    numbers: bestRun(all('fraction(height, 3, 2) * 7 % 5 >= 0'), tx),
-    hashes: bestRun(long, tx),
-  };
-}
-
-/** The best of many runs, since other programs interrupt some. */
-function bestRun(source: string, tx: Tx): number {
-  let body = source;
-  let found = tryCompile(body);
-  while (found === undefined) {
-    body = body.slice(0, body.lastIndexOf(' && '));
-    found = tryCompile(body);
-  }
-  let best = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < RUNS_AT_LIMIT; i++) {
-    const from = performance.now();
-    judgeAs(found, tx);
-    best = Math.min(best, performance.now() - from);
-  }
-  return best;
-}
-
-function tryCompile(source: string): Uint8Array | undefined {
-  try {
-    return scriptsOf(scheme).compile(source, 'account').bytes;
-  } catch {
-    return undefined;
-  }
-}
-
-function judgeAs(bytes: Uint8Array, tx: Tx): void {
-  const state = {
-    ...(view as object),
-    get: (table: unknown) => (table === scripts ? bytes : undefined),
-  } as never;
-  const verdicts = { own: [], carried: [] };
-  try {
-    judgeProofs(tx, verdicts, { view: state, block, find: () => undefined });
-  } catch {
-    // Whether it permits does not matter here.
-  }
 }
