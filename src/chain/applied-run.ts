@@ -25,7 +25,7 @@ export class AppliedRun {
     const applied = await this.inside.apply(this.base, this.tip, block, this.ahead);
     this.base = applied.overlay;
     this.tip = tipOf(applied.height, applied.row);
-    this.ahead.add(applied.height, applied.row.header, applied.txs);
+    this.ahead.add(applied.height, applied.row.header, applied.ids);
     return applied;
   }
 }

@@ -16,7 +16,7 @@ import { scripts } from '../ledger/tables.ts';
 import { allGood } from '../tx/proof-verdicts.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { Ahead } from './ahead.ts';
+import type { Ahead, TxsById } from './ahead.ts';
 import { type BlockDraft, openDraft } from './block-draft.ts';
 import { consensusView } from './consensus-view.ts';
 import {
@@ -48,6 +48,7 @@ export interface AppliedBlock {
   readonly height: number;
   readonly row: HeaderRow;
   readonly txs: readonly Tx[];
+  readonly ids: TxsById;
   readonly overlay: KeyedOverlay;
 }
 
@@ -128,6 +129,7 @@ export class BlockApplier {
       height: draft.context.height,
       overlay: draft.overlay,
       txs: draft.txs,
+      ids: draft.ids,
       row: {
         header: block.header,
         blockSize: block.bytes.length,

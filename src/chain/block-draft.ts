@@ -19,7 +19,7 @@ import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import { closeBlock, openBlock } from '../tx/rules/block-fees.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
-import type { Ahead } from './ahead.ts';
+import type { Ahead, TxsById } from './ahead.ts';
 import { consensusView } from './consensus-view.ts';
 import { countVotes, type VotingSettings } from './feature-activation.ts';
 import type { ScriptTime } from './script-time.ts';
@@ -46,6 +46,7 @@ export interface BlockDraft {
   readonly context: BlockContext & { readonly generator: Uint8Array };
   readonly overlay: KeyedOverlay;
   readonly txs: readonly Tx[];
+  readonly ids: TxsById;
   /** Applies a transaction. Throws ApiError, and then leaves the draft as it was. */
   add(tx: Tx, verdicts: ProofVerdicts): void;
   /**
@@ -78,15 +79,19 @@ export function openDraft(options: DraftOptions): BlockDraft {
   const fees = openBlock(overlay, context);
   const txs: Tx[] = [];
   const own = new Map<string, Tx>();
+  const textOf = rememberingText();
   let scriptRuns = 0;
 
   const known: Knowledge = {
-    heightOf: (id) =>
-      own.has(latin1(id)) ? height : (ahead?.heightOf(id) ?? confirmedHeight(base, id)),
+    heightOf(id) {
+      const text = textOf(id);
+      return own.has(text) ? height : (ahead?.heightOf(text) ?? confirmedHeight(base, id));
+    },
     find(id) {
-      const tx = own.get(latin1(id));
+      const text = textOf(id);
+      const tx = own.get(text);
       if (tx !== undefined) return { tx, height };
-      return ahead?.find(id) ?? foundTransaction(base, id);
+      return ahead?.find(text) ?? foundTransaction(base, id);
     },
     countRun() {
       if (scriptRuns >= SCRIPT_RUNS_MAX) {
@@ -101,6 +106,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
     context,
     overlay,
     txs,
+    ids: own,
     add(tx, verdicts) {
       const runsBefore = scriptRuns;
       scriptTime?.begin();
@@ -110,7 +116,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
         scriptRuns = runsBefore;
         throw cause;
       }
-      own.set(latin1(tx.id), tx);
+      own.set(textOf(tx.id), tx);
       txs.push(tx);
     },
     check(executable, verdicts) {
@@ -138,5 +144,18 @@ export function openDraft(options: DraftOptions): BlockDraft {
       await recordHistory(overlay, height, options.turns);
       return fees.sum;
     },
+  };
+}
+
+/** The text of an id that is asked for twice, when it is looked up and when it is added. */
+function rememberingText(): (id: Uint8Array) => string {
+  let last: Uint8Array | undefined;
+  let text = '';
+  return (id) => {
+    if (id !== last) {
+      text = latin1(id);
+      last = id;
+    }
+    return text;
   };
 }

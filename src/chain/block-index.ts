@@ -55,12 +55,10 @@ export function* indexWrites(
   yield write(blocksByGenerator, [scheme.addressOf(row.header.generator), height], NOTHING);
   for (let index = 0; index < txs.length; index++) {
     const tx = txs[index]!;
-    yield write(transactions, [height, index], tx.bytes);
-    const position = encode((out) => {
-      out.u32(height);
-      out.u16(index);
-    });
-    yield write(transactionIds, idPrefix(tx.id), position);
+    // As a key and as a value, a position has the same bytes.
+    const position = transactions.key.encode([height, index]);
+    yield { table: transactions.id, key: position, value: tx.bytes };
+    yield { table: transactionIds.id, key: idPrefix(tx.id), value: position };
   }
   for (const { address, indexes } of byAddress(txs, state)) {
     const list = encode((out) => transactionsByAddress.value.write(out, indexes));

@@ -111,6 +111,8 @@ class ChecksAhead {
   }
 
   areEnough(): boolean {
+    // Without checks there is nothing to wait for, and what waits only fills memory.
+    if (this.verifier === undefined) return this.queue.length > 0;
     const { blocksAhead, checksAhead } = importLimits;
     return this.queue.length > blocksAhead || this.checks > checksAhead;
   }
@@ -196,7 +198,7 @@ class BatchedCommits {
 
   private async write(blocks: readonly AppliedBlock[], progress: ImportProgress): Promise<void> {
     await this.inside.commit(blocks);
-    for (const { height, txs } of blocks) this.ahead.drop(height, txs);
+    for (const { height, ids } of blocks) this.ahead.drop(height, ids);
     this.onProgress?.(progress);
   }
 }

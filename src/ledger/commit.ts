@@ -11,7 +11,7 @@ import type { Store } from '../base/ports.ts';
 import { noTurns, type Turns } from '../base/turns.ts';
 import type { PendingWrite } from './batch.ts';
 import { decodeValue, type Head } from './head.ts';
-import { u32Key } from './key-codecs.ts';
+import { keyText, u32Key } from './key-codecs.ts';
 import { createOverlay } from './overlay.ts';
 import { type Step, StepEncoder, type Unwound } from './step-encoder.ts';
 import { type Table, untyped } from './table.ts';
@@ -56,9 +56,10 @@ export function createCommitter(options: CommitterOptions): Committer {
   const encoder = new StepEncoder({ ...options, scheme, undoDepth, turns });
 
   function refreshHead(writes: Iterable<PendingWrite>): void {
-    for (const { table, text, value, row } of writes) {
+    for (const { table, key, value, row } of writes) {
       const of = row?.table ?? byNumber.get(table);
       if (of === undefined || of.cached === 0) continue;
+      const text = row?.text ?? keyText(key);
       if (value === undefined) head.removed(of, text);
       else if (row !== undefined) head.written(of, text, row.after, value);
       else head.written(of, text, decodeValue(of, value.slice(), scheme), value);

@@ -9,7 +9,6 @@ import type { Row } from './write-set.ts';
 
 export class EncodedRow implements PendingWrite {
   readonly row: Row;
-  readonly text: string;
   readonly table: number;
   readonly kind: Table<unknown, unknown>['kind'];
   readonly key: Uint8Array;
@@ -18,7 +17,6 @@ export class EncodedRow implements PendingWrite {
 
   constructor(row: Row, value: Uint8Array | undefined, previous: Uint8Array | undefined) {
     this.row = row;
-    this.text = row.text;
     this.table = row.table.id;
     this.kind = row.table.kind;
     this.key = row.key;

@@ -34,6 +34,7 @@ export function createOverlay(
 ): KeyedOverlay {
   let below = keyed(base);
   const written = new WriteSet();
+  const textOf = rememberingTexts();
 
   function lookup<V>(
     table: Table<unknown, V>,
@@ -49,7 +50,7 @@ export function createOverlay(
   }
 
   function write(table: Table<unknown, unknown>, key: Uint8Array, value: unknown): void {
-    const text = keyText(key);
+    const text = textOf(key);
     const row = written.of(table.id)?.byText.get(text);
     if (row !== undefined) {
       written.change(row, value);
@@ -85,7 +86,10 @@ export function createOverlay(
     get size() {
       return written.size;
     },
-    get: (table, key) => lookup(asUntyped(table), table.key.encode(key), undefined),
+    get: (table, key) => {
+      const bytes = table.key.encode(key);
+      return lookup(asUntyped(table), bytes, textOf(bytes));
+    },
     range: (table, from, to, limit, reverse) =>
       decodeKeys(table, entries(asUntyped(table), from, to, limit, reverse)),
     set: (table, key, value) => {
@@ -96,6 +100,26 @@ export function createOverlay(
     mark: () => written.mark(),
     since: (mark) => written.since(mark),
     revert: (mark) => written.revert(mark),
+  };
+}
+
+/**
+ * `keyText`, for the two latest keys without work: a transaction concerns few addresses, and asks
+ * for each several times. Keys never change.
+ */
+function rememberingTexts(): (key: Uint8Array) => string {
+  let latest: Uint8Array | undefined;
+  let before: Uint8Array | undefined;
+  let latestText = '';
+  let beforeText = '';
+  return (key) => {
+    if (key === latest) return latestText;
+    const text = key === before ? beforeText : keyText(key);
+    before = latest;
+    beforeText = latestText;
+    latest = key;
+    latestText = text;
+    return text;
   };
 }
 
