@@ -19,6 +19,7 @@ import {
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
 import { entryOf, type PoolEntry } from './entry.ts';
+import { createEntryBytes } from './entry-bytes.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
 import type { Senders } from './senders.ts';
@@ -39,51 +40,92 @@ export interface AdmissionPorts {
   readonly senders: Senders;
 }
 
+/** What is known about bytes from outside before they are submitted. */
+export interface Arriving {
+  /** True: the state is asked before the signatures are checked, and again afterwards. */
+  readonly isDoubted?: boolean;
+  /** Verdicts on all proofs of exactly these bytes, checked as if no account had a script. */
+  readonly verdicts?: ProofVerdicts | undefined;
+}
+
 export interface Admission {
   /** Throws ApiError. */
   submit(tx: Tx): Promise<Tx>;
+  /** The same for a transaction as bytes, which are copied. Throws CodecError too. */
+  submitBytes(bytes: Uint8Array, arriving?: Arriving): Promise<Tx>;
   /** Throws ApiError where `submit` would refuse it, wrong signatures aside. */
   check(tx: Tx): void;
-  /** Accepts a transaction that was accepted before and is on disk. Throws ApiError. */
+  /**
+   * Accepts a transaction that was accepted before and is on disk; the pool keeps its bytes. Throws
+   * ApiError.
+   */
   acceptAgain(tx: Tx): PoolEntry;
 }
 
 export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts): Admission {
   const { scheme, state, verifier, journal, log, entries, senders } = ports;
-  const arriving = new Map<string, Promise<Tx>>();
+  const copied = createEntryBytes();
+  const arriving = new Map<string, Arrival>();
 
-  async function submit(tx: Tx): Promise<Tx> {
-    // First: while it is on its way to the disk it is among the entries already. By all its bytes,
-    // so that a copy with a wrong proof does not decide about the good one (H-18).
-    const bytes = latin1(tx.bytes);
-    const running = arriving.get(bytes);
-    if (running !== undefined) return running;
-    const arrival = admit(tx, latin1(tx.id));
-    arriving.set(bytes, arrival);
+  /** The pool keeps the bytes alone, so they must decode to the same transaction. */
+  function ownCopy(tx: Tx): Tx {
+    let own: Tx;
     try {
-      return await arrival;
+      own = decodeTx(copied(tx.bytes), scheme);
+    } catch (cause) {
+      throw refusalFrom(cause);
+    }
+    if (own.layout === tx.layout && equal(own.id, tx.id)) return own;
+    throw apiError('Invalid', 'the bytes of the transaction mean another one');
+  }
+
+  /**
+   * While a transaction is on its way to the disk it is among the entries already, so those that
+   * arrive are asked first. Bytes decide, so that a copy with a wrong proof does not decide about
+   * the good one (H-18).
+   */
+  async function once({ id, bytes }: Tx, admitted: (key: string) => Promise<Tx>): Promise<Tx> {
+    const key = latin1(id);
+    const rival = arriving.get(key);
+    if (rival !== undefined && equal(rival.bytes, bytes)) return rival.outcome;
+    // Almost never: two with one id at the same time. Ids and bytes differ in length.
+    const name = rival === undefined ? key : latin1(bytes);
+    const same = rival === undefined ? undefined : arriving.get(name);
+    if (same !== undefined) return same.outcome;
+    const outcome = admitted(key);
+    arriving.set(name, { bytes, outcome });
+    try {
+      return await outcome;
     } finally {
-      arriving.delete(bytes);
+      arriving.delete(name);
     }
   }
 
-  async function admit(tx: Tx, key: string): Promise<Tx> {
+  /** `own` gives the transaction in memory of the pool. */
+  async function admit(
+    tx: Tx,
+    key: string,
+    own: (tx: Tx) => Tx,
+    found?: ProofVerdicts,
+  ): Promise<Tx> {
     if (tx.def.internal) throw apiError('BadTransactionType', tx.type, tx.version);
     const sender = latin1(tx.sender);
     const known = entries.get(key);
     if (known !== undefined) return earlier(known, sender);
     senders.requireRoom(tx.bytes.length, sender);
-    requireDecodable(tx, scheme);
+    const copy = own(tx);
     if (options.acceptsScripted === false && state.isScripted(tx.sender)) {
       throw refused('transactions from scripted accounts are denied from UTX pool');
     }
-    const verdicts = await askVerdicts(tx, state.planChecks(tx), verifier);
+    const plan = state.planChecks(copy);
+    const isFound = found !== undefined && plan === undefined;
+    const verdicts = isFound ? found : await askVerdicts(copy, plan, verifier);
     // One with other proofs may have come in meanwhile: the first one stays.
     const rival = entries.get(key);
     if (rival !== undefined) return earlier(rival, sender);
-    const entry = insert(tx, sender, verdicts);
+    const entry = insert(copy, sender, verdicts);
     try {
-      await journal.append(tx.bytes);
+      await journal.append(copy.bytes);
     } catch (cause) {
       entries.remove(entry);
       log.error('pool.journal-failed', { why: String(cause) });
@@ -96,7 +138,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   /** Returns the entry with the same id. The id of an alias does not depend on the sender. */
   function earlier(known: PoolEntry, sender: string): Tx {
     if (known.sender !== sender) throw refused('Alias already claimed');
-    return decodeTx(known.bytes, scheme);
+    return known.tx ?? decodeTx(known.bytes, scheme);
   }
 
   function insert(tx: Tx, sender: string, verdicts: ProofVerdicts): PoolEntry {
@@ -114,23 +156,24 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   }
 
   return {
-    submit,
+    submit: (tx) => once(tx, (key) => admit(tx, key, ownCopy)),
+    async submitBytes(bytes, { isDoubted = false, verdicts } = {}) {
+      const tx = decodeTx(copied(bytes), scheme);
+      if (isDoubted) check(tx, latin1(tx.sender), allGood(tx));
+      return once(tx, (key) => admit(tx, key, itself, verdicts));
+    },
     check: (tx) => void check(tx, latin1(tx.sender), allGood(tx)),
     acceptAgain: (tx) => insert(tx, latin1(tx.sender), allGood(tx)),
   };
 }
 
-/** The pool keeps the bytes alone, so they must decode to the same transaction. */
-function requireDecodable(tx: Tx, scheme: ChainScheme): void {
-  let again: Tx;
-  try {
-    again = decodeTx(tx.bytes, scheme);
-  } catch (cause) {
-    throw refusalFrom(cause);
-  }
-  if (again.layout === tx.layout && equal(again.id, tx.id)) return;
-  throw apiError('Invalid', 'the bytes of the transaction mean another one');
+/** A transaction on its way into the pool. */
+interface Arrival {
+  readonly bytes: Uint8Array;
+  readonly outcome: Promise<Tx>;
 }
+
+const itself = (tx: Tx): Tx => tx;
 
 async function askVerdicts(
   tx: Tx,

@@ -1,6 +1,6 @@
 /**
  * A transaction that waits in the pool. The pool keeps it as bytes, since objects for all fields
- * would take ten times the memory.
+ * would take ten times the memory. Only some entries stay decoded (pool-entries.ts).
  */
 import { latin1 } from '../base/bytes.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
@@ -10,6 +10,8 @@ import type { Ordered } from './time-order.ts';
 
 export interface PoolEntry extends Ordered {
   readonly bytes: Uint8Array;
+  /** Decoded from `bytes`; undefined where it is not kept. */
+  tx: Tx | undefined;
   readonly id: Uint8Array;
   readonly sender: string;
   /** Found once; used while the entry waits, and for the block that contains it. */
@@ -23,6 +25,7 @@ export interface PoolEntry extends Ordered {
   bytesHash: string | undefined;
 }
 
+/** `tx` consists of views of memory that belongs to the pool. */
 export const entryOf = (
   tx: Tx,
   verdicts: ProofVerdicts,
@@ -31,7 +34,8 @@ export const entryOf = (
 ): PoolEntry => ({
   key: latin1(tx.id),
   id: tx.id,
-  bytes: tx.bytes.slice(),
+  bytes: tx.bytes,
+  tx,
   timestamp: tx.timestamp,
   sender: latin1(tx.sender),
   verdicts,

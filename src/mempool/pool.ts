@@ -13,7 +13,7 @@ import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { type AdmissionOptions, createAdmission } from './admission.ts';
+import { type AdmissionOptions, type Arriving, createAdmission } from './admission.ts';
 import { type CleanupOptions, startCleanup } from './cleanup.ts';
 import { Departures } from './departures.ts';
 import type { PoolEntry } from './entry.ts';
@@ -40,6 +40,8 @@ export interface PoolPorts {
 
 export interface Pool {
   submit(tx: Tx): Promise<Tx>;
+  /** The same for a transaction as bytes, which are copied. Throws CodecError too. */
+  submitBytes(bytes: Uint8Array, arriving?: Arriving): Promise<Tx>;
   /** Throws ApiError where `submit` would refuse it, apart from wrong signatures. */
   check(tx: Tx): void;
   get(id: Uint8Array): Tx | undefined;
@@ -98,6 +100,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
 
   return {
     submit: admission.submit,
+    submitBytes: admission.submitBytes,
     check: admission.check,
     get(id) {
       const entry = entries.get(latin1(id));

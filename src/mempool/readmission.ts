@@ -64,7 +64,9 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     stopped || entries.get(latin1(tx.id)) !== undefined || state.isMined(tx.id);
 
   function put(tx: Tx): PoolEntry {
-    const entry = entryOf(tx, allGood(tx), NOTHING_SPENT, true);
+    // The bytes are part of a block, which must not stay in memory.
+    const bytes = tx.bytes.slice();
+    const entry = { ...entryOf(tx, allGood(tx), NOTHING_SPENT, true), bytes, tx: undefined };
     entries.put(entry);
     unsettled.shake([entry]);
     return entry;

@@ -2,6 +2,7 @@ import t from 'tap';
 import { concat, equal } from '../../src/base/bytes.ts';
 import { apiError } from '../../src/base/errors.ts';
 import type { Journal } from '../../src/base/ports.ts';
+import { CodecError } from '../../src/codec/codec.ts';
 import { applying, type Outcome, pack } from '../../src/mempool/packer.ts';
 import { createPool, type Pool, type PoolOptions } from '../../src/mempool/pool.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
@@ -105,6 +106,26 @@ t.test(
   },
 );
 
+t.test('bytes from elsewhere are copied, and must be a transaction', async (t) => {
+  const at = await newChain();
+  const pool = poolOn(at, memoryJournal());
+  const tx = payment(alice, bob, 1n, at.clock.time);
+  const theirs = concat(tx.bytes);
+  const both = [pool.submitBytes(theirs), pool.submitBytes(theirs)];
+  theirs.fill(0);
+  for (const accepted of await Promise.all(both)) t.same(accepted.bytes, tx.bytes);
+  t.equal(pool.size(), 1);
+  t.same(pool.get(tx.id)?.fields, tx.fields);
+  await t.rejects(pool.submitBytes(tx.bytes.subarray(1)), CodecError);
+  const poor = account('somebody without funds');
+  const wrong = payment(poor, bob, 1n, at.clock.time).bytes.slice();
+  wrong[wrong.length - 1]! ^= 1;
+  const unsigned = pool.submitBytes(wrong);
+  await t.rejects(unsigned, { message: /doesn't validate as signature/ }, 'first the signature');
+  const doubted = pool.submitBytes(wrong, { isDoubted: true });
+  await t.rejects(doubted, { message: /unavailable funds/ }, 'first the state');
+});
+
 t.test(
   'a step between pool and block lets in, throws out or keeps, and may take its time',
   async (t) => {
@@ -206,7 +227,7 @@ t.test('a wrong signature is refused and a repaired transaction accepted', async
   const at = await newChain();
   const pool = poolOn(at, memoryJournal());
   const good = payment(alice, bob, 1n, at.clock.time);
-  const bad = { ...good, proofs: [new Uint8Array(64)] };
+  const bad = buildTx(good.def, good.layout, good.fields, [new Uint8Array(64)], scheme);
   await t.rejects(pool.submit(bad), { code: 112, message: /proof doesn't validate as signature/ });
   t.equal(pool.size(), 0);
   await pool.submit(good);

@@ -7,7 +7,7 @@ import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import { createPool, type Pool } from '../../src/mempool/pool.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
-import { allGood } from '../../src/tx/proof-verdicts.ts';
+import { allGood, ONE_BAD, ONE_GOOD } from '../../src/tx/proof-verdicts.ts';
 import { buildTx } from '../../src/tx/tx-bytes.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
@@ -118,6 +118,16 @@ t.test('in the pool, in a block of another node, after a reorganisation, in a bl
   await recovered.recover();
   t.equal(recovered.size(), 1, 'the journal had it');
   t.equal(at.checks.count, 2, 'nothing was checked twice');
+});
+
+t.test('a caller that has checked the proofs of its bytes brings the verdicts', async (t) => {
+  const at = await node();
+  const [one, other] = [1n, 2n].map((amount) => payment(alice, bob, amount, at.clock.time));
+  await at.pool.submitBytes(one!.bytes, { verdicts: ONE_GOOD });
+  t.equal(at.pool.entry(one!.id)?.verdicts, ONE_GOOD);
+  const refused = at.pool.submitBytes(other!.bytes, { verdicts: ONE_BAD });
+  await t.rejects(refused, { message: /doesn't validate as signature/ });
+  t.equal(at.checks.count, 0);
 });
 
 t.test('a block with other proofs for a known id does not profit', async (t) => {

@@ -12,7 +12,6 @@ import type { RecentSet } from '../../base/recent-set.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import { isFaultOfPeer, refusalFrom } from '../../codec/refusal.ts';
 import type { Pool } from '../../mempool/pool.ts';
-import { decodeTx } from '../../tx/tx-bytes.ts';
 import { decodeTxs, encodeTxHashes, txProtocols } from '../messages/transaction-messages.ts';
 import { SilentLine } from '../sessions/requests.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
@@ -103,10 +102,8 @@ export class TransactionFetcher {
     if (!this.wanted.arrived(hash) || checked.has(hash) || this.stopped) return hash;
     checked.add(hash);
     try {
-      const tx = decodeTx(bytes, scheme);
       // A signature check costs more than a check of the state, which must be repeated afterwards.
-      if (this.isDoubted(session)) pool.check(tx);
-      await pool.submit(tx);
+      await pool.submitBytes(bytes, { isDoubted: this.isDoubted(session) });
     } catch (error) {
       // A corrected retry of the sender must not be mistaken for this transaction.
       checked.remove(hash);
