@@ -12,6 +12,7 @@ import { NotInstalledError } from '../measure/contender.ts';
 export interface PostgresServer {
   /** Holds the socket. */
   readonly folder: string;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -60,7 +61,7 @@ export async function startPostgresServer(password?: string): Promise<PostgresSe
     await stop();
     throw cause;
   }
-  return { folder, stop };
+  return { folder, pid: server.pid!, stop };
 }
 
 function findPrograms(): string {

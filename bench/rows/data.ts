@@ -1,7 +1,10 @@
 /**
- * Rows crawl and search: the data service beside its database. The chain is made, and its blocks are
- * printed before the clock starts: the crawl pays for HTTP, JSON, rows and writing.
+ * Rows crawl and search: the data service beside its database. The chain is made, and for the row
+ * crawl its blocks are printed before the clock starts, by a node in a process of its own: the crawl
+ * pays for HTTP, JSON, rows and writing.
  */
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { postgresDatabase } from '../../src/adapters/database/postgres.ts';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { undiciClient } from '../../src/adapters/http/undici.ts';
@@ -10,18 +13,25 @@ import type { Database } from '../../src/base/database.ts';
 import type { Log } from '../../src/base/ports.ts';
 import { configuredFamily } from '../../src/crypto/families.ts';
 import { readBlock } from '../../src/data-service/crawler/chain-block.ts';
+import { COLUMNS } from '../../src/data-service/crawler/columns.ts';
 import type { CrawlerOptions } from '../../src/data-service/crawler/crawler.ts';
-import { COLUMNS, rowsOf, type Table } from '../../src/data-service/crawler/rows.ts';
+import {
+  type Batch,
+  nothingKnown,
+  prepareBatch,
+  readCursor,
+} from '../../src/data-service/crawler/prepare-batch.ts';
 import { createDataService } from '../../src/data-service/data-service.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
-import { type MadeChain, madeChain } from '../../test/data-service/made-chain.ts';
+import type { MadeChain } from '../../test/data-service/made-chain.ts';
 import { madeNode } from '../../test/data-service/made-node.ts';
 import type { Bench } from '../bench.ts';
+import { keptChain, longChain, TXS_PER_BLOCK } from '../chain/made-chains.ts';
 import { SUPERUSER, startPostgresServer } from '../denominators/postgres-server.ts';
+import { cpuSecondsOf } from '../measure/cpu.ts';
 import type { Spread } from '../measure/rounds.ts';
 import { atLeast, atMost, number, perSecond, type RowResult } from '../report/result.ts';
 
-const TXS_PER_BLOCK = 100;
 const OPTIONS: CrawlerOptions = {
   confirmations: 0,
   concurrency: 4,
@@ -32,69 +42,62 @@ const OPTIONS: CrawlerOptions = {
   bulk: false,
   indexText: true,
 };
+const NODE = fileURLToPath(new URL('../node/made-chain-node.ts', import.meta.url));
 const BATCH_BLOCKS = OPTIONS.batchTx / TXS_PER_BLOCK;
 const silent = (): void => {};
 const log: Log = { debug: silent, info: silent, warn: silent, error: silent };
-
-function longChain(txs: number): MadeChain {
-  const chain = madeChain({ seed: 'bench', txsPerBlock: TXS_PER_BLOCK, accounts: 5000 });
-  chain.grow(Math.ceil((txs * 7) / (6 * TXS_PER_BLOCK)));
-  return chain;
-}
-
-/** A chain whose blocks are made and printed once. */
-function keptChain(txs: number): MadeChain {
-  const chain = longChain(txs);
-  const kept = Array.from({ length: chain.height() }, (_, i) => chain.block(i + 1));
-  const texts = kept.map((block) => JSON.stringify(block));
-  return {
-    ...chain,
-    block: (height) => kept[height - 1],
-    printed: (height) => texts[height - 1],
-  };
-}
 
 const countOf = (chain: MadeChain): number =>
   Array.from({ length: chain.height() }, (_, i) =>
     Number(chain.block(i + 1)!['transactionCount']),
   ).reduce((sum, count) => sum + count, 0);
 
-/** The same rows in the same batches, ready before the clock starts; transactions a second. */
-async function bareInsert(db: Database, chain: MadeChain): Promise<number> {
-  const batches = [];
-  let seq = 1;
+/** The rows of the crawl in the same batches, ready before the clock starts. */
+async function preparedBatches(db: Database, chain: MadeChain): Promise<readonly Batch[]> {
+  const batches: Batch[] = [];
+  let cursor = await readCursor(db, { height: 0, signature: '' });
+  const known = nothingKnown(cursor);
   for (let from = 1; from <= chain.height(); from += BATCH_BLOCKS) {
     const heights = Array.from({ length: BATCH_BLOCKS }, (_, i) => from + i);
-    const blocks = heights.flatMap((height) => chain.block(height) ?? []).map(readBlock);
-    const rows = rowsOf(blocks, seq, new Map());
-    seq = rows.nextSeq;
-    batches.push(rows);
+    const blocks = heights.flatMap((height) => chain.block(height) ?? []);
+    const read = blocks.map((block) => readBlock(block));
+    const batch = await prepareBatch(db, read, cursor, known);
+    cursor = batch.next;
+    batches.push(batch);
   }
-  const start = performance.now();
-  for (const { lines } of batches) {
-    await db.transaction(async (queries) => {
-      for (const table of Object.keys(COLUMNS) as Table[]) {
-        await queries.copy(table, COLUMNS[table], lines[table]);
-      }
-    });
+  return batches;
+}
+
+/** Within a batch nothing waits. */
+async function bareInsert(db: Database, batches: readonly Batch[]): Promise<void> {
+  for (const { texts } of batches) {
+    await db.transaction((queries) =>
+      Promise.all(texts.map(([table, text]) => queries.copy(table, COLUMNS[table], text))),
+    );
   }
-  return (1000 * (seq - 1)) / (performance.now() - start);
 }
 
 interface Setting {
   readonly chain: MadeChain;
+  readonly node: { readonly url: string; readonly pid: number };
+  /** Of the server of databases. */
+  readonly serverPid: number;
   readonly database: () => Promise<string>;
   readonly end: () => Promise<void>;
 }
 
-/** A kept chain costs two kilobytes of memory for each transaction. */
+/** `isKept`: the blocks are kept here and printed in a node of its own process. */
 async function prepared(txs: number, isKept: boolean): Promise<Setting> {
+  const chain = isKept ? keptChain(txs) : longChain(txs);
+  const node = isKept ? await nodeProcess(txs) : await ownNode(chain);
   const server = await startPostgresServer();
   const urlOf = (name: string) => `postgres://${SUPERUSER}@/${name}?host=${server.folder}`;
   const admin = postgresDatabase({ url: urlOf('postgres'), poolSize: 1 });
   let made = 0;
   return {
-    chain: isKept ? keptChain(txs) : longChain(txs),
+    chain,
+    node,
+    serverPid: server.pid,
     async database() {
       const name = `data${made++}`;
       await admin.query(`CREATE DATABASE ${name}`);
@@ -103,8 +106,28 @@ async function prepared(txs: number, isKept: boolean): Promise<Setting> {
     async end() {
       await admin.close();
       await server.stop();
+      await node.end();
     },
   };
+}
+
+async function ownNode(chain: MadeChain) {
+  const ends: (() => unknown)[] = [];
+  const { url } = await madeNode({ teardown: (end) => ends.push(end) }, () => chain);
+  const end = async (): Promise<void> => {
+    for (const end of ends) await end();
+  };
+  return { url, pid: process.pid, end };
+}
+
+async function nodeProcess(txs: number) {
+  const child = fork(NODE, [String(txs)], { execArgv: ['--disable-warning=ExperimentalWarning'] });
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once('message', (sent) => resolve(String(sent)));
+    child.once('exit', (code) => reject(new Error(`the node ended with ${code}`)));
+  });
+  const end = async (): Promise<void> => void child.kill();
+  return { url, pid: child.pid!, end };
 }
 
 interface Crawled {
@@ -114,9 +137,7 @@ interface Crawled {
 }
 
 /** Crawls the whole chain into a new database. */
-async function crawled({ chain, database }: Setting, bulk: boolean): Promise<Crawled> {
-  const ends: (() => unknown)[] = [];
-  const node = await madeNode({ teardown: (end) => ends.push(end) }, () => chain);
+async function crawled({ chain, node, database }: Setting, bulk: boolean): Promise<Crawled> {
   const client = undiciClient();
   const store = await database();
   const db = postgresDatabase({ url: store, poolSize: 1 });
@@ -155,12 +176,12 @@ async function crawled({ chain, database }: Setting, bulk: boolean): Promise<Cra
     async stop() {
       await service.stop();
       await client.close();
-      for (const end of ends) await end();
     },
   };
 }
 
 const CRAWL_TXS = 100_000;
+const QUICK_CRAWL_TXS = 50_000;
 const QUICK_TXS = 20_000;
 
 const ROUNDS = 3;
@@ -173,14 +194,18 @@ const spreadOf = (values: readonly number[]): Spread => {
 
 /** In turns, so that a busy machine slows both down. */
 export async function crawl(bench: Bench): Promise<RowResult> {
-  const setting = await prepared(bench.quick ? QUICK_TXS : CRAWL_TXS, true);
+  const setting = await prepared(bench.quick ? QUICK_CRAWL_TXS : CRAWL_TXS, true);
   try {
     const txs = countOf(setting.chain);
-    const rounds: { bare: number; crawl: number; first: number }[] = [];
-    for (let i = 0; i < (bench.quick ? 1 : ROUNDS); i++) rounds.push(await round(setting, txs));
-    const share = spreadOf(rounds.map(({ bare, crawl }) => crawl / bare));
-    const rate = (name: 'bare' | 'crawl' | 'first') =>
-      perSecond(spreadOf(rounds.map((one) => one[name])));
+    const rounds: Round[] = [];
+    for (let i = 0; i < ROUNDS; i++) rounds.push(await round(setting, txs));
+    const share = spreadOf(rounds.map(({ bare, crawl }) => crawl.rate / bare.rate));
+    const rate = (name: keyof Round) => perSecond(spreadOf(rounds.map((one) => one[name].rate)));
+    const cost = (name: keyof Round): string => {
+      const middle = (part: keyof Cost): string =>
+        number(spreadOf(rounds.map((one) => one[name].cost[part])).median);
+      return `client ${middle('own')}, PostgreSQL ${middle('server')}, node ${middle('node')} µs`;
+    };
     return {
       row: 'crawl',
       title: 'crawl beside the bare insert',
@@ -188,6 +213,8 @@ export async function crawl(bench: Bench): Promise<RowResult> {
         { what: 'bare insert', value: rate('bare') },
         { what: 'crawl', value: rate('crawl'), against: 'bare insert', ratio: share },
         { what: 'first load, indexes included', value: rate('first') },
+        { what: 'processor time of a transaction, bare insert', value: cost('bare') },
+        { what: 'processor time of a transaction, crawl', value: cost('crawl') },
         { what: 'chain', value: `${txs} transactions` },
       ],
       goals: [
@@ -202,17 +229,62 @@ export async function crawl(bench: Bench): Promise<RowResult> {
   }
 }
 
-/** Transactions a second of each. */
-async function round(setting: Setting, txs: number) {
+/** Processor time of one transaction in microseconds. */
+interface Cost {
+  readonly own: number;
+  readonly server: number;
+  readonly node: number;
+}
+
+/** Transactions a second, and their cost. */
+interface Measured {
+  readonly rate: number;
+  readonly cost: Cost;
+}
+
+interface Round {
+  readonly bare: Measured;
+  readonly crawl: Measured;
+  readonly first: Measured;
+}
+
+async function round(setting: Setting, txs: number): Promise<Round> {
   const db = postgresDatabase({ url: await setting.database(), poolSize: 1 });
   await migrate(db, OPTIONS);
-  const bare = await bareInsert(db, setting.chain);
+  const batches = await preparedBatches(db, setting.chain);
+  const bare = await measured(setting, txs, async () => {
+    const start = performance.now();
+    await bareInsert(db, batches);
+    return (performance.now() - start) / 1000;
+  });
   await db.close();
-  const run = await crawled(setting, false);
-  await run.stop();
-  const first = await crawled(setting, true);
-  await first.stop();
-  return { bare, crawl: txs / run.seconds, first: txs / first.seconds };
+  const crawlOnce = (bulk: boolean) =>
+    measured(setting, txs, async () => {
+      const { seconds, stop } = await crawled(setting, bulk);
+      await stop();
+      return seconds;
+    });
+  return { bare, crawl: await crawlOnce(false), first: await crawlOnce(true) };
+}
+
+async function measured(
+  { node, serverPid }: Setting,
+  txs: number,
+  work: () => Promise<number>,
+): Promise<Measured> {
+  const read = () => ({
+    own: process.cpuUsage().user + process.cpuUsage().system,
+    server: 1e6 * cpuSecondsOf(serverPid),
+    node: 1e6 * cpuSecondsOf(node.pid),
+  });
+  const before = read();
+  const seconds = await work();
+  const after = read();
+  const spent = (part: keyof Cost): number => (after[part] - before[part]) / txs;
+  return {
+    rate: txs / seconds,
+    cost: { own: spent('own'), server: spent('server'), node: spent('node') },
+  };
 }
 
 const SEARCH_TXS = 1_000_000;

@@ -10,15 +10,18 @@ type SqlScalar = string | number | bigint | boolean | null;
 export interface Queries {
   /** One statement with its parameters $1, $2 …; rejects with DatabaseError. */
   query<R extends object>(sql: string, values?: readonly SqlValue[]): Promise<R[]>;
-  /** Adds rows in the text form of COPY, one line each without its line end. */
-  copy(table: string, columns: readonly string[], lines: readonly string[]): Promise<void>;
+  /** Adds rows in the text form of COPY, one line each with its line end, in UTF-8. */
+  copy(table: string, columns: readonly string[], rows: Uint8Array): Promise<void>;
 }
 
 export interface Database extends Queries {
   readonly engine: 'postgres' | 'pglite';
   /** Statements without parameters, separated by semicolons. */
   exec(sql: string): Promise<void>;
-  /** Commits when `work` resolves, and rolls back when it rejects. */
+  /**
+   * Commits when `work` resolves, and rolls back when it rejects. Statements that `work` begins
+   * without waiting are sent at once and run in their order; it must wait for all of them.
+   */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
   /** The right to write, for one process at a time; undefined while another process has it. */
   lock(): Promise<WriterLock | undefined>;

@@ -9,6 +9,7 @@ import type { DataMetrics } from './observability.ts';
 export const crawlMeter = (metrics: DataMetrics): CrawlMeter => ({
   fetching: () => metrics.fetch.start(),
   writing: () => metrics.batch.start(),
+  removing: () => metrics.rollback.start(),
   written: (type, txs) => metrics.txs.add(txs, { type: String(type) }),
   wrote(blocks, unknownTxs) {
     metrics.blocks.add(blocks);

@@ -53,7 +53,7 @@ export async function pgliteDatabase(folder: string | undefined): Promise<Databa
   return {
     engine: 'pglite',
     query: (sql, values) => counted(() => queriesOn(db).query(sql, values)),
-    copy: (table, columns, lines) => counted(() => queriesOn(db).copy(table, columns, lines)),
+    copy: (table, columns, rows) => counted(() => queriesOn(db).copy(table, columns, rows)),
     exec: (sql) => counted(async () => void (await db.exec(sql))),
     transaction: (work) => counted(() => db.transaction((tx) => work(queriesOn(tx)))),
     async lock() {
@@ -85,9 +85,9 @@ function queriesOn(db: Pick<PGliteInterface, 'query'> | Transaction): Queries {
       const { rows } = await db.query<R>(sql, [...values]);
       return rows;
     },
-    async copy(table, columns, lines) {
-      if (lines.length === 0) return;
-      const blob = new Blob([`${lines.join('\n')}\n`]);
+    async copy(table, columns, rows) {
+      if (rows.length === 0) return;
+      const blob = new Blob([rows as Uint8Array<ArrayBuffer>]);
       await db.query(`COPY ${table} (${columns.join(', ')}) FROM '/dev/blob'`, [], { blob });
     },
   };

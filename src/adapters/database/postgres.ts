@@ -30,6 +30,8 @@ export function postgresDatabase(options: PostgresOptions): Database {
     application_name: 'platform-node data',
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
+    // Statements are sent without waiting for the answers to those before them.
+    pipeline: true,
     types: { getTypeParser: parserOf as pg.CustomTypesConfig['getTypeParser'] },
     ...(options.statementMs === undefined ? {} : { statement_timeout: options.statementMs }),
     ...(options.readOnly === true ? { options: '-c default_transaction_read_only=on' } : {}),
@@ -65,14 +67,14 @@ export function postgresDatabase(options: PostgresOptions): Database {
   return {
     engine: 'postgres',
     query: (sql, values) => connected((client) => queriesOn(client).query(sql, values)),
-    copy: (table, columns, lines) =>
-      connected((client) => queriesOn(client).copy(table, columns, lines)),
+    copy: (table, columns, rows) =>
+      connected((client) => queriesOn(client).copy(table, columns, rows)),
     exec: (sql) => connected(async (client) => void (await queriesOn(client).query(sql))),
     transaction: (work) =>
       connected(async (client) => {
         const queries = queriesOn(client);
-        await queries.query('BEGIN');
-        const result = await work(queries);
+        const begun = queries.query('BEGIN');
+        const [result] = await Promise.all([work(queries), begun]);
         await queries.query('COMMIT');
         return result;
       }),
@@ -136,10 +138,10 @@ function queriesOn(client: pg.ClientBase): Queries {
         throw failure(cause);
       }
     },
-    async copy(table, columns, lines) {
-      if (lines.length === 0) return;
+    async copy(table, columns, rows) {
+      if (rows.length === 0) return;
       try {
-        await copyIn(client, `COPY ${table} (${columns.join(', ')}) FROM STDIN`, lines);
+        await copyIn(client, `COPY ${table} (${columns.join(', ')}) FROM STDIN`, rows);
       } catch (cause) {
         throw failure(cause);
       }
@@ -152,17 +154,31 @@ interface CopyConnection {
   endCopyFrom(): void;
 }
 
-/** The rows are in memory already, so they are sent at once when the server asks for them. */
-function copyIn(client: pg.ClientBase, sql: string, lines: readonly string[]): Promise<void> {
+/** What the types of pg leave out. */
+interface CopyQuery {
+  submit: (connection: CopyConnection) => Error | null;
+  handleCopyInResponse(): void;
+}
+
+/**
+ * The rows follow their statement at once, without waiting for the server to ask for them. A server
+ * that refuses the statement passes over them.
+ */
+function copyIn(client: pg.ClientBase, sql: string, rows: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     const query = new pg.Query(sql, [], (cause: Error | undefined) =>
       cause ? reject(cause) : resolve(),
-    ) as pg.Query & { handleCopyInResponse(connection: CopyConnection): void };
-    query.handleCopyInResponse = (connection) => {
-      connection.sendCopyFromChunk(Buffer.from(`${lines.join('\n')}\n`));
+    ) as unknown as Omit<pg.Query, 'submit'> & CopyQuery;
+    const submit = query.submit.bind(query);
+    query.submit = (connection: CopyConnection) => {
+      const refused = submit(connection);
+      if (refused !== null) return refused;
+      connection.sendCopyFromChunk(Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength));
       connection.endCopyFrom();
+      return null;
     };
-    client.query(query);
+    query.handleCopyInResponse = () => {};
+    client.query(query as unknown as pg.Query);
   });
 }
 
@@ -174,7 +190,8 @@ function parserOf(oid: number, format?: 'text' | 'binary'): unknown {
 
 function failure(cause: unknown, otherwise?: 'away'): DatabaseError {
   const { code, message = '' } = cause as { code?: string; message?: string };
-  const isClosed = /Connection terminated|timeout exceeded when trying to connect/.test(message);
+  const isClosed =
+    /Connection terminated|not queryable|timeout exceeded when trying to connect/.test(message);
   const known = code === undefined ? (isClosed ? 'away' : 'other') : databaseFailure(code);
   return new DatabaseError(known === 'other' ? (otherwise ?? known) : known, cause);
 }

@@ -17,6 +17,8 @@ export interface ChainBlock {
   readonly blocksize: number;
   readonly fee: bigint;
   readonly transactions: readonly JsonObject[];
+  /** True where no text in it has a character that the store cannot hold. */
+  readonly isStorable: boolean;
 }
 
 /** The node gave something that is no block. */
@@ -24,7 +26,8 @@ export class NotABlock extends Error {
   override name = 'NotABlock';
 }
 
-export function readBlock(json: unknown): ChainBlock {
+/** `isStorable`: known from the text of the answer. */
+export function readBlock(json: unknown, isStorable = false): ChainBlock {
   const block = isObject(json) ? json : {};
   const height = Number(block['height']);
   const signature = text(block['signature']);
@@ -50,6 +53,7 @@ export function readBlock(json: unknown): ChainBlock {
     blocksize: Number(block['blocksize'] ?? 0),
     fee: int64(block['fee']) ?? 0n,
     transactions: objects(block['transactions']),
+    isStorable,
   };
 }
 

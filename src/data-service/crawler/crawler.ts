@@ -8,16 +8,15 @@
 import { type Database, DatabaseError, type WriterLock } from '../../base/database.ts';
 import type { Clock, Log, Random } from '../../base/ports.ts';
 import { readMeta, writeMeta } from '../schema/migrate.ts';
-import type { ChainBlock } from './chain-block.ts';
+import { crawlRange } from './crawl-range.ts';
 import type { CrawlState } from './crawl-state.ts';
-import { fetchBlocks } from './fetch-blocks.ts';
 import { DeepReorganisation, findAncestor } from './find-ancestor.ts';
 import { beginFirstLoad, endFirstLoad, isBulk } from './first-load.ts';
 import type { CrawlMeter } from './meter.ts';
 import { NodeAway, type NodeReader } from './node-reader.ts';
 import { refreshBalances } from './refresh-balances.ts';
 import { rollBack } from './remove-blocks.ts';
-import { NotContinuous, readTip, type Tip, writeBlocks } from './write-blocks.ts';
+import { NotContinuous, readTip, type Tip } from './write-batch.ts';
 
 export interface CrawlerOptions {
   readonly confirmations: number;
@@ -164,7 +163,11 @@ async function crawlOnce(
   const after = await commonBlock(tip, options, deps);
   if (after.height < tip.height) reportReorganisation(tip, after, deps);
   if (target <= after.height) {
-    if (after.height < tip.height) await rollBack(db, after.height, deps.clock.now());
+    if (after.height < tip.height) {
+      const removed = deps.meter.removing();
+      await rollBack(db, after.height, deps.clock.now());
+      removed();
+    }
     if (state.bulk) await finishFirstLoad(options, deps);
     return (await refreshBalances(db, node)) > 0;
   }
@@ -172,7 +175,7 @@ async function crawlOnce(
     await beginFirstLoad(db, options);
     state.bulk = true;
   }
-  await crawlTo(target, after, options, deps, signal);
+  await crawlRange({ ...options, after, to: target }, deps, signal);
   if (!signal.aborted && target - state.height <= NEAR_TIP && !state.bulk) {
     await refreshBalances(db, node);
   }
@@ -225,60 +228,4 @@ async function finishFirstLoad(options: CrawlerOptions, { db, state, log }: Craw
   });
   state.step = undefined;
   state.bulk = false;
-}
-
-async function crawlTo(
-  target: number,
-  start: Tip,
-  options: CrawlerOptions,
-  deps: CrawlerDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  const { batchBlocks, batchTx, concurrency } = options;
-  const fetching = { from: start.height + 1, to: target, rangeMax: batchBlocks, concurrency };
-  let after = start;
-  let batch: ChainBlock[] = [];
-  let txs = 0;
-  const flush = async (): Promise<void> => {
-    if (batch.length === 0) return;
-    await writeBatch(batch, after, deps);
-    const { height, signature } = batch.at(-1)!;
-    after = { height, signature };
-    batch = [];
-    txs = 0;
-  };
-  const endFetch = deps.meter.fetching();
-  for await (const { blocks, waiting } of fetchBlocks(deps.node, fetching)) {
-    deps.state.waitingBytes = waiting;
-    for (const block of blocks) {
-      const isFull = batch.length >= batchBlocks || txs + block.transactions.length > batchTx;
-      if (isFull) await flush();
-      if (signal.aborted) return;
-      batch.push(block);
-      txs += block.transactions.length;
-    }
-  }
-  endFetch();
-  await flush();
-}
-
-async function writeBatch(
-  blocks: readonly ChainBlock[],
-  after: Tip,
-  { db, state, clock, log, meter }: CrawlerDeps,
-): Promise<void> {
-  const ended = meter.writing();
-  const rows = await writeBlocks(db, { blocks, after, bulk: state.bulk, now: clock.now() });
-  ended();
-  const top = blocks.at(-1)!;
-  state.height = top.height;
-  state.lastBlock = top.timestamp;
-  state.blocks += blocks.length;
-  state.unknownTxs += rows.unknown;
-  for (const [type, count] of rows.typeCounts) {
-    state.txs += count;
-    meter.written(type, count);
-  }
-  meter.wrote(blocks.length, rows.unknown);
-  for (const id of rows.changed) log.warn('crawl.text-changed', { id });
 }

@@ -5,6 +5,7 @@
 import { RefusedError } from '../../api/client.ts';
 import { MIB } from '../../base/budget.ts';
 import { areLinked, type ChainBlock } from './chain-block.ts';
+import type { CrawlMeter } from './meter.ts';
 import type { NodeReader } from './node-reader.ts';
 
 export interface Fetching {
@@ -36,6 +37,7 @@ interface Answer {
 export async function* fetchBlocks(
   node: NodeReader,
   { from, to, rangeMax, concurrency }: Fetching,
+  meter: Pick<CrawlMeter, 'fetching'>,
 ): AsyncGenerator<Portion> {
   const queue: Promise<Answer>[] = [];
   let next = from;
@@ -45,9 +47,11 @@ export async function* fetchBlocks(
     while (next <= to && queue.length < concurrency && waiting < BYTES_WAITING_MAX) {
       const fitting = Math.max(1, Math.floor(ANSWER_BYTES / blockBytes));
       const last = Math.min(to, next + Math.min(rangeMax, fitting) - 1);
+      const fetched = meter.fetching();
       const answer = fetchLinked(node, next, last);
       answer.then(
         ({ bytes }) => {
+          fetched();
           waiting += bytes;
         },
         // The loop below reports it when its turn has come.

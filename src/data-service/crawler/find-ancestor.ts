@@ -1,7 +1,7 @@
 /** The last stored block that the node's chain still has (data-service.md#reorganisations). */
 import type { Queries } from '../../base/database.ts';
 import type { NodeReader } from './node-reader.ts';
-import type { Tip } from './write-blocks.ts';
+import type { Tip } from './write-batch.ts';
 
 /** The chains part so far back that an operator must decide. */
 export class DeepReorganisation extends Error {

@@ -3,6 +3,7 @@ export interface CrawlMeter {
   /** Begins a measurement; the returned function ends it. */
   fetching(): () => void;
   writing(): () => void;
+  removing(): () => void;
   written(type: number, txs: number): void;
   wrote(blocks: number, unknownTxs: number): void;
   reorganised(depth: number): void;
@@ -13,6 +14,7 @@ const nothing = (): void => {};
 export const noMeter: CrawlMeter = {
   fetching: () => nothing,
   writing: () => nothing,
+  removing: () => nothing,
   written: nothing,
   wrote: nothing,
   reorganised: nothing,

@@ -12,7 +12,7 @@ import type { HttpClient } from '../../base/http.ts';
 import { isObject } from '../../base/json.ts';
 import type { Clock } from '../../base/ports.ts';
 import { type ChainBlock, readBlock } from './chain-block.ts';
-import { int64, objects, text } from './storable.ts';
+import { hasOnlyStorable, int64, objects, text } from './storable.ts';
 
 /** No node of the list gives an answer. */
 export class NodeAway extends Error {
@@ -109,17 +109,19 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
 
     async blocks(from, to) {
       let bytes = 0;
+      let isStorable = false;
       const http: HttpClient = {
         ...deps.http,
         async request(asked) {
           const answer = await deps.http.request(asked);
           bytes = answer.text.length;
+          isStorable = hasOnlyStorable(answer.text);
           return answer;
         },
       };
       const answer = await range(from, to, http);
       const found = Array.isArray(answer) ? answer : [];
-      return { blocks: found.map(readBlock), bytes };
+      return { blocks: found.map((block) => readBlock(block, isStorable)), bytes };
     },
 
     async network() {

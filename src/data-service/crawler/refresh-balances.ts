@@ -4,11 +4,15 @@
  */
 import type { Database } from '../../base/database.ts';
 import type { Holdings, NodeReader } from './node-reader.ts';
+import { readTip } from './write-batch.ts';
 
 const ADDRESSES_AT_ONCE = 200;
 const ATTEMPTS = 3;
 
-/** The number of addresses done; 0 where none was left, or the chain kept moving. */
+/**
+ * The number of addresses done; 0 where none was left, the chain kept moving, or the node is behind
+ * the store. Balances of the store's height or a later one are newer than every mark.
+ */
 export async function refreshBalances(db: Database, node: NodeReader): Promise<number> {
   const marked = await db.query<{ address: string }>(
     'SELECT address FROM balance_dirty ORDER BY since_height, address LIMIT $1',
@@ -20,8 +24,10 @@ export async function refreshBalances(db: Database, node: NodeReader): Promise<n
     [marked.map(({ address }) => address)],
   );
   const users = known.map(({ address }) => address);
+  const stored = await readTip(db);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const height = await node.height();
+    if (height < stored.height) return 0;
     const before = await node.signatureAt(height);
     const found = users.length === 0 ? new Map<string, Holdings>() : await node.holdings(users);
     const after = (await node.height()) === height ? await node.signatureAt(height) : undefined;

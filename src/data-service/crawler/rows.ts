@@ -2,6 +2,7 @@
 import { isObject, type JsonObject, stringify } from '../../base/json.ts';
 import { types } from '../../tx/registry.ts';
 import type { ChainBlock } from './chain-block.ts';
+import { COLUMNS, type Table } from './columns.ts';
 import { arrayText, copyLine } from './copy-text.ts';
 import {
   aliasName,
@@ -12,64 +13,15 @@ import {
   messageOf,
   partiesOf,
 } from './described.ts';
-import { int64, objects, storableJson, text, texts } from './storable.ts';
-
-/** Tables to which rows are only added. */
-export const COLUMNS = {
-  blocks: [
-    'height',
-    'signature',
-    'reference',
-    'version',
-    'ts',
-    'generator',
-    'base_target',
-    'generation_signature',
-    'consensus',
-    'features',
-    'blocksize',
-    'fee',
-    'tx_count',
-    'first_seq',
-  ],
-  txs: [
-    'seq',
-    'id',
-    'type',
-    'version',
-    'height',
-    'ts',
-    'sender',
-    'sender_public_key',
-    'signature',
-    'fee',
-    'fee_asset_id',
-    'asset_id',
-    'amount',
-    'message',
-    'body',
-  ],
-  tx_addresses: ['address', 'seq', 'role'],
-  tx_aliases: ['alias', 'seq'],
-  tx_amounts: ['seq', 'pos', 'amount'],
-  tx_proofs: ['proof', 'seq'],
-  data_entries: ['seq', 'position_in_tx', 'author', 'key', 'type', 'value'],
-  assets: [
-    'asset_id',
-    'seq',
-    'issuer',
-    'name',
-    'description',
-    'quantity',
-    'issued_quantity',
-    'decimals',
-    'reissuable',
-    'issued_reissuable',
-  ],
-  permission_ops: ['seq', 'address', 'role', 'op', 'due_ts', 'ts'],
-} as const;
-
-export type Table = keyof typeof COLUMNS;
+import {
+  exactInteger,
+  hasOnlyStorable,
+  int64,
+  objects,
+  storableJson,
+  text,
+  texts,
+} from './storable.ts';
 
 /** How a transaction names an address. */
 export const AUTHOR = 1;
@@ -88,8 +40,8 @@ interface AssetChange {
 
 export interface Rows {
   readonly lines: { readonly [T in Table]: string[] };
+  /** Every address in these blocks. The lines of those that the store lacks are added later. */
   readonly users: Map<string, Appearance>;
-  readonly aliases: { alias: string; address: string; seq: number }[];
   readonly assetChanges: Map<string, AssetChange>;
   readonly typeCounts: Map<number, number>;
   /** Transactions of types that this release does not know. */
@@ -102,15 +54,18 @@ export interface Rows {
 /** Address of an alias, by its bare name. */
 export type Aliases = Map<string, string>;
 
-/** Every alias that the transactions name. */
+/** Every alias that the transactions name or create. */
 export function aliasesNamed(blocks: readonly ChainBlock[]): Set<string> {
   const names = new Set<string>();
   for (const { transactions } of blocks) {
     for (const tx of transactions) {
-      for (const named of partiesOf(Number(tx['type']), tx).participants) {
+      const type = Number(tx['type']);
+      for (const named of partiesOf(type, tx).participants) {
         const name = aliasName(named);
         if (name !== undefined) names.add(name);
       }
+      const created = type === 10 ? text(tx['alias']) : undefined;
+      if (created !== undefined) names.add(aliasName(created) ?? created);
     }
   }
   return names;
@@ -122,7 +77,6 @@ export function rowsOf(blocks: readonly ChainBlock[], firstSeq: number, aliases:
   const rows: Rows = {
     lines: Object.fromEntries(names.map((name) => [name, []])) as unknown as Rows['lines'],
     users: new Map(),
-    aliases: [],
     assetChanges: new Map(),
     typeCounts: new Map(),
     unknown: 0,
@@ -153,18 +107,23 @@ function addBlock(rows: Rows, block: ChainBlock, aliases: Aliases): void {
     ]),
   );
   meet(rows, block.generator, block.height, block.timestamp);
-  for (const tx of block.transactions) addTransaction(rows, tx, block.height, aliases);
+  for (const tx of block.transactions) addTransaction(rows, tx, block, aliases);
 }
 
 function meet(rows: Rows, address: string, height: number, ts: number): void {
   if (address !== '' && !rows.users.has(address)) rows.users.set(address, { height, ts });
 }
 
-function addTransaction(rows: Rows, given: JsonObject, height: number, aliases: Aliases): void {
+function addTransaction(
+  rows: Rows,
+  given: JsonObject,
+  { height, isStorable }: ChainBlock,
+  aliases: Aliases,
+): void {
   const seq = rows.nextSeq++;
   const type = Number(given['type']);
-  const { tx, id } = clean(rows, given);
-  const ts = Number(int64(tx['timestamp']) ?? 0);
+  const { tx, id } = clean(rows, given, isStorable);
+  const ts = Number(exactInteger(tx['timestamp']) ?? 0);
   const amount = amountOf(type, tx);
   const [signature, ...others] = sealsOf(tx);
   rows.lines.txs.push(
@@ -178,12 +137,12 @@ function addTransaction(rows: Rows, given: JsonObject, height: number, aliases: 
       text(tx['sender']),
       text(tx['senderPublicKey']),
       signature,
-      int64(tx['fee']) ?? 0,
+      exactInteger(tx['fee']) ?? 0,
       text(tx['feeAssetId']),
       assetOf(type, tx),
       amount,
       messageOf(type, tx),
-      stringify(bodyOf(tx, signature)),
+      printed(bodyOf(tx, signature)),
     ]),
   );
   rows.typeCounts.set(type, (rows.typeCounts.get(type) ?? 0) + 1);
@@ -194,13 +153,20 @@ function addTransaction(rows: Rows, given: JsonObject, height: number, aliases: 
   DETAILS[type]?.(rows, placed, aliases);
 }
 
-function clean(rows: Rows, given: JsonObject): { tx: JsonObject; id: string } {
+function clean(rows: Rows, given: JsonObject, isStorable: boolean): { tx: JsonObject; id: string } {
   const id = text(given['id']) ?? '';
-  const json = stringify(given);
-  // The characters that no text can hold are written as escapes.
-  if (!/\\u(0000|d[89a-f])/i.test(json)) return { tx: given, id };
+  if (isStorable || hasOnlyStorable(stringify(given))) return { tx: given, id };
   rows.changed.push(id);
   return { tx: storableJson(given) as JsonObject, id };
+}
+
+/** Without a function for every value this takes a fifth of the time; few bodies have a bigint. */
+function printed(body: JsonObject): string {
+  try {
+    return JSON.stringify(body);
+  } catch {
+    return stringify(body);
+  }
 }
 
 /** The signature, or else the proofs; the first is the column, further ones have their own rows. */
@@ -333,9 +299,11 @@ function addAlias(rows: Rows, { tx, seq }: Placed, aliases: Aliases): void {
   const address = text(tx['sender']);
   if (alias === undefined || address === undefined) return;
   const name = aliasName(alias) ?? alias;
-  rows.aliases.push({ alias: name, address, seq });
-  aliases.set(name, address);
   rows.lines.tx_aliases.push(copyLine([name, seq]));
+  // An alias keeps its first owner.
+  if (aliases.has(name)) return;
+  aliases.set(name, address);
+  rows.lines.aliases.push(copyLine([name, address, seq]));
 }
 
 function addEntries(rows: Rows, { tx, seq }: Placed): void {

@@ -10,10 +10,19 @@ import { isObject, type JsonObject } from '../../base/json.ts';
 export const storableText = (text: string): string =>
   text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '').toWellFormed() : text;
 
+/** False where a JSON text has a character that no text of the store can hold, as an escape. */
+export const hasOnlyStorable = (json: string): boolean =>
+  !json.includes('\\u') || !/\\u(0000|d[89a-f])/i.test(json);
+
 /** Undefined where it is no integer of 64 bits. */
-export function int64(value: unknown): bigint | undefined {
+export function exactInteger(value: unknown): number | bigint | undefined {
   if (typeof value === 'bigint') return value <= I64_MAX && value >= -I64_MAX ? value : undefined;
-  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : undefined;
+  return Number.isSafeInteger(value) ? (value as number) : undefined;
+}
+
+export function int64(value: unknown): bigint | undefined {
+  const found = exactInteger(value);
+  return typeof found === 'number' ? BigInt(found) : found;
 }
 
 export const text = (value: unknown): string | undefined =>

@@ -1,0 +1,141 @@
+/**
+ * Makes the rows of a batch before its transaction begins, while the batch before it is written.
+ * They follow from the blocks, from the place where they begin, and from what earlier blocks named.
+ */
+import { utf8 } from '../../base/bytes.ts';
+import type { Queries } from '../../base/database.ts';
+import type { ChainBlock } from './chain-block.ts';
+import { COLUMNS, type Table } from './columns.ts';
+import { copyLine } from './copy-text.ts';
+import { type Aliases, aliasesNamed, type Rows, rowsOf } from './rows.ts';
+
+/** Where the rows of the next block begin. */
+export interface Cursor {
+  /** 0 for an empty store. */
+  readonly height: number;
+  readonly signature: string;
+  /** Ordinal of the next transaction. */
+  readonly nextSeq: number;
+  /** Ordinal of the next user. */
+  readonly nextUser: number;
+}
+
+export interface Batch {
+  readonly blocks: readonly ChainBlock[];
+  /** The last stored block that stays. */
+  readonly after: Cursor;
+  readonly rows: Rows;
+  /** In the text form of COPY. */
+  readonly texts: readonly (readonly [table: Table, text: Uint8Array])[];
+  /** Addresses whose balances may have changed, without those of earlier batches. */
+  readonly marked: readonly string[];
+  readonly next: Cursor;
+}
+
+/**
+ * What is in the store once all earlier batches are written, as far as these have met it. What the
+ * store has above `since` counts only if it is listed here: a batch that removes a left branch may
+ * be under way.
+ */
+export interface Known {
+  readonly since: Cursor;
+  readonly aliases: Aliases;
+  readonly users: Set<string>;
+  /** Addresses whose balances are marked. */
+  readonly marked: Set<string>;
+}
+
+export const nothingKnown = (since: Cursor): Known => ({
+  since,
+  aliases: new Map(),
+  users: new Set(),
+  marked: new Set(),
+});
+
+/** Blocks above the cursor may be in the store still: they go when the next batch is written. */
+export async function readCursor(
+  db: Queries,
+  { height, signature }: { readonly height: number; readonly signature: string },
+): Promise<Cursor> {
+  const [block] = await db.query<{ next: string }>(
+    'SELECT first_seq + tx_count AS next FROM blocks WHERE height = $1',
+    [height],
+  );
+  const [user] = await db.query<{ last: string | null }>(
+    'SELECT max(ordinal) AS last FROM users WHERE first_height <= $1',
+    [height],
+  );
+  const nextUser = Number(user?.last ?? 0) + 1;
+  return { height, signature, nextSeq: Number(block?.next ?? 1), nextUser };
+}
+
+/** Adds to `known` what the batch names. */
+export async function prepareBatch(
+  db: Queries,
+  blocks: readonly ChainBlock[],
+  after: Cursor,
+  known: Known,
+): Promise<Batch> {
+  await learnAliases(db, blocks, known);
+  const rows = rowsOf(blocks, after.nextSeq, known.aliases);
+  const nextUser = await addUsers(db, rows, after.nextUser, known);
+  const marked = [...rows.users.keys()].filter((address) => !known.marked.has(address));
+  for (const address of marked) known.marked.add(address);
+  const { height, signature } = blocks.at(-1) ?? after;
+  return {
+    blocks,
+    after,
+    rows,
+    texts: (Object.keys(COLUMNS) as Table[]).map((table) => [table, textOf(rows.lines[table])]),
+    marked,
+    next: { height, signature, nextSeq: rows.nextSeq, nextUser },
+  };
+}
+
+/** Each line with its end. */
+const textOf = (lines: readonly string[]): Uint8Array =>
+  utf8(lines.length === 0 ? '' : [...lines, ''].join('\n'));
+
+async function learnAliases(
+  db: Queries,
+  blocks: readonly ChainBlock[],
+  { aliases, since }: Known,
+): Promise<void> {
+  const names = [...aliasesNamed(blocks)].filter((name) => !aliases.has(name));
+  if (names.length === 0) return;
+  // One by one, by the primary key: for a list the store may choose the index for parts of texts.
+  const rows = await db.query<{ alias: string; address: string; seq: string }>(
+    `SELECT found.* FROM unnest($1::text[]) AS named(alias) CROSS JOIN LATERAL (
+       SELECT alias, address, seq FROM aliases WHERE aliases.alias = named.alias LIMIT 1) AS found`,
+    [names],
+  );
+  for (const { alias, address, seq } of rows) {
+    if (Number(seq) < since.nextSeq) aliases.set(alias, address);
+  }
+}
+
+/** In the order in which the chain names them: their ordinals are the same after every crawl. */
+async function addUsers(
+  db: Queries,
+  { users, lines }: Rows,
+  nextUser: number,
+  known: Known,
+): Promise<number> {
+  const unknown = [...users.keys()].filter((address) => !known.users.has(address));
+  if (unknown.length > 0 && known.since.height > 0) {
+    const rows = await db.query<{ address: string; first: number }>(
+      'SELECT address, first_height AS first FROM users WHERE address = ANY($1::text[])',
+      [unknown],
+    );
+    for (const { address, first } of rows)
+      if (first <= known.since.height) known.users.add(address);
+  }
+  let ordinal = nextUser;
+  for (const address of unknown) {
+    if (known.users.has(address)) continue;
+    const first = users.get(address);
+    lines.users.push(copyLine([address, ordinal++, first?.height, first?.ts]));
+    known.users.add(address);
+  }
+  return ordinal;
+}

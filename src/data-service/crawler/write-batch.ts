@@ -1,0 +1,136 @@
+/**
+ * Writes a batch exactly once (data-service.md#exactly-once): one transaction of the store, which
+ * asserts that the batch continues what is there. Blocks of a branch that the node has left go in
+ * the same transaction, so no reader sees a state between two branches.
+ */
+import type { Database, Queries } from '../../base/database.ts';
+import { notifyOfChain } from '../schema/notices.ts';
+import { COLUMNS } from './columns.ts';
+import type { Batch } from './prepare-batch.ts';
+import { removeAbove } from './remove-blocks.ts';
+import type { Rows } from './rows.ts';
+
+export interface Tip {
+  /** 0 for an empty store. */
+  readonly height: number;
+  readonly signature: string;
+}
+
+export interface Writing {
+  /** First load: balances are asked for at its end. */
+  readonly bulk: boolean;
+  readonly now: number;
+  /** Begins a measurement of the removal of blocks; the returned function ends it. */
+  readonly removing: () => () => void;
+}
+
+/** Another process has written meanwhile, or the caller has an outdated view. */
+export class NotContinuous extends Error {
+  override name = 'NotContinuous';
+}
+
+const EMPTY = { height: 0, signature: '', next: '1' };
+
+/** The last block, and the ordinal of the transaction after it. */
+async function readEnd(db: Queries): Promise<typeof EMPTY> {
+  const rows = await db.query<typeof EMPTY>(
+    `SELECT height, signature, first_seq + tx_count AS next
+     FROM blocks ORDER BY height DESC LIMIT 1`,
+  );
+  return rows[0] ?? EMPTY;
+}
+
+export async function readTip(db: Queries): Promise<Tip> {
+  const { height, signature } = await readEnd(db);
+  return { height, signature };
+}
+
+/** Throws NotContinuous, DatabaseError. */
+export function writeBatch(db: Database, batch: Batch, writing: Writing): Promise<void> {
+  return db.transaction(async (queries) => {
+    const { after, blocks } = batch;
+    const end = await lockedEnd(queries, db.engine === 'postgres' && writing.bulk);
+    let start = end;
+    if (end.height > after.height) {
+      const removed = writing.removing();
+      await removeAbove(queries, after.height, writing.now, blocks[0]);
+      removed();
+      start = await readEnd(queries);
+    }
+    assertContinues(start, batch);
+    await writeRows(queries, batch, writing);
+  });
+}
+
+/** No other writer changes the store between this and the end of the transaction. */
+async function lockedEnd(queries: Queries, isHasty: boolean): Promise<typeof EMPTY> {
+  const sent = [queries.query(`SELECT value FROM meta WHERE key = 'schema_version' FOR UPDATE`)];
+  // Loss of the last seconds means only that they are fetched again.
+  if (isHasty) sent.push(queries.query('SET LOCAL synchronous_commit = off'));
+  const [end] = await Promise.all([readEnd(queries), ...sent]);
+  return end;
+}
+
+function assertContinues(start: typeof EMPTY, { after, blocks }: Batch): void {
+  const isAfter =
+    start.height === after.height &&
+    start.signature === after.signature &&
+    Number(start.next) === after.nextSeq;
+  if (!isAfter) {
+    throw new NotContinuous(`the store is at ${start.height}, not at ${after.height}`);
+  }
+  const [first] = blocks;
+  if (first === undefined) return;
+  const fits =
+    first.height === start.height + 1 &&
+    (start.height === 0 || first.reference === start.signature);
+  if (!fits) throw new NotContinuous(`block ${first.height} does not follow ${start.height}`);
+}
+
+/** All statements are sent at once, so the store never waits for this process between them. */
+async function writeRows(db: Queries, batch: Batch, { bulk }: Writing): Promise<void> {
+  const { texts, rows, next } = batch;
+  await Promise.all([
+    ...texts.map(([table, text]) => db.copy(table, COLUMNS[table], text)),
+    changeAssets(db, rows),
+    countTypes(db, rows),
+    bulk ? undefined : markDirty(db, batch),
+    notifyOfChain(db, next.height),
+  ]);
+}
+
+async function changeAssets(db: Queries, { assetChanges }: Rows): Promise<void> {
+  if (assetChanges.size === 0) return;
+  const changes = [...assetChanges.values()];
+  await db.query(
+    `UPDATE assets SET quantity = quantity + change.added,
+       reissuable = coalesce(change.reissuable, assets.reissuable)
+     FROM unnest($1::text[], $2::numeric[], $3::boolean[]) AS change(id, added, reissuable)
+     WHERE asset_id = change.id`,
+    [
+      [...assetChanges.keys()],
+      changes.map(({ added }) => String(added)),
+      changes.map(({ reissuable }) => reissuable ?? null),
+    ],
+  );
+}
+
+async function countTypes(db: Queries, { typeCounts }: Rows): Promise<void> {
+  if (typeCounts.size === 0) return;
+  await db.query(
+    `INSERT INTO type_counts SELECT * FROM unnest($1::smallint[], $2::bigint[])
+     ON CONFLICT (type) DO UPDATE SET n = type_counts.n + excluded.n`,
+    [[...typeCounts.keys()], [...typeCounts.values()]],
+  );
+}
+
+/** The balances of these addresses may have changed, in this batch or in later ones of its run. */
+async function markDirty(db: Queries, { marked, next }: Batch): Promise<void> {
+  if (marked.length === 0) return;
+  await db.query(
+    `INSERT INTO balance_dirty SELECT address, $2::int FROM unnest($1::text[]) AS new(address)
+     ON CONFLICT (address) DO UPDATE
+     SET since_height = greatest(balance_dirty.since_height, excluded.since_height)`,
+    [marked, next.height],
+  );
+}
