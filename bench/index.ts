@@ -33,8 +33,9 @@ const rows: Record<string, (bench: Bench) => Promise<RowResult>> = {
   family: async (bench) => (await import('./rows/family.ts')).families(bench),
   scripts: async (bench) => (await import('./rows/scripts.ts')).scripted(bench),
   crawl: async (bench) => (await import('./rows/data.ts')).crawl(bench),
-  search: async (bench) => (await import('./rows/data.ts')).search(bench),
   growth: async (bench) => (await import('./rows/growth.ts')).growth(bench),
+  search: async (bench) => (await import('./rows/search.ts')).search(bench),
+  'search-growth': async (bench) => (await import('./rows/search.ts')).searchGrowth(bench),
   help: async (bench) => (await import('./rows/help.ts')).help(bench),
 };
 

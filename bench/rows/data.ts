@@ -1,7 +1,7 @@
 /**
- * Rows crawl and search: the data service beside its database. The chain is made, and for the row
- * crawl its blocks are printed before the clock starts, by a node in a process of its own: the crawl
- * pays for HTTP, JSON, rows and writing.
+ * Row crawl: the data service beside its database. The chain is made, and its blocks are printed
+ * before the clock starts, by a node in a process of its own: the crawl pays for HTTP, JSON, rows and
+ * writing.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -24,13 +24,12 @@ import {
 import { createDataService } from '../../src/data-service/data-service.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
 import type { MadeChain } from '../../test/data-service/made-chain.ts';
-import { madeNode } from '../../test/data-service/made-node.ts';
 import type { Bench } from '../bench.ts';
-import { keptChain, longChain, TXS_PER_BLOCK } from '../chain/made-chains.ts';
+import { keptChain, TXS_PER_BLOCK } from '../chain/made-chains.ts';
 import { SUPERUSER, startPostgresServer } from '../denominators/postgres-server.ts';
 import { cpuSecondsOf } from '../measure/cpu.ts';
 import type { Spread } from '../measure/rounds.ts';
-import { atLeast, atMost, number, perSecond, type RowResult } from '../report/result.ts';
+import { atLeast, number, perSecond, type RowResult } from '../report/result.ts';
 
 const OPTIONS: CrawlerOptions = {
   confirmations: 0,
@@ -86,10 +85,10 @@ interface Setting {
   readonly end: () => Promise<void>;
 }
 
-/** `isKept`: the blocks are kept here and printed in a node of its own process. */
-async function prepared(txs: number, isKept: boolean): Promise<Setting> {
-  const chain = isKept ? keptChain(txs) : longChain(txs);
-  const node = isKept ? await nodeProcess(txs) : await ownNode(chain);
+/** The blocks are kept here and printed in a node of its own process. */
+async function prepared(txs: number): Promise<Setting> {
+  const chain = keptChain(txs);
+  const node = await nodeProcess(txs);
   const server = await startPostgresServer();
   const urlOf = (name: string) => `postgres://${SUPERUSER}@/${name}?host=${server.folder}`;
   const admin = postgresDatabase({ url: urlOf('postgres'), poolSize: 1 });
@@ -111,15 +110,6 @@ async function prepared(txs: number, isKept: boolean): Promise<Setting> {
   };
 }
 
-async function ownNode(chain: MadeChain) {
-  const ends: (() => unknown)[] = [];
-  const { url } = await madeNode({ teardown: (end) => ends.push(end) }, () => chain);
-  const end = async (): Promise<void> => {
-    for (const end of ends) await end();
-  };
-  return { url, pid: process.pid, end };
-}
-
 async function nodeProcess(txs: number) {
   const child = fork(NODE, [String(txs)], { execArgv: ['--disable-warning=ExperimentalWarning'] });
   const url = await new Promise<string>((resolve, reject) => {
@@ -131,7 +121,6 @@ async function nodeProcess(txs: number) {
 }
 
 interface Crawled {
-  readonly url: string;
   readonly seconds: number;
   readonly stop: () => Promise<void>;
 }
@@ -171,7 +160,6 @@ async function crawled({ chain, node, database }: Setting, bulk: boolean): Promi
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return {
-    url: `http://127.0.0.1:${service.server!.port}`,
     seconds: (performance.now() - start) / 1000,
     async stop() {
       await service.stop();
@@ -182,7 +170,6 @@ async function crawled({ chain, node, database }: Setting, bulk: boolean): Promi
 
 const CRAWL_TXS = 100_000;
 const QUICK_CRAWL_TXS = 50_000;
-const QUICK_TXS = 20_000;
 
 const ROUNDS = 3;
 
@@ -194,7 +181,7 @@ const spreadOf = (values: readonly number[]): Spread => {
 
 /** In turns, so that a busy machine slows both down. */
 export async function crawl(bench: Bench): Promise<RowResult> {
-  const setting = await prepared(bench.quick ? QUICK_CRAWL_TXS : CRAWL_TXS, true);
+  const setting = await prepared(bench.quick ? QUICK_CRAWL_TXS : CRAWL_TXS);
   try {
     const txs = countOf(setting.chain);
     const rounds: Round[] = [];
@@ -285,68 +272,4 @@ async function measured(
     rate: txs / seconds,
     cost: { own: spent('own'), server: spent('server'), node: spent('node') },
   };
-}
-
-const SEARCH_TXS = 1_000_000;
-const REPEATS = 200;
-const ROWS = 20;
-
-async function medianMs(work: () => Promise<unknown>): Promise<number> {
-  const times: number[] = [];
-  for (let i = 0; i < REPEATS; i++) {
-    const start = performance.now();
-    await work();
-    times.push(performance.now() - start);
-  }
-  return times.sort((a, b) => a - b)[REPEATS / 2]!;
-}
-
-export async function search(bench: Bench): Promise<RowResult> {
-  const setting = await prepared(bench.quick ? QUICK_TXS : SEARCH_TXS, false);
-  const run = await crawled(setting, true);
-  try {
-    const txs = countOf(setting.chain);
-    const transfer = (setting.chain.block(3)!['transactions'] as { type: number }[]).find(
-      ({ type }) => type === 4,
-    ) as unknown as { id: string; sender: string };
-    const ask = (path: string) => async () => {
-      const answer = await fetch(run.url + path);
-      await answer.text();
-      if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`);
-    };
-    const paths: Readonly<Record<string, string>> = {
-      'newest page': `/transactions?limit=${ROWS}`,
-      'page in the middle': `/transactions?limit=${ROWS}&index=${Math.floor(txs / 2)}`,
-      'page at the end': `/transactions?limit=${ROWS}&index=${ROWS + 1}`,
-      'of a type': `/transactions?limit=${ROWS}&type=10&index=${Math.floor(txs / 2)}`,
-      'of an address': `/transactions?limit=${ROWS}&search=${transfer.sender}&scope=in_addresses`,
-      'of an asset and amount': `/transactions?limit=${ROWS}&type=4&assetId=NATIVE&amountFrom=5`,
-      'of a text': `/transactions?limit=${ROWS}&search=invoice+31&scope=in_description`,
-      'of a key': `/api/v1/txIds/key%207?limit=${ROWS}`,
-      users: `/users?limit=${ROWS}&index=1000`,
-      assets: `/assets?limit=${ROWS}`,
-    };
-    const lookup = await medianMs(ask(`/transactions/id/${transfer.id}`));
-    const figures = [{ what: 'one transaction by its id', value: `${number(lookup)} ms` }];
-    let worst = 0;
-    for (const [what, path] of Object.entries(paths)) {
-      const ms = await medianMs(ask(path));
-      worst = Math.max(worst, ms / lookup);
-      figures.push({ what, value: `${number(ms)} ms, ${number(ms / lookup)} ×` });
-    }
-    return {
-      row: 'search',
-      title: 'lists beside a lookup by id',
-      figures: [...figures, { what: 'chain', value: `${txs} transactions` }],
-      goals: [
-        { level: 'Good', conditions: [atMost(20, worst, '× the lookup')] },
-        { level: 'Strong', conditions: [atMost(10, worst, '× the lookup')] },
-        { level: 'Moonshot', conditions: [atMost(3, worst, '× the lookup')] },
-      ],
-      notes: [],
-    };
-  } finally {
-    await run.stop();
-    await setting.end();
-  }
 }

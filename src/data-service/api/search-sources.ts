@@ -8,12 +8,21 @@ import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
 import type { Scope } from './query-params.ts';
 import { rows } from './reading.ts';
 import type { DataServices } from './services.ts';
-import { literally, type SqlValues, startsWith } from './sql-values.ts';
+import { afterPrefix, hasPart, type SqlValues, startsWith } from './sql-values.ts';
+
+/**
+ * How an index finds the rows of a source: in the order of `seq`; by buckets, for parts of texts;
+ * among the nearest rows first, for ranges of amounts; or all at once, where they are few.
+ */
+export type Finding = 'in-order' | 'by-bucket' | 'nearest-first' | 'at-once';
 
 /** A part of a query: rows of `from` that satisfy `where`. `from` names its table `s`. */
 export interface Source {
+  readonly finding: Finding;
   /** Table; `txs` itself or one with its `seq`. */
   readonly from: string;
+  /** Several of the rows may belong to one transaction. */
+  readonly repeats?: boolean;
   /** Written when the statement is made, since it adds values to it. */
   where(values: SqlValues): string;
 }
@@ -36,59 +45,69 @@ type Look = (
   services: DataServices,
 ) => readonly Source[] | Promise<readonly Source[]>;
 
-const inTable = (from: string, where: Source['where']): Source => ({ from, where });
+const inTable = (from: string, where: Source['where'], finding: Finding = 'in-order'): Source => ({
+  from,
+  where,
+  finding,
+});
+
+const repeated = (source: Source): Source => ({ ...source, repeats: true });
+
+/** Transactions in which an address has a role. */
+export const partyIs = (address: string, role: number): Source =>
+  inTable('tx_addresses', (values) => `s.address = ${values.add(address)} AND s.role = ${role}`);
+
+/** A beginning stands for the addresses that the chain knows; more of them are taken together. */
+const ADDRESSES_MAX = 20;
 
 const addresses =
-  (role?: number): Look =>
-  (text) => {
-    const isWhole = text.length >= ADDRESS_CHARS;
+  (...roles: readonly number[]): Look =>
+  async (text, services) => {
     const fits = text.length >= ADDRESS_CHARS_MIN && text.length <= ADDRESS_CHARS_MAX;
     if (!fits || !BASE58.test(text)) return [];
-    const ofRole = role === undefined ? '' : ` AND s.role = ${role}`;
-    return [
-      inTable('tx_addresses', (values) =>
-        isWhole
-          ? `s.address = ${values.add(text)}${ofRole}`
-          : `${startsWith('s.address', text, values)}${ofRole}`,
-      ),
-    ];
+    const found =
+      text.length >= ADDRESS_CHARS ? [{ address: text }] : await knownAddresses(text, services);
+    if (found.length <= ADDRESSES_MAX) {
+      return found.flatMap(({ address }) => roles.map((role) => partyIs(address, role)));
+    }
+    const isRole = `s.role IN (${roles.join(', ')})`;
+    const where: Source['where'] = (values) =>
+      `${startsWith('s.address', text, values)} AND ${isRole}`;
+    return [repeated(inTable('tx_addresses', where, 'at-once'))];
   };
+
+const knownAddresses = (prefix: string, services: DataServices) =>
+  rows<{ address: string }>(
+    services,
+    `SELECT address FROM users WHERE address >= $1 AND address < $2 LIMIT ${ADDRESSES_MAX + 1}`,
+    [prefix, afterPrefix(prefix)],
+  );
 
 const inIds =
   (column: string, from: string, minimum: number): Look =>
   (text) =>
     text.length >= minimum && BASE58.test(text)
-      ? [inTable(from, (values) => startsWith(column, text, values))]
+      ? [repeated(inTable(from, (values) => startsWith(column, text, values), 'at-once'))]
       : [];
 
 const LOOKS: Readonly<Record<Exclude<Scope, 'in_all'>, Look>> = {
   in_description: (text) =>
     text.length < PART_CHARS_MIN
       ? []
-      : [inTable('txs', (values) => `s.message ILIKE ${values.add(`%${literally(text)}%`)}`)],
+      : [inTable('txs', (values) => hasPart('s.message', text, values), 'by-bucket')],
 
   in_sums(text) {
     const sum = /^\d{1,19}$/.test(text) ? BigInt(text) : undefined;
     if (sum === undefined || sum > I64_MAX) return [];
-    return ['txs', 'tx_amounts'].map((table) =>
-      inTable(table, (values) => `s.amount = ${values.add(sum, 'bigint')}`),
-    );
+    const isSum: Source['where'] = (values) => `s.amount = ${values.add(sum, 'bigint')}`;
+    return [inTable('txs', isSum), repeated(inTable('tx_amounts', isSum))];
   },
 
   in_blocks: lookInBlocks,
 
-  in_aliases(text) {
-    if (!ALIAS.test(text)) return [];
-    return [
-      inTable('tx_aliases', (values) => startsWith('s.alias', text, values)),
-      inTable(
-        'tx_addresses',
-        (values) => `s.address = (SELECT address FROM aliases WHERE alias = ${values.add(text)})`,
-      ),
-    ];
-  },
+  in_aliases: lookInAliases,
 
-  in_addresses: addresses(),
+  in_addresses: addresses(AUTHOR, PARTICIPANT),
   in_addresses_author: addresses(AUTHOR),
   in_addresses_participant: addresses(PARTICIPANT),
   in_tx_ids: inIds('s.id', 'txs', ID_CHARS_MIN),
@@ -122,6 +141,28 @@ async function lookInBlocks(text: string, services: DataServices): Promise<reado
   });
 }
 
+/** Of more aliases at once, every use of an alias is compared. */
+const ALIASES_MAX = 20;
+
+async function lookInAliases(text: string, services: DataServices): Promise<readonly Source[]> {
+  if (!ALIAS.test(text)) return [];
+  const known = await rows<{ alias: string; address: string }>(
+    services,
+    `SELECT alias, address FROM aliases WHERE alias >= $1 AND alias < $2
+     ORDER BY alias LIMIT ${ALIASES_MAX + 1}`,
+    [text, afterPrefix(text)],
+  );
+  const uses =
+    known.length > ALIASES_MAX
+      ? [repeated(inTable('tx_aliases', (values) => startsWith('s.alias', text, values)))]
+      : known.map(({ alias }) =>
+          inTable('tx_aliases', (values) => `s.alias = ${values.add(alias)}`),
+        );
+  const owner = known.find(({ alias }) => alias === text)?.address;
+  const roles = owner === undefined ? [] : [AUTHOR, PARTICIPANT];
+  return [...uses, ...roles.map((role) => partyIs(owner!, role))];
+}
+
 async function lookInAssets(text: string, services: DataServices): Promise<readonly Source[]> {
   const byAsset = (id: string) => inTable('txs', (values) => `s.asset_id = ${values.add(id)}`);
   if (text === 'NATIVE') return [byAsset(text)];
@@ -142,15 +183,15 @@ export const valueIs = (value: string, values: SqlValues): string =>
 
 function lookInEntries(text: string): readonly Source[] {
   const exact = [
-    inTable('data_entries', (values) => keyIs(text, values)),
-    inTable('data_entries', (values) => valueIs(text, values)),
+    repeated(inTable('data_entries', (values) => keyIs(text, values))),
+    repeated(inTable('data_entries', (values) => valueIs(text, values))),
   ];
   if (text.length < PART_CHARS_MIN) return exact;
-  const pattern = `%${literally(text)}%`;
   return [
     ...exact,
-    inTable('data_entries', (values) => `left(s.key, 128) ILIKE ${values.add(pattern)}`),
-    inTable('data_entries', (values) => `left(s.value, 256) ILIKE ${values.add(pattern)}`),
+    ...['left(s.key, 128)', 'left(s.value, 256)'].map((column) =>
+      repeated(inTable('data_entries', (values) => hasPart(column, text, values), 'by-bucket')),
+    ),
   ];
 }
 

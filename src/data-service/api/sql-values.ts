@@ -27,3 +27,15 @@ export const afterPrefix = (prefix: string): string => `${prefix}\u{10FFFF}`;
 /** A condition that an index in the order of bytes serves. */
 export const startsWith = (column: string, prefix: string, values: SqlValues): string =>
   `${column} >= ${values.add(prefix)} AND ${column} < ${values.add(afterPrefix(prefix))}`;
+
+/** Each three characters of a text are one more list to read, and few lists say enough. */
+const INDEXED_CHARS = 20;
+
+/** A condition that an index of trigrams serves; the column has the text, in capitals or not. */
+export function hasPart(column: string, text: string, values: SqlValues): string {
+  const like = (part: string): string => `ILIKE ${values.add(`%${literally(part)}%`)}`;
+  const chars = [...text];
+  if (chars.length <= INDEXED_CHARS) return `${column} ${like(text)}`;
+  const first = chars.slice(0, INDEXED_CHARS).join('');
+  return `${column} ${like(first)} AND (${column} || '') ${like(text)}`;
+}

@@ -1,25 +1,14 @@
-/**
- * Lists and counts of transactions as SQL (data-service.md#queries).
- *
- * Every source is a sub-select in the order of `seq` with its own limit, and a union joins them.
- * One condition with OR over all of them could use no index.
- */
+/** What a list of transactions reads: its sources, and the ordinals between which its rows are. */
 import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
 import { lastMs } from './query-params.ts';
 import { rows } from './reading.ts';
-import { type Source, searchSources } from './search-sources.ts';
+import { partyIs, type Source, searchSources } from './search-sources.ts';
 import type { DataServices } from './services.ts';
-import { type SqlValues, sqlValues } from './sql-values.ts';
 import type { TransactionFilter } from './transaction-filter.ts';
+import { isEmpty, type Range } from './windows.ts';
 
 /** A transaction's time may differ that much from its block's. */
-const TIME_TOLERANCE_MS = 2 * 3_600_000;
-
-/** The ordinals between which all wanted rows are. */
-interface Range {
-  readonly low: number;
-  readonly high: number;
-}
+export const TIME_TOLERANCE_MS = 2 * 3_600_000;
 
 export interface PlannedQuery {
   readonly sources: readonly Source[];
@@ -39,21 +28,18 @@ export async function planQuery(
       : searchSources(filter.search, filter.scope ?? ['in_all'], services),
     rangeOf(filter, total, services),
   ]);
-  return { sources, filter, range };
+  return { sources: isEmpty(range) ? [] : sources, filter, range };
 }
 
 /** Without a search, the most selective filter with an index. */
 function drivingSources(filter: TransactionFilter): readonly Source[] {
   const { sender, recipient, permissions, type } = filter;
-  const party = (address: string, role: number): Source => ({
-    from: 'tx_addresses',
-    where: (values) => `s.address = ${values.add(address)} AND s.role = ${role}`,
-  });
-  if (recipient !== undefined) return [party(recipient, PARTICIPANT)];
-  if (sender !== undefined) return [party(sender, AUTHOR)];
+  if (recipient !== undefined) return [partyIs(recipient, PARTICIPANT)];
+  if (sender !== undefined) return [partyIs(sender, AUTHOR)];
   if (permissions !== undefined) {
     return permissions.map((role) => ({
       from: 'permission_ops',
+      finding: 'in-order',
       where: (values) => `s.role = ${values.add(role)}`,
     }));
   }
@@ -61,10 +47,13 @@ function drivingSources(filter: TransactionFilter): readonly Source[] {
   if (type !== undefined && type.length > 1) {
     return type.map((one) => ({
       from: 'txs',
+      finding: 'in-order',
       where: (values) => `s.type = ${values.add(one, 'smallint')}`,
     }));
   }
-  return [{ from: 'txs', where: () => 'true' }];
+  // Amounts are in order within an asset and a type, but not in the order of the list.
+  const isRange = filter.amountFrom !== undefined || filter.amountTo !== undefined;
+  return [{ from: 'txs', finding: isRange ? 'nearest-first' : 'in-order', where: () => 'true' }];
 }
 
 async function rangeOf(
@@ -109,99 +98,4 @@ async function firstSeq(
   const sql = `SELECT first_seq FROM blocks WHERE ${condition} LIMIT 1`;
   const found = await rows<{ first_seq: string }>(services, sql, [value]);
   return found[0] === undefined ? undefined : Number(found[0].first_seq);
-}
-
-/** Conditions on the transaction itself, beside those of a source. */
-function conditions(filter: TransactionFilter, t: string, values: SqlValues): string[] {
-  const { type, assetId, amount, amountFrom, amountTo, dateFrom, dateTo, sender, contractId } =
-    filter;
-  const found: string[] = [];
-  const [only] = type ?? [];
-  if (type?.length === 1) found.push(`${t}.type = ${values.add(only!, 'smallint')}`);
-  else if (type !== undefined)
-    found.push(`${t}.type = ANY(${values.add([...type], 'smallint[]')})`);
-  if (assetId !== undefined) found.push(`${t}.asset_id = ${values.add(assetId)}`);
-  if (amount !== undefined) found.push(`${t}.amount = ${values.add(amount, 'bigint')}`);
-  if (amountFrom !== undefined) found.push(`${t}.amount >= ${values.add(amountFrom, 'bigint')}`);
-  if (amountTo !== undefined) found.push(`${t}.amount <= ${values.add(amountTo, 'bigint')}`);
-  if (dateFrom !== undefined && dateTo !== undefined) {
-    found.push(`${t}.ts BETWEEN ${values.add(dateFrom)} AND ${values.add(lastMs(dateTo))}`);
-  }
-  if (sender !== undefined) found.push(`${t}.sender = ${values.add(sender)}`);
-  if (contractId !== undefined) {
-    found.push(`${t}.body ? 'contractId' AND ${t}.body->>'contractId' = ${values.add(contractId)}`);
-  }
-  return found;
-}
-
-/** Conditions that are no columns of the transaction. */
-function further({ recipient, permissions }: TransactionFilter, seq: string, values: SqlValues) {
-  const found: string[] = [];
-  if (recipient !== undefined) {
-    found.push(
-      `EXISTS (SELECT FROM tx_addresses a WHERE a.address = ${values.add(recipient)}
-         AND a.seq = ${seq} AND a.role = ${PARTICIPANT})`,
-    );
-  }
-  if (permissions !== undefined) {
-    found.push(
-      `EXISTS (SELECT FROM permission_ops p WHERE p.seq = ${seq}
-         AND p.role = ANY(${values.add([...permissions], 'text[]')}))`,
-    );
-  }
-  return found;
-}
-
-/** The ordinals of one source. */
-function subSelect({ from, where }: Source, query: PlannedQuery, values: SqlValues): string {
-  const { filter, range } = query;
-  const own = where(values);
-  const onTxs = from === 'txs';
-  const t = onTxs ? 's' : 't';
-  const ofTx = conditions(filter, t, values);
-  const others = filter.search === undefined && !onTxs ? [] : further(filter, 's.seq', values);
-  const join = onTxs || ofTx.length === 0 ? '' : 'JOIN txs t ON t.seq = s.seq';
-  const bounds = `s.seq BETWEEN ${values.add(range.low)} AND ${values.add(range.high)}`;
-  const all = [own, bounds, ...ofTx, ...others].filter((text) => text !== 'true').join(' AND ');
-  return `SELECT s.seq FROM ${from} s ${join} WHERE ${all}`;
-}
-
-export interface Statement {
-  readonly sql: string;
-  readonly values: SqlValues['list'];
-}
-
-/** The ordinals of a page, and one more that tells where the next one begins. */
-export function pageStatement(query: PlannedQuery, columns: string): Statement {
-  const { filter, sources } = query;
-  const values = sqlValues();
-  const rowsMax = filter.limit + 1;
-  const parts = sources.map((source) => {
-    // Several rows of a side table may name one transaction.
-    const most = source.from === 'txs' ? rowsMax : rowsMax * ROWS_OF_ONE;
-    return `(${subSelect(source, query, values)} ORDER BY s.seq ${filter.sort} LIMIT ${most})`;
-  });
-  const order = `ORDER BY seq ${filter.sort} LIMIT ${rowsMax}`;
-  const [only] = sources;
-  const seqs =
-    parts.length === 1 && only?.from === 'txs'
-      ? `SELECT seq FROM ${parts[0]} one ${order}`
-      : `SELECT seq FROM (${parts.join(' UNION ')}) many ${order}`;
-  return {
-    sql: `SELECT ${columns} FROM (${seqs}) page JOIN txs t USING (seq) ORDER BY seq ${filter.sort}`,
-    values: values.list,
-  };
-}
-
-/** An address is in a transaction as its sender and as a participant. */
-const ROWS_OF_ONE = 2;
-
-export function countStatement(query: PlannedQuery): Statement {
-  const values = sqlValues();
-  const parts = query.sources.map((source) => subSelect(source, query, values));
-  const isOne = parts.length === 1 && query.sources[0]?.from === 'txs';
-  const sql = isOne
-    ? `SELECT count(*) AS count FROM (${parts[0]}) one`
-    : `SELECT count(*) AS count FROM (${parts.join(' UNION ')}) many`;
-  return { sql, values: values.list };
 }

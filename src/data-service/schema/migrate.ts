@@ -1,12 +1,19 @@
 /** Creates the schema, and brings an earlier version of it up to date. */
 import type { Database, Queries } from '../../base/database.ts';
-import { INDEXES, TABLES, TEXT_INDEXES } from './tables.ts';
+import { INDEXES, REPLACED_INDEXES, TABLES, TEXT_INDEXES } from './tables.ts';
+
+/** The indexes of this release, where they are missing. */
+const createIndexes = (options: SchemaOptions): string[] =>
+  Object.values(indexesOf(options)).map(
+    (definition) => `CREATE ${definition.replace('INDEX', 'INDEX IF NOT EXISTS')}`,
+  );
 
 /** Statements that lead from each version to the next; the first creates everything. */
 const MIGRATIONS: readonly ((options: SchemaOptions) => readonly string[])[] = [
+  (options) => [TABLES, ...createIndexes(options)],
   (options) => [
-    TABLES,
-    ...Object.values(indexesOf(options)).map((definition) => `CREATE ${definition}`),
+    ...REPLACED_INDEXES.map((name) => `DROP INDEX IF EXISTS ${name}`),
+    ...createIndexes(options),
   ],
 ];
 

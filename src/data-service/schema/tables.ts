@@ -49,6 +49,19 @@ CREATE TABLE reorgs (
 CREATE UNIQUE INDEX txs_id ON txs (id);
 `;
 
+/** Two to this power rows of `seq` are a bucket. */
+export const BUCKET_BITS = 13;
+/** The same of a large bucket. */
+export const LARGE_BUCKET_BITS = 20;
+
+/**
+ * The bucket and the large bucket of a row. An index for parts of texts has them as a second column:
+ * it finds the rows of one bucket alone, so a search goes from bucket to bucket and stops at a full
+ * page. Without them it would collect every row that has the text.
+ */
+export const bucketsOf = (seq: string): string =>
+  `(ARRAY[(${seq} >> ${BUCKET_BITS})::int4, (-1 - (${seq} >> ${LARGE_BUCKET_BITS}))::int4])`;
+
 /** Name → definition. A first load creates them once all rows are there, which is faster. */
 export const INDEXES: Readonly<Record<string, string>> = {
   blocks_signature: 'UNIQUE INDEX blocks_signature ON blocks (signature)',
@@ -63,10 +76,10 @@ export const INDEXES: Readonly<Record<string, string>> = {
   txs_asset_amount:
     'INDEX txs_asset_amount ON txs (asset_id, type, amount, seq) WHERE amount IS NOT NULL',
   txs_contract: `INDEX txs_contract ON txs ((body->>'contractId'), seq) WHERE body ? 'contractId'`,
-  tx_addresses_key: 'UNIQUE INDEX tx_addresses_key ON tx_addresses (address, seq, role)',
+  tx_addresses_role: 'UNIQUE INDEX tx_addresses_role ON tx_addresses (address, role, seq)',
   tx_addresses_seq: 'INDEX tx_addresses_seq ON tx_addresses USING brin (seq)',
   tx_aliases_key: 'UNIQUE INDEX tx_aliases_key ON tx_aliases (alias, seq)',
-  tx_aliases_seq: 'INDEX tx_aliases_seq ON tx_aliases USING brin (seq)',
+  tx_aliases_by_seq: 'INDEX tx_aliases_by_seq ON tx_aliases (seq, alias)',
   tx_amounts_key: 'UNIQUE INDEX tx_amounts_key ON tx_amounts (seq, pos)',
   tx_amounts_amount: 'INDEX tx_amounts_amount ON tx_amounts (amount, seq)',
   tx_proofs_key: 'UNIQUE INDEX tx_proofs_key ON tx_proofs (proof, seq)',
@@ -90,12 +103,23 @@ export const INDEXES: Readonly<Record<string, string>> = {
 
 /** For searching parts of texts; left out with `index-text = off`. */
 export const TEXT_INDEXES: Readonly<Record<string, string>> = {
-  txs_message:
-    'INDEX txs_message ON txs USING gin (message gin_trgm_ops) WHERE message IS NOT NULL',
-  data_entries_key_trgm:
-    'INDEX data_entries_key_trgm ON data_entries USING gin (left(key, 128) gin_trgm_ops)',
-  data_entries_value_trgm:
-    'INDEX data_entries_value_trgm ON data_entries USING gin (left(value, 256) gin_trgm_ops)',
-  assets_text: `INDEX assets_text ON assets USING gin ((name || ' ' || description) gin_trgm_ops)`,
+  txs_message_parts: `INDEX txs_message_parts ON txs
+    USING gin (message gin_trgm_ops, ${bucketsOf('seq')}) WHERE message IS NOT NULL`,
+  data_entries_key_parts: `INDEX data_entries_key_parts ON data_entries
+    USING gin (left(key, 128) gin_trgm_ops, ${bucketsOf('seq')})`,
+  data_entries_value_parts: `INDEX data_entries_value_parts ON data_entries
+    USING gin (left(value, 256) gin_trgm_ops, ${bucketsOf('seq')})`,
+  assets_parts: `INDEX assets_parts ON assets
+    USING gin ((name || ' ' || description) gin_trgm_ops, ${bucketsOf('seq')})`,
   aliases_trgm: 'INDEX aliases_trgm ON aliases USING gin (alias gin_trgm_ops)',
 };
+
+/** Indexes of schema 1 that others replace since. */
+export const REPLACED_INDEXES: readonly string[] = [
+  'tx_addresses_key',
+  'tx_aliases_seq',
+  'txs_message',
+  'data_entries_key_trgm',
+  'data_entries_value_trgm',
+  'assets_text',
+];

@@ -6,7 +6,8 @@ import * as params from '../query-params.ts';
 import { asked, blockAnswer, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 import { AssetIssue, Count, SUMMARY_COLUMNS, summaryOf, type TxRow } from '../shapes.ts';
-import { literally, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
+import { hasPart, literally, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
+import { byBucket, inOrder, isEmpty, type PageOf, rangeFrom, type Select } from '../windows.ts';
 
 const group = 'assets';
 const access = 'apiKey';
@@ -44,14 +45,30 @@ function assetOf(row: AssetRow, extended: boolean) {
 
 const PART_CHARS_MIN = 3;
 
-/** Rows of `assets` whose id begins with the text, or whose name or description has it. */
-function condition(search: string | undefined, values: SqlValues): string {
-  if (search === undefined) return 'true';
-  const ofId = `a.asset_id IN (SELECT asset_id FROM assets i WHERE ${startsWith('i.asset_id', search, values)})`;
-  const pattern = search.length < PART_CHARS_MIN ? literally(search) : `%${literally(search)}%`;
-  const ofText = `a.seq IN (SELECT seq FROM assets n
-    WHERE (n.name || ' ' || n.description) ILIKE ${values.add(pattern)})`;
-  return `(${ofId} OR ${ofText})`;
+/** Assets whose name or description has the text, and those whose id begins with it. */
+function searched(search: string, values: SqlValues): readonly Select[] {
+  const text = `(a.name || ' ' || a.description)`;
+  const conditions = [
+    search.length < PART_CHARS_MIN
+      ? `${text} ILIKE ${values.add(literally(search))}`
+      : hasPart(text, search, values),
+    startsWith('a.asset_id', search, values),
+  ];
+  return conditions.map((own) => (condition, ordinal, sort) => {
+    const order = sort === undefined ? '' : `ORDER BY ${ordinal} ${sort}`;
+    return `SELECT ${ordinal} AS seq FROM assets a WHERE ${own} AND ${condition} ${order}`;
+  });
+}
+
+/** The ordinals of a page. */
+function pageOf(search: string | undefined, page: PageOf, values: SqlValues): string {
+  if (search === undefined) {
+    return inOrder(page, 'a.seq', (condition, ordinal, sort) => {
+      return `SELECT seq FROM assets a WHERE ${condition} ORDER BY ${ordinal} ${sort}`;
+    });
+  }
+  const [ofText, ofId] = searched(search, values);
+  return `(${byBucket(page, 'a.seq', ofText!)} UNION ${inOrder(page, 'a.seq + 0', ofId!)})`;
 }
 
 const query = {
@@ -77,15 +94,17 @@ const list = route({
     if (search !== undefined) await requireIndexes(services);
     const tip = await tipOf(services);
     const values = sqlValues();
-    const bound = values.add(index ?? (sort === 'desc' ? tip.total : 1));
-    const found = await rows<AssetRow>(
-      services,
-      `SELECT ${COLUMNS} FROM (
-         SELECT * FROM assets a WHERE a.seq ${sort === 'desc' ? '<=' : '>='} ${bound}
-           AND ${condition(search, values)} ORDER BY a.seq ${sort} LIMIT ${limit + 1}) a
-       JOIN txs t ON t.seq = a.seq ORDER BY a.seq ${sort}`,
-      values.list,
-    );
+    const range = rangeFrom(index, sort, tip.total);
+    const most = limit + 1;
+    const found = isEmpty(range)
+      ? []
+      : await rows<AssetRow>(
+          services,
+          `SELECT ${COLUMNS} FROM (SELECT seq FROM ${pageOf(search, { range, sort, most }, values)} found
+             ORDER BY seq ${sort} LIMIT ${most}) page
+           JOIN assets a USING (seq) JOIN txs t USING (seq) ORDER BY seq ${sort}`,
+          values.list,
+        );
     const shown = found.slice(0, limit);
     return pageAnswer(
       shown.map((row) => assetOf(row, extended)),
@@ -101,9 +120,14 @@ const list = route({
 });
 
 async function countAssets(search: string | undefined, services: DataServices) {
+  // Every asset has its own issue.
+  const all = 'SELECT n AS count FROM type_counts WHERE type = 3';
   if (search !== undefined) await requireIndexes(services);
   const values = sqlValues();
-  const sql = `SELECT count(*) AS count FROM assets a WHERE ${condition(search, values)}`;
+  const parts =
+    search === undefined ? [] : searched(search, values).map((select) => select('true', 'a.seq'));
+  const sql =
+    parts.length === 0 ? all : `SELECT count(*) AS count FROM (${parts.join(' UNION ')}) found`;
   const [found] = await rows<{ count: string }>(services, sql, values.list);
   return { count: found?.count ?? '0' };
 }

@@ -23,7 +23,8 @@ import {
   transactionOf,
 } from '../shapes.ts';
 import { checkFilter, filterParams, type TransactionFilter } from '../transaction-filter.ts';
-import { countStatement, pageStatement, planQuery } from '../transaction-query.ts';
+import { planQuery } from '../transaction-query.ts';
+import { countStatement, pageStatement } from '../transaction-sql.ts';
 
 const group = 'transactions';
 const access = 'apiKey';

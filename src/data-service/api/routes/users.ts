@@ -4,14 +4,17 @@ import { Answer, details, JSON_TYPE, print } from '../../../api/answer.ts';
 import { isoDate } from '../../../api/iso-date.ts';
 import type { ParamValues } from '../../../api/params.ts';
 import { integer } from '../../../base/json.ts';
+import { ROLES } from '../../../tx/fields/permission.ts';
 import { aliasName } from '../../crawler/described.ts';
 import { queryBody } from '../query-body.ts';
 import * as params from '../query-params.ts';
 import { type Asked, asked, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 import { Count, User } from '../shapes.ts';
-import { literally, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
+import { hasPart, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
 import { checkDates } from '../transaction-filter.ts';
+import { TIME_TOLERANCE_MS } from '../transaction-query.ts';
+import { inOrder, isEmpty, type PageOf, type Range, rangeFrom, type Select } from '../windows.ts';
 
 const group = 'users';
 const access = 'apiKey';
@@ -45,10 +48,8 @@ const holdsNow = (address: string, now: number, values: SqlValues): string =>
      AND later.role = p.role AND later.seq > p.seq)`;
 
 function conditions(filter: Filter, now: number, values: SqlValues): string[] {
-  const { search, permissions, assetId, dateFrom, dateTo } = filter;
+  const { permissions, assetId, dateFrom, dateTo } = filter;
   const found: string[] = [];
-  if (search !== undefined)
-    found.push(matching(search, filter.scope ?? params.USER_SCOPES, values));
   if (permissions !== undefined) {
     found.push(`u.address IN (SELECT p.address FROM permission_ops p
       WHERE p.role = ANY(${values.add([...permissions], 'text[]')})
@@ -67,20 +68,69 @@ function conditions(filter: Filter, now: number, values: SqlValues): string[] {
   return found;
 }
 
-function matching(search: string, scopes: readonly string[], values: SqlValues): string {
-  const parts: string[] = [];
-  if (scopes.includes('in_addresses')) {
-    parts.push(`SELECT address FROM users WHERE ${startsWith('address', search, values)}`);
-  }
-  if (scopes.includes('in_aliases')) {
-    parts.push(`SELECT address FROM aliases WHERE ${startsWith('alias', search, values)}`);
-    if (search.length >= PART_CHARS_MIN) {
-      const pattern = values.add(`%${literally(search)}%`);
-      parts.push(`SELECT address FROM aliases WHERE alias ILIKE ${pattern}`);
-    }
-  }
-  return `u.address IN (${parts.join(' UNION ')})`;
+/** Users to compare one by one where more of them match. */
+const MATCHES_MAX = 2000;
+
+/** Some of the users: looked up all at once where they are few, in the order of the list else. */
+interface Match {
+  readonly condition: string;
+  readonly areFew: boolean;
 }
+
+/** Users whose address or alias begins with the text, or whose alias has it. */
+async function matching(filter: Filter, values: SqlValues, services: DataServices) {
+  const { search } = filter;
+  if (search === undefined) return [{ condition: 'true', areFew: false }];
+  const scopes: readonly string[] = filter.scope ?? params.USER_SCOPES;
+  return Promise.all([
+    ...(scopes.includes('in_addresses') ? [inAddresses(search, values, services)] : []),
+    ...(scopes.includes('in_aliases') ? [inAliases(search, values, services)] : []),
+  ]);
+}
+
+async function inAddresses(
+  search: string,
+  values: SqlValues,
+  services: DataServices,
+): Promise<Match> {
+  const condition = startsWith('u.address', search, values);
+  const own = sqlValues();
+  const sql = `SELECT 1 FROM users u WHERE ${startsWith('u.address', search, own)}
+    ORDER BY u.address LIMIT ${MATCHES_MAX}`;
+  return { condition, areFew: (await rows(services, sql, own.list)).length < MATCHES_MAX };
+}
+
+async function inAliases(
+  search: string,
+  values: SqlValues,
+  services: DataServices,
+): Promise<Match> {
+  const isPart = search.length >= PART_CHARS_MIN;
+  const matches = (of: SqlValues): string =>
+    isPart ? hasPart('a.alias', search, of) : startsWith('a.alias', search, of);
+  const own = sqlValues();
+  const sql = `SELECT address FROM aliases a WHERE ${matches(own)}
+    ORDER BY ${isPart ? 'a.seq' : 'a.alias'} LIMIT ${MATCHES_MAX}`;
+  const found = await rows<{ address: string }>(services, sql, own.list);
+  if (found.length < MATCHES_MAX) {
+    const addresses = values.add([...new Set(found.map(({ address }) => address))], 'text[]');
+    return { condition: `u.address = ANY(${addresses})`, areFew: true };
+  }
+  // A value instead of EXISTS: no join, but a look at the aliases of each user in turn.
+  const any = `SELECT true FROM aliases a WHERE a.address = u.address
+    AND ${matches(values)} LIMIT 1`;
+  return { condition: `(${any})`, areFew: false };
+}
+
+/** The ordinals of the users with one match. */
+const selectOf =
+  ({ condition: match }: Match, others: readonly string[]): Select =>
+  (condition, ordinal, sort) => {
+    const all = [match, ...others, condition].filter((text) => text !== 'true');
+    const order = sort === undefined ? '' : `ORDER BY ${ordinal} ${sort}`;
+    const where = all.length === 0 ? '' : `WHERE ${all.join(' AND ')}`;
+    return `SELECT ${ordinal} AS seq FROM users u ${where} ${order}`;
+  };
 
 interface UserRow {
   readonly address: string;
@@ -89,31 +139,62 @@ interface UserRow {
 }
 
 async function page(filter: Filter, from: Asked, services: DataServices) {
-  const { index, limit, sort } = filter;
+  const { limit, sort } = filter;
   await requireIndexes(services);
   const tip = await tipOf(services);
+  const total = await lastUser(services);
+  const range = await rangeOf(filter, total, services);
   const values = sqlValues();
-  const where = conditions(filter, services.clock.now(), values);
-  if (index !== undefined)
-    where.push(`u.ordinal ${sort === 'desc' ? '<=' : '>='} ${values.add(index)}`);
-  const found = await rows<UserRow>(
-    services,
-    `SELECT u.address, u.ordinal, u.registered_ts FROM users u
-     ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`}
-     ORDER BY u.ordinal ${sort} LIMIT ${limit + 1}`,
-    values.list,
+  const page: PageOf = { range, sort, most: limit + 1 };
+  const matches = await matching(filter, values, services);
+  const others = conditions(filter, services.clock.now(), values);
+  const parts = matches.map((match) =>
+    inOrder(page, match.areFew ? 'u.ordinal + 0' : 'u.ordinal', selectOf(match, others)),
   );
+  const found = isEmpty(range)
+    ? []
+    : await rows<UserRow>(
+        services,
+        `SELECT u.address, u.ordinal, u.registered_ts FROM
+           (SELECT seq FROM (${parts.join(' UNION ')}) found ORDER BY seq ${sort} LIMIT ${limit + 1}) page
+         JOIN users u ON u.ordinal = page.seq ORDER BY u.ordinal ${sort}`,
+        values.list,
+      );
   const shown = found.slice(0, limit);
   const { users } = await describe(shown, services);
-  const [last] = await rows<{ total: string }>(
-    services,
-    'SELECT coalesce(max(ordinal), 0) AS total FROM users',
-  );
   return pageAnswer(users, from, tip, {
     first: shown[0] && Number(shown[0].ordinal),
     next: found[limit] && Number(found[limit]!.ordinal),
-    total: Number(last?.total ?? 0),
+    total,
   });
+}
+
+async function lastUser(services: DataServices): Promise<number> {
+  const sql = 'SELECT coalesce(max(ordinal), 0) AS total FROM users';
+  const [last] = await rows<{ total: string }>(services, sql);
+  return Number(last?.total ?? 0);
+}
+
+/** A user's time is near that of the block in which the chain names it first. */
+async function rangeOf(filter: Filter, total: number, services: DataServices): Promise<Range> {
+  const { index, sort, dateFrom, dateTo } = filter;
+  const { low, high } = rangeFrom(index, sort, total);
+  if (dateFrom === undefined || dateTo === undefined) return { low, high };
+  const first = async (ms: number): Promise<number> => {
+    const [found] = await rows<{ ordinal: string }>(
+      services,
+      `SELECT ordinal FROM users WHERE first_height >=
+         (SELECT height FROM blocks WHERE ts >= $1 ORDER BY ts, height LIMIT 1)
+       ORDER BY first_height, ordinal LIMIT 1`,
+      [ms],
+    );
+    return found === undefined ? total + 1 : Number(found.ordinal);
+  };
+  const [from, after] = await Promise.all([
+    first(dateFrom - TIME_TOLERANCE_MS),
+    first(params.lastMs(dateTo) + TIME_TOLERANCE_MS + 1),
+  ]);
+  return { low: Math.max(low, from), high: Math.min(high, after - 1) };
 }
 
 interface Holding {
@@ -128,13 +209,17 @@ async function describe(found: readonly UserRow[], services: DataServices) {
   const of = (sql: string) => `${sql} = ANY($1::text[])`;
   const values = sqlValues();
   values.add(addresses);
-  const roleSql = `SELECT p.address, p.role FROM permission_ops p
-    WHERE p.address = ANY($1::text[]) AND ${holdsNow('p.address', services.clock.now(), values)}
-    ORDER BY p.role`;
+  const now = values.add(services.clock.now());
+  // The last operation on each role, however many there were.
+  const roleSql = `SELECT u.address, r.role
+    FROM unnest($1::text[]) u(address) CROSS JOIN unnest(${values.add([...ROLES])}::text[]) r(role)
+    CROSS JOIN LATERAL (SELECT op, due_ts FROM permission_ops p
+      WHERE p.address = u.address AND p.role = r.role ORDER BY p.seq DESC LIMIT 1) last
+    WHERE op = 'add' AND (due_ts IS NULL OR due_ts > ${now}) ORDER BY r.role`;
   const [aliases, roles, holdings] = await Promise.all([
     rows<{ address: string; alias: string }>(
       services,
-      `${of('SELECT address, alias FROM aliases WHERE address')} ORDER BY alias`,
+      of('SELECT address, alias FROM aliases WHERE address'),
       [addresses],
     ),
     rows<{ address: string; role: string }>(services, roleSql, values.list),
@@ -149,7 +234,7 @@ async function describe(found: readonly UserRow[], services: DataServices) {
   const heldBy = grouped(holdings);
   const users = found.map(({ address, registered_ts }) => ({
     address,
-    aliases: (aliasesOf.get(address) ?? []).map(({ alias }) => alias),
+    aliases: (aliasesOf.get(address) ?? []).map(({ alias }) => alias).sort(),
     registration_date: isoDate(Number(registered_ts)),
     permissions: [...new Set((rolesOf.get(address) ?? []).map(({ role }) => role))],
     balances: balancesOf(heldBy.get(address) ?? []),
@@ -220,9 +305,10 @@ const count = route({
   async handle({ query: filter }, services) {
     await requireIndexes(services);
     const values = sqlValues();
-    const where = conditions(filter, services.clock.now(), values);
-    const sql = `SELECT count(*) AS count FROM users u
-      ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`}`;
+    const matches = await matching(filter, values, services);
+    const others = conditions(filter, services.clock.now(), values);
+    const parts = matches.map((match) => selectOf(match, others)('true', 'u.ordinal'));
+    const sql = `SELECT count(*) AS count FROM (${parts.join(' UNION ')}) found`;
     const [found] = await rows<{ count: string }>(services, sql, values.list);
     return { count: found?.count ?? '0' };
   },

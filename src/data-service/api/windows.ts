@@ -1,0 +1,119 @@
+/**
+ * Pages of rows that an index cannot give in the order of the list (data-service.md#search).
+ *
+ * Parts of texts are looked up bucket by bucket, beginnings and ranges first among the nearest rows
+ * and then everywhere. Each step is a sub-select, and PostgreSQL runs the next one only where the
+ * page is not full yet: a frequent text costs a few rows, and a rare one a few lookups.
+ */
+import { BUCKET_BITS, bucketsOf, LARGE_BUCKET_BITS } from '../schema/tables.ts';
+import type { Sort } from './query-params.ts';
+
+/** The ordinals between which all wanted rows are. */
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** From `index` on, in the direction of the list. */
+export const rangeFrom = (index: number | undefined, sort: Sort, last: number): Range =>
+  sort === 'desc'
+    ? { low: 1, high: Math.min(index ?? last, last) }
+    : { low: index ?? 1, high: last };
+
+export const isEmpty = ({ low, high }: Range): boolean => low > high;
+
+/** Rows of a page: `seq BETWEEN` the range, in this order, at most so many. */
+export interface PageOf {
+  readonly range: Range;
+  readonly sort: Sort;
+  readonly most: number;
+}
+
+/** A sub-select of this ordinal, named `seq`, for rows that satisfy one more condition. */
+export type Select = (condition: string, ordinal: string, sort?: Sort) => string;
+
+/** So many buckets are looked up one by one, the rest in large buckets. */
+const BUCKETS_MAX = 128;
+
+const size = (bits: number): number => 2 ** bits;
+export const between = (name: string, { low, high }: Range): string =>
+  `${name} BETWEEN ${low} AND ${high}`;
+
+/**
+ * In the order of an index that has `ordinal` after the columns of the condition. A sum as the
+ * ordinal has no such index, so the planner looks the rows up by the condition and sorts them.
+ */
+export const inOrder = ({ range, sort, most }: PageOf, ordinal: string, select: Select): string =>
+  `(${select(between(ordinal, range), ordinal, sort)} LIMIT ${most})`;
+
+/** By a GIN index with buckets. */
+export function byBucket(page: PageOf, seq: string, select: Select): string {
+  const { range, sort, most } = page;
+  const { low, high } = range;
+  const near = BUCKETS_MAX * size(BUCKET_BITS);
+  const [first, rest]: Range[] =
+    sort === 'desc'
+      ? [
+          { low: Math.max(low, high - near), high },
+          { low, high: high - near - 1 },
+        ]
+      : [
+          { low, high: Math.min(high, low + near) },
+          { low: low + near + 1, high },
+        ];
+  const small = eachBucket(page, first!, seq, select, (at) => Math.floor(at / size(BUCKET_BITS)));
+  if (rest!.low > rest!.high) return small;
+  const large = eachBucket(
+    page,
+    rest!,
+    seq,
+    select,
+    (at) => -1 - Math.floor(at / size(LARGE_BUCKET_BITS)),
+  );
+  return inTurns([small, large], most);
+}
+
+function eachBucket(
+  { sort, most }: PageOf,
+  range: Range,
+  seq: string,
+  select: Select,
+  bucketOf: (seq: number) => number,
+): string {
+  const ends = [bucketOf(range.low), bucketOf(range.high)];
+  const [from, to] = sort === 'asc' ? ends : ends.reverse();
+  const step = from! <= to! ? 1 : -1;
+  // The sum keeps the planner from walking the primary key instead.
+  const condition = `${bucketsOf(seq)} @> ARRAY[bucket] AND ${between(`${seq} + 0`, range)}`;
+  return `(SELECT of_one.seq FROM generate_series(${from}, ${to}, ${step}) bucket
+    CROSS JOIN LATERAL (${select(condition, `${seq} + 0`, sort)} LIMIT ${most}) of_one
+    LIMIT ${most})`;
+}
+
+/** First among the `nearest` ordinals in their order, then among all by the best index. */
+export function nearestFirst(
+  { range, sort, most }: PageOf,
+  ordinal: string,
+  nearest: number,
+  select: Select,
+): string {
+  const { low, high } = range;
+  const [near, rest]: Range[] =
+    sort === 'desc'
+      ? [
+          { low: Math.max(low, high - nearest + 1), high },
+          { low, high: high - nearest },
+        ]
+      : [
+          { low, high: Math.min(high, low + nearest - 1) },
+          { low: low + nearest, high },
+        ];
+  const first = inOrder({ range: near!, sort, most }, ordinal, select);
+  if (rest!.low > rest!.high) return first;
+  // The sum keeps the planner from walking the index of the order on.
+  return inTurns([first, inOrder({ range: rest!, sort, most }, `${ordinal} + 0`, select)], most);
+}
+
+/** Each part follows the one before it in the order of the list; a full page ends the reading. */
+const inTurns = (parts: readonly string[], most: number): string =>
+  `(SELECT seq FROM (${parts.join(' UNION ALL ')}) parts LIMIT ${most})`;
