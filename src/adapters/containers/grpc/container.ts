@@ -1,6 +1,6 @@
 /**
- * The gRPC side of one container: its tokens, its stream of transactions, its running calls, and
- * what it may send (contracts.md#the-grpc-interface).
+ * The gRPC side of one container: its stream of transactions, and what it may send
+ * (contracts.md#the-grpc-interface).
  *
  * Invariants: the first Connect is the stream of transactions, and its end is the end of the
  * container; a token of a call opens reads and one commit, as long as the call runs; the token of
@@ -9,6 +9,7 @@
 import type { ContractExecution, ContractOutcome } from '../../../base/containers.ts';
 import { ApiError, apiError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/ports.ts';
+import { createCalls } from './container-calls.ts';
 import { fromEntry } from './entries.ts';
 import type { Arriving } from './frames.ts';
 import {
@@ -49,14 +50,6 @@ export interface GrpcContainerOptions {
   readonly tokenLifetimeMs: number;
 }
 
-interface Call {
-  readonly execution: ContractExecution;
-  readonly until: number;
-  requests: number;
-  settle(outcome: ContractOutcome): void;
-  fail(cause: unknown): void;
-}
-
 type Unary = (message: Uint8Array) => Uint8Array | Promise<Uint8Array>;
 
 /** The reason of an end that the node wanted. */
@@ -71,7 +64,7 @@ export function createGrpcContainer(
   messages: Messages,
   clock: Pick<Clock, 'monotonic'>,
 ): GrpcContainer {
-  const calls = new Set<Call>();
+  const calls = createCalls(tokenLifetimeMs, clock);
   const arriving: Arriving = { bytes: 0 };
   const connected = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<string>();
@@ -79,8 +72,6 @@ export function createGrpcContainer(
   let connectUntil = clock.monotonic() + tokenLifetimeMs;
   let isEnded = false;
   let refusals = 0;
-  /** The token of the last call that ended, so that a late commit learns that it is late. */
-  let lastToken: string | undefined;
 
   function end(why: string): void {
     if (isEnded) return;
@@ -129,19 +120,13 @@ export function createGrpcContainer(
     return { arriving, messageBytesMax: MESSAGE_BYTES_MAX, open };
   }
 
-  function callOf(token: string): Call | undefined {
-    let found: Call | undefined;
-    for (const call of calls) if (sameToken(token, call.execution.token)) found = call;
-    return found !== undefined && clock.monotonic() < found.until ? found : undefined;
-  }
-
   function commit(rpc: typeof SUCCESS | typeof FAILURE, token: string): Answering {
-    const call = callOf(token);
-    if (call === undefined && lastToken !== undefined && sameToken(token, lastToken)) throw late();
+    const call = calls.of(token);
+    if (call === undefined && calls.isLate(token)) throw late();
     if (call === undefined) throw apiError('ContractTokenInvalid');
     return unary(rpc === SUCCESS ? RESULTS_BYTES_MAX : MESSAGE_BYTES_MAX, (message) => {
       const request = messages.request(rpc, message);
-      if (!calls.has(call)) throw late();
+      if (!calls.isRunning(call)) throw late();
       if (request.txId !== call.execution.transaction.id) {
         throw new GrpcRefusal('INVALID_ARGUMENT', 'The token is for another transaction');
       }
@@ -151,7 +136,7 @@ export function createGrpcContainer(
   }
 
   function read<N extends keyof ReadRpcs>(rpc: N, token: string): Answering {
-    const call = callOf(token);
+    const call = calls.of(token);
     if (call === undefined) throw apiError('ContractTokenInvalid');
     call.requests++;
     if (call.requests > REQUESTS_PER_CALL_MAX) {
@@ -159,7 +144,7 @@ export function createGrpcContainer(
       throw new GrpcRefusal('RESOURCE_EXHAUSTED', 'Too many requests in a call');
     }
     return unary(MESSAGE_BYTES_MAX, (message) => {
-      if (!calls.has(call)) throw apiError('ContractTokenInvalid');
+      if (!calls.isRunning(call)) throw apiError('ContractTokenInvalid');
       const request = messages.request(rpc, message) as ReadRpcs[N]['request'];
       const found = readHandlers[rpc](request, call.execution);
       return found instanceof Promise
@@ -174,16 +159,15 @@ export function createGrpcContainer(
     end,
     close() {
       end(CLOSED);
-      for (const call of calls) call.fail(new Error(CLOSED));
+      calls.failAll(new Error(CLOSED));
     },
     started() {
       connectUntil = clock.monotonic() + tokenLifetimeMs;
     },
 
     owns(token) {
-      let isOwn = sameToken(token, connectionToken);
-      for (const { execution } of calls) isOwn = sameToken(token, execution.token) || isOwn;
-      return (lastToken !== undefined && sameToken(token, lastToken)) || isOwn;
+      const isOfCall = calls.owns(token);
+      return sameToken(token, connectionToken) || isOfCall;
     },
 
     begin: (path, token) =>
@@ -197,41 +181,13 @@ export function createGrpcContainer(
         return read(rpc, token);
       }),
 
-    run(execution, signal) {
-      const { promise, resolve, reject } = Promise.withResolvers<ContractOutcome>();
-      const fail = (cause: unknown): void => {
-        over();
-        reject(cause);
-      };
-      // Later, since the owner aborts at the end of a container too, and words it better.
-      const abort = (): void => {
-        over();
-        setImmediate(reject, signal.reason);
-      };
-      const call: Call = {
-        execution,
-        until: clock.monotonic() + tokenLifetimeMs,
-        requests: 0,
-        settle(outcome) {
-          over();
-          resolve(outcome);
-        },
-        fail,
-      };
-      const over = (): void => {
-        calls.delete(call);
-        lastToken = execution.token;
-        signal.removeEventListener('abort', abort);
-      };
-      if (isEnded || signal.aborted || transactions === undefined) {
-        reject(signal.aborted ? signal.reason : new Error('the container cannot run a call'));
-        return promise;
-      }
+    async run(execution, signal) {
+      signal.throwIfAborted();
+      if (isEnded || transactions === undefined) throw new Error('the container cannot run a call');
       const message = messages.response(CONNECT, transactionMessage(execution));
-      signal.addEventListener('abort', abort);
-      calls.add(call);
+      const outcome = calls.begin(execution, signal);
       transactions.write(message);
-      return promise;
+      return outcome;
     },
   };
 }
