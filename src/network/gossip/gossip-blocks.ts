@@ -1,8 +1,8 @@
 /**
  * Spreads new blocks (blocks.md#compact-blocks, network.md#gossip-of-blocks): a block travels as
  * header and hashes and is rebuilt from the pool; only missing transactions are requested. Where
- * its header is of use (header-use.ts), it arrives (arrivals.ts), is fetched (fetch-block.ts),
- * relayed and offered to the fork choice.
+ * its header is of use (header-use.ts) and its time has come (early-blocks.ts), it arrives
+ * (arrivals.ts), is fetched (fetch-block.ts), relayed and offered to the fork choice.
  *
  * Invariants: a block is relayed once, after its signature, its size and the turn of its generator
  * have been checked. So only the sender is penalised for a header that fails these checks, and only
@@ -31,6 +31,7 @@ import type { Session, Sessions } from '../sessions/session.ts';
 import type { ServeBlocks } from '../sync/serve-blocks.ts';
 import { type Arrival, Arrivals } from './arrivals.ts';
 import { announcementOf } from './compact-announcement.ts';
+import { createEarlyBlocks } from './early-blocks.ts';
 import { fetchBlock } from './fetch-block.ts';
 import { RelayedTurns, type Use, useOf } from './header-use.ts';
 import { createRebuild } from './rebuild-block.ts';
@@ -63,12 +64,6 @@ export interface GossipBlocks {
 
 const SEEN_MAX = 2_000;
 const SEEN_MS = 10 * 60_000;
-/** A block that is this little ahead of the clock waits here until its time. */
-const EARLY_MS_MAX = 5_000;
-/** One millisecond less would do (blocks.md#checks-of-a-received-block). */
-const EARLY_MS = 100;
-/** Announcements that wait for their time. */
-const EARLY_MAX = 32;
 
 export function createGossipBlocks(
   options: GossipBlocksOptions,
@@ -81,7 +76,7 @@ export function createGossipBlocks(
   const seen = createRecentSet(SEEN_MAX, SEEN_MS, clock);
   const turns = new RelayedTurns(consensus);
   const arrivals = new Arrivals<Session>();
-  const early = new Set<() => void>();
+  const early = createEarlyBlocks(clock);
   let stopped = false;
 
   sessions.handleNotices(blockProtocols.newBlock, {
@@ -119,7 +114,8 @@ export function createGossipBlocks(
     const { compact, author } = arrival;
     const { header } = compact;
     const use = await allowedUse(arrival);
-    if (use === undefined || isEarly(arrival, header.timestamp - clock.now())) return;
+    const again = (): void => onBlock(author, arrival.message);
+    if (use === undefined || early.holds(header.timestamp - clock.now(), again)) return;
     if (rebuild.isTooMuch(compact)) {
       author.offend('invalid-block', 'a list of more bytes than a block may have');
       return;
@@ -139,22 +135,8 @@ export function createGossipBlocks(
     const verdict = await forkChoice.offer(block, { isSigned: true });
     // Not earlier: a block on another branch may be useless to other nodes.
     if (use === 'fork' && verdict.kind === 'adopted') relay(arrival, block, message);
-    if (verdict.kind === 'invalid') blame(header, verdict.error.message);
+    if (verdict.kind === 'invalid') blame(header, verdict.error.message, ports);
     if (verdict.kind === 'unknown-parent') ports.onOrphan();
-  }
-
-  /**
-   * The transactions do not fit the state. Peers that relayed the block had not checked them; the
-   * generator has signed exactly this header.
-   */
-  function blame({ generator }: Header, why: string): void {
-    const address = scheme.addressOf(generator);
-    for (const session of sessions.all()) {
-      // Blames the owner too, which must not escape with the proof of an account that makes no
-      // blocks.
-      const isMade = equal(session.miner, address) || equal(session.owner, address);
-      if (isMade) session.offend('invalid-block', why);
-    }
   }
 
   /** The judgement before anything is fetched; a header that breaks a rule is of no use. */
@@ -168,18 +150,6 @@ export function createGossipBlocks(
     log.info('block.refused', { why: refusal.message });
     for (const session of sources) session.offend('invalid-block', refusal.message);
     return undefined;
-  }
-
-  /** Honest clocks differ a little, so a block that is just ahead is judged again later. */
-  function isEarly({ author, message }: Arrival<Session>, ahead: number): boolean {
-    if (ahead < EARLY_MS) return false;
-    if (ahead > EARLY_MS_MAX || early.size >= EARLY_MAX) return true;
-    const cancel = clock.after(ahead - EARLY_MS + 1, () => {
-      early.delete(cancel);
-      onBlock(author, message);
-    });
-    early.add(cancel);
-    return true;
   }
 
   /** A block that is not relayed spreads by sync, as the end of a chain, where it is the best. */
@@ -201,7 +171,25 @@ export function createGossipBlocks(
     stop() {
       stopped = true;
       forget();
-      for (const cancel of early) cancel();
+      early.stop();
     },
   };
+}
+
+/**
+ * The transactions do not fit the state. Peers that relayed the block had not checked them; the
+ * generator has signed exactly this header.
+ */
+function blame(
+  { generator }: Header,
+  why: string,
+  { scheme, sessions }: Pick<GossipBlocksPorts, 'scheme' | 'sessions'>,
+): void {
+  const address = scheme.addressOf(generator);
+  for (const session of sessions.all()) {
+    // Blames the owner too, which must not escape with the proof of an account that makes no
+    // blocks.
+    const isMade = equal(session.miner, address) || equal(session.owner, address);
+    if (isMade) session.offend('invalid-block', why);
+  }
 }
