@@ -41,20 +41,25 @@ export async function loadConfig(
   });
 }
 
-/** The same for the data service; without a file it has the defaults, variables and flags. */
+/**
+ * The same for the data service; without a file it has the defaults, variables and flags. `serves`:
+ * for a command that opens its interface.
+ */
 export async function loadDataConfig(
   path: string | undefined,
   flags: ConfigFlags = {},
+  serves = false,
 ): Promise<DataConfig> {
   const given = path === undefined ? NO_FILE : await readConfigFile(path);
-  return readDataConfig({
+  const input = {
     ...given,
     env: process.env,
     sets: flags.set ?? [],
     home: homedir(),
     nonce: 0,
     readSecret: readText,
-  });
+  };
+  return readDataConfig(input, serves);
 }
 
 const NO_FILE: ConfigFile = { file: 'defaults', text: '', tree: {} };

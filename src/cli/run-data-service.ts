@@ -6,6 +6,8 @@ import { type LogControl, stderrLog } from '../adapters/log.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
 import { base58 } from '../base/base58.ts';
 import type { Database } from '../base/database.ts';
+import type { HttpServerOptions } from '../base/http.ts';
+import { ipRange } from '../base/ip-range.ts';
 import { configuredFamily } from '../crypto/families.ts';
 import type { CrawlerOptions } from '../data-service/crawler/crawler.ts';
 import { AlreadyCrawled } from '../data-service/crawler/crawler.ts';
@@ -32,12 +34,11 @@ export interface RunningDataService extends DataService {
   readonly finished: Promise<void>;
 }
 
-/** Throws CliError where the settings would open the data to everyone. */
+/** The settings are those that were checked for these parts. */
 export async function runDataService(
   { dataService: config, platformCrypto }: DataConfig,
   { crawl, serve, wait }: Parts,
 ): Promise<RunningDataService> {
-  if (serve) refuseOpenDoor(config);
   const log = stderrLog('info', process.stderr.isTTY === true);
   const stops = stopRequests(log);
   const client = undiciClient();
@@ -52,7 +53,7 @@ export async function runDataService(
       access: {
         auth: config.auth,
         keyHashes: config.apiKeyHashes.map((hash) => base58.decode(hash)),
-        trustedProxies: config.trustedProxies,
+        trustedProxies: config.trustedProxies.flatMap((text) => ipRange(text) ?? []),
         rate: config.rateLimit,
         burst: config.rateBurst,
       },
@@ -64,7 +65,7 @@ export async function runDataService(
         ? {
             host: config.bindAddress,
             port: config.port,
-            cors: config.cors,
+            cors: otherOrigins(config.allowedOrigins),
             tls: cert === undefined || key === undefined ? undefined : { cert, key },
           }
         : undefined,
@@ -125,26 +126,23 @@ export const crawlerOptions = (config: DataSettings): CrawlerOptions => ({
   indexText: config.indexText,
 });
 
-const LOOPBACK = /^(127\.|::1$|localhost$)/;
+/** Headers of answers that pages of other origins read, and headers that they send. */
+const EXPOSED = [
+  ...['ETag', 'Link', 'Retry-After', 'X-Balance-Height', 'X-First-Index', 'X-Height'],
+  ...['X-Next-Index', 'X-Tip-Signature', 'X-Total-Index'],
+];
+const ACCEPTED = ['Authorization', 'Content-Type', 'If-None-Match', 'Last-Event-ID', 'X-Api-Key'];
 
-function refuseOpenDoor(config: DataSettings): void {
-  const { bindAddress, auth, allowUnauthenticated, apiKeyHashes, trustedProxies } = config;
-  const fail = (text: string): never => {
-    throw new CliError(`data-service: ${text}`);
-  };
-  if (auth === 'api-key' && apiKeyHashes.length === 0) fail('auth = api-key needs api-key-hashes');
-  if (auth === 'proxy' && trustedProxies.length === 0) fail('auth = proxy needs trusted-proxies');
-  if (auth !== 'none' || LOOPBACK.test(bindAddress) || allowUnauthenticated) return;
-  fail(
-    `on ${bindAddress} everyone could read the data: set auth to api-key or proxy, ` +
-      'or allow-unauthenticated = yes',
-  );
+function otherOrigins(allowed: readonly string[]): HttpServerOptions['cors'] {
+  if (allowed.length === 0) return false;
+  const isAll = allowed.includes('*');
+  return { allowed: isAll ? '*' : allowed, exposed: EXPOSED, accepted: ACCEPTED };
 }
 
 const PGLITE = 'pglite:';
 const CRAWLER_CONNECTIONS = 2;
 
-/** Throws CliError where the URL is of no known kind, or another process has the folder. */
+/** Throws CliError where another process has the folder. */
 export async function openDataStore(
   { databaseUrl, poolSize, statementTimeout }: DataSettings,
   purpose: 'write' | 'read',
@@ -158,9 +156,6 @@ export async function openDataStore(
       const text = `${cause.message} (database-url); several servers need PostgreSQL`;
       throw new CliError(text, EXIT.locked);
     });
-  }
-  if (!/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    throw new CliError('database-url must begin with postgres:// or pglite:');
   }
   const { postgresDatabase } = await import('../adapters/database/postgres.ts');
   return purpose === 'write'

@@ -71,15 +71,18 @@ function height(text: string): number {
   throw new InvalidArgumentError('a height: an integer from 0 up');
 }
 
-const configOf = async (path: string | undefined, flags: Flags): Promise<DataConfig> =>
-  (await import('../config-file.ts')).loadDataConfig(path, flags);
+const configOf = async (
+  path: string | undefined,
+  flags: Flags,
+  serves = false,
+): Promise<DataConfig> => (await import('../config-file.ts')).loadDataConfig(path, flags, serves);
 
 async function runParts(
   path: string | undefined,
   flags: Flags,
   parts: { crawl: boolean; serve: boolean },
 ): Promise<void> {
-  const config = await configOf(path, flags);
+  const config = await configOf(path, flags, parts.serve);
   const { runDataService } = await import('../run-data-service.ts');
   const { url, finished } = await runDataService(config, { ...parts, wait: flags.wait });
   // `platform-node dev` has started this process and waits for its address.

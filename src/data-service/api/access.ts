@@ -6,6 +6,7 @@
 import { matches, secretOf } from '../../api/auth.ts';
 import { type ApiError, apiError } from '../../base/errors.ts';
 import type { HttpRequest } from '../../base/http.ts';
+import { type IpRange, ipBytes, isInRanges } from '../../base/ip-range.ts';
 import type { Clock } from '../../base/ports.ts';
 
 export interface AccessOptions {
@@ -13,7 +14,7 @@ export interface AccessOptions {
   /** Hashes of the valid keys, as bytes. */
   readonly keyHashes: readonly Uint8Array[];
   /** Addresses of proxies that vouch for their requests. */
-  readonly trustedProxies: readonly string[];
+  readonly trustedProxies: readonly IpRange[];
   /** Requests a second for one client; 0: no limit. */
   readonly rate: number;
   readonly burst: number;
@@ -25,18 +26,26 @@ type Guard = (request: HttpRequest) => ApiError | undefined;
 /** Clients whose rate is remembered. */
 const CLIENTS_MAX = 10_000;
 
+/**
+ * A valid key has a rate of its own; whatever else a request says about its sender counts for the
+ * address, so a client does not get more by inventing keys, and cannot try keys without limit.
+ */
 export function accessGuard(options: AccessOptions, hashes: Hashes, clock: Clock): Guard {
-  const mayAsk = permission(options, hashes);
-  const tooOften = rateLimit(options, clock);
-  return (request) => mayAsk(request) ?? tooOften(request);
+  const judge = permission(options, hashes);
+  const isTooOften = rateLimit(options, clock);
+  return (request) => {
+    const refusal = judge(request);
+    const hasKey = options.auth === 'api-key' && refusal === undefined;
+    const client = hasKey ? keyOf(request) : clientAddress(request, options.trustedProxies);
+    return isTooOften(client) ? apiError('TooManyRequests') : refusal;
+  };
 }
 
 function permission({ auth, keyHashes, trustedProxies }: AccessOptions, hashes: Hashes): Guard {
   if (auth === 'none') return () => undefined;
   if (auth === 'proxy') {
-    const trusted = new Set(trustedProxies);
     return (request) =>
-      trusted.has(bareAddress(request.remoteAddress())) ? undefined : apiError('ApiKeyNotValid');
+      isInRanges(request.remoteAddress(), trustedProxies) ? undefined : apiError('ApiKeyNotValid');
   }
   return (request) => {
     const secret = keyOf(request);
@@ -45,7 +54,14 @@ function permission({ auth, keyHashes, trustedProxies }: AccessOptions, hashes: 
   };
 }
 
-const bareAddress = (address: string): string => address.replace(/^::ffff:/, '');
+/** The last address of the way here that is no trusted proxy; what stands before it may be made up. */
+function clientAddress(request: HttpRequest, trusted: readonly IpRange[]): string {
+  const remote = request.remoteAddress();
+  if (trusted.length === 0 || !isInRanges(remote, trusted)) return remote;
+  const way = request.headers('x-forwarded-for').split(',');
+  const client = way.map((one) => one.trim()).findLast((one) => !isInRanges(one, trusted));
+  return client === undefined || ipBytes(client) === undefined ? remote : client;
+}
 
 function keyOf(request: HttpRequest): string {
   const secret = secretOf(request);
@@ -58,12 +74,11 @@ interface Bucket {
   at: number;
 }
 
-/** A bucket of tokens for each key, or for each address where there is none. */
-function rateLimit({ rate, burst }: AccessOptions, clock: Clock): Guard {
-  if (rate === 0) return () => undefined;
+/** A bucket of tokens for each client. */
+function rateLimit({ rate, burst }: AccessOptions, clock: Clock): (client: string) => boolean {
+  if (rate === 0) return () => false;
   const buckets = new Map<string, Bucket>();
-  return (request) => {
-    const client = keyOf(request) || request.remoteAddress();
+  return (client) => {
     const now = clock.monotonic();
     const bucket = buckets.get(client) ?? { tokens: burst, at: now };
     bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) / 1000) * rate);
@@ -72,8 +87,8 @@ function rateLimit({ rate, burst }: AccessOptions, clock: Clock): Guard {
     buckets.delete(client);
     buckets.set(client, bucket);
     if (buckets.size > CLIENTS_MAX) buckets.delete(buckets.keys().next().value ?? client);
-    if (bucket.tokens < 1) return apiError('TooManyRequests');
+    if (bucket.tokens < 1) return true;
     bucket.tokens--;
-    return undefined;
+    return false;
   };
 }

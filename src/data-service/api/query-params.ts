@@ -89,11 +89,15 @@ export const index = optional(
   ),
 );
 
-export const limit: Param<number> = {
-  ...whole(`Rows of a page; default ${LIMIT_MAX}.`, 1, LIMIT_MAX),
+const rowsOfPage = (otherwise: number): Param<number> => ({
+  ...whole(`Rows of a page; default ${otherwise}.`, 1, LIMIT_MAX),
   optional: true,
-  otherwise: LIMIT_MAX,
-};
+  otherwise,
+});
+
+export const transactionLimit = rowsOfPage(LIMIT_MAX);
+/** Of all other lists. */
+export const limit = rowsOfPage(100);
 
 export type Sort = 'asc' | 'desc';
 

@@ -15,7 +15,7 @@ export const filterParams = {
   dateTo: params.dateTo,
   permissions: params.permissions,
   index: params.index,
-  limit: params.limit,
+  limit: params.transactionLimit,
   sort: params.sort,
   sender: params.sender,
   recipient: params.recipient,

@@ -1,14 +1,26 @@
 /** Settings of the data service, a program of its own beside the node (data-service.md#settings). */
 import { bool, duration, int } from './kinds.ts';
 import { derived, optional, setting } from './setting.ts';
-import { choice, hostName, keyHash, list, path, secretText, text } from './text-kinds.ts';
+import {
+  addressRange,
+  choice,
+  hostName,
+  httpUrl,
+  keyHash,
+  list,
+  origins,
+  path,
+  secretText,
+  text,
+} from './text-kinds.ts';
 
+const HOUR_MS = 3_600_000;
 const COUNT = int(1, 1_000_000);
 const PORT = int(0, 65535, 'choose a free port; 0 lets the system choose');
 
 export const dataService = {
   'node-url': setting<readonly string[]>(
-    list(text),
+    list(httpUrl),
     ['http://127.0.0.1:6862'],
     'REST interface of the node; of several the first one that answers is used.',
   ),
@@ -24,8 +36,16 @@ export const dataService = {
   ),
   'reader-role': optional(text, 'Role of the server that data migrate lets read all tables.'),
   'pool-size': setting(int(1, 1000), 10, 'Connections of an API server to PostgreSQL.'),
-  'statement-timeout': setting(duration(), '10s', 'Longer queries are answered with 504.'),
-  'poll-interval': setting(duration(), '1s', 'How often the node is asked for new blocks.'),
+  'statement-timeout': setting(
+    duration(1, HOUR_MS, 'from 1ms to 1h'),
+    '10s',
+    'Longer queries are answered with 504.',
+  ),
+  'poll-interval': setting(
+    duration(10, HOUR_MS, 'from 10ms to 1h'),
+    '1s',
+    'How often the node is asked for new blocks.',
+  ),
   confirmations: setting(int(0, 10_000), 0, 'Blocks below the tip that are not stored yet.'),
   concurrency: setting(int(1, 16), 4, 'Requests to the node at a time.'),
   'batch-blocks': setting(int(1, 100), 100, 'Blocks of one request and of one batch.'),
@@ -66,11 +86,15 @@ export const dataService = {
     'Hashes of the keys for auth = api-key, made with api-key hash; several, so that keys can change.',
   ),
   'trusted-proxies': setting<readonly string[]>(
-    list(hostName),
+    list(addressRange),
     [],
-    'Addresses of the proxies for auth = proxy.',
+    'Addresses of the proxies for auth = proxy. Their X-Forwarded-For names the client for rate-limit.',
   ),
-  cors: setting(bool, 'no', 'Allow calls from pages of other origins.'),
+  'allowed-origins': setting<readonly string[]>(
+    origins,
+    [],
+    'Origins whose pages may read answers; * for all, without credentials. None: only those of the service itself.',
+  ),
   'rate-limit': setting(int(0, 1_000_000), 20, 'Requests a second of one client; 0: no limit.'),
   'rate-burst': setting(int(1, 1_000_000), 40, 'Requests of one client at once.'),
   'metrics-bind': setting(hostName, '127.0.0.1', 'Address of the metrics.'),

@@ -10,6 +10,7 @@ import { assert } from '../../base/assert.ts';
 import { isObject, stringify } from '../../base/json.ts';
 import { NATIVE_TOKEN } from '../../crypto/chain-scheme.ts';
 import { crossChecks } from './checks.ts';
+import { dataChecks, servingChecks } from './data-checks.ts';
 import { type KindContext, QUOTE_IT, Wrong } from './kinds.ts';
 import { ConfigError, type Problem } from './problems.ts';
 import { camel, type PlacedSetting } from './setting.ts';
@@ -61,8 +62,11 @@ export type DataConfig = Pick<Config, 'dataDirectory' | 'dataService' | 'platfor
 const OF_DATA_SERVICE =
   /^(data-service\..*|directory|data-directory|logging-level|platform-crypto)$/;
 
-/** The same for the data service, which needs no other section. Throws ConfigError. */
-export function readDataConfig(input: ConfigInput): DataConfig {
+/**
+ * The same for the data service, which needs no other section; `serves`: for a command that opens
+ * its interface. Throws ConfigError.
+ */
+export function readDataConfig(input: ConfigInput, serves: boolean): DataConfig {
   const locate = (path: string): string => `${input.file}: ${path}`;
   const tree = isObject(input.tree) ? input.tree : {};
   const layers = [
@@ -78,7 +82,11 @@ export function readDataConfig(input: ConfigInput): DataConfig {
   resolveSecretFiles(raw, input.readSecret, problems);
   const values = typeAll(raw, input, problems, () => undefined, chosen);
   if (problems.length > 0) throw new ConfigError(problems);
-  return nest(values);
+  const config = nest(values);
+  problems.push(...dataChecks(config.dataService, input.file));
+  if (serves) problems.push(...servingChecks(config.dataService, input.file));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
 }
 
 /** Throws ConfigError with every problem found. */
@@ -125,6 +133,7 @@ export function readConfig(input: ConfigInput): ConfigResult {
   if (problems.length === 0) {
     const config = nest(values);
     problems.push(...crossChecks(config, input.file, warnings));
+    problems.push(...dataChecks(config.dataService, input.file));
     if (problems.length === 0) return { config, warnings, origins: originsOf(raw) };
   }
   throw new ConfigError(problems, undefined, warnings);

@@ -2,6 +2,7 @@
  * Kinds of settings that are texts, and kinds made of others: lists, maps and records. They follow
  * the contract of kinds.ts.
  */
+import { ipRange } from '../../base/ip-range.ts';
 import { isObject } from '../../base/json.ts';
 import type { Kind } from './kinds.ts';
 import { Wrong } from './kinds.ts';
@@ -71,6 +72,47 @@ export const hostName = textLike({
   expected: 'an IP address or a host name, without a port',
   pattern: /^[A-Za-z0-9._:-]+$/,
 });
+
+export const addressRange: Kind<string> = {
+  name: 'address or range',
+  parse: (raw) =>
+    ipRange(String(raw).trim()) === undefined
+      ? new Wrong('an IP address or a range of them, for example "10.0.0.7" or "10.0.0.0/8"')
+      : String(raw).trim(),
+  show: (value) => value,
+  schema: { type: 'string' },
+};
+
+export const httpUrl = textLike({
+  name: 'URL',
+  expected: 'the URL of a REST interface',
+  fix: 'for example: http://127.0.0.1:6862',
+  pattern: /^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/,
+});
+
+/** `*`, or the origins themselves. */
+export const origins: Kind<readonly string[]> = {
+  name: '* or list of origin',
+  parse(raw) {
+    const given = Array.isArray(raw) ? raw.map(String) : [String(raw).trim()];
+    if (given.includes('*')) {
+      return given.length === 1 ? given : new Wrong('either * or a list of origins, not both');
+    }
+    const wrong = given.findIndex((one) => !isOrigin(one));
+    if (wrong < 0) return given;
+    return new Wrong(
+      'an origin as browsers send it: scheme, host in lower case, port unless it is the default one',
+      'for example: ["https://wallet.example.org"]',
+      Array.isArray(raw) ? [String(wrong)] : [],
+    );
+  },
+  show: (value) => value,
+  schema: { anyOf: [{ enum: ['*'] }, { type: 'array', items: { type: 'string' } }] },
+  compound: true,
+};
+
+const isOrigin = (text: string): boolean =>
+  /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
 export const hostPort: Kind<string> = {
   name: 'host:port',

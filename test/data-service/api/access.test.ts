@@ -2,6 +2,7 @@
 import t from 'tap';
 import { utf8 } from '../../../src/base/bytes.ts';
 import type { HttpRequest } from '../../../src/base/http.ts';
+import { ipRange } from '../../../src/base/ip-range.ts';
 import { configuredFamily } from '../../../src/crypto/families.ts';
 import { type AccessOptions, accessGuard } from '../../../src/data-service/api/access.ts';
 import { madeChain } from '../made-chain.ts';
@@ -12,12 +13,15 @@ import { memoryDatabase } from '../stores.ts';
 const family = configuredFamily(true);
 const hash = (key: string): Uint8Array => family.secureHash(utf8(key));
 
+const ranges = (...texts: string[]) => texts.map((text) => ipRange(text)!);
+
 function guard(changes: Partial<AccessOptions>, time = { ms: 0 }) {
   const clock = { monotonic: () => time.ms } as Parameters<typeof accessGuard>[2];
   const judge = accessGuard({ ...OPEN_TO_ALL, ...changes }, family, clock);
   return (headers: Readonly<Record<string, string>> = {}, from = '127.0.0.1') =>
     judge({
       header: (name: string) => headers[name] ?? '',
+      headers: (name: string) => headers[name] ?? '',
       remoteAddress: () => from,
     } as unknown as HttpRequest)?.status;
 }
@@ -34,9 +38,11 @@ t.test('keys', async (t) => {
 });
 
 t.test('proxies', async (t) => {
-  const ask = guard({ auth: 'proxy', trustedProxies: ['10.0.0.7'] });
+  const ask = guard({ auth: 'proxy', trustedProxies: ranges('10.0.0.7', 'fd00::/8') });
   t.equal(ask({}, '10.0.0.7'), undefined);
   t.equal(ask({}, '::ffff:10.0.0.7'), undefined);
+  t.equal(ask({}, 'fd00:0:0:0:0:0:0:9'), undefined, 'a range');
+  t.equal(ask({}, 'fe80:0:0:0:0:0:0:9'), 403);
   t.equal(ask({ 'x-forwarded-for': '10.0.0.7' }, '10.0.0.8'), 403, 'a header is no proof');
 });
 
@@ -49,6 +55,25 @@ t.test('rate', async (t) => {
   t.strictSame([ask(), ask()], [undefined, 429], 'two a second');
   time.ms = 60_000;
   t.strictSame([ask(), ask(), ask(), ask()], [undefined, undefined, undefined, 429], 'the burst');
+});
+
+t.test('the rate belongs to the client, whatever it says', async (t) => {
+  const behind = guard({ rate: 1, burst: 1, trustedProxies: ranges('10.0.0.0/8') });
+  const from = (way: string, proxy = '10.0.0.7') => behind({ 'x-forwarded-for': way }, proxy);
+  t.strictSame([from('192.0.2.1'), from('192.0.2.1')], [undefined, 429]);
+  t.equal(from('192.0.2.2'), undefined, 'each client of a proxy has its own');
+  t.equal(
+    from('192.0.2.9, 192.0.2.1, 10.1.1.1'),
+    429,
+    'what the client wrote itself has no effect',
+  );
+  t.strictSame([from('x', '192.0.2.3'), from('y', '192.0.2.3')], [undefined, 429], 'no proxy');
+  const open = guard({ rate: 1, burst: 1 });
+  t.strictSame([open({ 'x-api-key': 'a' }), open({ 'x-api-key': 'b' })], [undefined, 429]);
+  const keyed = guard({ auth: 'api-key', keyHashes: [hash('key')], rate: 1, burst: 2 });
+  const tried = ['a', 'b', 'c'].map((key) => keyed({ 'x-api-key': key }));
+  t.strictSame(tried, [403, 403, 429], 'keys cannot be tried without limit');
+  t.equal(keyed({ 'x-api-key': 'key' }), undefined, 'the holder of a key has a rate of its own');
 });
 
 t.test('the service with keys: health and pages are open', async (t) => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import type { Database } from '../../../src/base/database.ts';
 import { parse } from '../../../src/base/json.ts';
+import { dataRoutes } from '../../../src/data-service/api/data-api.ts';
 import type { RestCase } from '../../rest-cases/cases.ts';
 import { runCases } from '../../rest-cases/runner.ts';
 import { madeChain } from '../made-chain.ts';
@@ -37,6 +38,40 @@ const bindings = {
   intValue: entry!.value,
   intText: String(entry!.value),
 };
+
+/** Requests of the file, as the server sees them. */
+const asked = cases.map(({ name, method, path, body, headers, expectStatus }) => {
+  const [place = '', query = ''] = path.split('?');
+  const given = new Map(new URLSearchParams(query));
+  if (typeof body === 'object') for (const key of Object.keys(body ?? {})) given.set(key, '');
+  return { name, method, place, given, headers, isRefused: expectStatus === 400 };
+});
+
+const pattern = (path: string) => new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`);
+
+t.test('every operation and every parameter has cases', async (t) => {
+  for (const { method, path, query = {} } of dataRoutes) {
+    const isLiteral = (place: string): boolean =>
+      dataRoutes.some((other) => other.path === place && other.path !== path);
+    const own = asked.filter(
+      (one) => one.method === method && pattern(path).test(one.place) && !isLiteral(one.place),
+    );
+    t.ok(own.length > 0, `${method} ${path}`);
+    // Streams are read by stream/transaction-streams.test.ts.
+    if (path.endsWith('/stream')) continue;
+    for (const name of Object.keys(query)) {
+      const naming = own.filter(({ given }) => given.has(name));
+      t.ok(
+        naming.some(({ isRefused }) => !isRefused),
+        `${method} ${path} takes ${name}`,
+      );
+      t.ok(
+        naming.some(({ isRefused }) => isRefused),
+        `${method} ${path} refuses a wrong ${name}`,
+      );
+    }
+  }
+});
 
 async function check(t: Test, open: () => Promise<Database>): Promise<void> {
   const node = await madeNode(t, () => chain);

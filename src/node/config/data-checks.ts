@@ -1,0 +1,57 @@
+/** Checks of several settings of the data service together (data-service.md#settings). */
+import { isLoopback } from './checks.ts';
+import type { Problem } from './problems.ts';
+import type { Config } from './settings.ts';
+
+type DataSettings = Config['dataService'];
+
+/** Records a problem; the value is left out where it is secret or absent. */
+type Wrong = (key: string, value: string | undefined, expected: string, fix: string) => void;
+
+/** Rules for every command of the data service. */
+export function dataChecks(settings: DataSettings, file: string): Problem[] {
+  return problemsOf(file, (wrong) => {
+    if (settings.nodeUrl.length === 0) {
+      wrong('node-url', '[]', 'expected at least one URL', 'the data come from a node');
+    }
+    // The value is not shown, because it may contain a password.
+    if (!/^(postgres(ql)?:\/\/|pglite:)/.test(settings.databaseUrl)) {
+      const fix = 'for example: postgres://user:password@host/data or pglite:/var/lib/data';
+      wrong('database-url', undefined, 'expected postgres://… or pglite:<folder>', fix);
+    }
+    const { cert, key } = settings.tls;
+    if ((cert === undefined) !== (key === undefined)) {
+      const missing = cert === undefined ? 'tls.cert' : 'tls.key';
+      wrong(missing, undefined, 'is missing', 'HTTPS needs both cert and key');
+    }
+  });
+}
+
+/** Rules for commands that serve: nothing may be open to everyone by mistake. */
+export function servingChecks(settings: DataSettings, file: string): Problem[] {
+  const { auth, apiKeyHashes, trustedProxies, bindAddress, allowUnauthenticated } = settings;
+  return problemsOf(file, (wrong) => {
+    if (auth === 'api-key' && apiKeyHashes.length === 0) {
+      const fix = 'make one with: platform-node api-key hash';
+      wrong('api-key-hashes', '[]', 'expected a hash, since auth = api-key', fix);
+    }
+    if (auth === 'proxy' && trustedProxies.length === 0) {
+      const fix = 'the addresses from which the proxies connect';
+      wrong('trusted-proxies', '[]', 'expected an address, since auth = proxy', fix);
+    }
+    if (auth === 'none' && !isLoopback(bindAddress) && !allowUnauthenticated) {
+      const fix = 'or set allow-unauthenticated = yes';
+      const expected = `expected api-key or proxy: on ${bindAddress} everyone could read the data`;
+      wrong('auth', auth, expected, fix);
+    }
+  });
+}
+
+function problemsOf(file: string, check: (wrong: Wrong) => void): Problem[] {
+  const problems: Problem[] = [];
+  check((name, value, expected, fix) => {
+    const key = `data-service.${name}`;
+    problems.push({ source: file, key, ...(value === undefined ? {} : { value }), expected, fix });
+  });
+  return problems;
+}

@@ -1,0 +1,104 @@
+/** Health and lag of a server beside the crawler, and what `strict-lag` refuses. */
+import t from 'tap';
+import { madeChain } from '../made-chain.ts';
+import { madeNode } from '../made-node.ts';
+import { served } from '../served.ts';
+import { postgresCluster } from '../stores.ts';
+
+const cluster = await postgresCluster(t);
+
+t.test('lag comes and goes', { skip: cluster.skip }, async (t) => {
+  const chain = madeChain({ seed: 'lag', txsPerBlock: 3, accounts: 10 });
+  chain.grow(20);
+  const url = await cluster.createDatabase();
+  const open = async () => cluster.open(url);
+  const node = await madeNode(t, () => chain);
+  const port = Number(new URL(node.url).port);
+  const lax = await served(t, node.url, open, { crawl: undefined, maxLag: 10 });
+  const strict = await served(t, node.url, open, {
+    crawl: undefined,
+    maxLag: 10,
+    strictLag: true,
+  });
+  /** Status and reasons of both, and whether they list transactions; the node's height is kept a second. */
+  const health = async () => {
+    const seen = [];
+    for (const server of [lax, strict]) {
+      const { status, json } = await server.get('/health/ready');
+      const { reasons } = json as { reasons: { code: string }[] };
+      const list = await server.get('/transactions?limit=1');
+      seen.push([status, reasons.map(({ code }) => code).join(), list.status]);
+    }
+    return seen;
+  };
+  async function becomes(expected: unknown[], name: string): Promise<void> {
+    let seen: unknown;
+    for (let tries = 0; tries < 200; tries++) {
+      seen = await health();
+      if (JSON.stringify(seen) === JSON.stringify(expected)) break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    t.strictSame(seen, expected, name);
+    for (const { get } of [lax, strict]) t.equal((await get('/health/live')).status, 200, name);
+  }
+
+  await becomes(
+    [
+      [503, 'store,lag', 503],
+      [503, 'store,lag', 503],
+    ],
+    'no tables yet',
+  );
+  const first = await served(t, node.url, open);
+  await becomes(
+    [
+      [200, '', 200],
+      [200, '', 200],
+    ],
+    'up to date',
+  );
+  await first.service.stop();
+  chain.grow(10);
+  await becomes(
+    [
+      [200, '', 200],
+      [200, '', 200],
+    ],
+    'as far behind as it may be',
+  );
+  chain.grow(1);
+  await becomes(
+    [
+      [503, 'lag', 200],
+      [503, 'lag', 503],
+    ],
+    'a block more',
+  );
+  t.match((await lax.get('/status')).json, { lagBlocks: 11, height: 21, nodeHeight: 32 });
+  const second = await served(t, node.url, open);
+  await becomes(
+    [
+      [200, '', 200],
+      [200, '', 200],
+    ],
+    'caught up',
+  );
+  await node.close();
+  await becomes(
+    [
+      [503, 'node', 200],
+      [503, 'node', 200],
+    ],
+    'the node is away',
+  );
+  t.match((await lax.get('/status')).json, { nodeHeight: null, lagBlocks: 0 });
+  await madeNode(t, () => chain, { port });
+  await becomes(
+    [
+      [200, '', 200],
+      [200, '', 200],
+    ],
+    'the node is back',
+  );
+  await second.service.stop();
+});
