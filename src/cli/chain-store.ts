@@ -17,6 +17,9 @@ import { cryptographyOfConfig } from './cryptography.ts';
 import { lockedBy } from './exit.ts';
 import { createVerifyThreads } from './signature-threads.ts';
 
+/** The start of a node takes less. */
+const SCRUB_AFTER_MS = 10_000;
+
 export async function openChainStore(
   config: Config,
   genesis: Block,
@@ -28,7 +31,8 @@ export async function openChainStore(
     folder,
     tables,
     replaceDamaged: true,
-    ...(onDamage === undefined ? {} : { onDamage }),
+    // The tools end before a check in the background would.
+    ...(onDamage === undefined ? {} : { onDamage, scrubAfterMs: SCRUB_AFTER_MS }),
   }).catch((cause: unknown) => {
     throw cause instanceof StoreLockedError ? lockedBy(cause) : cause;
   });

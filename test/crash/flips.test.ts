@@ -141,7 +141,11 @@ t.test('a store from before rows had checksums is rebuilt', async (t) => {
   await opened.close();
   t.equal((await checkFile(join(place, 'data.mdb'), tables)).kind, 'intact');
   t.strictSame(await openedHash(folder), hash, `${height} blocks again`);
-  t.strictSame(readdirSync(place).sort(), ['data.mdb', 'lock.mdb'], 'the old file is gone');
+  t.strictSame(
+    readdirSync(place).sort(),
+    ['checked.json', 'data.mdb', 'lock.mdb'],
+    'the old file is gone',
+  );
 });
 
 async function openedHash(folder: DevFolder): Promise<unknown> {

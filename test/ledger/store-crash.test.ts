@@ -100,7 +100,7 @@ t.test('one process for each folder', async (t) => {
   await t.rejects(openLmdbStore({ folder, tables: storeTables }), StoreLockedError);
   t.ok(store.size() > 0, 'the refused ones leave the first alone');
   await store.close();
-  t.strictSame(readdirSync(folder).sort(), ['data.mdb', 'lock.mdb']);
+  t.strictSame(readdirSync(folder).sort(), ['checked.json', 'data.mdb', 'lock.mdb']);
 });
 
 t.test('two that start together: at most one gets it', async (t) => {

@@ -1,6 +1,7 @@
 /**
  * Checks that the file of a store holds what was written to it. The file is read in full, without
- * LMDB, before LMDB maps it.
+ * LMDB: before LMDB maps it, unless a mark vouches for it (check-mark.ts), and in the background
+ * while it is open (scrub.ts).
  *
  * The check finds a changed bit wherever it matters: rows have checksums (sums.ts), keys have an
  * order, each page has a number and one use, trees count their parts, and the two metas have
@@ -33,12 +34,63 @@ const TURN_PAGES = 512;
 
 class Damage extends Error {}
 
-/** Makes an intact file as long as LMDB expects; changes nothing else. */
-export async function checkFile(path: string, tables: readonly NamedTable[]): Promise<FileState> {
-  if (!existsSync(path) || statSync(path).size === 0) return { kind: 'new' };
+/** How the check shares the thread: after each `turnPages` pages it waits for `rest`. */
+export interface Pace {
+  readonly turnPages: number;
+  readonly rest: () => Promise<void>;
+}
+
+const quickly: Pace = {
+  turnPages: TURN_PAGES,
+  rest: () => new Promise((resolve) => setImmediate(resolve)),
+};
+
+const fault: Fault = (why) => {
+  throw new Damage(why);
+};
+
+/** The file may be open, if the state of its newest meta is kept meanwhile. */
+export function checkFile(
+  path: string,
+  tables: readonly NamedTable[],
+  pace = quickly,
+): Promise<FileState> {
+  return checked(path, async (file) => {
+    const found = findTables(file, tables);
+    if ('kind' in found) return found;
+    await checkTables(found, tables, pace);
+    found.walk.checkFree();
+    return { kind: 'intact', pages: found.walk.pages };
+  });
+}
+
+/** Reads the beginning and the list of tables only. */
+export function checkBeginning(path: string, tables: readonly NamedTable[]): Promise<FileState> {
+  return checked(path, async (file) => {
+    const found = findTables(file, tables);
+    if ('kind' in found) return found;
+    const pages = found.walk.pages;
+    const isWhole = file.size >= (found.meta.lastPage + 1) * file.pageBytes;
+    return isWhole ? { kind: 'intact', pages } : { kind: 'damaged', why: 'the file is cut short' };
+  });
+}
+
+/** Makes the file as long as LMDB expects; changes nothing else. */
+export function extendFile(path: string): void {
   const file = new PageFile(path, 'r+');
+  const lastPage = Math.max(...file.metas.map((meta) => meta?.lastPage ?? 0));
+  file.extendTo(lastPage + 1);
+  file.close();
+}
+
+async function checked(
+  path: string,
+  check: (file: PageFile) => Promise<FileState>,
+): Promise<FileState> {
+  if (!existsSync(path) || statSync(path).size === 0) return { kind: 'new' };
+  const file = new PageFile(path);
   try {
-    return await checkPages(file, tables);
+    return await check(file);
   } catch (cause) {
     if (!(cause instanceof Damage)) throw cause;
     return { kind: 'damaged', why: cause.message };
@@ -47,32 +99,39 @@ export async function checkFile(path: string, tables: readonly NamedTable[]): Pr
   }
 }
 
-async function checkPages(file: PageFile, tables: readonly NamedTable[]): Promise<FileState> {
-  const fault: Fault = (why) => {
-    throw new Damage(why);
-  };
+interface Found {
+  readonly meta: Meta;
+  readonly walk: Walk;
+  readonly trees: Map<number, Tree>;
+}
+
+function findTables(file: PageFile, tables: readonly NamedTable[]): Found | FileState {
   const meta = newestOf(file, fault);
   if (meta === undefined) return { kind: 'damaged', why: 'it has no beginning' };
   if (meta.transaction === 0) return { kind: 'new' };
   const walk = new Walk(file, meta, fault);
   const trees = tablesIn(walk, meta, tables, fault);
-  if (!trees.has(FORMAT_TABLE)) return { kind: 'old' };
+  return trees.has(FORMAT_TABLE) ? { meta, walk, trees } : { kind: 'old' };
+}
+
+async function checkTables(
+  { walk, trees }: Found,
+  tables: readonly NamedTable[],
+  { turnPages, rest }: Pace,
+): Promise<void> {
   for (const { id, name } of tables) {
     const tree = trees.get(id);
     if (tree === undefined) continue;
-    let turn = walk.pages + TURN_PAGES;
+    let turn = walk.pages + turnPages;
     for (const nodes of walk.leaves(tree, name)) {
       for (const node of nodes) {
         if (rowIn(node, id) === undefined) fault(`${name}: a row is not what was written`);
       }
       if (walk.pages < turn) continue;
-      turn = walk.pages + TURN_PAGES;
-      await new Promise((resolve) => setImmediate(resolve));
+      turn = walk.pages + turnPages;
+      await rest();
     }
   }
-  walk.checkFree();
-  file.extendTo(meta.lastPage + 1);
-  return { kind: 'intact', pages: walk.pages };
 }
 
 /** The newer of the two metas. */

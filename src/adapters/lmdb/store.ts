@@ -1,8 +1,8 @@
 /**
  * The store on disk: one LMDB environment, one sub-database for each table.
  *
- * Invariants: the file is checked in full before it is opened (check.ts), and the checksum of a row
- * whenever it is read; a write that resolved has been synchronised to disk, and a crash leaves the
+ * Invariants: the file is checked in full (check.ts) before it is opened, or in the background where
+ * a mark vouches for it (check-mark.ts); the checksum of a row is checked whenever it is read; a write that resolved has been synchronised to disk, and a crash leaves the
  * state before or after a whole write; all reads use one read transaction, which is renewed only
  * when a write has been acknowledged, so the view does not change between two writes; results are
  * copies, since the binding's fast getter reuses its buffer; the process holds the folder's lock
@@ -14,7 +14,8 @@ import type { Store } from '../../base/ports.ts';
 import { StoreCorruptError } from '../../base/store-damage.ts';
 import { type FolderLock, lockFolder } from '../folder-lock.ts';
 import { syncFolder } from '../folders.ts';
-import { checkFile } from './check.ts';
+import { checkBeginning, checkFile, extendFile, type FileState } from './check.ts';
+import { type CheckMark, takeMark } from './check-mark.ts';
 import {
   dataFile,
   type Environment,
@@ -25,6 +26,7 @@ import {
 } from './environment.ts';
 import { type Damaged, damagedIn, setAside } from './remains.ts';
 import { rowReader } from './row-reader.ts';
+import { startScrub } from './scrub.ts';
 import { createLmdbWriter, StoreWriteError } from './writer.ts';
 
 export { StoreCorruptError, StoreWriteError };
@@ -37,6 +39,8 @@ export interface LmdbOptions extends EnvironmentOptions {
    * fills from `damaged`. Otherwise a damaged file is refused.
    */
   readonly replaceDamaged?: boolean;
+  /** The file is checked in the background, for the first time after so long; absent: never. */
+  readonly scrubAfterMs?: number;
   /** Receives the first damage that is found while the store is open. */
   readonly onDamage?: (damage: StoreCorruptError) => void;
 }
@@ -50,9 +54,9 @@ export interface LmdbStore extends Store {
 type Shared = Transaction & { use(): void };
 
 export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
-  const { workerUrl, replaceDamaged = false, onDamage, ...options } = asked;
+  const { workerUrl, replaceDamaged = false, scrubAfterMs, onDamage, ...options } = asked;
   const { folder } = options;
-  const { lock, environment, damaged } = await openFolder(options, replaceDamaged);
+  const { lock, environment, mark, damaged } = await openFolder(options, replaceDamaged);
   const { root } = environment;
   const writer = createLmdbWriter(options, environment, workerUrl);
   let present = root.useReadTransaction() as Shared;
@@ -65,6 +69,7 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
     const known = typed(folder, error);
     if (known instanceof StoreCorruptError && damage === undefined) {
       damage = known.message;
+      mark.distrust();
       onDamage?.(known);
     }
     return known;
@@ -77,6 +82,23 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
     present = root.useReadTransaction() as Shared;
     before.done();
   }
+
+  function pin(): () => void {
+    const pinned = present;
+    pinned.use();
+    return () => pinned.done();
+  }
+
+  const scrub =
+    scrubAfterMs === undefined
+      ? undefined
+      : startScrub({
+          ...options,
+          afterMs: scrubAfterMs,
+          pin,
+          sound: mark.checked,
+          damaged: (found) => void noted(found),
+        });
 
   const within = (): Within => {
     if (closed) throw new Error('the store is closed');
@@ -92,6 +114,7 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
         await writer.write(writes);
       } catch (error) {
         if (error instanceof StoreWriteError) unwritten = error.message;
+        mark.distrust();
         throw noted(error);
       }
       unwritten = undefined;
@@ -101,7 +124,7 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
     problem: () => damage ?? unwritten,
     snapshot: () => {
       const frozen = within();
-      present.use();
+      const release = pin();
       let released = false;
       return {
         ...rowReader(
@@ -116,7 +139,7 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
         release: () => {
           if (released) return;
           released = true;
-          frozen.transaction.done();
+          release();
         },
       };
     },
@@ -127,10 +150,12 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
     close: async () => {
       if (closed) return;
       closed = true;
+      await scrub?.stop();
       await writer.close();
       damaged?.close();
       present.done();
       await root.close();
+      mark.closed();
       lock.release();
     },
   };
@@ -139,6 +164,7 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
 interface Opened {
   readonly lock: FolderLock;
   readonly environment: Environment;
+  readonly mark: CheckMark;
   readonly damaged: Damaged | undefined;
 }
 
@@ -147,7 +173,9 @@ async function openFolder(options: EnvironmentOptions, replaceDamaged: boolean):
   const { folder, tables } = options;
   const lock = await lockFolder(folder);
   try {
-    const state = await checkFile(dataFile(folder), tables);
+    const mark = takeMark(folder);
+    const state = await stateOf(dataFile(folder), tables, mark);
+    if (state.kind === 'intact' && !mark.isTrusted) mark.checked();
     if (state.kind === 'damaged' || state.kind === 'old') {
       const why = state.kind === 'old' ? 'its rows have no checksums' : state.why;
       if (!replaceDamaged) throw new StoreCorruptError(folder, why);
@@ -158,9 +186,22 @@ async function openFolder(options: EnvironmentOptions, replaceDamaged: boolean):
     // LMDB synchronises its file; the folder must be synchronised too, so that the file's name is
     // durable.
     syncFolder(folder);
-    return { lock, environment, damaged };
+    return { lock, environment, mark, damaged };
   } catch (error) {
     lock.release();
     throw typed(folder, error);
   }
+}
+
+async function stateOf(
+  path: string,
+  tables: EnvironmentOptions['tables'],
+  { isTrusted }: CheckMark,
+): Promise<FileState> {
+  if (isTrusted && (await checkBeginning(path, tables)).kind === 'intact') {
+    return { kind: 'intact', pages: 0 };
+  }
+  const state = await checkFile(path, tables);
+  if (state.kind === 'intact') extendFile(path);
+  return state;
 }
