@@ -64,7 +64,7 @@ export async function startPostgresServer(password?: string): Promise<PostgresSe
   return { folder, pid: server.pid!, stop };
 }
 
-function findPrograms(): string {
+export function findPrograms(): string {
   const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort() : [];
   for (const version of versions.reverse()) {
     const folder = join(VERSIONS, version, 'bin');

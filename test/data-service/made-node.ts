@@ -15,6 +15,7 @@ export interface MadeNode {
 const RANGE_MAX = 100;
 
 export interface MadeNodeOptions {
+  readonly host?: string;
   /** 0: any free port. */
   readonly port?: number;
   readonly chainId?: string;
@@ -25,7 +26,7 @@ export interface MadeNodeOptions {
 export async function madeNode(
   scope: Scope,
   chain: () => MadeChain,
-  { port = 0, chainId = 'T', before }: MadeNodeOptions = {},
+  { host = '127.0.0.1', port = 0, chainId = 'T', before }: MadeNodeOptions = {},
 ): Promise<MadeNode> {
   let count = 0;
   const get = (pattern: string, answer: (request: HttpRequest) => unknown): HttpRoute => ({
@@ -74,7 +75,7 @@ export async function madeNode(
       Object.fromEntries(addresses.map((address) => [address, []])),
     ),
   ];
-  const server = await hyperExpress.listen(routes, { host: '127.0.0.1', port, cors: false });
+  const server = await hyperExpress.listen(routes, { host, port, cors: false });
   let open = true;
   const close = async (): Promise<void> => {
     if (open) await server.close();
