@@ -90,6 +90,12 @@ export function refusal(error: unknown, log: Log, where: string): Answer {
   return answer(500, { error: 0, message: 'Error is unknown' });
 }
 
+/** The answer to a request that breaks a rule; undefined where the error is no such refusal. */
+export function refusalOfRule(error: unknown): Answer | undefined {
+  const known = toApiError(error);
+  return known && refused(known);
+}
+
 function toApiError(error: unknown): ApiError | undefined {
   if (error instanceof CodecError) {
     return refusalOf(error);

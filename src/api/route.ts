@@ -100,6 +100,15 @@ export interface RouteDef<P extends Params, Q extends Params, B, R extends TSche
     request: RouteRequest<ParamValues<P>, ParamValues<Q>, B>,
     services: S,
   ): Value<R> | Promise<Value<R>>;
+  /** The rest of `handle` where a thread of the server has done a part (`Ahead` in base/http.ts). */
+  readonly ahead?: RouteAhead<S>;
+}
+
+export interface RouteAhead<S> {
+  /** The name of the part: a function in cli/http-worker.ts. */
+  readonly work: string;
+  /** Undefined: the answer that the thread has prepared is the right one. */
+  finish(message: Uint8Array, services: S): Promise<Answer | undefined>;
 }
 
 /** A declared endpoint with its types. */
@@ -113,7 +122,7 @@ export type Route<
 
 /** A route without its own types, for lists of routes. */
 export type AnyRoute<S = Services> = Omit<
-  RouteDef<Params, Params, unknown, TSchema>,
+  RouteDef<Params, Params, unknown, TSchema, S>,
   'handle' | 'check'
 > & {
   handle(request: RouteRequest<never, never, never>, services: S): unknown;

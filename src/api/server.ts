@@ -90,7 +90,7 @@ function endpoint<S>(
   const { log, long } = serving;
   const scheme = serving.scheme as ChainScheme;
   const read = (serving.strict === true ? strictReader : plainReader)(route, path);
-  const { body } = route;
+  const { body, ahead } = route;
   const budget = budgetOf(route);
   const handle = route.handle as (request: unknown, services: S) => unknown;
   const failed = (error: unknown): HttpReply => refusal(error, log, where);
@@ -107,6 +107,11 @@ function endpoint<S>(
     mayWait: mayWait(route),
     keep: [...KEPT, ...(route.keep ?? [])],
     admit: guard === undefined ? undefined : admission(guard),
+    access: guard === undefined ? undefined : route.access,
+    ahead: ahead && {
+      work: ahead.work,
+      finish: (message) => ahead.finish(message, services).catch(failed),
+    },
     handle(http, bytes) {
       try {
         const { params, query } = read(http, scheme);
@@ -134,7 +139,7 @@ function bounded(result: unknown, bytesMax: number): HttpReply {
   throw apiError('AnswerTooBig', `it has ${bytes} bytes, at most ${bytesMax} are given`);
 }
 
-function admission(guard: Guard): (request: HttpRequest) => HttpReply | undefined {
+export function admission(guard: Guard): (request: HttpRequest) => HttpReply | undefined {
   return (request) => {
     const error = guard(request);
     return error === undefined ? undefined : refused(error);

@@ -58,7 +58,8 @@ export interface Services extends ChainView {
   execution(): 'on' | 'off' | 'away';
 }
 
-export interface PoolPort extends Pick<Pool, 'submit' | 'list' | 'size' | 'bytes' | 'get'> {
+export interface PoolPort
+  extends Pick<Pool, 'submit' | 'submitBytes' | 'list' | 'size' | 'bytes' | 'get'> {
   /** Throws ApiError where this node accepts and signs no transactions. */
   admit?(): void;
   /** Why the pool accepts nothing any more; undefined while it works. */

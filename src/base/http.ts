@@ -67,6 +67,28 @@ export interface HttpStreamClient {
 /** Longer bodies are never views of the parser's buffer. */
 export const BODY_VIEW_BYTES = 1024 * 1024;
 
+/** A request of which another thread has done all that needs no state. */
+export interface Ahead {
+  /** The name of that thread's part. */
+  readonly work: string;
+  /**
+   * Does the rest with what that thread has sent. Undefined: the answer that it has prepared is the
+   * right one. Never rejects.
+   */
+  finish(message: Uint8Array): Promise<HttpReply | undefined>;
+}
+
+/** What a thread has made of a request. */
+export interface Prepared {
+  /** For `Ahead.finish`. */
+  readonly message: Uint8Array;
+  /** The answer that goes out where `finish` gives no other. */
+  reply(): HttpReply;
+}
+
+/** A thread's part of a route; undefined: `handle` does all. Never throws. */
+export type AheadWork = (body: Uint8Array) => Prepared | HttpReply | undefined;
+
 /** One method and path pattern. Its functions never throw. */
 export interface HttpRoute {
   readonly method: 'GET' | 'POST';
@@ -80,6 +102,12 @@ export interface HttpRoute {
   readonly keep: readonly string[];
   /** Judges the request before its body is read; a reply ends the request there. */
   readonly admit?: ((request: HttpRequest) => HttpReply | undefined) | undefined;
+  /** The name of the rule in `admit`, for a server whose threads apply it themselves. */
+  readonly access?: string | undefined;
+  /** Set where a thread of the server can do a part of the work. */
+  readonly ahead?: Ahead | undefined;
+  /** Counts an answer that a thread of the server gave without this route's functions. */
+  readonly answered?: ((status: number) => void) | undefined;
   /**
    * `body` is undefined where none was sent or read. One of more than BODY_VIEW_BYTES may be read
    * and changed until the reply is there. A shorter one is a view that the server reuses once this
@@ -129,6 +157,8 @@ export interface HttpServerOptions {
   readonly maxUnsentBytes?: number;
   /** A body that takes longer to arrive ends its connection. */
   readonly bodyTimeoutMs?: number;
+  /** What the threads of the server need to know of the program, as plain data. */
+  readonly forThreads?: unknown;
 }
 
 export interface HttpServer {

@@ -12,6 +12,7 @@ import { ntpSource, type TimeSource } from '../adapters/ntp.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
 import type { Disposal } from '../base/disposal.ts';
 import { ApiError } from '../base/errors.ts';
+import type { Http } from '../base/http.ts';
 import type { Network } from '../base/network.ts';
 import type { Clock, Journal, Log, Store } from '../base/ports.ts';
 import { StartError } from '../base/start-error.ts';
@@ -23,6 +24,7 @@ import { openChainStore } from './chain-store.ts';
 import { version } from './commands/version.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { CliError } from './exit.ts';
+import { createHttpThreads } from './http-threads.ts';
 import { openContainers } from './open-containers.ts';
 import { openPrivateStore } from './open-private-store.ts';
 import { openNodeWallet, unlockOwner } from './open-wallet.ts';
@@ -81,6 +83,7 @@ export async function openPorts(
     random: systemRandom,
     log,
     http: hyperExpress,
+    restHttp: restHttp(config, requestStop),
     network: await networkAdapter(config),
     files,
     keystore,
@@ -93,6 +96,15 @@ export async function openPorts(
     metricsUrl: telemetry.url,
     started,
   };
+}
+
+/** A watcher refuses every transaction, so it has no work for threads. */
+function restHttp(
+  { restApi, network }: Config,
+  requestStop: (cause: Error) => void,
+): Http | undefined {
+  const isBusy = restApi.threads > 0 && network.mode !== 'watcher';
+  return isBusy ? createHttpThreads(restApi.threads, requestStop) : undefined;
 }
 
 async function openClock(config: Config, log: Log, started: Disposal): Promise<Clock> {

@@ -1,19 +1,38 @@
 /** The REST interface on the address of the configuration. */
-import { type Http, type HttpRoute, type HttpServer, TlsFileError } from '../base/http.ts';
+import type { ApiSettings } from '../api/services.ts';
+import { type HttpRoute, type HttpServer, TlsFileError } from '../base/http.ts';
 import { StartError } from '../base/start-error.ts';
+import type { FamilyName } from '../crypto/family.ts';
 import type { Config } from './config/settings.ts';
+import type { NodePorts } from './node-ports.ts';
+
+/** What a thread of the server is told of the node. */
+export interface ForThreads {
+  readonly family: FamilyName;
+  readonly chainId: number;
+  readonly nativeToken: string;
+  readonly settings: ApiSettings;
+}
 
 /** Undefined where it is switched off; rejects with StartError. */
 export async function listenRest(
-  { enable, bindAddress: host, port, tls, cors }: Config['restApi'],
-  http: Http,
+  { restApi }: Pick<Config, 'restApi'>,
+  { http, restHttp = http, family, scheme }: NodePorts,
   routes: readonly HttpRoute[],
 ): Promise<HttpServer | undefined> {
+  const { enable, bindAddress: host, port, tls, cors } = restApi;
   if (!enable) return undefined;
+  const { chainId, nativeToken } = scheme;
+  const forThreads: ForThreads = {
+    family: family.name,
+    chainId,
+    nativeToken,
+    settings: settingsOf(restApi),
+  };
   const { cert, key } = tls;
   const files = cert === undefined || key === undefined ? undefined : { cert, key };
   try {
-    return await http.listen(routes, { host, port, tls: files, cors });
+    return await restHttp.listen(routes, { host, port, tls: files, cors, forThreads });
   } catch (cause) {
     if (cause instanceof TlsFileError) {
       const remedy = 'name a PEM certificate and its private key, or leave both settings out';
@@ -25,4 +44,23 @@ export async function listenRest(
     const { cause: reason = cause } = cause as Error;
     throw new StartError(`REST interface on ${host}:${port}`, settings, reason, remedy);
   }
+}
+
+/** Plain data, without the rest of the section. */
+function settingsOf({
+  sdkCompatible,
+  transactionsByAddressLimit,
+  distributionAddressLimit,
+  apiKeyHash,
+  privacyApiKeyHash,
+  cryptoApiKey,
+}: Config['restApi']): ApiSettings {
+  return {
+    sdkCompatible,
+    transactionsByAddressLimit,
+    distributionAddressLimit,
+    apiKeyHash,
+    privacyApiKeyHash,
+    cryptoApiKey,
+  };
 }

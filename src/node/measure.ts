@@ -11,24 +11,25 @@ import type { Pool } from '../mempool/pool.ts';
 import { MINER_STATES, type Miner } from '../miner/miner.ts';
 import { SYNC_STATES } from '../network/sync/sync.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
+import type { Tx } from '../tx/transaction.ts';
 import type { NodeMetrics } from './observability.ts';
 import type { NetworkReadings } from './open-network.ts';
 
 /** The pool with its submissions counted. */
 export function measuredPool(pool: Pool, metrics: NodeMetrics): Pool {
+  pool.listen({ added: () => metrics.accepted.add() });
+  const counted = async (submitted: Promise<Tx>): Promise<Tx> => {
+    try {
+      return await submitted;
+    } catch (error) {
+      metrics.refused.add(1, { code: error instanceof ApiError ? String(error.code) : 'none' });
+      throw error;
+    }
+  };
   return {
     ...pool,
-    async submit(tx) {
-      const before = pool.get(tx.id) !== undefined;
-      try {
-        const accepted = await pool.submit(tx);
-        if (!before) metrics.accepted.add();
-        return accepted;
-      } catch (error) {
-        metrics.refused.add(1, { code: error instanceof ApiError ? String(error.code) : 'none' });
-        throw error;
-      }
-    },
+    submit: (tx) => counted(pool.submit(tx)),
+    submitBytes: (bytes, arriving) => counted(pool.submitBytes(bytes, arriving)),
   };
 }
 
@@ -41,8 +42,22 @@ export function measuredRoutes(routes: readonly HttpRoute[], metrics: NodeMetric
       metrics.requests.add(1, { method, route: pattern, status: String(reply.status) });
       return reply;
     };
+    const { ahead } = route;
     return {
       ...route,
+      answered: (status) =>
+        metrics.requests.add(1, { method, route: pattern, status: `${status}` }),
+      ahead: ahead && {
+        work: ahead.work,
+        async finish(message) {
+          const done = metrics.latency.start(group);
+          const reply = await ahead.finish(message);
+          done();
+          const status = String(reply?.status ?? 200);
+          metrics.requests.add(1, { method, route: pattern, status });
+          return reply;
+        },
+      },
       admit:
         admit === undefined
           ? undefined

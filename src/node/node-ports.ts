@@ -35,6 +35,8 @@ export interface NodePorts {
   readonly random: Random;
   readonly log: Log;
   readonly http: Http;
+  /** Serves the REST interface; absent: `http` does. */
+  readonly restHttp?: Http | undefined;
   /** Absent: the node has no peers. */
   readonly network?: Network | undefined;
   /** Stores the known peers; absent: they are forgotten at the end. */

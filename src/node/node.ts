@@ -165,7 +165,7 @@ async function startNode(
     started.add('metrics', watchNode(config, { ...ports, ...parts, telemetry, miner }, metrics));
   }
   const served = measured === undefined ? routes : measuredRoutes(routes, measured);
-  const rest = await listenRest(config.restApi, ports.http, served);
+  const rest = await listenRest(config, ports, served);
   if (rest !== undefined) started.add('REST interface', () => rest.close());
   const contractRest = isExecuting(config, ports)
     ? await listenContracts(config, ports.http, services, executions)

@@ -4,6 +4,7 @@
  * connection. Bodies that have only just begun are spared, so that many honest clients receive the
  * answer "overloaded" instead.
  */
+import { type BodyTally, ownTally } from './body-tally.ts';
 import { LongBuffers } from './long-buffers.ts';
 
 const SWEEP_MS = 1_000;
@@ -108,12 +109,11 @@ export class Bodies {
   private readonly pending = new Set<PendingBody>();
   private readonly sweeper: NodeJS.Timeout;
   private readonly longBuffers: LongBuffers;
-  private bytes = 0;
-  /** Bytes of large bodies. */
-  private largeBytes = 0;
+  private readonly tally: BodyTally;
 
-  constructor(bounds: BodyBounds) {
+  constructor(bounds: BodyBounds, tally: BodyTally = ownTally()) {
     this.bounds = bounds;
+    this.tally = tally;
     this.longBuffers = new LongBuffers(bounds.maxBodyBytes);
     this.sweeper = setInterval(() => this.sweep(), Math.min(SWEEP_MS, bounds.bodyTimeoutMs));
     this.sweeper.unref();
@@ -149,22 +149,17 @@ export class Bodies {
   }
 
   private hold(body: PendingBody, bytes: number): boolean {
-    while (!this.hasRoom(body, bytes)) {
+    const { maxBodyBytes, smallBodyBytes } = this.bounds;
+    const largeMax = body.isLarge ? maxBodyBytes - smallBodyBytes : Number.POSITIVE_INFINITY;
+    const largeBytes = body.isLarge ? bytes : 0;
+    while (!this.tally.take(bytes, largeBytes, maxBodyBytes, largeMax)) {
       const others = this.ofBusiestHost(({ held }) => held).filter(
         (other) => other !== body && (!body.isLarge || other.isLarge),
       );
       if (!this.endSlowest(others)) return false;
     }
-    this.bytes += bytes;
-    if (body.isLarge) this.largeBytes += bytes;
     body.held += bytes;
     return true;
-  }
-
-  private hasRoom({ isLarge }: PendingBody, bytes: number): boolean {
-    const { maxBodyBytes, smallBodyBytes } = this.bounds;
-    if (this.bytes + bytes > maxBodyBytes) return false;
-    return !isLarge || this.largeBytes + bytes <= maxBodyBytes - smallBodyBytes;
   }
 
   /** The body is complete, or never will be: its time no longer counts, but its bytes do. */
@@ -177,8 +172,7 @@ export class Bodies {
   release(body: PendingBody): void {
     this.complete(body);
     body.drop();
-    this.bytes -= body.held;
-    if (body.isLarge) this.largeBytes -= body.held;
+    this.tally.giveBack(body.held, body.isLarge ? body.held : 0);
     body.held = 0;
   }
 

@@ -11,13 +11,14 @@
  * complete request to a route that answers at once is never refused, whatever other clients do.
  */
 
-import uws from 'uWebSockets.js';
 import HyperExpress from 'hyper-express';
 import { apiError } from '../../base/errors.ts';
 import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
 import { BackPressure } from './back-pressure.ts';
 import { Bodies, type BodyBounds, type PendingBody } from './bodies.ts';
+import type { BodyTally } from './body-tally.ts';
 import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
+import { type App, type Door, portDoor } from './door.ts';
 import { freePort } from './free-port.ts';
 import { IncomingRequest } from './incoming.ts';
 import { discard, errorReply, send } from './reply.ts';
@@ -31,7 +32,7 @@ const NOT_FOUND = errorReply(apiError('NotFound'));
 const OVERLOADED = errorReply(apiError('Overloaded'), [['retry-after', '1']]);
 const FAILED = errorReply(apiError('Unknown'));
 
-interface Bounds extends BodyBounds {
+export interface Bounds extends BodyBounds {
   readonly maxInFlight: number;
   readonly maxConnections: number;
   readonly maxUnsentBytes: number;
@@ -40,7 +41,8 @@ interface Bounds extends BodyBounds {
 const NO_HEADERS: HttpHeaders = [];
 const MIB = 1024 * 1024;
 
-const defaults: Bounds = {
+/** What a server bounds where its options do not say otherwise. */
+export const bounds: Bounds = {
   maxInFlight: 512,
   maxConnections: 10_000,
   maxBodyBytes: 60 * MIB,
@@ -51,14 +53,17 @@ const defaults: Bounds = {
   maxUnsentBytes: 32 * MIB,
 };
 
-type App = ReturnType<typeof uws.App>;
 type Response = Parameters<Parameters<App['get']>[1]>[0];
 type Request = Parameters<Parameters<App['get']>[1]>[1];
 
 export const hyperExpress: Http = {
   async listen(routes, options) {
     const port = await freePort(options.host, options.port);
-    const server = new Server(routes, { ...defaults, ...options, port });
+    const server = new Server(
+      routes,
+      { ...bounds, ...options, port },
+      portDoor(options.host, port),
+    );
     server.open();
     return server;
   },
@@ -66,7 +71,7 @@ export const hyperExpress: Http = {
 
 type Options = HttpServerOptions & Bounds;
 
-class Server implements HttpServer {
+export class Server implements HttpServer {
   readonly port: number;
   private readonly routes: readonly HttpRoute[];
   private readonly options: Options;
@@ -75,19 +80,24 @@ class Server implements HttpServer {
   private readonly unsent: Unsent;
   private readonly serving = new Serving();
   private readonly apps: App[] = [];
-  private listening: unknown;
+  private readonly door: Door;
+  /** Requests whose answer is pending. */
+  private pending = 0;
+  /** Those of them whose routes may wait. */
   private inFlight = 0;
   /** Complete requests with a body that wait for their turn. */
   private deferred = 0;
   private connections = 0;
   private closing = false;
 
-  constructor(routes: readonly HttpRoute[], options: Options) {
+  /** `bodyBytes`: counts bodies together with other servers. */
+  constructor(routes: readonly HttpRoute[], options: Options, door: Door, bodyBytes?: BodyTally) {
     this.routes = routes;
+    this.door = door;
     this.options = options;
     this.port = options.port;
     this.cors = corsOf(options.cors);
-    this.bodies = new Bodies(options);
+    this.bodies = new Bodies(options, bodyBytes);
     this.unsent = new Unsent(options.maxUnsentBytes);
   }
 
@@ -95,12 +105,7 @@ class Server implements HttpServer {
   open(): void {
     if (this.options.tls !== undefined) checkTlsFiles(this.options.tls);
     const app = this.build();
-    this.stopListening();
-    const { host, port } = this.options;
-    app.listen(host, port, (socket) => {
-      this.listening = socket;
-    });
-    if (!this.listening) throw new Error(`HTTP: cannot listen on ${host}:${port}`);
+    this.door.open(app);
     this.apps.push(app);
   }
 
@@ -111,18 +116,18 @@ class Server implements HttpServer {
   async close(): Promise<void> {
     if (this.closing) return;
     this.closing = true;
-    this.stopListening();
-    for (let waited = 0; this.inFlight > 0 && waited < CLOSE_MS; waited += POLL_MS) {
+    this.door.close();
+    for (let waited = 0; this.pending > 0 && waited < CLOSE_MS; waited += POLL_MS) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
-    this.bodies.close();
-    this.unsent.close();
-    for (const app of this.apps) app.close();
+    this.end();
   }
 
-  private stopListening(): void {
-    if (this.listening) uws.us_listen_socket_close(this.listening as never);
-    this.listening = undefined;
+  /** Ends all connections at once. */
+  end(): void {
+    this.bodies.close();
+    this.unsent.close();
+    for (const app of this.apps.splice(0)) app.close();
   }
 
   private build(): App {
@@ -209,7 +214,7 @@ class Server implements HttpServer {
     }
     const reply = call(route, incoming, undefined);
     incoming.release();
-    if (reply instanceof Promise) this.answerLater(response, shared, reply);
+    if (reply instanceof Promise) this.answerLater(route, response, shared, reply);
     else send(response, reply, this.unsent, shared, this.closing);
   }
 
@@ -221,7 +226,7 @@ class Server implements HttpServer {
   ): void {
     const answer = (): void => {
       const reply = call(route, incoming, undefined);
-      if (reply instanceof Promise) this.answerLater(response, shared, reply);
+      if (reply instanceof Promise) this.answerLater(route, response, shared, reply);
       else response.cork(() => send(response, reply, this.unsent, shared, this.closing));
     };
     this.serving.defer(0, unlessAborted(response, answer));
@@ -236,14 +241,29 @@ class Server implements HttpServer {
     return route.mayWait === true && this.inFlight + this.deferred >= this.options.maxInFlight;
   }
 
-  private answerLater(response: Response, shared: HttpHeaders, reply: Promise<HttpReply>): void {
+  private began(route: HttpRoute): void {
+    this.pending++;
+    if (route.mayWait === true) this.inFlight++;
+  }
+
+  private ended(route: HttpRoute): void {
+    this.pending--;
+    if (route.mayWait === true) this.inFlight--;
+  }
+
+  private answerLater(
+    route: HttpRoute,
+    response: Response,
+    shared: HttpHeaders,
+    reply: Promise<HttpReply>,
+  ): void {
     let aborted = false;
-    this.inFlight++;
+    this.began(route);
     response.onAborted(() => {
       aborted = true;
     });
     const finish = (result: HttpReply): void => {
-      this.inFlight--;
+      this.ended(route);
       if (aborted) discard(result);
       else response.cork(() => send(response, result, this.unsent, shared, this.closing));
     };
@@ -307,9 +327,9 @@ class Server implements HttpServer {
         finish(reply, this.closing);
         return;
       }
-      this.inFlight++;
+      this.began(route);
       const later = (result: HttpReply): void => {
-        this.inFlight--;
+        this.ended(route);
         finish(result, this.closing);
       };
       reply.then(later, () => later(FAILED));

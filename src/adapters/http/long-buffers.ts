@@ -11,6 +11,8 @@ export class LongBuffers {
   private spare: ArrayBuffer[] = [];
   /** Bytes of all buffers, spare or in use. */
   private bytes = 0;
+  /** The length of each buffer that has any. */
+  private readonly lengths = new Map<ArrayBuffer, number>();
   private timer: NodeJS.Timeout | undefined;
 
   /** `bytesMax`: the most bytes of all buffers, unless those in use need more. */
@@ -32,11 +34,17 @@ export class LongBuffers {
       this.free(this.spare.shift()!);
     }
     buffer.resize(length);
+    this.lengths.set(buffer, length);
     this.bytes += more;
   }
 
   /** Called when nothing reads the buffer any more. */
   giveBack(buffer: ArrayBuffer): void {
+    if (buffer.detached) {
+      // Another thread has its memory.
+      this.forget(buffer);
+      return;
+    }
     this.spare.push(buffer);
     this.spare.sort((a, b) => a.byteLength - b.byteLength);
     this.timer ??= setTimeout(() => this.freeAll(), KEPT_MS).unref();
@@ -44,8 +52,13 @@ export class LongBuffers {
   }
 
   private free(buffer: ArrayBuffer): void {
-    this.bytes -= buffer.byteLength;
+    this.forget(buffer);
     buffer.resize(0);
+  }
+
+  private forget(buffer: ArrayBuffer): void {
+    this.bytes -= this.lengths.get(buffer) ?? 0;
+    this.lengths.delete(buffer);
   }
 
   private freeAll(): void {

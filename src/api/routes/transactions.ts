@@ -2,10 +2,12 @@
 
 import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
+import { equal } from '../../base/bytes.ts';
 import { ApiError, apiError, type ErrorName } from '../../base/errors.ts';
 import { integer, type JsonObject } from '../../base/json.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { transactionsOf } from '../../chain/stored-blocks.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import { aliasesOf } from '../../ledger/aliases.ts';
 import { aliasToText } from '../../tx/fields/recipient.ts';
 import {
@@ -16,10 +18,12 @@ import {
 } from '../../tx/json/encode.ts';
 import { signedBytes } from '../../tx/seal.ts';
 import type { Tx } from '../../tx/transaction.ts';
+import { decodeTx } from '../../tx/tx-bytes.ts';
 import { massTransfer } from '../../tx/types/011-mass-transfer.ts';
 import { policyDataHash } from '../../tx/types/114-policy-data-hash.ts';
 import { type Answer, details, print, printed } from '../answer.ts';
 import { badField, Int32, Int64, jsonObject } from '../body.ts';
+import { BROADCAST, readPrepared, signedBody } from '../broadcast-ahead.ts';
 import { contractById, transactionById } from '../by-id.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
@@ -153,7 +157,6 @@ const unconfirmedInfo = route({
 });
 
 const unsignedBody = jsonObject({ $ref: '#/components/schemas/UnsignedTransaction' });
-const signedBody = jsonObject({ $ref: '#/components/schemas/SignedTransaction' });
 
 const pricedBody = jsonObject({
   type: 'object',
@@ -222,11 +225,13 @@ async function submit(tx: Tx, { pool, scheme }: Services): Promise<Answer> {
   try {
     return printed(print(txToJson(await pool.submit(tx), scheme)));
   } catch (error) {
-    if (error instanceof ApiError && STATE_REFUSALS.has(error.entry)) {
-      throw error.with({ tx: txToJson(tx, scheme) });
-    }
-    throw error;
+    throw withTransaction(error, tx, scheme);
   }
+}
+
+function withTransaction(error: unknown, tx: Tx, scheme: ChainScheme): unknown {
+  const isOfState = error instanceof ApiError && STATE_REFUSALS.has(error.entry);
+  return isOfState ? error.with({ tx: txToJson(tx, scheme) }) : error;
 }
 
 const sign = route({
@@ -270,6 +275,22 @@ const broadcast = route({
     const tx = candidates.length === 1 ? candidates[0] : await signedOne(candidates, services);
     await requireData(tx, services);
     return await submit(tx, services);
+  },
+  ahead: {
+    work: BROADCAST,
+    async finish(message, { pool, scheme }) {
+      pool.admit?.();
+      const { bytes, verdicts } = readPrepared(message);
+      try {
+        const accepted = await pool.submitBytes(bytes, { verdicts });
+        // One with other proofs may have come first.
+        return equal(accepted.bytes, bytes)
+          ? undefined
+          : printed(print(txToJson(accepted, scheme)));
+      } catch (error) {
+        throw withTransaction(error, decodeTx(bytes, scheme), scheme);
+      }
+    },
   },
 });
 

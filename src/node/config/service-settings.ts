@@ -30,6 +30,11 @@ export const restApi = {
     aliases: ['api.rest.bind-address'],
   }),
   port: setting(PORT, 6862, 'TCP port of the REST listener.', { aliases: ['api.rest.port'] }),
+  threads: setting(
+    int(0, 64),
+    0,
+    'Threads that hold the connections of clients and check transactions; 0: the main thread does.',
+  ),
   cors: setting(bool, 'yes', 'Allow calls from pages of other origins.', {
     aliases: ['api.rest.cors'],
   }),

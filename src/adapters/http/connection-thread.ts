@@ -1,0 +1,110 @@
+/**
+ * A thread that holds connections of clients: it reads requests, applies the rules of access, does
+ * what needs no state, and prints answers. All else it passes on to the main thread.
+ *
+ * Invariants: every request that was passed on is answered once; an answer that the main thread
+ * gives is sent unchanged; nothing is passed on before the rules of access have let it pass.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { assert } from '../../base/assert.ts';
+import type { AheadWork, HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
+import { sharedTally } from './body-tally.ts';
+import type { Door } from './door.ts';
+import { countEnd } from './ended-threads.ts';
+import { Server } from './hyper-express.ts';
+import { Outbox } from './outbox.ts';
+import type { FromThread, HttpThreadData, RouteFacts, ToThread } from './thread-messages.ts';
+
+/** What the program does in the thread. */
+export interface ThreadParts {
+  /** The rule of this name; undefined where every request passes. */
+  readonly admit: (access: string) => ((request: HttpRequest) => HttpReply | undefined) | undefined;
+  readonly works: Readonly<Record<string, AheadWork>>;
+}
+
+export function serveConnections(
+  port: MessagePort,
+  { routes, options, bodyBytes, ended }: HttpThreadData,
+  parts: ThreadParts,
+): void {
+  const outbox = new Outbox(port);
+
+  function passOn(
+    route: number,
+    { keep, pattern }: RouteFacts,
+    request: HttpRequest,
+    body: Uint8Array | undefined,
+  ): Promise<HttpReply> {
+    const count = pattern.split('/:').length - 1;
+    return outbox.call({
+      route,
+      path: request.path,
+      query: request.query,
+      params: Array.from({ length: count }, (_, i) => request.param(i)),
+      headers: keep.map((name) => request.header(name)),
+      body: body && ownMemory(body),
+    });
+  }
+
+  function routeOf(facts: RouteFacts, index: number): HttpRoute {
+    const work = facts.work === undefined ? undefined : parts.works[facts.work];
+    assert(facts.work === undefined || work !== undefined, `no work ${facts.work}`);
+    return {
+      ...facts,
+      admit: facts.access === undefined ? undefined : parts.admit(facts.access),
+      handle(request, body) {
+        const done = body === undefined || body.length === 0 ? undefined : work?.(body);
+        if (done === undefined) return passOn(index, facts, request, body);
+        if ('message' in done) return outbox.finish(index, done);
+        outbox.count(index, done.status);
+        return done;
+      },
+    };
+  }
+
+  const door: Door = {
+    open: (app) => port.postMessage({ kind: 'open', descriptor: app.getDescriptor() }),
+    close: () => undefined,
+  };
+  const server = new Server(routes.map(routeOf), options, door, sharedTally(bodyBytes));
+
+  function open(): void {
+    try {
+      server.open();
+    } catch (why) {
+      port.postMessage({ kind: 'unusable', why } satisfies FromThread);
+    }
+  }
+
+  function end(): void {
+    server.end();
+    // Native handles are gone only after the turn in which they were closed.
+    setImmediate(() => setImmediate(() => countEnd(ended)));
+  }
+
+  port.on('message', (message: ToThread) => {
+    if (message.kind === 'reload') open();
+    else if (message.kind === 'close') void server.close().then(() => port.close());
+    else if (message.kind === 'end') end();
+    else {
+      for (const id of message.done) outbox.settle(id);
+      for (const reply of message.replies) outbox.settle(reply.id, reply);
+    }
+  });
+
+  // The main thread ends the process in order; a dead thread would still be given connections.
+  process.on('uncaughtException', (why) =>
+    port.postMessage({ kind: 'failed', why } satisfies FromThread),
+  );
+  open();
+}
+
+/** Memory that can be transferred: that of a long body itself, or a copy. */
+function ownMemory(body: Uint8Array): ArrayBuffer {
+  const { buffer, byteOffset } = body;
+  if (buffer instanceof ArrayBuffer && buffer.resizable && byteOffset === 0) {
+    buffer.resize(body.length);
+    return buffer;
+  }
+  return Uint8Array.from(body).buffer;
+}

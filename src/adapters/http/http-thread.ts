@@ -1,0 +1,224 @@
+/**
+ * The main thread's end of one thread that holds connections (connection-thread.ts): runs the
+ * routes for the requests that the thread passes on, and gathers the answers of a turn.
+ */
+import { Worker } from 'node:worker_threads';
+import { assert } from '../../base/assert.ts';
+import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
+import type { Line } from './line.ts';
+import { readPrepared } from './prepared-batch.ts';
+import type {
+  Batch,
+  Call,
+  CallReply,
+  FromThread,
+  HttpThreadData,
+  ToThread,
+} from './thread-messages.ts';
+
+export interface HttpThreadEvents {
+  /** Takes connections through this descriptor, instead of the one before. */
+  readonly onOpen: (descriptor: number, before: number | undefined) => void;
+  /** It ended without being asked to. */
+  readonly onDeath: (cause: unknown) => void;
+}
+
+/** Much longer than the thread gives to pending answers. */
+const CLOSE_MS = 10_000;
+
+export class HttpThread {
+  private readonly routes: readonly HttpRoute[];
+  private readonly line: Line;
+  private readonly events: HttpThreadEvents;
+  private readonly worker: Worker;
+  private readonly ended: Promise<void>;
+  private descriptor: number | undefined;
+  /** Settles the latest `open` or `reload`. */
+  private opening = Promise.withResolvers<void>();
+  private closing = false;
+  private cause: unknown;
+  private done: number[] = [];
+  private replies: CallReply[] = [];
+  private gathering = false;
+
+  constructor(
+    workerUrl: URL,
+    data: HttpThreadData,
+    routes: readonly HttpRoute[],
+    line: Line,
+    events: HttpThreadEvents,
+  ) {
+    this.routes = routes;
+    this.line = line;
+    this.events = events;
+    this.worker = new Worker(workerUrl, {
+      name: 'http',
+      workerData: data,
+      // The thread does not need the environment, which may hold passwords.
+      env: {},
+      execArgv: [],
+    });
+    this.worker.on('message', (message: FromThread) => this.receive(message));
+    this.worker.on('error', (error) => {
+      this.cause = error;
+    });
+    this.ended = new Promise((resolve) => {
+      this.worker.once('exit', (code) => {
+        resolve();
+        this.cause ??= new Error(`it ended with ${code}`);
+        this.opening.reject(this.cause);
+        if (!this.closing && this.descriptor !== undefined) this.events.onDeath(this.cause);
+      });
+    });
+    this.opening.promise.catch(() => undefined);
+  }
+
+  /** Resolves when it takes connections; rejects where it cannot. */
+  opened(): Promise<void> {
+    return this.opening.promise;
+  }
+
+  /** Resolves when new connections have the new certificate. */
+  reload(): Promise<void> {
+    this.opening = Promise.withResolvers<void>();
+    this.post({ kind: 'reload' });
+    return this.opening.promise;
+  }
+
+  /** Gives pending answers some time, then ends the thread. */
+  async close(): Promise<void> {
+    this.closing = true;
+    this.post({ kind: 'close' });
+    const late = setTimeout(() => void this.worker.terminate(), CLOSE_MS);
+    await this.ended;
+    clearTimeout(late);
+  }
+
+  /** Ends its connections at once. */
+  end(): void {
+    this.post({ kind: 'end' });
+  }
+
+  private post(message: ToThread): void {
+    this.worker.postMessage(message);
+  }
+
+  private receive(message: FromThread): void {
+    switch (message.kind) {
+      case 'open':
+        this.events.onOpen(message.descriptor, this.descriptor);
+        this.descriptor = message.descriptor;
+        this.opening.resolve();
+        return;
+      case 'unusable':
+        this.opening.reject(message.why);
+        return;
+      case 'failed':
+        this.opening.reject(message.why);
+        if (this.descriptor !== undefined && !this.closing) this.events.onDeath(message.why);
+        return;
+      case 'batch':
+        this.run(message);
+    }
+  }
+
+  private run({ prepared, calls, answered }: Batch): void {
+    for (const [route, status] of answered) this.routes[route]?.answered?.(status);
+    if (prepared !== undefined) {
+      for (const { id, route, message } of readPrepared(prepared)) {
+        this.line.add(() => this.finish(id, route, message));
+      }
+    }
+    for (const call of calls) this.line.add(() => this.call(call));
+  }
+
+  private finish(id: number, route: number, message: Uint8Array): void {
+    void this.routes[route]!.ahead!.finish(message).then((reply) => {
+      if (reply !== undefined) this.answer(id, reply);
+      else {
+        this.done.push(id);
+        this.gather();
+      }
+    });
+  }
+
+  private call(call: Call): void {
+    const route = this.routes[call.route]!;
+    const request = new PassedRequest(route, call);
+    const body = call.body && new Uint8Array(call.body);
+    const reply = route.handle(request, body);
+    if (!(reply instanceof Promise)) this.answer(call.id, reply);
+    else void reply.then((late) => this.answer(call.id, late));
+  }
+
+  private answer(id: number, reply: HttpReply): void {
+    const { status, type, body, headers = [], sent, stream } = reply;
+    assert(stream === undefined, 'an answer that goes on cannot be passed to a thread');
+    // The message is a copy, so whoever lent the body has it back at once.
+    const kept = typeof body === 'string' ? body : Uint8Array.from(body);
+    this.replies.push({ id, status, type, body: kept, headers });
+    sent?.();
+    this.gather();
+  }
+
+  /** Waits for the other answers of this turn. */
+  private gather(): void {
+    if (this.gathering) return;
+    this.gathering = true;
+    setImmediate(() => {
+      this.gathering = false;
+      const { done, replies } = this;
+      this.done = [];
+      this.replies = [];
+      const moved = replies.flatMap(({ body }) => (typeof body === 'string' ? [] : body.buffer));
+      this.worker.postMessage(
+        { kind: 'answers', done, replies } satisfies ToThread,
+        moved as ArrayBuffer[],
+      );
+    });
+  }
+}
+
+/** A request that a thread has read; the rules of access were applied there. */
+class PassedRequest implements HttpRequest {
+  readonly method: string;
+  private readonly keep: readonly string[];
+  private readonly call: Call;
+
+  constructor({ method, keep }: HttpRoute, call: Call) {
+    this.method = method;
+    this.keep = keep;
+    this.call = call;
+  }
+
+  get path(): string {
+    return this.call.path;
+  }
+
+  get query(): string {
+    return this.call.query;
+  }
+
+  param(index: number): string {
+    return this.call.params[index] ?? '';
+  }
+
+  header(name: string): string {
+    return this.call.headers[this.keep.indexOf(name)] ?? '';
+  }
+
+  /** Only in `admit`, which ran in the thread. */
+  headers(): string {
+    return '';
+  }
+
+  /** Only in `admit`, which ran in the thread. */
+  hasHeader(): boolean {
+    return false;
+  }
+
+  /** Only for `admit`, which ran in the thread. */
+  remoteAddress(): string {
+    return '';
+  }
+}

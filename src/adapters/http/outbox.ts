@@ -1,0 +1,121 @@
+/**
+ * What a thread passes on to the main thread, and the requests that wait for its answers.
+ *
+ * A message wakes the main thread, which costs as much as some requests. So all that one turn of
+ * the event loop has gathered travels together. Prepared requests also wait while earlier ones are
+ * unanswered, because their answers wait for the disk anyway and come together.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import type { HttpReply, Prepared } from '../../base/http.ts';
+import { type PreparedRequest, writePrepared } from './prepared-batch.ts';
+import type { Batch, Call, CallReply } from './thread-messages.ts';
+
+/** Prepared requests that travelled together. */
+interface Group {
+  unanswered: number;
+}
+
+interface Waiting {
+  readonly prepared: Prepared | undefined;
+  readonly resolve: (reply: HttpReply) => void;
+  group: Group | undefined;
+}
+
+/** So many prepared requests are worth a message of their own. */
+const GROUP_MIN = 16;
+/** Groups on their way, below which a smaller one follows. */
+const GROUPS_MAX = 1;
+
+export class Outbox {
+  private readonly port: MessagePort;
+  private readonly waiting = new Map<number, Waiting>();
+  private calls: Call[] = [];
+  private prepared: PreparedRequest[] = [];
+  private answered: (readonly [route: number, status: number])[] = [];
+  private lastId = 0;
+  private groups = 0;
+  private gathering = false;
+
+  constructor(port: MessagePort) {
+    this.port = port;
+  }
+
+  /** Passes on a request that the main thread answers. */
+  call(call: Omit<Call, 'id'>): Promise<HttpReply> {
+    const [id, answer] = this.wait(undefined);
+    this.calls.push({ ...call, id });
+    return answer;
+  }
+
+  /** Passes on the rest of a request. */
+  finish(route: number, prepared: Prepared): Promise<HttpReply> {
+    const [id, answer] = this.wait(prepared);
+    this.prepared.push({ id, route, message: prepared.message });
+    return answer;
+  }
+
+  /** Reports an answer that the main thread does not see. */
+  count(route: number, status: number): void {
+    this.answered.push([route, status]);
+    this.gather();
+  }
+
+  /** Without `reply`, the prepared answer is the right one. */
+  settle(id: number, reply?: CallReply): void {
+    const of = this.waiting.get(id);
+    if (of === undefined) return;
+    this.waiting.delete(id);
+    if (of.group !== undefined && --of.group.unanswered === 0) {
+      this.groups -= 1;
+      if (this.prepared.length > 0) this.gather();
+    }
+    const answer = reply ?? of.prepared?.reply();
+    if (answer !== undefined) of.resolve(answer);
+  }
+
+  private wait(prepared: Prepared | undefined): readonly [number, Promise<HttpReply>] {
+    this.lastId = (this.lastId + 1) >>> 0;
+    const id = this.lastId;
+    const answer = new Promise<HttpReply>((resolve) => {
+      this.waiting.set(id, { prepared, resolve, group: undefined });
+    });
+    this.gather();
+    return [id, answer];
+  }
+
+  /** Waits for the other handlers of this turn, which may add to the message. */
+  private gather(): void {
+    if (this.gathering) return;
+    this.gathering = true;
+    setImmediate(() => {
+      this.gathering = false;
+      this.send();
+    });
+  }
+
+  private send(): void {
+    const isDue = this.prepared.length >= GROUP_MIN || this.groups < GROUPS_MAX;
+    const prepared = isDue ? this.prepared : [];
+    const { calls, answered } = this;
+    if (calls.length + prepared.length + answered.length === 0) return;
+    const batch: Batch = {
+      kind: 'batch',
+      calls,
+      prepared: prepared.length === 0 ? undefined : this.group(prepared),
+      answered,
+    };
+    const moved = calls.flatMap(({ body }) => body ?? []);
+    if (batch.prepared !== undefined) moved.push(batch.prepared);
+    this.calls = [];
+    this.answered = [];
+    this.port.postMessage(batch, moved);
+  }
+
+  private group(prepared: readonly PreparedRequest[]): ArrayBuffer {
+    const group: Group = { unanswered: prepared.length };
+    for (const { id } of prepared) this.waiting.get(id)!.group = group;
+    this.groups += 1;
+    this.prepared = [];
+    return writePrepared(prepared);
+  }
+}

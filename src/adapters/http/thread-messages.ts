@@ -1,0 +1,82 @@
+/**
+ * What travels between the thread that owns the state and the threads that hold the connections of
+ * clients. All that one turn of the event loop has gathered travels in one message.
+ */
+import type { HttpServerOptions } from '../../base/http.ts';
+import type { Bounds } from './hyper-express.ts';
+
+/** What a thread knows of a route. */
+export interface RouteFacts {
+  readonly method: 'GET' | 'POST';
+  readonly pattern: string;
+  readonly maxBody: number;
+  readonly mayWait: boolean;
+  readonly keep: readonly string[];
+  readonly access: string | undefined;
+  readonly work: string | undefined;
+}
+
+/** The data with which a thread is started. */
+export interface HttpThreadData {
+  readonly routes: readonly RouteFacts[];
+  readonly options: HttpServerOptions & Bounds;
+  /** The bytes of bodies, which all threads count together. */
+  readonly bodyBytes: SharedArrayBuffer;
+  /** Counts threads that hold no connection any more (ended-threads.ts). */
+  readonly ended: SharedArrayBuffer;
+  /** `HttpServerOptions.forThreads`. */
+  readonly program: unknown;
+}
+
+/** A request that the main thread answers. */
+export interface Call {
+  readonly id: number;
+  /** Index of the route. */
+  readonly route: number;
+  readonly path: string;
+  readonly query: string;
+  readonly params: readonly string[];
+  /** Values of the headers that the route keeps. */
+  readonly headers: readonly string[];
+  readonly body: ArrayBuffer | undefined;
+}
+
+/** An answer of the main thread. */
+export interface CallReply {
+  readonly id: number;
+  readonly status: number;
+  readonly type: string;
+  readonly body: string | Uint8Array;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+export interface Batch {
+  readonly kind: 'batch';
+  readonly calls: readonly Call[];
+  /** Requests that the thread has begun (prepared-batch.ts). */
+  readonly prepared: ArrayBuffer | undefined;
+  /** Route and status of answers that the thread gave by itself. */
+  readonly answered: readonly (readonly [route: number, status: number])[];
+}
+
+export type FromThread =
+  /** Takes connections now. */
+  | { readonly kind: 'open'; readonly descriptor: number }
+  /** The address or the certificate cannot be used; what was open before stays open. */
+  | { readonly kind: 'unusable'; readonly why: unknown }
+  /** An error that no code expected; the thread serves until it is closed. */
+  | { readonly kind: 'failed'; readonly why: unknown }
+  | Batch;
+
+export type ToThread =
+  | {
+      readonly kind: 'answers';
+      /** Whose own answer goes out. */
+      readonly done: readonly number[];
+      readonly replies: readonly CallReply[];
+    }
+  | { readonly kind: 'reload' }
+  /** Gives pending answers some time, then ends the thread. */
+  | { readonly kind: 'close' }
+  /** Ends all connections at once, because the process ends. */
+  | { readonly kind: 'end' };

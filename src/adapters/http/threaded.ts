@@ -1,0 +1,122 @@
+/**
+ * The Http port on several threads. The main thread accepts connections and gives them to the
+ * threads in turn. The threads read requests, print answers, and do what needs no state
+ * (connection-thread.ts); the routes run in the main thread.
+ *
+ * All threads together keep the limits of one server: each has its part, and the bytes of bodies
+ * are counted together, because one body may need most of them.
+ */
+import HyperExpress from 'hyper-express';
+import { assert } from '../../base/assert.ts';
+import type { Http, HttpRoute, HttpServer } from '../../base/http.ts';
+import { sharedCounters } from './body-tally.ts';
+import { type App, portDoor } from './door.ts';
+import { awaitEnds, sharedCount } from './ended-threads.ts';
+import { freePort } from './free-port.ts';
+import { HttpThread } from './http-thread.ts';
+import { type Bounds, bounds } from './hyper-express.ts';
+import { Line } from './line.ts';
+import type { HttpThreadData, RouteFacts } from './thread-messages.ts';
+import { checkTlsFiles } from './tls-files.ts';
+
+export interface ThreadedOptions {
+  /** From 1. */
+  readonly threads: number;
+  /** Module of the thread: src/cli/http-worker.ts. */
+  readonly workerUrl: URL;
+  /** A thread ended without being asked to; its connections are gone. */
+  readonly onDeath: (cause: unknown) => void;
+}
+
+export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOptions): Http {
+  return {
+    async listen(routes, options) {
+      const { host, tls } = options;
+      const port = await freePort(host, options.port);
+      if (tls !== undefined) checkTlsFiles(tls);
+      const data: HttpThreadData = {
+        routes: routes.map(factsOf),
+        options: { ...options, ...partOf({ ...bounds, ...options }, count), port },
+        bodyBytes: sharedCounters(),
+        ended: sharedCount(),
+        program: options.forThreads,
+      };
+      const acceptor = acceptorFor(tls);
+      const atExit = (): void => {
+        for (const thread of threads) thread.end();
+        awaitEnds(data.ended, count);
+      };
+      const onOpen = (descriptor: number, before: number | undefined): void => {
+        acceptor.addChildAppDescriptor(descriptor);
+        if (before !== undefined) acceptor.removeChildAppDescriptor(before);
+      };
+      const door = portDoor(host, port);
+      const events = {
+        onOpen,
+        onDeath(cause: unknown): void {
+          // The acceptor must not give a connection to a thread that is gone.
+          door.close();
+          onDeath(cause);
+        },
+      };
+      const line = new Line();
+      const threads = Array.from(
+        { length: count },
+        () => new HttpThread(workerUrl, data, routes, line, events),
+      );
+      const all = (act: (thread: HttpThread) => Promise<void>) => Promise.all(threads.map(act));
+      let closed: Promise<void> | undefined;
+      const close = async (): Promise<void> => {
+        door.close();
+        await all((thread) => thread.close());
+        acceptor.close();
+        process.off('exit', atExit);
+      };
+      const server: HttpServer = {
+        port,
+        async reload() {
+          if (tls !== undefined) checkTlsFiles(tls);
+          await all((thread) => thread.reload());
+        },
+        close() {
+          closed ??= close();
+          return closed;
+        },
+      };
+      process.on('exit', atExit);
+      try {
+        await all((thread) => thread.opened());
+        door.open(acceptor);
+      } catch (cause) {
+        await server.close();
+        throw cause;
+      }
+      return server;
+    },
+  };
+}
+
+/** An app that answers nothing itself. */
+function acceptorFor(tls: { readonly cert: string; readonly key: string } | undefined): App {
+  const files = tls === undefined ? {} : { cert_file_name: tls.cert, key_file_name: tls.key };
+  return new HyperExpress.Server({ ...files, auto_close: false }).uws_instance as App;
+}
+
+function factsOf({ ahead, ...route }: HttpRoute): RouteFacts {
+  const { method, pattern, maxBody, mayWait = false, keep, access } = route;
+  assert(route.admit === undefined || access !== undefined, `${pattern}: a rule without a name`);
+  return { method, pattern, maxBody, mayWait, keep, access, work: ahead?.work };
+}
+
+/** What one of so many threads may have; connections are spread evenly over them. */
+function partOf(whole: Bounds, threads: number): Bounds {
+  const part = (limit: number): number => Math.ceil(limit / threads);
+  return {
+    ...whole,
+    maxInFlight: part(whole.maxInFlight),
+    maxConnections: part(whole.maxConnections),
+    maxBodies: part(whole.maxBodies),
+    maxBodiesPerHost: part(whole.maxBodiesPerHost),
+    maxUnsentBytes: part(whole.maxUnsentBytes),
+  };
+}

@@ -1,0 +1,99 @@
+/**
+ * A broadcast whose work is divided between two threads. One reads the body, makes the transaction,
+ * checks the signatures and prints the answer. The other, which owns the state, admits it.
+ *
+ * What travels: number of accounts that have signed (u8) ‖ for each, number of its proofs (u8) ‖ one
+ * byte for each proof in this order, 1 for a good signature ‖ full bytes of the transaction.
+ */
+import { equal } from '../base/bytes.ts';
+import type { AheadWork } from '../base/http.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { SignatureCheck } from '../base/ports.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import type { CryptoFamily } from '../crypto/family.ts';
+import { broadcastFromJson, txToJson } from '../tx/json/encode.ts';
+import {
+  addChecks,
+  ONE_BAD,
+  ONE_GOOD,
+  type ProofVerdicts,
+  takeVerdicts,
+  type Verdicts,
+} from '../tx/proof-verdicts.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { decodeTx } from '../tx/tx-bytes.ts';
+import { policyDataHash } from '../tx/types/114-policy-data-hash.ts';
+import { print, printed, refusalOfRule } from './answer.ts';
+import { jsonObject } from './body.ts';
+import type { Body } from './route.ts';
+
+/** The name of the first thread's part. */
+export const BROADCAST = 'broadcast';
+
+export const signedBody: Body<JsonObject> = jsonObject({
+  $ref: '#/components/schemas/SignedTransaction',
+});
+
+/** The part that needs no state. */
+export function prepareBroadcast(
+  scheme: ChainScheme,
+  family: Pick<CryptoFamily, 'prepare' | 'verify' | 'publicKeySize' | 'signatureSize'>,
+): AheadWork {
+  return (body) => {
+    try {
+      const [tx, other] = broadcastFromJson(signedBody.parse(body) as JsonObject, scheme);
+      // The state decides about a type 114, and the signature which of two layouts is meant.
+      if (other !== undefined || tx.type === policyDataHash.type) return undefined;
+      if (!isInBytes(tx, scheme)) return undefined;
+      const checks: SignatureCheck[] = [];
+      addChecks(checks, tx);
+      const verdicts = takeVerdicts(checks.map(isGood).values(), tx);
+      const reply = () => printed(print(txToJson(tx, scheme)));
+      return { message: writeMessage(verdicts, tx.bytes), reply };
+    } catch (error) {
+      // The thread of the state handles all other errors, and writes them to the log.
+      return refusalOfRule(error);
+    }
+  };
+
+  function isGood({ publicKey, message, signature }: SignatureCheck): boolean {
+    if (publicKey.length !== family.publicKeySize) return false;
+    if (signature.length !== family.signatureSize) return false;
+    family.prepare([publicKey]);
+    return family.verify(publicKey, message, signature);
+  }
+}
+
+/** True where the bytes mean the same transaction: only they travel. */
+function isInBytes(tx: Tx, scheme: ChainScheme): boolean {
+  const again = decodeTx(tx.bytes, scheme);
+  return again.layout === tx.layout && equal(again.id, tx.id);
+}
+
+function writeMessage({ own, carried }: ProofVerdicts, bytes: Uint8Array): Uint8Array {
+  const accounts = [own, ...carried];
+  const head = [accounts.length, ...accounts.map(({ length }) => length)];
+  for (const verdicts of accounts) for (const isGood of verdicts) head.push(isGood ? 1 : 0);
+  const message = new Uint8Array(head.length + bytes.length);
+  message.set(head);
+  message.set(bytes, head.length);
+  return message;
+}
+
+/** The bytes are a view into the message. */
+export function readPrepared(message: Uint8Array): {
+  readonly bytes: Uint8Array;
+  readonly verdicts: ProofVerdicts;
+} {
+  const accounts = message[0]!;
+  let at = 1 + accounts;
+  const lists = Array.from({ length: accounts }, (_, i): Verdicts => {
+    const begin = at;
+    at += message[1 + i]!;
+    return Array.from(message.subarray(begin, at), (byte) => byte === 1);
+  });
+  const [own = [], ...carried] = lists;
+  const isUsual = own.length === 1 && carried.length === 0;
+  const verdicts = isUsual ? (own[0] === true ? ONE_GOOD : ONE_BAD) : { own, carried };
+  return { bytes: message.subarray(at), verdicts };
+}

@@ -1,0 +1,20 @@
+// A thread of threaded.test.ts: one rule of access, and one part of a route.
+import { parentPort, workerData } from 'node:worker_threads';
+import { serveConnections } from '../../../src/adapters/http/connection-thread.ts';
+import type { HttpReply } from '../../../src/base/http.ts';
+
+const text = (status: number, body: string): HttpReply => ({ status, type: 'text/plain', body });
+
+serveConnections(parentPort!, workerData, {
+  admit: (access) => (request) =>
+    access === 'pass' && request.header('pass') === 'yes' ? undefined : text(403, 'no'),
+  works: {
+    half(body) {
+      const asked = Buffer.from(body).toString();
+      if (asked === 'die') setImmediate(() => Promise.reject(new Error('unexpected')));
+      if (asked === 'pass on') return undefined;
+      if (asked === 'refuse') return text(400, 'refused by the thread');
+      return { message: Uint8Array.from(body), reply: () => text(200, `own answer to ${asked}`) };
+    },
+  },
+});

@@ -1,0 +1,123 @@
+/**
+ * The REST interface on several threads: the conformance cases give the same answers as on one
+ * (rest-cases.test.ts), and broadcasts, which a thread and the main thread share, keep their rules.
+ */
+import t, { type Test } from 'tap';
+import { request } from 'undici';
+import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { base58 } from '../../src/base/base58.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import { createHttpThreads } from '../../src/cli/http-threads.ts';
+import { txToJson } from '../../src/tx/json/encode.ts';
+import { signedBytes } from '../../src/tx/seal.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
+import { loadCases } from '../rest-cases/cases.ts';
+import { bindBasics, prepare } from '../rest-cases/prepare.ts';
+import { runCases } from '../rest-cases/runner.ts';
+import { wholeNode } from './in-process.ts';
+
+const PASSWORDS = ['first secret', 'second secret'] as const;
+
+async function served(t: Test) {
+  const whole = await wholeNode(t, {
+    http: hyperExpress,
+    passwords: PASSWORDS,
+    around: (ports) => ({
+      ...ports,
+      restHttp: createHttpThreads(2, ports.requestStop),
+    }),
+  });
+  const baseUrl = `http://127.0.0.1:${whole.node.rest!.port}`;
+  const post = async (body: string) => {
+    const answer = await request(`${baseUrl}/transactions/broadcast`, { method: 'POST', body });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, text, json: JSON.parse(text) as Record<string, unknown> };
+  };
+  const jsonOf = (tx: Tx): JsonObject => txToJson(tx, whole.scheme);
+  return { whole, baseUrl, post, jsonOf };
+}
+
+t.test('the cases that need no blocks', async (t) => {
+  const { whole, baseUrl } = await served(t);
+  const target = {
+    baseUrl,
+    apiKey: whole.apiKey,
+    privacyApiKey: whole.privacyApiKey,
+    password: PASSWORDS[0],
+    password2: PASSWORDS[1],
+    secureHash: whole.family.secureHash,
+  };
+  const basics = await bindBasics(target);
+  const bindings = await prepare(target, basics, new Set(['pool-tx']));
+  const available = new Set([
+    'genesis-only',
+    'keystore',
+    'keystore-with-password',
+    'poa',
+    'pool-tx',
+  ]);
+  const outcomes = await runCases(loadCases(), { baseUrl, bindings, available });
+  t.strictSame(
+    outcomes.filter(({ result }) => result === 'failed').map(({ name, why }) => [name, ...why]),
+    [],
+  );
+  const passed = outcomes.filter(({ result }) => result === 'passed').length;
+  t.ok(passed > 100, `${passed} have run`);
+});
+
+t.test('a broadcast keeps its rules', async (t) => {
+  const { whole, post, jsonOf } = await served(t);
+  const { node, accounts, records } = whole;
+  const [owner, other] = accounts;
+  const tx = whole.transfer(owner, other, 5);
+  const text = JSON.stringify(jsonOf(tx));
+  const first = await post(text);
+  t.equal(first.status, 200, first.text);
+  t.strictSame(first.json, JSON.parse(text));
+  t.strictSame(node.pool.entry(tx.id)?.bytes, tx.bytes);
+  t.strictSame(records.list.at(-1), tx.bytes, 'it is on disk');
+  t.equal((await post(text)).text, first.text, 'sent again, answered again');
+
+  const signature = whole.family.sign(
+    owner.privateKey,
+    signedBytes(tx),
+    whole.node.services.random,
+  );
+  const copy = { ...jsonOf(tx), proofs: [base58.encode(signature)] };
+  t.equal((await post(JSON.stringify(copy))).text, first.text, 'the first proofs stay');
+
+  const wrong = { ...jsonOf(whole.transfer(owner, other, 6)), proofs: [base58.encode(signature)] };
+  const refused = await post(JSON.stringify(wrong));
+  t.equal(refused.status, 400);
+  t.match(refused.json, { error: 112, tx: { amount: 6 } });
+  const poor = await post(JSON.stringify(jsonOf(whole.transfer(other, owner, 10n ** 17n))));
+  t.match([poor.status, poor.json], [400, { error: 112, tx: { type: 4 } }]);
+  t.match((await post('{"type":4')).json, { error: 1 });
+  t.match((await post('{"type":4}')).json, { error: 1, validationErrors: {} });
+  t.match((await post('{"type":77,"version":1}')).status, 400);
+  t.equal(node.pool.size(), 1);
+});
+
+t.test('many at once are each answered with their own transaction', async (t) => {
+  const { whole, post, jsonOf } = await served(t);
+  const [owner, other] = whole.accounts;
+  const sent = Array.from({ length: 100 }, (_, i) => whole.transfer(owner, other, i + 1));
+  const answers = await Promise.all(sent.map((tx) => post(JSON.stringify(jsonOf(tx)))));
+  t.strictSame(
+    answers.map(({ json }) => json['id']),
+    sent.map(({ id }) => base58.encode(id)),
+  );
+  t.equal(whole.node.pool.size(), 100);
+});
+
+t.test('the script of an account judges, whatever the thread has found', async (t) => {
+  const { whole, post, jsonOf } = await served(t);
+  const from = whole.accounts[1];
+  const about = { name: 'open', description: '', script: 'base64:AQa3b8tH' };
+  await whole.send(from, { type: 13, version: 1, fee: 50_000_000, ...about });
+  await whole.mine();
+  const unsigned = whole.transfer(from, whole.accounts[0], 1, { fee: 1_400_000 });
+  const answer = await post(JSON.stringify({ ...jsonOf(unsigned), proofs: [] }));
+  t.equal(answer.status, 200, answer.text);
+  t.strictSame(answer.json['proofs'], []);
+});
