@@ -5,7 +5,7 @@ import type { Row } from './write-set.ts';
 
 /** A write, and the decoded row from which it comes, if there is one. */
 export interface PendingWrite extends StoreWrite {
-  readonly row: Row | undefined;
+  readonly row?: Row;
 }
 
 /**
@@ -21,7 +21,7 @@ export class Batch {
   }
 
   put(table: number, key: Uint8Array, value: Uint8Array | undefined): void {
-    this.add({ table, key, value, row: undefined });
+    this.add({ table, key, value });
   }
 
   async writes(turns: Turns): Promise<PendingWrite[]> {

@@ -36,8 +36,10 @@ const standalone = <K>(part: Omit<KeyPart<K>, 'encode' | 'decode'>): KeyPart<K> 
 
 /** Exactly `width` bytes: addresses, ids. Decoding returns a view. */
 export const fixed = (width: number): KeyPart<Uint8Array> => {
+  // Keys are encoded so often that the text is made in advance.
+  const rule = `a key part of ${width} bytes`;
   const check = (key: Uint8Array): Uint8Array => {
-    assert(key.length === width, `a key part of ${width} bytes, not ${key.length}`);
+    assert(key.length === width, rule);
     return key;
   };
   return {
@@ -98,11 +100,13 @@ const integer = (
     },
   });
 
+const KEY_RANGE = 'a key integer in its range';
+
 const ascending = (width: 1 | 2 | 4, max: number): KeyPart<number> =>
   integer(
     width,
     (key) => {
-      assert(key >= 0 && key <= max && Number.isInteger(key), `a key integer in 0..${max}`);
+      assert(key >= 0 && key <= max && Number.isInteger(key), KEY_RANGE);
       return key;
     },
     (stored) => stored,
@@ -112,7 +116,7 @@ const falling = (width: 1 | 2 | 4, max: number): KeyPart<number> =>
   integer(
     width,
     (key) => {
-      assert(key >= 0 && key <= max && Number.isInteger(key), `a key integer in 0..${max}`);
+      assert(key >= 0 && key <= max && Number.isInteger(key), KEY_RANGE);
       return max - key;
     },
     (stored) => max - stored,

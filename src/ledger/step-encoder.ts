@@ -80,8 +80,8 @@ export class StepEncoder {
     const base = unwound?.to ?? (blocks[0]?.height ?? 1) - 1;
     const hashes = await this.addBlocks(batch, base, blocks);
     this.prune(batch, base + blocks.length, blocks.length);
-    for (const { table, key, value } of extra ?? []) {
-      batch.put(table, key, value);
+    for (const write of extra ?? []) {
+      batch.add(write);
       if (turns.due()) await turns.take();
     }
     return { writes: await batch.writes(turns), hashes };

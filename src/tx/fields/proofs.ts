@@ -34,11 +34,12 @@ export const proofs: Codec<readonly Uint8Array[]> = {
     if (version !== PROOFS_VERSION) throw new CodecError('bytes', `proofs version ${version}`);
     const count = src.u16();
     if (count > PROOFS_MAX) throw tooMany('bytes', count);
-    const items: Uint8Array[] = [];
+    // A list that grows has room for seventeen.
+    const items = new Array<Uint8Array>(count);
     for (let i = 0; i < count; i++) {
       const length = src.u16();
       if (length > PROOF_BYTES_MAX) throw invalidProof('bytes', `${length} bytes`);
-      items.push(src.bytes(length));
+      items[i] = src.bytes(length);
     }
     return items;
   },

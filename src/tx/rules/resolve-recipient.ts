@@ -17,12 +17,17 @@ export const resolved = (view: LedgerView, recipient: Recipient): Uint8Array | u
   recipient.kind === 'address' ? recipient.bytes : aliasOwner(view, recipient.name);
 
 /** The addresses of the recipients that can be resolved. */
-export function* resolvedAll(
-  view: LedgerView,
-  recipients: Iterable<Recipient>,
-): Generator<Uint8Array> {
+export function resolvedAll(view: LedgerView, recipients: Iterable<Recipient>): Uint8Array[] {
+  const addresses: Uint8Array[] = [];
   for (const recipient of recipients) {
     const address = resolved(view, recipient);
-    if (address !== undefined) yield address;
+    if (address !== undefined) addresses.push(address);
   }
+  return addresses;
+}
+
+/** The same for one recipient, which most transactions have. */
+export function resolvedOne(view: LedgerView, recipient: Recipient): readonly Uint8Array[] {
+  const address = resolved(view, recipient);
+  return address === undefined ? [] : [address];
 }

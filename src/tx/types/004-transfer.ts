@@ -16,7 +16,7 @@ import { atomicBadge } from '../fields/extensions.ts';
 import { recipient } from '../fields/recipient.ts';
 import { attachment, fee, optionalAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
-import { resolve, resolvedAll } from '../rules/resolve-recipient.ts';
+import { resolve, resolvedOne } from '../rules/resolve-recipient.ts';
 import { account, optional } from '../scripts/record-values.ts';
 import { transaction } from '../transaction.ts';
 
@@ -74,5 +74,5 @@ export const transfer = transaction({
    */
   apply: ({ fields, sender }, ledger) =>
     move(ledger, sender, resolve(ledger, fields.recipient), fields.assetId, fields.amount),
-  involved: ({ fields }, ledger) => resolvedAll(ledger, [fields.recipient]),
+  involved: ({ fields }, ledger) => resolvedOne(ledger, fields.recipient),
 });

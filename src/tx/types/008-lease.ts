@@ -16,7 +16,7 @@ import { atomicBadge } from '../fields/extensions.ts';
 import { recipient } from '../fields/recipient.ts';
 import { fee, NATIVE, positive, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
-import { resolve, resolvedAll } from '../rules/resolve-recipient.ts';
+import { resolve, resolvedOne } from '../rules/resolve-recipient.ts';
 import { account } from '../scripts/record-values.ts';
 import { transaction } from '../transaction.ts';
 
@@ -75,5 +75,5 @@ export const lease = transaction({
     }
     beginLease(ledger, id, { sender, recipient: recipientAddress, amount, height: block.height });
   },
-  involved: ({ fields }, ledger) => resolvedAll(ledger, [fields.recipient]),
+  involved: ({ fields }, ledger) => resolvedOne(ledger, fields.recipient),
 });

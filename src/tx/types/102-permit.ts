@@ -20,7 +20,7 @@ import { recipient } from '../fields/recipient.ts';
 import { fee, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
 import { guardChange, guardTarget } from '../rules/permit-rules.ts';
-import { resolve, resolvedAll } from '../rules/resolve-recipient.ts';
+import { resolve, resolvedOne } from '../rules/resolve-recipient.ts';
 import type { BlockContext } from '../transaction.ts';
 import { transaction } from '../transaction.ts';
 
@@ -70,7 +70,7 @@ export const permit = transaction({
     guardChange(ledger, target, op, block.timestamp);
     recordRoleOp(ledger, target, op);
   },
-  involved: ({ fields }, ledger) => resolvedAll(ledger, [fields.target]),
+  involved: ({ fields }, ledger) => resolvedOne(ledger, fields.target),
 });
 
 interface Terms {
