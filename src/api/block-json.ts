@@ -1,5 +1,5 @@
 /** Blocks and headers as JSON (decision 31). */
-import Type from 'typebox';
+
 import { base58 } from '../base/base58.ts';
 import { integer } from '../base/json.ts';
 import type { Header as HeaderFields } from '../block/header.ts';
@@ -13,6 +13,7 @@ import { Int32, Int64 } from './body.ts';
 import { endingWith, listOf, mapped, type Pieces } from './pieces.ts';
 import type { ApiSettings, Services } from './services.ts';
 import { confirmedJson, extendedJson, Transaction } from './shapes.ts';
+import { Type } from './type.ts';
 
 const header = {
   version: Int32,

@@ -6,7 +6,7 @@
  * the reference expect, and 64-bit integers keep every digit and may come as strings. Bad fields
  * are reported together, up to 20; reading ends there.
  */
-import Type, { type Static, type TSchema } from 'typebox';
+
 import { type ApiError, apiError } from '../base/errors.ts';
 import { BODY_VIEW_BYTES } from '../base/http.ts';
 import { isObject, type JsonObject, parse, TooManyValues } from '../base/json.ts';
@@ -19,6 +19,7 @@ import { malformed } from '../codec/refusal.ts';
 import { limits } from './limits.ts';
 import { LongBody } from './long-bodies.ts';
 import type { Body } from './route.ts';
+import { type Static, type TArray, type TSchema, Type } from './type.ts';
 
 /** A signed 64-bit integer: exact in both directions. */
 export const Int64 = Type.Unsafe<bigint | number>({ type: 'integer', format: 'int64' });
@@ -120,7 +121,7 @@ function readObject(text: string): JsonObject {
 }
 
 /** A list of at most `most` elements; a longer one is refused before its elements are read. */
-export const list = <T extends TSchema>(item: T, most: number): Type.TArray<T> =>
+export const list = <T extends TSchema>(item: T, most: number): TArray<T> =>
   Type.Array(item, { maxItems: most });
 
 interface Node {

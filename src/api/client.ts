@@ -2,11 +2,12 @@
  * A typed client from the same declarations that the server uses: parameters by name, the body that
  * the route reads, the reply that it declares. Integers above 2^53 arrive as bigint.
  */
-import type { Static, TSchema } from 'typebox';
+
 import type { HttpAnswer, HttpClient } from '../base/http.ts';
 import { isObject, parse, stringify } from '../base/json.ts';
 import type { Params } from './params.ts';
 import type { Route } from './route.ts';
+import type { Static, TSchema } from './type.ts';
 
 export interface ClientOptions {
   readonly apiKey?: string | undefined;

@@ -1,9 +1,10 @@
 /** Status records of contract transactions as JSON (decision 27). */
-import Type from 'typebox';
+
 import { base58 } from '../base/base58.ts';
 import type { StatusRecord } from '../contracts/statuses/status-record.ts';
 import { Int64 } from './body.ts';
 import type { Services } from './services.ts';
+import { Type } from './type.ts';
 
 export const StatusShape = Type.Object({
   sender: Type.String(),

@@ -1,8 +1,9 @@
 /** Data entries of accounts and contracts: their JSON, and the selection that a client requests. */
-import Type, { type Static } from 'typebox';
+
 import { integer } from '../base/json.ts';
 import { base64 } from '../codec/text.ts';
 import type { DataValue } from '../ledger/data-value.ts';
+import { type Static, Type } from './type.ts';
 
 export type EntryRow = readonly [key: string, value: DataValue];
 

@@ -5,7 +5,7 @@
  * Invariant: a request reaches the handler only after the checks of access, parameters and body, in
  * this order.
  */
-import type { Static, TSchema } from 'typebox';
+
 import { assert } from '../base/assert.ts';
 import type { Budget } from '../base/budget.ts';
 import type { HttpRequest } from '../base/http.ts';
@@ -15,6 +15,7 @@ import type { LongBody } from './long-bodies.ts';
 import type { Params, ParamValues } from './params.ts';
 import type { LongAnswer } from './pieces.ts';
 import type { Services } from './services.ts';
+import type { Static, TSchema } from './type.ts';
 
 /** Access to a route (rest.md#api-keys-in-requests). */
 export type Access =

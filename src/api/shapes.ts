@@ -1,6 +1,5 @@
 /** JSON-only shapes that several resources share, and their schemas (transactions.md#json). */
 
-import Type from 'typebox';
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
 import { bytesUnder, type StoredTx } from '../chain/stored-blocks.ts';
@@ -15,6 +14,7 @@ import { Int32, Int64, list } from './body.ts';
 import { isTransactionId, transactionById } from './by-id.ts';
 import { limits } from './limits.ts';
 import type { Services } from './services.ts';
+import { Type } from './type.ts';
 
 /** The JSON of a transaction; the transaction types give its schema. */
 export const Transaction = Type.Unsafe<Record<string, unknown>>({

@@ -1,5 +1,5 @@
 /** Features and leases. */
-import Type from 'typebox';
+
 import { activationStatus } from '../../chain/feature-activation.ts';
 import { findTransaction } from '../../chain/stored-blocks.ts';
 import { activeLeasesOf } from '../../ledger/leases.ts';
@@ -11,6 +11,7 @@ import { inTurns, listOf, mapped } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
+import { Type } from '../type.ts';
 
 const Feature = Type.Object({
   id: Int32,

@@ -1,5 +1,5 @@
 /** Balances of addresses (rest.md#balances; decisions 10 and 34). */
-import Type from 'typebox';
+
 import { ApiError, apiError } from '../../base/errors.ts';
 import { integer } from '../../base/json.ts';
 import { type Account, accountOf, available, effective } from '../../ledger/accounts.ts';
@@ -13,6 +13,7 @@ import { inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 import { AddressList, Balance as BalanceShape } from '../shapes.ts';
+import { Type } from '../type.ts';
 
 const group = 'addresses';
 

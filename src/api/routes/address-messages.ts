@@ -1,6 +1,5 @@
 /** Signing and verifying messages with account keys. */
 
-import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
@@ -9,6 +8,7 @@ import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
+import { Type } from '../type.ts';
 
 const group = 'addresses';
 

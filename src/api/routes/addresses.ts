@@ -1,6 +1,5 @@
 /** Addresses: the keystore's, validation, scripts and data entries. */
 
-import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import { ADDRESS_BYTES } from '../../base/sizes.ts';
@@ -18,6 +17,7 @@ import { endingWith, inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import { scriptJson } from '../script-json.ts';
 import type { Services } from '../services.ts';
+import { Type } from '../type.ts';
 import { addressBalances } from './address-balances.ts';
 import { addressMessages } from './address-messages.ts';
 

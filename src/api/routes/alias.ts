@@ -1,11 +1,12 @@
 /** Aliases. */
-import Type from 'typebox';
+
 import { apiError } from '../../base/errors.ts';
 import { aliasesOf, aliasOwner } from '../../ledger/aliases.ts';
 import { aliasToText } from '../../tx/fields/recipient.ts';
 import { readAlias } from '../alias-name.ts';
 import * as params from '../params.ts';
 import { route } from '../route.ts';
+import { Type } from '../type.ts';
 
 const group = 'alias';
 

@@ -1,5 +1,5 @@
 /** The holders of an asset and their balances, now and at past heights. */
-import Type from 'typebox';
+
 import { apiError } from '../../base/errors.ts';
 import { holdersOf } from '../../ledger/assets.ts';
 import { everHolders, type Holder } from '../../ledger/balance-history.ts';
@@ -11,6 +11,7 @@ import * as params from '../params.ts';
 import { endingWith, inTurns, mapped, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
+import { Type } from '../type.ts';
 
 const group = 'assets';
 const MAX_ID_CHARS = 44;

@@ -1,5 +1,5 @@
 /** Assets: balances and details. */
-import Type from 'typebox';
+
 import { assert } from '../../base/assert.ts';
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
@@ -17,6 +17,7 @@ import { route } from '../route.ts';
 import { scriptJson } from '../script-json.ts';
 import type { Services } from '../services.ts';
 import { AddressList, confirmedJson, Transaction } from '../shapes.ts';
+import { Type } from '../type.ts';
 import { assetDistribution } from './asset-distribution.ts';
 
 const group = 'assets';

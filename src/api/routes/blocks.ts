@@ -1,5 +1,5 @@
 /** Blocks and headers. */
-import Type from 'typebox';
+
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { headerRowAt } from '../../chain/stored-blocks.ts';
@@ -13,6 +13,7 @@ import * as params from '../params.ts';
 import { inTurns, joined, type LongAnswer, mapped } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
+import { Type } from '../type.ts';
 
 const group = 'blocks';
 const NO_BLOCK = JSON.stringify({ status: 'error', details: 'No block for this height' });

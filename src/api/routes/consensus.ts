@@ -1,5 +1,5 @@
 /** Consensus. */
-import Type from 'typebox';
+
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import type { HeaderRow } from '../../block/header-row.ts';
@@ -13,6 +13,7 @@ import * as params from '../params.ts';
 import { inTurns, listOf, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
+import { Type } from '../type.ts';
 import { heightOf } from './blocks.ts';
 
 const group = 'consensus';

@@ -1,5 +1,5 @@
 /** The past of a contract: its versions, its calls, and what failed. */
-import Type from 'typebox';
+
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { transactionsOfContract } from '../../chain/stored-blocks.ts';
@@ -11,6 +11,7 @@ import * as params from '../params.ts';
 import { inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
+import { Type } from '../type.ts';
 
 const group = 'contracts';
 

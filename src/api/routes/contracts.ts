@@ -1,5 +1,5 @@
 /** Contracts: their records and states. */
-import Type from 'typebox';
+
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { findTransaction } from '../../chain/stored-blocks.ts';
@@ -21,6 +21,7 @@ import { inTurns, listOf, mapped, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { ChainView } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
+import { Type } from '../type.ts';
 
 const group = 'contracts';
 

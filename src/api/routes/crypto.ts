@@ -1,5 +1,5 @@
 /** Encryption between accounts, with keys of the keystore. */
-import Type from 'typebox';
+
 import { base58 } from '../../base/base58.ts';
 import { fromUtf8, utf8 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
@@ -9,6 +9,7 @@ import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
+import { type Static, Type } from '../type.ts';
 
 const group = 'crypto';
 
@@ -36,7 +37,7 @@ function checkAlgorithm(
 
 /** The checked parts of a request to encrypt; `copies`: encrypted once for each recipient. */
 function readRequest(
-  body: Type.Static<typeof ToEncrypt>,
+  body: Static<typeof ToEncrypt>,
   copies: boolean,
   { family, scheme, keystore }: Services,
 ) {

@@ -2,13 +2,14 @@
  * Health for supervisors and load balancers. Alive: a restart would not help. Ready: the node
  * serves clients well. The answer is 200, or 503 with the reasons.
  */
-import Type from 'typebox';
+
 import { headerRowAt } from '../../chain/stored-blocks.ts';
 import { answer } from '../answer.ts';
 import { Int32, Int64 } from '../body.ts';
 import * as params from '../params.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
+import { Type } from '../type.ts';
 
 const group = 'health';
 const BLOCKS_BEHIND_MAX = 10;

@@ -1,5 +1,5 @@
 /** The node itself. */
-import Type from 'typebox';
+
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { headerRowAt } from '../../chain/stored-blocks.ts';
@@ -8,6 +8,7 @@ import { Int32, Int64 } from '../body.ts';
 import { isoDate } from '../iso-date.ts';
 import { route } from '../route.ts';
 import type { ConsensusSettings, Services } from '../services.ts';
+import { Type } from '../type.ts';
 
 const group = 'node';
 const PRODUCT = 'platform-node';

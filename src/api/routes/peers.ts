@@ -1,6 +1,5 @@
 /** Peers and registered nodes. A node without network has no peers. */
 
-import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
@@ -12,6 +11,7 @@ import { hostText, knownJson, sessionJson } from '../peer-json.ts';
 import { inTurns, listOf, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { PeersPort, Services } from '../services.ts';
+import { Type } from '../type.ts';
 
 const group = 'peers';
 const MAX_PORT = 65_535;

@@ -1,5 +1,5 @@
 /** Permissions. */
-import Type from 'typebox';
+
 import { assert } from '../../base/assert.ts';
 import { rolesAt } from '../../ledger/permissions.ts';
 import { roleName } from '../../ledger/roles.ts';
@@ -10,6 +10,7 @@ import { inTurns, listOf, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { ChainView } from '../services.ts';
 import { AddressList } from '../shapes.ts';
+import { Type } from '../type.ts';
 
 const group = 'permissions';
 

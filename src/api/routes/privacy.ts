@@ -2,7 +2,7 @@
  * Policies, and access to private data. The lists are state of the chain. On a node without storage
  * the methods on data answer 613, after the check of the key.
  */
-import Type from 'typebox';
+
 import { base58 } from '../../base/base58.ts';
 import { encodeBase64 } from '../../base/base64.ts';
 import { apiError } from '../../base/errors.ts';
@@ -27,6 +27,7 @@ import { inTurns, joined, listOf, mapped, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 import { Transaction } from '../shapes.ts';
+import { Type } from '../type.ts';
 
 const group = 'privacy';
 const Strings = Type.Array(Type.String());

@@ -1,6 +1,5 @@
 /** Transactions: reading, the pool, fees, signing, broadcasting. */
 
-import Type from 'typebox';
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
 import { ApiError, apiError, type ErrorName } from '../../base/errors.ts';
@@ -31,6 +30,7 @@ import { inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { type ConfirmedTx, confirmedJson, extendedText, Transaction } from '../shapes.ts';
+import { Type } from '../type.ts';
 
 const group = 'transactions';
 const UNKNOWN = details(404, 'Transaction is not in blockchain');

@@ -1,5 +1,5 @@
 /** Utilities: hashes, seeds, time, scripts, the keystore's reload. */
-import Type from 'typebox';
+
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { base64 } from '../../codec/text.ts';
@@ -11,6 +11,7 @@ import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { route } from '../route.ts';
 import { costJson, refusedAsText } from '../script-json.ts';
+import { Type } from '../type.ts';
 
 const group = 'utils';
 const SEED_BYTES = 32;

@@ -3,8 +3,9 @@
  * (data-service.md#shapes): `count` and the `type` of an entry are texts, everything else countable
  * is an integer.
  */
-import Type from 'typebox';
+
 import { Int32, Int64 } from '../../api/body.ts';
+import { Type } from '../../api/type.ts';
 import { integer, isObject, parse } from '../../base/json.ts';
 import { AS_COLUMN } from '../crawler/rows.ts';
 

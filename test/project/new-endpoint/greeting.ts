@@ -1,6 +1,7 @@
 /** An endpoint that new-endpoint.test.ts adds to a copy of the sources. */
-import Type from 'typebox';
+
 import { route } from '../../../src/api/route.ts';
+import { Type } from '../../../src/api/type.ts';
 
 const hello = route({
   method: 'GET',

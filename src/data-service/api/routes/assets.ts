@@ -1,6 +1,7 @@
 /** Assets and their issue. */
-import Type from 'typebox';
+
 import { details } from '../../../api/answer.ts';
+import { Type } from '../../../api/type.ts';
 import { integer } from '../../../base/json.ts';
 import * as params from '../query-params.ts';
 import { asked, blockAnswer, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';

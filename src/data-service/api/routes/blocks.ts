@@ -1,6 +1,7 @@
 /** Blocks. */
-import Type from 'typebox';
+
 import { details } from '../../../api/answer.ts';
+import { Type } from '../../../api/type.ts';
 import * as params from '../query-params.ts';
 import { asked, blockAnswer, KEPT, pageAnswer, rows, tipOf } from '../reading.ts';
 import { route } from '../services.ts';

@@ -1,5 +1,5 @@
 /** Entries of data transactions by key and value. */
-import Type from 'typebox';
+import { Type } from '../../../api/type.ts';
 import type { Sort } from '../query-params.ts';
 import * as params from '../query-params.ts';
 import { type Asked, asked, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';

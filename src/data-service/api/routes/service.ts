@@ -1,7 +1,8 @@
 /** The service itself: health, status, and the numbers behind the charts. */
-import Type from 'typebox';
+
 import { answer } from '../../../api/answer.ts';
 import { Int32, Int64 } from '../../../api/body.ts';
+import { Type } from '../../../api/type.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { readMeta } from '../../schema/migrate.ts';
 import * as params from '../query-params.ts';

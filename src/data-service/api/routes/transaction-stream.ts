@@ -1,6 +1,7 @@
 /** The stream of new transactions (data-service.md#stream). */
-import Type from 'typebox';
+
 import { Answer } from '../../../api/answer.ts';
+import { Type } from '../../../api/type.ts';
 import { requireIndexes, tipOf } from '../reading.ts';
 import { route } from '../services.ts';
 import { checkFilter, filterParams } from '../transaction-filter.ts';

@@ -1,6 +1,7 @@
 /** Transactions: lists, counts, single ones. */
-import Type from 'typebox';
+
 import { details } from '../../../api/answer.ts';
+import { Type } from '../../../api/type.ts';
 import { queryBody } from '../query-body.ts';
 import * as params from '../query-params.ts';
 import {

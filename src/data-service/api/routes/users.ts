@@ -1,8 +1,9 @@
 /** Users: every address that the chain names, with aliases, roles and balances. */
-import Type from 'typebox';
+
 import { Answer, details, JSON_TYPE, print } from '../../../api/answer.ts';
 import { isoDate } from '../../../api/iso-date.ts';
 import type { ParamValues } from '../../../api/params.ts';
+import { Type } from '../../../api/type.ts';
 import { integer } from '../../../base/json.ts';
 import { ROLES } from '../../../tx/fields/permission.ts';
 import { aliasName } from '../../crawler/described.ts';
