@@ -8,7 +8,7 @@ import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
 import type { Scope } from './query-params.ts';
 import { rows } from './reading.ts';
 import type { DataServices } from './services.ts';
-import { afterPrefix, hasPart, type SqlValues, startsWith } from './sql-values.ts';
+import { afterPrefix, hasPart, type SqlValues, sqlValues, startsWith } from './sql-values.ts';
 
 /**
  * How an index finds the rows of a source: in the order of `seq`; by buckets, for parts of texts;
@@ -91,10 +91,8 @@ const inIds =
       : [];
 
 const LOOKS: Readonly<Record<Exclude<Scope, 'in_all'>, Look>> = {
-  in_description: (text) =>
-    text.length < PART_CHARS_MIN
-      ? []
-      : [inTable('txs', (values) => hasPart('s.message', text, values), 'by-bucket')],
+  in_description: async (text, services) =>
+    text.length < PART_CHARS_MIN ? [] : [await inText('txs', 's.message', text, services)],
 
   in_sums(text) {
     const sum = /^\d{1,19}$/.test(text) ? BigInt(text) : undefined;
@@ -181,18 +179,38 @@ export const keyIs = (key: string, values: SqlValues): string =>
 export const valueIs = (value: string, values: SqlValues): string =>
   `left(s.value, 64) = left(${values.add(value, 'text')}, 64) AND s.value = ${values.add(value)}`;
 
-function lookInEntries(text: string): readonly Source[] {
+/** As far as the planner knows. With more rows, the nearest ones are looked for bucket by bucket. */
+const FEW_ROWS = 5000;
+
+/** Rows of which a column has the text. */
+async function inText(
+  from: string,
+  column: string,
+  text: string,
+  services: DataServices,
+): Promise<Source> {
+  const own = sqlValues();
+  const [explained] = await rows<{ 'QUERY PLAN': readonly { Plan: { 'Plan Rows': number } }[] }>(
+    services,
+    `EXPLAIN (FORMAT JSON) SELECT 1 FROM ${from} s WHERE ${hasPart(column, text, own)}`,
+    own.list,
+  );
+  const expected = explained?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? Number.POSITIVE_INFINITY;
+  const finding = expected < FEW_ROWS ? 'at-once' : 'by-bucket';
+  return inTable(from, (values) => hasPart(column, text, values), finding);
+}
+
+async function lookInEntries(text: string, services: DataServices): Promise<readonly Source[]> {
   const exact = [
     repeated(inTable('data_entries', (values) => keyIs(text, values))),
     repeated(inTable('data_entries', (values) => valueIs(text, values))),
   ];
   if (text.length < PART_CHARS_MIN) return exact;
-  return [
-    ...exact,
-    ...['left(s.key, 128)', 'left(s.value, 256)'].map((column) =>
-      repeated(inTable('data_entries', (values) => hasPart(column, text, values), 'by-bucket')),
-    ),
-  ];
+  const columns = ['left(s.key, 128)', 'left(s.value, 256)'];
+  const parts = await Promise.all(
+    columns.map((column) => inText('data_entries', column, text, services)),
+  );
+  return [...exact, ...parts.map(repeated)];
 }
 
 /** Empty where no scope can match the text. */

@@ -29,7 +29,7 @@ export const startsWith = (column: string, prefix: string, values: SqlValues): s
   `${column} >= ${values.add(prefix)} AND ${column} < ${values.add(afterPrefix(prefix))}`;
 
 /** Each three characters of a text are one more list to read, and few lists say enough. */
-const INDEXED_CHARS = 20;
+const INDEXED_CHARS = 12;
 
 /** A condition that an index of trigrams serves; the column has the text, in capitals or not. */
 export function hasPart(column: string, text: string, values: SqlValues): string {

@@ -68,6 +68,8 @@ t.test('no list reads more than its page needs', { skip: cluster.skip }, async (
   const recording: Database = {
     ...reader,
     query(sql, values = []) {
+      // The service asks the planner, too.
+      if (sql.startsWith('EXPLAIN')) return reader.query(sql, values);
       said.set(
         JSON.stringify([sql, values], (_, v) => (typeof v === 'bigint' ? `${v}` : v)),
         {
