@@ -101,9 +101,11 @@ module.exports = {
     ),
     ban(
       'data-service-is-a-client',
-      'the data service sees the node from outside',
+      'the data service sees the node from outside, and knows the rules of bans',
       { path: '^src/data-service/' },
-      { path: '^src/(?!data-service/|base/|codec/|tx/|api/|adapters/)' },
+      {
+        path: '^src/(?!data-service/|base/|codec/|tx/|api/|adapters/|consensus/(ban-history|poa-bans|poa-queue))',
+      },
     ),
     ban(
       'pure-core',

@@ -11,6 +11,7 @@ import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import type { Log } from '../../base/ports.ts';
 import { assets } from './routes/assets.ts';
 import { blocks } from './routes/blocks.ts';
+import { charts } from './routes/charts.ts';
 import { data } from './routes/data.ts';
 import { service } from './routes/service.ts';
 import { transactionStream } from './routes/transaction-stream.ts';
@@ -27,6 +28,7 @@ export const dataRoutes: readonly AnyRoute<DataServices>[] = [
   blocks,
   data,
   service,
+  charts,
 ].flatMap((group): readonly AnyRoute<DataServices>[] => Object.values(group));
 
 export const dataDescription = (version: string): Description => ({

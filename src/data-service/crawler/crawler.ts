@@ -15,6 +15,7 @@ import { beginFirstLoad, endFirstLoad, isBulk } from './first-load.ts';
 import type { CrawlMeter } from './meter.ts';
 import { NodeAway, type NodeReader } from './node-reader.ts';
 import { refreshBalances } from './refresh-balances.ts';
+import { refreshTurns } from './refresh-turns.ts';
 import { rollBack } from './remove-blocks.ts';
 import { NotContinuous, readTip, type Tip } from './write-batch.ts';
 
@@ -169,7 +170,8 @@ async function crawlOnce(
       removed();
     }
     if (state.bulk) await finishFirstLoad(options, deps);
-    return (await refreshBalances(db, node)) > 0;
+    const isLeft = await refreshTurns(db, node);
+    return (await refreshBalances(db, node)) > 0 || isLeft;
   }
   if (tip.height === 0 && options.bulk && (await isLong(target, deps))) {
     await beginFirstLoad(db, options);
@@ -177,6 +179,7 @@ async function crawlOnce(
   }
   await crawlRange({ ...options, after, to: target }, deps, signal);
   if (!signal.aborted && target - state.height <= NEAR_TIP && !state.bulk) {
+    await refreshTurns(db, node);
     await refreshBalances(db, node);
   }
   return true;

@@ -7,10 +7,12 @@ import { type Client, client, RefusedError } from '../../api/client.ts';
 import { addressBalances } from '../../api/routes/address-balances.ts';
 import { assets } from '../../api/routes/assets.ts';
 import { blocks } from '../../api/routes/blocks.ts';
+import { consensus } from '../../api/routes/consensus.ts';
 import { node } from '../../api/routes/node.ts';
 import type { HttpClient } from '../../base/http.ts';
 import { isObject } from '../../base/json.ts';
 import type { Clock } from '../../base/ports.ts';
+import type { BanSettings } from '../../consensus/poa-bans.ts';
 import { type ChainBlock, readBlock } from './chain-block.ts';
 import { hasOnlyStorable, int64, objects, text } from './storable.ts';
 
@@ -30,6 +32,8 @@ export interface NodeReader {
   /** Up to 100 blocks; fewer where the chain ends. `bytes` is the size of the answer. */
   blocks(from: number, to: number): Promise<{ blocks: ChainBlock[]; bytes: number }>;
   network(): Promise<{ chainId: string; version: string }>;
+  /** Undefined under another consensus than proof of authority, or where the node does not say. */
+  banSettings(): Promise<BanSettings | undefined>;
   holdings(addresses: readonly string[]): Promise<ReadonlyMap<string, Holdings>>;
 }
 
@@ -52,6 +56,8 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
   let current = 0;
   /** Whether the node has /blocks/seqext; undefined until it was asked. */
   let hasExtended: boolean | undefined;
+  /** They never change. */
+  let settings: { readonly of: BanSettings | undefined } | undefined;
 
   /** A refusal is an answer; only a node that gives none is left for the next one. */
   async function ask<T>(what: (call: Client['call']) => Promise<T>, http = deps.http): Promise<T> {
@@ -130,6 +136,11 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
       return { chainId: String(fields['chainId'] ?? ''), version: String(fields['version'] ?? '') };
     },
 
+    async banSettings() {
+      settings ??= { of: await readBanSettings(ask) };
+      return settings.of;
+    },
+
     async holdings(list) {
       const body = { addresses: [...list] };
       const native = await ask((call) => call(addressBalances.balanceDetailsOfMany, { body }));
@@ -137,6 +148,25 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
       return holdingsOf(native, others);
     },
   };
+}
+
+type Ask = <T>(what: (call: Client['call']) => Promise<T>) => Promise<T>;
+
+async function readBanSettings(ask: Ask): Promise<BanSettings | undefined> {
+  try {
+    const given: unknown = await ask((call) => call(consensus.settings));
+    const fields: Record<string, unknown> = isObject(given) ? given : {};
+    const [banDurationBlocks, warningsForBan, maxBansPercentage] = [
+      fields['banDurationBlocks'],
+      fields['warningsForBan'],
+      fields['maxBansPercentage'],
+    ].map((value) => (Number.isSafeInteger(value) ? (value as number) : undefined));
+    if (banDurationBlocks === undefined || warningsForBan === undefined) return undefined;
+    return { banDurationBlocks, warningsForBan, maxBansPercentage: maxBansPercentage ?? 0 };
+  } catch (cause) {
+    if (cause instanceof RefusedError) return undefined;
+    throw cause;
+  }
 }
 
 function holdingsOf(native: unknown, others: unknown): ReadonlyMap<string, Holdings> {

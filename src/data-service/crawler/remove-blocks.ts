@@ -2,6 +2,7 @@
 import type { Database, Queries } from '../../base/database.ts';
 import { notifyOfChain } from '../schema/notices.ts';
 import type { ChainBlock } from './chain-block.ts';
+import { forgetTurns } from './refresh-turns.ts';
 
 /** Tables with a row, or several, for a transaction. */
 const BY_SEQ = [
@@ -45,6 +46,7 @@ export async function removeAbove(
   for (const table of BY_SEQ) await db.query(`DELETE FROM ${table} WHERE seq >= $1`, [seq]);
   await db.query('DELETE FROM users WHERE first_height > $1', [height]);
   await db.query('DELETE FROM blocks WHERE height > $1', [height]);
+  await forgetTurns(db, height);
   await recount(
     db,
     touched.map(({ asset_id }) => asset_id),

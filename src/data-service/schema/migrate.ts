@@ -1,6 +1,6 @@
 /** Creates the schema, and brings an earlier version of it up to date. */
 import type { Database, Queries } from '../../base/database.ts';
-import { INDEXES, REPLACED_INDEXES, TABLES, TEXT_INDEXES } from './tables.ts';
+import { INDEXES, LATER_TABLES, REPLACED_INDEXES, TABLES, TEXT_INDEXES } from './tables.ts';
 
 /** The indexes of this release, where they are missing. */
 const createIndexes = (options: SchemaOptions): string[] =>
@@ -8,13 +8,17 @@ const createIndexes = (options: SchemaOptions): string[] =>
     (definition) => `CREATE ${definition.replace('INDEX', 'INDEX IF NOT EXISTS')}`,
   );
 
+const bringUpToDate = (options: SchemaOptions): string[] => [
+  LATER_TABLES,
+  ...REPLACED_INDEXES.map((name) => `DROP INDEX IF EXISTS ${name}`),
+  ...createIndexes(options),
+];
+
 /** Statements that lead from each version to the next; the first creates everything. */
 const MIGRATIONS: readonly ((options: SchemaOptions) => readonly string[])[] = [
-  (options) => [TABLES, ...createIndexes(options)],
-  (options) => [
-    ...REPLACED_INDEXES.map((name) => `DROP INDEX IF EXISTS ${name}`),
-    ...createIndexes(options),
-  ],
+  (options) => [TABLES, LATER_TABLES, ...createIndexes(options)],
+  bringUpToDate,
+  bringUpToDate,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -49,6 +49,16 @@ CREATE TABLE reorgs (
 CREATE UNIQUE INDEX txs_id ON txs (id);
 `;
 
+/** Tables that earlier releases did not have. */
+export const LATER_TABLES = `
+CREATE TABLE IF NOT EXISTS miner_marks (
+  height integer NOT NULL, address text COLLATE "C" NOT NULL, missed integer NOT NULL,
+  mark smallint NOT NULL, until integer, PRIMARY KEY (height, address));
+`;
+
+/** All rounds skipped up to a block, under proof of authority. */
+export const SKIPPED_ROUNDS = `(consensus->'poa-consensus'->>'overall-skipped-rounds')::bigint`;
+
 /** Two to this power rows of `seq` are a bucket. */
 export const BUCKET_BITS = 13;
 /** The same of a large bucket. */
@@ -98,6 +108,7 @@ export const INDEXES: Readonly<Record<string, string>> = {
   permission_ops_key: 'UNIQUE INDEX permission_ops_key ON permission_ops (address, role, seq)',
   permission_ops_role: 'INDEX permission_ops_role ON permission_ops (role, seq)',
   permission_ops_seq: 'INDEX permission_ops_seq ON permission_ops (seq)',
+  miner_marks_until: 'INDEX miner_marks_until ON miner_marks (until) WHERE until IS NOT NULL',
   balances_asset: 'INDEX balances_asset ON balances (asset_id, amount, address)',
 };
 

@@ -1,9 +1,8 @@
 /** The chain in pictures. */
 import { ask } from './data-rest.js';
 import { barList, bars, curve } from './data-svg.js';
-import { addressLink, h, heading, link, table } from './dom.js';
+import { addressLink, blockLink, h, heading, link, table } from './dom.js';
 import { dateTime, short } from './format.js';
-import { get, maybe, path } from './rest.js';
 import { typeName } from './tx.js';
 
 const SPANS = [100, 1000, 10_000];
@@ -11,18 +10,14 @@ const UNITS = 1e8;
 
 export async function chartsPage({ signal, query }) {
   const blocks = query.get('blocks') ?? '1000';
-  const { value: stats, height } = await ask('stats', new URLSearchParams({ blocks }), signal);
-  const { points, types, miners } = stats;
+  const { value: stats } = await ask('stats', new URLSearchParams({ blocks }), signal);
+  const { points, types, miners, bans } = stats;
   const along = (value, unit) =>
     points.map((point) => ({
       label: dateTime(point.timestamp),
       value: value(point),
       title: `blocks ${point.from} to ${point.to}: ${value(point)} ${unit}`,
     }));
-  const banned = await maybe(
-    get(path`consensus/bannedMiners/${height ?? stats.points.at(-1)?.to}`),
-    undefined,
-  );
   let size = 0;
   return {
     title: 'Charts',
@@ -50,6 +45,10 @@ export async function chartsPage({ signal, query }) {
           'Skipped rounds',
           along(({ skipped }) => skipped, 'rounds'),
         ),
+        bars(
+          'Banned miners',
+          along(({ banned }) => banned, 'miners'),
+        ),
         curve(
           'Growth in bytes',
           along(({ bytes }) => {
@@ -65,23 +64,34 @@ export async function chartsPage({ signal, query }) {
           'Blocks of each miner',
           miners.map(({ address, blocks: made }) => ({ label: short(address), value: made })),
         ),
+        barList(
+          'Missed turns of each miner',
+          miners.map(({ address, missed }) => ({ label: short(address), value: missed })),
+        ),
       ),
       table(
         'Miners of these blocks',
         [
           ['Miner', ({ address }) => addressLink(address)],
           ['Blocks', ({ blocks: made }) => String(made), 'number'],
-          ['Banned now', ({ address }) => (isBanned(banned, address) ? 'yes' : 'no')],
+          ['Missed turns', ({ missed }) => String(missed), 'number'],
+          ['Bans', ({ bans: times }) => String(times), 'number'],
         ],
         miners,
+      ),
+      table(
+        'Bans in these blocks',
+        [
+          ['Miner', ({ address }) => addressLink(address)],
+          ['From block', ({ from }) => blockLink(from), 'number'],
+          ['To block', ({ to }) => String(to), 'number'],
+        ],
+        bans,
+        'No miner was banned in these blocks.',
       ),
       h('p', {}, link('#/holders/NATIVE', 'Holders of the native coin')),
     ],
   };
-}
-
-function isBanned(banned, address) {
-  return (banned?.bannedMiners ?? []).some((one) => (one.address ?? one) === address);
 }
 
 function intervals(points) {

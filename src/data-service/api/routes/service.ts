@@ -5,8 +5,7 @@ import { Int32, Int64 } from '../../../api/body.ts';
 import { Type } from '../../../api/type.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { readMeta } from '../../schema/migrate.ts';
-import * as params from '../query-params.ts';
-import { requireIndexes, rows, type StoreTip, tipOf } from '../reading.ts';
+import { rows, type StoreTip, tipOf } from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 
 const group = 'service';
@@ -113,98 +112,4 @@ const status = route({
 const secondsSince = (tip: StoreTip, { clock }: DataServices): number =>
   Math.max(0, Math.round((clock.now() - tip.ts) / 1000));
 
-const Point = Type.Object({
-  from: Type.Integer({ description: 'Height of the first block of this point.' }),
-  to: Int32,
-  timestamp: Int64,
-  blocks: Int32,
-  transactions: Int64,
-  fees: Int64,
-  bytes: Int64,
-  skipped: Type.Integer({ description: 'Rounds without a block, under proof of authority.' }),
-});
-
-const Stats = Type.Object({
-  points: Type.Array(Point),
-  types: Type.Array(Type.Object({ type: Int32, count: Int64 })),
-  miners: Type.Array(Type.Object({ address: Type.String(), blocks: Int32 })),
-  users: Int64,
-  assets: Int64,
-});
-
-/** All rounds skipped up to a block. */
-const SKIPPED = `(consensus->'poa-consensus'->>'overall-skipped-rounds')::bigint`;
-const POINTS = 60;
-const BLOCKS_MAX = 20_000;
-const MINERS_MAX = 20;
-
-const stats = route({
-  method: 'GET',
-  path: '/stats',
-  access: 'apiKey',
-  group,
-  doc: 'Blocks, transactions and fees over the last blocks, shares of types, blocks of each miner.',
-  query: {
-    blocks: {
-      doc: `How many of the last blocks; default 1000, at most ${BLOCKS_MAX}.`,
-      schema: { type: 'integer', minimum: 1, maximum: BLOCKS_MAX },
-      optional: true,
-      otherwise: 1000,
-      parse: (text: string) => params.wholeBetween(text, 1, BLOCKS_MAX),
-    },
-  },
-  cost: { inTurns: true },
-  reply: Stats,
-  async handle({ query: { blocks } }, services) {
-    await requireIndexes(services);
-    const tip = await tipOf(services);
-    const first = Math.max(1, tip.height - blocks + 1);
-    const width = Math.max(1, Math.ceil((tip.height - first + 1) / POINTS));
-    const [points, types, miners, counts] = await Promise.all([
-      rows<Record<'from' | 'to' | 'ts' | 'blocks' | 'txs' | 'fees' | 'bytes' | 'skipped', string>>(
-        services,
-        `SELECT min(height) AS "from", max(height) AS "to", max(ts) AS ts, count(*) AS blocks,
-           sum(tx_count) AS txs, sum(fee) AS fees, sum(blocksize) AS bytes,
-           coalesce(max(${SKIPPED}) - min(${SKIPPED}), 0) AS skipped
-         FROM blocks WHERE height >= $1 GROUP BY (height - $1) / $2 ORDER BY 1`,
-        [first, width],
-      ),
-      rows<{ type: number; n: string }>(
-        services,
-        'SELECT type, n FROM type_counts ORDER BY n DESC',
-      ),
-      rows<{ generator: string; blocks: string }>(
-        services,
-        `SELECT generator, count(*) AS blocks FROM blocks WHERE height >= $1
-         GROUP BY generator ORDER BY 2 DESC, 1 LIMIT ${MINERS_MAX}`,
-        [first],
-      ),
-      rows<{ users: string; assets: string }>(
-        services,
-        `SELECT (SELECT coalesce(max(ordinal), 0) FROM users) AS users,
-           (SELECT count(*) FROM assets) AS assets`,
-      ),
-    ]);
-    return {
-      points: points.map((point) => ({
-        from: Number(point.from),
-        to: Number(point.to),
-        timestamp: Number(point.ts),
-        blocks: Number(point.blocks),
-        transactions: Number(point.txs),
-        fees: BigInt(point.fees),
-        bytes: Number(point.bytes),
-        skipped: Number(point.skipped),
-      })),
-      types: types.map(({ type, n }) => ({ type, count: Number(n) })),
-      miners: miners.map(({ generator, blocks: made }) => ({
-        address: generator,
-        blocks: Number(made),
-      })),
-      users: Number(counts[0]?.users ?? 0),
-      assets: Number(counts[0]?.assets ?? 0),
-    };
-  },
-});
-
-export const service = { live, ready, status, stats };
+export const service = { live, ready, status };
