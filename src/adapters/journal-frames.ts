@@ -19,9 +19,13 @@ export class Frames {
   add(record: Uint8Array): void {
     const { length } = record;
     const at = this.room(FRAME_BYTES + length);
-    this.buffer.writeUInt32BE(length, at);
-    this.buffer.set(record, at + FRAME_BYTES);
-    this.buffer.writeUInt32BE(checksum(this.buffer, at, length), at + 4);
+    const { buffer } = this;
+    buffer.set(record, at + FRAME_BYTES);
+    // First where the checksum will be: length and record are then one piece for it.
+    buffer.writeUInt32BE(length, at + 4);
+    const sum = crc32(buffer.subarray(at + 4, at + FRAME_BYTES + length));
+    buffer.writeUInt32BE(length, at);
+    buffer.writeUInt32BE(sum, at + 4);
   }
 
   addFrames(frames: Uint8Array): void {
@@ -52,12 +56,6 @@ export class Frames {
     return at;
   }
 }
-
-const checksum = (bytes: Buffer, at: number, length: number): number =>
-  crc32(
-    bytes.subarray(at + FRAME_BYTES, at + FRAME_BYTES + length),
-    crc32(bytes.subarray(at, at + 4)),
-  );
 
 /** The content of a file. */
 export interface Recovered {

@@ -183,6 +183,9 @@ const plain = (bytes: Uint8Array): Uint8Array =>
     ? bytes
     : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
+/** Many values have empty parts, and each view is an object of a hundred bytes. */
+const EMPTY = new Uint8Array(0);
+
 /** Reads bytes without copying them. All methods throw CodecError at the end of input. */
 export class Reader {
   readonly scheme: ChainScheme;
@@ -244,6 +247,7 @@ export class Reader {
   }
   /** A view of the next `count` bytes. */
   bytes(count: number): Uint8Array {
+    if (count === 0) return EMPTY;
     const at = this.advance(count);
     return this.input.subarray(at, at + count);
   }

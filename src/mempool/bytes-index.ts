@@ -37,9 +37,7 @@ export function createBytesIndex(
     return entry.bytesHash;
   };
   const add = (entry: PoolEntry): void => {
-    const hash = hashOf(entry);
-    left.delete(hash);
-    waiting.set(hash, entry);
+    waiting.set(hashOf(entry), entry);
   };
   for (const entry of pool.inOrder()) add(entry);
   const stop = pool.listen({

@@ -25,9 +25,12 @@ export interface PoolEntry extends Ordered {
   bytesHash: string | undefined;
 }
 
-/** `tx` consists of views of memory that belongs to the pool. */
+/**
+ * `tx` consists of views of memory that belongs to the pool; `sender` is its sender as Latin-1 text.
+ */
 export const entryOf = (
   tx: Tx,
+  sender: string,
   verdicts: ProofVerdicts,
   spending: Spending,
   returned: boolean,
@@ -37,7 +40,7 @@ export const entryOf = (
   bytes: tx.bytes,
   tx,
   timestamp: tx.timestamp,
-  sender: latin1(tx.sender),
+  sender,
   verdicts,
   spending,
   announced: false,

@@ -66,7 +66,11 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   function put(tx: Tx): PoolEntry {
     // The bytes are part of a block, which must not stay in memory.
     const bytes = tx.bytes.slice();
-    const entry = { ...entryOf(tx, allGood(tx), NOTHING_SPENT, true), bytes, tx: undefined };
+    const entry = {
+      ...entryOf(tx, latin1(tx.sender), allGood(tx), NOTHING_SPENT, true),
+      bytes,
+      tx: undefined,
+    };
     entries.put(entry);
     unsettled.shake([entry]);
     return entry;

@@ -37,7 +37,7 @@ export async function recoverEntries(ports: RecoveryPorts): Promise<void> {
   if (refused.length > 0) for (const entry of entries.all()) unsettled.putLast(entry);
   for (const tx of refused) {
     if (entries.get(latin1(tx.id)) !== undefined) continue;
-    const entry = entryOf(tx, allGood(tx), NOTHING_SPENT, false);
+    const entry = entryOf(tx, latin1(tx.sender), allGood(tx), NOTHING_SPENT, false);
     entries.put(entry);
     unsettled.putLast(entry);
     kept++;

@@ -98,13 +98,12 @@ export class Senders {
   }
 
   private count(own: Totals, { bytes, spending }: Counted, sign: 1 | -1): void {
-    const factor = BigInt(sign);
     this.bytes += sign * bytes.length;
     own.entries += sign;
     own.bytes += sign * bytes.length;
-    own.native += factor * spending.native;
+    own.native = sign > 0 ? own.native + spending.native : own.native - spending.native;
     for (const [asset, amount] of spending.assets ?? []) {
-      const sum = (own.assets.get(asset) ?? 0n) + factor * amount;
+      const sum = (own.assets.get(asset) ?? 0n) + BigInt(sign) * amount;
       if (sum === 0n) own.assets.delete(asset);
       else own.assets.set(asset, sum);
     }

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { latin1 } from '../../src/base/bytes.ts';
 import { entryOf, type PoolEntry } from '../../src/mempool/entry.ts';
 import { Entries } from '../../src/mempool/pool-entries.ts';
 import { Senders } from '../../src/mempool/senders.ts';
@@ -17,7 +18,7 @@ t.test('a limited number of entries stays decoded, and none that has left', asyn
   let count = 0n;
   const put = (): PoolEntry => {
     const tx = { ...payment(alice, bob, ++count, 1), bytes: new Uint8Array(BYTES) };
-    const entry = entryOf(tx, ONE_GOOD, NOTHING_SPENT, false);
+    const entry = entryOf(tx, latin1(tx.sender), ONE_GOOD, NOTHING_SPENT, false);
     entries.put(entry);
     return entry;
   };
