@@ -58,8 +58,8 @@ export class Announcer {
   private readonly options: AnnouncerOptions;
   private readonly ports: AnnouncerPorts;
   private readonly peers = new Map<Listener, Peer>();
-  /** Hash → peers that have it, until they are enough. */
-  private readonly undelivered = new Map<string, Set<Listener>>();
+  /** Hash → the number of peers that have it, until they are enough. */
+  private readonly undelivered = new Map<string, number>();
   private cancelFlush: (() => void) | undefined;
   private cancelRetry: () => void;
   private cancelRebroadcast: () => void;
@@ -92,8 +92,8 @@ export class Announcer {
    */
   announce(hash: string, wasThereBefore: boolean): void {
     if (wasThereBefore) this.forgetHolders(hash);
-    if (this.undelivered.size < UNDELIVERED_MAX) this.undelivered.set(hash, this.holders(hash));
-    this.settle(hash);
+    const holders = this.holders(hash);
+    if (this.undelivered.size < UNDELIVERED_MAX) this.count(hash, holders);
     let chosen = 0;
     for (const [session, peer] of this.peers) {
       if (chosen++ >= this.options.maxBroadcast) return;
@@ -105,10 +105,10 @@ export class Announcer {
   delivered(session: Listener, hash: string): void {
     const peer = this.peers.get(session);
     if (peer === undefined) return;
-    peer.known.add(hash);
     peer.outgoing.delete(hash);
-    this.undelivered.get(hash)?.add(session);
-    this.settle(hash);
+    const holders = peer.known.has(hash) ? undefined : this.undelivered.get(hash);
+    peer.known.add(hash);
+    if (holders !== undefined) this.count(hash, holders + 1);
   }
 
   /** The transaction has left the pool. */
@@ -125,18 +125,18 @@ export class Announcer {
 
   private forgetHolders(hash: string): void {
     for (const { known } of this.peers.values()) known.remove(hash);
+    if (this.undelivered.has(hash)) this.undelivered.set(hash, 0);
   }
 
-  private holders(hash: string): Set<Listener> {
-    const all = [...this.peers].filter(([, { known }]) => known.has(hash));
-    return new Set(all.map(([session]) => session));
+  private holders(hash: string): number {
+    let holders = 0;
+    for (const { known } of this.peers.values()) if (known.has(hash)) holders++;
+    return holders;
   }
 
-  private settle(hash: string): void {
-    const having = this.undelivered.get(hash);
-    if (having !== undefined && having.size >= this.options.minBroadcast) {
-      this.undelivered.delete(hash);
-    }
+  private count(hash: string, holders: number): void {
+    if (holders < this.options.minBroadcast) this.undelivered.set(hash, holders);
+    else this.undelivered.delete(hash);
   }
 
   private queue(session: Listener, peer: Peer, hash: string): void {
@@ -176,10 +176,8 @@ export class Announcer {
 
   private retry(): void {
     if (this.stopped) return;
-    for (const [hash, having] of this.undelivered) {
-      for (const [session, peer] of this.peers) {
-        if (!having.has(session)) this.queue(session, peer, hash);
-      }
+    for (const hash of this.undelivered.keys()) {
+      for (const [session, peer] of this.peers) this.queue(session, peer, hash);
     }
     this.cancelRetry = this.ports.clock.after(this.options.retryMs, () => this.retry());
   }
