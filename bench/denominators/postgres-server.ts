@@ -13,6 +13,11 @@ export interface PostgresServer {
   /** Holds the socket. */
   readonly folder: string;
   readonly pid: number;
+  /** The account that the server runs as, where this process is root. */
+  readonly account: { readonly uid: number; readonly gid: number } | undefined;
+  /** Ends at once, in the middle of its work, and leaves its data; `start` begins it again. */
+  crash(): Promise<void>;
+  start(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -44,15 +49,22 @@ export async function startPostgresServer(password?: string): Promise<PostgresSe
   }
   await run(join(programs, 'initdb'), initdb, { cwd: folder, ...identity });
 
-  const server = spawn(
-    join(programs, 'postgres'),
-    ['-D', data, '-k', folder, '-h', '', '-c', 'max_connections=100'],
-    { cwd: folder, stdio: 'ignore', ...identity },
-  );
-  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  let server = launched();
+  function launched() {
+    const child = spawn(
+      join(programs, 'postgres'),
+      ['-D', data, '-k', folder, '-h', '', '-c', 'max_connections=100'],
+      { cwd: folder, stdio: 'ignore', ...identity },
+    );
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    return { child, ended };
+  }
+  const end = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
+    server.child.kill(signal);
+    await server.ended;
+  };
   const stop = async (): Promise<void> => {
-    server.kill('SIGINT');
-    await ended;
+    await end('SIGINT');
     rmSync(folder, { recursive: true, force: true });
   };
   try {
@@ -61,7 +73,17 @@ export async function startPostgresServer(password?: string): Promise<PostgresSe
     await stop();
     throw cause;
   }
-  return { folder, pid: server.pid!, stop };
+  return {
+    folder,
+    pid: server.child.pid!,
+    account: user,
+    crash: () => end('SIGQUIT'),
+    async start() {
+      server = launched();
+      await connected(folder);
+    },
+    stop,
+  };
 }
 
 export function findPrograms(): string {

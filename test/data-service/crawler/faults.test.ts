@@ -97,6 +97,20 @@ t.test('a reorganisation that is too deep waits for the operator', async (t) => 
   await again.reached(chain.height(), chain.signature(chain.height()));
 });
 
+t.test('a reorganisation of max-rollback blocks is the deepest that it follows', async (t) => {
+  const maxRollback = 37;
+  const chain = grown('deepest', 80);
+  const db = await store(t);
+  const node = await madeNode(t, () => chain);
+  const crawler = crawl(t, db, [node.url], { maxRollback });
+  await crawler.reached(81, chain.signature(81));
+  chain.reorganise(maxRollback);
+  await crawler.reached(81, chain.signature(81));
+  t.equal(crawler.state.reorganisations, 1);
+  chain.reorganise(maxRollback + 1);
+  await t.rejects(crawler.ended, DeepReorganisation);
+});
+
 t.test('a tip that changes between any two requests', async (t) => {
   const chain = grown('moving');
   const db = await store(t);
