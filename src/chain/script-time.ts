@@ -1,7 +1,8 @@
 /**
- * The time that a miner gives to the scripts of a block. The complexity of a script bounds how often
- * it calls functions, and not how many bytes they work on, so the slowest scripts take thousands of
- * times as long as usual ones.
+ * The time that scripts get in work that can leave transactions for later: the block that this node
+ * makes, and a round of the pool's cleanup. The complexity of a script bounds how often it calls
+ * functions, and not how many bytes they work on, so the slowest scripts take thousands of times as
+ * long as usual ones.
  *
  * This is no rule of the chain: other nodes accept a block whose scripts take longer.
  */
@@ -12,8 +13,8 @@ const SCRIPTS_MS_MAX = 1000;
 
 export interface ScriptTime {
   /**
-   * Called before each transaction. Only here the time can end, so that each transaction fits into
-   * a block where it comes early enough.
+   * Called before each transaction. Only here the time can end, so that each transaction fits where
+   * it comes early enough.
    */
   begin(): void;
   /** Runs a script. Throws ApiError where the time had ended before the transaction. */

@@ -2,6 +2,7 @@
 import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
+import { createScriptTime, type ScriptTime } from '../chain/script-time.ts';
 import type { Departures } from './departures.ts';
 import type { PoolEntry } from './entry.ts';
 import type { EntryTrial } from './entry-trial.ts';
@@ -32,6 +33,7 @@ export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () =
   async function round(): Promise<void> {
     const now = clock.now();
     const turns = createTurns(clock);
+    const scriptTime = createScriptTime(clock);
     for (const entry of [...entries.inOrder()]) {
       if (stopped) return;
       if (entry.removed) continue;
@@ -42,7 +44,7 @@ export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () =
         );
         continue;
       }
-      tryAgain(entry);
+      tryAgain(entry, scriptTime);
       if (turns.due()) await turns.take();
     }
     await ports.afterwards();
@@ -50,9 +52,9 @@ export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () =
   }
 
   /** The settler judges the entries in doubt (settler.ts). */
-  function tryAgain(entry: PoolEntry): void {
+  function tryAgain(entry: PoolEntry, scriptTime: ScriptTime): void {
     if (unsettled.has(entry)) return;
-    const problem = trial.problemOf(entry);
+    const problem = trial.problemOf(entry, scriptTime);
     if (problem !== undefined) departures.drop(entry, problem);
   }
 

@@ -1,5 +1,6 @@
 /** Tries entries on top of the head, with the verdicts that they hold. */
 import type { ApiError } from '../base/errors.ts';
+import type { ScriptTime } from '../chain/script-time.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import type { Tx } from '../tx/transaction.ts';
@@ -18,8 +19,8 @@ export interface EntriesTogether {
 
 export interface EntryTrial {
   decode(entry: PoolEntry): Tx;
-  /** Why the head alone refuses it. */
-  problemOf(entry: PoolEntry): ApiError | undefined;
+  /** Why the head alone refuses it; undefined also where there is no time left for its scripts. */
+  problemOf(entry: PoolEntry, scriptTime?: ScriptTime): ApiError | undefined;
   together(): EntriesTogether;
 }
 
@@ -30,12 +31,14 @@ export function createEntryTrial(
   const decode = (entry: PoolEntry): Tx => entry.tx ?? decodeTx(entry.bytes, scheme);
   return {
     decode,
-    problemOf(entry) {
+    problemOf(entry, scriptTime) {
+      scriptTime?.begin();
       try {
-        chain.tryApply(decode(entry), entry.verdicts);
+        chain.tryApply(decode(entry), entry.verdicts, scriptTime?.run);
         return undefined;
       } catch (error) {
-        return refusalFrom(error);
+        const refusal = refusalFrom(error);
+        return refusal.entry === 'BlockFull' ? undefined : refusal;
       }
     },
     together() {

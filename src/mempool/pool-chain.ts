@@ -1,4 +1,5 @@
 /** The interface of the chain to the pool. */
+import type { ScriptTime } from '../chain/script-time.ts';
 import type { CheckPlan, ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Funds } from './senders.ts';
@@ -15,9 +16,9 @@ export interface TogetherOnHead {
 export interface PoolChain extends Funds {
   /**
    * Validates on top of the head as if in the next block, without leaving a trace, and says what
-   * it takes from the sender. Throws ApiError.
+   * it takes from the sender. Throws ApiError; BlockFull where `runScript` has no time left.
    */
-  tryApply(tx: Tx, verdicts: ProofVerdicts): Spending;
+  tryApply(tx: Tx, verdicts: ProofVerdicts, runScript?: ScriptTime['run']): Spending;
   /** The checks of proofs that scripts at the head will probably ask for. */
   planChecks(tx: Tx): CheckPlan | undefined;
   isScripted(address: Uint8Array): boolean;

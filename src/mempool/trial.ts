@@ -5,6 +5,7 @@
 import { equal } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
+import type { ScriptTime } from '../chain/script-time.ts';
 import { confirmedHeight, foundTransaction } from '../chain/stored-blocks.ts';
 import { accountOf, available } from '../ledger/accounts.ts';
 import { assetBalance } from '../ledger/assets.ts';
@@ -52,10 +53,11 @@ export function createTrial(
 
   return {
     context: present,
-    tryApply(tx: Tx, verdicts: ProofVerdicts) {
+    tryApply(tx: Tx, verdicts: ProofVerdicts, runScript?: ScriptTime['run']) {
       const block = present();
       const mark = overlay.mark();
-      applyTransaction(tx, verdicts, overlay, block, known);
+      const about = runScript === undefined ? known : { ...known, runScript };
+      applyTransaction(tx, verdicts, overlay, block, about);
       const spending = spendingOf(tx.sender, overlay.since(mark));
       overlay.revert(mark);
       return spending;
