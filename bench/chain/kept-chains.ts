@@ -17,6 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { FORMAT } from '../../src/adapters/lmdb/check.ts';
 import { type DevFolder, makeDevFolder, openDevFolder } from '../node/dev-folder.ts';
 import { benchSenders, type GeneratedChain, growChain, timestampBefore } from './generate.ts';
 import { exportChain } from './importer.ts';
@@ -30,6 +31,8 @@ const ROUND_MS = 1000;
 const ID_BYTES = 32;
 
 interface Complete {
+  /** Of the rows; a chain of another format is made again. */
+  readonly format: string;
   readonly transfers: number;
   readonly height: number;
   /** Where it was made: paths in its configuration begin with this. */
@@ -51,7 +54,7 @@ export async function keptChain(
   const from = base?.transfers ?? 0;
   const grown = await growChain(folder, benchSenders(folder), { from, to: transfers });
   writeFileSync(join(dir, 'ids'), Buffer.concat([...(base?.ids ?? []), ...grown.ids]));
-  const complete: Complete = { transfers, height: grown.height, dir };
+  const complete: Complete = { format: FORMAT, transfers, height: grown.height, dir };
   writeFileSync(join(dir, 'chain.json'), JSON.stringify(complete));
   return opened(dir, complete);
 }
@@ -83,7 +86,9 @@ export function copyFolder(from: DevFolder, dir: string): DevFolder {
 
 function completeIn(dir: string): Complete | undefined {
   const file = join(dir, 'chain.json');
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Complete) : undefined;
+  if (!existsSync(file)) return undefined;
+  const complete = JSON.parse(readFileSync(file, 'utf8')) as Complete;
+  return complete.format === FORMAT ? complete : undefined;
 }
 
 function opened(dir: string, complete: Complete): GeneratedChain {
