@@ -86,7 +86,13 @@ export async function createDataService(
     },
   );
   let reading: Database | undefined;
-  readOnDemand(metrics, { state, clock, inUse: () => reading?.inUse() ?? 0 });
+  let store: Database | undefined;
+  readOnDemand(metrics, {
+    state,
+    clock,
+    inUse: () => reading?.inUse() ?? store?.inUse() ?? 0,
+    db: () => reading ?? store,
+  });
   const services: DataServices = {
     db: () => reading,
     clock,
@@ -132,6 +138,7 @@ export async function createDataService(
         return db;
       });
       if (writing === undefined) return;
+      store = writing;
       started.add('store', () => writing.close());
       if (writing.engine === 'pglite') reading = writing;
       const crawler = startCrawler(crawl, {

@@ -1,4 +1,5 @@
 /** Fills the metrics of the data service. */
+import type { Database } from '../base/database.ts';
 import type { HttpReply, HttpRoute } from '../base/http.ts';
 import type { Clock } from '../base/ports.ts';
 import type { QueryMeter } from './api/services.ts';
@@ -26,12 +27,33 @@ export const queryMeter = (metrics: DataMetrics): QueryMeter => ({
   timedOut: () => metrics.timeouts.add(),
 });
 
+interface MeasuredParts {
+  readonly state: CrawlState;
+  readonly clock: Clock;
+  readonly inUse: () => number;
+  /** Undefined until it is open. */
+  readonly db: () => Database | undefined;
+}
+
 /** Values that are looked up when they are asked for. */
 export function readOnDemand(
   metrics: DataMetrics,
-  { state, clock, inUse }: { state: CrawlState; clock: Clock; inUse: () => number },
+  { state, clock, inUse, db }: MeasuredParts,
 ): void {
+  let isAsking = false;
+  // Sizes are those of the reading before: a database that hangs does not keep back the others.
+  const askSizes = (): void => {
+    const store = db();
+    if (isAsking || store === undefined) return;
+    isAsking = true;
+    void setSizes(metrics, store)
+      .catch(() => undefined)
+      .then(() => {
+        isAsking = false;
+      });
+  };
   metrics.onRead(() => {
+    askSizes();
     const lag = Math.max(0, state.nodeHeight - state.height);
     metrics.height.set(state.height);
     metrics.nodeHeight.set(state.nodeHeight);
@@ -40,6 +62,15 @@ export function readOnDemand(
     metrics.waitingBytes.set(state.waitingBytes);
     metrics.poolInUse.set(inUse());
   });
+}
+
+async function setSizes(metrics: DataMetrics, db: Database): Promise<void> {
+  const [sizes] = await db.query<{ dirty: string; bytes: string }>(
+    `SELECT (SELECT count(*) FROM balance_dirty) AS dirty,
+       pg_database_size(current_database()) AS bytes`,
+  );
+  metrics.balanceDirty.set(Number(sizes?.dirty ?? 0));
+  metrics.dbSize.set(Number(sizes?.bytes ?? 0));
 }
 
 /** The same routes, counted and timed by their pattern. */

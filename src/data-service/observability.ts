@@ -61,6 +61,8 @@ export const dataMetricTable = {
     QUERY,
   ),
   timeouts: counter('ds_query_timeouts_total', 'Queries ended by `statement-timeout`.'),
+  balanceDirty: gauge('ds_balance_dirty', 'Addresses whose balances are to be asked for.'),
+  dbSize: gauge('ds_db_size_bytes', 'Size of the database.'),
   poolInUse: gauge('ds_pool_in_use', 'Busy connections to the database.'),
   waitingBytes: gauge('ds_fetched_bytes', 'Bytes of fetched blocks that wait to be written.'),
 } as const satisfies MetricTable;

@@ -4,6 +4,7 @@ import { undiciClient } from '../../src/adapters/http/undici.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
 import type { Database } from '../../src/base/database.ts';
 import { parse } from '../../src/base/json.ts';
+import type { Metrics } from '../../src/base/ports.ts';
 import { readPages } from '../../src/cli/page-files.ts';
 import { configuredFamily } from '../../src/crypto/families.ts';
 import {
@@ -48,6 +49,7 @@ export async function served(
   nodeUrl: string,
   open: (purpose: 'write' | 'read') => Promise<Database>,
   changes: Partial<DataServiceOptions> = {},
+  metrics?: Metrics,
 ): Promise<Served> {
   const client = undiciClient();
   const log = memoryLog();
@@ -72,6 +74,7 @@ export async function served(
       log,
       pages: readPages(),
       hashes: configuredFamily(true),
+      metrics,
     },
   );
   scope.teardown(async () => {
