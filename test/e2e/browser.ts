@@ -85,6 +85,8 @@ export async function openPage(
     deviceScaleFactor: 1,
     mobile: false,
   });
+  // A phone has none, and on a picture they hide the margin.
+  await send('Emulation.setScrollbarsHidden', { hidden: true });
   const value = options.dark === true ? 'dark' : 'light';
   const features = [{ name: 'prefers-color-scheme', value }];
   await send('Emulation.setEmulatedMedia', { features });

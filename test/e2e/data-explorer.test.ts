@@ -49,6 +49,14 @@ t.test('search in the explorer', { skip, timeout: 240_000 }, async (t) => {
   await send({ type: 10, alias: 'the.owner' });
   const data = [{ key: 'invoice 7', type: 'string', value: 'paid' }];
   await send({ type: 12, version: 1, author: owner, data });
+  const source = `match tx { case t: TransferTransaction => t.amount < 5
+    case _ => sigVerify(tx.bodyBytes, tx.proofs[0], tx.senderPublicKey) }`;
+  const compiled = await fetch(`${rest.url}/utils/script/compile`, {
+    method: 'POST',
+    body: source,
+  });
+  const { script } = (await compiled.json()) as { script: string };
+  await send({ type: 13, version: 1, sender: other, script, name: 'guard', description: '' });
   if (!t.ok(node.data, 'the ready line names the data service')) return;
   const explorer = `${node.data}/explorer`;
   const lists = async (id: string): Promise<boolean> =>
@@ -70,12 +78,46 @@ t.test('search in the explorer', { skip, timeout: 240_000 }, async (t) => {
       0,
       'text stays text',
     );
-    await page.until(`document.querySelector('main [role=status]').innerText === '1 transactions'`);
+    await page.until(`document.querySelector('main [role=status]').innerText === '1 transaction'`);
     await keep(page, 'search');
     await goTo(page, '#/search?search=invoice');
     t.match(await page.evaluate(first), /Data/);
     await goTo(page, '#/search?search=4711&scope=in_sums');
     t.match(await page.evaluate(first), transfer.slice(0, 8));
+  });
+
+  await t.test('the keyboard reaches everything, and shows where it is', async (t) => {
+    const focused = `(() => {
+      const at = document.activeElement;
+      const { outlineStyle, outlineWidth } = getComputedStyle(at);
+      const { top, left } = at.getBoundingClientRect();
+      const isSeen = outlineStyle !== 'none' && outlineWidth !== '0px' && top >= 0 && left >= 0;
+      return { name: at.labels?.[0]?.innerText || at.ariaLabel || at.innerText, isSeen };
+    })()`;
+    const tab = async () => {
+      await page.press('Tab');
+      const at = await page.evaluate<{ name: string; isSeen: boolean }>(focused);
+      t.ok(at.isSeen, `the focus on '${at.name}' is seen`);
+      return at.name;
+    };
+    await page.goto(explorer);
+    t.equal(await tab(), 'To the content');
+    await keep(page, 'skip-link');
+    const header = ['Explorer', 'Blocks', 'Pool', 'Contracts', 'Network', 'Search', 'Users'];
+    const rest = ['Assets', 'Charts', 'API', 'Search', 'Search'];
+    for (const name of [...header, ...rest]) t.equal(await tab(), name);
+    await page.goto(`${explorer}?from-the-start`);
+    await tab();
+    await page.press('Enter');
+    await page.until(`document.activeElement.id === 'main'`);
+    t.match(await tab(), /^\d+$/, 'past the links of the head, to the height');
+
+    await goTo(page, '#/search');
+    const names = new Set<string>();
+    for (let i = 0; i < 20 && !names.has('Clear'); i++) names.add(await tab());
+    const fields = ['Text', 'Where', 'Type', 'Asset', 'Amount from', 'Amount to', 'From day'];
+    const more = ['To day', 'Sender', 'Participant', 'Order', 'Search', 'Clear'];
+    t.strictSame([...names], [...fields, ...more], 'after the heading, field by field');
   });
 
   await t.test('filters are the address of the page', async (t) => {
@@ -125,6 +167,7 @@ t.test('search in the explorer', { skip, timeout: 240_000 }, async (t) => {
       ['#/block/2', /Block 2/],
       [`#/tx/${transfer}`, /47\.11/],
       [`#/address/${owner}`, /the\.owner/],
+      [`#/address/${other}`, /Script[\s\S]*TransferTransaction[\s\S]*Complexity/],
       [`#/asset/${asset}`, /GoldBar/],
       ['#/pool', /pool/i],
       ['#/contracts', /Contracts/],

@@ -110,7 +110,11 @@ export async function holdersPage({ signal, argument }) {
       heading(title),
       barList(
         'Largest holders',
-        value.map(({ address, amount: held }) => ({ label: short(address), value: Number(held) })),
+        value.map(({ address, amount: held }) => ({
+          label: short(address),
+          value: Number(held),
+          text: amount(held, details.decimals),
+        })),
       ),
       table('The largest holders', columns, value),
     ],

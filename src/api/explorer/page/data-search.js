@@ -3,6 +3,7 @@
 import { download } from './data-download.js';
 import { ask, WrongParameters } from './data-rest.js';
 import { h, heading, link } from './dom.js';
+import { plural } from './format.js';
 import { txTable, typeName } from './tx.js';
 
 const TYPES = [
@@ -73,7 +74,7 @@ async function results(query, signal) {
   const { value, next, height } = await ask('transactions', page, signal);
   const count = h('span', { role: 'status' }, 'counting…');
   ask('transactions/count', filters, signal).then(
-    ({ value: found }) => count.replaceChildren(`${found.count} transactions`),
+    ({ value: found }) => count.replaceChildren(plural(found.count, 'transaction')),
     () => count.replaceChildren('too many to count'),
   );
   return h(
