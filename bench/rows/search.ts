@@ -21,6 +21,7 @@ const QUICK_TXS = 100_000;
 const GROWTH = [10_000, 100_000, TXS];
 const LIMIT = 20;
 const REPEATS = 21;
+const GROWTH_REPEATS = 7;
 const SHOWN = 5;
 
 interface Store {
@@ -218,7 +219,7 @@ async function grown(txs: number, repeats: number): Promise<Grown> {
 export async function searchGrowth(bench: Bench): Promise<RowResult> {
   const steps: Grown[] = [];
   for (const txs of bench.quick ? GROWTH.slice(0, 2) : GROWTH) {
-    steps.push(await grown(txs, bench.quick ? 3 : REPEATS));
+    steps.push(await grown(txs, bench.quick ? 3 : GROWTH_REPEATS));
   }
   const last = steps.at(-1)!;
   const at = (show: (step: Grown) => string): string => steps.map(show).join(', ');

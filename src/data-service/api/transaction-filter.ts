@@ -27,6 +27,16 @@ export const filterParams = {
 
 export type TransactionFilter = ParamValues<typeof filterParams>;
 
+/** True where no filter is set, or none but these. */
+export const isPlain = (
+  filter: TransactionFilter,
+  ...but: readonly (keyof TransactionFilter)[]
+): boolean =>
+  (Object.keys(filterParams) as (keyof TransactionFilter)[]).every((name) => {
+    const isPaging = ['index', 'limit', 'sort', 'extended'].includes(name);
+    return isPaging || but.includes(name) || filter[name] === undefined;
+  });
+
 const PERMISSION_TYPES = [101, 102];
 
 export function checkFilter(filter: Partial<TransactionFilter>): Problems {

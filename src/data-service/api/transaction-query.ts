@@ -56,25 +56,26 @@ function drivingSources(filter: TransactionFilter): readonly Source[] {
   return [{ from: 'txs', finding: isRange ? 'nearest-first' : 'in-order', where: () => 'true' }];
 }
 
-async function rangeOf(
+/**
+ * The ordinals of all transactions of the dates and heights. With a negative tolerance, those of
+ * blocks so far inside the dates that all their transactions are inside, too.
+ */
+export async function rangeOf(
   filter: TransactionFilter,
   total: number,
   services: DataServices,
+  toleranceMs = TIME_TOLERANCE_MS,
 ): Promise<Range> {
   const { index, sort, dateFrom, dateTo, heightFrom, heightTo } = filter;
   const lows = [1];
   const highs = [total];
   if (index !== undefined) (sort === 'desc' ? highs : lows).push(index);
   if (dateFrom !== undefined && dateTo !== undefined) {
-    const first = await firstSeq(
-      services,
-      'ts >= $1 ORDER BY ts, height',
-      dateFrom - TIME_TOLERANCE_MS,
-    );
+    const first = await firstSeq(services, 'ts >= $1 ORDER BY ts, height', dateFrom - toleranceMs);
     const after = await firstSeq(
       services,
       'ts > $1 ORDER BY ts, height',
-      lastMs(dateTo) + TIME_TOLERANCE_MS,
+      lastMs(dateTo) + toleranceMs,
     );
     lows.push(first ?? total + 1);
     highs.push((after ?? total + 1) - 1);

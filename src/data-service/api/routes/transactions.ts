@@ -23,19 +23,18 @@ import {
   type TxRow,
   transactionOf,
 } from '../shapes.ts';
-import { checkFilter, filterParams, type TransactionFilter } from '../transaction-filter.ts';
+import { countTransactions } from '../transaction-count.ts';
+import {
+  checkFilter,
+  filterParams,
+  isPlain,
+  type TransactionFilter,
+} from '../transaction-filter.ts';
 import { planQuery } from '../transaction-query.ts';
-import { countStatement, pageStatement } from '../transaction-sql.ts';
+import { pageStatement } from '../transaction-sql.ts';
 
 const group = 'transactions';
 const access = 'apiKey';
-
-/** True where the primary key of `txs` answers. */
-const isPlain = (filter: TransactionFilter): boolean =>
-  Object.keys(filterParams).every((name) => {
-    const isPaging = ['index', 'limit', 'sort', 'extended'].includes(name);
-    return isPaging || filter[name as keyof TransactionFilter] === undefined;
-  });
 
 const scopeLabel = ({ search, scope }: TransactionFilter): string =>
   search === undefined ? 'none' : (scope ?? ['in_all']).join('+');
@@ -59,27 +58,6 @@ function pageRows(query: Parameters<typeof pageStatement>[0], services: DataServ
   const columns = query.filter.extended ? EXTENDED_COLUMNS : SUMMARY_COLUMNS;
   const { sql, values } = pageStatement(query, columns);
   return rows<TxRow>(services, sql, values);
-}
-
-async function count(filter: TransactionFilter, services: DataServices) {
-  const counted = { ...filter, index: undefined, sort: 'desc' } as const;
-  const { total } = await tipOf(services);
-  if (isPlain(counted)) return { count: String(total) };
-  if (isPlain({ ...counted, type: undefined }))
-    return { count: await countOfTypes(counted, services) };
-  await requireIndexes(services);
-  const query = await planQuery(counted, total, services);
-  if (query.sources.length === 0) return { count: '0' };
-  const { sql, values } = countStatement(query);
-  const [found] = await rows<{ count: string }>(services, sql, values);
-  return { count: found?.count ?? '0' };
-}
-
-async function countOfTypes({ type = [] }: TransactionFilter, services: DataServices) {
-  const sql =
-    'SELECT coalesce(sum(n), 0)::text AS count FROM type_counts WHERE type = ANY($1::smallint[])';
-  const [found] = await rows<{ count: string }>(services, sql, [[...type]]);
-  return found?.count ?? '0';
 }
 
 const list = route({
@@ -119,7 +97,7 @@ const counted = route({
   check: checkFilter,
   cost: { inTurns: true },
   reply: Count,
-  handle: ({ query }, services) => count(query, services),
+  handle: ({ query }, services) => countTransactions(query, services),
 });
 
 const countPosted = route({
@@ -131,7 +109,7 @@ const countPosted = route({
   body: queryBody(filterParams, checkFilter),
   cost: { inTurns: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
   reply: Count,
-  handle: ({ body }, services) => count(body, services),
+  handle: ({ body }, services) => countTransactions(body, services),
 });
 
 const byId = route({

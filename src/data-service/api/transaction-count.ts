@@ -1,0 +1,63 @@
+/**
+ * Counts of transactions (data-service.md#counts). Types are counted while the chain is crawled,
+ * heights and dates follow from ordinals; anything else is counted row by row.
+ */
+import { lastMs } from './query-params.ts';
+import { requireIndexes, rows, tipOf } from './reading.ts';
+import type { DataServices } from './services.ts';
+import { isPlain, type TransactionFilter } from './transaction-filter.ts';
+import { planQuery, rangeOf, TIME_TOLERANCE_MS } from './transaction-query.ts';
+import { countStatement } from './transaction-sql.ts';
+import { isEmpty, type Range } from './windows.ts';
+
+export async function countTransactions(
+  filter: TransactionFilter,
+  services: DataServices,
+): Promise<{ count: string }> {
+  const counted = { ...filter, index: undefined, sort: 'desc' } as const;
+  const { total } = await tipOf(services);
+  if (isPlain(counted)) return { count: String(total) };
+  if (isPlain(counted, 'type')) return { count: await countOfTypes(counted, services) };
+  await requireIndexes(services);
+  const ofRange = isPlain(counted, 'heightFrom', 'heightTo', 'dateFrom', 'dateTo')
+    ? await countOfRange(counted, total, services)
+    : undefined;
+  if (ofRange !== undefined) return { count: String(ofRange) };
+  const query = await planQuery(counted, total, services);
+  if (query.sources.length === 0) return { count: '0' };
+  const { sql, values } = countStatement(query);
+  const [found] = await rows<{ count: string }>(services, sql, values);
+  return { count: found?.count ?? '0' };
+}
+
+async function countOfTypes({ type = [] }: TransactionFilter, services: DataServices) {
+  const sql =
+    'SELECT coalesce(sum(n), 0)::text AS count FROM type_counts WHERE type = ANY($1::smallint[])';
+  const [found] = await rows<{ count: string }>(services, sql, [[...type]]);
+  return found?.count ?? '0';
+}
+
+/** Undefined where the dates are too close to each other to have whole blocks between them. */
+async function countOfRange(filter: TransactionFilter, total: number, services: DataServices) {
+  const outer = await rangeOf(filter, total, services);
+  if (isEmpty(outer)) return 0;
+  const { dateFrom, dateTo } = filter;
+  if (dateFrom === undefined || dateTo === undefined) return sizeOf(outer);
+  const inner = await rangeOf(filter, total, services, -TIME_TOLERANCE_MS);
+  if (isEmpty(inner)) return undefined;
+  const within = async (low: number, high: number): Promise<number> => {
+    const [found] = await rows<{ count: string }>(
+      services,
+      'SELECT count(*) AS count FROM txs WHERE seq BETWEEN $1 AND $2 AND ts BETWEEN $3 AND $4',
+      [low, high, dateFrom, lastMs(dateTo)],
+    );
+    return Number(found?.count ?? 0);
+  };
+  const edges = await Promise.all([
+    within(outer.low, inner.low - 1),
+    within(inner.high + 1, outer.high),
+  ]);
+  return sizeOf(inner) + edges[0]! + edges[1]!;
+}
+
+const sizeOf = ({ low, high }: Range): number => high - low + 1;
