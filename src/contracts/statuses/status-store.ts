@@ -21,6 +21,7 @@ import {
 } from './status-index.ts';
 import type { SentStatus } from './status-messages.ts';
 import { decodeRecord, type StatusRecord } from './status-record.ts';
+import { createWaitingRows } from './waiting-rows.ts';
 
 export interface StatusStorePorts {
   readonly store: Pick<Store, 'write'>;
@@ -45,10 +46,6 @@ export interface StatusStore {
 }
 
 const FLUSH_MS = 2_000;
-/** With so many rows the disk is not left waiting. */
-const ROWS_AT_ONCE = 2_000;
-const WAITING_ROWS_MAX = 40_000;
-const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 const EXPIRED_AT_ONCE = 2_000;
 const READ_AT_ONCE = 500;
 const HASH_BYTES = 16;
@@ -57,11 +54,7 @@ export function createStatusStore(limits: IndexLimits, ports: StatusStorePorts):
   const { store, view, clock, log } = ports;
   const { scheme } = view;
   const index = new StatusIndex(limits);
-  /** Row → its new value; undefined removes it. */
-  let waiting = new Map<string, Uint8Array | undefined>();
-  let waitingBytes = 0;
-  let underWay: ReadonlyMap<string, Uint8Array | undefined> = new Map();
-  let writing: Promise<void> = Promise.resolve();
+  const waiting = createWaitingRows({ write: (rows) => store.write(writesOf(rows)), log });
   let stopped = false;
   let cancel = clock.after(FLUSH_MS, tick);
 
@@ -70,47 +63,17 @@ export function createStatusStore(limits: IndexLimits, ports: StatusStorePorts):
 
   function tick(): void {
     remove(index.expire(clock.now(), EXPIRED_AT_ONCE));
-    void flush().then(() => {
+    void waiting.flush().then(() => {
       if (!stopped) cancel = clock.after(FLUSH_MS, tick);
     });
   }
 
   function remove(marks: readonly StatusMark[]): void {
-    for (const mark of marks) {
-      const row = rowOf(mark);
-      waitingBytes -= waiting.get(row)?.length ?? 0;
-      waiting.set(row, undefined);
-    }
-  }
-
-  function flush(): Promise<void> {
-    writing = writing.then(write);
-    return writing;
-  }
-
-  async function write(): Promise<void> {
-    if (waiting.size === 0) return;
-    const [these, bytes] = [waiting, waitingBytes];
-    underWay = these;
-    waiting = new Map();
-    waitingBytes = 0;
-    try {
-      await store.write(writesOf(these));
-    } catch (cause) {
-      log.error('contracts.statuses-failed', { why: String(cause) });
-      waiting = new Map([...these, ...waiting]);
-      waitingBytes += bytes;
-    } finally {
-      underWay = new Map();
-    }
-  }
-
-  function recentValue(row: string): Uint8Array | undefined {
-    return waiting.get(row) ?? underWay.get(row);
+    for (const mark of marks) waiting.set(rowOf(mark), undefined);
   }
 
   function readRow(row: string): StatusRecord | undefined {
-    const recent = recentValue(row);
+    const recent = waiting.get(row);
     const { value } = contractStatuses;
     const kept =
       recent === undefined
@@ -149,17 +112,15 @@ export function createStatusStore(limits: IndexLimits, ports: StatusStorePorts):
     },
     add(sent, contractId) {
       const { record, bytes } = sent;
-      if (waiting.size >= WAITING_ROWS_MAX || waitingBytes >= WAITING_BYTES_MAX) return false;
+      if (waiting.isFull()) return false;
       const takenAt = clock.now();
       const about = { contractId, bytes: bytes.length, takenAt };
       const facts = factsOf(record, hashOf(sent), about);
       const out = scratch(scheme);
       contractStatuses.value.write(out, { takenAt, contractId, record: bytes });
-      const value = out.take();
-      waiting.set(rowOf(facts), value);
-      waitingBytes += value.length;
+      waiting.set(rowOf(facts), out.take());
       remove(index.add(facts));
-      if (waiting.size >= ROWS_AT_ONCE && underWay.size === 0) void flush();
+      if (waiting.isDue()) void waiting.flush();
       return true;
     },
     of: (txId) => readAll(index.of(latin1(txId))).sort((a, b) => a.timestamp - b.timestamp),
@@ -167,7 +128,7 @@ export function createStatusStore(limits: IndexLimits, ports: StatusStorePorts):
     async stop() {
       stopped = true;
       cancel();
-      await flush();
+      await waiting.flush();
     },
   };
 }
