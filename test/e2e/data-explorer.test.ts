@@ -1,22 +1,15 @@
 /**
  * `platform-node dev` with its data service, as a person sees it: search, filters, charts and lists
- * in a real browser. With SCREENSHOTS=<folder> each page is kept as a picture.
+ * in a real browser.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
 import { leftOut } from '../left-out.ts';
 import { chromium, openPage, type Page } from './browser.ts';
 import { startDevNode } from './dev-node.ts';
+import { keepPicture } from './pictures.ts';
 
 const skip = chromium === undefined && leftOut('this machine has no Chromium');
-const pictures = process.env['SCREENSHOTS'];
-
-async function keep(page: Page, name: string): Promise<void> {
-  if (pictures === undefined) return;
-  mkdirSync(pictures, { recursive: true });
-  writeFileSync(join(pictures, `${name}.png`), await page.screenshot());
-}
+const keep = (page: Page, name: string) => keepPicture(page, `data-${name}`);
 
 /** The page is marked as busy first, since it hears of the new place a moment later. */
 async function goTo(page: Page, hash: string): Promise<void> {

@@ -9,6 +9,7 @@ import { txToJson } from '../../src/tx/json/encode.ts';
 import { leftOut } from '../left-out.ts';
 import { ROUND_MS, type TxFields, wholeNode } from '../node/in-process.ts';
 import { chromium, openPage, type Page } from './browser.ts';
+import { keepPicture } from './pictures.ts';
 
 const skip = chromium === undefined && leftOut('this machine has no Chromium');
 const IMAGE = { image: 'registry.example/sum:1', imageHash: 'ab'.repeat(32) };
@@ -104,6 +105,7 @@ t.test('contracts in the explorer', { skip, timeout: 240_000 }, async (t) => {
     ]) {
       t.match(text, part, part);
     }
+    await keepPicture(page, 'contract');
     t.notMatch(text, 'add = number 0\n', 'the list begins with the newest');
     await page.evaluate(`[...document.querySelectorAll('main button')].at(-1).click()`);
     await page.until(`document.querySelector('main').innerText.includes('add = number 0')`);
@@ -141,6 +143,7 @@ t.test('contracts in the explorer', { skip, timeout: 240_000 }, async (t) => {
         const hidden =
           'document.documentElement.scrollWidth - document.documentElement.clientWidth';
         t.equal(await phone.evaluate(hidden), 0, `${hash} has nothing to scroll sideways`);
+        await keepPicture(phone, `phone-${dark ? 'dark' : 'light'}-${hash.slice(2).split('/')[0]}`);
       }
       t.strictSame(phone.problems, []);
     }

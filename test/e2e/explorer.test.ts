@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { leftOut } from '../left-out.ts';
 import { chromium, openPage, type Page, type PageOptions } from './browser.ts';
 import { startDevNode } from './dev-node.ts';
+import { keepPicture } from './pictures.ts';
 
 const skip = chromium === undefined && leftOut('this machine has no Chromium');
 const MOST = 9_223_372_036_854_775_807n;
@@ -42,6 +43,7 @@ t.test('the explorer', { skip, timeout: 240_000 }, async (t) => {
     for (const part of ['Height', 'In the pool', 'PoA', 'Newest blocks', 'Queue of miners']) {
       t.match(text, part);
     }
+    await keepPicture(page, 'overview');
     t.match(text, owner, 'the miner is in the queue');
     const newest = `Number(document.querySelector('tbody a').textContent)`;
     const before = await page.evaluate<number>(newest);
@@ -61,6 +63,7 @@ t.test('the explorer', { skip, timeout: 240_000 }, async (t) => {
     await go(`#/asset/${assetId}`);
     const asset = await page.text();
     t.match(asset, '92,233,720,368.54775807');
+    await keepPicture(page, 'asset');
     t.match(asset, MARKUP, 'what the chain says stays text');
     await page.evaluate(`document.querySelector('main button').click()`);
     await page.until(`document.body.innerText.includes('92,233,720,348.54775807')`);
