@@ -8,6 +8,7 @@ import { apiError } from '../../base/errors.ts';
 import type { HttpRequest } from '../../base/http.ts';
 import { stringify } from '../../base/json.ts';
 import type { DataServices } from './services.ts';
+import { type SqlValues, sqlValues } from './sql-values.ts';
 
 export interface StoreTip {
   readonly height: number;
@@ -35,6 +36,25 @@ export async function rows<R extends object>(
   } catch (cause) {
     throw cause instanceof DatabaseError ? refusalOf(cause, meter) : cause;
   }
+}
+
+const FEW_ROWS = 5000;
+
+interface Explained {
+  readonly 'QUERY PLAN': readonly { readonly Plan: { readonly 'Plan Rows': number } }[];
+}
+
+/** Whether few rows satisfy a condition, as far as the statistics of the store tell. */
+export async function areFew(
+  services: Pick<DataServices, 'db' | 'meter'>,
+  from: string,
+  where: (values: SqlValues) => string,
+): Promise<boolean> {
+  const values = sqlValues();
+  const sql = `EXPLAIN (FORMAT JSON) SELECT 1 FROM ${from} WHERE ${where(values)}`;
+  const [explained] = await rows<Explained>(services, sql, values.list);
+  const expected = explained?.['QUERY PLAN'][0]?.Plan['Plan Rows'];
+  return expected !== undefined && expected < FEW_ROWS;
 }
 
 function refusalOf(error: DatabaseError, meter: DataServices['meter']): unknown {

@@ -6,15 +6,15 @@
 import { I64_MAX } from '../../base/int.ts';
 import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
 import type { Scope } from './query-params.ts';
-import { rows } from './reading.ts';
+import { areFew, rows } from './reading.ts';
 import type { DataServices } from './services.ts';
-import { afterPrefix, hasPart, type SqlValues, sqlValues, startsWith } from './sql-values.ts';
+import { afterPrefix, hasPart, type SqlValues, startsWith } from './sql-values.ts';
 
 /**
  * How an index finds the rows of a source: in the order of `seq`; by buckets, for parts of texts;
  * among the nearest rows first, for ranges of amounts; or all at once, where they are few.
  */
-export type Finding = 'in-order' | 'by-bucket' | 'nearest-first' | 'at-once';
+export type Finding = 'in-order' | 'by-bucket' | 'few-by-bucket' | 'nearest-first' | 'at-once';
 
 /** A part of a query: rows of `from` that satisfy `where`. `from` names its table `s`. */
 export interface Source {
@@ -179,9 +179,6 @@ export const keyIs = (key: string, values: SqlValues): string =>
 export const valueIs = (value: string, values: SqlValues): string =>
   `left(s.value, 64) = left(${values.add(value, 'text')}, 64) AND s.value = ${values.add(value)}`;
 
-/** As far as the planner knows. With more rows, the nearest ones are looked for bucket by bucket. */
-const FEW_ROWS = 5000;
-
 /** Rows of which a column has the text. */
 async function inText(
   from: string,
@@ -189,14 +186,8 @@ async function inText(
   text: string,
   services: DataServices,
 ): Promise<Source> {
-  const own = sqlValues();
-  const [explained] = await rows<{ 'QUERY PLAN': readonly { Plan: { 'Plan Rows': number } }[] }>(
-    services,
-    `EXPLAIN (FORMAT JSON) SELECT 1 FROM ${from} s WHERE ${hasPart(column, text, own)}`,
-    own.list,
-  );
-  const expected = explained?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? Number.POSITIVE_INFINITY;
-  const finding = expected < FEW_ROWS ? 'at-once' : 'by-bucket';
+  const few = await areFew(services, `${from} s`, (values) => hasPart(column, text, values));
+  const finding = few ? 'few-by-bucket' : 'by-bucket';
   return inTable(from, (values) => hasPart(column, text, values), finding);
 }
 

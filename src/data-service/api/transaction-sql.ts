@@ -10,7 +10,15 @@ import type { Finding, Source } from './search-sources.ts';
 import { type SqlValues, sqlValues } from './sql-values.ts';
 import type { TransactionFilter } from './transaction-filter.ts';
 import type { PlannedQuery } from './transaction-query.ts';
-import { between, byBucket, inOrder, nearestFirst, type PageOf, type Select } from './windows.ts';
+import {
+  between,
+  byBucket,
+  fewByBucket,
+  inOrder,
+  nearestFirst,
+  type PageOf,
+  type Select,
+} from './windows.ts';
 
 /** Conditions on the transaction itself, beside those of a source. */
 function conditions(filter: TransactionFilter, t: string, values: SqlValues): string[] {
@@ -90,6 +98,7 @@ const NEAREST = 4096;
 const PARTS: Readonly<Record<Finding, (page: PageOf, select: Select) => string>> = {
   'in-order': (page, select) => inOrder(page, 's.seq', select),
   'by-bucket': (page, select) => byBucket(page, 's.seq', select),
+  'few-by-bucket': (page, select) => fewByBucket(page, 's.seq', select),
   'nearest-first': (page, select) => nearestFirst(page, 's.seq', NEAREST, select),
   'at-once': (page, select) => inOrder(page, 's.seq + 0', select),
 };

@@ -46,32 +46,46 @@ export const between = (name: string, { low, high }: Range): string =>
 export const inOrder = ({ range, sort, most }: PageOf, ordinal: string, select: Select): string =>
   `(${select(between(ordinal, range), ordinal, sort)} LIMIT ${most})`;
 
-/** By a GIN index with buckets. */
+/** A text that one of some dozens of rows has fills a page from so many. */
+const WALKED = 512;
+/** A text that one of a thousand rows has fills a page from so many. */
+const NEAR_BUCKETS = 4;
+
+/** The range, cut after the ordinals that come first in the order of the list. */
+function cut({ low, high }: Range, sort: Sort, after: number): readonly [near: Range, rest: Range] {
+  return sort === 'desc'
+    ? [
+        { low: Math.max(low, high - after + 1), high },
+        { low, high: high - after },
+      ]
+    : [
+        { low, high: Math.min(high, low + after - 1) },
+        { low: low + after, high },
+      ];
+}
+
+/** By a GIN index with buckets, for rows that are frequent by the statistics of the store. */
 export function byBucket(page: PageOf, seq: string, select: Select): string {
   const { range, sort, most } = page;
-  const { low, high } = range;
-  const near = BUCKETS_MAX * size(BUCKET_BITS);
-  const [first, rest]: Range[] =
-    sort === 'desc'
-      ? [
-          { low: Math.max(low, high - near), high },
-          { low, high: high - near - 1 },
-        ]
-      : [
-          { low, high: Math.min(high, low + near) },
-          { low: low + near + 1, high },
-        ];
-  const small = eachBucket(page, first!, seq, select, (at) => Math.floor(at / size(BUCKET_BITS)));
-  if (rest!.low > rest!.high) return small;
-  const large = eachBucket(
-    page,
-    rest!,
-    seq,
-    select,
-    (at) => -1 - Math.floor(at / size(LARGE_BUCKET_BITS)),
-  );
-  return inTurns([small, large], most);
+  const [walked, more] = cut(range, sort, WALKED);
+  const [near, rest] = cut(more, sort, BUCKETS_MAX * size(BUCKET_BITS));
+  const parts = [inOrder({ ...page, range: walked }, seq, select)];
+  if (!isEmpty(more)) parts.push(eachBucket(page, near, seq, select, smallBucket));
+  if (!isEmpty(rest)) parts.push(eachBucket(page, rest, seq, select, largeBucket));
+  return inTurns(parts, most);
 }
+
+/** By the same index, for rows that are few: after the nearest buckets, all the others at once. */
+export function fewByBucket(page: PageOf, seq: string, select: Select): string {
+  const { range, sort, most } = page;
+  const [near, rest] = cut(range, sort, NEAR_BUCKETS * size(BUCKET_BITS));
+  const parts = [eachBucket(page, near, seq, select, smallBucket)];
+  if (!isEmpty(rest)) parts.push(inOrder({ ...page, range: rest }, `${seq} + 0`, select));
+  return inTurns(parts, most);
+}
+
+const smallBucket = (seq: number): number => Math.floor(seq / size(BUCKET_BITS));
+const largeBucket = (seq: number): number => -1 - Math.floor(seq / size(LARGE_BUCKET_BITS));
 
 function eachBucket(
   { sort, most }: PageOf,
@@ -97,21 +111,11 @@ export function nearestFirst(
   nearest: number,
   select: Select,
 ): string {
-  const { low, high } = range;
-  const [near, rest]: Range[] =
-    sort === 'desc'
-      ? [
-          { low: Math.max(low, high - nearest + 1), high },
-          { low, high: high - nearest },
-        ]
-      : [
-          { low, high: Math.min(high, low + nearest - 1) },
-          { low: low + nearest, high },
-        ];
-  const first = inOrder({ range: near!, sort, most }, ordinal, select);
-  if (rest!.low > rest!.high) return first;
+  const [near, rest] = cut(range, sort, nearest);
+  const first = inOrder({ range: near, sort, most }, ordinal, select);
+  if (isEmpty(rest)) return first;
   // The sum keeps the planner from walking the index of the order on.
-  return inTurns([first, inOrder({ range: rest!, sort, most }, `${ordinal} + 0`, select)], most);
+  return inTurns([first, inOrder({ range: rest, sort, most }, `${ordinal} + 0`, select)], most);
 }
 
 /** Each part follows the one before it in the order of the list; a full page ends the reading. */

@@ -8,7 +8,7 @@ import { asked, blockAnswer, KEPT, pageAnswer, requireIndexes, rows, tipOf } fro
 import { type DataServices, route } from '../services.ts';
 import { AssetIssue, Count, SUMMARY_COLUMNS, summaryOf, type TxRow } from '../shapes.ts';
 import { hasPart, literally, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
-import { byBucket, inOrder, isEmpty, type PageOf, rangeFrom, type Select } from '../windows.ts';
+import { fewByBucket, inOrder, isEmpty, type PageOf, rangeFrom, type Select } from '../windows.ts';
 
 const group = 'assets';
 const access = 'apiKey';
@@ -69,7 +69,7 @@ function pageOf(search: string | undefined, page: PageOf, values: SqlValues): st
     });
   }
   const [ofText, ofId] = searched(search, values);
-  return `(${byBucket(page, 'a.seq', ofText!)} UNION ${inOrder(page, 'a.seq + 0', ofId!)})`;
+  return `(${fewByBucket(page, 'a.seq', ofText!)} UNION ${inOrder(page, 'a.seq + 0', ofId!)})`;
 }
 
 const query = {
