@@ -25,6 +25,9 @@ import { exportChain } from './importer.ts';
 export const SIZES = { '10k': 10_000, '100k': 100_000, '1m': 1_000_000, '10m': 10_000_000 };
 export type SizeName = keyof typeof SIZES;
 
+/** How a node starts on a kept chain: its miner would append empty blocks. */
+export const UNCHANGED = 'miner.enable=no';
+
 /** Transfers of the blocks that follow a chain. */
 export const NEXT_TRANSFERS = 50_000;
 const ROUND_MS = 1000;

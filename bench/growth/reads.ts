@@ -1,6 +1,7 @@
 /** Row d with chains of several lengths. */
 import type { Bench } from '../bench.ts';
 import type { GeneratedChain } from '../chain/generate.ts';
+import { UNCHANGED } from '../chain/kept-chains.ts';
 import { startEcho } from '../denominators/hyper-express.ts';
 import type { Contender } from '../measure/contender.ts';
 import { type NodeProcess, startNode } from '../node/node-process.ts';
@@ -15,7 +16,7 @@ export async function readSeries(
   const nodes: NodeProcess[] = [];
   const contenders: Contender[] = [];
   for (const chain of chains) {
-    const node = await startNode(chain.folder);
+    const node = await startNode(chain.folder, { set: [UNCHANGED] });
     nodes.push(node);
     for (const reader of readers(bench, node, chain)) {
       contenders.push({ ...reader, name: contenderName(reader.name, chain) });

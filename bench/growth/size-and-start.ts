@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Bench } from '../bench.ts';
 import type { GeneratedChain } from '../chain/generate.ts';
+import { UNCHANGED } from '../chain/kept-chains.ts';
 import type { Contender } from '../measure/contender.ts';
 import { startNode } from '../node/node-process.ts';
 import { number } from '../report/result.ts';
@@ -33,7 +34,7 @@ export async function startSeries(
     return {
       name: contenderName('h', chain),
       async run() {
-        const node = await startNode(folder, { firstPath });
+        const node = await startNode(folder, { firstPath, set: [UNCHANGED] });
         await node.stop();
         return { perSecond: 1000 / node.startMs };
       },

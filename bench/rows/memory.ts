@@ -1,5 +1,6 @@
 /** Row i: resident memory idle, under the load of row a, and with a full pool. */
 import type { Bench } from '../bench.ts';
+import { UNCHANGED } from '../chain/kept-chains.ts';
 import { startAccepting } from '../node/accepting.ts';
 import { startNode } from '../node/node-process.ts';
 import { atMost, number, type RowResult } from '../report/result.ts';
@@ -14,7 +15,7 @@ const SETTLE_MS = 2000;
 export async function memory(bench: Bench): Promise<RowResult> {
   const size = bench.quick ? ('quick' as const) : ('full' as const);
   const { folder, transfers } = await longChain(bench);
-  const idle = await startNode(folder);
+  const idle = await startNode(folder, { set: [UNCHANGED] });
   await wait(IDLE_MS[size]);
   const idleMb = idle.memory().rssMb;
   const startPeakMb = idle.memory().peakMb;

@@ -1,5 +1,6 @@
 /** Row d: reads of one node over 32 connections, beside the bare HTTP server. */
 import { anvilFor, type Bench, postgresFor } from '../bench.ts';
+import { UNCHANGED } from '../chain/kept-chains.ts';
 import { startEcho } from '../denominators/hyper-express.ts';
 import { costRatioOf, figureOf, ratioOf } from '../measure/rounds.ts';
 import { startNode } from '../node/node-process.ts';
@@ -11,7 +12,7 @@ export async function reads(bench: Bench): Promise<RowResult> {
   const notes: string[] = [];
   const chain = await longChain(bench);
   const { folder, transfers } = chain;
-  const node = await startNode(folder, { execArgv: bench.nodeFlags });
+  const node = await startNode(folder, { execArgv: bench.nodeFlags, set: [UNCHANGED] });
   const echo = await startEcho(bench.load);
   const anvil = await anvilFor(bench, notes);
   const postgres = await postgresFor(bench, notes);

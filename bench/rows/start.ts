@@ -1,5 +1,6 @@
 /** Row h: from the start of the process to its first answer, after a stop and after kill -9. */
 import type { Bench } from '../bench.ts';
+import { UNCHANGED } from '../chain/kept-chains.ts';
 import { spread } from '../measure/rounds.ts';
 import { type NodeProcess, startNode } from '../node/node-process.ts';
 import { atMost, type RowResult, withUnit } from '../report/result.ts';
@@ -10,7 +11,7 @@ const RUNS = { full: 5, quick: 2 };
 export async function start(bench: Bench): Promise<RowResult> {
   const { folder, senders, transfers } = await longChain(bench);
   const address = folder.scheme.addressToText(senders[0]!.address);
-  const options = { firstPath: `/addresses/balance/${address}` };
+  const options = { firstPath: `/addresses/balance/${address}`, set: [UNCHANGED] };
   const runs = bench.quick ? RUNS.quick : RUNS.full;
 
   async function measured(end: (node: NodeProcess) => Promise<void>) {
