@@ -210,4 +210,8 @@ await onBoth('a page does not change while the chain grows', async (t, service) 
   t.equal(again.status, 304);
   const text = (await service.get(`/transactions?limit=5&index=${index}`)).text;
   t.equal((await service.get(`/transactions?index=${index}&limit=5`)).text, text);
+  const { json } = await service.get('/stats?blocks=60');
+  const { points } = json as { points: { skipped: number }[] };
+  const skipped = points.reduce((sum, point) => sum + point.skipped, 0);
+  t.equal(skipped, 60, 'the made chain skips a round before each block');
 });

@@ -58,8 +58,10 @@ const pointsOf = (first: number, width: number, services: DataServices) =>
     services,
     `SELECT min(height) AS "from", max(height) AS "to", max(ts) AS ts, count(*) AS blocks,
        sum(tx_count) AS txs, sum(fee) AS fees, sum(blocksize) AS bytes,
-       coalesce(max(${SKIPPED_ROUNDS}) - min(${SKIPPED_ROUNDS}), 0) AS skipped
-     FROM blocks WHERE height >= $1 GROUP BY (height - $1) / $2 ORDER BY 1`,
+       coalesce(sum(passed), 0) AS skipped
+     FROM (SELECT *, ${SKIPPED_ROUNDS} - lag(${SKIPPED_ROUNDS}) OVER (ORDER BY height) AS passed
+       FROM blocks WHERE height >= $1::int - 1) counted
+     WHERE height >= $1::int GROUP BY (height - $1::int) / $2::int ORDER BY 1`,
     [first, width],
   );
 
