@@ -5,17 +5,18 @@
  *
  * Plain JavaScript, because loading the compiler to read this file would cost what it saves.
  *
- * Invariant: an entry serves only the very text it was made from, on the same version of Node; where
- * the folder cannot be written, everything works as without it.
+ * Invariant: an entry serves only the file it was made from, as long as its size and times are the
+ * same, on the same version of Node; where the folder cannot be written, everything works as without
+ * it.
  */
-const { hash } = require('node:crypto');
-const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
 const { enableCompileCache, registerHooks, stripTypeScriptTypes } = require('node:module');
-const { join } = require('node:path');
+const { join, relative } = require('node:path');
 const { fileURLToPath } = require('node:url');
 
 // `npm ci` empties it, and who may write here may change the sources too.
-const folder = join(__dirname, '../node_modules/.cache/platform-node');
+const root = join(__dirname, '..');
+const folder = join(root, 'node_modules/.cache/platform-node');
 
 // What hooks into the loader from outside, such as a test runner, does not bear a second one beside.
 const isAlone = !/--(import|require|loader|experimental-loader)\b|(^| )-r /.test(
@@ -25,20 +26,28 @@ const isAlone = !/--(import|require|loader|experimental-loader)\b|(^| )-r /.test
 if (isAlone) {
   enableCompileCache(join(folder, 'code'));
   registerHooks({
+    // Sources name each other by relative paths with their extension, so nothing must be searched.
+    resolve(specifier, context, next) {
+      const { parentURL } = context;
+      const isOurs =
+        specifier.startsWith('.') && specifier.endsWith('.ts') && parentURL?.endsWith('.ts');
+      if (!isOurs || context.importAttributes?.type !== undefined) return next(specifier, context);
+      return { url: new URL(specifier, parentURL).href, format: 'module', shortCircuit: true };
+    },
     load(url, context, next) {
       if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
-      const text = readFileSync(fileURLToPath(url), 'utf8');
-      return { format: 'module', source: stripped(url, text), shortCircuit: true };
+      return { format: 'module', source: stripped(fileURLToPath(url)), shortCircuit: true };
     },
   });
 }
 
-function stripped(url, text) {
-  const place = join(folder, `${hash('sha1', url)}.js`);
-  const stamp = `// ${process.version} ${hash('sha1', text)}\n`;
+function stripped(path) {
+  const place = join(folder, `${relative(root, path).replaceAll('/', '|')}.js`);
+  const { size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  const stamp = `// ${process.version} ${size} ${mtimeNs} ${ctimeNs}\n`;
   const kept = read(place);
   if (kept?.startsWith(stamp)) return kept.slice(stamp.length);
-  const source = stripTypeScriptTypes(text);
+  const source = stripTypeScriptTypes(readFileSync(path, 'utf8'));
   keep(place, stamp + source);
   return source;
 }

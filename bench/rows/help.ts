@@ -5,14 +5,13 @@ import type { Bench } from '../bench.ts';
 import { cpuSecondsOf } from '../measure/cpu.ts';
 import { atMost, type RowResult } from '../report/result.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../bin/platform-node.ts', import.meta.url));
-const FLAG = '--disable-warning=ExperimentalWarning';
+const PROGRAM = fileURLToPath(new URL('../../bin/platform-node', import.meta.url));
 /** /proc counts in hundredths of a second, so that many runs share the error. */
 const RUNS = 20;
 
 export async function help(_bench: Bench): Promise<RowResult> {
-  const own = cpuMsOf([FLAG, PROGRAM, '--help']);
-  const node = cpuMsOf(['--eval', '0']);
+  const own = cpuMsOf(PROGRAM, ['--help']);
+  const node = cpuMsOf(process.execPath, ['--eval', '0']);
   return {
     row: 'help',
     title: 'platform-node --help',
@@ -28,10 +27,10 @@ export async function help(_bench: Bench): Promise<RowResult> {
   };
 }
 
-function cpuMsOf(args: readonly string[]): number {
+function cpuMsOf(program: string, args: readonly string[]): number {
   const before = cpuSecondsOf(process.pid);
   const used = process.cpuUsage();
-  for (let i = 0; i < RUNS; i++) execFileSync(process.execPath, args);
+  for (let i = 0; i < RUNS; i++) execFileSync(program, args);
   const { user, system } = process.cpuUsage(used);
   return ((cpuSecondsOf(process.pid) - before) * 1000 - (user + system) / 1000) / RUNS;
 }
