@@ -27,6 +27,7 @@ const rows: Record<string, (bench: Bench) => Promise<RowResult>> = {
   h: async (bench) => (await import('./rows/start.ts')).start(bench),
   i: async (bench) => (await import('./rows/memory.ts')).memory(bench),
   j: async (bench) => (await import('./rows/contracts.ts')).contracts(bench),
+  k: async (bench) => (await import('./rows/cores.ts')).cores(bench),
   loop: async (bench) => (await import('./rows/loop.ts')).loop(bench),
   block: async (bench) => (await import('./rows/block.ts')).block(bench),
   sync: async (bench) => (await import('./rows/sync.ts')).sync(bench),

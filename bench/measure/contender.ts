@@ -6,6 +6,8 @@ export interface Sample {
   readonly p99Ms?: number | undefined;
   /** Processor seconds that the measured process used for one operation. */
   readonly cpuPerOperation?: number | undefined;
+  /** The same of its main thread alone. */
+  readonly mainPerOperation?: number | undefined;
   /** The same of all processes that took part (cost.ts). */
   readonly costPerOperation?: number | undefined;
 }

@@ -4,6 +4,7 @@ import { type LoadResult, startHttpLoad } from '../load/http.ts';
 import { batch, get, type RequestBatch } from '../load/requests.ts';
 import type { Contender } from '../measure/contender.ts';
 import { withCost } from '../measure/cost.ts';
+import { mainThreadSeconds } from '../measure/main-thread.ts';
 import { createPosting } from '../transfers/posting.ts';
 import type { DevFolder } from './dev-folder.ts';
 import { drained, type Funded, makeFunded, poolSize, until } from './funded.ts';
@@ -56,10 +57,13 @@ export async function startAccepting(
       async run(ms) {
         const requests = preparedFor(ms);
         const before = node.cpuSeconds();
+        const mainBefore = mainThreadSeconds(node.pid);
         const result = await withCost(() => post(ms, requests));
         const cpu = node.cpuSeconds() - before;
+        const main = mainThreadSeconds(node.pid) - mainBefore;
         await drained(node);
-        return { ...result, cpuPerOperation: cpu / result.answers };
+        const { answers } = result;
+        return { ...result, cpuPerOperation: cpu / answers, mainPerOperation: main / answers };
       },
     },
     async readsUnderLoad(ms) {

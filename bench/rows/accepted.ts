@@ -44,6 +44,7 @@ export async function accepted(bench: Bench): Promise<RowResult> {
   });
   const p99 = figureOf(rounds, name, (sample) => sample.p99Ms);
   const cpu = figureOf(rounds, name, (sample) => sample.cpuPerOperation);
+  const main = figureOf(rounds, name, (sample) => sample.mainPerOperation);
   const perCpuSecond = figureOf(rounds, name, ({ cpuPerOperation }) => 1 / (cpuPerOperation ?? 0));
   const [v1, e] = [figure('V1')?.median, figure('E')?.median];
   const ideal = v1 && e && 1 / (1 / v1 + 1 / e);
@@ -64,6 +65,10 @@ export async function accepted(bench: Bench): Promise<RowResult> {
         against:
           ideal === undefined || ideal === 0 ? '' : `1/(1/V1 + 1/E) ${Math.round(ideal ?? 0)}/s`,
         ratio: ofIdeal ? { median: ofIdeal, low: ofIdeal, high: ofIdeal, count: 1 } : undefined,
+      },
+      {
+        what: 'of it the main thread',
+        value: main === undefined ? 'not measured' : `${(main.median * 1e6).toFixed(0)} µs`,
       },
       { what: 'p99 of GET balance meanwhile', value: `${mixed.p99Ms.toFixed(1)} ms` },
     ],
