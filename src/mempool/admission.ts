@@ -138,7 +138,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   /** Returns the entry with the same id. The id of an alias does not depend on the sender. */
   function earlier(known: PoolEntry, sender: string): Tx {
     if (known.sender !== sender) throw refused('Alias already claimed');
-    return known.tx ?? decodeTx(known.bytes, scheme);
+    return decodeTx(known.bytes, scheme);
   }
 
   function insert(tx: Tx, sender: string, verdicts: ProofVerdicts): PoolEntry {

@@ -28,7 +28,7 @@ export function createEntryTrial(
   scheme: ChainScheme,
   chain: Pick<PoolChain, 'tryApply' | 'together'>,
 ): EntryTrial {
-  const decode = (entry: PoolEntry): Tx => entry.tx ?? decodeTx(entry.bytes, scheme);
+  const decode = (entry: PoolEntry): Tx => decodeTx(entry.bytes, scheme);
   return {
     decode,
     problemOf(entry, scriptTime) {

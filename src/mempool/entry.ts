@@ -1,6 +1,6 @@
 /**
  * A transaction that waits in the pool. The pool keeps it as bytes, since objects for all fields
- * would take ten times the memory. Only some entries stay decoded (pool-entries.ts).
+ * would take ten times the memory, and the garbage collector would copy them while they wait.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
@@ -10,8 +10,6 @@ import type { Ordered } from './time-order.ts';
 
 export interface PoolEntry extends Ordered {
   readonly bytes: Uint8Array;
-  /** Decoded from `bytes`; undefined where it is not kept. */
-  tx: Tx | undefined;
   readonly id: Uint8Array;
   readonly sender: string;
   /** Found once; used while the entry waits, and for the block that contains it. */
@@ -38,7 +36,6 @@ export const entryOf = (
   key: latin1(tx.id),
   id: tx.id,
   bytes: tx.bytes,
-  tx,
   timestamp: tx.timestamp,
   sender,
   verdicts,

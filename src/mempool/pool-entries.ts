@@ -2,8 +2,7 @@
  * The entries of the pool: by id, in the order of blocks, by sender. Listeners are called for each
  * entry that was accepted and for each that has left.
  *
- * Invariants: all three indexes hold the same entries; `removed` is true for an entry that has left;
- * only a limited number of entries stays decoded, and none that has left.
+ * Invariants: all three indexes hold the same entries; `removed` is true for an entry that has left.
  */
 import { tellAll } from '../base/listeners.ts';
 import type { Log } from '../base/ports.ts';
@@ -18,20 +17,12 @@ export interface PoolListener {
   removed?(entry: PoolEntry): void;
 }
 
-/**
- * The bytes of all entries that stay decoded: about two blocks of 1 MiB. Their objects take ten
- * times as much.
- */
-const DECODED_BYTES_MAX = 2 * 1024 * 1024;
-
 export class Entries {
   private readonly byId = new Map<string, PoolEntry>();
   private readonly order = new TimeOrder<PoolEntry>();
   private readonly senders: Senders;
   private readonly listeners = new Set<PoolListener>();
   private readonly log: Log;
-  /** The bytes of the entries that stay decoded. */
-  private decoded = 0;
 
   constructor(senders: Senders, log: Log) {
     this.senders = senders;
@@ -65,8 +56,6 @@ export class Entries {
     this.byId.set(entry.key, entry);
     this.order.add(entry);
     this.senders.add(entry);
-    if (this.decoded + entry.bytes.length > DECODED_BYTES_MAX) entry.tx = undefined;
-    else if (entry.tx !== undefined) this.decoded += entry.bytes.length;
   }
 
   announce(entry: PoolEntry): void {
@@ -85,8 +74,6 @@ export class Entries {
     if (!this.byId.delete(entry.key)) return;
     this.order.remove(entry);
     this.senders.remove(entry);
-    if (entry.tx !== undefined) this.decoded -= entry.bytes.length;
-    entry.tx = undefined;
     tellAll(this.listeners, this.log, (listener) => listener.removed?.(entry));
   }
 

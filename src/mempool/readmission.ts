@@ -69,7 +69,6 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     const entry = {
       ...entryOf(tx, latin1(tx.sender), allGood(tx), NOTHING_SPENT, true),
       bytes,
-      tx: undefined,
     };
     entries.put(entry);
     unsettled.shake([entry]);
