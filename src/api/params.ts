@@ -154,6 +154,12 @@ export const bytes58 = (
 export const transactionId = bytes58('Id of a transaction in Base58.', () =>
   apiError('InvalidSignature'),
 );
+/** The same in both forms. */
+export const shownTransactionId: Param<{ readonly bytes: Uint8Array; readonly text: string }> = {
+  doc: transactionId.doc,
+  schema: transactionId.schema,
+  parse: (text, scheme) => ({ bytes: transactionId.parse(text, scheme), text }),
+};
 export const blockSignature = bytes58(
   'Signature of a block in Base58.',
   () => apiError('InvalidSignature'),

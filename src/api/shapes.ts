@@ -5,7 +5,7 @@ import { equal } from '../base/bytes.ts';
 import { bytesUnder, type StoredTx } from '../chain/stored-blocks.ts';
 import { leaseOf } from '../ledger/leases.ts';
 import { txToJson } from '../tx/json/encode.ts';
-import { printTx } from '../tx/json/print.ts';
+import { type KnownId, printTx } from '../tx/json/print.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
 import { lease } from '../tx/types/008-lease.ts';
 import { leaseCancel } from '../tx/types/009-lease-cancel.ts';
@@ -62,17 +62,18 @@ export function extendedJson(
 
 /**
  * The text of `extendedJson` for the transaction with this id; undefined where the chain has none.
- * Clients ask for transactions often, so most are printed without decoding them.
+ * Bytes have one text in Base58, so the client's text of the id is that of the answer. Clients ask for transactions often, so most are printed without decoding them.
  */
 export function extendedText(
-  id: Uint8Array,
+  asked: KnownId,
   services: Pick<Services, 'scheme' | 'view'>,
 ): string | undefined {
   const { view, scheme } = services;
+  const id = asked.bytes;
   const found = isTransactionId(id) ? bytesUnder(view, id) : undefined;
   if (found === undefined) return undefined;
   const { bytes, height } = found;
-  const printed = printTx(bytes, scheme);
+  const printed = printTx(bytes, scheme, asked);
   if (printed === undefined || printed.type === lease.type || printed.type === leaseCancel.type) {
     const tx = decodeTx(bytes, scheme);
     return equal(tx.id, id) ? print(extendedJson({ tx, height }, services)) : undefined;

@@ -8,6 +8,8 @@
  * quadratic time, so longer strings are halved recursively and use the multiplication of BigInt.
  */
 
+import { latin1Part } from './bytes.ts';
+
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const ZERO = '1';
 const ZERO_CODE = ZERO.charCodeAt(0);
@@ -94,7 +96,8 @@ function encode(bytes: Uint8Array): string {
   for (let i = 0, at = end - 5; i < fives; i++, at -= 5) {
     const value = limbs[i]! + carry;
     carry = Math.floor(value / BASE_5);
-    const five = value - carry * BASE_5;
+    // As an integer, it is divided by constants without a division.
+    const five = (value - carry * BASE_5) | 0;
     const high = (five / BASE_3) | 0;
     const low = five - high * BASE_3;
     const middle = (low / BASE) | 0;
@@ -110,7 +113,7 @@ function encode(bytes: Uint8Array): string {
   let start = zeros;
   while (scratch[start] === ZERO_CODE) start++;
   scratch.fill(ZERO_CODE, start - zeros, start);
-  return scratch.toString('latin1', start - zeros, end);
+  return latin1Part(scratch, start - zeros, end);
 }
 
 /** Throws Base58Error for a character outside the alphabet and for more than `lengthMax`. */

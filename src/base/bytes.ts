@@ -53,6 +53,10 @@ export function latin1(bytes: Uint8Array): string {
   return latin1Slice.call(bytes, 0, bytes.length);
 }
 
+/** The same for a part of the bytes, without a view of it. */
+export const latin1Part = (bytes: Uint8Array, start: number, end: number): string =>
+  latin1Slice.call(bytes, start, end);
+
 /** The bytes of a text whose characters are all below 256. */
 export function fromLatin1(text: string): Uint8Array {
   const out = new Uint8Array(text.length);

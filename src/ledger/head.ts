@@ -48,7 +48,8 @@ export function decodeValue<V>(
 ): V {
   const src = new Reader(bytes, scheme);
   const value = table.value.read(src);
-  assert(src.remaining === 0, `a value of ${table.name} has trailing bytes`);
+  // The text is made only where it is needed, because values are decoded for every read.
+  if (src.remaining !== 0) assert(false, `a value of ${table.name} has trailing bytes`);
   return value;
 }
 

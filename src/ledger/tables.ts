@@ -22,7 +22,7 @@ import {
   u64Key,
 } from './key-codecs.ts';
 import type { KeyCodec, Table } from './table.ts';
-import { blob, present, raw, sized } from './values.ts';
+import { blob, position, present, raw, sized } from './values.ts';
 
 const address = fixed(26);
 const id = fixed(32);
@@ -76,7 +76,7 @@ export const transactionIds = table(
   'transactionIds',
   'local',
   fixed(16),
-  struct({ height: u32, index: u16 }),
+  position,
   'First 16 bytes of a transaction id → where it stands.',
 );
 

@@ -15,9 +15,7 @@ export function rowReader(
   noted: (error: unknown) => unknown,
 ): StoreView {
   function rowValue(id: number, key: Uint8Array, sealed: Uint8Array): Uint8Array {
-    // The binding overrides `length` of its shared buffer, so the view uses the buffer below it.
-    const view = new Uint8Array(sealed.buffer, sealed.byteOffset, sealed.length);
-    const value = unseal(id, key, view);
+    const value = unseal(id, key, sealed, sealed.length);
     if (value !== undefined) return ownCopy(value);
     throw new StoreCorruptError(folder, `a row of table ${id} is not what was written`);
   }
@@ -40,7 +38,7 @@ export function rowReader(
       try {
         const table = tableOf(id);
         for (const { key, value } of table.getRange({ ...bounds, ...within(), limit })) {
-          yield [ownCopy(key), rowValue(id, key, value)];
+          yield [ownCopy(plain(key)), rowValue(id, key, value)];
         }
       } catch (error) {
         throw noted(error);
@@ -56,13 +54,16 @@ const SLAB_BYTES = 32 * 1024;
 let slab = new Uint8Array(0);
 let used = 0;
 
-/** Copies of rows of usual length share buffers. */
+/** The real bytes of a key, whose `length` the binding may have overridden. */
+const plain = (key: Uint8Array): Uint8Array =>
+  new Uint8Array(key.buffer, key.byteOffset, key.length);
+
+/** Copies of rows of usual length share buffers. No copy is a Buffer, whose `slice` is a view. */
 function ownCopy(bytes: Uint8Array): Uint8Array {
   const { length } = bytes;
   const copy =
     length <= SMALL_BYTES || length > SHARED_BYTES_MAX ? new Uint8Array(length) : room(length);
-  // Not a Buffer, because its `slice` would be a view.
-  copy.set(new Uint8Array(bytes.buffer, bytes.byteOffset, length));
+  copy.set(bytes);
   return copy;
 }
 

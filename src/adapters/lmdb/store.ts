@@ -60,6 +60,7 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
   const { root } = environment;
   const writer = createLmdbWriter(options, environment, workerUrl);
   let present = root.useReadTransaction() as Shared;
+  let reads: Within = { transaction: present };
   let closed = false;
   let damage: string | undefined;
   let unwritten: string | undefined;
@@ -80,6 +81,7 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
     const before = present;
     root.resetReadTxn();
     present = root.useReadTransaction() as Shared;
+    reads = { transaction: present };
     before.done();
   }
 
@@ -102,7 +104,7 @@ export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
 
   const within = (): Within => {
     if (closed) throw new Error('the store is closed');
-    return { transaction: present };
+    return reads;
   };
 
   return {

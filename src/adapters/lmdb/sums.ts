@@ -25,11 +25,18 @@ export function seal(table: number, key: Uint8Array, sealed: Uint8Array): void {
 
 /**
  * The value before the checksum, as a view; undefined where the checksum does not match the row.
+ * The row is the beginning of `sealed`.
  */
-export function unseal(table: number, key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
-  const end = sealed.length - SUM_BYTES;
+export function unseal(
+  table: number,
+  key: Uint8Array,
+  sealed: Uint8Array,
+  length = sealed.length,
+): Uint8Array | undefined {
+  const end = length - SUM_BYTES;
   if (end < 0) return undefined;
-  const value = sealed.subarray(0, end);
+  // The binding overrides `length` of its shared buffer, so the view uses the buffer below it.
+  const value = new Uint8Array(sealed.buffer, sealed.byteOffset, end);
   const sum = sumOf(table, key, value);
   const stored =
     sealed[end]! | (sealed[end + 1]! << 8) | (sealed[end + 2]! << 16) | (sealed[end + 3]! << 24);

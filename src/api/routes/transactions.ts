@@ -43,7 +43,7 @@ const info = route({
   access: 'public',
   group,
   doc: 'A transaction of the chain with the height of its block.',
-  params: { id: params.transactionId },
+  params: { id: params.shownTransactionId },
   reply: Transaction,
   handle({ params: { id } }, services) {
     const text = extendedText(id, services);

@@ -4,6 +4,7 @@
  * that knows its layout: each codec prints its own value (`Codec.print`).
  */
 
+import { equal } from '../../base/bytes.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { type ChainScheme, Reader } from '../../codec/codec.ts';
 import { base58 } from '../../codec/text.ts';
@@ -19,16 +20,28 @@ export interface PrintedTx {
   readonly open: string;
 }
 
+/** An id in both forms. */
+export interface KnownId {
+  readonly bytes: Uint8Array;
+  readonly text: string;
+}
+
 /**
+ * `asked`: the id that the transaction probably has, whose text is then not made again.
+ *
  * Undefined where a type computes members from others, or its bytes do not name their layout: such
  * a transaction is decoded and printed by `txToJson`.
  */
-export function printTx(bytes: Uint8Array, scheme: ChainScheme): PrintedTx | undefined {
+export function printTx(
+  bytes: Uint8Array,
+  scheme: ChainScheme,
+  asked?: KnownId,
+): PrintedTx | undefined {
   const plan = planOfBytes(bytes);
-  return plan && printerOf(plan)?.(bytes, scheme);
+  return plan && printerOf(plan)?.(bytes, scheme, asked);
 }
 
-type Printer = (bytes: Uint8Array, scheme: ChainScheme) => PrintedTx;
+type Printer = (bytes: Uint8Array, scheme: ChainScheme, asked: KnownId | undefined) => PrintedTx;
 
 const printers = new WeakMap<Plan, Printer | 'none'>();
 
@@ -73,7 +86,7 @@ function printerFor(plan: Plan): Printer {
   // One at a time: printing calls nothing that prints another transaction of the same layout.
   const texts: string[] = new Array(names.length).fill('');
 
-  return (bytes, scheme) => {
+  return (bytes, scheme, asked) => {
     const src = new Reader(bytes, scheme);
     src.position = headBytes;
     let sender = '';
@@ -84,7 +97,8 @@ function printerFor(plan: Plan): Printer {
       } else texts[i] = fields[i]!(src);
     }
     const id = scheme.fastHash(src.input.subarray(bodyStart, src.position));
-    let open = `${start}${base58.encode(id)}${sender}${texts[feeAt!]},"timestamp":${texts[timestampAt!]}`;
+    const idText = asked !== undefined && equal(id, asked.bytes) ? asked.text : base58.encode(id);
+    let open = `${start}${idText}${sender}${texts[feeAt!]},"timestamp":${texts[timestampAt!]}`;
     if (signed) {
       if (frame === 'signedFirst') src.position = 1;
       const text = base58.encode(src.bytes(SIGNATURE_BYTES));

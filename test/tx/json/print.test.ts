@@ -1,6 +1,7 @@
 // Printing from bytes gives the very text of decoding, for generated values of every layout.
 
 import t from 'tap';
+import { base58 } from '../../../src/base/base58.ts';
 import { equal } from '../../../src/base/bytes.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
 import { printTx } from '../../../src/tx/json/print.ts';
@@ -38,5 +39,17 @@ t.test('the text of a transaction is that of its JSON', (t) => {
 t.test('whatever has no transaction in it is refused', (t) => {
   t.throws(() => printTx(new Uint8Array(0), scheme), { name: 'CodecError' });
   t.throws(() => printTx(new Uint8Array([0, 99, 1]), scheme), { name: 'CodecError' });
+  t.end();
+});
+
+t.test('a known id spares its text, and another one changes nothing', (t) => {
+  const def = allTypes.find(({ type }) => type === transfer.type)!;
+  const { bytes } = transactionOf(def, def.layouts[0]!, new Rng(1));
+  const { id, open } = printTx(bytes, scheme)!;
+  const text = base58.encode(id);
+  t.equal(printTx(bytes, scheme, { bytes: id, text })?.open, open);
+  const other = id.slice();
+  other[31] = other[31]! ^ 1;
+  t.equal(printTx(bytes, scheme, { bytes: other, text: base58.encode(other) })?.open, open);
   t.end();
 });
