@@ -84,11 +84,16 @@ function encode(bytes: Uint8Array): string {
   learnPowers(pairs);
   const fives = powerLengths[pairs - 1]! + 1;
   limbs.fill(0, 0, fives);
-  for (let power = 0, at = length - 1; at >= zeros; power++, at -= 2) {
-    const pair = bytes[at]! | (at > zeros ? bytes[at - 1]! << 8 : 0);
+  // Two rows at a time read and write each sum once; a row ends with zeros, so the longer decides.
+  for (let power = 0, at = length - 1; at >= zeros; power += 2, at -= 4) {
+    const low = pairAt(bytes, at, zeros);
+    const high = pairAt(bytes, at - 2, zeros);
     const row = power * POWER_WIDTH;
-    const width = powerLengths[power]!;
-    for (let i = 0; i < width; i++) limbs[i] = limbs[i]! + pair * powers[row + i]!;
+    const next = row + POWER_WIDTH;
+    const width = high === 0 ? powerLengths[power]! : powerLengths[power + 1]!;
+    for (let i = 0; i < width; i++) {
+      limbs[i] = limbs[i]! + low * powers[row + i]! + high * powers[next + i]!;
+    }
   }
 
   const end = zeros + 5 * fives;
@@ -115,6 +120,10 @@ function encode(bytes: Uint8Array): string {
   scratch.fill(ZERO_CODE, start - zeros, start);
   return latin1Part(scratch, start - zeros, end);
 }
+
+/** The two bytes that end at `at`; those before `from` are zeros. */
+const pairAt = (bytes: Uint8Array, at: number, from: number): number =>
+  at > from ? bytes[at]! | (bytes[at - 1]! << 8) : at === from ? bytes[at]! : 0;
 
 /** Throws Base58Error for a character outside the alphabet and for more than `lengthMax`. */
 function decode(text: string, lengthMax = BASE58_TEXT_LENGTH_MAX): Uint8Array {
