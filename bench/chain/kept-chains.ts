@@ -16,7 +16,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { FORMAT } from '../../src/adapters/lmdb/check.ts';
 import { type DevFolder, makeDevFolder, openDevFolder } from '../node/dev-folder.ts';
 import { benchSenders, type GeneratedChain, growChain, timestampBefore } from './generate.ts';
@@ -75,13 +75,18 @@ export async function nextBlocks(chain: GeneratedChain): Promise<string> {
   return file;
 }
 
+/** A node that was killed leaves a socket, which cannot be copied. */
+export function isLock(path: string): boolean {
+  return basename(path).startsWith('lock-');
+}
+
 /** A copy of the same network with its chain. */
 export function copyFolder(from: DevFolder, dir: string): DevFolder {
   rmSync(dir, { recursive: true, force: true });
   cpSync(from.dir, dir, {
     recursive: true,
     mode: constants.COPYFILE_FICLONE,
-    filter: (path) => !/(chain\.json|ids|\.bin|\.log)$/.test(path),
+    filter: (path) => !/(chain\.json|ids|\.bin|\.log)$/.test(path) && !isLock(path),
   });
   relocate(dir, from.dir);
   return openDevFolder(dir);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Bench } from '../bench.ts';
 import type { GeneratedChain } from '../chain/generate.ts';
 import { importer } from '../chain/importer.ts';
-import { nextBlocks } from '../chain/kept-chains.ts';
+import { isLock, nextBlocks } from '../chain/kept-chains.ts';
 import { startLibsodium } from '../denominators/libsodium.ts';
 import type { Contender } from '../measure/contender.ts';
 import { storeFile } from '../rows/chain.ts';
@@ -41,7 +41,7 @@ export async function importSeries(
 /** On disk before the time begins, so that the import does not wait for it. */
 function copyStore(chain: GeneratedChain, data: string): void {
   const from = dirname(storeFile(chain));
-  cpSync(from, join(data, 'chain'), { recursive: true });
+  cpSync(from, join(data, 'chain'), { recursive: true, filter: (path) => !isLock(path) });
   const handle = openSync(join(data, 'chain', 'data.mdb'), 'r+');
   fsyncSync(handle);
   closeSync(handle);
