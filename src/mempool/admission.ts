@@ -6,7 +6,8 @@
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import { apiError, refused } from '../base/errors.ts';
-import type { Journal, Log, SignatureCheck, Verifier } from '../base/ports.ts';
+import type { Clock, Journal, Log, SignatureCheck, Verifier } from '../base/ports.ts';
+import type { ScriptTime } from '../chain/script-time.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import {
@@ -22,6 +23,7 @@ import { entryOf, type PoolEntry } from './entry.ts';
 import { createEntryBytes } from './entry-bytes.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
+import { createScriptPace } from './script-pace.ts';
 import type { Senders } from './senders.ts';
 import type { Spending } from './spending.ts';
 
@@ -34,6 +36,7 @@ export interface AdmissionPorts {
   readonly scheme: ChainScheme;
   readonly state: Pick<PoolChain, 'tryApply' | 'planChecks' | 'isScripted'>;
   readonly verifier: Verifier;
+  readonly clock: Clock;
   readonly journal: Journal;
   readonly log: Log;
   readonly entries: Entries;
@@ -54,7 +57,7 @@ export interface Admission {
   /** The same for a transaction as bytes, which are copied. Throws CodecError too. */
   submitBytes(bytes: Uint8Array, arriving?: Arriving): Promise<Tx>;
   /** Throws ApiError where `submit` would refuse it, wrong signatures aside. */
-  check(tx: Tx): void;
+  check(tx: Tx): Promise<void>;
   /**
    * Accepts a transaction that was accepted before and is on disk; the pool keeps its bytes. Throws
    * ApiError.
@@ -65,6 +68,7 @@ export interface Admission {
 export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts): Admission {
   const { scheme, state, verifier, journal, log, entries, senders } = ports;
   const copied = createEntryBytes();
+  const scripts = createScriptPace(ports.clock);
   const arriving = new Map<string, Arrival>();
 
   /** The pool keeps the bytes alone, so they must decode to the same transaction. */
@@ -121,9 +125,10 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     const isFound = found !== undefined && plan === undefined;
     const verdicts = isFound ? found : await askVerdicts(copy, plan, verifier);
     // One with other proofs may have come in meanwhile: the first one stays.
-    const rival = entries.get(key);
-    if (rival !== undefined) return earlier(rival, sender);
-    const entry = insert(copy, sender, verdicts);
+    const entry = await scripts.pass(
+      (run) => entries.get(key) ?? insert(copy, sender, verdicts, run),
+    );
+    if (entry.bytes !== copy.bytes) return earlier(entry, sender);
     try {
       await journal.append(copy.bytes);
     } catch (cause) {
@@ -141,28 +146,44 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     return decodeTx(known.bytes, scheme);
   }
 
-  function insert(tx: Tx, sender: string, verdicts: ProofVerdicts): PoolEntry {
+  function insert(
+    tx: Tx,
+    sender: string,
+    verdicts: ProofVerdicts,
+    runScript?: ScriptTime['run'],
+  ): PoolEntry {
     // Others may have filled the pool while the signature was being checked.
-    const entry = entryOf(tx, sender, verdicts, check(tx, sender, verdicts), false);
+    const spending = check(tx, sender, verdicts, runScript);
+    const entry = entryOf(tx, sender, verdicts, spending, false);
     entries.put(entry);
     return entry;
   }
 
-  function check(tx: Tx, sender: string, verdicts: ProofVerdicts): Spending {
-    const spending = state.tryApply(tx, verdicts);
+  function check(
+    tx: Tx,
+    sender: string,
+    verdicts: ProofVerdicts,
+    runScript?: ScriptTime['run'],
+  ): Spending {
+    const spending = state.tryApply(tx, verdicts, runScript);
     senders.requireRoom(tx.bytes.length, sender);
     senders.requireFunds(tx, sender, spending);
     return spending;
   }
 
+  /** Wrong signatures aside. */
+  const checkWithoutProofs = async (tx: Tx): Promise<void> => {
+    await scripts.pass((run) => check(tx, latin1(tx.sender), allGood(tx), run));
+  };
+
   return {
     submit: (tx) => once(tx, (key) => admit(tx, key, ownCopy)),
     async submitBytes(bytes, { isDoubted = false, verdicts } = {}) {
       const tx = decodeTx(copied(bytes), scheme);
-      if (isDoubted) check(tx, latin1(tx.sender), allGood(tx));
+      if (isDoubted) await checkWithoutProofs(tx);
       return once(tx, (key) => admit(tx, key, itself, verdicts));
     },
-    check: (tx) => void check(tx, latin1(tx.sender), allGood(tx)),
+    check: checkWithoutProofs,
     acceptAgain: (tx) => insert(tx, latin1(tx.sender), allGood(tx)),
   };
 }

@@ -16,7 +16,7 @@ export interface TogetherOnHead {
 export interface PoolChain extends Funds {
   /**
    * Validates on top of the head as if in the next block, without leaving a trace, and says what
-   * it takes from the sender. Throws ApiError; BlockFull where `runScript` has no time left.
+   * it takes from the sender. Throws ApiError, and what `runScript` throws.
    */
   tryApply(tx: Tx, verdicts: ProofVerdicts, runScript?: ScriptTime['run']): Spending;
   /** The checks of proofs that scripts at the head will probably ask for. */

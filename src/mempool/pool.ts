@@ -43,7 +43,7 @@ export interface Pool {
   /** The same for a transaction as bytes, which are copied. Throws CodecError too. */
   submitBytes(bytes: Uint8Array, arriving?: Arriving): Promise<Tx>;
   /** Throws ApiError where `submit` would refuse it, apart from wrong signatures. */
-  check(tx: Tx): void;
+  check(tx: Tx): Promise<void>;
   get(id: Uint8Array): Tx | undefined;
   /** The same, not decoded. */
   entry(id: Uint8Array): PoolEntry | undefined;

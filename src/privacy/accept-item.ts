@@ -74,7 +74,7 @@ export function createSendData(ports: SendPorts): SendData {
       }
       const waiting = broadcast ? pool.get(sent.get(itemKey(item)) ?? NO_ID) : undefined;
       if (waiting !== undefined) return waiting;
-      pool.check(tx);
+      await pool.check(tx);
       const stored = { ...item, ...infoOf(request), sender: ownerAddress };
       await store.write(stored, dataOf(request, createTurns(clock)));
       return broadcast ? submit(tx, item) : tx;

@@ -4,7 +4,7 @@ import { apiError } from '../../src/base/errors.ts';
 import type { Journal } from '../../src/base/ports.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { applying, type Outcome, pack } from '../../src/mempool/packer.ts';
-import { createPool, type Pool, type PoolOptions } from '../../src/mempool/pool.ts';
+import type { Pool, PoolOptions } from '../../src/mempool/pool.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
 import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -18,7 +18,6 @@ import {
   newChain,
   nextTurn,
   payment,
-  quiet,
   rules,
   scheme,
   signed,
@@ -26,53 +25,19 @@ import {
   users,
   verifier,
 } from '../chain/chain-harness.ts';
+import { createTestPool, memoryJournal } from './pool-harness.ts';
 
 const [alice, bob, carol] = users as [(typeof users)[0], (typeof users)[0], (typeof users)[0]];
 const FEE = 1_000_000n;
-const HOUR_MS = 3_600_000;
 
-/** A journal in memory that can be made to fail. */
-function memoryJournal(recovered: readonly Uint8Array[] = []) {
-  const journal = {
-    recovered,
-    records: [...recovered],
-    broken: false,
-    async append(record: Uint8Array) {
-      if (journal.broken) throw new Error('no space left on device');
-      journal.records.push(record.slice());
-    },
-    async rewrite(records: Iterable<Uint8Array>) {
-      journal.records = [...records];
-    },
-    close: async () => undefined,
-  };
-  return journal;
-}
-
+/** A pool that hears of blocks. */
 function poolOn(
   at: TestChain,
   journal: Journal,
   options: Partial<PoolOptions> = {},
   checks = verifier,
 ): Pool {
-  const pool = createPool(
-    {
-      bytesMax: 1_000_000,
-      senderEntriesMax: 100,
-      expireMs: 2 * HOUR_MS,
-      cleanupMs: HOUR_MS,
-      nativeToken: 'WEST',
-      ...options,
-    },
-    {
-      scheme,
-      state: createTrial(at.blockchain, rules, at.clock),
-      verifier: checks,
-      journal,
-      clock: at.clock,
-      log: quiet,
-    },
-  );
+  const pool = createTestPool(at, { journal, verifier: checks }, options);
   at.blockchain.listen({ block: ({ block }) => pool.removeMined(block.txs.map((tx) => tx.id)) });
   return pool;
 }

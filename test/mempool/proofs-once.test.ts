@@ -5,8 +5,7 @@ import { createEquivocations } from '../../src/chain/equivocation.ts';
 import { createForkChoice } from '../../src/chain/fork-choice.ts';
 import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
-import { createPool, type Pool } from '../../src/mempool/pool.ts';
-import { createTrial } from '../../src/mempool/trial.ts';
+import type { Pool } from '../../src/mempool/pool.ts';
 import { allGood, ONE_BAD, ONE_GOOD } from '../../src/tx/proof-verdicts.ts';
 import { buildTx } from '../../src/tx/tx-bytes.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
@@ -20,15 +19,14 @@ import {
   nextTurn,
   payment,
   quiet,
-  rules,
   scheme,
   signed,
   users,
   verifier,
 } from '../chain/chain-harness.ts';
+import { createTestPool, HOUR_MS, memoryJournal } from './pool-harness.ts';
 
 const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
-const HOUR_MS = 3_600_000;
 
 /** A chain with pool and fork choice, whose verifier counts. */
 async function node() {
@@ -47,28 +45,7 @@ async function node() {
     },
   };
   const newPool = (recovered: readonly Uint8Array[] = []): Pool =>
-    createPool(
-      {
-        bytesMax: 1_000_000,
-        senderEntriesMax: 100,
-        expireMs: 2 * HOUR_MS,
-        cleanupMs: HOUR_MS,
-        nativeToken: 'WEST',
-      },
-      {
-        scheme,
-        state: createTrial(blockchain, rules, clock),
-        verifier: counting,
-        journal: {
-          recovered,
-          append: async () => {},
-          rewrite: async () => {},
-          close: async () => {},
-        },
-        clock,
-        log: quiet,
-      },
-    );
+    createTestPool(at, { verifier: counting, journal: memoryJournal(recovered) });
   const pool = newPool();
   blockchain.listen({
     block: ({ block }) => pool.removeMined(block.txs.map(({ id }) => id)),

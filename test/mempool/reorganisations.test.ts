@@ -11,6 +11,7 @@ import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
+import type { Log } from '../../src/base/ports.ts';
 import { decodeBlock } from '../../src/block/block.ts';
 import { createEquivocations } from '../../src/chain/equivocation.ts';
 import { createForkChoice, type ForkChoice } from '../../src/chain/fork-choice.ts';
@@ -18,8 +19,7 @@ import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { blockAt, confirmedHeight } from '../../src/chain/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
-import { createPool, type Pool } from '../../src/mempool/pool.ts';
-import { createTrial } from '../../src/mempool/trial.ts';
+import type { Pool } from '../../src/mempool/pool.ts';
 import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -33,7 +33,6 @@ import {
   miners,
   newChain,
   quiet,
-  rules,
   scheme,
   type TestChain,
   users,
@@ -41,12 +40,13 @@ import {
 } from '../chain/chain-harness.ts';
 import { type Attempt, actions, newScene, type Scene, sign } from '../generators/actions.ts';
 import { Rng } from '../generators/random.ts';
+import { createTestPool, memoryJournal } from './pool-harness.ts';
 
 const FORKS = Number(process.env['REORGANISATIONS'] ?? 20);
 const DEPTH_MAX = 100;
 const FEE = 1_000_000n;
 const TOKEN = 100_000_000n;
-const HOUR_MS = 3_600_000;
+
 const BLOCK = { bytesMax: 1_000_000, countMax: 1_000 };
 /** Blocks after which everything that is valid must have been mined. */
 const BLOCKS_TO_EMPTY = 60;
@@ -82,7 +82,7 @@ class Loser {
   pool: Pool;
   /** Id → reason. */
   readonly dropped = new Map<string, string>();
-  private records: Uint8Array[] = [];
+  private journal = memoryJournal();
 
   constructor(side: Side) {
     this.side = side;
@@ -95,43 +95,20 @@ class Loser {
   }
 
   private newPool(recovered: readonly Uint8Array[]): Pool {
-    const { blockchain, clock } = this.side;
-    this.records = [...recovered];
-    return createPool(
-      {
-        bytesMax: 2_000_000,
-        senderEntriesMax: 1_000,
-        expireMs: 2 * HOUR_MS,
-        cleanupMs: HOUR_MS,
-        nativeToken: 'WEST',
+    this.journal = memoryJournal(recovered);
+    const log: Log = {
+      ...quiet,
+      info: (event, fields = {}) => {
+        if (event === 'pool.dropped') this.dropped.set(String(fields['id']), String(fields['why']));
       },
-      {
-        scheme,
-        state: createTrial(blockchain, rules, clock),
-        verifier,
-        clock,
-        journal: {
-          recovered,
-          append: async (record) => void this.records.push(record.slice()),
-          rewrite: async (records) => {
-            this.records = Array.from(records, (record) => record.slice());
-          },
-          close: async () => undefined,
-        },
-        log: {
-          ...quiet,
-          info: (event, fields = {}) => {
-            if (event === 'pool.dropped')
-              this.dropped.set(String(fields['id']), String(fields['why']));
-          },
-        },
-      },
-    );
+    };
+    const options = { bytesMax: 2_000_000, senderEntriesMax: 1_000 };
+    return createTestPool(this.side, { journal: this.journal, log }, options);
   }
 
   /** The process ends at once; the next one has the journal. */
   async crash(): Promise<void> {
-    const { records } = this;
+    const { records } = this.journal;
     await this.pool.stop();
     this.pool = this.newPool(records);
     await this.pool.recover();

@@ -1,0 +1,86 @@
+/**
+ * The pace of the scripts of arriving transactions. A script can take a hundred milliseconds, and
+ * many can arrive together. So after a piece of scripts the event loop has a rest from them that is
+ * as long, and transactions that have a script to run wait in line. Others do not wait.
+ */
+import { apiError } from '../base/errors.ts';
+import type { Clock } from '../base/ports.ts';
+import type { ScriptTime } from '../chain/script-time.ts';
+
+/** Scripts run one after the other up to this time. */
+const PIECE_MS = 2;
+/** Transactions in line; the next one is refused. */
+export const SCRIPTS_WAITING_MAX = 100;
+
+/** Tries a transaction. `runScript` throws where the transaction has to wait. */
+export type Attempt<T> = (runScript: ScriptTime['run']) => T;
+
+export interface ScriptPace {
+  /**
+   * The outcome of the attempt: at once, or the last of several where it had to wait. An attempt
+   * that throws must leave nothing behind. Throws what the attempt throws, and ApiError Overloaded.
+   */
+  pass<T>(attempt: Attempt<T>): Promise<T>;
+}
+
+export function createScriptPace(clock: Pick<Clock, 'monotonic' | 'after'>): ScriptPace {
+  /** Empty unless scripts rest. */
+  const waiting: (() => void)[] = [];
+  let spentMs = 0;
+  let isResting = false;
+
+  function run(script: () => void): void {
+    const from = clock.monotonic();
+    try {
+      script();
+    } finally {
+      spentMs += clock.monotonic() - from;
+    }
+  }
+
+  function restIfDue(): void {
+    if (isResting || spentMs < PIECE_MS) return;
+    isResting = true;
+    clock.after(spentMs, goOn);
+    spentMs = 0;
+  }
+
+  function goOn(): void {
+    isResting = false;
+    while (!isResting) {
+      const next = waiting.shift();
+      if (next === undefined) return;
+      next();
+    }
+  }
+
+  function pass<T>(
+    attempt: Attempt<T>,
+    resolve: (value: T) => void,
+    reject: (error: unknown) => void,
+  ): void {
+    let mustWait = false;
+    let hasBegun = false;
+    try {
+      const value = attempt((script) => {
+        // A transaction with several scripts is not cut in the middle.
+        mustWait = isResting && !hasBegun;
+        if (mustWait) throw apiError('Overloaded');
+        hasBegun = true;
+        run(script);
+      });
+      resolve(value);
+    } catch (error) {
+      if (mustWait && waiting.length < SCRIPTS_WAITING_MAX) {
+        waiting.push(() => pass(attempt, resolve, reject));
+      } else {
+        reject(error);
+      }
+    }
+    restIfDue();
+  }
+
+  return {
+    pass: (attempt) => new Promise((resolve, reject) => pass(attempt, resolve, reject)),
+  };
+}

@@ -1,0 +1,94 @@
+// Scripts of arriving transactions: who waits, for how long, and in which order.
+import t from 'tap';
+import { createScriptPace, SCRIPTS_WAITING_MAX } from '../../src/mempool/script-pace.ts';
+
+/** A pace whose scripts take the time that the test says; `rest` is the one that is due. */
+function setUp() {
+  const at = { now: 0, rest: undefined as { ms: number; end: () => void } | undefined };
+  const pace = createScriptPace({
+    monotonic: () => at.now,
+    after(ms, end) {
+      at.rest = { ms, end };
+      return () => undefined;
+    },
+  });
+  const done: string[] = [];
+  const script = (ms: number) => () => {
+    at.now += ms;
+  };
+  /** A transaction whose scripts take these times. */
+  const submit = (name: string, ...times: number[]): Promise<void> =>
+    pace.pass((run) => {
+      for (const ms of times) run(script(ms));
+      done.push(name);
+    });
+  const endRest = (): number => {
+    const { ms, end } = at.rest!;
+    at.rest = undefined;
+    end();
+    return ms;
+  };
+  return { at, pace, done, submit, endRest };
+}
+
+t.test('scripts run at once until a piece of time is over', async (t) => {
+  const { at, done, submit, endRest } = setUp();
+  for (const name of ['a', 'b', 'c']) await submit(name, 0.9);
+  t.same(done, ['a', 'b', 'c']);
+  const waits = submit('d', 0.1);
+  await submit('without a script');
+  t.same(done, ['a', 'b', 'c', 'without a script']);
+  t.ok(Math.abs(at.rest!.ms - 2.7) < 1e-9, 'the rest is as long as the scripts have taken');
+  endRest();
+  await waits;
+  t.equal(done.at(-1), 'd');
+});
+
+t.test('those in line go in order, and rests come between them', async (t) => {
+  const { at, done, submit, endRest } = setUp();
+  await submit('a', 30);
+  const waiting = ['b', 'c', 'd'].map((name) => submit(name, 20));
+  t.same(done, ['a']);
+  t.equal(endRest(), 30);
+  t.same(done, ['a', 'b']);
+  const later = submit('e', 1);
+  t.equal(endRest(), 20);
+  t.same(done, ['a', 'b', 'c']);
+  endRest();
+  endRest();
+  t.same(done, ['a', 'b', 'c', 'd', 'e']);
+  t.equal(at.rest, undefined, 'a millisecond is no piece yet');
+  await Promise.all([...waiting, later]);
+});
+
+t.test('a transaction with several scripts is not cut', async (t) => {
+  const { done, submit } = setUp();
+  await submit('order, matcher and asset', 20, 20, 20);
+  t.same(done, ['order, matcher and asset']);
+});
+
+t.test('the one that throws has taken time, too', async (t) => {
+  const { at, pace } = setUp();
+  const refusal = new Error('refused by the script');
+  const refused = pace.pass((run) =>
+    run(() => {
+      at.now += 5;
+      throw refusal;
+    }),
+  );
+  await t.rejects(refused, refusal);
+  t.equal(at.rest?.ms, 5);
+});
+
+t.test('a full line refuses, and a place in it can be had again', async (t) => {
+  const { done, submit, endRest } = setUp();
+  await submit('first', 2);
+  const waiting = Array.from({ length: SCRIPTS_WAITING_MAX }, (_, i) => submit(`${i}`, 2));
+  await t.rejects(submit('one too many', 2), { entry: 'Overloaded', code: 503 });
+  endRest();
+  const again = submit('again', 2);
+  for (let i = 0; i < SCRIPTS_WAITING_MAX; i++) endRest();
+  await Promise.all([...waiting, again]);
+  t.equal(done.length, SCRIPTS_WAITING_MAX + 2);
+  t.equal(done.at(-1), 'again');
+});
