@@ -17,6 +17,7 @@ import { pooledAttack } from './pooled.ts';
 import { itemAttack, quotaAttack } from './private-items.ts';
 import { routeAttacks } from './routes.ts';
 import { namedRows } from './rows.ts';
+import { scriptedAttack } from './scripted.ts';
 import { type Size, startTarget, type Target } from './target.ts';
 
 const IS_FULL = process.env['COST'] === 'full';
@@ -44,6 +45,7 @@ const attacksOn = (target: Target): Attack[] => [
   itemAttack('abandoned', IS_FULL ? 16 : 4, IS_FULL ? 5_000 : 300),
   quotaAttack,
   pooledAttack(IS_FULL ? 16 : 4, FLOOD_MS),
+  scriptedAttack(IS_FULL ? 200 : 20),
   ...connectionAttacks(SHARE),
   ...peerAttacks(STREAMS, FLOOD_MS),
   ...routeAttacks(target, AT_ONCE, IS_FULL),
