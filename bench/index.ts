@@ -5,7 +5,8 @@
  *                    [--chains FOLDER] [--sizes 10k,100k,1m,10m]
  *
  * A run of all rows, and one with `--accept`, replaces what the repository keeps of the last run:
- * results.json, the picture and the sentence about growth.
+ * results.json, the picture and the sentence about growth. Growth up to a longer chain stays unless
+ * `--accept` is given.
  */
 import { parseArgs } from 'node:util';
 import { type Bench, createBench } from './bench.ts';
@@ -72,12 +73,17 @@ const bench = createBench({
   chains: values.chains,
   sizes: sizes as SizeName[],
 });
+const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 const results: RowResult[] = [];
 try {
   for (const name of names) {
     bench.say(`row ${name}`);
+    const from = performance.now();
     try {
-      results.push(await rows[name]!(bench));
+      const result = await rows[name]!(bench);
+      results.push(result);
+      // A run takes an hour, and one that is interrupted has still shown its first rows.
+      bench.say(`${table([result])}row ${name} took ${seconds(performance.now() - from)}\n`);
     } catch (error) {
       // The other rows are worth as much as before.
       bench.say(`row ${name} failed: ${error instanceof Error ? error.stack : String(error)}`);
@@ -89,4 +95,4 @@ try {
 }
 process.stdout.write(values.json ? `${JSON.stringify(results, null, 2)}\n` : table(results));
 const isWhole = positionals.length === 0 && !values.quick && process.exitCode === undefined;
-if (values.accept || isWhole) acceptRows(results);
+if (values.accept || isWhole) acceptRows(results, { replacesLonger: values.accept });

@@ -40,10 +40,18 @@ export function readAccepted(): AcceptedRun {
   return JSON.parse(readFileSync(FILE, 'utf8')) as AcceptedRun;
 }
 
+interface Acceptance {
+  /** False: growth that has been measured up to a longer chain stays. */
+  readonly replacesLonger: boolean;
+}
+
 /** Rows that were not measured stay as they were. */
-export function acceptRows(results: readonly RowResult[]): void {
+export function acceptRows(all: readonly RowResult[], { replacesLonger }: Acceptance): void {
   const { rows, short } = readAccepted();
   const measured = measuredNow();
+  const isShorter = ({ row, series }: RowResult): boolean =>
+    longestOf(series) < longestOf(rows.find((one) => one.row === row)?.series);
+  const results = replacesLonger ? all : all.filter((one) => !isShorter(one));
   const kept = rows.filter(({ row }) => !results.some((one) => one.row === row));
   write({ rows: [...kept, ...results.map((one) => ({ ...one, measured }))], short });
   const { series, notes = [] } = results.find((one) => one.series !== undefined) ?? {};
@@ -58,6 +66,9 @@ export function acceptRows(results: readonly RowResult[]): void {
   ].join(' ');
   writeFileSync(DOCUMENT, text.replace(SENTENCE, `$1${wrapped(told)}$2`));
 }
+
+const longestOf = (series: readonly Series[] = []): number =>
+  Math.max(0, ...series.flatMap(({ points }) => points.map(({ transfers }) => transfers)));
 
 export const acceptShort = (short: AcceptedRun['short']): void =>
   write({ ...readAccepted(), short });
