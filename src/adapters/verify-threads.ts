@@ -8,6 +8,7 @@ import { Worker } from 'node:worker_threads';
 import type { CheckSizes, VerifyThreadData } from './signature-batch.ts';
 import { verifyPoolLimits as limits } from './signature-limits.ts';
 import type { Entry } from './signature-queue.ts';
+import { threadFlags } from './thread-flags.ts';
 
 export interface VerifyThreadsOptions extends CheckSizes {
   /** Module of the thread: src/cli/signature-worker.ts. */
@@ -108,7 +109,7 @@ function newWorker(options: VerifyThreadsOptions): Worker {
     workerData,
     // The thread does not need the environment, which may hold passwords.
     env: {},
-    execArgv: [],
+    execArgv: threadFlags(),
     resourceLimits: { maxOldGenerationSizeMb: limits.threadHeap },
   });
 }

@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import { assert } from '../../base/assert.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
+import { threadFlags } from '../thread-flags.ts';
 import type { Line } from './line.ts';
 import { readPrepared } from './prepared-batch.ts';
 import type {
@@ -56,7 +57,7 @@ export class HttpThread {
       workerData: data,
       // The thread does not need the environment, which may hold passwords.
       env: {},
-      execArgv: [],
+      execArgv: threadFlags(),
     });
     this.worker.on('message', (message: FromThread) => this.receive(message));
     this.worker.on('error', (error) => {

@@ -5,6 +5,7 @@
  * running request keeps the process alive, and the process does not end inside a transaction.
  */
 import { Worker } from 'node:worker_threads';
+import { threadFlags } from '../thread-flags.ts';
 import type { EnvironmentOptions } from './environment.ts';
 import {
   type StoreThreadAnswer,
@@ -70,7 +71,7 @@ function newWorker(options: EnvironmentOptions, url: URL, state: SharedArrayBuff
     workerData,
     // The thread has no use for the environment, which may hold passwords.
     env: {},
-    execArgv: [],
+    execArgv: threadFlags(),
     // Its garbage is short-lived. The heap has no limit of its own: a thread that ran into one
     // would end inside a transaction.
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
