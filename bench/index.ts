@@ -4,9 +4,9 @@
  *   npm run bench -- [ROW …] [--quick] [--json] [--even-busy] [--accept] [--profile DIR]
  *                    [--chains FOLDER] [--sizes 10k,100k,1m,10m]
  *
- * A run of all rows, and one with `--accept`, replaces what the repository keeps of the last run:
- * results.json, the picture and the sentence about growth. Growth up to a longer chain stays unless
- * `--accept` is given.
+ * A run of all rows at its end, and one with `--accept` after each row, replaces what the
+ * repository keeps: results.json, the table of performance.md, the picture and the sentence about
+ * growth. Growth up to a longer chain stays unless the row is named.
  */
 import { parseArgs } from 'node:util';
 import { type Bench, createBench } from './bench.ts';
@@ -73,6 +73,8 @@ const bench = createBench({
   chains: values.chains,
   sizes: sizes as SizeName[],
 });
+const acceptance = { names: Object.keys(rows), replacesLonger: positionals.includes('growth') };
+const accept = (results: readonly RowResult[]): void => acceptRows(results, acceptance);
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 const results: RowResult[] = [];
 try {
@@ -84,6 +86,7 @@ try {
       results.push(result);
       // A run takes an hour, and one that is interrupted has still shown its first rows.
       bench.say(`${table([result])}row ${name} took ${seconds(performance.now() - from)}\n`);
+      if (values.accept) accept([result]);
     } catch (error) {
       // The other rows are worth as much as before.
       bench.say(`row ${name} failed: ${error instanceof Error ? error.stack : String(error)}`);
@@ -95,4 +98,4 @@ try {
 }
 process.stdout.write(values.json ? `${JSON.stringify(results, null, 2)}\n` : table(results));
 const isWhole = positionals.length === 0 && !values.quick && process.exitCode === undefined;
-if (values.accept || isWhole) acceptRows(results, { replacesLonger: values.accept });
+if (isWhole && !values.accept) accept(results);

@@ -1,6 +1,7 @@
 /**
  * What the repository keeps of the last accepted run: the results of each row, the ratios with
- * which the short form compares, the picture, and the sentence about growth in performance.md.
+ * which the short form compares, the picture of growth, and in performance.md the table and the
+ * sentence about growth.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { exponentOf, type Series } from '../growth/series.ts';
 import { growthPicture } from './growth-picture.ts';
 import { number, type RowResult } from './result.ts';
+import { resultsSection } from './results-section.ts';
 
 export interface AcceptedRun {
   readonly rows: readonly AcceptedRow[];
@@ -16,7 +18,7 @@ export interface AcceptedRun {
   readonly short: Readonly<Record<string, number>>;
 }
 
-interface AcceptedRow extends RowResult {
+export interface AcceptedRow extends RowResult {
   readonly measured: Measured;
 }
 
@@ -31,7 +33,6 @@ interface Measured {
 const FILE = fileURLToPath(new URL('../results.json', import.meta.url));
 const PICTURE = fileURLToPath(new URL('../../docs/performance.svg', import.meta.url));
 const DOCUMENT = fileURLToPath(new URL('../../docs/performance.md', import.meta.url));
-const SENTENCE = /(<!-- growth -->\n)[\s\S]*?(\n<!-- \/growth -->)/;
 const LINE_WIDTH = 110;
 const DATE_CHARS = 10;
 
@@ -43,28 +44,41 @@ export function readAccepted(): AcceptedRun {
 interface Acceptance {
   /** False: growth that has been measured up to a longer chain stays. */
   readonly replacesLonger: boolean;
+  /** Of all rows, in their order. */
+  readonly names: readonly string[];
 }
 
 /** Rows that were not measured stay as they were. */
-export function acceptRows(all: readonly RowResult[], { replacesLonger }: Acceptance): void {
+export function acceptRows(all: readonly RowResult[], { replacesLonger, names }: Acceptance): void {
   const { rows, short } = readAccepted();
   const measured = measuredNow();
   const isShorter = ({ row, series }: RowResult): boolean =>
     longestOf(series) < longestOf(rows.find((one) => one.row === row)?.series);
   const results = replacesLonger ? all : all.filter((one) => !isShorter(one));
   const kept = rows.filter(({ row }) => !results.some((one) => one.row === row));
-  write({ rows: [...kept, ...results.map((one) => ({ ...one, measured }))], short });
+  const accepted = [...kept, ...results.map((one) => ({ ...one, measured }))];
+  write({ rows: accepted, short });
+  tell('results', resultsSection(accepted, names));
   const { series, notes = [] } = results.find((one) => one.series !== undefined) ?? {};
   if (series === undefined) return;
   const sentence = growthSentence(series);
   writeFileSync(PICTURE, growthPicture(series, sentence));
-  const text = readFileSync(DOCUMENT, 'utf8');
   const told = [
     sentence,
     `Measured on ${measured.date} at commit \`${measured.commit}\`.`,
     ...notes.map((note) => `Note: ${note}.`),
   ].join(' ');
-  writeFileSync(DOCUMENT, text.replace(SENTENCE, `$1${wrapped(told)}$2`));
+  tell('growth', wrapped(told));
+}
+
+/** Replaces a marked part of performance.md. */
+function tell(part: 'results' | 'growth', text: string): void {
+  const marks = new RegExp(`(<!-- ${part} -->\\n)[\\s\\S]*?(\\n<!-- /${part} -->)`);
+  const document = readFileSync(DOCUMENT, 'utf8');
+  writeFileSync(
+    DOCUMENT,
+    document.replace(marks, (_, start: string, end: string) => start + text + end),
+  );
 }
 
 const longestOf = (series: readonly Series[] = []): number =>

@@ -22,9 +22,13 @@ export interface Figure {
   readonly ratio?: Spread | undefined;
   /** The same ratio in processor time of everything that took part. */
   readonly perCpu?: Spread | undefined;
+  /** True: shown by the run, and not in performance.md. */
+  readonly isDetail?: boolean;
 }
 
-export type Level = 'Good' | 'Strong' | 'Moonshot';
+/** From the lowest. */
+export const LEVELS = ['Good', 'Strong', 'Moonshot'] as const;
+export type Level = (typeof LEVELS)[number];
 
 export interface Goal {
   readonly level: Level;

@@ -130,7 +130,9 @@ export async function search(bench: Bench): Promise<RowResult> {
         ...[...slowest(all)].map(([what, { ms, ratio }]) => ({
           what,
           value: `${number(ms)} ms, ${number(ratio)} ×`,
+          isDetail: true,
         })),
+        { what: 'slowest of all pages', value: `${number(worst)} ×` },
         {
           what: 'median of all pages',
           value: `${number(median(all.map(({ ratio }) => ratio)))} ×`,
@@ -235,11 +237,16 @@ export async function searchGrowth(bench: Bench): Promise<RowResult> {
     figures: [
       { what: 'transactions', value: at(({ txs }) => number(txs)) },
       { what: 'bytes for each', value: at((step) => number(total(step))) },
-      ...shown.map(({ name }) => ({ what: `of these ${name}`, value: at(bytesOf(name)) })),
+      ...shown.map(({ name }) => ({
+        what: `of these ${name}`,
+        value: at(bytesOf(name)),
+        isDetail: true,
+      })),
       { what: 'inserted a second', value: at(({ insert }) => number(insert)) },
       ...[...last.pages.keys()].map((group) => ({
         what: `slowest page of ${group}`,
         value: at(({ pages }) => `${number(pages.get(group)?.ms ?? 0)} ms`),
+        isDetail: true,
       })),
     ],
     goals: [],

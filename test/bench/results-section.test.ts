@@ -1,0 +1,52 @@
+// The table of results in docs/performance.md (bench/report).
+import t from 'tap';
+import { atLeast, type Goal, type Level } from '../../bench/report/result.ts';
+import { goalSeen, resultsSection } from '../../bench/report/results-section.ts';
+
+const goal = (level: Level, bound: number, value: number | undefined): Goal => ({
+  level,
+  conditions: [atLeast(bound, value, 'A')],
+});
+const goalsOf = (value: number | undefined): Goal[] => [
+  goal('Good', 1, value),
+  goal('Strong', 1.5, value),
+  goal('Moonshot', 2.2, value),
+];
+
+t.test('the level that is reached, and what the next one lacks', async (t) => {
+  t.equal(goalSeen(goalsOf(0.9)), '**below Good: ≥ 1 A**');
+  t.equal(goalSeen(goalsOf(1)), 'Good; Strong: ≥ 1.5 A');
+  t.equal(goalSeen(goalsOf(3)), 'Moonshot');
+  t.equal(goalSeen([]), '');
+  t.equal(goalSeen(goalsOf(undefined)), '**below Good: ≥ 1 A**', 'what is open is not reached');
+  t.equal(
+    goalSeen([...goalsOf(3), goal('Good', 9, 5)]),
+    '**below Good: ≥ 9 A**',
+    'all goals of a level count',
+  );
+  t.equal(goalSeen([goal('Good', 1, 2)]), 'Good', 'rows may have one goal');
+});
+
+t.test('rows in their order, without details and rows that have a picture', async (t) => {
+  const measured = { date: '2026-01-02', commit: 'abc', processors: '', node: '' };
+  const ratio = { median: 0.5, low: 0.4, high: 0.6, count: 5 };
+  const row = (name: string) => ({
+    row: name,
+    title: '',
+    goals: goalsOf(1),
+    notes: [],
+    measured,
+    figures: [
+      { what: 'accepted', value: '5/s', against: 'A 10/s', ratio },
+      { what: 'detail', value: '1', isDetail: true },
+      { what: 'p99', value: '3 ms' },
+    ],
+  });
+  const rows = [row('b'), { ...row('growth'), series: [] }, row('a'), row('gone')];
+  t.same(resultsSection(rows, ['a', 'growth', 'b', 'c']).split('\n').slice(2), [
+    '| a | accepted | 5/s | A 10/s | 0.5 (0.4–0.6) | Good; Strong: ≥ 1.5 A | `abc` |',
+    '|  | p99 | 3 ms |  |  |  |  |',
+    '| b | accepted | 5/s | A 10/s | 0.5 (0.4–0.6) | Good; Strong: ≥ 1.5 A | `abc` |',
+    '|  | p99 | 3 ms |  |  |  |  |',
+  ]);
+});
