@@ -1,14 +1,14 @@
 /**
  * The file of the journal.
  *
- * Invariants: bytes that `append` and `replace` report as done are on disk; the remains of a failed
- * append are cut off, and a failed replacement leaves the old file in use, so that the next call
- * may succeed. Where neither is possible, the error is DiskUnknown. After a crash the file is
- * either the old one or the new one.
+ * Invariants: bytes that `append` and `replace` report as done are on disk; the remains of an append
+ * that found no room are cut off, and a failed replacement leaves the old file in use, so that the
+ * next call may succeed. Any other failure of an append, and one after which neither is possible,
+ * is DiskUnknown. After a crash the file is either the old one or the new one.
  */
 import {
   closeSync,
-  fdatasync,
+  constants,
   fstatSync,
   fsyncSync,
   ftruncateSync,
@@ -25,6 +25,13 @@ import { type Recovered, recordsIn } from './journal-frames.ts';
 /** The content on disk is unknown, so the file is out of use. */
 export class DiskUnknown extends Error {}
 
+const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = constants;
+/**
+ * A write returns once its bytes are on disk. A separate synchronisation would take a second call of
+ * the thread pool for each group, and wake the main thread in between.
+ */
+const SYNCED_APPENDS = O_RDWR | O_CREAT | O_APPEND | O_DSYNC;
+
 export class JournalFile {
   private readonly path: string;
   private readonly temporary: string;
@@ -38,7 +45,7 @@ export class JournalFile {
     this.temporary = `${path}.tmp`;
     makeFolder(dirname(path));
     rmSync(this.temporary, { force: true });
-    this.file = openSync(path, 'a+', 0o600);
+    this.file = openSync(path, SYNCED_APPENDS, 0o600);
     this.recovered = recover(this.file);
     this.durable = fstatSync(this.file).size;
     syncFolder(dirname(path));
@@ -46,14 +53,10 @@ export class JournalFile {
 
   /** One call at a time; the bytes may change once it is done. */
   append(bytes: Uint8Array, done: (error: Error | null) => void): void {
-    const { file } = this;
-    writeAll(file, bytes, (cause) => {
-      if (cause !== null) return done(this.cutOff(cause));
-      fdatasync(file, (error) => {
-        if (error !== null) return done(unknown(error));
-        this.durable += bytes.length;
-        done(null);
-      });
+    writeAll(this.file, bytes, (cause) => {
+      if (cause !== null) return done(lacksRoom(cause) ? this.cutOff(cause) : unknown(cause));
+      this.durable += bytes.length;
+      done(null);
     });
   }
 
@@ -89,9 +92,9 @@ export class JournalFile {
   }
 
   private async writeFresh(bytes: Uint8Array): Promise<number> {
-    const fresh = openSync(this.temporary, 'ax+', 0o600);
+    const fresh = openSync(this.temporary, SYNCED_APPENDS | O_EXCL, 0o600);
     try {
-      await writeSynced(fresh, bytes);
+      await written(fresh, bytes);
       return fresh;
     } catch (error) {
       closeSync(fresh);
@@ -102,6 +105,10 @@ export class JournalFile {
 }
 
 const unknown = (cause: unknown): DiskUnknown => new DiskUnknown('unknown', { cause });
+
+/** Errors that come before anything is sent to the disk. All others may come from the disk itself. */
+const NO_ROOM: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+const lacksRoom = ({ code }: NodeJS.ErrnoException): boolean => NO_ROOM.has(code);
 
 /** The records of the file; cuts off the remains of a crash. */
 function recover(file: number): Recovered {
@@ -123,10 +130,7 @@ function writeAll(file: number, bytes: Uint8Array, done: (error: Error | null) =
   });
 }
 
-const writeSynced = (file: number, bytes: Uint8Array): Promise<void> =>
+const written = (file: number, bytes: Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
-    writeAll(file, bytes, (error) => {
-      if (error !== null) return reject(error);
-      fdatasync(file, (problem) => (problem === null ? resolve() : reject(problem)));
-    });
+    writeAll(file, bytes, (error) => (error === null ? resolve() : reject(error)));
   });

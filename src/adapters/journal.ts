@@ -2,13 +2,13 @@
  * An append-only log on disk with group commit (ports.ts, Journal), for what must survive a crash
  * before the next block: transactions acknowledged to clients.
  *
- * Invariants: `append` resolves after the fdatasync that covers it; records appended while one runs
- * are written together with the next, in order; opening keeps complete records, leaves out a
+ * Invariants: `append` resolves after the synchronised write that covers it; records appended while
+ * one runs are written together by the next, in order; opening keeps complete records, leaves out a
  * damaged one among them, and cuts off an incomplete end; `rewrite` replaces the records that were
  * durable when it was called, but keeps every append whose caller cannot have seen it resolve (so
  * that a record may appear twice); after a crash the file is either the old one or the new one. The
  * remains of a failed write are cut off, and the next write may succeed, because a full disk may
- * get space again. After a failed fdatasync every call is refused, because the content on disk is
+ * get space again. After any other failure every call is refused, because the content on disk is
  * unknown.
  */
 import { JournalFullError } from '../base/journal-full.ts';
@@ -24,18 +24,15 @@ export interface JournalOptions {
 
 export const PENDING_BYTES_MAX = 16 * 1024 * 1024;
 
-interface Waiter {
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
+type Landing = PromiseWithResolvers<void>;
 
-/** Records that one write sends to the disk, and the callers that wait for them. */
+/** Records that one write sends to the disk. All their callers wait for the same promise. */
 interface Group {
   readonly frames: Frames;
-  waiters: Waiter[];
+  landing: Landing | undefined;
 }
 
-interface Rewrite extends Waiter {
+interface Rewrite extends Landing {
   /** The whole new file. */
   readonly bytes: Uint8Array;
 }
@@ -52,12 +49,12 @@ export function openJournal(options: JournalOptions): DiskJournal {
   const { records: recovered, damaged } = file.recovered;
 
   /** Collects records while `flying` is being written to disk. */
-  let group: Group = { frames: new Frames(), waiters: [] };
+  let group: Group = { frames: new Frames(), landing: undefined };
   /**
    * Stays filled after it has been written, until its callers have run, because one of them may
    * call `rewrite`.
    */
-  let flying: Group = { frames: new Frames(), waiters: [] };
+  let flying: Group = { frames: new Frames(), landing: undefined };
   let flyingBytes = 0;
   let rewrites: Rewrite[] = [];
   let busy = false;
@@ -66,7 +63,7 @@ export function openJournal(options: JournalOptions): DiskJournal {
   let closed = false;
   let whenIdle: () => void = () => {};
 
-  /** Collects for one turn of the event loop before the first write, then for one fdatasync. */
+  /** Collects for one turn of the event loop before the first write, then while one runs. */
   function wake(): void {
     if (busy) return;
     busy = true;
@@ -89,26 +86,24 @@ export function openJournal(options: JournalOptions): DiskJournal {
   }
 
   function landed(error: Error | null): void {
-    const { waiters } = flying;
-    flying.waiters = [];
+    const { landing } = flying;
+    flying.landing = undefined;
     flyingBytes = 0;
     if (error instanceof DiskUnknown) {
-      fail(error.cause, waiters);
+      fail(error.cause, [landing]);
       return;
     }
-    for (const { resolve, reject } of waiters) {
-      if (error === null) resolve();
-      else reject(error);
-    }
+    if (error === null) landing?.resolve();
+    else landing?.reject(error);
     // Deferred by a turn: the callers that were waiting may have their next record ready.
     setImmediate(next);
   }
 
-  function fail(cause: unknown, waiters: readonly Waiter[]): void {
+  function fail(cause: unknown, waiting: readonly (Landing | undefined)[]): void {
     ended = new Error(`the journal ${path} is out of use`, { cause });
-    for (const { reject } of [...waiters, ...group.waiters, ...rewrites]) reject(ended);
+    for (const landing of [...waiting, group.landing, ...rewrites]) landing?.reject(ended);
     rewrites = [];
-    group.waiters = [];
+    group.landing = undefined;
     group.frames.clear();
     next();
   }
@@ -136,26 +131,27 @@ export function openJournal(options: JournalOptions): DiskJournal {
   return {
     recovered,
     damaged,
-    append: (record) =>
-      new Promise((resolve, reject) => {
-        if (ended !== undefined) return reject(ended);
-        const pending = group.frames.length + flyingBytes + FRAME_BYTES + record.length;
-        if (pending > pendingMax) {
-          return reject(new JournalFullError(`${pending} bytes wait for the disk`));
-        }
-        group.frames.add(record);
-        group.waiters.push({ resolve, reject });
-        wake();
-      }),
-    rewrite: (records) =>
-      new Promise((resolve, reject) => {
-        if (ended !== undefined) return reject(ended);
-        const all = new Frames();
-        for (const record of records) all.add(record);
-        all.addFrames(flying.frames.bytes());
-        rewrites.push({ resolve, reject, bytes: all.bytes() });
-        wake();
-      }),
+    append(record) {
+      if (ended !== undefined) return Promise.reject(ended);
+      const pending = group.frames.length + flyingBytes + FRAME_BYTES + record.length;
+      if (pending > pendingMax) {
+        return Promise.reject(new JournalFullError(`${pending} bytes wait for the disk`));
+      }
+      group.frames.add(record);
+      group.landing ??= Promise.withResolvers();
+      wake();
+      return group.landing.promise;
+    },
+    async rewrite(records) {
+      if (ended !== undefined) throw ended;
+      const all = new Frames();
+      for (const record of records) all.add(record);
+      all.addFrames(flying.frames.bytes());
+      const landing = Promise.withResolvers<void>();
+      rewrites.push({ ...landing, bytes: all.bytes() });
+      wake();
+      return landing.promise;
+    },
     close: async () => {
       if (closed) return;
       closed = true;

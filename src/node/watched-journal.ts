@@ -10,17 +10,27 @@ export interface WatchedJournal {
 
 export function watchJournal(inner: Journal): WatchedJournal {
   let problem: string | undefined;
-  async function watched(write: Promise<void>): Promise<void> {
-    try {
-      await write;
-      problem = undefined;
-    } catch (cause) {
-      // Too much work at a time is not a fault of the disk.
-      const isOverload = cause instanceof JournalFullError;
-      if (!isOverload) problem = `the pool cannot be written to disk: ${String(cause)}`;
-      throw cause;
+  let latest: Promise<void> | undefined;
+
+  /** Records that are written together share a promise. */
+  function watched(write: Promise<void>): Promise<void> {
+    if (write !== latest) {
+      latest = write;
+      write.then(worked, failed);
     }
+    return write;
   }
+
+  function worked(): void {
+    problem = undefined;
+  }
+
+  function failed(cause: unknown): void {
+    // Too much work at a time is not a fault of the disk.
+    if (cause instanceof JournalFullError) return;
+    problem = `the pool cannot be written to disk: ${String(cause)}`;
+  }
+
   return {
     journal: {
       recovered: inner.recovered,

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   mkdirSync,
@@ -10,10 +11,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { openJournal } from '../../src/adapters/journal.ts';
 import { JournalFullError } from '../../src/base/journal-full.ts';
+import { childEnvironment } from '../child-environment.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'journal-'));
 t.teardown(() => rmSync(folder, { recursive: true }));
@@ -199,6 +202,16 @@ t.test('a rewrite that cannot be written leaves the old file in use', async (t) 
   await journal.append(record('d'));
   await journal.close();
   t.strictSame(await read(path), ['c', 'b', 'd'], 'b had only just resolved');
+});
+
+t.test('a full disk refuses a record, and takes a shorter one later', async (t) => {
+  const path = fresh();
+  const child = fileURLToPath(new URL('journal-child.ts', import.meta.url));
+  // The shell's limit counts blocks of 512 or 1024 bytes; the long record has 8 MB.
+  const limited = ['-c', 'ulimit -f 4000 && exec "$0" "$@"', process.execPath, child, path];
+  const { stdout } = spawnSync('sh', limited, { env: childEnvironment(), encoding: 'utf8' });
+  t.equal(stdout, 'written,EFBIG,written');
+  t.strictSame(await read(path), ['a', 'b']);
 });
 
 t.test('bytes that wait are bounded', async (t) => {
