@@ -3,18 +3,20 @@ import type { KeyedView } from '../ledger/head.ts';
 import { Ahead } from './ahead.ts';
 import type { AppliedBlock } from './block-applier.ts';
 import type { Inside } from './blockchain.ts';
+import type { IdFilter } from './id-filter.ts';
 import { type Tip, tipOf } from './tip.ts';
 import type { VerifiedBlock } from './verify-block.ts';
 
 export class AppliedRun {
-  readonly ahead = new Ahead();
+  readonly ahead: Ahead;
   /** The last applied block; before the first, their parent. */
   tip: Tip;
   private base: KeyedView;
   private readonly inside: Pick<Inside, 'apply'>;
 
-  /** `base` is the state at `parent`. */
-  constructor(inside: Pick<Inside, 'apply'>, parent: Tip, base: KeyedView) {
+  /** `base` is the state at `parent`; `filter` holds all ids of the chain up to there. */
+  constructor(inside: Pick<Inside, 'apply'>, parent: Tip, base: KeyedView, filter?: IdFilter) {
+    this.ahead = new Ahead(filter);
     this.inside = inside;
     this.tip = parent;
     this.base = base;

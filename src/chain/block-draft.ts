@@ -84,6 +84,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
 
   const known: Knowledge = {
     heightOf(id) {
+      if (ahead?.isNew(id)) return undefined;
       const text = textOf(id);
       return own.has(text) ? height : (ahead?.heightOf(text) ?? confirmedHeight(base, id));
     },
@@ -117,6 +118,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
         throw cause;
       }
       own.set(textOf(tx.id), tx);
+      ahead?.noteId(tx.id);
       txs.push(tx);
     },
     check(executable, verdicts) {

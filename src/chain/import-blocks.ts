@@ -13,12 +13,14 @@ import { apiError } from '../base/errors.ts';
 import type { Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { KeyedView } from '../ledger/head.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
 import { allGood } from '../tx/proof-verdicts.ts';
 import type { Ahead } from './ahead.ts';
 import { AppliedRun } from './applied-run.ts';
 import type { AppliedBlock } from './block-applier.ts';
 import type { Blockchain, Inside } from './blockchain.ts';
-import { headerRowAt } from './stored-blocks.ts';
+import { IdFilter } from './id-filter.ts';
+import { headerRowAt, transactionsAt } from './stored-blocks.ts';
 import {
   type CheckedBlock,
   decodeTransactions,
@@ -36,6 +38,8 @@ export const importLimits = {
   /** … or this many changed rows. */
   rowsPerCommit: 20_000,
 };
+
+const GENESIS_HEIGHT = 1;
 
 export interface ImportProgress {
   readonly height: number;
@@ -62,7 +66,8 @@ export async function importBlocks(
   const { view } = blockchain;
   const checks = new ChecksAhead(view, options.verify === false ? undefined : verifier);
   return blockchain.exclusive(async (inside) => {
-    const run = new AppliedRun(inside, inside.tip(), view);
+    const tip = inside.tip();
+    const run = new AppliedRun(inside, tip, view, filterOf(view, tip.height));
     const commits = new BatchedCommits(inside, view, run.ahead, options.onProgress);
     const applyNext = async (): Promise<void> => commits.add(await run.apply(await checks.next()));
     try {
@@ -78,6 +83,17 @@ export async function importBlocks(
     }
     return commits.transactions;
   });
+}
+
+/**
+ * The ids of a chain that has its genesis block only. Those of a longer chain would all have to be
+ * read, which costs more than looking up the ids of a short import.
+ */
+function filterOf(view: LedgerView, height: number): IdFilter | undefined {
+  if (height !== GENESIS_HEIGHT) return undefined;
+  const filter = new IdFilter();
+  for (const { id } of transactionsAt(view, height)) filter.add(id);
+  return filter;
 }
 
 /** Throws ApiError where another block is stored at this height. */
