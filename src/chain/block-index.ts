@@ -6,6 +6,8 @@
 
 import { latin1 } from '../base/bytes.ts';
 import type { StoreWrite } from '../base/ports.ts';
+import { type RowColumn, rowsOf } from '../base/row-columns.ts';
+import { inOneGo } from '../base/turns.ts';
 import { encodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { Writer } from '../codec/codec.ts';
@@ -17,6 +19,7 @@ import {
   CHANGE,
   headers,
   heights,
+  positionKey,
   transactionIds,
   transactions,
   transactionsByAddress,
@@ -39,8 +42,11 @@ export interface IndexedBlock {
   readonly txs: readonly Tx[];
 }
 
-/** The rows to write for a block; `state` resolves aliases as of the end of that block. */
-export function* indexWrites(
+/**
+ * The rows to write for a block, besides its columns; `state` resolves aliases as of the end of that
+ * block.
+ */
+export function* indexRows(
   block: IndexedBlock,
   state: LedgerView,
   scheme: ChainScheme,
@@ -54,13 +60,6 @@ export function* indexWrites(
     encode((out) => out.u32(height)),
   );
   yield write(blocksByGenerator, [scheme.addressOf(row.header.generator), height], NOTHING);
-  for (let index = 0; index < txs.length; index++) {
-    const tx = txs[index]!;
-    // As a key and as a value, a position has the same bytes.
-    const position = transactions.key.encode([height, index]);
-    yield { table: transactions.id, key: position, value: tx.bytes };
-    yield { table: transactionIds.id, key: idPrefix(tx.id), value: position };
-  }
   for (const { address, indexes } of byAddress(txs, state)) {
     const list = encode((out) => transactionsByAddress.value.write(out, indexes));
     yield write(transactionsByAddress, [address, height], list);
@@ -71,14 +70,73 @@ export function* indexWrites(
   }
 }
 
-/** Removes the rows that `indexWrites` wrote; `state` is the state with the block still applied. */
+/** The transactions of consecutive blocks and their places by id, in steps. */
+export function* indexColumns(
+  blocks: readonly Pick<IndexedBlock, 'height' | 'txs'>[],
+): Generator<undefined, RowColumn[]> {
+  const count = blocks.reduce((sum, { txs }) => sum + txs.length, 0);
+  const positions = new Uint8Array(count * POSITION_BYTES);
+  const ids: Uint8Array[] = [];
+  const values: Uint8Array[] = [];
+  for (const { height, txs } of blocks) {
+    for (let index = 0; index < txs.length; index++) {
+      const tx = txs[index]!;
+      positionKey.put(positions, ids.length * POSITION_BYTES, [height, index]);
+      ids.push(tx.id);
+      values.push(tx.bytes);
+    }
+    yield undefined;
+  }
+  const table = transactions.id;
+  const columns: RowColumn[] = [{ table, keys: positions, keyBytes: POSITION_BYTES, values }];
+  for (let start = 0; start < count; start += SORTED_MAX) {
+    const part = ids.slice(start, start + SORTED_MAX);
+    columns.push(idColumn(part, positions.subarray(start * POSITION_BYTES)));
+    yield undefined;
+  }
+  return columns;
+}
+
+const POSITION_BYTES = 6;
+/** Sorting more would take longer than a turn. */
+const SORTED_MAX = 2 ** 15;
+
+/**
+ * In the order of the ids' first four bytes, as numbers, which take a fifth of the time of comparing
+ * keys. The order of the few that begin with the same bytes is of no importance.
+ */
+function idColumn(ids: readonly Uint8Array[], positions: Uint8Array): RowColumn {
+  const { length } = ids;
+  const order = new Float64Array(length);
+  for (let i = 0; i < length; i++) order[i] = beginning(ids[i]!) * SORTED_MAX + i;
+  order.sort();
+  const keys = new Uint8Array(length * ID_PREFIX_BYTES);
+  const values = new Uint8Array(length * POSITION_BYTES);
+  for (let to = 0; to < length; to++) {
+    const number = order[to]!;
+    const i = number - Math.floor(number / SORTED_MAX) * SORTED_MAX;
+    const id = ids[i]!;
+    for (let at = 0; at < ID_PREFIX_BYTES; at++) keys[to * ID_PREFIX_BYTES + at] = id[at]!;
+    const [from, target] = [i * POSITION_BYTES, to * POSITION_BYTES];
+    for (let at = 0; at < POSITION_BYTES; at++) values[target + at] = positions[from + at]!;
+  }
+  return { table: transactionIds.id, keys, keyBytes: ID_PREFIX_BYTES, values };
+}
+
+const beginning = (id: Uint8Array): number =>
+  id[0]! * 0x100_0000 + ((id[1]! << 16) | (id[2]! << 8) | id[3]!);
+
+/** Removes all rows of a block; `state` is the state with the block still applied. */
 export function* indexRemovals(
   block: IndexedBlock,
   state: LedgerView,
   scheme: ChainScheme,
 ): Generator<StoreWrite> {
-  for (const { table, key } of indexWrites(block, state, scheme)) {
+  for (const { table, key } of indexRows(block, state, scheme)) {
     yield { table, key, value: undefined };
+  }
+  for (const column of inOneGo(indexColumns([block]))) {
+    for (const { table, key } of rowsOf(column)) yield { table, key, value: undefined };
   }
 }
 

@@ -17,7 +17,7 @@ import type { Step } from '../ledger/step-encoder.ts';
 import { stateHashes, tables, undo } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { AppliedBlock } from './block-applier.ts';
-import { indexWrites } from './block-index.ts';
+import { indexColumns, indexRows } from './block-index.ts';
 import { CONSENSUS_TABLES, consensusView } from './consensus-view.ts';
 import { foundingWrites } from './origin.ts';
 import { newestHeader } from './stored-blocks.ts';
@@ -88,7 +88,7 @@ export class ChainHead {
   async found(block: AppliedBlock): Promise<void> {
     const id = block.row.header.signature;
     const extra = [...foundingWrites(id, this.ports.scheme), ...this.indexOf([block])];
-    await this.write({ blocks: [block], extra }, () => {
+    await this.write({ blocks: [block], extra, columns: indexColumns([block]) }, () => {
       this.newest = tipOf(1, block.row);
     });
   }
@@ -104,9 +104,8 @@ export class ChainHead {
     if (dropped.length > 0) {
       await Promise.all(Array.from(this.listeners, (one) => one.rollingBack?.(dropped)));
     }
-    const extra = this.indexOf(blocks);
-    const step =
-      unwinding === undefined ? { blocks, extra } : { unwound: unwinding.unwound, blocks, extra };
+    const changes = { blocks, extra: this.indexOf(blocks), columns: indexColumns(blocks) };
+    const step = unwinding === undefined ? changes : { unwound: unwinding.unwound, ...changes };
     await this.write(step, () => {
       const last = blocks.at(-1);
       this.newest = last === undefined ? this.readTip() : tipOf(last.height, last.row);
@@ -139,7 +138,7 @@ export class ChainHead {
   }
 
   private *indexOf(blocks: readonly AppliedBlock[]) {
-    for (const block of blocks) yield* indexWrites(block, block.overlay, this.ports.scheme);
+    for (const block of blocks) yield* indexRows(block, block.overlay, this.ports.scheme);
   }
 
   private tell(what: (listener: ChainListener) => void): void {

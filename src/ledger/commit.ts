@@ -8,6 +8,7 @@
 import { assert } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
 import type { Store } from '../base/ports.ts';
+import { RowsAndColumns } from '../base/row-columns.ts';
 import { noTurns, type Turns } from '../base/turns.ts';
 import type { PendingWrite } from './batch.ts';
 import { decodeValue, type Head } from './head.ts';
@@ -85,8 +86,8 @@ export function createCommitter(options: CommitterOptions): Committer {
       return { from, to, overlay };
     },
     commit: async (step, landed) => {
-      const { writes, hashes } = await encoder.encode(step);
-      await store.write(writes, () => {
+      const { writes, columns, hashes } = await encoder.encode(step);
+      await store.write(new RowsAndColumns(writes, columns), () => {
         refreshHead(writes);
         landed?.();
       });

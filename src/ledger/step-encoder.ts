@@ -8,8 +8,9 @@
  */
 import { assert } from '../base/assert.ts';
 import type { Store, StoreWrite } from '../base/ports.ts';
+import type { RowColumn } from '../base/row-columns.ts';
 import { DIGEST_BYTES } from '../base/sizes.ts';
-import type { Turns } from '../base/turns.ts';
+import { type Turns, takingTurns } from '../base/turns.ts';
 import { type ChainScheme, Writer } from '../codec/codec.ts';
 import { Batch, type PendingWrite } from './batch.ts';
 import { encodeRows } from './encode-rows.ts';
@@ -38,6 +39,8 @@ export interface Step {
   readonly blocks: readonly BlockChanges[];
   /** Encoded rows of local tables, applied last: block index, head of the chain. */
   readonly extra?: Iterable<StoreWrite>;
+  /** More of them, made in steps; their tables are not cached (ledger/table.ts). */
+  readonly columns?: Generator<undefined, readonly RowColumn[]>;
 }
 
 export interface StepEncoderOptions {
@@ -55,6 +58,8 @@ export interface StepEncoderOptions {
 export interface EncodedStep {
   /** In the order of the store. */
   readonly writes: readonly PendingWrite[];
+  /** Applied after `writes`. */
+  readonly columns: readonly RowColumn[];
   /** The state hash of each block. */
   readonly hashes: readonly Uint8Array[];
 }
@@ -73,7 +78,7 @@ export class StepEncoder {
     this.hashed = new Writer(scheme);
   }
 
-  async encode({ unwound, blocks, extra }: Step): Promise<EncodedStep> {
+  async encode({ unwound, blocks, extra, columns }: Step): Promise<EncodedStep> {
     const { turns } = this.options;
     const batch = new Batch();
     if (unwound !== undefined) await this.takeBack(batch, unwound);
@@ -84,7 +89,8 @@ export class StepEncoder {
       batch.add(write);
       if (turns.due()) await turns.take();
     }
-    return { writes: await batch.writes(turns), hashes };
+    const writes = await batch.writes(turns);
+    return { writes, columns: columns ? await takingTurns(columns, turns) : [], hashes };
   }
 
   private async takeBack(batch: Batch, { overlay, from, to }: Unwound): Promise<void> {

@@ -58,11 +58,14 @@ export const headers = table(
 
 export const heights = table(3, 'heights', 'local', fixed(64), u32, 'Block id → height.');
 
+/** As the value of `position`, a place has the same bytes. */
+export const positionKey = tuple(u32Key, u16Key);
+
 export const transactions = table(
   4,
   'transactions',
   'local',
-  tuple(u32Key, u16Key),
+  positionKey,
   blob,
   'Full bytes of the transaction at (height, index in block).',
 );

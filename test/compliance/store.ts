@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import type { Test } from 'tap';
 import type { Store, StoreView, StoreWrite } from '../../src/base/ports.ts';
+import { RowsAndColumns } from '../../src/base/row-columns.ts';
 
 export interface StoreUnderTest {
   readonly store: Store;
@@ -38,6 +39,8 @@ const get = (view: StoreView, table: number, key: string): string | undefined =>
   const value = view.get(table, bytes(key));
   return value === undefined ? undefined : hex(value);
 };
+
+const pairsOf = (all: Uint8Array): string[] => hex(all).match(/..../g) ?? [];
 
 type Rows = Map<string, string>;
 
@@ -87,6 +90,28 @@ export function storeCompliance(
     ]);
     t.equal(get(store, 1, 'aa'), '02');
     t.equal(get(store, 1, 'bb'), undefined);
+  });
+
+  scenario('rows in columns follow single rows', async (t, store) => {
+    const keys = bytes('a1b1c1');
+    const columns = [
+      { table: 1, keys, keyBytes: 1, values: bytes('010203') },
+      { table: 2, keys, keyBytes: 1, values: ['', '0405', '06'].map(bytes) },
+      { table: 7, keys: bytes(''), keyBytes: 1, values: [] },
+      { table: 7, keys: bytes('a1a2b1b2'), keyBytes: 2, values: bytes('010203040506') },
+    ];
+    await store.write([put(1, 'b1', 'ff'), put(1, 'd1', '09')]);
+    await store.write(new RowsAndColumns([remove(1, 'b1'), put(1, 'd1', '07')], columns));
+    t.strictSame(list(store, 1, '00', 'ff', 9), ['a1=01', 'b1=02', 'c1=03', 'd1=07']);
+    t.strictSame(list(store, 2, '00', 'ff', 9), ['a1=', 'b1=0405', 'c1=06']);
+    t.strictSame(list(store, 7, '00', 'ff', 9), ['a1a2=010203', 'b1b2=040506']);
+    const many = Uint8Array.from({ length: 6000 }, (_, i) => i >>> 8).map((high, i) =>
+      i % 2 === 0 ? high : (i >>> 1) & 0xff,
+    );
+    await store.write(
+      new RowsAndColumns([], [{ table: 2, keys: many, keyBytes: 2, values: many }]),
+    );
+    t.equal(list(store, 2, '00', 'ff', 9999).length, new Set(pairsOf(many)).size + 3);
   });
 
   scenario('results and arguments are nobody else’s', async (t, store) => {

@@ -9,6 +9,7 @@ import { createRowPacker, eachRow } from '../../src/adapters/lmdb/rows.ts';
 import { type LmdbOptions, openLmdbStore, StoreWriteError } from '../../src/adapters/lmdb/store.ts';
 import { unseal } from '../../src/adapters/lmdb/sums.ts';
 import type { StoreWrite } from '../../src/base/ports.ts';
+import { type RowColumn, rowCount, rowsOf } from '../../src/base/row-columns.ts';
 import { childEnvironment } from '../child-environment.ts';
 import { storeTables } from '../compliance/store.ts';
 
@@ -101,6 +102,8 @@ t.test('the process may end during a write', async (t) => {
   }
 });
 
+const bytesTo = (count: number): Uint8Array => Uint8Array.from({ length: count }, (_, i) => i);
+
 t.test('rows of all sizes travel unchanged', async (t) => {
   const writes: StoreWrite[] = [];
   for (const size of [0, 1, 255, 256, 65_535, 65_536, 1_048_569, 3_000_000]) {
@@ -111,8 +114,17 @@ t.test('rows of all sizes travel unchanged', async (t) => {
     });
     writes.push({ table: 0, key: new Uint8Array(1), value: undefined });
   }
+  const columns: RowColumn[] = [
+    { table: 3, keys: bytesTo(40), keyBytes: 4, values: bytesTo(70) },
+    { table: 4, keys: bytesTo(3), keyBytes: 1, values: [0, 999, 5].map(bytesTo) },
+  ];
   const packer = createRowPacker((bytes) => new ArrayBuffer(Math.max(bytes, 1000)));
   for (const write of writes) packer.add(write);
+  for (const column of columns) {
+    packer.addRows(column, 0, 2);
+    packer.addRows(column, 2, rowCount(column));
+    writes.push(...rowsOf(column));
+  }
   const back: StoreWrite[] = [];
   for (const buffer of packer.take()) {
     eachRow(buffer, (table, k, value) =>

@@ -8,6 +8,7 @@
  * another thread.
  */
 import type { StoreWrite } from '../../base/ports.ts';
+import { type RowColumn, RowsAndColumns, rowCount } from '../../base/row-columns.ts';
 import { StoreCorruptError } from '../../base/store-damage.ts';
 import { createTurns } from '../../base/turns.ts';
 import { type Environment, type EnvironmentOptions, typed } from './environment.ts';
@@ -34,6 +35,9 @@ export class StoreWriteError extends Error {
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const WORKER = new URL(`./worker${extension}`, import.meta.url);
 
+/** The rows of a column that are packed in one piece. */
+const ROWS_AT_ONCE = 500;
+
 /** `workerUrl`: another thread module, for tests. */
 export function createLmdbWriter(
   options: EnvironmentOptions,
@@ -51,17 +55,29 @@ export function createLmdbWriter(
   let thread: WritingThread | undefined;
 
   async function pack(writes: Iterable<StoreWrite>): Promise<ArrayBuffer[]> {
+    const [rows, columns] =
+      writes instanceof RowsAndColumns ? [writes.rows, writes.columns] : [writes, []];
     try {
-      for (const write of writes) {
+      for (const write of rows) {
         environment.tableOf(write.table);
         packer.add(write);
         if (turns.due()) await turns.take();
       }
+      for (const column of columns) await packColumn(column);
     } catch (error) {
       spare.giveBack(packer.take());
       throw error;
     }
     return packer.take();
+  }
+
+  async function packColumn(column: RowColumn): Promise<void> {
+    environment.tableOf(column.table);
+    const count = rowCount(column);
+    for (let start = 0; start < count; start += ROWS_AT_ONCE) {
+      packer.addRows(column, start, Math.min(count, start + ROWS_AT_ONCE));
+      if (turns.due()) await turns.take();
+    }
   }
 
   async function writeNow(writes: Iterable<StoreWrite>): Promise<void> {
