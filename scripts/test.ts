@@ -1,7 +1,7 @@
 /**
  * `npm run test:unit -- [--timeout=SECONDS] [--jobs=N] [test files]`: runs the named test files, or
- * all of them and some once more with the other family of cryptography, and reports at the end how
- * many assertions passed and which tests failed.
+ * all of them and some once more as another kind of node (repeated-runs.ts), and reports at the end
+ * how many assertions passed and which tests failed.
  *
  * A few files that fail beside others run once more, alone: two files share the processors and the
  * ports of a machine. The report names them all the same.
@@ -12,7 +12,7 @@
 import { globSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
-import { familyRuns } from './family-runs.ts';
+import { repeatedRuns } from './repeated-runs.ts';
 import { type FileResult, TestFile, type TestRun } from './test-file.ts';
 
 const { values, positionals } = parseArgs({
@@ -27,7 +27,7 @@ const once = (file: string): TestRun => ({ file });
 const waiting: TestRun[] =
   positionals.length > 0
     ? positionals.map(once)
-    : [...globSync(packageJson.tap.include).sort().map(once), ...familyRuns];
+    : [...globSync(packageJson.tap.include).sort().map(once), ...repeatedRuns];
 const fileCount = waiting.length;
 const running = new Set<TestFile>();
 const results: FileResult[] = [];

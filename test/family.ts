@@ -1,6 +1,6 @@
 /**
  * The family of cryptography of this run: the international one, or that which TEST_FAMILY names. The
- * runner runs some files once per family (scripts/family-runs.ts).
+ * runner runs some files once per family (scripts/repeated-runs.ts).
  */
 import { createFamily, familyNames } from '../src/crypto/families.ts';
 

@@ -18,10 +18,18 @@ export interface NodeProcess {
   get(path: string): Promise<unknown>;
   cpuSeconds(): number;
   memory(): Memory;
+  /** Sends the signal, then waits for the end. */
+  end(signal: NodeJS.Signals): Promise<Exit>;
   /** SIGTERM, then waits for the end. */
   stop(): Promise<void>;
   /** SIGKILL, then waits for the end. */
   kill(): Promise<void>;
+}
+
+/** One of the two is null. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
 }
 
 export interface NodeOptions {
@@ -58,14 +66,14 @@ export async function startNode(
   const killWithUs = (): void => void child.kill('SIGKILL');
   process.once('exit', killWithUs);
   let over = false;
-  const ended = new Promise<void>((resolve) =>
-    child.once('exit', () => {
+  const ended = new Promise<Exit>((resolve) =>
+    child.once('exit', (code, signal) => {
       process.off('exit', killWithUs);
       over = true;
-      resolve();
+      resolve({ code, signal });
     }),
   );
-  const end = (signal: NodeJS.Signals): Promise<void> => {
+  const end = (signal: NodeJS.Signals): Promise<Exit> => {
     child.kill(signal);
     return ended;
   };
@@ -85,8 +93,13 @@ export async function startNode(
     get: (path) => getJson(port, path),
     cpuSeconds: () => cpuSecondsOf(pid),
     memory: () => memoryOf(pid),
-    stop: () => end('SIGTERM'),
-    kill: () => end('SIGKILL'),
+    end,
+    async stop() {
+      await end('SIGTERM');
+    },
+    async kill() {
+      await end('SIGKILL');
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import t from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { catalogue } from '../../src/base/errors.ts';
 import { isObject, type JsonObject, stringify } from '../../src/base/json.ts';
+import { withHttpThreads } from '../http-threads.ts';
 import { populated } from '../node/populated.ts';
 import { call, type RawAnswer } from '../rest-cases/runner.ts';
 import { type Call, everyRoute } from './fixtures/every-route.ts';
@@ -37,7 +38,7 @@ interface Made {
   readonly body: unknown;
 }
 
-const of = await populated(t, { http: hyperExpress });
+const of = await populated(t, { http: hyperExpress, around: withHttpThreads });
 const url = `http://127.0.0.1:${of.node.rest!.port}`;
 const described = await interfaceOf(url);
 const calls = await everyRoute(of);

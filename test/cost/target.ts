@@ -12,6 +12,7 @@ import { startNode } from '../e2e/dev-node.ts';
 import { API_KEY, keyHash, networkFolder, OWNER, person } from '../e2e/network-folder.ts';
 import { eventually, type Scope } from '../e2e/process.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';
+import { threadSettings } from '../http-threads.ts';
 import type { Lie } from './time-servers.ts';
 
 const MIB = 1024 * 1024;
@@ -80,6 +81,7 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
   const { rest, pid } = await startNode(scope, config, {
     apiKey: API_KEY,
     set: [
+      ...threadSettings,
       `network.port=${peerPort}`,
       // The same few peers attack again and again, all from this machine.
       'network.enable-blacklisting=no',

@@ -1,8 +1,9 @@
 // Rows R1 and R3 of the reliability goals: a real node under 500 transactions a second is killed at
 // random moments and started again on the same folder. No promised data may be lost, and its state
-// must equal that of a clean replay of its blocks. CRASH_KILLS sets the number of kills.
+// must equal that of a clean replay of its blocks. CRASH_KILLS sets the number of kills. With
+// TEST_HTTP_THREADS, the node ends in the ways of witness/endings.ts in turn.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +15,7 @@ import { createSenders } from '../../bench/transfers/senders.ts';
 import { broadcastBody, fundingTransfers } from '../../bench/transfers/transfers.ts';
 import { childEnvironment } from '../child-environment.ts';
 import { family } from '../family.ts';
+import { endingOptions, endings } from './witness/endings.ts';
 import { createPromises } from './witness/promises.ts';
 import { startSteadyLoad } from './witness/steady-load.ts';
 
@@ -48,7 +50,7 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
   const refusals: string[] = [];
   let sent = 0;
   let acknowledged = 0;
-  let node = await startNode(folder);
+  let node = await startNode(folder, endingOptions);
   t.teardown(() => node.kill());
 
   for (const tx of fundingTransfers(senders, owner, Date.now(), scheme)) {
@@ -78,10 +80,13 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
     await until(async () => acknowledged - before >= ACKNOWLEDGED_LEAST);
     await wait(momentOf(kill, genesisTimestamp));
     clearInterval(watcher);
-    await node.kill();
+    const ending = endings[kill % endings.length]!;
+    const log = readFileSync(logFile).length;
+    t.strictSame(await node.end(ending.signal), ending.exit, `end ${kill} by ${ending.signal}`);
+    t.match(readFileSync(logFile).subarray(log).toString(), ending.says);
     await load.stop();
 
-    node = await startNode(folder);
+    node = await startNode(folder, endingOptions);
     const broken = await promises.audit(node, logFile);
     if (broken.length > 0) t.fail(`kill ${kill}`, { broken: broken.slice(0, 10) });
   }

@@ -5,6 +5,7 @@
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import { freePorts } from '../../src/cli/free-ports.ts';
+import { threadSettings } from '../http-threads.ts';
 import { startNode } from './dev-node.ts';
 import { API_KEY, networkFolder } from './network-folder.ts';
 import { eventually } from './process.ts';
@@ -25,7 +26,12 @@ t.test('half-open peers, idle clients and slow bodies', async (t) => {
   const { config } = await networkFolder(t);
   const { rest, ...node } = await startNode(t, config, {
     apiKey: API_KEY,
-    set: [`network.port=${peerPort}`, 'metrics.enable=yes', `metrics.port=${metricsPort}`],
+    set: [
+      `network.port=${peerPort}`,
+      'metrics.enable=yes',
+      `metrics.port=${metricsPort}`,
+      ...threadSettings,
+    ],
   });
   const restPort = Number(new URL(rest.url).port);
   const resident = async (): Promise<number> => {

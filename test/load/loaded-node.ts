@@ -12,6 +12,7 @@ import { type NodeProcess, startNode } from '../../bench/node/node-process.ts';
 import { createSenders } from '../../bench/transfers/senders.ts';
 import { broadcastBody, fundingTransfers } from '../../bench/transfers/transfers.ts';
 import { freePorts } from '../../src/cli/free-ports.ts';
+import { threadSettings } from '../http-threads.ts';
 import { countOf, startTransfers, type TransfersJob, type TransfersResult } from './transfers.ts';
 
 export const ROUND_MS = 1000;
@@ -58,7 +59,7 @@ export async function loadedNode(t: Test, set: readonly string[] = []): Promise<
   const { scheme, owner } = folder;
   const [metricsPort] = (await freePorts(1)) as [number];
   const node = await startNode(folder, {
-    set: ['metrics.enable=yes', `metrics.port=${metricsPort}`, ...set],
+    set: ['metrics.enable=yes', `metrics.port=${metricsPort}`, ...threadSettings, ...set],
   });
   t.teardown(() => node.kill());
   const senders = createSenders(SENDERS, scheme);

@@ -9,6 +9,7 @@ import type { NodePorts } from '../../src/node/node-ports.ts';
 import { sum } from '../contracts/contract-node.ts';
 import { later } from '../e2e/later.ts';
 import { family } from '../family.ts';
+import { withHttpThreads } from '../http-threads.ts';
 import { loadCases } from '../rest-cases/cases.ts';
 import { bindBasics, type Made, prepare, type Target } from '../rest-cases/prepare.ts';
 import { type Outcome, runCases } from '../rest-cases/runner.ts';
@@ -55,7 +56,7 @@ function served(t: Test, set: readonly string[] = []): Promise<WholeNode> {
 const CONTRACT = 'sum';
 
 const withContracts = (ports: NodePorts): NodePorts => ({
-  ...ports,
+  ...withHttpThreads(ports),
   containers: simulatedContainers({
     clock: ports.clock,
     programs: { [CONTRACT]: sum },

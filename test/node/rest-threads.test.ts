@@ -1,6 +1,6 @@
 /**
- * The REST interface on several threads: the conformance cases give the same answers as on one
- * (rest-cases.test.ts), and broadcasts, which a thread and the main thread share, keep their rules.
+ * The REST interface on several threads: broadcasts, which a thread and the main thread share, keep
+ * their rules. The conformance cases run with TEST_HTTP_THREADS (rest-cases.test.ts).
  */
 import t, { type Test } from 'tap';
 import { request } from 'undici';
@@ -11,59 +11,25 @@ import { createHttpThreads } from '../../src/cli/http-threads.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import { signedBytes } from '../../src/tx/seal.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import { loadCases } from '../rest-cases/cases.ts';
-import { bindBasics, prepare } from '../rest-cases/prepare.ts';
-import { runCases } from '../rest-cases/runner.ts';
 import { wholeNode } from './in-process.ts';
-
-const PASSWORDS = ['first secret', 'second secret'] as const;
 
 async function served(t: Test) {
   const whole = await wholeNode(t, {
     http: hyperExpress,
-    passwords: PASSWORDS,
     around: (ports) => ({
       ...ports,
       restHttp: createHttpThreads(2, ports.requestStop),
     }),
   });
-  const baseUrl = `http://127.0.0.1:${whole.node.rest!.port}`;
+  const url = `http://127.0.0.1:${whole.node.rest!.port}/transactions/broadcast`;
   const post = async (body: string) => {
-    const answer = await request(`${baseUrl}/transactions/broadcast`, { method: 'POST', body });
+    const answer = await request(url, { method: 'POST', body });
     const text = await answer.body.text();
     return { status: answer.statusCode, text, json: JSON.parse(text) as Record<string, unknown> };
   };
   const jsonOf = (tx: Tx): JsonObject => txToJson(tx, whole.scheme);
-  return { whole, baseUrl, post, jsonOf };
+  return { whole, post, jsonOf };
 }
-
-t.test('the cases that need no blocks', async (t) => {
-  const { whole, baseUrl } = await served(t);
-  const target = {
-    baseUrl,
-    apiKey: whole.apiKey,
-    privacyApiKey: whole.privacyApiKey,
-    password: PASSWORDS[0],
-    password2: PASSWORDS[1],
-    secureHash: whole.family.secureHash,
-  };
-  const basics = await bindBasics(target);
-  const bindings = await prepare(target, basics, new Set(['pool-tx']));
-  const available = new Set([
-    'genesis-only',
-    'keystore',
-    'keystore-with-password',
-    'poa',
-    'pool-tx',
-  ]);
-  const outcomes = await runCases(loadCases(), { baseUrl, bindings, available });
-  t.strictSame(
-    outcomes.filter(({ result }) => result === 'failed').map(({ name, why }) => [name, ...why]),
-    [],
-  );
-  const passed = outcomes.filter(({ result }) => result === 'passed').length;
-  t.ok(passed > 100, `${passed} have run`);
-});
 
 t.test('a broadcast keeps its rules', async (t) => {
   const { whole, post, jsonOf } = await served(t);

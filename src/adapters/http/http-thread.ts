@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { assert } from '../../base/assert.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import { threadFlags } from '../thread-flags.ts';
+import { FAILED, handled } from './handled.ts';
 import type { Line } from './line.ts';
 import { readPrepared } from './prepared-batch.ts';
 import type {
@@ -134,22 +135,24 @@ export class HttpThread {
   }
 
   private finish(id: number, route: number, message: Uint8Array): void {
-    void this.routes[route]!.ahead!.finish(message).then((reply) => {
+    const finished = (reply: HttpReply | undefined): void => {
       if (reply !== undefined) this.answer(id, reply);
       else {
         this.done.push(id);
         this.gather();
       }
-    });
+    };
+    void this.routes[route]!.ahead!.finish(message).then(finished, () => finished(FAILED));
   }
 
   private call(call: Call): void {
     const route = this.routes[call.route]!;
     const request = new PassedRequest(route, call);
     const body = call.body && new Uint8Array(call.body);
-    const reply = route.handle(request, body);
-    if (!(reply instanceof Promise)) this.answer(call.id, reply);
-    else void reply.then((late) => this.answer(call.id, late));
+    const reply = handled(route, request, body);
+    const answer = (given: HttpReply): void => this.answer(call.id, given);
+    if (!(reply instanceof Promise)) answer(reply);
+    else void reply.then(answer, () => answer(FAILED));
   }
 
   private answer(id: number, reply: HttpReply): void {

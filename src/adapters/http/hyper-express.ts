@@ -20,6 +20,7 @@ import type { BodyTally } from './body-tally.ts';
 import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
 import { type App, type Door, portDoor } from './door.ts';
 import { freePort } from './free-port.ts';
+import { FAILED, handled } from './handled.ts';
 import { IncomingRequest } from './incoming.ts';
 import { discard, errorReply, send } from './reply.ts';
 import { Serving } from './serving-turns.ts';
@@ -30,7 +31,6 @@ const CLOSE_MS = 2_000;
 const POLL_MS = 20;
 const NOT_FOUND = errorReply(apiError('NotFound'));
 const OVERLOADED = errorReply(apiError('Overloaded'), [['retry-after', '1']]);
-const FAILED = errorReply(apiError('Unknown'));
 
 export interface Bounds extends BodyBounds {
   readonly maxInFlight: number;
@@ -212,7 +212,7 @@ export class Server implements HttpServer {
       this.serveLater(route, incoming, response, shared);
       return;
     }
-    const reply = call(route, incoming, undefined);
+    const reply = handled(route, incoming, undefined);
     incoming.release();
     if (reply instanceof Promise) this.answerLater(route, response, shared, reply);
     else send(response, reply, this.unsent, shared, this.closing);
@@ -225,7 +225,7 @@ export class Server implements HttpServer {
     shared: HttpHeaders,
   ): void {
     const answer = (): void => {
-      const reply = call(route, incoming, undefined);
+      const reply = handled(route, incoming, undefined);
       if (reply instanceof Promise) this.answerLater(route, response, shared, reply);
       else response.cork(() => send(response, reply, this.unsent, shared, this.closing));
     };
@@ -322,7 +322,7 @@ export class Server implements HttpServer {
       else response.cork(() => send(response, reply, this.unsent, shared, close));
     };
     const answer = (bytes: Uint8Array): void => {
-      const reply = call(route, incoming, bytes);
+      const reply = handled(route, incoming, bytes);
       if (!(reply instanceof Promise)) {
         finish(reply, this.closing);
         return;
@@ -384,16 +384,4 @@ function unlessAborted(response: Response, work: () => void): () => void {
 
 function tooBig(actual: number, max: number): HttpReply | undefined {
   return actual > max ? errorReply(apiError('BodyTooBig', actual, max)) : undefined;
-}
-
-function call(
-  route: HttpRoute,
-  incoming: IncomingRequest,
-  body: Uint8Array | undefined,
-): HttpReply | Promise<HttpReply> {
-  try {
-    return route.handle(incoming, body);
-  } catch {
-    return FAILED;
-  }
 }

@@ -1,13 +1,13 @@
-// A thread of threaded.test.ts: one rule of access, and one part of a route.
+// A thread of the tests of the server: its rules of access, and one part of a route.
 import { parentPort, workerData } from 'node:worker_threads';
 import { serveConnections } from '../../../src/adapters/http/connection-thread.ts';
 import type { HttpReply } from '../../../src/base/http.ts';
+import { rules } from './rules.ts';
 
 const text = (status: number, body: string): HttpReply => ({ status, type: 'text/plain', body });
 
 serveConnections(parentPort!, workerData, {
-  admit: (access) => (request) =>
-    access === 'pass' && request.header('pass') === 'yes' ? undefined : text(403, 'no'),
+  admit: (access) => rules[access],
   works: {
     half(body) {
       const asked = Buffer.from(body).toString();

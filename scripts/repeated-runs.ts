@@ -1,0 +1,47 @@
+/**
+ * Test files that the whole test run repeats with another kind of node. What takes long is
+ * shortened, because the first run has covered what does not depend on the kind.
+ */
+import type { TestRun } from './test-file.ts';
+
+type Variables = Readonly<Record<string, string>>;
+type Files = Readonly<Record<string, Variables>>;
+
+/** With the national family of cryptography. */
+const national: Files = {
+  'test/block/genesis.test.ts': {},
+  'test/chain/blockchain.test.ts': {},
+  'test/contracts/statuses/status-record.test.ts': {},
+  'test/crash/kills.test.ts': { CRASH_KILLS: '4' },
+  'test/e2e/lifecycle.test.ts': {},
+  'test/keystore/keystore.test.ts': {},
+  'test/network/joining.test.ts': {},
+  'test/node/rest-cases.test.ts': {},
+  'test/privacy/exchange.test.ts': {},
+  'test/rest-cases/rest-cases.test.ts': {},
+  'test/rules/random-blocks.test.ts': {},
+  'test/rules/script-rules.test.ts': {},
+  'test/tx/corrupt-json.test.ts': {},
+  'test/tx/corruption.test.ts': { MUTATIONS: '20000' },
+  'test/tx/round-trip.test.ts': { ROUND_TRIPS: '20000' },
+};
+
+/** With threads that hold the connections of the REST interface. */
+const threaded: Files = {
+  // A limit of one server is not divided between threads where there is only one.
+  'test/adapters/http/hyper-express.test.ts': { TEST_HTTP_THREADS: '1' },
+  'test/api/conformity.test.ts': { CONFORMITY_CASES: '2' },
+  'test/crash/kills.test.ts': { CRASH_KILLS: '4' },
+  'test/e2e/connections.test.ts': {},
+  'test/load/malformed.test.ts': { MALFORMED_SECONDS: '3' },
+  'test/load/overload.test.ts': { OVERLOAD_SECONDS: '4' },
+  'test/node/rest-cases.test.ts': {},
+};
+
+const runsOf = (files: Files, kind: Variables): TestRun[] =>
+  Object.entries(files).map(([file, env]) => ({ file, env: { ...kind, ...env } }));
+
+export const repeatedRuns: readonly TestRun[] = [
+  ...runsOf(national, { TEST_FAMILY: 'gost' }),
+  ...runsOf(threaded, { TEST_HTTP_THREADS: '2' }),
+];

@@ -1,0 +1,33 @@
+/** The ways in which the crash test ends a node, and what the node then leaves behind. */
+import type { Exit, NodeOptions } from '../../../bench/node/node-process.ts';
+import { httpThreads, threadSettings } from '../../http-threads.ts';
+
+export interface Ending {
+  readonly signal: NodeJS.Signals;
+  readonly exit: Exit;
+  /** Stands in the log. */
+  readonly says: string;
+}
+
+const killed: Ending = { signal: 'SIGKILL', exit: { code: null, signal: 'SIGKILL' }, says: '' };
+
+/** What may happen to a connection thread, and an orderly stop while requests wait in them. */
+const withThreads: readonly Ending[] = [
+  killed,
+  {
+    signal: 'SIGUSR2',
+    exit: { code: 1, signal: null },
+    says: 'a thread of the REST interface died: TypeError',
+  },
+  // The runtime aborts the process where it ends a thread that has connections.
+  { signal: 'SIGURG', exit: { code: null, signal: 'SIGABRT' }, says: 'open handles' },
+  { signal: 'SIGTERM', exit: { code: 0, signal: null }, says: '"event":"node.stopped"' },
+];
+
+export const endings: readonly Ending[] = httpThreads === 0 ? [killed] : withThreads;
+
+const faults = new URL('thread-faults.ts', import.meta.url).href;
+
+/** Of a node that can end in these ways. */
+export const endingOptions: NodeOptions =
+  httpThreads === 0 ? {} : { set: threadSettings, execArgv: ['--import', faults] };

@@ -1,0 +1,22 @@
+/**
+ * The threads that hold the connections of nodes in this run: none, or as many as TEST_HTTP_THREADS
+ * says. The runner runs some files once more with threads (scripts/repeated-runs.ts).
+ */
+import { createHttpThreads } from '../src/cli/http-threads.ts';
+import type { NodePorts } from '../src/node/node-ports.ts';
+
+const asked = process.env['TEST_HTTP_THREADS'] ?? '0';
+if (!/^\d{1,2}$/.test(asked))
+  throw new Error(`TEST_HTTP_THREADS: ${asked} is no number of threads`);
+
+export const httpThreads = Number(asked);
+
+/** Settings of a node in a separate process. */
+export const threadSettings: readonly string[] =
+  httpThreads === 0 ? [] : [`rest-api.threads=${httpThreads}`];
+
+/** Ports of a node in this process. */
+export const withHttpThreads = (ports: NodePorts): NodePorts =>
+  httpThreads === 0
+    ? ports
+    : { ...ports, restHttp: createHttpThreads(httpThreads, ports.requestStop) };
