@@ -16,7 +16,8 @@ export function createRecentSet(
 ): RecentSet {
   const addedAt = new Recent<string, number>(max);
   return {
-    add: (name) => addedAt.set(name, clock.monotonic()),
+    // V8 keeps a small integer in the Map itself; a fraction is an object of its own.
+    add: (name) => addedAt.set(name, Math.trunc(clock.monotonic())),
     remove: (name) => addedAt.delete(name),
     has(name) {
       const at = addedAt.get(name);

@@ -3,7 +3,7 @@ import { fromLatin1 } from '../base/bytes.ts';
 import type { ContractFailure, ContractOutcome, DataEntry } from '../base/containers.ts';
 import { ApiError, apiError } from '../base/errors.ts';
 import { refusalFrom } from '../codec/refusal.ts';
-import type { PoolEntry } from '../mempool/entry.ts';
+import { idOf, type PoolEntry } from '../mempool/entry.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
@@ -50,7 +50,7 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
       // After a reorganisation the pool keeps it in doubt, and nothing is decided yet.
       if (!entry.removed) return 'next';
     }
-    report({ txId: entry.id, contractId: fromLatin1(contract), ...judgement.report });
+    report({ txId: idOf(entry), contractId: fromLatin1(contract), ...judgement.report });
     return 'next';
   }
 

@@ -10,7 +10,7 @@ import type { UnsignedHeader } from '../block/header.ts';
 import type { BlockDraft } from '../chain/block-draft.ts';
 import type { PackLimits } from '../chain/forge.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
-import type { PoolEntry } from '../mempool/entry.ts';
+import { idOf, type PoolEntry } from '../mempool/entry.ts';
 import { applying, pack, type Room, type Selection } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
@@ -151,7 +151,7 @@ export function createContractPacker(
       const deadline = limits.contractDeadline + FILL_MS_MAX;
       const remaining = { ...limits, countMax: left.count, deadline };
       await pack(pool, remaining, applying(draft.add), clock, {
-        takes: (entry) => plain(entry) && !draft.has(entry.id),
+        takes: (entry) => plain(entry) && !draft.has(idOf(entry)),
         reserved: limits.bytesMax - left.bytes,
       });
     },

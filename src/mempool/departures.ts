@@ -4,7 +4,7 @@ import { latin1 } from '../base/bytes.ts';
 import type { ApiError } from '../base/errors.ts';
 import type { Log } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
-import type { PoolEntry } from './entry.ts';
+import { idOf, type PoolEntry } from './entry.ts';
 import type { Entries } from './pool-entries.ts';
 import type { Unsettled } from './unsettled.ts';
 
@@ -29,8 +29,8 @@ export class Departures {
 
   leave(entry: PoolEntry, error: ApiError): void {
     this.entries.remove(entry);
-    this.reasons.set(latin1(entry.id), error.message);
-    this.log.info('pool.dropped', { id: base58.encode(entry.id), why: error.message });
+    this.reasons.set(entry.key, error.message);
+    this.log.info('pool.dropped', { id: base58.encode(idOf(entry)), why: error.message });
   }
 
   /** The reason why a transaction left the pool, if that was recently. */

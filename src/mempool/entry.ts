@@ -1,8 +1,9 @@
 /**
  * A transaction that waits in the pool. The pool keeps it as bytes, since objects for all fields
- * would take ten times the memory, and the garbage collector would copy them while they wait.
+ * would take ten times the memory, and the garbage collector would copy them while they wait. Its id
+ * is the key: as bytes it would take 230 bytes more, a third of the entry.
  */
-import { latin1 } from '../base/bytes.ts';
+import { fromLatin1, latin1 } from '../base/bytes.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Spending } from './spending.ts';
@@ -10,7 +11,6 @@ import type { Ordered } from './time-order.ts';
 
 export interface PoolEntry extends Ordered {
   readonly bytes: Uint8Array;
-  readonly id: Uint8Array;
   readonly sender: string;
   /** Found once; used while the entry waits, and for the block that contains it. */
   readonly verdicts: ProofVerdicts;
@@ -23,6 +23,8 @@ export interface PoolEntry extends Ordered {
   bytesHash: string | undefined;
 }
 
+export const idOf = (entry: PoolEntry): Uint8Array => fromLatin1(entry.key);
+
 /**
  * `tx` consists of views of memory that belongs to the pool; `sender` is its sender as Latin-1 text.
  */
@@ -34,7 +36,6 @@ export const entryOf = (
   returned: boolean,
 ): PoolEntry => ({
   key: latin1(tx.id),
-  id: tx.id,
   bytes: tx.bytes,
   timestamp: tx.timestamp,
   sender,

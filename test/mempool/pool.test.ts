@@ -3,6 +3,7 @@ import { concat, equal } from '../../src/base/bytes.ts';
 import { apiError } from '../../src/base/errors.ts';
 import type { Journal } from '../../src/base/ports.ts';
 import { CodecError } from '../../src/codec/codec.ts';
+import { idOf } from '../../src/mempool/entry.ts';
 import { applying, type Outcome, pack } from '../../src/mempool/packer.ts';
 import type { Pool, PoolOptions } from '../../src/mempool/pool.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
@@ -274,7 +275,7 @@ t.test('transactions that build on one another come back in a full pool', async 
   const room = pool.bytes();
   await t.rejects(pool.submit(payment(alice, bob, 1n, at.clock.time)), { code: 199 });
   const told: Uint8Array[] = [];
-  pool.listen({ added: ({ id }) => told.push(id) });
+  pool.listen({ added: (entry) => told.push(idOf(entry)) });
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
   await at.blockchain.forge(miner, time, (draft) =>
