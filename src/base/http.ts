@@ -5,6 +5,7 @@
  * on while its bytes are still in the parser's buffer. So everything except the method is read on
  * demand, and is valid only where the comment says so.
  */
+import type { LoopDelay } from './ports.ts';
 
 /** A request being served. */
 export interface HttpRequest {
@@ -157,6 +158,8 @@ export interface HttpServerOptions {
   readonly maxUnsentBytes?: number;
   /** A body that takes longer to arrive ends its connection. */
   readonly bodyTimeoutMs?: number;
+  /** Whether `HttpServer.delays` is wanted. */
+  readonly measured?: boolean;
   /** What the threads of the server need to know of the program, as plain data. */
   readonly forThreads?: unknown;
 }
@@ -169,6 +172,11 @@ export interface HttpServer {
    * rejects with TlsFileError and keeps serving the old one.
    */
   reload(): Promise<void>;
+  /**
+   * Delay of timers of each thread since the last call; absent for a server without threads or that
+   * is not measured.
+   */
+  readonly delays?: (() => readonly LoopDelay[]) | undefined;
   /** Accepts nothing more, gives pending answers at most 2 s to leave, then closes. */
   close(): Promise<void>;
 }

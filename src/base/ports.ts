@@ -84,10 +84,17 @@ export interface Metrics {
   onRead(action: () => void): void;
 }
 
+/** Delay of timers of a thread, in seconds, by quantile. */
+export interface LoopDelay {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
 /** What the process reads about itself. */
 export interface ProcessReadings {
-  /** Delay of timers since the last call, in seconds, by quantile. */
-  loopDelay(): { readonly p50: number; readonly p99: number; readonly max: number };
+  /** Of the main thread, since the last call. */
+  loopDelay(): LoopDelay;
   /** Bytes of memory that the process holds. */
   residentBytes(): number;
   heapBytes(): number;

@@ -17,7 +17,7 @@ export interface ForThreads {
 /** Undefined where it is switched off; rejects with StartError. */
 export async function listenRest(
   { restApi }: Pick<Config, 'restApi'>,
-  { http, restHttp = http, family, scheme }: NodePorts,
+  { http, restHttp = http, family, scheme, telemetry }: NodePorts,
   routes: readonly HttpRoute[],
 ): Promise<HttpServer | undefined> {
   const { enable, bindAddress: host, port, tls, cors } = restApi;
@@ -32,7 +32,8 @@ export async function listenRest(
   const { cert, key } = tls;
   const files = cert === undefined || key === undefined ? undefined : { cert, key };
   try {
-    return await restHttp.listen(routes, { host, port, tls: files, cors, forThreads });
+    const measured = telemetry !== undefined;
+    return await restHttp.listen(routes, { host, port, tls: files, cors, measured, forThreads });
   } catch (cause) {
     if (cause instanceof TlsFileError) {
       const remedy = 'name a PEM certificate and its private key, or leave both settings out';

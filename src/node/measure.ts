@@ -5,7 +5,7 @@
 
 import { ApiError } from '../base/errors.ts';
 import type { HttpReply, HttpRoute } from '../base/http.ts';
-import type { Clock, ProcessReadings, Store, Verifier } from '../base/ports.ts';
+import type { Clock, Gauge, LoopDelay, ProcessReadings, Store, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { MINER_STATES, type Miner } from '../miner/miner.ts';
@@ -138,14 +138,30 @@ export function readOnDemand(of: Watched, metrics: NodeMetrics): void {
     metrics.synchronized.set(of.clock.synchronized() ? 1 : 0);
     metrics.storeBytes.set(of.store.size());
     metrics.healthy.set(of.healthy() ? 1 : 0);
-    const { p50, p99, max } = of.process.loopDelay();
-    metrics.loopDelay.set(p50, { quantile: '0.5' });
-    metrics.loopDelay.set(p99, { quantile: '0.99' });
-    metrics.loopDelay.set(max, { quantile: '1' });
+    setDelay(metrics.loopDelay, of.process.loopDelay(), {});
     metrics.residentBytes.set(of.process.residentBytes());
     metrics.heapBytes.set(of.process.heapBytes());
     metrics.cpuSeconds.set(of.process.cpuSeconds());
   });
+}
+
+/** The threads that hold connections, numbered from 1. */
+export function watchThreads(delays: () => readonly LoopDelay[], metrics: NodeMetrics): void {
+  metrics.onRead(() => {
+    for (const [i, delay] of delays().entries()) {
+      setDelay(metrics.threadDelay, delay, { thread: String(i + 1) });
+    }
+  });
+}
+
+function setDelay(
+  gauge: Gauge,
+  { p50, p99, max }: LoopDelay,
+  labels: Readonly<Record<string, string>>,
+): void {
+  gauge.set(p50, { ...labels, quantile: '0.5' });
+  gauge.set(p99, { ...labels, quantile: '0.99' });
+  gauge.set(max, { ...labels, quantile: '1' });
 }
 
 /** Confidential data: the accepted bytes, and the items still to be fetched. */

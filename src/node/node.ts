@@ -27,7 +27,14 @@ import { apiServices, type NodeParts } from './api-services.ts';
 import type { Config } from './config/settings.ts';
 import { listenContracts } from './listen-contracts.ts';
 import { listenRest } from './listen-rest.ts';
-import { measuredRoutes, readOnDemand, watchChain, watchNetwork, watchPrivacy } from './measure.ts';
+import {
+  measuredRoutes,
+  readOnDemand,
+  watchChain,
+  watchNetwork,
+  watchPrivacy,
+  watchThreads,
+} from './measure.ts';
 import { measuredNetwork } from './measure-network.ts';
 import type { NodePorts } from './node-ports.ts';
 import { type NodeMetrics, nodeMetrics } from './observability.ts';
@@ -167,6 +174,7 @@ async function startNode(
   const served = measured === undefined ? routes : measuredRoutes(routes, measured);
   const rest = await listenRest(config, ports, served);
   if (rest !== undefined) started.add('REST interface', () => rest.close());
+  if (rest?.delays !== undefined) watchThreads(rest.delays, metrics);
   const contractRest = isExecuting(config, ports)
     ? await listenContracts(config, ports.http, services, executions)
     : undefined;

@@ -244,6 +244,11 @@ export const metricTable = {
     'Delay of timers of the main thread since the last scrape.',
     ['quantile'],
   ),
+  threadDelay: gauge(
+    'node_http_thread_delay_seconds',
+    'The same of each thread that holds connections; absent where rest-api.threads = 0.',
+    ['thread', 'quantile'],
+  ),
   residentBytes: gauge('node_process_resident_bytes', 'Memory that the process holds.'),
   heapBytes: gauge('node_process_heap_bytes', 'Part of it that is used JavaScript heap.'),
   cpuSeconds: gauge('node_process_cpu_seconds', 'Processor time since the start.'),

@@ -5,19 +5,23 @@
 import t, { type Test } from 'tap';
 import { request } from 'undici';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { processReadings } from '../../src/adapters/process-readings.ts';
+import { servePrometheus } from '../../src/adapters/prometheus.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { createHttpThreads } from '../../src/cli/http-threads.ts';
+import type { NodePorts } from '../../src/node/node-ports.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import { signedBytes } from '../../src/tx/seal.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { wholeNode } from './in-process.ts';
 
-async function served(t: Test) {
+async function served(t: Test, telemetry?: NodePorts['telemetry']) {
   const whole = await wholeNode(t, {
     http: hyperExpress,
     around: (ports) => ({
       ...ports,
+      telemetry,
       restHttp: createHttpThreads(2, ports.requestStop),
     }),
   });
@@ -74,6 +78,17 @@ t.test('many at once are each answered with their own transaction', async (t) =>
     sent.map(({ id }) => base58.encode(id)),
   );
   t.equal(whole.node.pool.size(), 100);
+});
+
+t.test('metrics show how late the timers of each thread are', async (t) => {
+  const { port, metrics, close } = await servePrometheus({ host: '127.0.0.1', port: 0 });
+  t.teardown(close);
+  await served(t, { metrics, process: processReadings() });
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  for (const labels of ['thread="1",quantile="0.99"', 'thread="2",quantile="1"']) {
+    t.match(text, new RegExp(`^node_http_thread_delay_seconds{${labels}} [0-9.e-]+$`, 'm'));
+  }
+  t.notMatch(text, 'thread="3"');
 });
 
 t.test('the script of an account judges, whatever the thread has found', async (t) => {

@@ -8,6 +8,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../../base/assert.ts';
 import type { AheadWork, HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
+import { measureLoopDelay } from '../loop-delay.ts';
 import { sharedTally } from './body-tally.ts';
 import type { Door } from './door.ts';
 import { countEnd } from './ended-threads.ts';
@@ -28,6 +29,7 @@ export function serveConnections(
   parts: ThreadParts,
 ): void {
   const outbox = new Outbox(port);
+  const delay = options.measured === true ? measureLoopDelay() : undefined;
 
   function passOn(
     route: number,
@@ -76,6 +78,11 @@ export function serveConnections(
     }
   }
 
+  function close(): void {
+    delay?.disable();
+    port.close();
+  }
+
   function end(): void {
     server.end();
     // Native handles are gone only after the turn in which they were closed.
@@ -84,7 +91,7 @@ export function serveConnections(
 
   port.on('message', (message: ToThread) => {
     if (message.kind === 'reload') open();
-    else if (message.kind === 'close') void server.close().then(() => port.close());
+    else if (message.kind === 'close') void server.close().then(close);
     else if (message.kind === 'end') end();
     else {
       for (const id of message.done) outbox.settle(id);
@@ -96,6 +103,7 @@ export function serveConnections(
   process.on('uncaughtException', (why) =>
     port.postMessage({ kind: 'failed', why } satisfies FromThread),
   );
+  if (delay !== undefined) port.postMessage({ kind: 'measured', delay } satisfies FromThread);
   open();
 }
 

@@ -5,6 +5,8 @@
 import { Worker } from 'node:worker_threads';
 import { assert } from '../../base/assert.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
+import type { LoopDelay } from '../../base/ports.ts';
+import { type DelayHistogram, readLoopDelay } from '../loop-delay.ts';
 import { threadFlags } from '../thread-flags.ts';
 import { FAILED, handled } from './handled.ts';
 import type { Line } from './line.ts';
@@ -27,6 +29,7 @@ export interface HttpThreadEvents {
 
 /** Much longer than the thread gives to pending answers. */
 const CLOSE_MS = 10_000;
+const NO_DELAY: LoopDelay = { p50: 0, p99: 0, max: 0 };
 
 export class HttpThread {
   private readonly routes: readonly HttpRoute[];
@@ -38,6 +41,7 @@ export class HttpThread {
   /** Settles the latest `open` or `reload`. */
   private opening = Promise.withResolvers<void>();
   private closing = false;
+  private histogram: DelayHistogram | undefined;
   private cause: unknown;
   private done: number[] = [];
   private replies: CallReply[] = [];
@@ -80,6 +84,11 @@ export class HttpThread {
     return this.opening.promise;
   }
 
+  /** Delay of its timers since the last call; zero where it is not measured. */
+  delay(): LoopDelay {
+    return this.histogram === undefined ? NO_DELAY : readLoopDelay(this.histogram);
+  }
+
   /** Resolves when new connections have the new certificate. */
   reload(): Promise<void> {
     this.opening = Promise.withResolvers<void>();
@@ -111,6 +120,9 @@ export class HttpThread {
         this.events.onOpen(message.descriptor, this.descriptor);
         this.descriptor = message.descriptor;
         this.opening.resolve();
+        return;
+      case 'measured':
+        this.histogram = message.delay;
         return;
       case 'unusable':
         this.opening.reject(message.why);

@@ -74,6 +74,7 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
       };
       const server: HttpServer = {
         port,
+        delays: options.measured === true ? () => threads.map((one) => one.delay()) : undefined,
         async reload() {
           if (tls !== undefined) checkTlsFiles(tls);
           await all((thread) => thread.reload());

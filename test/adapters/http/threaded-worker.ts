@@ -12,6 +12,7 @@ serveConnections(parentPort!, workerData, {
     half(body) {
       const asked = Buffer.from(body).toString();
       if (asked === 'die') setImmediate(() => Promise.reject(new Error('unexpected')));
+      if (asked === 'be busy') for (const end = performance.now() + 600; performance.now() < end; );
       if (asked === 'pass on') return undefined;
       if (asked === 'refuse') return text(400, 'refused by the thread');
       return { message: Uint8Array.from(body), reply: () => text(200, `own answer to ${asked}`) };

@@ -156,6 +156,17 @@ t.test('a route of which a thread does a part', async (t) => {
   );
 });
 
+t.test('the delay of timers of each thread', async (t) => {
+  const { server, port } = await listen(t, { measured: true });
+  t.equal(server.delays?.().length, 2);
+  await ask(port, ...posted('/half', 'be busy'));
+  const late = async (): Promise<boolean> =>
+    server.delays?.().some(({ max }) => max > 0.4) ?? false;
+  t.ok(await eventually(late), 'shows the one that was busy');
+  t.notOk(await late(), 'until it is read');
+  t.equal((await listen(t)).server.delays, undefined, 'nothing is measured unless it is wanted');
+});
+
 /** An open connection that sends this and is closed with the test. */
 function open(t: Test, port: number, text: string): Socket {
   const socket = connect(port, '127.0.0.1', () => socket.write(text));
