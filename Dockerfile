@@ -22,7 +22,8 @@ FROM node:22-bookworm-slim
 LABEL org.opencontainers.image.title="platform-node" \
       org.opencontainers.image.description="A node of a permissioned blockchain network" \
       org.opencontainers.image.licenses="Apache-2.0"
-ENV NODE_ENV=production
+# Fewer heaps of glibc: see "i: memory" in docs/performance.md.
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2
 RUN groupadd --gid 10001 platform-node \
  && useradd --uid 10001 --gid 10001 --home-dir /var/lib/platform-node --create-home \
       --shell /usr/sbin/nologin platform-node \

@@ -3,6 +3,7 @@
  * node.md#start. It closes them again (node.md#stop) on request, when the node fails while it runs,
  * and when a part does not start. All three cases end the same stack (base/disposal.ts).
  */
+import { limitHeapGrowth } from '../adapters/heap-growth.ts';
 import { LOG_LEVELS, type LogControl, stderrLog } from '../adapters/log.ts';
 import { Disposal } from '../base/disposal.ts';
 import { ApiError } from '../base/errors.ts';
@@ -39,6 +40,7 @@ export interface RunOptions {
 
 /** Rejects with an error whose message is the one line for the operator; no part then runs. */
 export async function runNode(config: Config, { audit }: RunOptions = {}): Promise<RunningNode> {
+  limitHeapGrowth();
   const log = stderrLog(levelOf(config), process.stderr.isTTY === true);
   const stops = stopRequests(log);
   // On a terminal, a screen shows them to the person.
