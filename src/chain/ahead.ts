@@ -6,9 +6,7 @@ import type { Header } from '../block/header.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Uncommitted } from './consensus-view.ts';
 import type { IdFilter } from './id-filter.ts';
-
-/** The transactions of a block by id; each id is text (base/bytes.ts), which a Map finds fastest. */
-export type TxsById = ReadonlyMap<string, Tx>;
+import type { TxsById } from './txs-by-id.ts';
 
 interface Found {
   readonly tx: Tx;
@@ -55,7 +53,7 @@ export class Ahead {
     this.byHeight.delete(height);
     this.ids.delete(height);
     if (this.heights === undefined) return;
-    for (const id of ids.keys()) this.heights.delete(id);
+    for (const id of ids.ids()) this.heights.delete(id);
   }
 
   heightOf(id: string): number | undefined {
@@ -65,7 +63,7 @@ export class Ahead {
 
   find(id: string): Found | undefined {
     const height = this.heightOf(id);
-    const tx = height === undefined ? undefined : this.ids.get(height)?.get(id);
+    const tx = height === undefined ? undefined : this.ids.get(height)?.find(id);
     return tx === undefined || height === undefined ? undefined : { tx, height };
   }
 }
@@ -77,5 +75,5 @@ function heightsOf(blocks: Iterable<readonly [number, TxsById]>): Map<string, nu
 }
 
 function enter(heights: Map<string, number>, ids: TxsById, height: number): void {
-  for (const id of ids.keys()) heights.set(id, height);
+  for (const id of ids.ids()) heights.set(id, height);
 }

@@ -16,7 +16,7 @@ import { scripts } from '../ledger/tables.ts';
 import { allGood } from '../tx/proof-verdicts.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { Ahead, TxsById } from './ahead.ts';
+import type { Ahead } from './ahead.ts';
 import { type BlockDraft, openDraft } from './block-draft.ts';
 import { consensusView } from './consensus-view.ts';
 import {
@@ -26,6 +26,7 @@ import {
 } from './feature-activation.ts';
 import type { ScriptTime } from './script-time.ts';
 import type { Tip } from './tip.ts';
+import type { TxsById } from './txs-by-id.ts';
 import type { VerifiedBlock } from './verify-block.ts';
 
 export interface ApplierOptions {

@@ -19,11 +19,12 @@ import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import { closeBlock, openBlock } from '../tx/rules/block-fees.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
-import type { Ahead, TxsById } from './ahead.ts';
+import type { Ahead } from './ahead.ts';
 import { consensusView } from './consensus-view.ts';
 import { countVotes, type VotingSettings } from './feature-activation.ts';
 import type { ScriptTime } from './script-time.ts';
 import { confirmedHeight, foundTransaction } from './stored-blocks.ts';
+import { TxsById } from './txs-by-id.ts';
 
 export interface DraftOptions {
   /** The state at the parent. */
@@ -78,19 +79,23 @@ export function openDraft(options: DraftOptions): BlockDraft {
   const overlay = createOverlay(base, NEVER_WRITTEN_BEFORE);
   const fees = openBlock(overlay, context);
   const txs: Tx[] = [];
-  const own = new Map<string, Tx>();
   const textOf = rememberingText();
+  const own = new TxsById(txs, textOf);
   let scriptRuns = 0;
 
   const known: Knowledge = {
     heightOf(id) {
       if (ahead?.isNew(id)) return undefined;
+      // Before the next text is made, since only the latest is remembered.
+      own.update();
       const text = textOf(id);
-      return own.has(text) ? height : (ahead?.heightOf(text) ?? confirmedHeight(base, id));
+      return own.find(text) !== undefined
+        ? height
+        : (ahead?.heightOf(text) ?? confirmedHeight(base, id));
     },
     find(id) {
       const text = textOf(id);
-      const tx = own.get(text);
+      const tx = own.find(text);
       if (tx !== undefined) return { tx, height };
       return ahead?.find(text) ?? foundTransaction(base, id);
     },
@@ -117,7 +122,6 @@ export function openDraft(options: DraftOptions): BlockDraft {
         scriptRuns = runsBefore;
         throw cause;
       }
-      own.set(textOf(tx.id), tx);
       ahead?.noteId(tx.id);
       txs.push(tx);
     },
