@@ -128,7 +128,7 @@ function multisignature(txs: readonly Tx[], threads: Verifier): Contender {
     const next = (await answers).values();
     for (const [i, tx] of txs.entries()) {
       const verdicts = takeVerdicts(next, tx, plans[i]);
-      judgeProofs(tx, verdicts, { view, block, find: () => undefined });
+      judgeProofs(tx, verdicts, view, block, { find: () => undefined });
     }
   };
   return { name: 'multisignature', run: (ms) => repeated(ms, txs.length, ask, judge) };

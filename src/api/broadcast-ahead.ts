@@ -86,6 +86,10 @@ export function readPrepared(message: Uint8Array): {
   readonly verdicts: ProofVerdicts;
 } {
   const accounts = message[0]!;
+  // One account with one proof, as almost always.
+  if (accounts === 1 && message[1] === 1) {
+    return { bytes: message.subarray(3), verdicts: message[2] === 1 ? ONE_GOOD : ONE_BAD };
+  }
   let at = 1 + accounts;
   const lists = Array.from({ length: accounts }, (_, i): Verdicts => {
     const begin = at;
@@ -93,7 +97,5 @@ export function readPrepared(message: Uint8Array): {
     return Array.from(message.subarray(begin, at), (byte) => byte === 1);
   });
   const [own = [], ...carried] = lists;
-  const isUsual = own.length === 1 && carried.length === 0;
-  const verdicts = isUsual ? (own[0] === true ? ONE_GOOD : ONE_BAD) : { own, carried };
-  return { bytes: message.subarray(at), verdicts };
+  return { bytes: message.subarray(at), verdicts: { own, carried } };
 }

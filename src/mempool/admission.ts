@@ -4,8 +4,9 @@
  * Invariants: an entry was valid on the head when it was accepted, together with the other entries of
  * its sender; it is on disk before `submit` resolves; the first proofs for an id stay (H-18).
  */
+import { assert } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
-import { apiError, refused } from '../base/errors.ts';
+import { type ApiError, apiError, refused } from '../base/errors.ts';
 import type { Clock, Journal, Log, SignatureCheck, Verifier } from '../base/ports.ts';
 import type { ScriptTime } from '../chain/script-time.ts';
 import type { ChainScheme } from '../codec/codec.ts';
@@ -88,56 +89,65 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
    * arrive are asked first. Bytes decide, so that a copy with a wrong proof does not decide about
    * the good one (H-18).
    */
-  async function once({ id, bytes }: Tx, admitted: (key: string) => Promise<Tx>): Promise<Tx> {
+  function once(tx: Tx, own: (tx: Tx) => Tx, found: ProofVerdicts | undefined): Promise<Tx> {
+    const { id, bytes } = tx;
     const key = latin1(id);
     const rival = arriving.get(key);
-    if (rival !== undefined && equal(rival.bytes, bytes)) return rival.outcome;
+    if (rival !== undefined && equal(rival.bytes, bytes)) return outcomeOf(rival);
     // Almost never: two with one id at the same time. Ids and bytes differ in length.
     const name = rival === undefined ? key : latin1(bytes);
     const same = rival === undefined ? undefined : arriving.get(name);
-    if (same !== undefined) return same.outcome;
-    const outcome = admitted(key);
-    arriving.set(name, { bytes, outcome });
+    if (same !== undefined) return outcomeOf(same);
+    const arrival: Arrival = { bytes, outcome: undefined };
+    arriving.set(name, arrival);
+    arrival.outcome = admit(tx, key, name, own, found);
+    return arrival.outcome;
+  }
+
+  /**
+   * `own` gives the transaction in memory of the pool; `name` is that of the arrival. One function
+   * that waits, since each one more makes half a kilobyte of garbage.
+   */
+  async function admit(
+    tx: Tx,
+    key: string,
+    name: string,
+    own: (tx: Tx) => Tx,
+    found: ProofVerdicts | undefined,
+  ): Promise<Tx> {
     try {
-      return await outcome;
+      if (tx.def.internal) throw apiError('BadTransactionType', tx.type, tx.version);
+      const sender = latin1(tx.sender);
+      const known = entries.get(key);
+      if (known !== undefined) return earlier(known, sender);
+      senders.requireRoom(tx.bytes.length, sender);
+      const copy = own(tx);
+      if (options.acceptsScripted === false && state.isScripted(tx.sender)) {
+        throw refused('transactions from scripted accounts are denied from UTX pool');
+      }
+      const plan = state.planChecks(copy);
+      const isFound = found !== undefined && plan === undefined;
+      const verdicts = isFound ? found : await askVerdicts(copy, plan, verifier);
+      // One with other proofs may have come in meanwhile: the first one stays.
+      const passed = scripts.pass((run) => entries.get(key) ?? insert(copy, sender, verdicts, run));
+      const entry = passed instanceof Promise ? await passed : passed;
+      if (entry.bytes !== copy.bytes) return earlier(entry, sender);
+      try {
+        await journal.append(copy.bytes);
+      } catch (cause) {
+        throw notWritten(entry, cause);
+      }
+      if (!entry.removed) entries.announce(entry);
+      return tx;
     } finally {
       arriving.delete(name);
     }
   }
 
-  /** `own` gives the transaction in memory of the pool. */
-  async function admit(
-    tx: Tx,
-    key: string,
-    own: (tx: Tx) => Tx,
-    found?: ProofVerdicts,
-  ): Promise<Tx> {
-    if (tx.def.internal) throw apiError('BadTransactionType', tx.type, tx.version);
-    const sender = latin1(tx.sender);
-    const known = entries.get(key);
-    if (known !== undefined) return earlier(known, sender);
-    senders.requireRoom(tx.bytes.length, sender);
-    const copy = own(tx);
-    if (options.acceptsScripted === false && state.isScripted(tx.sender)) {
-      throw refused('transactions from scripted accounts are denied from UTX pool');
-    }
-    const plan = state.planChecks(copy);
-    const isFound = found !== undefined && plan === undefined;
-    const verdicts = isFound ? found : await askVerdicts(copy, plan, verifier);
-    // One with other proofs may have come in meanwhile: the first one stays.
-    const entry = await scripts.pass(
-      (run) => entries.get(key) ?? insert(copy, sender, verdicts, run),
-    );
-    if (entry.bytes !== copy.bytes) return earlier(entry, sender);
-    try {
-      await journal.append(copy.bytes);
-    } catch (cause) {
-      entries.remove(entry);
-      log.error('pool.journal-failed', { why: String(cause) });
-      throw apiError('StatusCheckFailed', 'the pool cannot be written to disk');
-    }
-    if (!entry.removed) entries.announce(entry);
-    return tx;
+  function notWritten(entry: PoolEntry, cause: unknown): ApiError {
+    entries.remove(entry);
+    log.error('pool.journal-failed', { why: String(cause) });
+    return apiError('StatusCheckFailed', 'the pool cannot be written to disk');
   }
 
   /** Returns the entry with the same id. The id of an alias does not depend on the sender. */
@@ -176,13 +186,27 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     await scripts.pass((run) => check(tx, latin1(tx.sender), allGood(tx), run));
   };
 
+  function submitOwn(bytes: Uint8Array, verdicts: ProofVerdicts | undefined): Promise<Tx> {
+    try {
+      return once(decodeTx(copied(bytes), scheme), itself, verdicts);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async function submitDoubted(
+    bytes: Uint8Array,
+    verdicts: ProofVerdicts | undefined,
+  ): Promise<Tx> {
+    const tx = decodeTx(copied(bytes), scheme);
+    await checkWithoutProofs(tx);
+    return once(tx, itself, verdicts);
+  }
+
   return {
-    submit: (tx) => once(tx, (key) => admit(tx, key, ownCopy)),
-    async submitBytes(bytes, { isDoubted = false, verdicts } = {}) {
-      const tx = decodeTx(copied(bytes), scheme);
-      if (isDoubted) await checkWithoutProofs(tx);
-      return once(tx, (key) => admit(tx, key, itself, verdicts));
-    },
+    submit: (tx) => once(tx, ownCopy, undefined),
+    submitBytes: (bytes, { isDoubted = false, verdicts } = {}) =>
+      isDoubted ? submitDoubted(bytes, verdicts) : submitOwn(bytes, verdicts),
     check: checkWithoutProofs,
     acceptAgain: (tx) => insert(tx, latin1(tx.sender), allGood(tx)),
   };
@@ -191,7 +215,13 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
 /** A transaction on its way into the pool. */
 interface Arrival {
   readonly bytes: Uint8Array;
-  readonly outcome: Promise<Tx>;
+  /** Undefined until the admission waits for the first time. */
+  outcome: Promise<Tx> | undefined;
+}
+
+function outcomeOf({ outcome }: Arrival): Promise<Tx> {
+  assert(outcome !== undefined, 'nothing arrives while another transaction is being tried');
+  return outcome;
 }
 
 const itself = (tx: Tx): Tx => tx;

@@ -17,10 +17,11 @@ export type Attempt<T> = (runScript: ScriptTime['run']) => T;
 
 export interface ScriptPace {
   /**
-   * The outcome of the attempt: at once, or the last of several where it had to wait. An attempt
-   * that throws must leave nothing behind. Throws what the attempt throws, and ApiError Overloaded.
+   * The outcome of the attempt: at once, or a promise of the last of several where it had to wait.
+   * An attempt that throws must leave nothing behind. Throws what the attempt throws, and ApiError
+   * Overloaded. Few transactions run scripts, so the others cost no promise.
    */
-  pass<T>(attempt: Attempt<T>): Promise<T>;
+  pass<T>(attempt: Attempt<T>): T | Promise<T>;
 }
 
 export function createScriptPace(clock: Pick<Clock, 'monotonic' | 'after'>): ScriptPace {
@@ -28,6 +29,9 @@ export function createScriptPace(clock: Pick<Clock, 'monotonic' | 'after'>): Scr
   const waiting: (() => void)[] = [];
   let spentMs = 0;
   let isResting = false;
+  /** Of the attempt that runs now, or ran last. */
+  let mustWait = false;
+  let hasBegun = false;
 
   function run(script: () => void): void {
     const from = clock.monotonic();
@@ -54,33 +58,34 @@ export function createScriptPace(clock: Pick<Clock, 'monotonic' | 'after'>): Scr
     }
   }
 
-  function pass<T>(
-    attempt: Attempt<T>,
-    resolve: (value: T) => void,
-    reject: (error: unknown) => void,
-  ): void {
-    let mustWait = false;
-    let hasBegun = false;
-    try {
-      const value = attempt((script) => {
-        // A transaction with several scripts is not cut in the middle.
-        mustWait = isResting && !hasBegun;
-        if (mustWait) throw apiError('Overloaded');
-        hasBegun = true;
-        run(script);
-      });
-      resolve(value);
-    } catch (error) {
-      if (mustWait && waiting.length < SCRIPTS_WAITING_MAX) {
-        waiting.push(() => pass(attempt, resolve, reject));
-      } else {
-        reject(error);
-      }
-    }
-    restIfDue();
+  function runScript(script: () => void): void {
+    // A transaction with several scripts is not cut in the middle.
+    mustWait = isResting && !hasBegun;
+    if (mustWait) throw apiError('Overloaded');
+    hasBegun = true;
+    run(script);
   }
 
-  return {
-    pass: (attempt) => new Promise((resolve, reject) => pass(attempt, resolve, reject)),
-  };
+  function pass<T>(attempt: Attempt<T>): T | Promise<T> {
+    mustWait = false;
+    hasBegun = false;
+    try {
+      return attempt(runScript);
+    } catch (error) {
+      if (!mustWait || waiting.length >= SCRIPTS_WAITING_MAX) throw error;
+    } finally {
+      restIfDue();
+    }
+    return new Promise((resolve, reject) => {
+      waiting.push(() => {
+        try {
+          resolve(pass(attempt));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+  }
+
+  return { pass };
 }

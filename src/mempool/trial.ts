@@ -43,7 +43,9 @@ export function createTrial(
         parentTimestamp: tip.header.timestamp,
       });
     }
-    return { ...context, timestamp: clock.now() };
+    const now = clock.now();
+    if (context.timestamp !== now) context = { ...context, timestamp: now };
+    return context;
   }
 
   const known: Knowledge = {

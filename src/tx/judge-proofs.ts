@@ -37,13 +37,23 @@ const NONE: readonly never[] = [];
 const runAtOnce = (script: () => void): void => script();
 
 /** Throws ApiError. */
-export function judgeProofs(tx: Tx, verdicts: ProofVerdicts, judging: Judging): void {
-  const { view, runScript = runAtOnce } = judging;
+export function judgeProofs(
+  tx: Tx,
+  verdicts: ProofVerdicts,
+  view: LedgerView,
+  block: BlockContext,
+  known: Omit<Judging, 'view' | 'block'>,
+): void {
   const script = view.get(scripts, tx.sender);
+  if (script === undefined) judgeBySignature(tx, verdicts.own, view);
+  const assets = assetsTouched(tx);
+  // Most transactions end here, and need no object of what is known.
+  if (script === undefined && tx.def.carried === undefined && assets.length === 0) return;
+  const judging: Judging = { ...known, view, block };
+  const { runScript = runAtOnce } = judging;
   if (script !== undefined) judgeByScript(tx, script, verdicts, judging);
-  else judgeBySignature(tx, verdicts.own, view);
   if (tx.def.carried !== undefined) judgeCarried(tx, tx.def.carried(tx), verdicts, judging);
-  for (const id of assetsTouched(tx)) {
+  for (const id of assets) {
     const asset = assetOf(view, id);
     const assetScript = asset?.script;
     if (assetScript === undefined) continue;

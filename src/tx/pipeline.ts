@@ -57,9 +57,7 @@ export function applyTransaction(
 ): bigint {
   const mark = ledger.mark();
   try {
-    if (tx.layout.frame !== 'genesis') {
-      judgeProofs(tx, verdicts, { ...known, view: ledger, block });
-    }
+    if (tx.layout.frame !== 'genesis') judgeProofs(tx, verdicts, ledger, block, known);
     requirePlace(tx, block);
     const earned = applyAnywhere(tx, verdicts, ledger, block, known);
     checkBalances(ledger, mark, block.rules.nativeToken);
@@ -100,7 +98,7 @@ function applyInner(
   block: BlockContext,
   known: Knowledge,
 ): bigint {
-  judgeProofs(tx, verdicts, { ...known, view: ledger, block });
+  judgeProofs(tx, verdicts, ledger, block, known);
   return applyAnywhere(tx, verdicts, ledger, block, known);
 }
 
