@@ -7,12 +7,12 @@
  */
 import { fromLatin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
-import { createRecentSet, type RecentSet } from '../../base/recent-set.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { BytesIndex } from '../../mempool/bytes-index.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import { encodeTxHashes, txProtocols } from '../messages/transaction-messages.ts';
 import type { Session } from '../sessions/session.ts';
+import { type Known, type PeerNumber, Spread } from './spread.ts';
 
 export interface AnnouncerOptions {
   readonly batchMax: number;
@@ -37,17 +37,11 @@ export interface AnnouncerPorts {
 export type Listener = Pick<Session, 'notify'>;
 
 interface Peer {
-  /** Hashes that were announced or fetched. */
-  readonly known: RecentSet;
-  /** Hashes to announce with the next batch. */
+  readonly number: PeerNumber;
+  /** Hashes to announce with the next batch, in addition to those for everyone. */
   outgoing: Set<string>;
 }
 
-const PEER_KNOWN_MAX = 25_000;
-/**
- * Entries that too few peers have; above this limit, only the periodic rebroadcast announces them.
- */
-const UNDELIVERED_MAX = 20_000;
 /**
  * The time that a batch waits for more hashes; on a busy node, a millisecond longer for each hash
  * of the last batch.
@@ -58,29 +52,32 @@ export class Announcer {
   private readonly options: AnnouncerOptions;
   private readonly ports: AnnouncerPorts;
   private readonly peers = new Map<Listener, Peer>();
-  /** Hash → the number of peers that have it, until they are enough. */
-  private readonly undelivered = new Map<string, number>();
+  private readonly spread: Spread;
+  /** New transactions to announce with the next batch. */
+  private fresh = new Set<Known>();
   private cancelFlush: (() => void) | undefined;
   private cancelRetry: () => void;
   private cancelRebroadcast: () => void;
   /** The number of hashes that the previous batch had for the peer with the most. */
   private flushed = 0;
+  /** The number of peers that have joined so far. */
+  private joined = 0;
   private stopped = false;
 
   constructor(options: AnnouncerOptions, ports: AnnouncerPorts) {
     this.options = options;
     this.ports = ports;
-    const { clock } = ports;
+    const { clock, index } = ports;
+    const isWaiting = (hash: string): boolean => index.waits(hash);
+    this.spread = new Spread({ enough: options.minBroadcast, isWaiting });
     this.cancelRetry = clock.after(options.retryMs, () => this.retry());
     this.cancelRebroadcast = clock.after(options.rebroadcastEveryMs, () => this.rebroadcast());
   }
 
   join(session: Listener): void {
-    const { clock, index } = this.ports;
-    const known = createRecentSet(PEER_KNOWN_MAX, Number.POSITIVE_INFINITY, clock);
-    const peer = { known, outgoing: new Set<string>() };
+    const peer = { number: ++this.joined, outgoing: new Set<string>() };
     this.peers.set(session, peer);
-    for (const hash of index.hashes()) this.queue(session, peer, hash);
+    for (const hash of this.ports.index.hashes()) this.queue(session, peer, hash);
   }
 
   leave(session: Listener): void {
@@ -91,29 +88,16 @@ export class Announcer {
    * Where the transaction was in the pool before, a peer that fetched it then may have refused it.
    */
   announce(hash: string, wasThereBefore: boolean): void {
-    if (wasThereBefore) this.forgetHolders(hash);
-    const holders = this.holders(hash);
-    if (this.undelivered.size < UNDELIVERED_MAX) this.count(hash, holders);
-    let chosen = 0;
-    for (const [session, peer] of this.peers) {
-      if (chosen++ >= this.options.maxBroadcast) return;
-      this.queue(session, peer, hash);
-    }
+    if (wasThereBefore) this.spread.forgetHolders(hash);
+    this.fresh.add(this.spread.begin(hash));
+    if (this.fresh.size >= this.options.batchMax) this.flushFresh();
+    else this.flushSoon();
   }
 
   /** The peer has it. */
   delivered(session: Listener, hash: string): void {
     const peer = this.peers.get(session);
-    if (peer === undefined) return;
-    peer.outgoing.delete(hash);
-    const holders = peer.known.has(hash) ? undefined : this.undelivered.get(hash);
-    peer.known.add(hash);
-    if (holders !== undefined) this.count(hash, holders + 1);
-  }
-
-  /** The transaction has left the pool. */
-  removed(hash: string): void {
-    this.undelivered.delete(hash);
+    if (peer !== undefined) this.spread.delivered(peer.number, hash);
   }
 
   stop(): void {
@@ -123,31 +107,15 @@ export class Announcer {
     this.cancelRebroadcast();
   }
 
-  private forgetHolders(hash: string): void {
-    for (const { known } of this.peers.values()) known.remove(hash);
-    if (this.undelivered.has(hash)) this.undelivered.set(hash, 0);
-  }
-
-  private holders(hash: string): number {
-    let holders = 0;
-    for (const { known } of this.peers.values()) if (known.has(hash)) holders++;
-    return holders;
-  }
-
-  private count(hash: string, holders: number): void {
-    if (holders < this.options.minBroadcast) this.undelivered.set(hash, holders);
-    else this.undelivered.delete(hash);
-  }
-
   private queue(session: Listener, peer: Peer, hash: string): void {
-    if (peer.known.has(hash)) return;
+    if (this.spread.has(peer.number, hash)) return;
     peer.outgoing.add(hash);
-    const { batchMax, batchMs } = this.options;
-    if (peer.outgoing.size >= batchMax) {
-      this.flush(session, peer);
-      return;
-    }
-    const waitMs = Math.min(batchMs, GATHER_MS + this.flushed);
+    if (peer.outgoing.size >= this.options.batchMax) this.flushPeer(session, peer);
+    else this.flushSoon();
+  }
+
+  private flushSoon(): void {
+    const waitMs = Math.min(this.options.batchMs, GATHER_MS + this.flushed);
     this.cancelFlush ??= this.ports.clock.after(waitMs, () => this.flushAll());
   }
 
@@ -155,28 +123,49 @@ export class Announcer {
     this.cancelFlush = undefined;
     this.flushed = 0;
     if (this.stopped) return;
-    for (const [session, peer] of this.peers) {
-      this.flushed = Math.max(this.flushed, peer.outgoing.size);
-      this.flush(session, peer);
+    this.flushFresh();
+    for (const [session, peer] of this.peers) this.flushPeer(session, peer);
+  }
+
+  private flushFresh(): void {
+    const waiting = [...this.fresh].filter(({ hash }) => this.ports.index.waits(hash));
+    this.fresh = new Set();
+    if (this.ports.isFarBehind()) return;
+    let chosen = 0;
+    for (const [session, { number }] of this.peers) {
+      if (chosen++ >= this.options.maxBroadcast) return;
+      const lacking = waiting.filter(({ holders }) => !holders.includes(number));
+      this.send(
+        session,
+        Array.from(lacking, ({ hash }) => hash),
+      );
     }
   }
 
-  private flush(session: Listener, peer: Peer): void {
-    const { scheme, index, isFarBehind } = this.ports;
-    const { batchMax } = this.options;
-    const all = [...peer.outgoing];
+  private flushPeer(session: Listener, peer: Peer): void {
+    const { outgoing } = peer;
+    if (outgoing.size === 0) return;
     peer.outgoing = new Set();
-    if (isFarBehind()) return;
+    if (this.ports.isFarBehind()) return;
+    const { index } = this.ports;
+    const lacking = [...outgoing].filter(
+      (hash) => index.waits(hash) && !this.spread.has(peer.number, hash),
+    );
+    this.send(session, lacking);
+  }
+
+  private send(session: Listener, all: readonly string[]): void {
+    const { batchMax } = this.options;
+    this.flushed = Math.max(this.flushed, all.length);
     for (let from = 0; from < all.length; from += batchMax) {
-      const hashes = all.slice(from, from + batchMax).filter((hash) => index.waits(hash));
-      if (hashes.length === 0) continue;
-      session.notify(txProtocols.hashes, encodeTxHashes(hashes.map(fromLatin1), scheme));
+      const hashes = all.slice(from, from + batchMax).map(fromLatin1);
+      session.notify(txProtocols.hashes, encodeTxHashes(hashes, this.ports.scheme));
     }
   }
 
   private retry(): void {
     if (this.stopped) return;
-    for (const hash of this.undelivered.keys()) {
+    for (const { hash } of this.spread.undelivered()) {
       for (const [session, peer] of this.peers) this.queue(session, peer, hash);
     }
     this.cancelRetry = this.ports.clock.after(this.options.retryMs, () => this.retry());
@@ -189,7 +178,7 @@ export class Announcer {
     for (const entry of pool.inOrder()) {
       if (entry.timestamp > oldest || !entry.announced) continue;
       const hash = index.hashOf(entry);
-      this.forgetHolders(hash);
+      this.spread.forgetHolders(hash);
       for (const [session, peer] of this.peers) this.queue(session, peer, hash);
     }
     const { rebroadcastEveryMs } = this.options;

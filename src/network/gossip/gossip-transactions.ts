@@ -70,10 +70,7 @@ export function createGossipTransactions(
     announcer.leave(session);
     fetcher.leave(session);
   });
-  const stopListening = pool.listen({
-    added,
-    removed: (entry) => announcer.removed(index.hashOf(entry)),
-  });
+  const stopListening = pool.listen({ added });
 
   function added(entry: PoolEntry): void {
     const hash = index.hashOf(entry);

@@ -88,12 +88,20 @@ t.test('a peer that has it does not hear of it', async (t) => {
   t.strictSame(got, [[hash(1)]], 'unless it was in a block that was taken back');
 });
 
+t.test('what comes twice is announced once', async (t) => {
+  const { it, clock, peer, announce } = announcer(t);
+  const { got } = peer();
+  announce(hash(1));
+  it.announce(hash(1), true);
+  await clock.advance(OPTIONS.batchMs);
+  t.strictSame(got, [[hash(1)]], 'a message with a hash twice would be malformed');
+});
+
 t.test('what has left the pool is not announced', async (t) => {
-  const { it, clock, peer, announce, waiting } = announcer(t);
+  const { clock, peer, announce, waiting } = announcer(t);
   const { got } = peer();
   announce(hash(1), hash(2));
   waiting.delete(hash(1));
-  it.removed(hash(1));
   await clock.advance(OPTIONS.batchMs);
   t.strictSame(got, [[hash(2)]]);
 });
