@@ -27,6 +27,7 @@ import type { Entries } from './pool-entries.ts';
 import { createScriptPace } from './script-pace.ts';
 import type { Senders } from './senders.ts';
 import type { Spending } from './spending.ts';
+import { type AskVerdicts, createVerdictGroup, GROUP_MAX } from './verdict-group.ts';
 
 export interface AdmissionOptions {
   /** False: this node takes no transactions of accounts with scripts. Absent: it does. */
@@ -57,6 +58,11 @@ export interface Admission {
   submit(tx: Tx): Promise<Tx>;
   /** The same for a transaction as bytes, which are copied. Throws CodecError too. */
   submitBytes(bytes: Uint8Array, arriving?: Arriving): Promise<Tx>;
+  /**
+   * The same for several that arrived together. Resolves to what `submitBytes` would throw, in
+   * their order; undefined for those that are in the pool.
+   */
+  submitAll(list: readonly Uint8Array[], isDoubted: boolean): Promise<readonly unknown[]>;
   /** Throws ApiError where `submit` would refuse it, wrong signatures aside. */
   check(tx: Tx): Promise<void>;
   /**
@@ -69,6 +75,7 @@ export interface Admission {
 export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts): Admission {
   const { scheme, state, verifier, journal, log, entries, senders } = ports;
   const copied = createEntryBytes();
+  const askAlone: AskVerdicts = (tx, plan) => askVerdicts(tx, plan, verifier);
   const scripts = createScriptPace(ports.clock);
   const arriving = new Map<string, Arrival>();
 
@@ -89,7 +96,12 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
    * arrive are asked first. Bytes decide, so that a copy with a wrong proof does not decide about
    * the good one (H-18).
    */
-  function once(tx: Tx, own: (tx: Tx) => Tx, found: ProofVerdicts | undefined): Promise<Tx> {
+  function once(
+    tx: Tx,
+    own: (tx: Tx) => Tx,
+    found: ProofVerdicts | undefined,
+    ask = askAlone,
+  ): Promise<Tx> {
     const { id, bytes } = tx;
     const key = latin1(id);
     const rival = arriving.get(key);
@@ -100,7 +112,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     if (same !== undefined) return outcomeOf(same);
     const arrival: Arrival = { bytes, outcome: undefined };
     arriving.set(name, arrival);
-    arrival.outcome = admit(tx, key, name, own, found);
+    arrival.outcome = admit(tx, key, name, own, found, ask);
     return arrival.outcome;
   }
 
@@ -114,6 +126,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     name: string,
     own: (tx: Tx) => Tx,
     found: ProofVerdicts | undefined,
+    ask: AskVerdicts,
   ): Promise<Tx> {
     try {
       if (tx.def.internal) throw apiError('BadTransactionType', tx.type, tx.version);
@@ -127,7 +140,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
       }
       const plan = state.planChecks(copy);
       const isFound = found !== undefined && plan === undefined;
-      const verdicts = isFound ? found : await askVerdicts(copy, plan, verifier);
+      const verdicts = isFound ? found : await ask(copy, plan);
       // One with other proofs may have come in meanwhile: the first one stays.
       const passed = scripts.pass((run) => entries.get(key) ?? insert(copy, sender, verdicts, run));
       const entry = passed instanceof Promise ? await passed : passed;
@@ -186,9 +199,13 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     await scripts.pass((run) => check(tx, latin1(tx.sender), allGood(tx), run));
   };
 
-  function submitOwn(bytes: Uint8Array, verdicts: ProofVerdicts | undefined): Promise<Tx> {
+  function submitOwn(
+    bytes: Uint8Array,
+    verdicts: ProofVerdicts | undefined,
+    ask?: AskVerdicts,
+  ): Promise<Tx> {
     try {
-      return once(decodeTx(copied(bytes), scheme), itself, verdicts);
+      return once(decodeTx(copied(bytes), scheme), itself, verdicts, ask);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -203,10 +220,29 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     return once(tx, itself, verdicts);
   }
 
+  async function submitAll(
+    list: readonly Uint8Array[],
+    isDoubted: boolean,
+  ): Promise<readonly unknown[]> {
+    const errors: Promise<unknown>[] = [];
+    for (let from = 0; from < list.length; from += GROUP_MAX) {
+      const group = createVerdictGroup(verifier);
+      for (const bytes of list.slice(from, from + GROUP_MAX)) {
+        const submitted = isDoubted
+          ? submitDoubted(bytes, undefined)
+          : submitOwn(bytes, undefined, group.ask);
+        errors.push(errorOf(submitted));
+      }
+      group.send();
+    }
+    return Promise.all(errors);
+  }
+
   return {
     submit: (tx) => once(tx, ownCopy, undefined),
     submitBytes: (bytes, { isDoubted = false, verdicts } = {}) =>
       isDoubted ? submitDoubted(bytes, verdicts) : submitOwn(bytes, verdicts),
+    submitAll,
     check: checkWithoutProofs,
     acceptAgain: (tx) => insert(tx, latin1(tx.sender), allGood(tx)),
   };
@@ -225,6 +261,13 @@ function outcomeOf({ outcome }: Arrival): Promise<Tx> {
 }
 
 const itself = (tx: Tx): Tx => tx;
+
+/** Why a promise is rejected; undefined where it is not. */
+const errorOf = (outcome: Promise<unknown>): Promise<unknown> =>
+  outcome.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 
 async function askVerdicts(
   tx: Tx,

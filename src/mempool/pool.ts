@@ -42,6 +42,11 @@ export interface Pool {
   submit(tx: Tx): Promise<Tx>;
   /** The same for a transaction as bytes, which are copied. Throws CodecError too. */
   submitBytes(bytes: Uint8Array, arriving?: Arriving): Promise<Tx>;
+  /**
+   * The same for several that arrived together. Resolves to what `submitBytes` would throw, in
+   * their order; undefined for those that are in the pool.
+   */
+  submitAll(list: readonly Uint8Array[], isDoubted: boolean): Promise<readonly unknown[]>;
   /** Throws ApiError where `submit` would refuse it, apart from wrong signatures. */
   check(tx: Tx): Promise<void>;
   get(id: Uint8Array): Tx | undefined;
@@ -101,6 +106,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   return {
     submit: admission.submit,
     submitBytes: admission.submitBytes,
+    submitAll: admission.submitAll,
     check: admission.check,
     get(id) {
       const entry = entries.get(latin1(id));

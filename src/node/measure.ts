@@ -18,11 +18,13 @@ import type { NetworkReadings } from './open-network.ts';
 /** The pool with its submissions counted. */
 export function measuredPool(pool: Pool, metrics: NodeMetrics): Pool {
   pool.listen({ added: () => metrics.accepted.add() });
+  const countRefusal = (error: unknown): void =>
+    metrics.refused.add(1, { code: error instanceof ApiError ? String(error.code) : 'none' });
   const counted = async (submitted: Promise<Tx>): Promise<Tx> => {
     try {
       return await submitted;
     } catch (error) {
-      metrics.refused.add(1, { code: error instanceof ApiError ? String(error.code) : 'none' });
+      countRefusal(error);
       throw error;
     }
   };
@@ -30,6 +32,11 @@ export function measuredPool(pool: Pool, metrics: NodeMetrics): Pool {
     ...pool,
     submit: (tx) => counted(pool.submit(tx)),
     submitBytes: (bytes, arriving) => counted(pool.submitBytes(bytes, arriving)),
+    async submitAll(list, isDoubted) {
+      const errors = await pool.submitAll(list, isDoubted);
+      for (const error of errors) if (error !== undefined) countRefusal(error);
+      return errors;
+    },
   };
 }
 

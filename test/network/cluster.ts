@@ -185,6 +185,12 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
           if (start.noRoomFor?.(message) === true) throw new VerifyQueueFullError('no room');
           return verifier.verifyOne(...check);
         },
+        async verify(items) {
+          signatureChecks += items.length;
+          const isRefused = items.some(({ message }) => start.noRoomFor?.(message) === true);
+          if (isRefused) throw new VerifyQueueFullError('no room');
+          return verifier.verify(items);
+        },
       },
       clock: own,
       random,

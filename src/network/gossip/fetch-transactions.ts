@@ -78,7 +78,7 @@ export class TransactionFetcher {
         const answer = await session.request(txProtocols.txs, message, REQUEST_TIMEOUT_MS);
         const txs = read(session, () => decodeTxs(answer, scheme));
         if (txs === undefined || txs.length === 0) break;
-        const got = new Set(await Promise.all(txs.map((bytes) => this.take(session, bytes))));
+        const got = await this.take(session, txs);
         const rest = left.filter((hash) => !got.has(hash));
         // Transactions that were not requested do not help, and asking again would never end.
         if (rest.length === left.length) break;
@@ -95,32 +95,50 @@ export class TransactionFetcher {
     return left;
   }
 
-  /** Returns the hash. */
-  private async take(session: Session, bytes: Uint8Array): Promise<string> {
-    const { scheme, pool, log, checked } = this.ports;
-    const hash = latin1(scheme.fastHash(bytes));
-    if (!this.wanted.arrived(hash) || checked.has(hash) || this.stopped) return hash;
-    checked.add(hash);
-    try {
-      // A signature check costs more than a check of the state, which must be repeated afterwards.
-      await pool.submitBytes(bytes, { isDoubted: this.isDoubted(session) });
-    } catch (error) {
-      // A corrected retry of the sender must not be mistaken for this transaction.
-      checked.remove(hash);
-      const refusal = refusalFrom(error);
-      log.debug('tx.refused', { why: refusal.message });
-      if (isFaultOfPeer(error)) session.offend('invalid-transactions', refusal.message);
-      else if (this.doubted.has(session)) this.doubted.set(session, DOUBTED_MAX);
+  /** Returns the hashes. */
+  private async take(session: Session, txs: readonly Uint8Array[]): Promise<Set<string>> {
+    const { scheme, pool, checked } = this.ports;
+    const got = new Set<string>();
+    const fresh: { readonly hash: string; readonly bytes: Uint8Array }[] = [];
+    for (const bytes of txs) {
+      const hash = latin1(scheme.fastHash(bytes));
+      got.add(hash);
+      if (!this.wanted.arrived(hash) || checked.has(hash) || this.stopped) continue;
+      checked.add(hash);
+      fresh.push({ hash, bytes });
     }
-    return hash;
+    // A signature check costs more than a check of the state, which must be repeated afterwards.
+    const doubted = fresh.splice(0, this.doubtedOf(session, fresh.length));
+    const submit = async (list: typeof fresh, isDoubted: boolean): Promise<void> => {
+      if (list.length === 0) return;
+      const errors = await pool.submitAll(
+        list.map(({ bytes }) => bytes),
+        isDoubted,
+      );
+      for (const [i, error] of errors.entries()) {
+        if (error !== undefined) this.refused(session, list[i]!.hash, error);
+      }
+    };
+    await Promise.all([submit(doubted, true), submit(fresh, false)]);
+    return got;
   }
 
-  /** Counts this transaction as one of the doubted. */
-  private isDoubted(session: Session): boolean {
-    const count = this.doubted.get(session) ?? 0;
-    if (count === 0) return false;
-    this.doubted.set(session, count - 1);
-    return true;
+  private refused(session: Session, hash: string, error: unknown): void {
+    const { log, checked } = this.ports;
+    // A corrected retry of the sender must not be mistaken for this transaction.
+    checked.remove(hash);
+    const refusal = refusalFrom(error);
+    log.debug('tx.refused', { why: refusal.message });
+    if (isFaultOfPeer(error)) session.offend('invalid-transactions', refusal.message);
+    else if (this.doubted.has(session)) this.doubted.set(session, DOUBTED_MAX);
+  }
+
+  /** How many of the next `count` transactions are doubted. */
+  private doubtedOf(session: Session, count: number): number {
+    const left = this.doubted.get(session) ?? 0;
+    const doubted = Math.min(left, count);
+    if (doubted > 0) this.doubted.set(session, left - doubted);
+    return doubted;
   }
 }
 
