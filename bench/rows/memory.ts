@@ -24,7 +24,7 @@ export async function memory(bench: Bench): Promise<RowResult> {
   bench.say('  under load');
   const loaded = await startAccepting(bench);
   await loaded.accepted.run(LOAD_MS[size]);
-  const { rssMb: loadedMb, peakMb } = loaded.node.memory();
+  const { rssMb: loadedMb, mappedMb, peakMb } = loaded.node.memory();
   await loaded.stop();
 
   bench.say('  with a full pool');
@@ -51,6 +51,7 @@ export async function memory(bench: Bench): Promise<RowResult> {
       { what: `idle, ${transfers} transfers`, value: value(idleMb) },
       { what: 'the most while starting', value: value(startPeakMb) },
       { what: 'after the load of row a', value: value(loadedMb) },
+      { what: 'of it pages of files', value: value(mappedMb) },
       { what: 'the most under that load', value: value(peakMb) },
       { what: `${inPool} transactions in the pool`, value: `+ ${value(poolMb)}` },
     ],
