@@ -15,7 +15,12 @@ export async function cores(bench: Bench): Promise<RowResult> {
   const notes: string[] = [];
   const nodes: Accepting[] = [];
   for (const threads of THREADS) {
-    nodes.push(await startAccepting(bench, { set: [`rest-api.threads=${threads}`] }));
+    nodes.push(
+      await startAccepting(bench, {
+        execArgv: bench.nodeFlags,
+        set: [`rest-api.threads=${threads}`],
+      }),
+    );
   }
   const contenders = nodes.map((node, index) => ({
     ...node.accepted,
