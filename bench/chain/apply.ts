@@ -4,19 +4,9 @@
  *
  *   node bench/chain/apply.ts CONFIG FILE DATA-DIRECTORY
  */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
-import { stderrLog } from '../../src/adapters/log.ts';
-import { systemClock } from '../../src/adapters/system.ts';
 import { readChainFile } from '../../src/cli/chain-file.ts';
-import { loadConfig } from '../../src/cli/config-file.ts';
-import { cryptographyOfConfig } from '../../src/cli/cryptography.ts';
-import { genesisBlock } from '../../src/cli/genesis-block.ts';
-import { createVerifyThreads } from '../../src/cli/signature-threads.ts';
-import { tables } from '../../src/ledger/tables.ts';
-import { openBlockchain } from '../../src/node/open-blockchain.ts';
+import { openChain } from './opened.ts';
 
 export interface ApplyResult {
   readonly blocks: number;
@@ -35,15 +25,7 @@ const NS_PER_MS = 1e6;
 const WARM_UP_BLOCKS = 4;
 
 const [configPath, file = '', data = ''] = process.argv.slice(2);
-const { config } = await loadConfig(configPath);
-const { scheme, family } = cryptographyOfConfig(config);
-const folder = join(data, 'chain');
-mkdirSync(folder, { recursive: true });
-const store = await openLmdbStore({ folder, tables });
-const log = stderrLog('warn', false);
-const verifier = createVerifyThreads(family, { log });
-const ports = { scheme, store, verifier, clock: systemClock(), log };
-const { blockchain } = await openBlockchain(config, genesisBlock(config), ports);
+const { scheme, blockchain, close } = await openChain(configPath, data);
 
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 const times: number[] = [];
@@ -66,5 +48,4 @@ const result: ApplyResult = {
   blockMs: times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0,
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);
-await verifier.close();
-await store.close();
+await close();

@@ -7,17 +7,14 @@ import { cryptographyOf } from '../../src/cli/cryptography.ts';
 import { DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
 import type { Bench } from '../bench.ts';
 import { generateChain } from '../chain/generate.ts';
-import { batch, get } from '../load/requests.ts';
-import type { Contender } from '../measure/contender.ts';
-import { withCost } from '../measure/cost.ts';
 import { costRatioOf, figureOf, ratioOf } from '../measure/rounds.ts';
 import { startNode } from '../node/node-process.ts';
 import { perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
 import { createSenders } from '../transfers/senders.ts';
+import { readerOf } from './readers.ts';
 
 const TRANSFERS = { full: 1_000_000, quick: 50_000 };
 const PAGE = 100;
-const CONNECTIONS = 32;
 
 export async function history(bench: Bench): Promise<RowResult> {
   const notes: string[] = [];
@@ -29,21 +26,10 @@ export async function history(bench: Bench): Promise<RowResult> {
     recipientOf: (n) => (n < PAGE ? few! : many!),
   });
   const node = await startNode(folder, { execArgv: bench.nodeFlags });
-  const reader = (name: string, address: Uint8Array): Contender => {
-    const path = `/transactions/address/${scheme.addressToText(address)}/limit/${PAGE}`;
-    const requests = batch([get(path)]);
-    return {
-      name,
-      async run(ms) {
-        const before = node.cpuSeconds();
-        const ports = [node.port];
-        const job = { ports, connections: CONNECTIONS, durationMs: ms, once: false };
-        const result = await withCost(() => bench.load.run({ ...job, requests }));
-        if (result.refused > 0) throw new Error(`the node refused a read: ${result.sample}`);
-        return { ...result, cpuPerOperation: (node.cpuSeconds() - before) / result.answers };
-      },
-    };
-  };
+  const reader = (name: string, address: Uint8Array) =>
+    readerOf(bench, node, name, [
+      `/transactions/address/${scheme.addressToText(address)}/limit/${PAGE}`,
+    ]);
   const rounds = await bench.measure([reader('many', many!), reader('few', few!)], notes);
   await node.stop();
 

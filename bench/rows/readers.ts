@@ -11,20 +11,8 @@ const CONNECTIONS = 32;
 
 export function readers(bench: Bench, node: NodeProcess, chain: GeneratedChain): Contender[] {
   const { folder, senders, height, ids } = chain;
-  const reader = (name: string, paths: readonly string[]): Contender => {
-    const requests = batch(shuffled(paths).map(get));
-    return {
-      name,
-      async run(ms) {
-        const before = node.cpuSeconds();
-        const ports = [node.port];
-        const job = { ports, connections: CONNECTIONS, durationMs: ms, once: false };
-        const result = await withCost(() => bench.load.run({ ...job, requests }));
-        if (result.refused > 0) throw new Error(`the node refused a read: ${result.sample}`);
-        return { ...result, cpuPerOperation: (node.cpuSeconds() - before) / result.answers };
-      },
-    };
-  };
+  const reader = (name: string, paths: readonly string[]): Contender =>
+    readerOf(bench, node, name, shuffled(paths));
   const addresses = senders.map(({ address }) => folder.scheme.addressToText(address));
   const heights = Array.from({ length: height }, (_, i) => i + 1);
   return [
@@ -41,6 +29,27 @@ export function readers(bench: Bench, node: NodeProcess, chain: GeneratedChain):
       heights.map((at) => `/blocks/headers/at/${at}`),
     ),
   ];
+}
+
+/** Reads these paths of the node in turn. */
+export function readerOf(
+  bench: Bench,
+  node: NodeProcess,
+  name: string,
+  paths: readonly string[],
+): Contender {
+  const requests = batch(paths.map(get));
+  return {
+    name,
+    async run(ms) {
+      const before = node.cpuSeconds();
+      const ports = [node.port];
+      const job = { ports, connections: CONNECTIONS, durationMs: ms, once: false };
+      const result = await withCost(() => bench.load.run({ ...job, requests }));
+      if (result.refused > 0) throw new Error(`the node refused a read: ${result.sample}`);
+      return { ...result, cpuPerOperation: (node.cpuSeconds() - before) / result.answers };
+    },
+  };
 }
 
 /** The same order in every run, and none that a cache would like. */

@@ -11,7 +11,7 @@ import { buildTx } from '../../src/tx/tx-bytes.ts';
 import { payment, scheme, users } from '../chain/chain-harness.ts';
 import { family } from '../family.ts';
 
-const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
+const [alice, bob] = users;
 const prepare = prepareBroadcast(scheme, family);
 const bodyOf = (tx: Tx): Uint8Array => Buffer.from(stringify(txToJson(tx, scheme)));
 const withProofs = ({ def, layout, fields }: Tx, proofs: readonly Uint8Array[]): Tx =>

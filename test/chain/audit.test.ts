@@ -8,7 +8,7 @@ import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import { feeCarry, leases } from '../../src/ledger/tables.ts';
 import { FUNDS, mine, miners, newChain, payment, users } from './chain-harness.ts';
 
-const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
+const [alice, bob] = users;
 const asset = new Uint8Array(32).fill(1);
 
 t.test('what one block may not do', async (t) => {

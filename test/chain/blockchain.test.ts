@@ -21,7 +21,7 @@ import {
   verifier,
 } from './chain-harness.ts';
 
-const [alice, bob, carol] = users as [(typeof users)[0], (typeof users)[0], (typeof users)[0]];
+const [alice, bob, carol] = users;
 const FEE = 1_000_000n;
 
 t.test(

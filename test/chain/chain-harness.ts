@@ -57,7 +57,7 @@ export function account(phrase: string): Account {
 }
 
 export const miners = ['miner one', 'miner two', 'miner three'].map(account);
-export const users = ['alice', 'bob', 'carol'].map(account);
+export const users = [account('alice'), account('bob'), account('carol')] as const;
 
 export interface TestClock extends Clock {
   time: number;

@@ -8,7 +8,7 @@ import { accountOf } from '../../src/ledger/accounts.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { FUNDS, mine, newChain, payment, scheme, users, verifier } from './chain-harness.ts';
 
-const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
+const [alice, bob] = users;
 const REFUSED = { code: 640, status: 503, message: 'the chain cannot be written to disk' };
 
 /** A store whose writes wait or fail when the test says so. */

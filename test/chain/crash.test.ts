@@ -5,34 +5,29 @@ import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { type Block, decodeBlock } from '../../src/block/block.ts';
-import { createEquivocations } from '../../src/chain/equivocation.ts';
-import { createForkChoice } from '../../src/chain/fork-choice.ts';
-import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
 import { allGood } from '../../src/tx/proof-verdicts.ts';
 import { Rng } from '../generators/random.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import {
-  consensus,
   GENESIS_TIME,
   LENGTH_MS,
   mine,
   miners,
   newChain,
   payment,
-  quiet,
   scheme,
   type TestChain,
   users,
-  verifier,
 } from './chain-harness.ts';
+import { createTestForkChoice } from './fork-harness.ts';
 
 const KILLS = 200;
 const DEPTH = 50;
 
 // Ten seconds on a quiet machine, minutes on a busy one.
 t.setTimeout(900_000);
-const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
+const [alice, bob] = users;
 
 /** What the chain says when its store takes no write. */
 const isDead = (error: unknown): boolean => error instanceof ApiError && error.code === 640;
@@ -111,20 +106,7 @@ t.test(
 
 /** First the branch of fifty blocks as one, then the others one by one. */
 async function followed(at: TestChain, branch: readonly Block[]): Promise<void> {
-  const { blockchain, clock } = at;
-  const choice = createForkChoice(
-    { rollbackMax: 100 },
-    {
-      blockchain,
-      consensus,
-      verifier,
-      clock,
-      log: quiet,
-      invalid: createInvalidBlocks({ max: 10, forgetMs: 1000 }, clock),
-      equivocations: createEquivocations(consensus, clock, quiet),
-      knownVerdicts: allGood,
-    },
-  );
+  const choice = createTestForkChoice(at, { knownVerdicts: allGood });
   await choice.adopt(await Promise.all(branch.slice(0, DEPTH).map(choice.check)));
   for (const block of branch.slice(DEPTH)) await choice.offer(block);
 }

@@ -4,9 +4,7 @@
 import t, { type Test } from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { decodeBlock } from '../../src/block/block.ts';
-import { createEquivocations } from '../../src/chain/equivocation.ts';
-import { createForkChoice, type ForkChoice } from '../../src/chain/fork-choice.ts';
-import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
+import type { ForkChoice } from '../../src/chain/fork-choice.ts';
 import { blockAt, findTransaction } from '../../src/chain/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { aliasOwner } from '../../src/ledger/aliases.ts';
@@ -14,7 +12,6 @@ import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { createAlias } from '../../src/tx/types/010-create-alias.ts';
 import {
-  consensus,
   FUNDS,
   LENGTH_MS,
   mine,
@@ -28,10 +25,10 @@ import {
   signed,
   type TestChain,
   users,
-  verifier,
 } from './chain-harness.ts';
+import { createTestForkChoice } from './fork-harness.ts';
 
-const [alice, bob, carol] = users as [(typeof users)[0], (typeof users)[0], (typeof users)[0]];
+const [alice, bob, carol] = users;
 const FEE = 1_000_000n;
 
 interface Fork extends TestChain {
@@ -42,24 +39,11 @@ interface Fork extends TestChain {
 
 async function newFork(rollbackMax = 100): Promise<Fork> {
   const at = await newChain();
-  const { blockchain, clock } = at;
   const rolledBack: Tx[] = [];
   const errors: string[] = [];
-  blockchain.listen({ rolledBack: (_tip, txs) => void rolledBack.push(...txs) });
+  at.blockchain.listen({ rolledBack: (_tip, txs) => void rolledBack.push(...txs) });
   const log = { ...quiet, error: (event: string) => void errors.push(event) };
-  const fork = createForkChoice(
-    { rollbackMax },
-    {
-      blockchain,
-      consensus,
-      verifier,
-      clock,
-      log,
-      invalid: createInvalidBlocks({ max: 30_000, forgetMs: 300_000 }, clock),
-      equivocations: createEquivocations(consensus, clock, quiet),
-      knownVerdicts: () => undefined,
-    },
-  );
+  const fork = createTestForkChoice(at, { log }, rollbackMax);
   return { ...at, fork, rolledBack, errors };
 }
 

@@ -33,7 +33,7 @@ import {
   users,
 } from './chain-harness.ts';
 
-const [alice, bob, carol] = users as [(typeof users)[0], (typeof users)[0], (typeof users)[0]];
+const [alice, bob, carol] = users;
 const [one, two] = miners as [(typeof miners)[0], (typeof miners)[0]];
 const FEE = 1_000_000n;
 

@@ -16,7 +16,7 @@ import {
   verifier,
 } from './chain-harness.ts';
 
-const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
+const [alice, bob] = users;
 const COUNT = 12;
 
 interface Source {

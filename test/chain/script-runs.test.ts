@@ -28,7 +28,7 @@ import {
   users,
 } from './chain-harness.ts';
 
-const [alice, bob, carol] = users as [Account, Account, Account];
+const [alice, bob, carol] = users;
 const FEE = 1_400_000n;
 
 /** A chain on which alice's account has this script. */

@@ -30,7 +30,7 @@ import { type Account, account, FUNDS, miners, scheme, users } from '../chain/ch
 import { executed, type Scene, sign } from './actions.ts';
 
 const HOUR = 3_600_000;
-const [alice] = users as [Account, ...Account[]];
+const [alice] = users;
 const [miner] = miners as [Account, ...Account[]];
 
 /** Somebody with funds and without any role; the sequence gives it the funds. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { makeDevFolder } from '../../bench/node/dev-folder.ts';
-import { drained, poolSize } from '../../bench/node/funded.ts';
+import { drained, poolSize, submit } from '../../bench/node/funded.ts';
 import { type NodeProcess, startNode } from '../../bench/node/node-process.ts';
 import { createSenders } from '../../bench/transfers/senders.ts';
 import { broadcastBody, fundingTransfers } from '../../bench/transfers/transfers.ts';
@@ -64,12 +64,7 @@ export async function loadedNode(t: Test, set: readonly string[] = []): Promise<
   t.teardown(() => node.kill());
   const senders = createSenders(SENDERS, scheme);
   for (const tx of fundingTransfers(senders, owner, Date.now(), scheme)) {
-    const answer = await fetch(`http://${HOST}:${node.port}/transactions/broadcast`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: broadcastBody(tx, scheme),
-    });
-    if (!answer.ok) throw new Error(`broadcast: ${answer.status} ${await answer.text()}`);
+    await submit(node.port, broadcastBody(tx, scheme));
   }
   await drained(node);
   const transfers = startTransfers(t);

@@ -18,7 +18,7 @@ import {
 import { compiled } from '../generators/scripts.ts';
 import { createTestPool, HOUR_MS } from './pool-harness.ts';
 
-const [alice, bob, carol] = users as [Account, Account, Account];
+const [alice, bob, carol] = users;
 const CLEANUP_MS = 300_000;
 const RUN_MS = 400;
 

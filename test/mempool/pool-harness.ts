@@ -24,6 +24,15 @@ export function memoryJournal(recovered: readonly Uint8Array[] = []) {
   return journal satisfies Journal;
 }
 
+/** A pool hears of blocks that are added and taken back, as in a node. */
+export function hearBlocks({ blockchain }: Pick<TestChain, 'blockchain'>, pool: () => Pool): void {
+  blockchain.listen({
+    block: ({ block }) => pool().removeMined(block.txs.map(({ id }) => id)),
+    rollingBack: (txs) => pool().keep(txs),
+    rolledBack: (_tip, txs) => void pool().readmit(txs),
+  });
+}
+
 /** A pool that does not hear of blocks. */
 export function createTestPool(
   { blockchain, clock }: Pick<TestChain, 'blockchain' | 'clock'>,

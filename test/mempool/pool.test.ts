@@ -28,7 +28,7 @@ import {
 } from '../chain/chain-harness.ts';
 import { createTestPool, memoryJournal } from './pool-harness.ts';
 
-const [alice, bob, carol] = users as [(typeof users)[0], (typeof users)[0], (typeof users)[0]];
+const [alice, bob, carol] = users;
 const FEE = 1_000_000n;
 
 /** A pool that hears of blocks. */

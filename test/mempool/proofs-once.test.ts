@@ -1,9 +1,6 @@
 // Each proof is checked once, on its way into the pool or in the block that brings it.
 import t from 'tap';
 import type { Verifier } from '../../src/base/ports.ts';
-import { createEquivocations } from '../../src/chain/equivocation.ts';
-import { createForkChoice } from '../../src/chain/fork-choice.ts';
-import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import type { Pool } from '../../src/mempool/pool.ts';
 import { allGood, ONE_BAD, ONE_GOOD } from '../../src/tx/proof-verdicts.ts';
@@ -12,26 +9,24 @@ import { permit } from '../../src/tx/types/102-permit.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
 import { executedContract } from '../../src/tx/types/105-executed-contract.ts';
 import {
-  consensus,
   mine,
   miners,
   newChain,
   nextTurn,
   payment,
-  quiet,
   scheme,
   signed,
   users,
   verifier,
 } from '../chain/chain-harness.ts';
-import { createTestPool, HOUR_MS, memoryJournal } from './pool-harness.ts';
+import { createTestForkChoice } from '../chain/fork-harness.ts';
+import { createTestPool, hearBlocks, memoryJournal } from './pool-harness.ts';
 
-const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
+const [alice, bob] = users;
 
 /** A chain with pool and fork choice, whose verifier counts. */
 async function node() {
   const at = await newChain();
-  const { blockchain, clock } = at;
   const checks = { count: 0 };
   const counting: Verifier = {
     ...verifier,
@@ -47,24 +42,8 @@ async function node() {
   const newPool = (recovered: readonly Uint8Array[] = []): Pool =>
     createTestPool(at, { verifier: counting, journal: memoryJournal(recovered) });
   const pool = newPool();
-  blockchain.listen({
-    block: ({ block }) => pool.removeMined(block.txs.map(({ id }) => id)),
-    rollingBack: (txs) => pool.keep(txs),
-    rolledBack: (_tip, txs) => void pool.readmit(txs),
-  });
-  const forks = createForkChoice(
-    { rollbackMax: 100 },
-    {
-      blockchain,
-      consensus,
-      verifier: counting,
-      clock,
-      log: quiet,
-      invalid: createInvalidBlocks({ max: 10, forgetMs: HOUR_MS }, clock),
-      equivocations: createEquivocations(consensus, clock, quiet),
-      knownVerdicts: pool.verdictsOn,
-    },
-  );
+  hearBlocks(at, () => pool);
+  const forks = createTestForkChoice(at, { verifier: counting, knownVerdicts: pool.verdictsOn });
   return { ...at, checks, pool, newPool, forks };
 }
 

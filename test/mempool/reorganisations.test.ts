@@ -13,9 +13,7 @@ import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { Log } from '../../src/base/ports.ts';
 import { decodeBlock } from '../../src/block/block.ts';
-import { createEquivocations } from '../../src/chain/equivocation.ts';
-import { createForkChoice, type ForkChoice } from '../../src/chain/fork-choice.ts';
-import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
+import type { ForkChoice } from '../../src/chain/fork-choice.ts';
 import { blockAt, confirmedHeight } from '../../src/chain/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
@@ -27,7 +25,6 @@ import { createAlias } from '../../src/tx/types/010-create-alias.ts';
 import {
   type Account,
   account,
-  consensus,
   GENESIS_TIME,
   LENGTH_MS,
   miners,
@@ -36,11 +33,11 @@ import {
   scheme,
   type TestChain,
   users,
-  verifier,
 } from '../chain/chain-harness.ts';
+import { createTestForkChoice } from '../chain/fork-harness.ts';
 import { type Attempt, actions, newScene, type Scene, sign } from '../generators/actions.ts';
 import { Rng } from '../generators/random.ts';
-import { createTestPool, memoryJournal } from './pool-harness.ts';
+import { createTestPool, hearBlocks, memoryJournal } from './pool-harness.ts';
 
 const FORKS = Number(process.env['REORGANISATIONS'] ?? 20);
 const DEPTH_MAX = 100;
@@ -61,19 +58,7 @@ interface Side extends TestChain {
 
 async function newSide(): Promise<Side> {
   const at = await newChain();
-  const forkChoice = createForkChoice(
-    { rollbackMax: DEPTH_MAX },
-    {
-      ...at,
-      consensus,
-      verifier,
-      log: quiet,
-      invalid: createInvalidBlocks({ max: 10, forgetMs: 1000 }, at.clock),
-      equivocations: createEquivocations(consensus, at.clock, quiet),
-      knownVerdicts: allGood,
-    },
-  );
-  return { ...at, forkChoice };
+  return { ...at, forkChoice: createTestForkChoice(at, { knownVerdicts: allGood }, DEPTH_MAX) };
 }
 
 /** The side that loses every fork, with the pool of its node and what is on the disk of that. */
@@ -87,11 +72,7 @@ class Loser {
   constructor(side: Side) {
     this.side = side;
     this.pool = this.newPool([]);
-    side.blockchain.listen({
-      block: ({ block }) => this.pool.removeMined(block.txs.map((tx) => tx.id)),
-      rollingBack: (txs) => this.pool.keep(txs),
-      rolledBack: (_tip, txs) => void this.pool.readmit(txs),
-    });
+    hearBlocks(side, () => this.pool);
   }
 
   private newPool(recovered: readonly Uint8Array[]): Pool {

@@ -1,22 +1,11 @@
 import t from 'tap';
 import type { Verifier } from '../../src/base/ports.ts';
 import { CodecError } from '../../src/codec/codec.ts';
-import { createPool } from '../../src/mempool/pool.ts';
-import { createTrial } from '../../src/mempool/trial.ts';
 import { GROUP_MAX } from '../../src/mempool/verdict-group.ts';
-import {
-  account,
-  newChain,
-  payment,
-  quiet,
-  rules,
-  scheme,
-  users,
-  verifier,
-} from '../chain/chain-harness.ts';
+import { account, newChain, payment, users, verifier } from '../chain/chain-harness.ts';
+import { createTestPool } from './pool-harness.ts';
 
-const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
-const HOUR_MS = 3_600_000;
+const [alice, bob] = users;
 
 /** A pool whose journal and verifier count, and whose journal may fail. */
 async function newPool() {
@@ -39,16 +28,7 @@ async function newPool() {
     rewrite: async () => {},
     close: async () => {},
   };
-  const options = {
-    bytesMax: 1_000_000,
-    senderEntriesMax: 100,
-    expireMs: 2 * HOUR_MS,
-    cleanupMs: HOUR_MS,
-    nativeToken: 'WEST',
-  };
-  const state = createTrial(at.blockchain, rules, at.clock);
-  const ports = { scheme, state, verifier: counting, journal, clock: at.clock, log: quiet };
-  const pool = createPool(options, ports);
+  const pool = createTestPool(at, { verifier: counting, journal });
   t.teardown(() => pool.stop());
   return { pool, seen, now: at.clock.time };
 }

@@ -46,7 +46,7 @@ export const places = Array.from({ length: 20 }, (_, i) => ({ host: `10.0.0.${i}
 const rng = new Rng(4);
 const many = (count: number, size: number): Uint8Array[] =>
   Array.from({ length: count }, () => rng.bytes(size));
-const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
+const [alice, bob] = users;
 const payments = [1n, 2n, 3n].map((amount) => payment(alice, bob, amount, 1_600_000_000_000).bytes);
 const { header } = genesis;
 

@@ -11,29 +11,18 @@ import { apiError } from '../../src/base/errors.ts';
 import type { HttpRequest } from '../../src/base/http.ts';
 import { stringify } from '../../src/base/json.ts';
 import type { Clock } from '../../src/base/ports.ts';
-import { createEquivocations } from '../../src/chain/equivocation.ts';
-import { createForkChoice } from '../../src/chain/fork-choice.ts';
-import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import { createMiner } from '../../src/miner/miner.ts';
 import { createFetchQueue } from '../../src/privacy/fetch-queue.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
-import {
-  consensus,
-  mine,
-  newChain,
-  payment,
-  quiet,
-  scheme,
-  users,
-  verifier,
-} from '../chain/chain-harness.ts';
+import { mine, newChain, payment, quiet, scheme, users, verifier } from '../chain/chain-harness.ts';
+import { createTestForkChoice } from '../chain/fork-harness.ts';
 import { cluster } from '../network/cluster.ts';
 import { bench, Charge, mined, unhandled } from './charges.ts';
 import { wholeNode } from './in-process.ts';
 
-const [alice, bob] = users as [(typeof users)[0], (typeof users)[0]];
+const [alice, bob] = users;
 
 const errors: Readonly<Record<string, () => Error>> = {
   CodecError: () => new CodecError('bytes', 'injected'),
@@ -206,19 +195,8 @@ const seams: Readonly<Record<string, Seam>> = {
 
   async 'apply a block of another node'(t, charge, fire) {
     const [maker, judge] = await Promise.all([newChain(), newChain()]);
-    const forks = createForkChoice(
-      { rollbackMax: 100 },
-      {
-        blockchain: mined(judge.blockchain, 'exclusive', charge),
-        consensus,
-        verifier,
-        clock: judge.clock,
-        log: quiet,
-        invalid: createInvalidBlocks({ max: 10, forgetMs: 1000 }, judge.clock),
-        equivocations: createEquivocations(consensus, judge.clock, quiet),
-        knownVerdicts: () => undefined,
-      },
-    );
+    const blockchain = mined(judge.blockchain, 'exclusive', charge);
+    const forks = createTestForkChoice(judge, { blockchain });
     const block = await mine(maker);
     judge.clock.time = maker.clock.time;
     fire();

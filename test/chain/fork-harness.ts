@@ -1,0 +1,30 @@
+/** A fork choice on a test chain that has seen no wrong block yet. */
+import { createEquivocations } from '../../src/chain/equivocation.ts';
+import {
+  createForkChoice,
+  type ForkChoice,
+  type ForkChoicePorts,
+} from '../../src/chain/fork-choice.ts';
+import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
+import { consensus, quiet, type TestChain, verifier } from './chain-harness.ts';
+
+export function createTestForkChoice(
+  { blockchain, clock }: Pick<TestChain, 'blockchain' | 'clock'>,
+  ports: Partial<ForkChoicePorts> = {},
+  rollbackMax = 100,
+): ForkChoice {
+  return createForkChoice(
+    { rollbackMax },
+    {
+      blockchain,
+      consensus,
+      verifier,
+      clock,
+      log: quiet,
+      invalid: createInvalidBlocks({ max: 30_000, forgetMs: 300_000 }, clock),
+      equivocations: createEquivocations(consensus, clock, quiet),
+      knownVerdicts: () => undefined,
+      ...ports,
+    },
+  );
+}
