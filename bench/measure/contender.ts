@@ -1,4 +1,5 @@
 /** A program whose speed is measured beside others, any number of times. */
+import type { ThreadTimes } from './thread-times.ts';
 
 export interface Sample {
   /** Operations that succeeded. */
@@ -8,6 +9,8 @@ export interface Sample {
   readonly cpuPerOperation?: number | undefined;
   /** The same of its main thread alone. */
   readonly mainPerOperation?: number | undefined;
+  /** The same by kind of thread. */
+  readonly threadsPerOperation?: ThreadTimes | undefined;
   /** The same of all processes that took part (cost.ts). */
   readonly costPerOperation?: number | undefined;
 }

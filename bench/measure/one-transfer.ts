@@ -29,7 +29,7 @@ import { benchSenders, forge } from '../chain/generate.ts';
 import { makeDevFolder } from '../node/dev-folder.ts';
 import { broadcastBody, fundingTransfers, nthTransfer } from '../transfers/transfers.ts';
 import { allocationsDuring } from './allocations.ts';
-import { mainThreadSeconds } from './main-thread.ts';
+import { threadTimes } from './thread-times.ts';
 
 const PER_BLOCK = 6000;
 /** Transfers that arrive in one turn of the event loop. */
@@ -179,9 +179,9 @@ function submissionOf(message: Uint8Array): () => Promise<unknown> {
 
 /** Microseconds for a transfer. */
 async function timed(job: () => Promise<unknown>): Promise<number> {
-  const before = mainThreadSeconds(process.pid);
+  const before = threadTimes(process.pid).main;
   await job();
-  return rounded(((mainThreadSeconds(process.pid) - before) * MICROSECONDS) / PER_BLOCK);
+  return rounded(((threadTimes(process.pid).main - before) * MICROSECONDS) / PER_BLOCK);
 }
 
 function rounded(value: number): number {

@@ -4,7 +4,7 @@ import { type LoadResult, startHttpLoad } from '../load/http.ts';
 import { batch, get, type RequestBatch } from '../load/requests.ts';
 import type { Contender } from '../measure/contender.ts';
 import { withCost } from '../measure/cost.ts';
-import { mainThreadSeconds } from '../measure/main-thread.ts';
+import { threadTimes } from '../measure/thread-times.ts';
 import { createPosting } from '../transfers/posting.ts';
 import type { DevFolder } from './dev-folder.ts';
 import { drained, type Funded, makeFunded, poolSize, until } from './funded.ts';
@@ -57,10 +57,10 @@ export async function startAccepting(
       async run(ms) {
         const requests = preparedFor(ms);
         const before = node.cpuSeconds();
-        const mainBefore = mainThreadSeconds(node.pid);
+        const mainBefore = threadTimes(node.pid).main;
         const result = await withCost(() => post(ms, requests));
         const cpu = node.cpuSeconds() - before;
-        const main = mainThreadSeconds(node.pid) - mainBefore;
+        const main = threadTimes(node.pid).main - mainBefore;
         await drained(node);
         const { answers } = result;
         return { ...result, cpuPerOperation: cpu / answers, mainPerOperation: main / answers };

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import type { Bench } from '../bench.ts';
 import type { Contender } from '../measure/contender.ts';
 import { withCost } from '../measure/cost.ts';
+import { sumOfTimes, threadTimes, timesEach } from '../measure/thread-times.ts';
 import { createPosting, type Posting } from '../transfers/posting.ts';
 import type { Sender } from '../transfers/senders.ts';
 import type { DevFolder } from './dev-folder.ts';
@@ -50,6 +51,7 @@ export async function startNetwork(
   const posting = createPosting(bench.load, senders, folder.scheme);
   const ports = nodes.map(({ port }) => port);
   const cpuSeconds = (): number => nodes.reduce((sum, node) => sum + node.cpuSeconds(), 0);
+  const threads = () => sumOfTimes(nodes.map(({ pid }) => threadTimes(pid)));
 
   return {
     folder,
@@ -64,6 +66,7 @@ export async function startNetwork(
         const first = (await tipOf(nodes[0]!)).height;
         const requests = posting.prepared(Math.ceil((PREPARED_PER_SECOND * ms) / 1000));
         const before = cpuSeconds();
+        const threadsBefore = threads();
         const start = performance.now();
         const { answers, costPerOperation } = await withCost(async () => {
           const sent = await posting.post(ports, ms, requests);
@@ -76,6 +79,7 @@ export async function startNetwork(
         return {
           perSecond: answers / seconds,
           cpuPerOperation: (cpuSeconds() - before) / answers,
+          threadsPerOperation: timesEach(threadsBefore, threads(), answers),
           costPerOperation,
         };
       },

@@ -1,9 +1,16 @@
 /** Row b: transfers that four nodes commit, load to all of them. */
 import { type Bench, postgresFor } from '../bench.ts';
 import { startLibsodium } from '../denominators/libsodium.ts';
-import { costRatioOf, figureOf, ratioOf } from '../measure/rounds.ts';
+import { costRatioOf, figureOf, type Rounds, ratioOf } from '../measure/rounds.ts';
+import { THREAD_KINDS, type ThreadTimes } from '../measure/thread-times.ts';
 import { startNetwork } from '../node/network.ts';
-import { type Condition, perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
+import {
+  type Condition,
+  type Figure,
+  perSecond,
+  type RowResult,
+  ratioAtLeast,
+} from '../report/result.ts';
 
 /** A run has to show that the rate lasts, so there are fewer of them. */
 const RUN_MS = { full: 60_000, quick: 6_000 };
@@ -43,6 +50,7 @@ export async function committed(bench: Bench): Promise<RowResult> {
         what: 'processor time of the four nodes',
         value: cpu === undefined ? 'not measured' : `${(cpu.median * 1e6).toFixed(0)} µs each`,
       },
+      ...threadFigures(rounds, name),
     ],
     goals: [
       { level: 'Good', conditions: [ratioAtLeast(0.5, ratio('P'), 'P'), sameState] },
@@ -58,4 +66,16 @@ export async function committed(bench: Bench): Promise<RowResult> {
     ],
     notes,
   };
+}
+
+function threadFigures(rounds: Rounds, name: string): Figure[] {
+  return Object.entries(THREAD_KINDS).map(([kind, what]) => {
+    const spread = figureOf(
+      rounds,
+      name,
+      ({ threadsPerOperation }) => threadsPerOperation?.[kind as keyof ThreadTimes],
+    );
+    const value = spread === undefined ? 'not measured' : `${(spread.median * 1e6).toFixed(0)} µs`;
+    return { what: `of that, ${what}`, value };
+  });
 }
