@@ -44,9 +44,9 @@ t.test('metrics of a node at work', async (t) => {
   const text = await read();
   const value = (name: string, labels = ''): number =>
     Number(new RegExp(`^${name}${labels.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1]);
-  // A node without peers, store of confidential data and engine has nothing to count there.
+  // Nothing to count without peers, store of confidential data, engine and connection threads.
   const { peerMessages, peerBytes, offences, privateRefused, privateQueue } = metricTable;
-  const { contractRuns, contractsRunning, engineWorks } = metricTable;
+  const { contractRuns, contractsRunning, engineWorks, threadDelay } = metricTable;
   const idle = [
     peerMessages,
     peerBytes,
@@ -56,6 +56,7 @@ t.test('metrics of a node at work', async (t) => {
     contractRuns,
     contractsRunning,
     engineWorks,
+    threadDelay,
   ];
   const silent = new Set<string>(idle.map(({ name }) => name));
   for (const { name, kind } of Object.values(metricTable)) {

@@ -81,7 +81,7 @@ class Sender {
   }
 
   /** A good transaction in this layout; undefined where the state has no place for one. */
-  base(type: number, layout: Layout): Base | undefined {
+  async base(type: number, layout: Layout): Promise<Base | undefined> {
     // No other sample makes a feature active.
     const attempts = layout.feature === undefined || isKnown(layout.feature) ? ATTEMPTS : 1;
     for (let i = 0; i < ATTEMPTS; i++) {
@@ -94,7 +94,7 @@ class Sender {
       const made = this.signed(asked);
       if (made === undefined || made.tx.layout !== layout) continue;
       // One that is refused whatever it holds: its extremes are, too.
-      if (i < attempts - 1 && !this.isGood(made.tx)) continue;
+      if (i < attempts - 1 && !(await this.isGood(made.tx))) continue;
       return {
         ...made,
         done(sent) {
@@ -106,9 +106,9 @@ class Sender {
   }
 
   /** The state of the node accepts it. */
-  isGood(tx: Tx): boolean {
+  async isGood(tx: Tx): Promise<boolean> {
     try {
-      this.node.pool.check(tx);
+      await this.node.pool.check(tx);
       return true;
     } catch (error) {
       if (error instanceof ApiError) return false;
@@ -216,7 +216,7 @@ const permitted = ({ scene }: Sender, { address }: Account, role: string): Tx =>
 
 /** The extremes of one layout; gives how many were accepted. */
 async function sendExtremes(sender: Sender, cluster: Cluster, type: number, layout: Layout) {
-  const sample = sender.base(type, layout);
+  const sample = await sender.base(type, layout);
   if (sample === undefined) return;
   const accepts = (json: Json): boolean => readable(json) !== undefined;
   const paths = membersOf(sample.tx, sample.json).filter(([name]) => !IDENTITIES.has(`${name}`));
@@ -246,8 +246,9 @@ async function sendExtremes(sender: Sender, cluster: Cluster, type: number, layo
     let base: Base | undefined;
     let made: ReturnType<typeof sender.signed>;
     // What the state refuses beside one sample it may accept beside another.
-    for (let i = 0; i < SAMPLES && (made === undefined || !sender.isGood(made.tx)); i++) {
-      base = sender.base(type, layout);
+    for (let i = 0; i < SAMPLES; i++) {
+      if (made !== undefined && (await sender.isGood(made.tx))) break;
+      base = await sender.base(type, layout);
       if (base === undefined) return;
       let { json } = base;
       if (values.some(([path]) => at(json, path.slice(0, -1)) === undefined)) return;
