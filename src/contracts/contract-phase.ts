@@ -178,7 +178,9 @@ export class ContractPhase {
 
   /** A container has room for a run again: the line that has waited longest may use it. */
   private giveTurn(load: ImageLoad<ContractLine> | undefined): void {
-    const line = load?.next();
+    // Another line was faster: otherwise the turn would go round among those that wait.
+    if (load === undefined || load.isFull) return;
+    const line = load.next();
     if (line === undefined) return;
     line.turn = load;
     this.queue(line);
