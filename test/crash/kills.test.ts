@@ -84,7 +84,8 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
     const ending = endings[kill % endings.length]!;
     const log = readFileSync(logFile).length;
     t.strictSame(await node.end(ending.signal), ending.exit, `end ${kill} by ${ending.signal}`);
-    t.match(readFileSync(logFile).subarray(log).toString(), ending.says);
+    const said = readFileSync(logFile).subarray(log).toString();
+    if (ending.says !== undefined) t.match(said, ending.says);
     await load.stop();
 
     node = await startNode(folder, endingOptions);
