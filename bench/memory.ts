@@ -65,7 +65,7 @@ try {
 process.exit(0);
 
 async function underLoad(ms: number): Promise<void> {
-  const { node, accepted, poolSize, inspector, stop } = await start(values.set);
+  const { node, accepted, inspector, stop } = await start(values.set);
   let highest = await read(node.pid, inspector);
   let isOver = false;
   const watch = async (): Promise<void> => {
@@ -77,10 +77,9 @@ async function underLoad(ms: number): Promise<void> {
   };
   const watched = watch();
   const { perSecond } = await accepted.run(ms);
-  const waiting = await poolSize();
   isOver = true;
   await watched;
-  print(`under load (${perSecond.toFixed(0)}/s, ${waiting} in the pool in the end)`, highest);
+  print(`under load (${perSecond.toFixed(0)}/s)`, highest);
   print('afterwards', await read(node.pid, inspector));
   say(`the most: ${memoryOf(node.pid).peakMb.toFixed(0)} MB`);
   inspector.close();

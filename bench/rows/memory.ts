@@ -25,8 +25,6 @@ export async function memory(bench: Bench): Promise<RowResult> {
   const loaded = await startAccepting(bench);
   const { perSecond: rate } = await loaded.accepted.run(LOAD_MS[size]);
   const { rssMb: loadedMb, mappedMb, peakMb } = loaded.node.memory();
-  // Blocks hold 6,700 transfers: what is accepted beyond that a second stays in the pool.
-  const waiting = await loaded.poolSize();
   await loaded.stop();
 
   bench.say('  with a full pool');
@@ -52,10 +50,7 @@ export async function memory(bench: Bench): Promise<RowResult> {
     figures: [
       { what: `idle, ${transfers} transfers`, value: value(idleMb) },
       { what: 'the most while starting', value: value(startPeakMb) },
-      {
-        what: `after the load of row a, ${number(rate)}/s, ${waiting} in the pool`,
-        value: value(loadedMb),
-      },
+      { what: `after the load of row a, ${number(rate)}/s`, value: value(loadedMb) },
       { what: 'of it pages of files', value: value(mappedMb) },
       { what: 'the most under that load', value: value(peakMb) },
       { what: `${inPool} transactions in the pool`, value: `+ ${value(poolMb)}` },
