@@ -34,6 +34,8 @@ export interface MinerPorts {
     readonly onHead: (listener: () => void) => () => void;
   };
   readonly connectedMiners: () => number;
+  /** The chain of this node says that its owner is removed from the network. */
+  readonly isShutOut: () => boolean;
 }
 
 /** Roles and bans change with time too, so the answer "never" is asked for again. */
@@ -49,6 +51,7 @@ export const MINER_STATES = [
   'forging',
   /** The reasons that hold the miner back. */
   'no-time',
+  'shut-out',
   'stale-tip',
   'no-quorum',
 ] as const;
@@ -90,7 +93,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   const isReady = (): boolean =>
     !stopped &&
     forging === undefined &&
-    !isHeldBy(obstacleOfNode(clock, chain.tip(), options.staleTipMs));
+    !isHeldBy(obstacleOfNode(clock, chain.tip(), options.staleTipMs, ports.isShutOut()));
 
   function plan(): void {
     if (!isReady()) return;

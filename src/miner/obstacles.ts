@@ -2,7 +2,7 @@
 import type { Clock, LogFields } from '../base/ports.ts';
 
 export interface Obstacle {
-  readonly state: 'no-time' | 'stale-tip' | 'no-quorum';
+  readonly state: 'no-time' | 'shut-out' | 'stale-tip' | 'no-quorum';
   /** The pause before the miner checks again. */
   readonly pauseMs: number;
   readonly fields?: LogFields;
@@ -10,13 +10,20 @@ export interface Obstacle {
 
 const NODE_PAUSE_MS = 1000;
 
-/** A node without the time, or with an old head, is probably behind. */
+/**
+ * A node without the time, or with an old head, is probably behind. A node that was removed would
+ * make a chain of its own, which becomes too long to give up once the node is registered again.
+ */
 export function obstacleOfNode(
   clock: Pick<Clock, 'now' | 'synchronized'>,
   tip: { readonly height: number; readonly timestamp: number },
   staleTipMs: number,
+  isShutOut: boolean,
 ): Obstacle | undefined {
   if (!clock.synchronized()) return { state: 'no-time', pauseMs: NODE_PAUSE_MS };
+  if (isShutOut) {
+    return { state: 'shut-out', pauseMs: NODE_PAUSE_MS, fields: { height: tip.height } };
+  }
   if (tip.height === 1 || clock.now() - tip.timestamp <= staleTipMs) return undefined;
   return { state: 'stale-tip', pauseMs: NODE_PAUSE_MS, fields: { height: tip.height } };
 }

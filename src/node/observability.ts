@@ -70,6 +70,8 @@ export const events = {
   'miner.no-time': 'The time source is silent, so this node makes no block: check ntp.servers.',
   'miner.note-failed':
     'The turn of the miner cannot be written to disk, so no block was signed: check disk space and disk health.',
+  'miner.shut-out':
+    'The network has removed the owner of this node, so this node makes no block until it is registered again.',
   'miner.stale-tip':
     'The last block is too old, so this node makes no block: check its connections.',
   'network.listening': 'Other nodes can connect at this address.',

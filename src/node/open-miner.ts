@@ -21,7 +21,7 @@ export interface MinerPortsOfNode extends Pick<OpenedChain, 'blockchain' | 'cons
   readonly pool: Pool;
   /** Undefined where this node executes no contracts. */
   readonly contracts: Pick<NodeContracts, 'packer'> | undefined;
-  readonly peering: Pick<NodeNetwork, 'connectedMiners' | 'isFarBehind'>;
+  readonly peering: Pick<NodeNetwork, 'connectedMiners' | 'isFarBehind' | 'isShutOut'>;
   readonly owner: Forger & { readonly sign: (message: Uint8Array) => Uint8Array };
 }
 
@@ -42,6 +42,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       clock,
       log,
       connectedMiners: peering.connectedMiners,
+      isShutOut: peering.isShutOut,
       chain: {
         tip: () => {
           const { height, header } = blockchain.tip();

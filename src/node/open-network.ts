@@ -42,6 +42,8 @@ export interface NodeNetwork {
   connectedMiners(): number;
   /** True while blocks are missing; the node then makes none. */
   isFarBehind(): boolean;
+  /** The own state does not have the owner (type 111), so no node takes anything from this one. */
+  isShutOut(): boolean;
   /** Rejects with InitialSyncError where the node cannot join. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -61,6 +63,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     sessions: peering.sessions,
     connectedMiners: service.connectedMiners,
     isFarBehind: service.isFarBehind,
+    isShutOut: () => isShutOut(config, ports),
     async start() {
       try {
         await peering.start();
@@ -122,17 +125,20 @@ function serviceOptions(
   };
 }
 
+const isShutOut = ({ network }: Config, { blockchain, owner }: NetworkPorts): boolean =>
+  network.handshakeCheck && !isParticipant(blockchain.view, owner.address);
+
 /** A node without peers cannot ask any other node about its network. */
-function alone({ network }: Config, { blockchain, owner }: NetworkPorts): NodeNetwork {
+function alone(config: Config, ports: NetworkPorts): NodeNetwork {
   return {
     readings: undefined,
     peers: undefined,
     sessions: undefined,
     connectedMiners: () => 0,
     isFarBehind: () => false,
+    isShutOut: () => isShutOut(config, ports),
     async start() {
-      const isRegistered = isParticipant(blockchain.view, owner.address);
-      if (network.handshakeCheck && !isRegistered) throw new InitialSyncError(NO_PEERS);
+      if (isShutOut(config, ports)) throw new InitialSyncError(NO_PEERS);
     },
     stop: async () => {},
   };

@@ -17,6 +17,7 @@ function armed(tipAgeMs: number) {
   const world = {
     slot: SLOT as Slot | undefined,
     used: false,
+    shutOut: false,
     tip: { height: 5, timestamp: START - tipAgeMs },
     forge: async (timestamp: number): Promise<void> => void forged.push(timestamp),
   };
@@ -36,7 +37,7 @@ function armed(tipAgeMs: number) {
   };
   const miner = createMiner(
     { enabled: true, quorum: 0, noQuorumDelayMs: 1000, staleTipMs: STALE_MS },
-    { clock, log: quiet, chain, connectedMiners: () => 0 },
+    { clock, log: quiet, chain, connectedMiners: () => 0, isShutOut: () => world.shutOut },
   );
   miner.start();
   return { clock, forged, world, miner };
@@ -57,6 +58,18 @@ t.test('a tip that has become too old meanwhile', async (t) => {
   await clock.advance(24_000);
   t.equal(miner.state(), 'stale-tip');
   t.strictSame(forged, []);
+  await miner.stop();
+});
+
+t.test('a node that the network removes meanwhile, and registers again', async (t) => {
+  const { clock, forged, world, miner } = armed(0);
+  world.shutOut = true;
+  await clock.advanceTo(SLOT.from + 1_500);
+  t.equal(miner.state(), 'shut-out');
+  t.strictSame(forged, []);
+  world.shutOut = false;
+  await clock.advance(2_500);
+  t.equal(forged.length, 1, 'in what is left of its slot');
   await miner.stop();
 });
 

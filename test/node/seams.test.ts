@@ -171,6 +171,7 @@ const seams: Readonly<Record<string, Seam>> = {
         clock,
         log: quiet,
         connectedMiners: () => 0,
+        isShutOut: () => false,
         chain: {
           tip: () => ({ height: 1, timestamp: now }),
           nextSlot: (from: number) => ({ from: from - 10_000, until: from + 10_000 }),
