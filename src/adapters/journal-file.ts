@@ -60,12 +60,12 @@ export class JournalFile {
     });
   }
 
-  /** Replaces the file by a new one. */
-  async replace(bytes: Uint8Array): Promise<void> {
-    const fresh = await this.writeFresh(bytes);
+  /** Replaces the file by a new one. Takes a piece once the one before it is on disk. */
+  async replace(pieces: Iterable<Uint8Array>): Promise<void> {
+    const fresh = await this.writeFresh(pieces);
     const old = this.file;
     this.file = fresh;
-    this.durable = bytes.length;
+    this.durable = fstatSync(fresh).size;
     try {
       await rename(this.temporary, this.path);
       const folder = await open(dirname(this.path));
@@ -91,10 +91,10 @@ export class JournalFile {
     return new Error(`the journal ${this.path} cannot be written`, { cause });
   }
 
-  private async writeFresh(bytes: Uint8Array): Promise<number> {
+  private async writeFresh(pieces: Iterable<Uint8Array>): Promise<number> {
     const fresh = openSync(this.temporary, SYNCED_APPENDS | O_EXCL, 0o600);
     try {
-      await written(fresh, bytes);
+      for (const piece of pieces) await written(fresh, piece);
       return fresh;
     } catch (error) {
       closeSync(fresh);

@@ -57,6 +57,23 @@ export class Frames {
   }
 }
 
+/**
+ * A whole file, in pieces of about the size of the kept buffer: `records`, then frames that exist.
+ * Each piece is valid until the next is asked for.
+ */
+export function* piecesOf(records: Iterable<Uint8Array>, last: Uint8Array): Generator<Uint8Array> {
+  const frames = new Frames();
+  for (const record of records) {
+    if (frames.length > 0 && frames.length + FRAME_BYTES + record.length > KEPT_BYTES) {
+      yield frames.bytes();
+      frames.clear();
+    }
+    frames.add(record);
+  }
+  frames.addFrames(last);
+  yield frames.bytes();
+}
+
 /** The content of a file. */
 export interface Recovered {
   readonly records: Uint8Array[];

@@ -14,7 +14,7 @@
 import { JournalFullError } from '../base/journal-full.ts';
 import type { Journal } from '../base/ports.ts';
 import { DiskUnknown, JournalFile } from './journal-file.ts';
-import { FRAME_BYTES, Frames } from './journal-frames.ts';
+import { FRAME_BYTES, Frames, piecesOf } from './journal-frames.ts';
 
 export interface JournalOptions {
   readonly path: string;
@@ -33,8 +33,9 @@ interface Group {
 }
 
 interface Rewrite extends Landing {
-  /** The whole new file. */
-  readonly bytes: Uint8Array;
+  readonly records: Iterable<Uint8Array>;
+  /** The frames that follow the records. */
+  readonly carried: Uint8Array;
 }
 
 export interface DiskJournal extends Journal {
@@ -113,7 +114,8 @@ export function openJournal(options: JournalOptions): DiskJournal {
     const waiters = rewrites;
     rewrites = [];
     try {
-      await file.replace(waiters.at(-1)!.bytes);
+      const { records, carried } = waiters.at(-1)!;
+      await file.replace(piecesOf(records, carried));
     } catch (error) {
       if (error instanceof DiskUnknown) {
         fail(error.cause, waiters);
@@ -144,11 +146,8 @@ export function openJournal(options: JournalOptions): DiskJournal {
     },
     async rewrite(records) {
       if (ended !== undefined) throw ended;
-      const all = new Frames();
-      for (const record of records) all.add(record);
-      all.addFrames(flying.frames.bytes());
       const landing = Promise.withResolvers<void>();
-      rewrites.push({ ...landing, bytes: all.bytes() });
+      rewrites.push({ ...landing, records, carried: flying.frames.bytes().slice() });
       wake();
       return landing.promise;
     },

@@ -158,7 +158,10 @@ export interface Store extends StoreView {
  */
 export interface Journal {
   append(record: Uint8Array): Promise<void>;
-  /** Replaces the whole log by these records, atomically. */
+  /**
+   * Replaces the whole log by these records, atomically. They are read while they are written, so
+   * that a long log never lies in memory as a whole.
+   */
   rewrite(records: Iterable<Uint8Array>): Promise<void>;
   /** Records found when the journal was opened. */
   readonly recovered: readonly Uint8Array[];

@@ -190,6 +190,25 @@ t.test('a rewrite carries over more than its own buffer holds', async (t) => {
   t.strictSame(await read(path), ['a', big]);
 });
 
+t.test('a rewrite takes its records in pieces', async (t) => {
+  const path = fresh();
+  const journal = openJournal({ path });
+  const long = Array.from({ length: 40 }, (_, i) => `${i}`.padEnd(100_000, '.'));
+  let taken = 0;
+  function* records() {
+    for (const text of long) {
+      taken++;
+      yield record(text);
+    }
+  }
+  const rewritten = journal.rewrite(records());
+  t.equal(taken, 0, 'none before its turn');
+  const behind = journal.append(record('b'));
+  await Promise.all([rewritten, behind]);
+  await journal.close();
+  t.strictSame(await read(path), [...long, 'b']);
+});
+
 t.test('a rewrite that cannot be written leaves the old file in use', async (t) => {
   const path = fresh();
   const journal = openJournal({ path });
