@@ -40,7 +40,6 @@ export interface RunOptions {
 
 /** Rejects with an error whose message is the one line for the operator; no part then runs. */
 export async function runNode(config: Config, { audit }: RunOptions = {}): Promise<RunningNode> {
-  limitHeapGrowth();
   const log = stderrLog(levelOf(config), process.stderr.isTTY === true);
   const stops = stopRequests(log);
   // On a terminal, a screen shows them to the person.
@@ -48,6 +47,7 @@ export async function runNode(config: Config, { audit }: RunOptions = {}): Promi
   process.on('SIGUSR1', () => changeLevel(log));
   const genesis = genesisOf(config, log);
   const started = new Disposal();
+  started.add('growth of the heap', limitHeapGrowth());
   const starting = start(config, genesis, { log, started, stops, audit });
   try {
     const running = await Promise.race([starting, stoppedEarly(stops)]);

@@ -1,6 +1,7 @@
 // A process with the limit collects its old generation earlier than one without.
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
+import { growthPercent } from '../../src/adapters/heap-growth.ts';
 
 const MODULE = new URL('../../src/adapters/heap-growth.ts', import.meta.url).href;
 
@@ -30,4 +31,11 @@ t.test('garbage is collected earlier', async (t) => {
   const limited = mostUsed(`(await import('${MODULE}')).limitHeapGrowth();`);
   const usual = mostUsed('');
   t.ok(limited < 0.9 * usual, `${limited} and ${usual} bytes at most`);
+});
+
+t.test('a large heap grows by a smaller share', async (t) => {
+  const mib = 1024 * 1024;
+  t.equal(growthPercent(20 * mib), 150);
+  t.equal(growthPercent(64 * mib), 75, 'by 48 MiB');
+  t.equal(growthPercent(1000 * mib), 40);
 });
