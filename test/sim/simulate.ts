@@ -50,6 +50,13 @@ const DOWN_MS_MAX = 60_000;
 const WRONG_CLOCK_MS_MAX = 100_000;
 const LOAD_EVERY_MS = 1_500;
 const MINUTE_MS = 60_000;
+/**
+ * A member that was removed while it was cut off does not know it. Without a quorum it makes blocks
+ * alone, and nothing but its registration ends that. It gets it long before it has more blocks than
+ * it may take back: stake needs ten seconds for one.
+ */
+const UNAWARE_MS_MAX = 300_000;
+const LOOK_EVERY_MS = 30_000;
 
 /** What the last member is. */
 const LAST = ['miner', 'latecomer', 'watcher', 'stranger'] as const;
@@ -69,6 +76,8 @@ class Simulation {
   private quiet = false;
   /** The node whose clock is far off; one at a time. */
   private wrongClock: SimNode | undefined;
+  /** How long the last member has believed that it is registered while no other node says so. */
+  private unawareMs = 0;
 
   constructor(options: SimOptions) {
     this.options = options;
@@ -103,6 +112,7 @@ class Simulation {
     if (this.hasLiar) cluster.guard(startLiar(cluster.ground, cluster.options, dice.fork()));
     this.every(LOAD_EVERY_MS, () => cluster.send(this.workload));
     this.every(FAULT_EVERY_MS, () => this.fault());
+    this.endUnawareness();
     await cluster.run(ms);
     this.calm();
     return this.finish();
@@ -156,6 +166,30 @@ class Simulation {
     const member = this.members.at(-1)!;
     const tx = this.workload.register(cluster.world.now, member, opType);
     cluster.guard(cluster.submit(dice.pick(able), tx));
+  }
+
+  /** The other nodes that do not know the last member; itself it is cut off, whatever it believes. */
+  private withoutLast(): SimNode[] {
+    const last = this.members.at(-1)!;
+    return this.cluster
+      .running()
+      .filter(({ member }) => member !== last)
+      .filter(({ blockchain }) => !isParticipant(blockchain.view, last.account.address));
+  }
+
+  private endUnawareness(): void {
+    if (this.quiet) return;
+    const { cluster, members } = this;
+    const last = cluster.running().find(({ member }) => member === members.at(-1));
+    const without = this.withoutLast();
+    const isUnaware =
+      last !== undefined &&
+      isParticipant(last.blockchain.view, last.member.account.address) &&
+      without.length > 0 &&
+      without.length === cluster.running().length - 1;
+    this.unawareMs = isUnaware ? this.unawareMs + LOOK_EVERY_MS : 0;
+    if (this.unawareMs > UNAWARE_MS_MAX) this.register('add', without);
+    cluster.world.after(LOOK_EVERY_MS, () => this.endUnawareness());
   }
 
   private admitLast(): void {
@@ -248,12 +282,7 @@ class Simulation {
     // What waits in a pool may shut the member out once more, and more than once.
     for (const seconds of [30, 60, 90, 120, 150]) {
       cluster.world.after(seconds * 1000, () => {
-        const last = this.members.at(-1)!;
-        const without = cluster
-          .running()
-          // Itself it is cut off, whatever it believes.
-          .filter(({ member }) => member !== last)
-          .filter(({ blockchain }) => !isParticipant(blockchain.view, last.account.address));
+        const without = this.withoutLast();
         if (without.length > 0) this.register('add', without);
       });
     }
