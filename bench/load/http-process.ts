@@ -42,8 +42,14 @@ async function run(job: LoadJob): Promise<LoadResult> {
     );
   }
 
+  let isOver = false;
+  const stayAwake = (): void => {
+    if (!isOver) setImmediate(stayAwake);
+  };
+  if (job.polls === true) stayAwake();
   const { ports, connections } = job;
   await Promise.all(Array.from({ length: connections }, (_, i) => drive(ports[i % ports.length]!)));
+  isOver = true;
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpu);
   return {

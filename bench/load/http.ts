@@ -19,6 +19,8 @@ export interface LoadJob {
   readonly once: boolean;
   /** Each connection rests between an answer and its next request. */
   readonly pauseMs?: number;
+  /** The process never sleeps while it waits for answers, so that no server has to wake it. */
+  readonly polls?: boolean;
   readonly requests: RequestBatch;
 }
 

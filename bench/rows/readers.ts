@@ -9,7 +9,9 @@ import type { NodeProcess } from '../node/node-process.ts';
 
 const CONNECTIONS = 32;
 
-export function readers(bench: Bench, node: NodeProcess, chain: GeneratedChain): Contender[] {
+type Loading = Pick<Bench, 'load'>;
+
+export function readers(bench: Loading, node: NodeProcess, chain: GeneratedChain): Contender[] {
   const { folder, senders, height, ids } = chain;
   const reader = (name: string, paths: readonly string[]): Contender =>
     readerOf(bench, node, name, shuffled(paths));
@@ -33,7 +35,7 @@ export function readers(bench: Bench, node: NodeProcess, chain: GeneratedChain):
 
 /** Reads these paths of the node in turn. */
 export function readerOf(
-  bench: Bench,
+  bench: Loading,
   node: NodeProcess,
   name: string,
   paths: readonly string[],
