@@ -44,14 +44,14 @@ export function createOverlay(
     const rows = written.of(table.id);
     if (rows === undefined) return below.lookup(table, key, text);
     const name = text ?? keyText(key);
-    const row = rows.byText.get(name);
+    const row = rows.find(name);
     // A row holds values of its own table only.
     return row === undefined ? below.lookup(table, key, name) : (row.after as V | undefined);
   }
 
   function write(table: Table<unknown, unknown>, key: Uint8Array, value: unknown): void {
     const text = textOf(key);
-    const row = written.of(table.id)?.byText.get(text);
+    const row = written.of(table.id)?.find(text);
     if (row !== undefined) {
       written.change(row, value);
       return;

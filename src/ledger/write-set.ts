@@ -57,7 +57,7 @@ export class WriteSet {
   }
 
   *changes(): Generator<Row> {
-    for (const rows of this.tables) if (rows !== undefined) yield* rows.byText.values();
+    for (const rows of this.tables) if (rows !== undefined) yield* rows.all();
   }
 
   mark(): number {
@@ -76,7 +76,7 @@ export class WriteSet {
       const row = journalRows[i]!;
       const value = journalValues[i];
       if (value === NEW) {
-        row.rows.drop(row.text);
+        row.rows.drop(row);
         this.size--;
       } else {
         row.after = value;
@@ -87,10 +87,20 @@ export class WriteSet {
   }
 }
 
-/** The written rows of one table. */
+/** So few rows are found sooner one after the other than in a Map. */
+const FEW = 8;
+
+/**
+ * The written rows of one table. A trial writes two or three rows and takes them back, and a Map
+ * that becomes empty allocates a new table each time.
+ */
 export class TableRows {
   readonly table: Table<unknown, unknown>;
-  readonly byText = new Map<string, WrittenRow>();
+  /** In the order of writing; all of them until there are more than a few. */
+  private readonly few: WrittenRow[] = [];
+  private many: Map<string, WrittenRow> | undefined;
+  /** The row that was found last: transactions read a row and then write it. */
+  private latest: WrittenRow | undefined;
   // Keys in order, kept only after the first range query; `unsorted` holds the keys added later.
   private sorted: string[] | undefined;
   private unsorted: string[] = [];
@@ -99,27 +109,50 @@ export class TableRows {
     this.table = table;
   }
 
+  find(text: string): WrittenRow | undefined {
+    if (this.latest !== undefined && this.latest.text === text) return this.latest;
+    const row = this.many === undefined ? this.amongFew(text) : this.many.get(text);
+    if (row !== undefined) this.latest = row;
+    return row;
+  }
+
+  /** In the order of writing. */
+  all(): Iterable<WrittenRow> {
+    return this.many === undefined ? this.few : this.many.values();
+  }
+
   add(row: WrittenRow): void {
-    this.byText.set(row.text, row);
+    this.latest = row;
+    if (this.many !== undefined) this.many.set(row.text, row);
+    else if (this.few.length < FEW) this.few.push(row);
+    else this.many = new Map([...this.few, row].map((one) => [one.text, one]));
     if (this.sorted !== undefined) this.unsorted.push(row.text);
   }
 
-  drop(text: string): void {
-    this.byText.delete(text);
+  drop(row: WrittenRow): void {
+    this.latest = undefined;
+    if (this.many !== undefined) this.many.delete(row.text);
+    else if (this.few.at(-1) === row) this.few.pop();
+    else this.few.splice(this.few.indexOf(row), 1);
     if (this.sorted === undefined) return;
     this.settle();
-    this.sorted.splice(lowerBound(this.sorted, text), 1);
+    this.sorted.splice(lowerBound(this.sorted, row.text), 1);
   }
 
   /** The rows with from ≤ key < to, in the requested order. */
   between(from: Uint8Array, to: Uint8Array, reverse: boolean): WrittenRow[] {
-    this.sorted ??= [...this.byText.keys()].sort();
+    this.sorted ??= Array.from(this.all(), ({ text }) => text).sort();
     this.settle();
     const start = lowerBound(this.sorted, keyText(from));
     const end = lowerBound(this.sorted, keyText(to));
     const rows: WrittenRow[] = [];
-    for (let i = start; i < end; i++) rows.push(this.byText.get(this.sorted[i]!)!);
+    for (let i = start; i < end; i++) rows.push(this.find(this.sorted[i]!)!);
     return reverse ? rows.reverse() : rows;
+  }
+
+  private amongFew(text: string): WrittenRow | undefined {
+    for (const row of this.few) if (row.text === text) return row;
+    return undefined;
   }
 
   // A few new keys are inserted at their places; after many it is cheaper to sort again.
