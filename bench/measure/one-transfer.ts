@@ -172,8 +172,8 @@ function messageOf(body: string): Uint8Array {
 
 function submissionOf(message: Uint8Array): () => Promise<unknown> {
   return () => {
-    const { bytes, verdicts } = readPrepared(message);
-    return pool.submitBytes(bytes, { verdicts });
+    const prepared = readPrepared(message);
+    return pool.submitBytes(prepared.bytes, prepared);
   };
 }
 

@@ -3,12 +3,14 @@
  * checks the signatures and prints the answer. The other, which owns the state, admits it.
  *
  * What travels: number of accounts that have signed (u8) ‖ for each, number of its proofs (u8) ‖ one
- * byte for each proof in this order, 1 for a good signature ‖ full bytes of the transaction.
+ * byte for each proof in this order, 1 for a good signature ‖ id (32) ‖ hash of the full bytes (32) ‖
+ * full bytes of the transaction.
  */
-import { equal } from '../base/bytes.ts';
+import { equal, latin1Part } from '../base/bytes.ts';
 import type { AheadWork } from '../base/http.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { SignatureCheck } from '../base/ports.ts';
+import { ID_BYTES } from '../base/sizes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { broadcastFromJson, txToJson } from '../tx/json/encode.ts';
@@ -44,12 +46,12 @@ export function prepareBroadcast(
       const [tx, other] = broadcastFromJson(signedBody.parse(body) as JsonObject, scheme);
       // The state decides about a type 114, and the signature which of two layouts is meant.
       if (other !== undefined || tx.type === policyDataHash.type) return undefined;
-      if (!isInBytes(tx, scheme)) return undefined;
+      if (tx.id.length !== ID_BYTES || !isInBytes(tx, scheme)) return undefined;
       const checks: SignatureCheck[] = [];
       addChecks(checks, tx);
       const verdicts = takeVerdicts(checks.map(isGood).values(), tx);
       const reply = () => printed(print(txToJson(tx, scheme)));
-      return { message: writeMessage(verdicts, tx.bytes), reply };
+      return { message: writeMessage(verdicts, tx, scheme.fastHash(tx.bytes)), reply };
     } catch (error) {
       // The thread of the state handles all other errors, and writes them to the log.
       return refusalOfRule(error);
@@ -70,25 +72,36 @@ function isInBytes(tx: Tx, scheme: ChainScheme): boolean {
   return again.layout === tx.layout && equal(again.id, tx.id);
 }
 
-function writeMessage({ own, carried }: ProofVerdicts, bytes: Uint8Array): Uint8Array {
+function writeMessage(
+  { own, carried }: ProofVerdicts,
+  { id, bytes }: Tx,
+  bytesHash: Uint8Array,
+): Uint8Array {
   const accounts = [own, ...carried];
   const head = [accounts.length, ...accounts.map(({ length }) => length)];
   for (const verdicts of accounts) for (const isGood of verdicts) head.push(isGood ? 1 : 0);
-  const message = new Uint8Array(head.length + bytes.length);
+  const message = new Uint8Array(head.length + 2 * ID_BYTES + bytes.length);
   message.set(head);
-  message.set(bytes, head.length);
+  message.set(id, head.length);
+  message.set(bytesHash, head.length + ID_BYTES);
+  message.set(bytes, head.length + 2 * ID_BYTES);
   return message;
 }
 
-/** The bytes are a view into the message. */
-export function readPrepared(message: Uint8Array): {
+export interface PreparedBroadcast {
+  /** A view into the message, as is the id. */
   readonly bytes: Uint8Array;
+  readonly id: Uint8Array;
+  /** As Latin-1 text. */
+  readonly bytesHash: string;
   readonly verdicts: ProofVerdicts;
-} {
+}
+
+export function readPrepared(message: Uint8Array): PreparedBroadcast {
   const accounts = message[0]!;
   // One account with one proof, as almost always.
   if (accounts === 1 && message[1] === 1) {
-    return { bytes: message.subarray(3), verdicts: message[2] === 1 ? ONE_GOOD : ONE_BAD };
+    return preparedFrom(message, 3, message[2] === 1 ? ONE_GOOD : ONE_BAD);
   }
   let at = 1 + accounts;
   const lists = Array.from({ length: accounts }, (_, i): Verdicts => {
@@ -97,5 +110,17 @@ export function readPrepared(message: Uint8Array): {
     return Array.from(message.subarray(begin, at), (byte) => byte === 1);
   });
   const [own = [], ...carried] = lists;
-  return { bytes: message.subarray(at), verdicts: { own, carried } };
+  return preparedFrom(message, at, { own, carried });
+}
+
+/** `at` is the place of the id. */
+function preparedFrom(message: Uint8Array, at: number, verdicts: ProofVerdicts): PreparedBroadcast {
+  const hashAt = at + ID_BYTES;
+  const bytesAt = hashAt + ID_BYTES;
+  return {
+    bytes: message.subarray(bytesAt),
+    id: message.subarray(at, hashAt),
+    bytesHash: latin1Part(message, hashAt, bytesAt),
+    verdicts,
+  };
 }

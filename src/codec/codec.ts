@@ -251,9 +251,10 @@ export class Reader {
     const at = this.advance(count);
     return this.input.subarray(at, at + count);
   }
-  /** Bytes from `start` up to the present position, as a view. */
+  /** Bytes from `start` up to the present position, as a view; the input itself where it is all. */
   since(start: number): Uint8Array {
-    return this.input.subarray(start, this.position);
+    const { input, position } = this;
+    return start === 0 && position === input.length ? input : input.subarray(start, position);
   }
   /** Throws unless everything has been read: trailing bytes are an error. */
   finish(): void {

@@ -20,7 +20,7 @@ import {
 } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
-import { entryOf, type PoolEntry } from './entry.ts';
+import { type EntryTexts, entryOf, type PoolEntry, textsOf } from './entry.ts';
 import { createEntryBytes } from './entry-bytes.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
@@ -51,7 +51,18 @@ export interface Arriving {
   readonly isDoubted?: boolean;
   /** Verdicts on all proofs of exactly these bytes, checked as if no account had a script. */
   readonly verdicts?: ProofVerdicts | undefined;
+  /** The id of exactly these bytes, in memory that does not change. */
+  readonly id?: Uint8Array;
+  /** Their hash as Latin-1 text (bytes-index.ts). */
+  readonly bytesHash?: string;
 }
+
+/** One of several that arrived together. */
+export interface ArrivedBytes extends Pick<Arriving, 'bytesHash'> {
+  readonly bytes: Uint8Array;
+}
+
+const NOTHING_KNOWN: Arriving = {};
 
 export interface Admission {
   /** Throws ApiError. */
@@ -62,7 +73,7 @@ export interface Admission {
    * The same for several that arrived together. Resolves to what `submitBytes` would throw, in
    * their order; undefined for those that are in the pool.
    */
-  submitAll(list: readonly Uint8Array[], isDoubted: boolean): Promise<readonly unknown[]>;
+  submitAll(list: readonly ArrivedBytes[], isDoubted: boolean): Promise<readonly unknown[]>;
   /** Throws ApiError where `submit` would refuse it, wrong signatures aside. */
   check(tx: Tx): Promise<void>;
   /**
@@ -96,12 +107,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
    * arrive are asked first. Bytes decide, so that a copy with a wrong proof does not decide about
    * the good one (H-18).
    */
-  function once(
-    tx: Tx,
-    own: (tx: Tx) => Tx,
-    found: ProofVerdicts | undefined,
-    ask = askAlone,
-  ): Promise<Tx> {
+  function once(tx: Tx, own: (tx: Tx) => Tx, found: Arriving, ask = askAlone): Promise<Tx> {
     const { id, bytes } = tx;
     const key = latin1(id);
     const rival = arriving.get(key);
@@ -125,7 +131,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     key: string,
     name: string,
     own: (tx: Tx) => Tx,
-    found: ProofVerdicts | undefined,
+    found: Arriving,
     ask: AskVerdicts,
   ): Promise<Tx> {
     try {
@@ -139,10 +145,10 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
         throw refused('transactions from scripted accounts are denied from UTX pool');
       }
       const plan = state.planChecks(copy);
-      const isFound = found !== undefined && plan === undefined;
-      const verdicts = isFound ? found : await ask(copy, plan);
+      const verdicts = (plan === undefined ? found.verdicts : undefined) ?? (await ask(copy, plan));
       // One with other proofs may have come in meanwhile: the first one stays.
-      const passed = scripts.pass((run) => entries.get(key) ?? insert(copy, sender, verdicts, run));
+      const texts = { key, sender, bytesHash: found.bytesHash };
+      const passed = scripts.pass((run) => entries.get(key) ?? insert(copy, texts, verdicts, run));
       const entry = passed instanceof Promise ? await passed : passed;
       if (entry.bytes !== copy.bytes) return earlier(entry, sender);
       try {
@@ -171,13 +177,13 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
 
   function insert(
     tx: Tx,
-    sender: string,
+    texts: EntryTexts,
     verdicts: ProofVerdicts,
     runScript?: ScriptTime['run'],
   ): PoolEntry {
     // Others may have filled the pool while the signature was being checked.
-    const spending = check(tx, sender, verdicts, runScript);
-    const entry = entryOf(tx, sender, verdicts, spending, false);
+    const spending = check(tx, texts.sender, verdicts, runScript);
+    const entry = entryOf(tx, texts, verdicts, spending, false);
     entries.put(entry);
     return entry;
   }
@@ -199,38 +205,31 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     await scripts.pass((run) => check(tx, latin1(tx.sender), allGood(tx), run));
   };
 
-  function submitOwn(
-    bytes: Uint8Array,
-    verdicts: ProofVerdicts | undefined,
-    ask?: AskVerdicts,
-  ): Promise<Tx> {
+  function submitOwn(bytes: Uint8Array, found: Arriving, ask?: AskVerdicts): Promise<Tx> {
     try {
-      return once(decodeTx(copied(bytes), scheme), itself, verdicts, ask);
+      return once(decodeTx(copied(bytes), scheme, found.id), itself, found, ask);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  async function submitDoubted(
-    bytes: Uint8Array,
-    verdicts: ProofVerdicts | undefined,
-  ): Promise<Tx> {
-    const tx = decodeTx(copied(bytes), scheme);
+  async function submitDoubted(bytes: Uint8Array, found: Arriving): Promise<Tx> {
+    const tx = decodeTx(copied(bytes), scheme, found.id);
     await checkWithoutProofs(tx);
-    return once(tx, itself, verdicts);
+    return once(tx, itself, found);
   }
 
   async function submitAll(
-    list: readonly Uint8Array[],
+    list: readonly ArrivedBytes[],
     isDoubted: boolean,
   ): Promise<readonly unknown[]> {
     const errors: Promise<unknown>[] = [];
     for (let from = 0; from < list.length; from += GROUP_MAX) {
       const group = createVerdictGroup(verifier);
-      for (const bytes of list.slice(from, from + GROUP_MAX)) {
+      for (const one of list.slice(from, from + GROUP_MAX)) {
         const submitted = isDoubted
-          ? submitDoubted(bytes, undefined)
-          : submitOwn(bytes, undefined, group.ask);
+          ? submitDoubted(one.bytes, one)
+          : submitOwn(one.bytes, one, group.ask);
         errors.push(errorOf(submitted));
       }
       group.send();
@@ -239,12 +238,12 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   }
 
   return {
-    submit: (tx) => once(tx, ownCopy, undefined),
-    submitBytes: (bytes, { isDoubted = false, verdicts } = {}) =>
-      isDoubted ? submitDoubted(bytes, verdicts) : submitOwn(bytes, verdicts),
+    submit: (tx) => once(tx, ownCopy, NOTHING_KNOWN),
+    submitBytes: (bytes, found = NOTHING_KNOWN) =>
+      found.isDoubted === true ? submitDoubted(bytes, found) : submitOwn(bytes, found),
     submitAll,
     check: checkWithoutProofs,
-    acceptAgain: (tx) => insert(tx, latin1(tx.sender), allGood(tx)),
+    acceptAgain: (tx) => insert(tx, textsOf(tx), allGood(tx)),
   };
 }
 

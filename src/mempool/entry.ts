@@ -25,17 +25,28 @@ export interface PoolEntry extends Ordered {
 
 export const idOf = (entry: PoolEntry): Uint8Array => fromLatin1(entry.key);
 
-/**
- * `tx` consists of views of memory that belongs to the pool; `sender` is its sender as Latin-1 text.
- */
+/** What names an entry, as Latin-1 texts: its id, its sender, and the hash of its bytes if known. */
+export interface EntryTexts {
+  readonly key: string;
+  readonly sender: string;
+  readonly bytesHash: string | undefined;
+}
+
+export const textsOf = (tx: Tx): EntryTexts => ({
+  key: latin1(tx.id),
+  sender: latin1(tx.sender),
+  bytesHash: undefined,
+});
+
+/** `tx` consists of views of memory that belongs to the pool. */
 export const entryOf = (
   tx: Tx,
-  sender: string,
+  { key, sender, bytesHash }: EntryTexts,
   verdicts: ProofVerdicts,
   spending: Spending,
   returned: boolean,
 ): PoolEntry => ({
-  key: latin1(tx.id),
+  key,
   bytes: tx.bytes,
   timestamp: tx.timestamp,
   sender,
@@ -43,6 +54,6 @@ export const entryOf = (
   spending,
   announced: false,
   returned,
-  bytesHash: undefined,
+  bytesHash,
   removed: false,
 });

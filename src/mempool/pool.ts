@@ -13,7 +13,12 @@ import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { type AdmissionOptions, type Arriving, createAdmission } from './admission.ts';
+import {
+  type AdmissionOptions,
+  type ArrivedBytes,
+  type Arriving,
+  createAdmission,
+} from './admission.ts';
 import { type CleanupOptions, startCleanup } from './cleanup.ts';
 import { Departures } from './departures.ts';
 import type { PoolEntry } from './entry.ts';
@@ -46,7 +51,7 @@ export interface Pool {
    * The same for several that arrived together. Resolves to what `submitBytes` would throw, in
    * their order; undefined for those that are in the pool.
    */
-  submitAll(list: readonly Uint8Array[], isDoubted: boolean): Promise<readonly unknown[]>;
+  submitAll(list: readonly ArrivedBytes[], isDoubted: boolean): Promise<readonly unknown[]>;
   /** Throws ApiError where `submit` would refuse it, apart from wrong signatures. */
   check(tx: Tx): Promise<void>;
   get(id: Uint8Array): Tx | undefined;

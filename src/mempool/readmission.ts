@@ -9,7 +9,7 @@ import type { Clock, Journal, Log } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import { allGood } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { entryOf, type PoolEntry } from './entry.ts';
+import { entryOf, type PoolEntry, textsOf } from './entry.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
 import { NOTHING_SPENT } from './spending.ts';
@@ -67,7 +67,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     // The bytes are part of a block, which must not stay in memory.
     const bytes = tx.bytes.slice();
     const entry = {
-      ...entryOf(tx, latin1(tx.sender), allGood(tx), NOTHING_SPENT, true),
+      ...entryOf(tx, textsOf(tx), allGood(tx), NOTHING_SPENT, true),
       bytes,
     };
     entries.put(entry);

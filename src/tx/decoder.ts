@@ -9,8 +9,11 @@ import { readSealed } from './seal.ts';
 import { requireSize } from './size.ts';
 import type { Tx, TxType } from './transaction.ts';
 
-/** Consumes all bytes. Throws CodecError and nothing else. */
-export type Decoder = (bytes: Uint8Array, scheme: ChainScheme) => Tx;
+/**
+ * Consumes all bytes; `id` is the id of exactly these bytes, where it was computed before. Throws
+ * CodecError and nothing else.
+ */
+export type Decoder = (bytes: Uint8Array, scheme: ChainScheme, id?: Uint8Array) => Tx;
 
 /** The layouts that the first bytes of a transaction may mean. Throws CodecError where none. */
 export function planTable(defs: readonly TxType[]): (bytes: Uint8Array) => readonly Plan[] {
@@ -40,19 +43,19 @@ export function planTable(defs: readonly TxType[]): (bytes: Uint8Array) => reado
 }
 
 export function createDecoder(defs: readonly TxType[], plansFor = planTable(defs)): Decoder {
-  return (bytes, scheme) => {
+  return (bytes, scheme, id) => {
     const plans = plansFor(bytes);
     return plans.length === 1
-      ? decodeAs(plans[0]!, bytes, scheme)
+      ? decodeAs(plans[0]!, bytes, scheme, id)
       : decodeAny(plans, bytes, scheme);
   };
 }
 
-function decodeAs(plan: Plan, bytes: Uint8Array, scheme: ChainScheme): Tx {
+function decodeAs(plan: Plan, bytes: Uint8Array, scheme: ChainScheme, id?: Uint8Array): Tx {
   try {
     requireSize(plan.def, bytes.length);
     const src = new Reader(bytes, scheme);
-    const tx = readSealed(src, plan);
+    const tx = readSealed(src, plan, id);
     src.finish();
     plan.def.check?.(tx, scheme);
     return tx;

@@ -83,8 +83,11 @@ export function signedBytes(tx: Pick<Tx, 'layout' | 'body'>): Uint8Array {
   return bytes;
 }
 
-/** Reads one transaction whose first bytes have already determined the plan. Throws CodecError. */
-export function readSealed(src: Reader, plan: Plan): Tx {
+/**
+ * Reads one transaction whose first bytes have already determined the plan; `id` where it is known.
+ * Throws CodecError.
+ */
+export function readSealed(src: Reader, plan: Plan, id?: Uint8Array): Tx {
   const { frame } = plan.layout;
   const first = src.position;
   let proofs = NO_PROOFS;
@@ -101,7 +104,7 @@ export function readSealed(src: Reader, plan: Plan): Tx {
   const body = src.since(start);
   if (frame === 'signedLast') proofs = [src.bytes(SIGNATURE_BYTES)];
   else if (frame !== 'genesis' && frame !== 'signedFirst') proofs = proofsCodec.read(src);
-  return makeTx(plan, values as Values<Fields>, src.since(first), body, proofs, src.scheme);
+  return makeTx(plan, values as Values<Fields>, src.since(first), body, proofs, src.scheme, id);
 }
 
 function writeBody(out: Writer, plan: Plan, values: Values<Fields>): void {
@@ -147,6 +150,7 @@ function makeTx(
   body: Uint8Array,
   proofs: readonly Uint8Array[],
   scheme: ChainScheme,
+  knownId?: Uint8Array,
 ): Tx {
   const { def, layout } = plan;
   const key = def.sender === undefined ? fields['senderPublicKey'] : def.sender(fields);
@@ -159,13 +163,23 @@ function makeTx(
     fields,
     bytes,
     body,
-    id: def.id === undefined ? scheme.fastHash(body) : def.id(fields, body, scheme, proofs),
+    id: knownId ?? idOf(def, fields, body, scheme, proofs),
     proofs,
     senderPublicKey,
     sender: senderPublicKey.length === 0 ? NONE : scheme.addressOf(senderPublicKey),
     fee: (fields['fee'] as bigint | undefined) ?? 0n,
     timestamp: fields['timestamp'] as number,
   };
+}
+
+function idOf(
+  def: TxType,
+  fields: Values<Fields>,
+  body: Uint8Array,
+  scheme: ChainScheme,
+  proofs: readonly Uint8Array[],
+): Uint8Array {
+  return def.id === undefined ? scheme.fastHash(body) : def.id(fields, body, scheme, proofs);
 }
 
 function guardProofs(frame: Frame, proofs: readonly Uint8Array[]): void {

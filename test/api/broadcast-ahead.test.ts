@@ -2,6 +2,7 @@
 import t from 'tap';
 import { prepareBroadcast, readPrepared } from '../../src/api/broadcast-ahead.ts';
 import { base58 } from '../../src/base/base58.ts';
+import { latin1 } from '../../src/base/bytes.ts';
 import type { HttpReply, Prepared } from '../../src/base/http.ts';
 import { stringify } from '../../src/base/json.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
@@ -22,6 +23,8 @@ t.test('the bytes and the verdicts travel, the answer waits', async (t) => {
   const { message, reply } = prepare(bodyOf(transfer)) as Prepared;
   t.strictSame(readPrepared(message).bytes, transfer.bytes);
   t.equal(readPrepared(message).verdicts, ONE_GOOD);
+  t.strictSame(readPrepared(message).id, transfer.id);
+  t.equal(readPrepared(message).bytesHash, latin1(scheme.fastHash(transfer.bytes)));
   t.strictSame(JSON.parse(String(reply().body)), txToJson(transfer, scheme));
 });
 

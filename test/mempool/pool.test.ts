@@ -92,6 +92,14 @@ t.test('bytes from elsewhere are copied, and must be a transaction', async (t) =
   await t.rejects(doubted, { message: /unavailable funds/ }, 'first the state');
 });
 
+t.test('what was computed about bytes from elsewhere is not computed again', async (t) => {
+  const at = await newChain();
+  const pool = poolOn(at, memoryJournal());
+  const { bytes, id } = payment(alice, bob, 1n, at.clock.time);
+  t.equal((await pool.submitBytes(bytes, { id, bytesHash: 'as told' })).id, id);
+  t.equal(pool.entry(id)?.bytesHash, 'as told');
+});
+
 t.test(
   'a step between pool and block lets in, throws out or keeps, and may take its time',
   async (t) => {

@@ -53,7 +53,10 @@ t.test('each of a group is decided as if it had come alone', async (t) => {
     good!.bytes.subarray(1),
     poor.bytes,
   ];
-  const errors = await pool.submitAll(list, false);
+  const errors = await pool.submitAll(
+    list.map((bytes) => ({ bytes })),
+    false,
+  );
   t.match(errors[1], { message: /doesn't validate as signature/ });
   t.match(errors[5], { message: /unavailable funds/ });
   t.ok(errors[4] instanceof CodecError);
@@ -61,7 +64,7 @@ t.test('each of a group is decided as if it had come alone', async (t) => {
   t.equal(pool.size(), 2);
   t.equal(seen.records, 2);
   t.equal(seen.checks, 3, 'the good one once, the wrong one, that without funds');
-  const [doubted] = await pool.submitAll([broken(poor.bytes)], true);
+  const [doubted] = await pool.submitAll([{ bytes: broken(poor.bytes) }], true);
   t.match(doubted, { message: /unavailable funds/ }, 'the state is asked before the signatures');
 });
 
@@ -69,7 +72,7 @@ t.test('signatures travel together, in groups of limited size', async (t) => {
   const { pool, seen, now } = await newPool();
   const list = Array.from({ length: GROUP_MAX + 1 }, (_, i) => payment(alice, bob, 1n, now + i));
   const errors = await pool.submitAll(
-    list.map(({ bytes }) => bytes),
+    list.map(({ bytes }) => ({ bytes })),
     false,
   );
   t.equal(errors.filter((error) => error === undefined).length, GROUP_MAX + 1);
@@ -80,7 +83,7 @@ t.test('signatures travel together, in groups of limited size', async (t) => {
 t.test('a client that sends one meanwhile gets its outcome, once it is on disk', async (t) => {
   const { pool, seen, now } = await newPool();
   const tx = payment(alice, bob, 1n, now);
-  const group = pool.submitAll([tx.bytes], false);
+  const group = pool.submitAll([{ bytes: tx.bytes }], false);
   t.same((await pool.submit(tx)).id, tx.id);
   t.equal(seen.records, 1);
   t.strictSame(await group, [undefined]);
@@ -88,7 +91,7 @@ t.test('a client that sends one meanwhile gets its outcome, once it is on disk',
 
   seen.isBroken = true;
   const next = payment(alice, bob, 2n, now);
-  const failing = pool.submitAll([next.bytes], false);
+  const failing = pool.submitAll([{ bytes: next.bytes }], false);
   await t.rejects(pool.submit(next), { message: /cannot be written to disk/ });
   t.match(await failing, [{ message: /cannot be written to disk/ }]);
   t.equal(pool.size(), 1);

@@ -280,9 +280,10 @@ const broadcast = route({
     work: BROADCAST,
     async finish(message, { pool, scheme }) {
       pool.admit?.();
-      const { bytes, verdicts } = readPrepared(message);
+      const prepared = readPrepared(message);
+      const { bytes } = prepared;
       try {
-        const accepted = await pool.submitBytes(bytes, { verdicts });
+        const accepted = await pool.submitBytes(bytes, prepared);
         // One with other proofs may have come first.
         return equal(accepted.bytes, bytes)
           ? undefined

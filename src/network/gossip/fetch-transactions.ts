@@ -99,24 +99,21 @@ export class TransactionFetcher {
   private async take(session: Session, txs: readonly Uint8Array[]): Promise<Set<string>> {
     const { scheme, pool, checked } = this.ports;
     const got = new Set<string>();
-    const fresh: { readonly hash: string; readonly bytes: Uint8Array }[] = [];
+    const fresh: { readonly bytesHash: string; readonly bytes: Uint8Array }[] = [];
     for (const bytes of txs) {
       const hash = latin1(scheme.fastHash(bytes));
       got.add(hash);
       if (!this.wanted.arrived(hash) || checked.has(hash) || this.stopped) continue;
       checked.add(hash);
-      fresh.push({ hash, bytes });
+      fresh.push({ bytesHash: hash, bytes });
     }
     // A signature check costs more than a check of the state, which must be repeated afterwards.
     const doubted = fresh.splice(0, this.doubtedOf(session, fresh.length));
     const submit = async (list: typeof fresh, isDoubted: boolean): Promise<void> => {
       if (list.length === 0) return;
-      const errors = await pool.submitAll(
-        list.map(({ bytes }) => bytes),
-        isDoubted,
-      );
+      const errors = await pool.submitAll(list, isDoubted);
       for (const [i, error] of errors.entries()) {
-        if (error !== undefined) this.refused(session, list[i]!.hash, error);
+        if (error !== undefined) this.refused(session, list[i]!.bytesHash, error);
       }
     };
     await Promise.all([submit(doubted, true), submit(fresh, false)]);
