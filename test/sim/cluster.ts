@@ -150,6 +150,8 @@ export class Cluster {
       await node.start();
     } catch (error) {
       if (!(error instanceof InitialSyncError)) throw error;
+      // A node that fell meanwhile has another life already, or will have.
+      if (!node.isAlive) return;
       this.trace(node.name, `cannot join: ${error.message}`);
       node.kill();
       this.settleAccounts(i, node);
