@@ -2,7 +2,9 @@
  * What takes the memory of a node: under the load of row a, at the highest of two readings a second,
  * and with a full pool. The inspector that answers takes a few MB itself, which row i avoids.
  *
- *   node bench/memory.ts [--seconds N] [--pool N] [--set KEY=VALUE …] [--flags='FLAG …']
+ *   node bench/memory.ts [--seconds N] [--pool N] [--round-ms N] [--set KEY=VALUE …] [--flags='FLAG …']
+ *
+ * Longer rounds make fewer blocks, so more transactions wait in the pool.
  */
 import { parseArgs } from 'node:util';
 import { createBench } from './bench.ts';
@@ -11,6 +13,7 @@ import { type Inspector, openInspector } from './measure/inspector.ts';
 import { type Mappings, mappingsOf } from './measure/mappings.ts';
 import { memoryOf } from './measure/memory.ts';
 import { startAccepting } from './node/accepting.ts';
+import { makeFunded } from './node/funded.ts';
 
 /** Bytes of one thread's heap. */
 interface Heap {
@@ -51,6 +54,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '30' },
     pool: { type: 'string', default: '100000' },
+    'round-ms': { type: 'string', default: '1000' },
     set: { type: 'string', multiple: true, default: [] },
     flags: { type: 'string', default: '' },
   },
@@ -103,7 +107,8 @@ async function fullPool(count: number): Promise<void> {
 async function start(set: readonly string[]) {
   const port = await freePort();
   const execArgv = [`--inspect=${port}`, values.flags];
-  const accepting = await startAccepting(bench, { execArgv, set });
+  const funded = await makeFunded(bench, 'accepting', { roundMs: Number(values['round-ms']) });
+  const accepting = await startAccepting(bench, { execArgv, set }, funded);
   return { ...accepting, inspector: await openInspector(port) };
 }
 

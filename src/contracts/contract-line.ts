@@ -4,21 +4,18 @@
  */
 import { latin1 } from '../base/bytes.ts';
 import type { PoolEntry } from '../mempool/entry.ts';
-import { defOfBytes } from '../tx/registry.ts';
-import type { Tx, TxType } from '../tx/transaction.ts';
+import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { disableContract } from '../tx/types/106-disable-contract.ts';
 import type { ImageLoad } from './image-loads.ts';
 
 /** True for the transactions that a contract executes, and for the one that ends it. */
 export function concernsContract(entry: PoolEntry): boolean {
-  const def = defOfBytes(entry.bytes);
-  return def?.executable === true || def?.type === disableContract.type;
+  return isExecutable(entry) || entry.def.type === disableContract.type;
 }
 
 /** True for what only a miner with an engine can put into a block. */
-export const isExecutable = (entry: PoolEntry): boolean =>
-  defOfBytes(entry.bytes)?.executable === true;
+export const isExecutable = (entry: PoolEntry): boolean => entry.def.executable === true;
 
 /** 00 | type | version */
 const HEAD_BYTES = 3;
@@ -29,8 +26,8 @@ const LENGTH_BYTES = 2;
  * thousands of them, and most wait for a later block. In every layout of 104, 106 and 107 the
  * contract follows the key of the sender; a creation is its own contract.
  */
-export function contractKeyOf({ bytes, key }: PoolEntry, publicKeySize: number): string {
-  if (defOfBytes(bytes)?.type === createContract.type) return key;
+export function contractKeyOf({ bytes, key, def }: PoolEntry, publicKeySize: number): string {
+  if (def.type === createContract.type) return key;
   const at = HEAD_BYTES + publicKeySize;
   const length = bytes[at]! * 256 + bytes[at + 1]!;
   return latin1(bytes.subarray(at + LENGTH_BYTES, at + LENGTH_BYTES + length));
@@ -100,5 +97,3 @@ export class ContractLine {
 
 const isBefore = (a: PoolEntry, b: PoolEntry): boolean =>
   a.timestamp < b.timestamp || (a.timestamp === b.timestamp && a.key < b.key);
-
-export const typeOf = (entry: PoolEntry): TxType | undefined => defOfBytes(entry.bytes);

@@ -187,7 +187,7 @@ const contractIdOf = ({ type, id, fields }: Tx): Uint8Array =>
 /** What to keep free for contract transactions: what they may need, at most half of the block. */
 function shareOfContracts(pool: Pool, bytesMax: number): number {
   let waiting = 0;
-  for (const entry of pool.inOrder()) if (concernsContract(entry)) waiting += entry.bytes.length;
+  for (const entry of pool.inOrder()) if (concernsContract(entry)) waiting += entry.size;
   if (waiting === 0) return 0;
   return Math.min(Math.floor(bytesMax / 2), Math.max(EXECUTED_TX_BYTES_MAX, 2 * waiting));
 }

@@ -19,7 +19,7 @@ import {
   isBlockFull,
   type Then,
 } from './conclude.ts';
-import { type ContractLine, typeOf } from './contract-line.ts';
+import type { ContractLine } from './contract-line.ts';
 import type { ImageChecks } from './image-checks.ts';
 import { type ImageLoad, imageKey } from './image-loads.ts';
 import type { ImageUsers } from './image-users.ts';
@@ -84,7 +84,7 @@ export function createWork(
   const work = { block, loadOf, options, ports, conclude };
 
   function disable(line: ContractLine, entry: PoolEntry): Then {
-    if (!room.fits(entry.bytes.length)) return 'stop';
+    if (!room.fits(entry.size)) return 'stop';
     try {
       block.add(line.decode(entry, pool.decode), entry.verdicts);
     } catch (cause) {
@@ -95,10 +95,10 @@ export function createWork(
   }
 
   return (line, entry, leftMs) => {
-    const type = typeOf(entry)?.type;
+    const type = entry.def.type;
     if (type === disableContract.type) return disable(line, entry);
     if (line.rests || failed.has(entry.key)) return 'next';
-    if (!room.fits(entry.bytes.length + RESULT_BYTES)) return 'stop';
+    if (!room.fits(entry.size + RESULT_BYTES)) return 'stop';
     const breaker = breakers.state(line.key);
     if (breaker === 'spent') return conclude.judged(line.key, entry, GIVEN_UP);
     line.rests = breaker === 'open';
@@ -131,7 +131,7 @@ function update(
   { block, options, ports, conclude }: Work,
 ): Step {
   const { image, imageHash } = tx.fields as unknown as ContractImage;
-  const bytes = entry.bytes.length + RESULT_BYTES;
+  const bytes = entry.size + RESULT_BYTES;
   let cancel = (): void => {};
   const late = new Promise<'late'>((resolve) => {
     cancel = ports.clock.after(options.checkMs, () => resolve('late'));
@@ -171,7 +171,7 @@ function execute(
   users.ran(line.key, image);
   const began = clock.monotonic();
   const run = runContract({ ...contract, tx, contractId: fromLatin1(line.key) }, block, ports);
-  const bytes = entry.bytes.length + RESULT_BYTES;
+  const bytes = entry.size + RESULT_BYTES;
   const ended = (outcome: ContractOutcome): void => {
     const ms = clock.monotonic() - began;
     times.add(line.key, imageKey(image), ms);

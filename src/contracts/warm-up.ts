@@ -12,7 +12,7 @@ import type { PoolEntry } from '../mempool/entry.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { callContract } from '../tx/types/104-call-contract.ts';
-import { contractKeyOf, typeOf } from './contract-line.ts';
+import { contractKeyOf } from './contract-line.ts';
 import type { CreateVersions } from './create-versions.ts';
 import { imageKey } from './image-loads.ts';
 
@@ -59,7 +59,7 @@ export function createWarmUp({
 
   return {
     arrived(entry) {
-      const type = typeOf(entry)?.type;
+      const type = entry.def.type;
       if (type !== createContract.type && type !== callContract.type) return;
       const contract = contractKeyOf(entry, view.scheme.publicKeySize);
       const now = clock.monotonic();

@@ -20,7 +20,7 @@ import {
 } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
-import { type EntryTexts, entryOf, type PoolEntry, textsOf } from './entry.ts';
+import { type EntryTexts, PoolEntry, textsOf } from './entry.ts';
 import { createEntryBytes } from './entry-bytes.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
@@ -150,7 +150,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
       const texts = { key, sender, bytesHash: found.bytesHash };
       const passed = scripts.pass((run) => entries.get(key) ?? insert(copy, texts, verdicts, run));
       const entry = passed instanceof Promise ? await passed : passed;
-      if (entry.bytes !== copy.bytes) return earlier(entry, sender);
+      if (!entry.holds(copy.bytes)) return earlier(entry, sender);
       try {
         await journal.append(copy.bytes);
       } catch (cause) {
@@ -183,7 +183,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   ): PoolEntry {
     // Others may have filled the pool while the signature was being checked.
     const spending = check(tx, texts.sender, verdicts, runScript);
-    const entry = entryOf(tx, texts, verdicts, spending, false);
+    const entry = new PoolEntry(tx, texts, verdicts, spending, false);
     entries.put(entry);
     return entry;
   }

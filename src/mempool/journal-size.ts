@@ -25,8 +25,8 @@ export function watchJournalSize(
 ): () => Promise<void> {
   let leftBytes = 0;
   entries.listen({
-    removed({ bytes }) {
-      leftBytes += bytes.length;
+    removed({ size }) {
+      leftBytes += size;
     },
   });
   return async () => {

@@ -86,11 +86,11 @@ export async function pack(
       break;
     }
     if (entry.removed || !takes(entry)) continue;
-    const { length } = entry.bytes;
-    if (length > bytesMax) {
-      pool.drop(entry, apiError('Invalid', `${length} bytes fit into no block of this network`));
+    const { size } = entry;
+    if (size > bytesMax) {
+      pool.drop(entry, apiError('Invalid', `${size} bytes fit into no block of this network`));
     }
-    if (length > room) {
+    if (size > room) {
       isFull = true;
       continue;
     }

@@ -66,7 +66,8 @@ export class Entries {
   /** Changes what the entry takes from its sender. */
   respend(entry: PoolEntry, spending: Spending): void {
     this.senders.remove(entry);
-    entry.spending = spending;
+    entry.native = spending.native;
+    entry.assets = spending.assets;
     this.senders.add(entry);
   }
 

@@ -9,7 +9,7 @@ import type { Clock, Journal, Log } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import { allGood } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { entryOf, type PoolEntry, textsOf } from './entry.ts';
+import { PoolEntry, textsOf } from './entry.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
 import { NOTHING_SPENT } from './spending.ts';
@@ -65,11 +65,8 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
 
   function put(tx: Tx): PoolEntry {
     // The bytes are part of a block, which must not stay in memory.
-    const bytes = tx.bytes.slice();
-    const entry = {
-      ...entryOf(tx, textsOf(tx), allGood(tx), NOTHING_SPENT, true),
-      bytes,
-    };
+    const own = { ...tx, bytes: tx.bytes.slice() };
+    const entry = new PoolEntry(own, textsOf(tx), allGood(tx), NOTHING_SPENT, true);
     entries.put(entry);
     unsettled.shake([entry]);
     return entry;

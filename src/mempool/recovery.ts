@@ -12,7 +12,7 @@ import { allGood } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
 import type { Admission } from './admission.ts';
-import { entryOf, textsOf } from './entry.ts';
+import { PoolEntry, textsOf } from './entry.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
 import { NOTHING_SPENT } from './spending.ts';
@@ -37,7 +37,7 @@ export async function recoverEntries(ports: RecoveryPorts): Promise<void> {
   if (refused.length > 0) for (const entry of entries.all()) unsettled.putLast(entry);
   for (const tx of refused) {
     if (entries.get(latin1(tx.id)) !== undefined) continue;
-    const entry = entryOf(tx, textsOf(tx), allGood(tx), NOTHING_SPENT, false);
+    const entry = new PoolEntry(tx, textsOf(tx), allGood(tx), NOTHING_SPENT, false);
     entries.put(entry);
     unsettled.putLast(entry);
     kept++;

@@ -24,14 +24,16 @@ export interface Funds {
   assetBalance(address: Uint8Array, assetId: Uint8Array): bigint;
 }
 
-/** What the limits need of an entry; `sender` is an address as Latin-1 text. */
-export interface Counted {
-  readonly sender: string;
-  readonly bytes: Uint8Array;
-  readonly spending: Spending;
+/** What the limits need of an entry. */
+export interface Counted extends Spending {
+  /** An address as Latin-1 text; all entries of a sender share one. */
+  sender: string;
+  /** The number of its bytes. */
+  readonly size: number;
 }
 
 interface Totals {
+  readonly sender: string;
   entries: number;
   bytes: number;
   native: bigint;
@@ -85,8 +87,12 @@ export class Senders {
   }
 
   add(entry: Counted): void {
-    const own = this.bySender.get(entry.sender) ?? newTotals();
-    this.bySender.set(entry.sender, own);
+    let own = this.bySender.get(entry.sender);
+    if (own === undefined) {
+      own = newTotals(entry.sender);
+      this.bySender.set(own.sender, own);
+    }
+    entry.sender = own.sender;
     this.count(own, entry, 1);
   }
 
@@ -97,12 +103,12 @@ export class Senders {
     if (own.entries === 0) this.bySender.delete(entry.sender);
   }
 
-  private count(own: Totals, { bytes, spending }: Counted, sign: 1 | -1): void {
-    this.bytes += sign * bytes.length;
+  private count(own: Totals, { size, native, assets }: Counted, sign: 1 | -1): void {
+    this.bytes += sign * size;
     own.entries += sign;
-    own.bytes += sign * bytes.length;
-    own.native = sign > 0 ? own.native + spending.native : own.native - spending.native;
-    for (const [asset, amount] of spending.assets ?? []) {
+    own.bytes += sign * size;
+    own.native = sign > 0 ? own.native + native : own.native - native;
+    for (const [asset, amount] of assets ?? []) {
       const sum = (own.assets.get(asset) ?? 0n) + BigInt(sign) * amount;
       if (sum === 0n) own.assets.delete(asset);
       else own.assets.set(asset, sum);
@@ -110,4 +116,10 @@ export class Senders {
   }
 }
 
-const newTotals = (): Totals => ({ entries: 0, bytes: 0, native: 0n, assets: new Map() });
+const newTotals = (sender: string): Totals => ({
+  sender,
+  entries: 0,
+  bytes: 0,
+  native: 0n,
+  assets: new Map(),
+});

@@ -96,7 +96,7 @@ export function createGossipTransactions(
       const hash = latin1(bytes);
       const entry = index.get(hash);
       if (entry === undefined) continue;
-      size += entry.bytes.length;
+      size += entry.size;
       if (size > txLimits.answerBytes) break;
       txs.push(entry.bytes);
       announcer.delivered(session, hash);
