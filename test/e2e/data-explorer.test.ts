@@ -71,7 +71,7 @@ t.test('search in the explorer', { skip, timeout: 240_000 }, async (t) => {
       0,
       'text stays text',
     );
-    await page.until(`document.querySelector('main [role=status]').innerText === '1 transaction'`);
+    await page.until(`document.querySelector('main [role=status]')?.innerText === '1 transaction'`);
     await keep(page, 'search');
     await goTo(page, '#/search?search=invoice');
     t.match(await page.evaluate(first), /Data/);
