@@ -6,7 +6,7 @@ import { equal } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import type { ScriptTime } from '../chain/script-time.ts';
-import { confirmedHeight, foundTransaction } from '../chain/stored-blocks.ts';
+import { candidateUnder, confirmedHeight } from '../chain/stored-blocks.ts';
 import { accountOf, available } from '../ledger/accounts.ts';
 import { assetBalance } from '../ledger/assets.ts';
 import { executedBy } from '../ledger/contracts.ts';
@@ -50,7 +50,7 @@ export function createTrial(
 
   const known: Knowledge = {
     heightOf: (id) => confirmedHeight(view, id),
-    find: (id) => foundTransaction(view, id),
+    find: (id) => candidateUnder(view, id),
   };
 
   return {
