@@ -5,6 +5,7 @@ import { configuredFamily } from '../crypto/families.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { generalHashes } from '../crypto/general-hashes.ts';
 import type { Environment, Hashes } from '../script/environment.ts';
+import { Meter, RUN_UNITS_MAX } from '../script/meter.ts';
 import { createScripts, readBase64, type Script, type Scripts } from '../script/script.ts';
 import { ScriptError } from '../script/tree.ts';
 import { valueText } from '../script/tree-text.ts';
@@ -63,6 +64,7 @@ export async function evaluate(file: string, flags: EvalFlags): Promise<void> {
     const { program } = anyScript(text, tools.scripts, flags);
     const { result, variables } = program.run(
       environmentOf(json, state as FixtureState, flags, tools),
+      new Meter(RUN_UNITS_MAX),
     );
     const vars = variables().map(({ name, value }) =>
       value instanceof EvaluationFailure

@@ -9,6 +9,7 @@
 import { caseTypes } from './case-types.ts';
 import type { Environment } from './environment.ts';
 import { type Builtin, builtinOf, type Parameter } from './functions.ts';
+import type { Meter } from './meter.ts';
 import { construct, fieldOf } from './operations.ts';
 import { predefinedNames } from './scope.ts';
 import { headerText, type Tree, type Version } from './tree.ts';
@@ -38,11 +39,13 @@ export interface Outcome {
 }
 
 export interface Program {
-  readonly run: (env: Environment) => Outcome;
+  /** The meter is that of this run alone, and tells afterwards what the run consumed. */
+  readonly run: (env: Environment, meter: Meter) => Outcome;
 }
 
 interface Run {
   readonly env: Environment;
+  readonly meter: Meter;
   /** By number of the variable; undefined before its evaluation. */
   readonly values: (Value | EvaluationFailure | undefined)[];
   readonly order: number[];
@@ -61,8 +64,8 @@ export function programOf(tree: Tree, version: Version): Program {
   const names: string[] = [];
   const whole = step(tree, outerNames(version), names);
   return {
-    run(env) {
-      const run: Run = { env, values: new Array(names.length), order: [] };
+    run(env, meter) {
+      const run: Run = { env, meter, values: new Array(names.length), order: [] };
       return {
         result: outcomeOf(whole, run),
         variables: () => run.order.map((i) => ({ name: names[i]!, value: run.values[i]! })),

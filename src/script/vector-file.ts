@@ -5,6 +5,7 @@
  */
 import { base58 } from '../base/base58.ts';
 import type { Environment, Hashes } from './environment.ts';
+import { Meter, RUN_UNITS_MAX } from './meter.ts';
 import { createScripts, readBase64, type Script } from './script.ts';
 import { ScriptError } from './tree.ts';
 import { BUY, type CaseObject, SELL, UNIT, type Value } from './values.ts';
@@ -130,7 +131,7 @@ function testOne(
   }
   compare(expected, made, report);
   for (const evaluation of expected.evaluations ?? []) {
-    const { result } = made.program.run(environment(evaluation));
+    const { result } = made.program.run(environment(evaluation), new Meter(RUN_UNITS_MAX));
     const actual = typeof result === 'boolean' ? result : 'error';
     report(`${evaluation.tx} at height ${evaluation.height}`, evaluation.expect, actual);
   }

@@ -9,6 +9,7 @@ import { base58 } from '../codec/text.ts';
 import { assetOf } from '../ledger/assets.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { scripts } from '../ledger/tables.ts';
+import { Meter, UNMETERED } from '../script/meter.ts';
 import {
   type PlannedVerdict,
   type ProofVerdicts,
@@ -58,7 +59,7 @@ export function judgeProofs(
     const assetScript = asset?.script;
     if (assetScript === undefined) continue;
     judging.countRun?.();
-    runScript(() => judgeByAsset(assetScript, tx, situation(judging)));
+    runScript(() => judgeByAsset(assetScript, tx, situation(judging), new Meter(UNMETERED)));
   }
 }
 
@@ -90,7 +91,7 @@ function judgeByScript(
   countRun?.();
   const subject = { ...provenOf(tx), tx, planned: planned?.[0] ?? NONE };
   requireCosigner(tx, subject, judging);
-  runScript(() => judgeByAccount(script, subject, situation(judging)));
+  runScript(() => judgeByAccount(script, subject, situation(judging), new Meter(UNMETERED)));
 }
 
 /** The author of data pays, so it has to sign beside the script of the sender (H-13). */
@@ -134,7 +135,7 @@ function judgeCarried(
         throw refused(`Can't process order with signature from scripted account`);
       }
       const subject = { ...proven, tx, planned: planned?.[i + 1] ?? NONE };
-      runScript(() => judgeByAccount(script, subject, situation(judging)));
+      runScript(() => judgeByAccount(script, subject, situation(judging), new Meter(UNMETERED)));
     }
   }
 }

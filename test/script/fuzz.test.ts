@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { generalHashes } from '../../src/crypto/general-hashes.ts';
 import type { Environment } from '../../src/script/environment.ts';
+import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { createScripts, type Script } from '../../src/script/script.ts';
 import { signatureUses } from '../../src/script/signature-uses.ts';
 import { ScriptError } from '../../src/script/tree.ts';
@@ -76,7 +77,7 @@ function tryOne(make: () => Script, counts: Counts): Script | undefined {
     counts.refused++;
     return undefined;
   }
-  const { result, variables } = script.program.run(env);
+  const { result, variables } = script.program.run(env, new Meter(RUN_UNITS_MAX));
   variables();
   script.text();
   signatureUses(script.tree);

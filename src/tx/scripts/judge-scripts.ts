@@ -5,6 +5,7 @@
 import { type ApiError, apiError } from '../../base/errors.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Environment } from '../../script/environment.ts';
+import type { Meter } from '../../script/meter.ts';
 import type { Outcome } from '../../script/program.ts';
 import type { Script } from '../../script/script.ts';
 import { valueText } from '../../script/tree-text.ts';
@@ -25,23 +26,28 @@ export interface Subject extends Proven {
 }
 
 /** Throws ApiError unless the script of the account permits the transaction or the order. */
-export function judgeByAccount(bytes: Uint8Array, subject: Subject, at: Situation): void {
+export function judgeByAccount(
+  bytes: Uint8Array,
+  subject: Subject,
+  at: Situation,
+  meter: Meter,
+): void {
   const { tx, order, planned } = subject;
   const { scheme } = at.view;
   const record = (): CaseObject =>
     order === undefined ? known(tx, 'account', scheme) : orderRecord(order, scheme, 'account');
   const env = environmentOf(at, 'account', once(record), verifying(subject, planned, at.view));
-  requireTrue('account-script', bytes, env, tx, scheme);
+  requireTrue('account-script', bytes, env, meter, tx, scheme);
 }
 
 /** Throws ApiError unless the script of an asset permits the transaction. */
-export function judgeByAsset(bytes: Uint8Array, tx: Tx, at: Situation): void {
+export function judgeByAsset(bytes: Uint8Array, tx: Tx, at: Situation, meter: Meter): void {
   const { scheme } = at.view;
   const record = once(() => known(tx, 'asset', scheme));
   const env = environmentOf(at, 'asset', record, (message, signature, publicKey) =>
     scheme.verify(publicKey, message, signature),
   );
-  requireTrue('token-script', bytes, env, tx, scheme);
+  requireTrue('token-script', bytes, env, meter, tx, scheme);
 }
 
 function known(tx: Tx, context: 'account' | 'asset', scheme: ChainScheme): CaseObject {
@@ -66,6 +72,7 @@ function requireTrue(
   judge: Judge,
   bytes: Uint8Array,
   env: Environment,
+  meter: Meter,
   tx: Tx,
   scheme: ChainScheme,
 ): void {
@@ -79,7 +86,7 @@ function requireTrue(
       scheme,
     );
   }
-  const outcome = script.program.run(env);
+  const outcome = script.program.run(env, meter);
   const { result } = outcome;
   if (result === true) return;
   const error =
