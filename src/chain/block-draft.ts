@@ -5,9 +5,7 @@
  * check it.
  */
 import { latin1 } from '../base/bytes.ts';
-import { apiError } from '../base/errors.ts';
 import type { Turns } from '../base/turns.ts';
-import { SCRIPT_RUNS_MAX } from '../block/block.ts';
 import { encodeBanHistory } from '../consensus/ban-history.ts';
 import type { Consensus, JudgedHeader, Parent } from '../consensus/consensus.ts';
 import { recordHistory } from '../ledger/balance-history.ts';
@@ -18,8 +16,10 @@ import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.t
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import { closeBlock, openBlock } from '../tx/rules/block-fees.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
+import { feature } from '../tx/rules/features.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
+import { BlockScripts } from './block-scripts.ts';
 import { consensusView } from './consensus-view.ts';
 import { countVotes, type VotingSettings } from './feature-activation.ts';
 import type { ScriptTime } from './script-time.ts';
@@ -39,7 +39,7 @@ export interface DraftOptions {
   /** The blocks between the committed head and the parent. */
   readonly ahead?: Ahead;
   readonly turns?: Turns;
-  /** Ends the runs of scripts early; in a block of this node only. */
+  /** Of a block of this node only: ends the runs of scripts early. */
   readonly scriptTime?: ScriptTime;
 }
 
@@ -81,7 +81,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
   const txs: Tx[] = [];
   const textOf = rememberingText();
   const own = new TxsById(txs, textOf);
-  let scriptRuns = 0;
+  const scripts = new BlockScripts(context.features.has(feature.scriptMetering), scriptTime);
 
   const known: Knowledge = {
     heightOf(id) {
@@ -99,13 +99,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
       if (tx !== undefined) return { tx, height };
       return ahead?.find(text) ?? foundTransaction(base, id);
     },
-    countRun() {
-      if (scriptRuns >= SCRIPT_RUNS_MAX) {
-        throw apiError('BlockFull', `more than ${SCRIPT_RUNS_MAX} runs of scripts`);
-      }
-      scriptRuns++;
-    },
-    ...(scriptTime === undefined ? {} : { runScript: scriptTime.run }),
+    scripts,
   };
 
   return {
@@ -114,12 +108,11 @@ export function openDraft(options: DraftOptions): BlockDraft {
     txs,
     ids: own,
     add(tx, verdicts) {
-      const runsBefore = scriptRuns;
-      scriptTime?.begin();
+      const taken = scripts.save();
       try {
         fees.add(applyTransaction(tx, verdicts, overlay, context, known));
       } catch (cause) {
-        scriptRuns = runsBefore;
+        scripts.restore(taken);
         throw cause;
       }
       ahead?.noteId(tx.id);
@@ -127,12 +120,11 @@ export function openDraft(options: DraftOptions): BlockDraft {
     },
     check(executable, verdicts) {
       const mark = overlay.mark();
-      const runsBefore = scriptRuns;
-      scriptTime?.begin();
+      const taken = scripts.save();
       try {
         applyTransaction(executable, verdicts, overlay, withoutResult, known);
       } finally {
-        scriptRuns = runsBefore;
+        scripts.restore(taken);
       }
       overlay.revert(mark);
     },
