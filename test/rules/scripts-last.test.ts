@@ -70,7 +70,7 @@ t.test('the script of the sender', async (t) => {
     [
       'a rule',
       h.make(burn, alice, { assetId: new Uint8Array(32), amount: 1n, fee: WEST }),
-      /ssued/,
+      /not found/,
     ],
     ['another', h.make(leaseCancel, alice, { leaseId: new Uint8Array(32), fee: WEST }), /Lease/],
     ['what is leased out', h.make(transfer, alice, { ...pay, amount: 20n * WEST }), /leased/],
