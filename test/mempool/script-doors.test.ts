@@ -171,10 +171,10 @@ t.test('those that scripts refuse leave, however long their scripts take', async
 
 t.test('a start gives the scripts of its journal a second, and the others later', async (t) => {
   const at = await scriptedChain();
-  const txs = Array.from({ length: 40 }, (_, i) => pay(bob, 1n + BigInt(i), at.clock.time + i));
+  const txs = Array.from({ length: 60 }, (_, i) => pay(bob, 1n + BigInt(i), at.clock.time + i));
   const { pool, runs } = poolOn(at, memoryJournal(txs.map(({ bytes }) => bytes)));
   slowScripts(at);
   await pool.recover();
   t.ok(runs.count > 0 && runs.count <= (2 * 1000) / STEP_MS, `${runs.count} runs`);
-  t.equal(pool.size(), 40);
+  t.equal(pool.size(), 60);
 });
