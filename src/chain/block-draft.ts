@@ -4,10 +4,13 @@
  * the same `finish`, so that a block has the same effects on its generator and on the nodes that
  * check it.
  */
+<<<<<<< HEAD
+import { latin1 } from '../base/bytes.ts';
+=======
 import { latin1Part } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
+>>>>>>> meter
 import type { Turns } from '../base/turns.ts';
-import { SCRIPT_RUNS_MAX } from '../block/block.ts';
 import { encodeBanHistory } from '../consensus/ban-history.ts';
 import type { Consensus, JudgedHeader, Parent } from '../consensus/consensus.ts';
 import { recordHistory } from '../ledger/balance-history.ts';
@@ -18,9 +21,14 @@ import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.t
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import { closeBlock, openBlock } from '../tx/rules/block-fees.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
+import { feature } from '../tx/rules/features.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
+<<<<<<< HEAD
+import { BlockScripts } from './block-scripts.ts';
+=======
 import { ID_PREFIX_BYTES } from './block-index.ts';
+>>>>>>> meter
 import { consensusView } from './consensus-view.ts';
 import { countVotes, type VotingSettings } from './feature-activation.ts';
 import type { ScriptTime } from './script-time.ts';
@@ -40,7 +48,7 @@ export interface DraftOptions {
   /** The blocks between the committed head and the parent. */
   readonly ahead?: Ahead;
   readonly turns?: Turns;
-  /** Ends the runs of scripts early; in a block of this node only. */
+  /** Of a block of this node only: ends the runs of scripts early. */
   readonly scriptTime?: ScriptTime;
 }
 
@@ -82,7 +90,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
   const txs: Tx[] = [];
   const textOf = rememberingText();
   const own = new TxsById(txs, textOf);
-  let scriptRuns = 0;
+  const scripts = new BlockScripts(context.features.has(feature.scriptMetering), scriptTime);
 
   const known: Knowledge = {
     heightOf(id) {
@@ -101,13 +109,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
       if (found === undefined) return candidateUnder(base, id);
       return { height: found.height, size: found.tx.bytes.length, tx: () => found.tx };
     },
-    countRun() {
-      if (scriptRuns >= SCRIPT_RUNS_MAX) {
-        throw apiError('BlockFull', `more than ${SCRIPT_RUNS_MAX} runs of scripts`);
-      }
-      scriptRuns++;
-    },
-    ...(scriptTime === undefined ? {} : { runScript: scriptTime.run }),
+    scripts,
   };
 
   return {
@@ -116,12 +118,11 @@ export function openDraft(options: DraftOptions): BlockDraft {
     txs,
     ids: own,
     add(tx, verdicts) {
-      const runsBefore = scriptRuns;
-      scriptTime?.begin();
+      const taken = scripts.save();
       try {
         fees.add(applyTransaction(tx, verdicts, overlay, context, known));
       } catch (cause) {
-        scriptRuns = runsBefore;
+        scripts.restore(taken);
         throw cause;
       }
       ahead?.noteId(tx.id);
@@ -129,12 +130,11 @@ export function openDraft(options: DraftOptions): BlockDraft {
     },
     check(executable, verdicts) {
       const mark = overlay.mark();
-      const runsBefore = scriptRuns;
-      scriptTime?.begin();
+      const taken = scripts.save();
       try {
         applyTransaction(executable, verdicts, overlay, withoutResult, known);
       } finally {
-        scriptRuns = runsBefore;
+        scripts.restore(taken);
       }
       overlay.revert(mark);
     },

@@ -61,6 +61,21 @@ export function transactionsAt(view: LedgerView, height: number): Tx[] {
   return Array.from(transactionBytesAt(view, height), (bytes) => decodeTx(bytes, view.scheme));
 }
 
+/** The same in turns, since reading the scripts of a block can take seconds. */
+export async function transactionsInTurns(
+  view: LedgerView,
+  height: number,
+  turns: Turns,
+): Promise<Tx[]> {
+  const txs: Tx[] = [];
+  // Read at once: the head may move meanwhile.
+  for (const bytes of [...transactionBytesAt(view, height)]) {
+    txs.push(decodeTx(bytes, view.scheme));
+    if (turns.due()) await turns.take();
+  }
+  return txs;
+}
+
 /** The whole block in the bytes that were signed. */
 export function blockAt(view: LedgerView, height: number): Block | undefined {
   const row = headerRowAt(view, height);
