@@ -114,7 +114,11 @@ export function slowestScripts(family: CryptoFamily): readonly Slowest[] {
   function run({ program }: Script): number {
     let record: CaseObject | undefined;
     const env = environmentOf(
-      { view, height: 100, find: () => ({ tx: decodeTx(tx.bytes, scheme), height: 5 }) },
+      {
+        view,
+        height: 100,
+        find: () => ({ height: 5, size: tx.bytes.length, tx: () => decodeTx(tx.bytes, scheme) }),
+      },
       'account',
       () => {
         record ??= recordOf(tx, scheme, 'account')!;

@@ -4,7 +4,7 @@
  * the same `finish`, so that a block has the same effects on its generator and on the nodes that
  * check it.
  */
-import { latin1 } from '../base/bytes.ts';
+import { latin1Part } from '../base/bytes.ts';
 import type { Turns } from '../base/turns.ts';
 import { encodeBanHistory } from '../consensus/ban-history.ts';
 import type { Consensus, JudgedHeader, Parent } from '../consensus/consensus.ts';
@@ -19,11 +19,12 @@ import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { feature } from '../tx/rules/features.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
+import { ID_PREFIX_BYTES } from './block-index.ts';
 import { BlockScripts } from './block-scripts.ts';
 import { consensusView } from './consensus-view.ts';
 import { countVotes, type VotingSettings } from './feature-activation.ts';
 import type { ScriptTime } from './script-time.ts';
-import { confirmedHeight, foundTransaction } from './stored-blocks.ts';
+import { candidateUnder, confirmedHeight } from './stored-blocks.ts';
 import { TxsById } from './txs-by-id.ts';
 
 export interface DraftOptions {
@@ -96,8 +97,9 @@ export function openDraft(options: DraftOptions): BlockDraft {
     find(id) {
       const text = textOf(id);
       const tx = own.find(text);
-      if (tx !== undefined) return { tx, height };
-      return ahead?.find(text) ?? foundTransaction(base, id);
+      const found = tx === undefined ? ahead?.find(text) : { tx, height };
+      if (found === undefined) return candidateUnder(base, id);
+      return { height: found.height, size: found.tx.bytes.length, tx: () => found.tx };
     },
     scripts,
   };
@@ -145,13 +147,16 @@ export function openDraft(options: DraftOptions): BlockDraft {
   };
 }
 
-/** The text of an id that is asked for twice, when it is looked up and when it is added. */
+/**
+ * The text of an id that is asked for twice, when it is looked up and when it is added. It is that
+ * of the bytes by which the store finds transactions, so that all blocks answer alike.
+ */
 function rememberingText(): (id: Uint8Array) => string {
   let last: Uint8Array | undefined;
   let text = '';
   return (id) => {
     if (id !== last) {
-      text = latin1(id);
+      text = latin1Part(id, 0, ID_PREFIX_BYTES);
       last = id;
     }
     return text;

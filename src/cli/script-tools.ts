@@ -98,7 +98,7 @@ function toolsOf({ nationalCrypto }: Flags): Tools {
   return {
     family,
     scripts: createScripts(family.secureHash),
-    hashes: { ...generalHashes, secureHash: family.secureHash },
+    hashes: { ...generalHashes, secureHash: family.secureHash, charges: family.charges },
     verify: (message, signature, publicKey) => family.verify(publicKey, message, signature),
   };
 }

@@ -5,7 +5,7 @@
 import { equal } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { confirmedHeight, foundTransaction } from '../chain/stored-blocks.ts';
+import { candidateUnder, confirmedHeight } from '../chain/stored-blocks.ts';
 import { accountOf, available } from '../ledger/accounts.ts';
 import { assetBalance } from '../ledger/assets.ts';
 import { executedBy } from '../ledger/contracts.ts';
@@ -50,7 +50,7 @@ export function createTrial(
   }
 
   const heightOf = (id: Uint8Array): number | undefined => confirmedHeight(view, id);
-  const find: Knowledge['find'] = (id) => foundTransaction(view, id);
+  const find: Knowledge['find'] = (id) => candidateUnder(view, id);
 
   /** Leaves the effects on `ledger`. Throws ApiError, and what `scripts` throws. */
   function tryOn(

@@ -120,7 +120,7 @@ function readWhole(bytes: Uint8Array, secureHash: SecureHash): Script {
     complexity,
     text: () => treeText(tree),
     get program() {
-      program ??= programOf(tree, version);
+      program ??= programOf(tree, version, bytes.length);
       return program;
     },
     signatureUses() {

@@ -200,7 +200,11 @@ export async function createHarness(options: Genesis): Promise<Harness> {
   function apply(tx: Tx, { verdicts = allGood(tx), ...known }: Judging = {}): bigint {
     const find = (id: Uint8Array) => {
       const inBlock = own.find((other) => equal(other.id, id));
-      return inBlock === undefined ? mined.get(latin1(id)) : { tx: inBlock, height: block.height };
+      const found =
+        inBlock === undefined ? mined.get(latin1(id)) : { tx: inBlock, height: block.height };
+      if (found === undefined) return undefined;
+      const { tx: other, height } = found;
+      return { height, size: other.bytes.length, tx: () => other };
     };
     const earned = applyTransaction(tx, verdicts, draft, block, {
       heightOf: (id) => find(id)?.height,

@@ -50,7 +50,7 @@ const tx = caseObject('TransferTransaction', {
 const entries: readonly Value[] = [5n, true, 'text', new Uint8Array(3), BUY];
 const env: Environment = {
   chainId: 84,
-  hashes: { ...generalHashes, secureHash: family.secureHash },
+  hashes: { ...generalHashes, secureHash: family.secureHash, charges: family.charges },
   height: () => 100n,
   tx: () => tx,
   verify: () => false,
@@ -58,8 +58,7 @@ const env: Environment = {
   data: (_address, key) => entries[key.length % 7],
   balance: () => 7n,
   isAddress: (bytes) => bytes.length === 26,
-  transactionById: (id) => (id.length === 32 ? tx : undefined),
-  transactionHeight: (id) => (id.length === 32 ? 7 : undefined),
+  lookUp: (id) => (id.length === 32 ? { size: 300, height: () => 7, record: () => tx } : undefined),
 };
 
 interface Counts {

@@ -36,14 +36,14 @@ export function judgeByAccount(
   const { scheme } = at.view;
   const record = (): CaseObject =>
     order === undefined ? known(tx, 'account', scheme) : orderRecord(order, scheme, 'account');
-  const env = environmentOf(at, 'account', once(record), verifying(subject, planned, at.view));
+  const env = environmentOf(at, 'account', record, verifying(subject, planned, at.view));
   requireTrue('account-script', bytes, env, meter, tx, scheme);
 }
 
 /** Throws ApiError unless the script of an asset permits the transaction. */
 export function judgeByAsset(bytes: Uint8Array, tx: Tx, at: Situation, meter: Meter): void {
   const { scheme } = at.view;
-  const record = once(() => known(tx, 'asset', scheme));
+  const record = (): CaseObject => known(tx, 'asset', scheme);
   const env = environmentOf(at, 'asset', record, (message, signature, publicKey) =>
     scheme.verify(publicKey, message, signature),
   );
@@ -58,15 +58,6 @@ function known(tx: Tx, context: 'account' | 'asset', scheme: ChainScheme): CaseO
 
 const unknownToScripts = (tx: Tx): EvaluationFailure =>
   new EvaluationFailure(`${tx.def.name} has no representation in scripts`);
-
-/** A script may look at its transaction many times. */
-function once(make: () => CaseObject): () => CaseObject {
-  let made: CaseObject | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
 
 function requireTrue(
   judge: Judge,
