@@ -4,12 +4,7 @@
  * the same `finish`, so that a block has the same effects on its generator and on the nodes that
  * check it.
  */
-<<<<<<< HEAD
-import { latin1 } from '../base/bytes.ts';
-=======
 import { latin1Part } from '../base/bytes.ts';
-import { apiError } from '../base/errors.ts';
->>>>>>> meter
 import type { Turns } from '../base/turns.ts';
 import { encodeBanHistory } from '../consensus/ban-history.ts';
 import type { Consensus, JudgedHeader, Parent } from '../consensus/consensus.ts';
@@ -24,11 +19,8 @@ import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { feature } from '../tx/rules/features.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
-<<<<<<< HEAD
-import { BlockScripts } from './block-scripts.ts';
-=======
 import { ID_PREFIX_BYTES } from './block-index.ts';
->>>>>>> meter
+import { BlockScripts } from './block-scripts.ts';
 import { consensusView } from './consensus-view.ts';
 import { countVotes, type VotingSettings } from './feature-activation.ts';
 import type { ScriptTime } from './script-time.ts';
