@@ -46,7 +46,8 @@ const unchecked = (tx: Tx): ProofVerdicts => ({
   carried: (tx.def.carried?.(tx) ?? []).map(() => []),
 });
 
-const nobodyAsks: Verifier = {
+/** For chains that check nothing in advance. */
+export const nobodyAsks: Verifier = {
   verifyOne: () => Promise.reject(new Error('nothing is checked in advance')),
   verify: () => Promise.reject(new Error('nothing is checked in advance')),
   close: async () => undefined,
@@ -112,23 +113,9 @@ export class ColdValidator {
     }
   }
 
-  private async append({ blockchain, clock }: Branch, block: Block): Promise<void> {
-    const { scheme } = this.network;
-    const { generator, signature, timestamp } = block.header;
-    const where = `block ${blockchain.tip().height + 1}, ${base58.encode(signature)}`;
-    clock.time = timestamp;
-    if (!scheme.verify(generator, signedBytes(block), signature)) {
-      throw new RefusedBlock(`${where}: its generator has not signed it`);
-    }
-    const txs = await decodeTransactions(block, scheme).catch((error) => refuse(where, error));
-    await blockchain.exclusive(async (inside) => {
-      try {
-        await inside.commit([await applied(inside, blockchain, block, txs)]);
-      } catch (error) {
-        const culprit = await culpritOf(inside, blockchain, block, txs);
-        refuse(culprit === undefined ? where : `${where}, ${culprit}`, error);
-      }
-    });
+  private append({ blockchain, clock }: Branch, block: Block): Promise<void> {
+    clock.time = block.header.timestamp;
+    return appendCold(blockchain, block);
   }
 
   /** A chain whose tip is this block. */
@@ -174,6 +161,28 @@ export class ColdValidator {
     const ports = { scheme, store, verifier: nobodyAsks, clock, log: quiet };
     return { store, clock, ...(await openBlockchain(config, genesis, ports)) };
   }
+}
+
+/**
+ * Appends the block to a chain that ends with its parent. Rejects with RefusedBlock, and then the chain
+ * stays.
+ */
+export async function appendCold(blockchain: Blockchain, block: Block): Promise<void> {
+  const { scheme } = blockchain.view;
+  const { generator, signature } = block.header;
+  const where = `block ${blockchain.tip().height + 1}, ${base58.encode(signature)}`;
+  if (!scheme.verify(generator, signedBytes(block), signature)) {
+    throw new RefusedBlock(`${where}: its generator has not signed it`);
+  }
+  const txs = await decodeTransactions(block, scheme).catch((error) => refuse(where, error));
+  await blockchain.exclusive(async (inside) => {
+    try {
+      await inside.commit([await applied(inside, blockchain, block, txs)]);
+    } catch (error) {
+      const culprit = await culpritOf(inside, blockchain, block, txs);
+      refuse(culprit === undefined ? where : `${where}, ${culprit}`, error);
+    }
+  });
 }
 
 function refuse(where: string, error: unknown): never {
