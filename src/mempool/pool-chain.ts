@@ -19,6 +19,8 @@ export interface PoolChain extends Funds {
    * it takes from the sender. Throws ApiError, and what `runScript` throws.
    */
   tryApply(tx: Tx, verdicts: ProofVerdicts, runScript?: ScriptTime['run']): Spending;
+  /** The same, except that signatures are not judged. Nothing is admitted by it. */
+  tryUnjudged(tx: Tx, runScript?: ScriptTime['run']): Spending;
   /** The checks of proofs that scripts at the head will probably ask for. */
   planChecks(tx: Tx): CheckPlan | undefined;
   isScripted(address: Uint8Array): boolean;

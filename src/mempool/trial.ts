@@ -12,13 +12,13 @@ import { assetBalance } from '../ledger/assets.ts';
 import { executedBy } from '../ledger/contracts.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { scripts } from '../ledger/tables.ts';
-import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
+import { applyTransaction, applyUnjudged, blockContext, type Knowledge } from '../tx/pipeline.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { planChecks } from '../tx/scripts/plan-checks.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { PoolChain } from './pool-chain.ts';
-import { spendingOf } from './spending.ts';
+import { type Spending, spendingOf } from './spending.ts';
 
 export function createTrial(
   blockchain: Blockchain,
@@ -53,16 +53,29 @@ export function createTrial(
     find: (id) => foundTransaction(view, id),
   };
 
+  const knownWith = (runScript: ScriptTime['run'] | undefined): Knowledge =>
+    runScript === undefined ? known : { ...known, runScript };
+
+  /** What the transaction takes from its sender, after it was applied on top of `mark`. */
+  function undo(tx: Tx, mark: number): Spending {
+    const spending = spendingOf(tx.sender, overlay.since(mark));
+    overlay.revert(mark);
+    return spending;
+  }
+
   return {
     context: present,
     tryApply(tx: Tx, verdicts: ProofVerdicts, runScript?: ScriptTime['run']) {
       const block = present();
       const mark = overlay.mark();
-      const about = runScript === undefined ? known : { ...known, runScript };
-      applyTransaction(tx, verdicts, overlay, block, about);
-      const spending = spendingOf(tx.sender, overlay.since(mark));
-      overlay.revert(mark);
-      return spending;
+      applyTransaction(tx, verdicts, overlay, block, knownWith(runScript));
+      return undo(tx, mark);
+    },
+    tryUnjudged(tx: Tx, runScript?: ScriptTime['run']) {
+      const block = present();
+      const mark = overlay.mark();
+      applyUnjudged(tx, overlay, block, knownWith(runScript));
+      return undo(tx, mark);
     },
     together() {
       const block = present();
