@@ -19,7 +19,7 @@ import { decodeTransactions } from '../../src/chain/verify-block.ts';
 import { type ChainScheme, CodecError } from '../../src/codec/codec.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
-import type { ProofVerdicts } from '../../src/tx/proof-verdicts.ts';
+import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { createMemoryStore, type MemoryStore } from '../simulated/memory-store.ts';
 import { quiet, testClock } from './chain-harness.ts';
@@ -39,12 +39,6 @@ export interface ColdNetwork {
   readonly genesis: Block;
   readonly scheme: ChainScheme;
 }
-
-/** The pipeline makes every check itself. */
-const unchecked = (tx: Tx): ProofVerdicts => ({
-  own: [],
-  carried: (tx.def.carried?.(tx) ?? []).map(() => []),
-});
 
 /** For chains that check nothing in advance. */
 export const nobodyAsks: Verifier = {
