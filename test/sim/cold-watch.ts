@@ -6,8 +6,9 @@
 import { latin1 } from '../../src/base/bytes.ts';
 import { blockId } from '../../src/block/block.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import type { Config } from '../../src/node/config/settings.ts';
-import { scheme } from '../chain/chain-harness.ts';
+import { family, scheme } from '../chain/chain-harness.ts';
 import { ColdValidator, RefusedBlock } from '../chain/cold-validator.ts';
 import { Broken, type Checkers } from './checkers.ts';
 import type { Ground, SimNode } from './node.ts';
@@ -29,7 +30,9 @@ export class ColdWatch {
   constructor(ports: ColdPorts) {
     const { config, genesis } = ports;
     this.ports = ports;
-    this.cold = new ColdValidator({ config, genesis, scheme });
+    // A scheme remembers what it has read, such as scripts.
+    const own = createChainScheme(family, scheme.chainId);
+    this.cold = new ColdValidator({ config, genesis, scheme: own });
     this.shown.add(latin1(blockId(genesis)));
   }
 
