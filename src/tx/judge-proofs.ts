@@ -103,7 +103,8 @@ function requireCosigner(
     throw refused('The author of the data has a script, so its signature is not enough');
   }
   const [signature] = proofs;
-  const check = verifying({ message, proofs, publicKey }, planned, view);
+  // A check without a key is of the sender's, and says nothing about the author.
+  const check = verifying({ message, proofs, publicKey: tx.senderPublicKey }, planned, view);
   if (signature === undefined || !check(message, signature, publicKey)) {
     throw refused('The first proof is not a signature of the author');
   }
