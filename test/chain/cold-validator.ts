@@ -10,6 +10,7 @@ import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { Verifier } from '../../src/base/ports.ts';
+import { noTurns } from '../../src/base/turns.ts';
 import { type Block, blockId, decodeBlock, signedBytes } from '../../src/block/block.ts';
 import { Ahead } from '../../src/chain/ahead.ts';
 import type { AppliedBlock } from '../../src/chain/block-applier.ts';
@@ -168,7 +169,7 @@ export async function appendCold(blockchain: Blockchain, block: Block): Promise<
   if (!scheme.verify(generator, signedBytes(block), signature)) {
     throw new RefusedBlock(`${where}: its generator has not signed it`);
   }
-  const txs = await decodeTransactions(block, scheme).catch((error) => refuse(where, error));
+  const txs = await decodeTransactions(block, scheme, noTurns).catch((error) => refuse(where, error));
   await blockchain.exclusive(async (inside) => {
     try {
       await inside.commit([await applied(inside, blockchain, block, txs)]);

@@ -268,9 +268,9 @@ export const scriptProblems: readonly Problem[] = [
   ),
   problem(
     'program',
-    ({ tree, version }) =>
+    ({ tree, version, bytes }) =>
       () =>
-        programOf(tree, version),
+        programOf(tree, version, bytes.length),
   ),
   problem('text', (script) => () => script.text()),
   problem('decompile', (_script, bytes) => {
