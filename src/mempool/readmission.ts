@@ -6,8 +6,8 @@
  * script may have judged them in the block, and the new branch may have none. They are checked by
  * other threads, and until then by whoever judges the entry.
  */
+import { isOurs } from '../base/assert.ts';
 import { latin1 } from '../base/bytes.ts';
-import { OwnFailure } from '../base/errors.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import { ProofChecks, unchecked } from '../tx/proof-verdicts.ts';
@@ -93,16 +93,16 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   async function check(group: readonly PoolEntry[]): Promise<void> {
     const waiting = group.filter((entry) => !entry.removed);
     const checks = new ProofChecks();
-    for (const entry of waiting) {
-      const tx = ports.decode(entry);
-      checks.add(tx, state.planChecks(tx));
-    }
     try {
+      for (const entry of waiting) {
+        const tx = ports.decode(entry);
+        checks.add(tx, state.planChecks(tx));
+      }
       await checks.ask(verifier);
     } catch (cause) {
       // Whoever judges them makes the checks.
-      if (!(cause instanceof OwnFailure)) throw cause;
-      log.warn('pool.recheck-failed', { why: cause.message });
+      if (isOurs(cause)) throw cause;
+      log.warn('pool.recheck-failed', { why: String(cause) });
       return;
     }
     for (const [i, entry] of waiting.entries()) entry.learn(checks.verdicts(i));

@@ -8,9 +8,9 @@
  * transaction overtakes an older one of its sender, or takes its id. Those that the head refuses are
  * in doubt (unsettled.ts), since the end may have come in the middle of a reorganisation.
  */
+import { isOurs } from '../base/assert.ts';
 import { base58 } from '../base/base58.ts';
 import { fromLatin1, latin1 } from '../base/bytes.ts';
-import { OwnFailure } from '../base/errors.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import type { ChainScheme } from '../codec/codec.ts';
@@ -60,6 +60,8 @@ interface Checked {
   readonly verdicts: ProofVerdicts;
 }
 
+const nothing = (): void => {};
+
 /** Records whose proofs are checked as one job, or fewer where they have more bytes than this. */
 const GROUP_MAX = 256;
 const GROUP_BYTES = 1024 * 1024;
@@ -85,17 +87,30 @@ export class Recovery {
     this.ports = ports;
   }
 
-  /** Resolves when every record is an entry or has no place in the pool. */
+  /**
+   * Resolves when every record is an entry or has no place in the pool. After a failure, those that
+   * wait stay in the journal until the next start.
+   */
   async run(): Promise<void> {
-    this.reading = this.read();
-    await this.reading;
-    this.reading = undefined;
-    await this.joinAll();
+    try {
+      const reading = this.read();
+      this.reading = reading.catch(nothing);
+      await reading;
+      this.reading = undefined;
+      await this.joinAll();
+    } catch (cause) {
+      if (isOurs(cause)) throw cause;
+      this.ports.log.error('pool.recovery-failed', { why: String(cause) });
+      this.reading = undefined;
+      this.stop();
+    }
     if (this.stopped) return;
     this.putInDoubt();
     const { length: records } = this.ports.journal.recovered;
     const [accepted, doubted] = [this.accepted.length, this.refused.length];
     if (records > 0) this.ports.log.info('pool.recovered', { records, accepted, doubted });
+    this.accepted.length = 0;
+    this.refused.length = 0;
     if (this.useless > 0) await this.ports.rewrite();
   }
 
@@ -194,6 +209,8 @@ export class Recovery {
     let next = this.ask(groups.next());
     for (let group = await next; group.length > 0; group = await next) {
       next = this.ask(groups.next());
+      // It is awaited later; an earlier rejection must not end the process.
+      next.catch(nothing);
       for (const one of group) {
         if (turns.due()) await turns.take();
         if (this.stopped) return;
@@ -218,8 +235,8 @@ export class Recovery {
         return txs.map((tx, i) => ({ tx, verdicts: checks.verdicts(i) }));
       } catch (cause) {
         if (this.stopped) return [];
-        if (!(cause instanceof OwnFailure)) throw cause;
-        log.warn('pool.recovery-waits', { why: cause.message });
+        if (isOurs(cause)) throw cause;
+        log.warn('pool.recovery-waits', { why: String(cause) });
       }
       await new Promise<void>((resolve) => {
         this.cancelPause = clock.after(RETRY_MS, resolve);

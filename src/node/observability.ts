@@ -111,6 +111,8 @@ export const events = {
     'A transaction in the journal of the pool cannot be read and is left out; `hash` names it.',
   'pool.recovered':
     'All `records` of the journal are judged: `accepted` wait in the pool, `doubted` are tried again.',
+  'pool.recovery-failed':
+    'Records of the journal could not be judged and stay there until the next start.',
   'pool.recovery-waits': 'Checks of records of the journal wait for room; `why` is the reason.',
   'privacy.damaged':
     'Stored confidential data are damaged; they count as missing until a member sends them again.',
