@@ -8,7 +8,7 @@ import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx } from '../../src/tx/tx-bytes.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { setScript } from '../../src/tx/types/013-set-script.ts';
-import { hashing } from '../generators/dear-scripts.ts';
+import { hashing } from '../generators/dear-runs.ts';
 import {
   type Account,
   mine,

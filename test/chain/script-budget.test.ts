@@ -15,7 +15,7 @@ import { issue } from '../../src/tx/types/003-issue.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { exchange } from '../../src/tx/types/007-exchange.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
-import { hashing } from '../generators/dear-scripts.ts';
+import { hashing } from '../generators/dear-runs.ts';
 import { compiled } from '../generators/scripts.ts';
 import { createTestPool } from '../mempool/pool-harness.ts';
 import {
