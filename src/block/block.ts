@@ -160,7 +160,7 @@ export function limitsOf(
 export const SCRIPT_RUNS_MAX = 100;
 
 /** Units that all runs of scripts in a block may consume, those of orders included (scripts.md#metering). */
-export const BLOCK_SCRIPT_UNITS_MAX = 10_000_000;
+export const BLOCK_SCRIPT_UNITS_MAX = 12_500_000;
 
 /** The rules for a block above height 1 that depend on its bytes only. Throws ApiError. */
 export function checkLimits(

@@ -10,6 +10,7 @@ import { createScripts, readBase64, type Script, type Scripts } from '../script/
 import { ScriptError } from '../script/tree.ts';
 import { valueText } from '../script/tree-text.ts';
 import { EvaluationFailure } from '../script/values.ts';
+import { shownVariables } from '../script/variables-text.ts';
 import { type FixtureState, stateOf, testVectors, type VectorFile } from '../script/vector-file.ts';
 import { txFromJson } from '../tx/json/encode.ts';
 import { SCRIPT_EXTRA } from '../tx/rules/fees.ts';
@@ -66,11 +67,7 @@ export async function evaluate(file: string, flags: EvalFlags): Promise<void> {
       environmentOf(json, state as FixtureState, flags, tools),
       new Meter(RUN_UNITS_MAX),
     );
-    const vars = variables().map(({ name, value }) =>
-      value instanceof EvaluationFailure
-        ? { name, error: value.message }
-        : { name, value: valueText(value) },
-    );
+    const vars = shownVariables(variables());
     if (result instanceof EvaluationFailure) printJson({ error: result.message, vars });
     else printJson({ result: typeof result === 'boolean' ? result : valueText(result), vars });
     if (result !== true) throw new CliError('', EXIT.failure);

@@ -13,15 +13,18 @@ import { type CaseObject, isBytes, isList, type Value } from './values.ts';
 export const NODE_UNITS = 1;
 
 /** Decoding the script, by its bytes. */
-export const SCRIPT_CHARGE: Charge = { fixed: 0, per: 1, each: 1 };
+export const SCRIPT_CHARGE: Charge = { fixed: 0, per: 2, each: 1 };
 
 /** A row of the state. */
 export const ROW_UNITS = 400;
-/** What is read or looked for in a row, by its size. */
-export const CONTENT_CHARGE: Charge = { fixed: 0, per: 1, each: 64 };
+/** A key that is looked for, by its code units. */
+export const KEY_CHARGE: Charge = { fixed: 0, per: 1, each: 16 };
+/** A value that is read: a text by its code units, a byte string by its bytes. */
+export const TEXT_CHARGE: Charge = { fixed: 0, per: 1, each: 2 };
+export const BYTES_CHARGE: Charge = { fixed: 0, per: 1, each: 64 };
 
 /** The bytes of a transaction that is looked up, beside their hash. */
-export const DECODED_CHARGE: Charge = { fixed: 0, per: 1, each: 64 };
+export const DECODED_CHARGE: Charge = { fixed: 0, per: 1, each: 6 };
 /** The record of a transaction or an order, beside its addresses. */
 export const RECORD_UNITS = 200;
 const RECORD_ADDRESSES = 4;
@@ -61,7 +64,7 @@ export const sizeOf = (value: Value | undefined): number =>
     : 0;
 
 export const contentUnits = (value: Value | undefined): number =>
-  unitsOf(CONTENT_CHARGE, sizeOf(value));
+  unitsOf(typeof value === 'string' ? TEXT_CHARGE : BYTES_CHARGE, sizeOf(value));
 
 /** What a call charges besides its node. */
 export interface CallCharge {
@@ -135,8 +138,9 @@ export const ofAccount = (rows: number): CallCharge => ({
 
 /** A row under a key; its value is charged when it is read. */
 export const ofRow: CallCharge = {
-  text: sum('address', '2 rows', pieces(CONTENT_CHARGE, 'key'), pieces(CONTENT_CHARGE, 'value')),
-  before: ([, key], charges) => addressUnits(charges) + 2 * ROW_UNITS + contentUnits(key),
+  text: sum('address', '2 rows', pieces(KEY_CHARGE, 'key'), 'value'),
+  before: ([, key], charges) =>
+    addressUnits(charges) + 2 * ROW_UNITS + unitsOf(KEY_CHARGE, sizeOf(key)),
 };
 
 /** The rest is charged when the transaction is found. */

@@ -12,13 +12,13 @@ import type { Meter } from './meter.ts';
 import { type CaseObject, isBytes, isList, isObject, type Value } from './values.ts';
 
 /** A pair of values. */
-export const PAIR_UNITS = 2;
+export const PAIR_UNITS = 3;
 /** Two texts or byte strings of one length, by this length. */
 export const COMPARISON_CHARGE: Charge = { fixed: 0, per: 1, each: 512 };
 
 /**
- * Compares depth-first, in the order of the fields of `a`, up to the first difference. Throws
- * OutOfUnits.
+ * Compares depth-first, the last field of `a` and the last element first, up to the first difference.
+ * Throws OutOfUnits.
  */
 export function same(a: Value, b: Value, meter: Meter): boolean {
   const merged = meter.isLimited ? undefined : new Merged();
@@ -51,10 +51,8 @@ function haveSameParts(x: Value, y: Value, left: Value[], right: Value[]): boole
   if (isBytes(x)) return isBytes(y) && equal(x, y);
   if (isList(x)) {
     if (!isList(y) || x.length !== y.length) return false;
-    for (let i = x.length - 1; i >= 0; i--) {
-      left.push(x[i]!);
-      right.push(y[i]!);
-    }
+    left.push(...x);
+    right.push(...y);
     return true;
   }
   return isObject(x) && isObject(y) && haveSameFields(x, y, left, right);
@@ -62,7 +60,7 @@ function haveSameParts(x: Value, y: Value, left: Value[], right: Value[]): boole
 
 function haveSameFields(x: CaseObject, y: CaseObject, left: Value[], right: Value[]): boolean {
   if (x.type !== y.type || x.fields.size !== y.fields.size) return false;
-  for (const [name, value] of [...x.fields].reverse()) {
+  for (const [name, value] of x.fields) {
     const other = y.fields.get(name);
     if (other === undefined) return false;
     left.push(value);

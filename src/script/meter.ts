@@ -4,8 +4,8 @@
  */
 import { EvaluationFailure } from './values.ts';
 
-/** Units that one run may consume. */
-export const RUN_UNITS_MAX = 2_000_000;
+/** Units that one run may consume, a tenth of a block. */
+export const RUN_UNITS_MAX = 1_250_000;
 
 /** The budget of a run in a chain without the feature: nothing reaches it. */
 export const UNMETERED = Number.MAX_SAFE_INTEGER;

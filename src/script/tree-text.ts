@@ -67,14 +67,17 @@ function bytesText(bytes: Uint8Array): string {
   return `ByteVector(${length} bytes, 0x${digits})`;
 }
 
+/** As long as a script, so that no constant is cut. */
+const HASHED_BYTES_MAX = 8192;
+
 /** Distinguishes long values for a reader; nothing depends on it. */
 function hashOf(bytes: Uint8Array): number {
   let hash = 0;
-  for (const byte of bytes) hash = (Math.imul(hash, 31) + byte) | 0;
+  for (const byte of bytes.subarray(0, HASHED_BYTES_MAX)) hash = (Math.imul(hash, 31) + byte) | 0;
   return hash;
 }
 
-const VALUE_LENGTH_MAX = 1200;
+export const VALUE_LENGTH_MAX = 1200;
 
 /** The value of a variable, as the log of a failed script shows it; a long one is cut. */
 export function valueText(value: Value): string {
@@ -82,8 +85,12 @@ export function valueText(value: Value): string {
   return text.length > VALUE_LENGTH_MAX ? `${text.slice(0, VALUE_LENGTH_MAX)}…` : text;
 }
 
-/** The text of a value, or at least the first `limit` characters of it. */
+/**
+ * The text of a value, or at least the first `limit` characters of it. Records can be deep and share
+ * their parts: each level takes characters of the limit, so both end there.
+ */
 function cutText(value: Value, limit: number): string {
+  if (limit <= 0) return '';
   switch (typeof value) {
     case 'bigint':
       return `CONST_LONG(${value})`;
@@ -94,7 +101,7 @@ function cutText(value: Value, limit: number): string {
     default:
       if (isBytes(value)) return `CONST_BYTEVECTOR(${bytesText(value)})`;
       if (isList(value)) return `List(${joined(value.entries(), limit, () => '')})`;
-      return `${value.type}(${joined(value.fields, limit, (name) => `${name}=`)})`;
+      return `${value.type}(${joined(value.fields, limit - value.type.length, (name) => `${name}=`)})`;
   }
 }
 
@@ -107,7 +114,8 @@ function joined<K>(
   for (const [key, value] of items) {
     if (text.length > limit) break;
     if (text !== '') text += ', ';
-    text += label(key) + cutText(value, limit - text.length);
+    text += label(key);
+    text += cutText(value, limit - text.length);
   }
   return text;
 }

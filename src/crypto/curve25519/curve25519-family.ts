@@ -21,8 +21,8 @@ const CONTENT_KEY_SIZE = 16;
 const CACHED_KEYS = 8_192;
 
 const CHARGES: CryptoCharges = {
-  hash: { fixed: 80, per: 3, each: 128 },
-  verify: { fixed: 4000, per: 6, each: 128 },
+  hash: { fixed: 30, per: 4, each: 128 },
+  verify: { fixed: 2200, per: 8, each: 128 },
 };
 
 export interface Curve25519Options {

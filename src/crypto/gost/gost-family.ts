@@ -21,8 +21,8 @@ import { createEngine } from './wasm/engine.ts';
 const CACHED_KEYS_MAX = 4_096;
 
 const CHARGES: CryptoCharges = {
-  hash: { fixed: 100, per: 50, each: 128 },
-  verify: { fixed: 8000, per: 50, each: 128 },
+  hash: { fixed: 20, per: 60, each: 128 },
+  verify: { fixed: 8000, per: 60, each: 128 },
 };
 
 export interface GostOptions {

@@ -8,8 +8,8 @@ import type { Environment } from '../../script/environment.ts';
 import type { Meter } from '../../script/meter.ts';
 import type { Outcome } from '../../script/program.ts';
 import type { Script } from '../../script/script.ts';
-import { valueText } from '../../script/tree-text.ts';
 import { type CaseObject, EvaluationFailure } from '../../script/values.ts';
+import { shownVariables } from '../../script/variables-text.ts';
 import { txToJson } from '../json/described.ts';
 import type { PlannedVerdict } from '../proof-verdicts.ts';
 import type { Proven, Tx } from '../transaction.ts';
@@ -68,7 +68,7 @@ function requireTrue(
   scheme: ChainScheme,
 ): void {
   // Even a script that never looks at its transaction does not judge one that it could not see.
-  const script = scriptsOf(scheme).read(bytes);
+  const script = scriptsOf(scheme).stored(bytes);
   if (tx.def.record === undefined) {
     throw shown(
       apiError('ScriptFailed', `${judge}: ${unknownToScripts(tx).message}`),
@@ -97,16 +97,9 @@ function shown(
   scheme: ChainScheme,
   outcome?: Outcome,
 ): ApiError {
-  const variables = outcome?.variables() ?? [];
   return error.with({
     transaction: txToJson(tx, scheme),
     script: script.text(),
-    vars: [
-      variables.map(({ name, value }) =>
-        value instanceof EvaluationFailure
-          ? { name, error: value.message }
-          : { name, value: valueText(value) },
-      ),
-    ],
+    vars: [shownVariables(outcome?.variables() ?? [])],
   });
 }
