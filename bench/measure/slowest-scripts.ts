@@ -6,6 +6,7 @@ import { systemRandom } from '../../src/adapters/system.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import type { CryptoFamily } from '../../src/crypto/family.ts';
+import { Meter, UNMETERED } from '../../src/script/meter.ts';
 import type { Script } from '../../src/script/script.ts';
 import { ScriptError } from '../../src/script/tree.ts';
 import type { CaseObject } from '../../src/script/values.ts';
@@ -113,7 +114,11 @@ export function slowestScripts(family: CryptoFamily): readonly Slowest[] {
   function run({ program }: Script): number {
     let record: CaseObject | undefined;
     const env = environmentOf(
-      { view, height: 100, find: () => ({ tx: decodeTx(tx.bytes, scheme), height: 5 }) },
+      {
+        view,
+        height: 100,
+        find: () => ({ height: 5, size: tx.bytes.length, tx: () => decodeTx(tx.bytes, scheme) }),
+      },
       'account',
       () => {
         record ??= recordOf(tx, scheme, 'account')!;
@@ -122,7 +127,7 @@ export function slowestScripts(family: CryptoFamily): readonly Slowest[] {
       (message, signature, key) => scheme.verify(key, message, signature),
     );
     const from = performance.now();
-    const { result } = program.run(env);
+    const { result } = program.run(env, new Meter(UNMETERED));
     const ms = performance.now() - from;
     if (result !== false) throw new Error(`the script ends early: ${result}`);
     return ms;

@@ -11,10 +11,12 @@ import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { Table } from '../../src/ledger/table.ts';
 import { scripts } from '../../src/ledger/tables.ts';
+import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { judgeProofs } from '../../src/tx/judge-proofs.ts';
 import { addChecks, takeVerdicts } from '../../src/tx/proof-verdicts.ts';
 import { scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
 import { planChecks } from '../../src/tx/scripts/plan-checks.ts';
+import type { ScriptRuns } from '../../src/tx/scripts/script-runs.ts';
 import type { BlockContext, Tx } from '../../src/tx/transaction.ts';
 import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -94,6 +96,9 @@ const view = {
     (table as unknown) === scripts ? (script as V) : undefined,
   *range() {},
 } as never;
+const metered: Pick<ScriptRuns, 'run'> = {
+  run: (_owner, script) => script(new Meter(RUN_UNITS_MAX)),
+};
 const block = { height: 100, features: new Set() } as unknown as BlockContext;
 
 /** With proofs of two people, in all three combinations. */
@@ -128,7 +133,7 @@ function multisignature(txs: readonly Tx[], threads: Verifier): Contender {
     const next = (await answers).values();
     for (const [i, tx] of txs.entries()) {
       const verdicts = takeVerdicts(next, tx, plans[i]);
-      judgeProofs(tx, verdicts, view, block, { find: () => undefined });
+      judgeProofs(tx, verdicts, view, block, { find: () => undefined, scripts: metered });
     }
   };
   return { name: 'multisignature', run: (ms) => repeated(ms, txs.length, ask, judge) };

@@ -154,9 +154,13 @@ export function limitsOf(
 
 /**
  * Runs of scripts in a block: one for each transaction of an account with a script, and one for each
- * asset with a script that a transaction touches. Scripts of orders do not count.
+ * asset with a script that a transaction touches. Those of orders count where feature 1000 is
+ * active.
  */
 export const SCRIPT_RUNS_MAX = 100;
+
+/** Units that all runs of scripts in a block may consume, those of orders included (scripts.md#metering). */
+export const BLOCK_SCRIPT_UNITS_MAX = 12_500_000;
 
 /** The rules for a block above height 1 that depend on its bytes only. Throws ApiError. */
 export function checkLimits(

@@ -4,10 +4,8 @@
  * the same `finish`, so that a block has the same effects on its generator and on the nodes that
  * check it.
  */
-import { latin1 } from '../base/bytes.ts';
-import { apiError } from '../base/errors.ts';
+import { latin1Part } from '../base/bytes.ts';
 import type { Turns } from '../base/turns.ts';
-import { SCRIPT_RUNS_MAX } from '../block/block.ts';
 import { encodeBanHistory } from '../consensus/ban-history.ts';
 import type { Consensus, JudgedHeader, Parent } from '../consensus/consensus.ts';
 import { recordHistory } from '../ledger/balance-history.ts';
@@ -18,12 +16,15 @@ import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.t
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import { closeBlock, openBlock } from '../tx/rules/block-fees.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
+import { feature } from '../tx/rules/features.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
+import { ID_PREFIX_BYTES } from './block-index.ts';
+import { BlockScripts } from './block-scripts.ts';
 import { consensusView } from './consensus-view.ts';
 import { countVotes, type VotingSettings } from './feature-activation.ts';
 import type { ScriptTime } from './script-time.ts';
-import { confirmedHeight, foundTransaction } from './stored-blocks.ts';
+import { candidateUnder, confirmedHeight } from './stored-blocks.ts';
 import { TxsById } from './txs-by-id.ts';
 
 export interface DraftOptions {
@@ -39,7 +40,7 @@ export interface DraftOptions {
   /** The blocks between the committed head and the parent. */
   readonly ahead?: Ahead;
   readonly turns?: Turns;
-  /** Ends the runs of scripts early; in a block of this node only. */
+  /** Of a block of this node only: ends the runs of scripts early. */
   readonly scriptTime?: ScriptTime;
 }
 
@@ -81,7 +82,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
   const txs: Tx[] = [];
   const textOf = rememberingText();
   const own = new TxsById(txs, textOf);
-  let scriptRuns = 0;
+  const scripts = new BlockScripts(context.features.has(feature.scriptMetering), scriptTime);
 
   const known: Knowledge = {
     heightOf(id) {
@@ -96,16 +97,11 @@ export function openDraft(options: DraftOptions): BlockDraft {
     find(id) {
       const text = textOf(id);
       const tx = own.find(text);
-      if (tx !== undefined) return { tx, height };
-      return ahead?.find(text) ?? foundTransaction(base, id);
+      const found = tx === undefined ? ahead?.find(text) : { tx, height };
+      if (found === undefined) return candidateUnder(base, id);
+      return { height: found.height, size: found.tx.bytes.length, tx: () => found.tx };
     },
-    countRun() {
-      if (scriptRuns >= SCRIPT_RUNS_MAX) {
-        throw apiError('BlockFull', `more than ${SCRIPT_RUNS_MAX} runs of scripts`);
-      }
-      scriptRuns++;
-    },
-    ...(scriptTime === undefined ? {} : { runScript: scriptTime.run }),
+    scripts,
   };
 
   return {
@@ -114,12 +110,11 @@ export function openDraft(options: DraftOptions): BlockDraft {
     txs,
     ids: own,
     add(tx, verdicts) {
-      const runsBefore = scriptRuns;
-      scriptTime?.begin();
+      const taken = scripts.save();
       try {
         fees.add(applyTransaction(tx, verdicts, overlay, context, known));
       } catch (cause) {
-        scriptRuns = runsBefore;
+        scripts.restore(taken);
         throw cause;
       }
       ahead?.noteId(tx.id);
@@ -127,12 +122,11 @@ export function openDraft(options: DraftOptions): BlockDraft {
     },
     check(executable, verdicts) {
       const mark = overlay.mark();
-      const runsBefore = scriptRuns;
-      scriptTime?.begin();
+      const taken = scripts.save();
       try {
         applyTransaction(executable, verdicts, overlay, withoutResult, known);
       } finally {
-        scriptRuns = runsBefore;
+        scripts.restore(taken);
       }
       overlay.revert(mark);
     },
@@ -153,13 +147,16 @@ export function openDraft(options: DraftOptions): BlockDraft {
   };
 }
 
-/** The text of an id that is asked for twice, when it is looked up and when it is added. */
+/**
+ * The text of an id that is asked for twice, when it is looked up and when it is added. It is that
+ * of the bytes by which the store finds transactions, so that all blocks answer alike.
+ */
 function rememberingText(): (id: Uint8Array) => string {
   let last: Uint8Array | undefined;
   let text = '';
   return (id) => {
     if (id !== last) {
-      text = latin1(id);
+      text = latin1Part(id, 0, ID_PREFIX_BYTES);
       last = id;
     }
     return text;

@@ -11,6 +11,7 @@ import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { Verifier } from '../base/ports.ts';
+import type { Turns } from '../base/turns.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
@@ -64,8 +65,9 @@ export async function importBlocks(
   options: ImportOptions,
 ): Promise<number> {
   const { view } = blockchain;
-  const checks = new ChecksAhead(view, options.verify === false ? undefined : verifier);
   return blockchain.exclusive(async (inside) => {
+    const checking = options.verify === false ? undefined : verifier;
+    const checks = new ChecksAhead(view, inside.turns, checking);
     const tip = inside.tip();
     const run = new AppliedRun(inside, tip, view, filterOf(view, tip.height));
     const commits = new BatchedCommits(inside, view, run.ahead, options.onProgress);
@@ -112,13 +114,15 @@ interface Queued extends CheckedBlock {
 /** A queue of the next blocks of the stream, whose signatures are being checked. */
 class ChecksAhead {
   private readonly view: KeyedView;
+  private readonly turns: Turns;
   private readonly verifier: Verifier | undefined;
   private readonly queue: Queued[] = [];
   private checks = 0;
 
   /** Without a verifier every signature counts as good. */
-  constructor(view: KeyedView, verifier: Verifier | undefined) {
+  constructor(view: KeyedView, turns: Turns, verifier: Verifier | undefined) {
     this.view = view;
+    this.turns = turns;
     this.verifier = verifier;
   }
 
@@ -134,11 +138,12 @@ class ChecksAhead {
   }
 
   async add(block: Block): Promise<void> {
-    const txs = await decodeTransactions(block, this.view.scheme);
+    const { view, turns, verifier } = this;
+    const txs = await decodeTransactions(block, view.scheme, turns);
     const verdicts =
-      this.verifier === undefined
+      verifier === undefined
         ? Promise.resolve(txs.map(allGood))
-        : verifyBlock(block, txs, this.verifier, NOTHING_KNOWN, this.view);
+        : verifyBlock(block, txs, verifier, NOTHING_KNOWN, view, turns);
     // `next` awaits the verdicts; an earlier rejection must not end the process.
     verdicts.catch(() => undefined);
     const checks = txs.reduce((sum, tx) => sum + tx.proofs.length, 1);

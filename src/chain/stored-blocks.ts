@@ -1,7 +1,7 @@
 /** Blocks and transactions in the store, found by height, id and address. */
 import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
-import { BLOCK_ID_BYTES, ID_BYTES } from '../base/sizes.ts';
+import { ID_BYTES } from '../base/sizes.ts';
 import type { Turns } from '../base/turns.ts';
 import { type Block, encodeBlock, TRANSACTIONS_MAX } from '../block/block.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
@@ -17,6 +17,7 @@ import {
   transactionsByAddress,
   transactionsByContract,
 } from '../ledger/tables.ts';
+import type { Candidate } from '../tx/scripts/script-environment.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
 import { idPrefix } from './block-index.ts';
@@ -58,6 +59,21 @@ export function* transactionBytesAt(view: LedgerView, height: number): Generator
 
 export function transactionsAt(view: LedgerView, height: number): Tx[] {
   return Array.from(transactionBytesAt(view, height), (bytes) => decodeTx(bytes, view.scheme));
+}
+
+/** The same in turns, since reading the scripts of a block can take seconds. */
+export async function transactionsInTurns(
+  view: LedgerView,
+  height: number,
+  turns: Turns,
+): Promise<Tx[]> {
+  const txs: Tx[] = [];
+  // Read at once: the head may move meanwhile.
+  for (const bytes of [...transactionBytesAt(view, height)]) {
+    txs.push(decodeTx(bytes, view.scheme));
+    if (turns.due()) await turns.take();
+  }
+  return txs;
 }
 
 /** The whole block in the bytes that were signed. */
@@ -133,9 +149,13 @@ export function findTransaction(view: LedgerView, id: Uint8Array): StoredTx | un
   return equal(tx.id, id) ? { tx, height, index } : undefined;
 }
 
-/** The same for an id of any length, as a script may ask for it. */
-export const foundTransaction = (view: LedgerView, id: Uint8Array): StoredTx | undefined =>
-  id.length === ID_BYTES || id.length === BLOCK_ID_BYTES ? findTransaction(view, id) : undefined;
+/** The same before it is read, whatever the rest of its id is. */
+export function candidateUnder(view: LedgerView, id: Uint8Array): Candidate | undefined {
+  const found = bytesUnder(view, id);
+  if (found === undefined) return undefined;
+  const { bytes, height } = found;
+  return { height, size: bytes.length, tx: () => decodeTx(bytes, view.scheme) };
+}
 
 /** The height of the block that contains the transaction with this id. */
 export const confirmedHeight = (view: LedgerView, id: Uint8Array): number | undefined =>

@@ -5,7 +5,7 @@
  */
 import { apiError } from '../base/errors.ts';
 import type { SignatureCheck, Verifier } from '../base/ports.ts';
-import { noTurns, type Turns } from '../base/turns.ts';
+import type { Turns } from '../base/turns.ts';
 import { type Block, signedBytes } from '../block/block.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
@@ -45,7 +45,7 @@ export const NOTHING_KNOWN: KnownVerdicts = () => undefined;
 export async function decodeTransactions(
   block: Block,
   scheme: ChainScheme,
-  turns: Turns = noTurns,
+  turns: Turns,
 ): Promise<Tx[]> {
   try {
     const txs: Tx[] = [];
@@ -70,6 +70,7 @@ export async function verifyBlock(
   verifier: Verifier,
   known: KnownVerdicts,
   view: LedgerView,
+  turns: Turns,
   isSigned = false,
 ): Promise<readonly ProofVerdicts[]> {
   const { generator, signature } = block.header;
@@ -77,10 +78,14 @@ export async function verifyBlock(
   if (!isSigned) checks.push({ publicKey: generator, message: signedBytes(block), signature });
   const before = txs.map(known);
   const inside = txs.map((tx) => knownInside(tx, known));
-  const plans = txs.map((tx, i) => {
-    if (before[i] !== undefined) return undefined;
-    return inside[i] === undefined ? planChecks(tx, view) : ONLY_OWN;
-  });
+  const plans: (CheckPlan | undefined)[] = [];
+  for (const [i, tx] of txs.entries()) {
+    const isAsked = before[i] === undefined;
+    const plan = isAsked && (inside[i] === undefined ? planChecks(tx, view) : ONLY_OWN);
+    plans.push(plan || undefined);
+    // Reading a script takes milliseconds.
+    if (turns.due()) await turns.take();
+  }
   for (const [i, tx] of txs.entries()) if (before[i] === undefined) addChecks(checks, tx, plans[i]);
   const answers = checks.length === 0 ? [] : await verifier.verify(checks);
   const next = answers.values();

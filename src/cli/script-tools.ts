@@ -5,10 +5,12 @@ import { configuredFamily } from '../crypto/families.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { generalHashes } from '../crypto/general-hashes.ts';
 import type { Environment, Hashes } from '../script/environment.ts';
+import { Meter, RUN_UNITS_MAX } from '../script/meter.ts';
 import { createScripts, readBase64, type Script, type Scripts } from '../script/script.ts';
 import { ScriptError } from '../script/tree.ts';
 import { valueText } from '../script/tree-text.ts';
 import { EvaluationFailure } from '../script/values.ts';
+import { shownVariables } from '../script/variables-text.ts';
 import { type FixtureState, stateOf, testVectors, type VectorFile } from '../script/vector-file.ts';
 import { txFromJson } from '../tx/json/encode.ts';
 import { SCRIPT_EXTRA } from '../tx/rules/fees.ts';
@@ -63,12 +65,9 @@ export async function evaluate(file: string, flags: EvalFlags): Promise<void> {
     const { program } = anyScript(text, tools.scripts, flags);
     const { result, variables } = program.run(
       environmentOf(json, state as FixtureState, flags, tools),
+      new Meter(RUN_UNITS_MAX),
     );
-    const vars = variables().map(({ name, value }) =>
-      value instanceof EvaluationFailure
-        ? { name, error: value.message }
-        : { name, value: valueText(value) },
-    );
+    const vars = shownVariables(variables());
     if (result instanceof EvaluationFailure) printJson({ error: result.message, vars });
     else printJson({ result: typeof result === 'boolean' ? result : valueText(result), vars });
     if (result !== true) throw new CliError('', EXIT.failure);
@@ -96,7 +95,7 @@ function toolsOf({ nationalCrypto }: Flags): Tools {
   return {
     family,
     scripts: createScripts(family.secureHash),
-    hashes: { ...generalHashes, secureHash: family.secureHash },
+    hashes: { ...generalHashes, secureHash: family.secureHash, charges: family.charges },
     verify: (message, signature, publicKey) => family.verify(publicKey, message, signature),
   };
 }

@@ -6,6 +6,7 @@
  * client obey the same rule; decoding copies nothing, byte fields are views into the input.
  */
 import { assert } from '../base/assert.ts';
+import type { CryptoCharges } from '../base/charge.ts';
 import type { ApiError } from '../base/errors.ts';
 
 /** A JSON Schema (draft 2020-12), as embedded in OpenAPI 3.1. */
@@ -36,6 +37,8 @@ export interface ChainScheme {
   readonly secureHash: (bytes: Uint8Array) => Uint8Array;
   /** The verdict of the network on a signature; false for malformed input. */
   readonly verify: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
+  /** What a script pays for these functions. */
+  readonly charges: CryptoCharges;
 }
 
 export interface AccountTexts {

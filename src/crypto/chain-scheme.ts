@@ -25,5 +25,6 @@ export function createChainScheme(
     fastHash: family.fastHash,
     secureHash: family.secureHash,
     verify: family.verify,
+    charges: family.charges,
   };
 }

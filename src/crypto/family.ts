@@ -5,6 +5,7 @@
  * passed in, and results are new copies. The international family is in curve25519/; sizes are in
  * bytes throughout.
  */
+import type { CryptoCharges } from '../base/charge.ts';
 import type { Random } from '../base/ports.ts';
 import type { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
 
@@ -36,6 +37,8 @@ export interface CryptoFamily {
   readonly messageCipher: string;
   /** The size of the symmetric key that `seal` and `open` take and `wrapKey` encrypts. */
   readonly contentKeySize: number;
+  /** What scripts pay for `secureHash`, `fastHash` and `verify`; a rule of the network. */
+  readonly charges: CryptoCharges;
 
   fastHash(message: Uint8Array): Uint8Array;
   secureHash(message: Uint8Array): Uint8Array;

@@ -8,6 +8,7 @@ import { assert } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import { type ApiError, apiError, refused } from '../base/errors.ts';
 import type { Clock, Journal, Log, SignatureCheck, Verifier } from '../base/ports.ts';
+import { createTurns } from '../base/turns.ts';
 import type { ScriptTime } from '../chain/script-time.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
@@ -78,16 +79,16 @@ export interface Admission {
   check(tx: Tx): Promise<void>;
   /**
    * Accepts a transaction that was accepted before and is on disk; the pool keeps its bytes. Throws
-   * ApiError.
+   * ApiError, and what `scripts` throws.
    */
-  acceptAgain(tx: Tx): PoolEntry;
+  acceptAgain(tx: Tx, scripts: Pick<ScriptTime, 'run'>): PoolEntry;
 }
 
 export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts): Admission {
-  const { scheme, state, verifier, journal, log, entries, senders } = ports;
+  const { scheme, state, verifier, clock, journal, log, entries, senders } = ports;
   const copied = createEntryBytes();
   const askAlone: AskVerdicts = (tx, plan) => askVerdicts(tx, plan, verifier);
-  const scripts = createScriptPace(ports.clock);
+  const scripts = createScriptPace(clock);
   const arriving = new Map<string, Arrival>();
 
   /** The pool keeps the bytes alone, so they must decode to the same transaction. */
@@ -148,7 +149,10 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
       const verdicts = (plan === undefined ? found.verdicts : undefined) ?? (await ask(copy, plan));
       // One with other proofs may have come in meanwhile: the first one stays.
       const texts = { key, sender, bytesHash: found.bytesHash };
-      const passed = scripts.pass((run) => entries.get(key) ?? insert(copy, texts, verdicts, run));
+      const passed = scripts.pass(
+        sender,
+        (run) => entries.get(key) ?? insert(copy, texts, verdicts, run),
+      );
       const entry = passed instanceof Promise ? await passed : passed;
       if (!entry.holds(copy.bytes)) return earlier(entry, sender);
       try {
@@ -179,7 +183,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     tx: Tx,
     texts: EntryTexts,
     verdicts: ProofVerdicts,
-    runScript?: ScriptTime['run'],
+    runScript: ScriptTime['run'],
   ): PoolEntry {
     // Others may have filled the pool while the signature was being checked.
     const spending = check(tx, texts.sender, verdicts, runScript);
@@ -192,17 +196,22 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     tx: Tx,
     sender: string,
     verdicts: ProofVerdicts,
-    runScript?: ScriptTime['run'],
+    run: ScriptTime['run'],
   ): Spending {
-    const spending = state.tryApply(tx, verdicts, runScript);
-    senders.requireRoom(tx.bytes.length, sender);
-    senders.requireFunds(tx, sender, spending);
+    const begin = (spending: Spending): void => {
+      senders.requireRoom(tx.bytes.length, sender);
+      senders.requireFunds(tx, sender, spending);
+    };
+    const spending = state.tryApply(tx, verdicts, { begin, run });
+    // Few transactions have a script that `begin` came before.
+    begin(spending);
     return spending;
   }
 
   /** Wrong signatures aside. */
   const checkWithoutProofs = async (tx: Tx): Promise<void> => {
-    await scripts.pass((run) => check(tx, latin1(tx.sender), allGood(tx), run));
+    const sender = latin1(tx.sender);
+    await scripts.pass(sender, (run) => check(tx, sender, allGood(tx), run));
   };
 
   function submitOwn(bytes: Uint8Array, found: Arriving, ask?: AskVerdicts): Promise<Tx> {
@@ -223,6 +232,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     list: readonly ArrivedBytes[],
     isDoubted: boolean,
   ): Promise<readonly unknown[]> {
+    const turns = createTurns(clock);
     const errors: Promise<unknown>[] = [];
     for (let from = 0; from < list.length; from += GROUP_MAX) {
       const group = createVerdictGroup(verifier);
@@ -231,6 +241,8 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
           ? submitDoubted(one.bytes, one)
           : submitOwn(one.bytes, one, group.ask);
         errors.push(errorOf(submitted));
+        // Reading the script of a type 13 takes milliseconds.
+        if (turns.due()) await turns.take();
       }
       group.send();
     }
@@ -243,7 +255,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
       found.isDoubted === true ? submitDoubted(bytes, found) : submitOwn(bytes, found),
     submitAll,
     check: checkWithoutProofs,
-    acceptAgain: (tx) => insert(tx, textsOf(tx), allGood(tx)),
+    acceptAgain: (tx, { run }) => insert(tx, textsOf(tx), allGood(tx), run),
   };
 }
 

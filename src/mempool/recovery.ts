@@ -6,6 +6,7 @@ import { base58 } from '../base/base58.ts';
 import { latin1 } from '../base/bytes.ts';
 import type { Clock, Journal, Log } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
+import { createScriptTime } from '../chain/script-time.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { allGood } from '../tx/proof-verdicts.ts';
@@ -47,12 +48,16 @@ export async function recoverEntries(ports: RecoveryPorts): Promise<void> {
   }
 }
 
-/** Returns the number of transactions that the head accepts, and those that it refuses. */
+/**
+ * Returns the number of transactions that the head accepts, and those that it refuses, or for whose
+ * scripts no time is left.
+ */
 async function acceptAll(ports: RecoveryPorts): Promise<{ accepted: number; refused: Tx[] }> {
   const { state, journal, clock, entries, admission } = ports;
   const refused: Tx[] = [];
   let accepted = 0;
   const turns = createTurns(clock);
+  const scriptTime = createScriptTime(clock);
   for (const record of journal.recovered) {
     const tx = readRecord(record, ports);
     if (tx === undefined) continue;
@@ -60,7 +65,8 @@ async function acceptAll(ports: RecoveryPorts): Promise<{ accepted: number; refu
     // Most of it, since the journal is trimmed now and then only.
     if (entries.get(latin1(tx.id)) !== undefined || state.isMined(tx.id)) continue;
     try {
-      entries.announce(admission.acceptAgain(tx));
+      scriptTime.begin();
+      entries.announce(admission.acceptAgain(tx, scriptTime));
       accepted++;
     } catch (error) {
       // Throws what is a fault of this node.

@@ -5,20 +5,21 @@
 import { equal } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import type { ScriptTime } from '../chain/script-time.ts';
-import { confirmedHeight, foundTransaction } from '../chain/stored-blocks.ts';
+import { candidateUnder, confirmedHeight } from '../chain/stored-blocks.ts';
 import { accountOf, available } from '../ledger/accounts.ts';
 import { assetBalance } from '../ledger/assets.ts';
 import { executedBy } from '../ledger/contracts.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { scripts } from '../ledger/tables.ts';
+import { Meter, RUN_UNITS_MAX } from '../script/meter.ts';
 import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { planChecks } from '../tx/scripts/plan-checks.ts';
+import type { ScriptOwner, ScriptRuns } from '../tx/scripts/script-runs.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
-import type { PoolChain } from './pool-chain.ts';
-import { spendingOf } from './spending.ts';
+import type { PoolChain, TrialScripts } from './pool-chain.ts';
+import { type Spending, spendingOf } from './spending.ts';
 
 export function createTrial(
   blockchain: Blockchain,
@@ -48,19 +49,28 @@ export function createTrial(
     return context;
   }
 
-  const known: Knowledge = {
-    heightOf: (id) => confirmedHeight(view, id),
-    find: (id) => foundTransaction(view, id),
-  };
+  const heightOf = (id: Uint8Array): number | undefined => confirmedHeight(view, id);
+  const find: Knowledge['find'] = (id) => candidateUnder(view, id);
+
+  /** Leaves the effects on `ledger`. Throws ApiError, and what `scripts` throws. */
+  function tryOn(
+    ledger: KeyedOverlay,
+    tx: Tx,
+    verdicts: ProofVerdicts,
+    block: BlockContext,
+    scripts: TrialScripts,
+  ): Spending {
+    const trial = new Trial(ledger, tx, scripts);
+    applyTransaction(tx, verdicts, ledger, block, { heightOf, find, scripts: trial });
+    return trial.spending();
+  }
 
   return {
     context: present,
-    tryApply(tx: Tx, verdicts: ProofVerdicts, runScript?: ScriptTime['run']) {
+    tryApply(tx, verdicts, scripts) {
       const block = present();
       const mark = overlay.mark();
-      const about = runScript === undefined ? known : { ...known, runScript };
-      applyTransaction(tx, verdicts, overlay, block, about);
-      const spending = spendingOf(tx.sender, overlay.since(mark));
+      const spending = tryOn(overlay, tx, verdicts, block, scripts);
       overlay.revert(mark);
       return spending;
     },
@@ -70,11 +80,7 @@ export function createTrial(
       const own = createOverlay(view);
       return {
         isCurrent: () => equal(blockchain.tip().id, at),
-        tryApply(tx: Tx, verdicts: ProofVerdicts) {
-          const mark = own.mark();
-          applyTransaction(tx, verdicts, own, block, known);
-          return spendingOf(tx.sender, own.since(mark));
-        },
+        tryApply: (tx, verdicts, scripts) => tryOn(own, tx, verdicts, block, scripts),
       };
     },
     planChecks: (tx) => planChecks(tx, view),
@@ -83,4 +89,36 @@ export function createTrial(
     availableBalance: (address) => available(accountOf(view, address)),
     assetBalance: (address, assetId) => assetBalance(view, address, assetId),
   };
+}
+
+/** One transaction that is tried. */
+class Trial implements ScriptRuns {
+  private readonly ledger: KeyedOverlay;
+  private readonly tx: Tx;
+  private readonly scripts: TrialScripts;
+  private readonly mark: number;
+
+  constructor(ledger: KeyedOverlay, tx: Tx, scripts: TrialScripts) {
+    this.ledger = ledger;
+    this.tx = tx;
+    this.scripts = scripts;
+    this.mark = ledger.mark();
+  }
+
+  /** What it takes from its sender, while the ledger holds its effects. */
+  spending(): Spending {
+    return spendingOf(this.tx.sender, this.ledger.since(this.mark));
+  }
+
+  begin(): void {
+    this.scripts.begin(this.spending());
+  }
+
+  /**
+   * Each run has a budget also before feature 1000 is active: the pool takes only what fits into the
+   * blocks of this node.
+   */
+  run(_owner: ScriptOwner, script: (meter: Meter) => void): void {
+    this.scripts.run(() => script(new Meter(RUN_UNITS_MAX)));
+  }
 }

@@ -1,4 +1,5 @@
 /** All that a script may ask about the world (docs/protocol/scripts.md#environment). */
+import type { CryptoCharges } from '../base/charge.ts';
 import type { CaseObject, Value } from './values.ts';
 
 export interface Hashes {
@@ -7,6 +8,18 @@ export interface Hashes {
   readonly sha256: (message: Uint8Array) => Uint8Array;
   /** The secure hash of the network. */
   readonly secureHash: (message: Uint8Array) => Uint8Array;
+  /** What the cryptography of the network charges. */
+  readonly charges: CryptoCharges;
+}
+
+/** A transaction of this chain. */
+export interface Found {
+  /** Bytes of the transaction. */
+  readonly size: number;
+  /** Undefined where the id is not the one that was asked for. */
+  readonly height: () => number | undefined;
+  /** Undefined in that case too, and for a type without a record. */
+  readonly record: () => CaseObject | undefined;
 }
 
 /**
@@ -18,16 +31,21 @@ export interface Environment {
   readonly hashes: Hashes;
   /** Height of the last block of the state. */
   readonly height: () => bigint;
-  /** The transaction or the order that the script judges. */
+  /** The transaction or the order that the script judges; a run asks once. */
   readonly tx: () => CaseObject;
   readonly verify: (message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array) => boolean;
+  /** Any text may be asked for. */
   readonly addressOfAlias: (alias: string) => Uint8Array | undefined;
-  /** A data entry of an account; an unknown account has none. */
+  /** A data entry of an account, for any key; an unknown account has none. */
   readonly data: (address: Uint8Array, key: string) => Value | undefined;
   /** Undefined: the native token. */
   readonly balance: (address: Uint8Array, assetId: Uint8Array | undefined) => bigint;
   /** True for an address of this network. */
   readonly isAddress: (bytes: Uint8Array) => boolean;
-  readonly transactionById: (id: Uint8Array) => CaseObject | undefined;
-  readonly transactionHeight: (id: Uint8Array) => number | undefined;
+  /**
+   * The one transaction of this chain whose id begins with the first 16 bytes of this id. All of it
+   * must be read to know the rest of its id, so its size is known before. Undefined for an id of
+   * another length than ids have.
+   */
+  readonly lookUp: (id: Uint8Array) => Found | undefined;
 }

@@ -3,11 +3,13 @@
  * bounded in the size of its result, and fails with EvaluationFailure only.
  */
 import { base58 as alphabet58 } from '../base/base58.ts';
-import { equal } from '../base/bytes.ts';
+import { equal, utf8 } from '../base/bytes.ts';
 import { isI64 } from '../base/int.ts';
 import { ADDRESS_BYTES } from '../base/sizes.ts';
 import { caseTypes } from './case-types.ts';
-import type { Environment } from './environment.ts';
+import { contentUnits, decodedUnits, elementUnits, recordUnits } from './charges.ts';
+import type { Environment, Found } from './environment.ts';
+import type { Meter } from './meter.ts';
 import {
   type CaseObject,
   caseObject,
@@ -20,6 +22,8 @@ import {
 } from './values.ts';
 
 const BYTES_MAX = 65_536;
+/** Characters of a value that a message shows. */
+const SHOWN_LENGTH_MAX = 100;
 const TEXT_LENGTH_MAX = 32_767;
 const BASE58_BYTES_MAX = 64;
 const BASE58_LENGTH_MAX = 100;
@@ -101,6 +105,15 @@ export function joinBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
 export const joinTexts = (a: string, b: string): string =>
   a.length + b.length > TEXT_LENGTH_MAX ? fail('String is too large') : a + b;
 
+/**
+ * A text of the greatest length can have half again as many bytes as any other byte string. Without
+ * a budget that is no failure, as it was none before there were budgets.
+ */
+export function textBytes(text: string, _env: Environment, meter: Meter): Uint8Array {
+  const bytes = utf8(text);
+  return meter.isLimited && bytes.length > BYTES_MAX ? fail('ByteVector is too large') : bytes;
+}
+
 /** An index is taken as a 32-bit number. */
 export function elementOf(items: readonly Value[], index: bigint): Value {
   const at = Number(BigInt.asIntN(32, index));
@@ -167,9 +180,13 @@ const knownAccount = (recipient: CaseObject, env: Environment): Uint8Array =>
   accountOf(recipient, env) ??
   fail(
     recipient.type === 'Alias'
-      ? `Alias '${recipient.fields.get('alias')}' does not exist`
+      ? `Alias '${shown(recipient.fields.get('alias'))}' does not exist`
       : 'Invalid address',
   );
+
+/** A constructor takes values of any type and size. */
+const shown = (value: Value | undefined): string =>
+  typeof value === 'string' ? value.slice(0, SHOWN_LENGTH_MAX) : '';
 
 export const addressObject = (bytes: Uint8Array): CaseObject => caseObject('Address', { bytes });
 
@@ -225,10 +242,37 @@ export const entryByIndex =
 
 export const entryOfAccount =
   (kind: string) =>
-  (account: CaseObject, key: string, env: Environment): Value => {
+  (account: CaseObject, key: string, env: Environment, meter: Meter): Value => {
     const address = accountOf(account, env);
-    return ofKind(kind, address === undefined ? undefined : env.data(address, key));
+    const value = address === undefined ? undefined : env.data(address, key);
+    meter.charge(contentUnits(value));
+    return ofKind(kind, value);
   };
+
+// ── transactions ─────────────────────────────────────────────────────────────────────────────
+
+/** Reading the transaction tells whether it has the id, so that is charged first. */
+function found(id: Uint8Array, env: Environment, meter: Meter): Found | undefined {
+  const transaction = env.lookUp(id);
+  if (transaction !== undefined) meter.charge(decodedUnits(transaction.size, env.hashes.charges));
+  return transaction;
+}
+
+export function transactionById(id: Uint8Array, env: Environment, meter: Meter): Value {
+  const transaction = found(id, env, meter);
+  if (transaction === undefined) return UNIT;
+  const { charges } = env.hashes;
+  meter.charge(recordUnits(charges));
+  const record = transaction.record();
+  if (record === undefined) return UNIT;
+  meter.charge(elementUnits(record, charges));
+  return record;
+}
+
+export function transactionHeight(id: Uint8Array, env: Environment, meter: Meter): Value {
+  const height = found(id, env, meter)?.height();
+  return height === undefined ? UNIT : BigInt(height);
+}
 
 // ── objects ──────────────────────────────────────────────────────────────────────────────────
 

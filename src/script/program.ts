@@ -1,20 +1,26 @@
 /**
- * The evaluator (docs/protocol/scripts.md#evaluation). A tree becomes a tree of closures once and
- * can run often. A run keeps its variables in an array: the language has neither loops nor
- * functions of its own, so each `let` of the tree has at most one value in a run.
+ * The evaluator (docs/protocol/scripts.md#evaluation). A tree becomes a list of instructions once and
+ * can run often. The instructions work on a stack of values of their own, so that neither the depth
+ * of a tree nor that of its variables takes any of the engine's stack. The language has neither loops
+ * nor functions of its own, so each `let` of the tree has at most one value in a run, and no
+ * instruction runs twice.
  *
  * Invariants: a run ends with an outcome, never with an exception, except where the node itself
  * fails; it retains nothing.
  */
+import { unitsOf } from '../base/charge.ts';
 import { caseTypes } from './case-types.ts';
+import { elementUnits, NODE_UNITS, recordUnits, SCRIPT_CHARGE } from './charges.ts';
 import type { Environment } from './environment.ts';
-import { type Builtin, builtinOf, type Parameter } from './functions.ts';
+import { type Builtin, builtinOf, CONSTRUCTOR_CHARGE, type Parameter } from './functions.ts';
+import type { Meter } from './meter.ts';
 import { construct, fieldOf } from './operations.ts';
 import { predefinedNames } from './scope.ts';
 import { headerText, type Tree, type Version } from './tree.ts';
 import { BOOLEAN, BYTES, INT, members, STRING, type Type } from './types.ts';
 import {
   BUY,
+  type CaseObject,
   EvaluationFailure,
   isBytes,
   isList,
@@ -38,171 +44,313 @@ export interface Outcome {
 }
 
 export interface Program {
-  readonly run: (env: Environment) => Outcome;
+  /** The meter is that of this run alone, and tells afterwards what the run consumed. */
+  readonly run: (env: Environment, meter: Meter) => Outcome;
 }
 
 interface Run {
   readonly env: Environment;
+  readonly meter: Meter;
+  readonly stack: Value[];
   /** By number of the variable; undefined before its evaluation. */
   readonly values: (Value | EvaluationFailure | undefined)[];
   readonly order: number[];
+  /** The variables that are being evaluated, the innermost last. */
+  readonly pending: Pending[];
+  /** Place of the next instruction; END after the last one. */
+  at: number;
+  /** Undefined before the script asks for it. */
+  tx: CaseObject | undefined;
 }
 
-type Step = (run: Run) => Value;
-
-/** What a name means at a place of the tree: the innermost declaration first. */
-interface Names {
-  readonly name: string;
-  readonly value: Step;
-  readonly outer: Names | undefined;
+interface Pending {
+  readonly variable: number;
+  /** Where the value is needed. */
+  readonly back: number;
 }
 
-export function programOf(tree: Tree, version: Version): Program {
-  const names: string[] = [];
-  const whole = step(tree, outerNames(version), names);
+type Instruction = (run: Run) => void;
+
+const END = -1;
+
+/** `size` is that of the script in bytes. */
+export function programOf(tree: Tree, version: Version, size: number): Program {
+  const { code, names } = assemble(tree, version);
+  const units = unitsOf(SCRIPT_CHARGE, size);
   return {
-    run(env) {
-      const run: Run = { env, values: new Array(names.length), order: [] };
+    run(env, meter) {
+      const run: Run = {
+        env,
+        meter,
+        stack: [],
+        values: new Array(names.length),
+        order: [],
+        pending: [],
+        at: 0,
+        tx: undefined,
+      };
       return {
-        result: outcomeOf(whole, run),
+        result: outcomeOf(run, code, units),
         variables: () => run.order.map((i) => ({ name: names[i]!, value: run.values[i]! })),
       };
     },
   };
 }
 
-const PREDEFINED: Readonly<Record<string, Step>> = {
-  tx: ({ env }) => env.tx(),
-  height: ({ env }) => env.height(),
-  unit: () => UNIT,
-  Buy: () => BUY,
-  Sell: () => SELL,
-};
-
-function outerNames(version: Version): Names | undefined {
-  let names: Names | undefined;
-  for (const name of predefinedNames(version)) {
-    names = { name, value: PREDEFINED[name]!, outer: names };
+function outcomeOf(run: Run, code: readonly Instruction[], units: number) {
+  try {
+    run.meter.charge(units);
+    while (run.at !== END) code[run.at++]!(run);
+    return run.stack.pop()!;
+  } catch (cause) {
+    const failure = failureOf(cause);
+    // Every variable that waits for another one fails with it.
+    for (const { variable } of run.pending.toReversed()) settle(run, variable, failure);
+    return failure;
   }
-  return names;
-}
-
-function meaningOf(name: string, names: Names | undefined): Step {
-  for (let at = names; at !== undefined; at = at.outer) if (at.name === name) return at.value;
-  return failing(`A definition of '${name}' not found`);
 }
 
 /**
  * A failure of the store or of the node itself is no outcome of a script, and is thrown on. The two
  * errors of the engine could only come from values of a type that no check has foreseen.
  */
-function outcomeOf(of: Step, run: Run): Value | EvaluationFailure {
-  try {
-    return of(run);
-  } catch (cause) {
-    if (cause instanceof EvaluationFailure) return cause;
-    if (cause instanceof TypeError || cause instanceof RangeError) {
-      return new EvaluationFailure(cause.message);
+function failureOf(cause: unknown): EvaluationFailure {
+  if (cause instanceof EvaluationFailure) return cause;
+  if (cause instanceof TypeError || cause instanceof RangeError) {
+    return new EvaluationFailure(cause.message);
+  }
+  throw cause;
+}
+
+function settle(run: Run, variable: number, value: Value | EvaluationFailure): void {
+  run.values[variable] = value;
+  run.order.push(variable);
+}
+
+// ── from the tree to instructions ────────────────────────────────────────────────────────────
+
+/** A place in the instructions, known once they are there. */
+interface Place {
+  at: number;
+}
+
+/** What a name means at a place of the tree: the innermost declaration first. */
+interface Names {
+  readonly name: string;
+  readonly read: Instruction;
+  readonly outer: Names | undefined;
+}
+
+/** A tree whose instructions stand together: the script itself, or the value of a variable. */
+interface Segment {
+  readonly tree: Tree;
+  readonly names: Names | undefined;
+  readonly start: Place;
+  readonly last: Instruction;
+}
+
+interface Code {
+  readonly code: readonly Instruction[];
+  /** Of the variables, by number. */
+  readonly names: readonly string[];
+}
+
+/** Works through lists and not by recursion, so that a deep tree needs no stack. */
+function assemble(tree: Tree, version: Version): Code {
+  const code: Instruction[] = [];
+  const names: string[] = [];
+  const segments: Segment[] = [{ tree, names: outerNames(version), start: { at: 0 }, last: end }];
+  // The list grows on the way.
+  for (const segment of segments) {
+    segment.start.at = code.length;
+    const todo: (() => void)[] = [() => emit(segment.tree, segment.names, todo)];
+    for (let next = todo.pop(); next !== undefined; next = todo.pop()) next();
+    code.push(segment.last);
+  }
+  return { code, names };
+
+  /** Adds the instructions of a node; what belongs behind them is left to do, the last first. */
+  function emit(node: Tree, scope: Names | undefined, todo: (() => void)[]): void {
+    const later = (part: Tree): void => void todo.push(() => emit(part, scope, todo));
+    switch (node.op) {
+      case 'ref':
+        code.push(meaningOf(node.name, scope));
+        break;
+      case 'getter':
+        todo.push(() => code.push(getter(node.field)));
+        later(node.of);
+        break;
+      case 'if': {
+        const no: Place = { at: 0 };
+        const after: Place = { at: 0 };
+        todo.push(() => {
+          after.at = code.length;
+        });
+        later(node.no);
+        todo.push(() => {
+          code.push(jump(after));
+          no.at = code.length;
+        });
+        later(node.yes);
+        todo.push(() => code.push(branch(no)));
+        later(node.test);
+        break;
+      }
+      case 'block': {
+        code.push(block);
+        const number = names.push(node.name) - 1;
+        const start: Place = { at: 0 };
+        segments.push({ tree: node.value, names: scope, start, last: store(number) });
+        const inner = { name: node.name, read: variable(number, start), outer: scope };
+        todo.push(() => emit(node.body, inner, todo));
+        break;
+      }
+      case 'call':
+        todo.push(() => code.push(call(node)));
+        for (const arg of node.args.toReversed()) later(arg);
+        break;
+      default:
+        code.push(constant(node.value));
     }
-    throw cause;
   }
 }
 
-/** `variables` collects the names of all variables of the tree. */
-function step(tree: Tree, names: Names | undefined, variables: string[]): Step {
-  switch (tree.op) {
-    case 'ref':
-      return meaningOf(tree.name, names);
-    case 'getter': {
-      const of = step(tree.of, names, variables);
-      const { field } = tree;
-      return (run) => fieldOf(of(run), field);
-    }
-    case 'if':
-      return conditional(tree, names, variables);
-    case 'block': {
-      const value = variable(tree, names, variables);
-      return step(tree.body, { name: tree.name, value, outer: names }, variables);
-    }
-    case 'call':
-      return call(tree, names, variables);
-    default: {
-      const { value } = tree;
-      return () => value;
-    }
+function outerNames(version: Version): Names | undefined {
+  let names: Names | undefined;
+  for (const name of predefinedNames(version)) {
+    names = { name, read: PREDEFINED[name]!, outer: names };
   }
+  return names;
 }
 
-type Node<Op> = Extract<Tree, { op: Op }>;
+function meaningOf(name: string, names: Names | undefined): Instruction {
+  for (let at = names; at !== undefined; at = at.outer) if (at.name === name) return at.read;
+  return failing(`A definition of '${name}' not found`);
+}
+
+// ── instructions ─────────────────────────────────────────────────────────────────────────────
+
+const end: Instruction = (run) => {
+  run.at = END;
+};
+
+const constant =
+  (value: Value): Instruction =>
+  ({ meter, stack }) => {
+    meter.charge(NODE_UNITS);
+    stack.push(value);
+  };
 
 const failing =
-  (text: string): Step =>
+  (text: string): Instruction =>
   () => {
     throw new EvaluationFailure(text);
   };
 
-function conditional(tree: Node<'if'>, names: Names | undefined, variables: string[]): Step {
-  const test = step(tree.test, names, variables);
-  const yes = step(tree.yes, names, variables);
-  const no = step(tree.no, names, variables);
-  return (run) => {
-    const found = test(run);
-    if (found === true) return yes(run);
-    if (found === false) return no(run);
-    throw new EvaluationFailure('The condition is not a Boolean');
-  };
-}
-
-/** Evaluates the value where it is first needed; the outcome stays, and so does a failure. */
-function variable(tree: Node<'block'>, names: Names | undefined, variables: string[]): Step {
-  const number = variables.push(tree.name) - 1;
-  const value = step(tree.value, names, variables);
-  return (run) => {
-    let known = run.values[number];
-    if (known === undefined) {
-      known = outcomeOf(value, run);
-      run.values[number] = known;
-      run.order.push(number);
+const PREDEFINED: Readonly<Record<string, Instruction>> = {
+  tx(run) {
+    const { env, meter, stack } = run;
+    meter.charge(NODE_UNITS);
+    if (run.tx === undefined) {
+      meter.charge(recordUnits(env.hashes.charges));
+      run.tx = env.tx();
+      meter.charge(elementUnits(run.tx, env.hashes.charges));
     }
-    if (known instanceof EvaluationFailure) throw known;
-    return known;
-  };
-}
+    stack.push(run.tx);
+  },
+  height({ env, meter, stack }) {
+    meter.charge(NODE_UNITS);
+    stack.push(env.height());
+  },
+  unit: constant(UNIT),
+  Buy: constant(BUY),
+  Sell: constant(SELL),
+};
 
-function call(tree: Node<'call'>, names: Names | undefined, variables: string[]): Step {
-  const { header } = tree;
-  const args = tree.args.map((arg) => step(arg, names, variables));
+/** Evaluates the value where it is first needed; then it stays. */
+const variable =
+  (number: number, start: Place): Instruction =>
+  (run) => {
+    run.meter.charge(NODE_UNITS);
+    // A failure ends the run, so nothing can ask for it again.
+    const known = run.values[number] as Value | undefined;
+    if (known !== undefined) {
+      run.stack.push(known);
+      return;
+    }
+    run.pending.push({ variable: number, back: run.at });
+    run.at = start.at;
+  };
+
+/** Behind the instructions of a variable: its value stays on the stack. */
+const store =
+  (number: number): Instruction =>
+  (run) => {
+    settle(run, number, run.stack.at(-1)!);
+    run.at = run.pending.pop()!.back;
+  };
+
+const block: Instruction = ({ meter }) => meter.charge(NODE_UNITS);
+
+const getter =
+  (field: string): Instruction =>
+  ({ meter, stack }) => {
+    meter.charge(NODE_UNITS);
+    stack.push(fieldOf(stack.pop()!, field));
+  };
+
+const jump =
+  (to: Place): Instruction =>
+  (run) => {
+    run.at = to.at;
+  };
+
+const branch =
+  (no: Place): Instruction =>
+  (run) => {
+    run.meter.charge(NODE_UNITS);
+    const found = run.stack.pop();
+    if (found === true) return;
+    if (found !== false) throw new EvaluationFailure('The condition is not a Boolean');
+    run.at = no.at;
+  };
+
+function call({ header, args: { length } }: Extract<Tree, { op: 'call' }>): Instruction {
   const builtin = builtinOf(header);
-  if (builtin !== undefined) return builtinCall(builtin, args);
+  if (builtin !== undefined) return builtinCall(builtin, length);
   if (typeof header === 'string' && caseTypes('account').constructors.has(header)) {
-    return (run) =>
-      construct(
-        header,
-        args.map((arg) => arg(run)),
-      );
+    return ({ meter, stack }) => {
+      meter.charge(NODE_UNITS + unitsOf(CONSTRUCTOR_CHARGE, length));
+      stack.push(construct(header, taken(stack, length)));
+    };
   }
   return failing(`function '${headerText(header)}' not found`);
 }
 
+const taken = (stack: Value[], count: number): Value[] => stack.splice(stack.length - count, count);
+
 /** A native function takes exactly its arguments; a user function leaves further ones unused. */
-function builtinCall(builtin: Builtin, args: readonly Step[]): Step {
-  const { parameters, header, unguarded } = builtin;
+function builtinCall(builtin: Builtin, given: number): Instruction {
+  const { parameters, header, unguarded, charge } = builtin;
   const count = parameters.length;
-  const isComplete = typeof header === 'number' ? args.length === count : args.length >= count;
+  const isComplete = typeof header === 'number' ? given === count : given >= count;
   const checks = parameters.map((parameter) => (unguarded ? anything : checkOf(parameter)));
-  const call = builtin.run as (...args: unknown[]) => Value;
-  return (run) => {
-    const values: unknown[] = [];
-    for (const arg of args) values.push(arg(run));
-    if (!isComplete)
+  const compute = builtin.run as (...args: unknown[]) => Value;
+  return ({ env, meter, stack }) => {
+    const args = taken(stack, given);
+    if (!isComplete) {
       throw new EvaluationFailure(`Wrong number of arguments of '${headerText(header)}'`);
+    }
+    args.length = count;
     for (let i = 0; i < count; i++) {
-      if (!checks[i]!(values[i] as Value)) {
+      if (!checks[i]!(args[i]!)) {
         throw new EvaluationFailure(`Wrong type of an argument of '${headerText(header)}'`);
       }
     }
-    values[count] = run.env;
-    return call(...values);
+    meter.charge(NODE_UNITS + charge.before(args, env.hashes.charges));
+    const result = compute(...args, env, meter);
+    if (charge.after !== undefined) meter.charge(charge.after(result));
+    stack.push(result);
   };
 }
 

@@ -24,6 +24,7 @@ export interface Script {
   readonly bytes: Uint8Array;
   readonly version: Version;
   readonly tree: Tree;
+  /** Throws ScriptError above COMPLEXITY_MAX; never where the script comes from `read`. */
   readonly complexity: number;
   readonly text: () => string;
   readonly program: Program;
@@ -36,6 +37,11 @@ export interface Scripts {
   readonly compile: (source: string, context: Context) => Script;
   /** Throws ScriptError. */
   readonly read: (bytes: Uint8Array) => Script;
+  /**
+   * A script of the state, which `read` accepted before it came there. Its complexity is not
+   * estimated again, since no run pays for that. Throws ScriptError where it is no script.
+   */
+  readonly stored: (bytes: Uint8Array) => Script;
   /** A source that compiles to exactly these bytes. Throws ScriptError where there is none. */
   readonly decompile: (bytes: Uint8Array) => string;
 }
@@ -53,6 +59,7 @@ export function createScripts(secureHash: SecureHash): Scripts {
       return read(bytes);
     },
     read,
+    stored,
     decompile(bytes) {
       const { tree, version } = read(bytes);
       const source = sourceText(tree, version);
@@ -63,6 +70,12 @@ export function createScripts(secureHash: SecureHash): Scripts {
   };
 
   function read(bytes: Uint8Array): Script {
+    const script = stored(bytes);
+    void script.complexity;
+    return script;
+  }
+
+  function stored(bytes: Uint8Array): Script {
     const key = latin1(bytes);
     const found = known.get(key);
     if (found !== undefined) return found;
@@ -110,17 +123,20 @@ function compileSource(whole: string, context: Context, secureHash: SecureHash):
 
 function readWhole(bytes: Uint8Array, secureHash: SecureHash): Script {
   const { version, tree } = readScript(bytes, secureHash);
-  const complexity = estimate(tree, version);
+  let complexity: number | undefined;
   let program: Program | undefined;
   let uses: readonly SignatureUse[] | undefined;
   return {
     bytes: bytes.slice(),
     version,
     tree,
-    complexity,
+    get complexity() {
+      complexity ??= estimate(tree, version);
+      return complexity;
+    },
     text: () => treeText(tree),
     get program() {
-      program ??= programOf(tree, version);
+      program ??= programOf(tree, version, bytes.length);
       return program;
     },
     signatureUses() {

@@ -2,7 +2,6 @@
  * What a script computes with (docs/protocol/scripts.md#values). A case object is a named record;
  * `unit` and the two sides of an order are case objects without fields.
  */
-import { equal } from '../base/bytes.ts';
 
 export interface CaseObject {
   readonly type: string;
@@ -53,18 +52,4 @@ export function kindOf(value: Value): string {
       if (isBytes(value)) return 'ByteVector';
       return isList(value) ? 'List' : value.type;
   }
-}
-
-/** Structural; values of different kinds are unequal. */
-export function same(a: Value, b: Value): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object') return false;
-  if (isBytes(a)) return isBytes(b) && equal(a, b);
-  if (isList(a)) return isList(b) && a.length === b.length && a.every((x, i) => same(x, b[i]!));
-  if (!isObject(b) || a.type !== b.type || a.fields.size !== b.fields.size) return false;
-  for (const [name, value] of a.fields) {
-    const other = b.fields.get(name);
-    if (other === undefined || !same(value, other)) return false;
-  }
-  return true;
 }

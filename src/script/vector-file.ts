@@ -4,7 +4,9 @@
  * with such files, and so does this repository.
  */
 import { base58 } from '../base/base58.ts';
+import { sizeOf } from './charges.ts';
 import type { Environment, Hashes } from './environment.ts';
+import { Meter, RUN_UNITS_MAX } from './meter.ts';
 import { createScripts, readBase64, type Script } from './script.ts';
 import { ScriptError } from './tree.ts';
 import { BUY, type CaseObject, SELL, UNIT, type Value } from './values.ts';
@@ -130,7 +132,7 @@ function testOne(
   }
   compare(expected, made, report);
   for (const evaluation of expected.evaluations ?? []) {
-    const { result } = made.program.run(environment(evaluation));
+    const { result } = made.program.run(environment(evaluation), new Meter(RUN_UNITS_MAX));
     const actual = typeof result === 'boolean' ? result : 'error';
     report(`${evaluation.tx} at height ${evaluation.height}`, evaluation.expect, actual);
   }
@@ -177,7 +179,7 @@ function environmentOf(
   });
 }
 
-type StateReads = 'addressOfAlias' | 'data' | 'balance' | 'transactionById' | 'transactionHeight';
+type StateReads = 'addressOfAlias' | 'data' | 'balance' | 'lookUp';
 
 /** A state in memory; `named` gives the transactions that it names. */
 export function stateOf(
@@ -197,11 +199,15 @@ export function stateOf(
       const asset = assetId === undefined ? '' : base58.encode(assetId);
       return BigInt(own(own(balances, base58.encode(address)), asset) ?? 0);
     },
-    transactionById(id) {
-      const name = own(transactionsById, base58.encode(id));
-      return name === undefined ? undefined : named(name);
+    lookUp(id) {
+      const text = base58.encode(id);
+      const name = own(transactionsById, text);
+      const record = name === undefined ? undefined : named(name);
+      const height = own(transactionHeights, text);
+      if (record === undefined && height === undefined) return undefined;
+      const size = sizeOf(record?.fields.get('bodyBytes'));
+      return { size, record: () => record, height: () => height };
     },
-    transactionHeight: (id) => own(transactionHeights, base58.encode(id)),
   };
 }
 

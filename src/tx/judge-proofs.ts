@@ -19,6 +19,7 @@ import { feature, requireFeature } from './rules/features.ts';
 import { assetsTouched } from './rules/fees.ts';
 import { judgeByAccount, judgeByAsset } from './scripts/judge-scripts.ts';
 import { type FindTransaction, verifying } from './scripts/script-environment.ts';
+import type { ScriptRuns } from './scripts/script-runs.ts';
 import { isSigned } from './seal.ts';
 import type { BlockContext, Proven, Tx } from './transaction.ts';
 
@@ -26,15 +27,10 @@ export interface Judging {
   readonly view: LedgerView;
   readonly block: BlockContext;
   readonly find: FindTransaction;
-  /** Counts a run of a script. Throws ApiError where the block may have no more. */
-  readonly countRun?: () => void;
-  /** Runs a script. Throws ApiError where the block has no time for it. */
-  readonly runScript?: (script: () => void) => void;
+  readonly scripts: Pick<ScriptRuns, 'run'>;
 }
 
 const NONE: readonly never[] = [];
-
-const runAtOnce = (script: () => void): void => script();
 
 /** Throws ApiError. */
 export function judgeProofs(
@@ -50,15 +46,15 @@ export function judgeProofs(
   // Most transactions end here, and need no object of what is known.
   if (script === undefined && tx.def.carried === undefined && assets.length === 0) return;
   const judging: Judging = { ...known, view, block };
-  const { runScript = runAtOnce } = judging;
   if (script !== undefined) judgeByScript(tx, script, verdicts, judging);
   if (tx.def.carried !== undefined) judgeCarried(tx, tx.def.carried(tx), verdicts, judging);
   for (const id of assets) {
     const asset = assetOf(view, id);
     const assetScript = asset?.script;
     if (assetScript === undefined) continue;
-    judging.countRun?.();
-    runScript(() => judgeByAsset(assetScript, tx, situation(judging)));
+    judging.scripts.run('asset', (meter) =>
+      judgeByAsset(assetScript, tx, situation(judging), meter),
+    );
   }
 }
 
@@ -86,11 +82,11 @@ function judgeByScript(
   if (isSigned(tx.layout.frame) && tx.def.carried !== undefined) {
     throw refused(`Can't process transaction with signature from scripted account`);
   }
-  const { countRun, runScript = runAtOnce } = judging;
-  countRun?.();
   const subject = { ...provenOf(tx), tx, planned: planned?.[0] ?? NONE };
   requireCosigner(tx, subject, judging);
-  runScript(() => judgeByAccount(script, subject, situation(judging)));
+  judging.scripts.run('sender', (meter) =>
+    judgeByAccount(script, subject, situation(judging), meter),
+  );
 }
 
 /** The author of data pays, so it has to sign beside the script of the sender (H-13). */
@@ -121,7 +117,7 @@ function judgeCarried(
   { carried: verdicts, planned }: ProofVerdicts,
   judging: Judging,
 ): void {
-  const { view, block, runScript = runAtOnce } = judging;
+  const { view, block } = judging;
   for (const [i, proven] of carried.entries()) {
     const { publicKey, proofs, order } = proven;
     const script = view.get(scripts, view.scheme.addressOf(publicKey));
@@ -134,7 +130,9 @@ function judgeCarried(
         throw refused(`Can't process order with signature from scripted account`);
       }
       const subject = { ...proven, tx, planned: planned?.[i + 1] ?? NONE };
-      runScript(() => judgeByAccount(script, subject, situation(judging)));
+      judging.scripts.run('order', (meter) =>
+        judgeByAccount(script, subject, situation(judging), meter),
+      );
     }
   }
 }

@@ -1,10 +1,11 @@
 /**
  * The one way a transaction gets into the state, the same for the pool, the miner and a block from
- * a peer (state.md#order-of-checks). The order of refusals is fixed: verification, time, features,
- * known id, funds, permissions, fee, the rules of the type, and the balances that result.
+ * a peer (state.md#order-of-checks). The order of refusals is fixed: signatures, time, features,
+ * known id, funds, permissions, fee, the rules of the type, the balances that result, and scripts.
  *
- * Invariants: a refused transaction leaves no trace; the verdict depends on nothing but the
- * transaction, the verdicts on its proofs, the ledger and the block context.
+ * Invariants: a refused transaction leaves no trace; no script runs for a transaction that another
+ * rule refuses; the verdict depends on nothing but the transaction, the verdicts on its proofs, the
+ * ledger, the block context and what the block has left for scripts.
  */
 import { assert } from '../base/assert.ts';
 import { apiError, refused } from '../base/errors.ts';
@@ -18,6 +19,7 @@ import { activeFeatures, feature, requireFeature } from './rules/features.ts';
 import { chargeFee, checkFee, feeAssetOf } from './rules/fees.ts';
 import { checkPermissions } from './rules/sender-permissions.ts';
 import type { FindTransaction } from './scripts/script-environment.ts';
+import { NotedRuns, type ScriptRuns } from './scripts/script-runs.ts';
 import type { BlockContext, Tx } from './transaction.ts';
 
 const FUTURE_MAX_MS = 90 * 60_000;
@@ -29,10 +31,7 @@ export interface Knowledge {
   readonly heightOf: (id: Uint8Array) => number | undefined;
   /** The transaction with this id, and the same height; scripts look up transactions. */
   readonly find: FindTransaction;
-  /** Counts a run of a script. Throws ApiError where the block may have no more. */
-  readonly countRun?: () => void;
-  /** Runs a script, those of orders included. Throws ApiError where the block has no time for it. */
-  readonly runScript?: (script: () => void) => void;
+  readonly scripts: ScriptRuns;
 }
 
 /** The context of the next block on top of `view`; made once for each block. */
@@ -57,15 +56,33 @@ export function applyTransaction(
 ): bigint {
   const mark = ledger.mark();
   try {
-    if (tx.layout.frame !== 'genesis') judgeProofs(tx, verdicts, ledger, block, known);
-    requirePlace(tx, block);
-    const earned = applyAnywhere(tx, verdicts, ledger, block, known);
-    checkBalances(ledger, mark, block.rules.nativeToken);
-    return earned;
+    const noted = new NotedRuns();
+    const { heightOf, find, scripts } = known;
+    const earned = applyOnce(tx, verdicts, ledger, block, { heightOf, find, scripts: noted });
+    if (!noted.isAsked) return earned;
+    scripts.begin();
+    // Scripts see the state before the transaction.
+    ledger.revert(mark);
+    return applyOnce(tx, verdicts, ledger, block, known);
   } catch (error) {
     ledger.revert(mark);
     throw error;
   }
+}
+
+function applyOnce(
+  tx: Tx,
+  verdicts: ProofVerdicts,
+  ledger: Overlay,
+  block: BlockContext,
+  known: Knowledge,
+): bigint {
+  const mark = ledger.mark();
+  if (tx.layout.frame !== 'genesis') judgeProofs(tx, verdicts, ledger, block, known);
+  requirePlace(tx, block);
+  const earned = applyAnywhere(tx, verdicts, ledger, block, known);
+  checkBalances(ledger, mark, block.rules.nativeToken);
+  return earned;
 }
 
 function applyAnywhere(

@@ -5,9 +5,12 @@ import { sealBlock } from '../../src/block/block.ts';
 import type { ConsensusData, UnsignedHeader } from '../../src/block/header.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 
+const FREE = { fixed: 0, per: 0, each: 1 };
+
 /** Addresses are 26 bytes cut out of the key, texts are hex: enough where no key is real. */
 export const scheme: ChainScheme = {
   chainId: 84,
+  charges: { hash: FREE, verify: FREE },
   nativeToken: 'WEST',
   publicKeySize: 32,
   addressOf: (publicKey) => publicKey.slice(0, 26),

@@ -146,8 +146,8 @@ export interface TestChain {
 export async function newChain(
   store: Store = createMemoryStore(),
   settings: typeof rules = rules,
+  clock: TestClock = testClock(GENESIS_TIME),
 ): Promise<TestChain> {
-  const clock = testClock(GENESIS_TIME);
   const blockchain = createBlockchain(
     {
       rules: settings,

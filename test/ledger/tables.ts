@@ -8,8 +8,11 @@ const unused = (): never => {
   throw new Error('not used by these tests');
 };
 
+const FREE = { fixed: 0, per: 0, each: 1 };
+
 export const scheme: ChainScheme = {
   chainId: 84,
+  charges: { hash: FREE, verify: FREE },
   nativeToken: 'WEST',
   publicKeySize: 32,
   addressOf: unused,

@@ -14,6 +14,7 @@ import { brokenInvariants } from '../../src/ledger/invariants.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import type { Role } from '../../src/ledger/roles.ts';
 import { stateHashes, tables, undo } from '../../src/ledger/tables.ts';
+import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { applyTransaction, blockContext, type Knowledge } from '../../src/tx/pipeline.ts';
 import { allGood, type ProofVerdicts } from '../../src/tx/proof-verdicts.ts';
 import { allTypes } from '../../src/tx/registry.ts';
@@ -24,6 +25,7 @@ import {
   openBlock,
 } from '../../src/tx/rules/block-fees.ts';
 import type { ChainRules, FeeSettings } from '../../src/tx/rules/chain-rules.ts';
+import type { ScriptRuns } from '../../src/tx/scripts/script-runs.ts';
 import { buildTx } from '../../src/tx/seal.ts';
 import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
 import { genesis } from '../../src/tx/types/001-genesis.ts';
@@ -120,6 +122,12 @@ export interface Judging extends Partial<Knowledge> {
   readonly verdicts?: ProofVerdicts;
 }
 
+/** Each run has a budget of its own, and the block has none. */
+const oneByOne: ScriptRuns = {
+  begin: () => undefined,
+  run: (_owner, script) => script(new Meter(RUN_UNITS_MAX)),
+};
+
 export interface Making {
   readonly version?: number;
   readonly proofs?: readonly Uint8Array[];
@@ -192,11 +200,16 @@ export async function createHarness(options: Genesis): Promise<Harness> {
   function apply(tx: Tx, { verdicts = allGood(tx), ...known }: Judging = {}): bigint {
     const find = (id: Uint8Array) => {
       const inBlock = own.find((other) => equal(other.id, id));
-      return inBlock === undefined ? mined.get(latin1(id)) : { tx: inBlock, height: block.height };
+      const found =
+        inBlock === undefined ? mined.get(latin1(id)) : { tx: inBlock, height: block.height };
+      if (found === undefined) return undefined;
+      const { tx: other, height } = found;
+      return { height, size: other.bytes.length, tx: () => other };
     };
     const earned = applyTransaction(tx, verdicts, draft, block, {
       heightOf: (id) => find(id)?.height,
       find,
+      scripts: oneByOne,
       ...known,
     });
     fees.add(earned);

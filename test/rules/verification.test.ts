@@ -40,7 +40,12 @@ t.test('the script of an account is asked, whatever its proofs are', async (t) =
   h.draft.set(scripts, alice.address, compiled('false'));
   const proof = new Uint8Array(64);
   for (const count of [0, 1, 8]) {
-    const tx = h.make(transfer, alice, pay, { proofs: Array(count).fill(proof) });
+    const tx = h.make(
+      transfer,
+      alice,
+      { ...pay, fee: 1_400_000n },
+      { proofs: Array(count).fill(proof) },
+    );
     const verdicts = { own: Array(count).fill(true), carried: [] };
     t.equal(h.refusal(tx, { verdicts }), 'Transaction is not allowed by account-script');
   }

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { generalHashes } from '../../src/crypto/general-hashes.ts';
 import type { Environment } from '../../src/script/environment.ts';
+import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { createScripts, type Script } from '../../src/script/script.ts';
 import { signatureUses } from '../../src/script/signature-uses.ts';
 import { ScriptError } from '../../src/script/tree.ts';
@@ -49,7 +50,7 @@ const tx = caseObject('TransferTransaction', {
 const entries: readonly Value[] = [5n, true, 'text', new Uint8Array(3), BUY];
 const env: Environment = {
   chainId: 84,
-  hashes: { ...generalHashes, secureHash: family.secureHash },
+  hashes: { ...generalHashes, secureHash: family.secureHash, charges: family.charges },
   height: () => 100n,
   tx: () => tx,
   verify: () => false,
@@ -57,8 +58,7 @@ const env: Environment = {
   data: (_address, key) => entries[key.length % 7],
   balance: () => 7n,
   isAddress: (bytes) => bytes.length === 26,
-  transactionById: (id) => (id.length === 32 ? tx : undefined),
-  transactionHeight: (id) => (id.length === 32 ? 7 : undefined),
+  lookUp: (id) => (id.length === 32 ? { size: 300, height: () => 7, record: () => tx } : undefined),
 };
 
 interface Counts {
@@ -76,7 +76,7 @@ function tryOne(make: () => Script, counts: Counts): Script | undefined {
     counts.refused++;
     return undefined;
   }
-  const { result, variables } = script.program.run(env);
+  const { result, variables } = script.program.run(env, new Meter(RUN_UNITS_MAX));
   variables();
   script.text();
   signatureUses(script.tree);

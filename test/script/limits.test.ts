@@ -1,6 +1,7 @@
 /** Sources and binaries that try to exhaust the node end in a refusal, and soon. */
 import t from 'tap';
 import { writeScript } from '../../src/script/binary.ts';
+import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { createScripts, readBase64 } from '../../src/script/script.ts';
 import { ScriptError, TRUE, type Tree } from '../../src/script/tree.ts';
 import { family } from '../generators/network.ts';
@@ -80,7 +81,7 @@ function attempt(bytes: Uint8Array): unknown {
   try {
     const script = scripts.read(bytes);
     script.text();
-    return script.program.run({} as never).result;
+    return script.program.run({} as never, new Meter(RUN_UNITS_MAX)).result;
   } catch (error) {
     if (error instanceof ScriptError) return 'refused';
     return error instanceof RangeError ? 'overflow' : error;

@@ -12,7 +12,7 @@ const file = JSON.parse(
 ) as VectorFile & {
   readonly costs: Readonly<Record<'functions' | 'constructors', Record<string, number>>>;
 };
-const hashes = { ...generalHashes, secureHash: family.secureHash };
+const hashes = { ...generalHashes, secureHash: family.secureHash, charges: family.charges };
 const verify = (message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array) =>
   family.verify(publicKey, message, signature);
 

@@ -52,6 +52,7 @@ async function sign(file: string | undefined, flags: Flags & { json?: true }): P
   const findings = validateGenesis(config.blockchain.custom.genesis, scheme);
   findings.warnings.forEach(warn);
   if (findings.errors.length > 0) throw new CliError(joinErrors(findings.errors));
+  await warnOfMissingFeatures(config);
 
   const now = await networkTime(config.ntp);
   const { signGenesis } = await import('../../block/genesis.ts');
@@ -100,6 +101,22 @@ async function sign(file: string | undefined, flags: Flags & { json?: true }): P
   console.log('Genesis signed successfully!');
   console.log(`New configuration file: ${resolve(file)}`);
   console.log(`Old configuration saved to: ${resolve(old)}`);
+}
+
+/** Only the founder of a network can have a feature without a vote. */
+async function warnOfMissingFeatures({ blockchain }: Config): Promise<void> {
+  const { featureName, newNetworkFeatures, ownFeatures } = await import(
+    '../../tx/rules/features.ts'
+  );
+  const { preActivatedFeatures } = blockchain.custom.functionality;
+  const missing = ownFeatures.filter((id) => !preActivatedFeatures.has(id));
+  if (missing.length === 0) return;
+  const names = missing.map((id) => `${id} (${featureName(id)})`).join(', ');
+  const all = newNetworkFeatures.map((id) => `${id} = 0`).join(', ');
+  warn(
+    `the network is founded without ${names}, which its nodes would have to vote in; ` +
+      `new networks set blockchain.custom.functionality.pre-activated-features = { ${all} }`,
+  );
 }
 
 /** Silent servers time out at the same moment; the round is judged this much later. */

@@ -1,4 +1,5 @@
 /** The international family (`platform-crypto: yes`, accounts.md), on libsodium. */
+import type { CryptoCharges } from '../../base/charge.ts';
 import type { CryptoFamily } from '../family.ts';
 import { EdwardsKeys } from './edwards-keys.ts';
 import { DIGEST_SIZE, fastHash, secureHash } from './hashes.ts';
@@ -19,6 +20,11 @@ import { prepare, SIGNATURE_SIZE, sign, verify } from './signatures.ts';
 const CONTENT_KEY_SIZE = 16;
 const CACHED_KEYS = 8_192;
 
+const CHARGES: CryptoCharges = {
+  hash: { fixed: 30, per: 4, each: 128 },
+  verify: { fixed: 2200, per: 8, each: 128 },
+};
+
 export interface Curve25519Options {
   /** The number of converted public keys that `verify` caches, 68 bytes each. */
   readonly cachedKeys?: number;
@@ -38,6 +44,7 @@ export function createCurve25519(options: Curve25519Options = {}): CryptoFamily 
     digestSize: DIGEST_SIZE,
     messageCipher: 'aes',
     contentKeySize: CONTENT_KEY_SIZE,
+    charges: CHARGES,
     fastHash,
     secureHash,
     accountSeed,

@@ -2,7 +2,9 @@
  * The national-standard family (`platform-crypto: no`, accounts.md#the-national-family): Streebog,
  * GOST R 34.10-2012 on the curve CryptoPro-A, VKO and Kuznyechik.
  */
+
 import { concat } from '../../base/bytes.ts';
+import type { CryptoCharges } from '../../base/charge.ts';
 import { CryptoError, type CryptoFamily } from '../family.ts';
 import { createGroup } from './group.ts';
 import { createKeys, MATERIAL_SIZE, PRIVATE_KEY_SIZE, PUBLIC_KEY_SIZE } from './keys.ts';
@@ -17,6 +19,11 @@ import { createEngine } from './wasm/engine.ts';
 
 /** 12 MiB, of which the machine provides what is used. */
 const CACHED_KEYS_MAX = 4_096;
+
+const CHARGES: CryptoCharges = {
+  hash: { fixed: 20, per: 60, each: 128 },
+  verify: { fixed: 8000, per: 60, each: 128 },
+};
 
 export interface GostOptions {
   /** The number of public keys whose tables `verify` caches, 3 KiB each; at most 4096. */
@@ -48,6 +55,7 @@ export function createGost(options: GostOptions = {}): CryptoFamily {
     digestSize: DIGEST_BYTES,
     messageCipher: 'gost-3412-2015-k',
     contentKeySize: KEY_SIZE,
+    charges: CHARGES,
     fastHash: hash,
     secureHash: hash,
     accountSeed: keys.accountSeed,

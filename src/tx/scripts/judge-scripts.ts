@@ -5,10 +5,11 @@
 import { type ApiError, apiError } from '../../base/errors.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Environment } from '../../script/environment.ts';
+import type { Meter } from '../../script/meter.ts';
 import type { Outcome } from '../../script/program.ts';
 import type { Script } from '../../script/script.ts';
-import { valueText } from '../../script/tree-text.ts';
 import { type CaseObject, EvaluationFailure } from '../../script/values.ts';
+import { shownVariables } from '../../script/variables-text.ts';
 import { txToJson } from '../json/described.ts';
 import type { PlannedVerdict } from '../proof-verdicts.ts';
 import type { Proven, Tx } from '../transaction.ts';
@@ -25,23 +26,28 @@ export interface Subject extends Proven {
 }
 
 /** Throws ApiError unless the script of the account permits the transaction or the order. */
-export function judgeByAccount(bytes: Uint8Array, subject: Subject, at: Situation): void {
+export function judgeByAccount(
+  bytes: Uint8Array,
+  subject: Subject,
+  at: Situation,
+  meter: Meter,
+): void {
   const { tx, order, planned } = subject;
   const { scheme } = at.view;
   const record = (): CaseObject =>
     order === undefined ? known(tx, 'account', scheme) : orderRecord(order, scheme, 'account');
-  const env = environmentOf(at, 'account', once(record), verifying(subject, planned, at.view));
-  requireTrue('account-script', bytes, env, tx, scheme);
+  const env = environmentOf(at, 'account', record, verifying(subject, planned, at.view));
+  requireTrue('account-script', bytes, env, meter, tx, scheme);
 }
 
 /** Throws ApiError unless the script of an asset permits the transaction. */
-export function judgeByAsset(bytes: Uint8Array, tx: Tx, at: Situation): void {
+export function judgeByAsset(bytes: Uint8Array, tx: Tx, at: Situation, meter: Meter): void {
   const { scheme } = at.view;
-  const record = once(() => known(tx, 'asset', scheme));
+  const record = (): CaseObject => known(tx, 'asset', scheme);
   const env = environmentOf(at, 'asset', record, (message, signature, publicKey) =>
     scheme.verify(publicKey, message, signature),
   );
-  requireTrue('token-script', bytes, env, tx, scheme);
+  requireTrue('token-script', bytes, env, meter, tx, scheme);
 }
 
 function known(tx: Tx, context: 'account' | 'asset', scheme: ChainScheme): CaseObject {
@@ -53,24 +59,16 @@ function known(tx: Tx, context: 'account' | 'asset', scheme: ChainScheme): CaseO
 const unknownToScripts = (tx: Tx): EvaluationFailure =>
   new EvaluationFailure(`${tx.def.name} has no representation in scripts`);
 
-/** A script may look at its transaction many times. */
-function once(make: () => CaseObject): () => CaseObject {
-  let made: CaseObject | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
-
 function requireTrue(
   judge: Judge,
   bytes: Uint8Array,
   env: Environment,
+  meter: Meter,
   tx: Tx,
   scheme: ChainScheme,
 ): void {
   // Even a script that never looks at its transaction does not judge one that it could not see.
-  const script = scriptsOf(scheme).read(bytes);
+  const script = scriptsOf(scheme).stored(bytes);
   if (tx.def.record === undefined) {
     throw shown(
       apiError('ScriptFailed', `${judge}: ${unknownToScripts(tx).message}`),
@@ -79,7 +77,7 @@ function requireTrue(
       scheme,
     );
   }
-  const outcome = script.program.run(env);
+  const outcome = script.program.run(env, meter);
   const { result } = outcome;
   if (result === true) return;
   const error =
@@ -99,16 +97,9 @@ function shown(
   scheme: ChainScheme,
   outcome?: Outcome,
 ): ApiError {
-  const variables = outcome?.variables() ?? [];
   return error.with({
     transaction: txToJson(tx, scheme),
     script: script.text(),
-    vars: [
-      variables.map(({ name, value }) =>
-        value instanceof EvaluationFailure
-          ? { name, error: value.message }
-          : { name, value: valueText(value) },
-      ),
-    ],
+    vars: [shownVariables(outcome?.variables() ?? [])],
   });
 }

@@ -32,7 +32,7 @@ function plannedBy(
 ): readonly PlannedCheck[] | undefined {
   const bytes = view.get(scripts, address);
   if (bytes === undefined) return undefined;
-  const uses = scriptsOf(view.scheme).read(bytes).signatureUses();
+  const uses = scriptsOf(view.scheme).stored(bytes).signatureUses();
   return uses.filter(({ proof }) => proofs[proof]?.length === SIGNATURE_BYTES);
 }
 

@@ -1,6 +1,6 @@
 /** The state as a script sees it while it judges a transaction or an order. */
-import { equal } from '../../base/bytes.ts';
-import { ADDRESS_BYTES, ID_BYTES } from '../../base/sizes.ts';
+import { equal, utf8 } from '../../base/bytes.ts';
+import { ADDRESS_BYTES, BLOCK_ID_BYTES, ID_BYTES } from '../../base/sizes.ts';
 import { generalHashes } from '../../crypto/general-hashes.ts';
 import { accountOf } from '../../ledger/accounts.ts';
 import { aliasOwner } from '../../ledger/aliases.ts';
@@ -9,15 +9,26 @@ import { dataEntry } from '../../ledger/data.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import type { Environment } from '../../script/environment.ts';
 import type { Context } from '../../script/tree.ts';
-import type { CaseObject } from '../../script/values.ts';
+import { type CaseObject, EvaluationFailure } from '../../script/values.ts';
+import { aliasProblem } from '../fields/recipient.ts';
 import type { PlannedVerdict } from '../proof-verdicts.ts';
 import type { Proven, Tx } from '../transaction.ts';
 import { recordOf } from './records.ts';
 
-/** Where transactions of this chain are found, those of the block in the making included. */
-export type FindTransaction = (
-  id: Uint8Array,
-) => { readonly tx: Tx; readonly height: number } | undefined;
+/** A transaction of this chain, not read yet. */
+export interface Candidate {
+  readonly height: number;
+  /** Bytes of the transaction. */
+  readonly size: number;
+  /** Reads the transaction. */
+  readonly tx: () => Tx;
+}
+
+/**
+ * The transaction of this chain whose id begins like the id, those of the block in the making
+ * included. The caller compares the rest of the id.
+ */
+export type FindTransaction = (id: Uint8Array) => Candidate | undefined;
 
 export interface Situation {
   readonly view: LedgerView;
@@ -35,12 +46,18 @@ export function environmentOf(
   const { scheme } = view;
   return {
     chainId: scheme.chainId,
-    hashes: { ...generalHashes, secureHash: scheme.secureHash },
+    hashes: { ...generalHashes, secureHash: scheme.secureHash, charges: scheme.charges },
     height: () => BigInt(height - 1),
     tx,
     verify,
-    addressOfAlias: (alias) => aliasOwner(view, alias),
-    data: (address, key) => dataEntry(view, address, key)?.value,
+    addressOfAlias(alias) {
+      requireSearchable(alias, KEY_BYTES_MAX, 'alias');
+      return aliasProblem(alias) === undefined ? aliasOwner(view, alias) : undefined;
+    },
+    data(address, key) {
+      requireSearchable(key, KEY_BYTES_MAX - ADDRESS_BYTES, 'key');
+      return dataEntry(view, address, key)?.value;
+    },
     balance: (address, assetId) =>
       assetId === undefined
         ? accountOf(view, address).balance
@@ -49,12 +66,35 @@ export function environmentOf(
           : 0n,
     isAddress: (bytes) =>
       bytes.length === ADDRESS_BYTES && scheme.addressProblem(bytes) === undefined,
-    transactionById(id) {
+    lookUp(id) {
+      if (id.length !== ID_BYTES && id.length !== BLOCK_ID_BYTES) return undefined;
       const found = find(id);
-      return found === undefined ? undefined : recordOf(found.tx, scheme, context);
+      if (found === undefined) return undefined;
+      const { size, height } = found;
+      const ifMeant = <T>(of: (tx: Tx) => T): T | undefined => {
+        const tx = found.tx();
+        return equal(tx.id, id) ? of(tx) : undefined;
+      };
+      return {
+        size,
+        height: () => ifMeant(() => height),
+        record: () => ifMeant((tx) => recordOf(tx, scheme, context)),
+      };
     },
-    transactionHeight: (id) => find(id)?.height,
   };
+}
+
+/**
+ * A chain always refused scripts that look for longer keys than this, so they fail still. No row
+ * comes near it.
+ */
+const KEY_BYTES_MAX = 4096;
+
+/** Throws EvaluationFailure where the text has more bytes than a script may look for. */
+function requireSearchable(text: string, bytesMax: number, what: string): void {
+  if (text.length > bytesMax || utf8(text).length > bytesMax) {
+    throw new EvaluationFailure(`The ${what} is too long: more than ${bytesMax} bytes`);
+  }
 }
 
 /** Signature checks of a script; those that were made in advance are not made again. */
