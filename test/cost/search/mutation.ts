@@ -1,6 +1,6 @@
 /** Small changes of recipes. The same random numbers make the same changes. */
 import type { Rng } from '../../generators/random.ts';
-import { HOLE, type Layer, type Recipe, repeated } from './recipe.ts';
+import { HOLE, type Layer, REPEATED, type Recipe, repeated } from './recipe.ts';
 
 /** The words of an input language, from which changes are made. */
 export interface Vocabulary {
@@ -11,6 +11,7 @@ export interface Vocabulary {
 }
 
 const TIMES_MAX = 100_000;
+const REPEATED_MAX = 1000;
 const LAYERS_MAX = 8;
 const TEMPLATE_LENGTH_MAX = 600;
 const FIRST_TIMES = [1, 2, 4, 16, 64, 1000];
@@ -52,7 +53,8 @@ function changed(recipe: Recipe, other: Recipe, words: Vocabulary, rng: Rng): Re
     default: {
       if (at === undefined) return { layers, core: replaced(core, words, rng) };
       const [around, times] = layers[at]!;
-      return { layers: layers.with(at, [replaced(around, words, rng), times]), core };
+      const change = rng.chance(2) && around.includes('»') ? recounted : replaced;
+      return { layers: layers.with(at, [change(around, words, rng), times]), core };
     }
   }
 }
@@ -75,6 +77,13 @@ function otherTimes(times: number, rng: Rng): number {
   return Math.min(TIMES_MAX, Math.max(1, rng.pick(candidates)));
 }
 
+/** With another count of the texts that it repeats; the hole is never among them. */
+const recounted = (template: string, _words: Vocabulary, rng: Rng): string =>
+  template.replace(REPEATED, (_all, text: string, times) => {
+    const count = Math.min(REPEATED_MAX, otherTimes(Number(times), rng));
+    return `«${text}*${count}»`;
+  });
+
 /** With another part in the place of one of its own; a `…` stays where it was. */
 function replaced(template: string, { parts }: Vocabulary, rng: Rng): string {
   const places = spans(template).filter(([from, to]) => !template.slice(from, to).includes(HOLE));
@@ -86,7 +95,7 @@ function replaced(template: string, { parts }: Vocabulary, rng: Rng): string {
   return made.length > TEMPLATE_LENGTH_MAX ? template : made;
 }
 
-const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
+const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}', '«': '»' };
 const WORD = /[\w$.#*\\]+/y;
 
 /** Words, texts in quotes, brackets with what is in them, and single signs. */

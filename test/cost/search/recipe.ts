@@ -3,7 +3,7 @@
  * understand it. Scripts, sources, patterns and JSON are all written so.
  *
  * `…` is the place of the next layer, or of the core. `$i` is the number of repetitions around this
- * one, and `$p` that number less one: the repetition just outside.
+ * one, and `$p` that number less one: the repetition just outside. `«text*9»` is a text nine times.
  */
 export interface Recipe {
   /** The outermost first. */
@@ -20,15 +20,21 @@ export function textOf({ layers, core }: Recipe): string {
   const closed: string[] = [];
   let i = 0;
   for (const [around, times] of layers) {
-    const at = around.indexOf(HOLE);
-    const [before, after] = [around.slice(0, at), around.slice(at + HOLE.length)];
+    const [before, after] = written(around).split(HOLE) as [string, string];
     for (let n = 0; n < times; n++, i++) {
       opened.push(numbered(before, i));
       closed.push(numbered(after, i));
     }
   }
-  return opened.join('') + numbered(core, i) + closed.reverse().join('');
+  return opened.join('') + numbered(written(core), i) + closed.reverse().join('');
 }
+
+export const REPEATED = /«([^«»]*)\*(\d{1,5})»/g;
+
+const written = (template: string): string =>
+  template.includes('»')
+    ? template.replace(REPEATED, (_all, text: string, times) => text.repeat(Number(times)))
+    : template;
 
 const numbered = (text: string, i: number): string =>
   text.includes('$') ? text.replaceAll('$i', String(i)).replaceAll('$p', String(i - 1)) : text;

@@ -136,7 +136,19 @@ const vocabulary: Vocabulary = {
 
 const LONG = '(let x 0x01*1024 (let x (#203 x x) (let x (#203 x x) (let x (#203 x x) …))))';
 
+/** A value that is looked at along 16 paths. */
+const DOUBLED =
+  '(let a … (let b (if true a a) (let c (if true b b) (let d (if true c c) (if true d d)))))';
+
 const seeds: readonly Recipe[] = [
+  {
+    layers: [
+      [DOUBLED, 1],
+      ['(if true … true)', 600],
+      ['(let x true …)', 300],
+    ],
+    core: 'x',
+  },
   { layers: [], core: 'true' },
   {
     layers: [

@@ -18,6 +18,7 @@ t.test('a recipe repeats its layers around its core', async (t) => {
     core: 'a$p',
   };
   t.equal(textOf(recipe), 'let a0=1 let a1=1 (a1+(a2+a3))');
+  t.equal(textOf({ layers: [['«ab*2»…c', 2]], core: '«d*0»«e$p*2»' }), 'ababababe1e1cc');
   const cut = fitted(
     {
       layers: [

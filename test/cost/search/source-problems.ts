@@ -18,7 +18,19 @@ const vocabulary: Vocabulary = {
     ...['if true then a$p else 1', '(if true then a$p else unit)', 'if a$p then 1 else ""'],
     ...['{let b=1 b}', 'a$p==a$p', '(tx)', 'getInteger(tx.sender,"")', 'transactionById(tx.id)'],
     ...['match tx {case _ => 1}', 'match a$p {case t:Transaction => t case _ => 1}', '#\n', ' '],
-    ...['case t:Transaction=>true', 'Transaction', 'Order', 'ByteVector', 'Unit', '|', '&&', '||'],
+    ...[
+      't==t',
+      '«t==t&&*100»true',
+      '«Transaction|*50»Order',
+      'case t:Transaction=>true',
+      'Transaction',
+      'Order',
+      'ByteVector',
+      'Unit',
+      '|',
+      '&&',
+      '||',
+    ],
     ...['"\\u0041"', '\\n', 'AssetPair(a$p,a$p)', 'Transfer(tx.sender,1)', 'Address(tx.id)'],
   ],
   layers: [
@@ -67,6 +79,28 @@ const seeds: readonly Recipe[] = [
       ['Transaction|…', 5000],
     ],
     core: '',
+  },
+  {
+    layers: [
+      ['match tx {case t:«Transaction|*57»Order=>… case _=>true}', 1],
+      ['t==t&&…', 900],
+    ],
+    core: 'true',
+  },
+  {
+    layers: [
+      ['«let a=1 *1»…', 1],
+      ['let a$i=1\n…', 480],
+      ['«(1==1)&&*500»…', 2],
+    ],
+    core: 'true',
+  },
+  {
+    layers: [
+      ['match tx {case t:«Transaction|*57»Order=>… case _=>true}', 1],
+      ['(«t==t&&*400»true)&&…', 26],
+    ],
+    core: 'true',
   },
   { layers: [['(…)', 490]], core: 'true' },
   { layers: [['!…', 900]], core: 'true' },
