@@ -61,12 +61,7 @@ export const importBlocks = (
   blocks: AsyncIterable<Block> | Iterable<Block>,
   options: ImportOptions,
 ): Promise<number> =>
-  append(
-    blockchain,
-    (turns) => new ChecksAhead(blockchain.view, turns, verifier),
-    blocks,
-    options,
-  );
+  append(blockchain, (turns) => new ChecksAhead(blockchain.view, turns, verifier), blocks, options);
 
 /**
  * The same for blocks that this node has verified before, as the state rules alone judge them. No
