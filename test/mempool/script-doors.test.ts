@@ -169,12 +169,23 @@ t.test('those that scripts refuse leave, however long their scripts take', async
   t.match(pool.dropped(txs[0]!.id), /not allowed by account-script/);
 });
 
-t.test('a start gives the scripts of its journal a second, and the others later', async (t) => {
+t.test('a start rests after each script of its journal', async (t) => {
   const at = await scriptedChain();
-  const txs = Array.from({ length: 60 }, (_, i) => pay(bob, 1n + BigInt(i), at.clock.time + i));
-  const { pool, runs } = poolOn(at, memoryJournal(txs.map(({ bytes }) => bytes)));
+  const txs = Array.from({ length: 20 }, (_, i) => pay(bob, 1n + BigInt(i), at.clock.time + i));
   slowScripts(at);
-  await pool.recover();
-  t.ok(runs.count > 0 && runs.count <= (2 * 1000) / STEP_MS, `${runs.count} runs`);
-  t.equal(pool.size(), 60);
+  const rests: (() => void)[] = [];
+  at.clock.after = (ms, action) => {
+    // A round of the cleanup comes much later.
+    if (ms < 1000) rests.push(action);
+    return () => undefined;
+  };
+  const { pool, runs } = poolOn(at, memoryJournal(txs.map(({ bytes }) => bytes)));
+  const recovered = pool.recover();
+  for (let i = 1; i <= txs.length; i++) {
+    await settled(at);
+    t.equal(runs.count, i);
+    for (const endRest of rests.splice(0)) endRest();
+  }
+  await recovered;
+  t.equal(pool.size(), 20);
 });
