@@ -21,7 +21,6 @@ import type { PoolChain, TrialScripts } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
 import { createScriptPace } from './script-pace.ts';
 import type { Senders } from './senders.ts';
-import type { Spending } from './spending.ts';
 import { type AskVerdicts, createVerdictGroup, GROUP_MAX } from './verdict-group.ts';
 
 export interface AdmissionOptions {
@@ -186,34 +185,34 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     tx: Tx,
     texts: EntryTexts,
     verdicts: ProofVerdicts,
-    runScript: ScriptTime['run'],
+    run: ScriptTime['run'],
   ): PoolEntry {
     // Others may have filled the pool while the signature was being checked.
-    const { sender } = texts;
-    const spending = state.tryApply(tx, verdicts, scriptsOf(tx, sender, runScript));
+    const place = placeOf(tx, texts.sender, run);
+    const spending = state.tryApply(tx, verdicts, place);
     // Few transactions have a script that this came before.
-    requirePlace(tx, sender, spending);
+    place.begin(spending);
     const entry = new PoolEntry(tx, texts, verdicts, spending, false);
     entries.put(entry);
     return entry;
   }
 
-  /** What scripts may take: none runs for a transaction that has no place in the pool. */
-  function scriptsOf(tx: Tx, sender: string, run: ScriptTime['run']): TrialScripts {
-    return { begin: (spending) => requirePlace(tx, sender, spending), run };
-  }
-
-  function requirePlace(tx: Tx, sender: string, spending: Spending): void {
-    senders.requireRoom(tx.bytes.length, sender);
-    senders.requireFunds(tx, sender, spending);
-  }
+  /** Throws ApiError where the pool has no place for it; no script runs before. */
+  const placeOf = (tx: Tx, sender: string, run: ScriptTime['run']): TrialScripts => ({
+    run,
+    begin(spending) {
+      senders.requireRoom(tx.bytes.length, sender);
+      senders.requireFunds(tx, sender, spending);
+    },
+  });
 
   /** Wrong signatures aside. */
   const checkUnjudged = async (tx: Tx): Promise<void> => {
     const sender = latin1(tx.sender);
-    await scripts.pass(sender, (run) =>
-      requirePlace(tx, sender, state.tryUnjudged(tx, scriptsOf(tx, sender, run))),
-    );
+    await scripts.pass(sender, (run) => {
+      const place = placeOf(tx, sender, run);
+      place.begin(state.tryUnjudged(tx, place));
+    });
   };
 
   function submitOwn(bytes: Uint8Array, found: Arriving, ask?: AskVerdicts): Promise<Tx> {

@@ -91,12 +91,17 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   }
 
   async function check(group: readonly PoolEntry[]): Promise<void> {
-    const waiting = group.filter((entry) => !entry.removed);
+    const turns = createTurns(clock);
+    const waiting: PoolEntry[] = [];
     const checks = new ProofChecks();
     try {
-      for (const entry of waiting) {
+      for (const entry of group) {
+        if (entry.removed) continue;
         const tx = ports.decode(entry);
         checks.add(tx, state.planChecks(tx));
+        waiting.push(entry);
+        // Reading scripts takes milliseconds.
+        if (turns.due()) await turns.take();
       }
       await checks.ask(verifier);
     } catch (cause) {

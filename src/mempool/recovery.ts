@@ -224,11 +224,15 @@ export class Recovery {
     if (group.done === true) return [];
     const { scheme, state, verifier, clock, log } = this.ports;
     const checks = new ProofChecks();
-    const txs = group.value.map((key) => {
+    const turns = createTurns(clock);
+    const txs: Tx[] = [];
+    for (const key of group.value) {
       const tx = decodeTx(this.waiting.get(key)!.bytes, scheme, fromLatin1(key));
       checks.add(tx, state.planChecks(tx));
-      return tx;
-    });
+      txs.push(tx);
+      // Reading scripts takes milliseconds.
+      if (turns.due()) await turns.take();
+    }
     for (;;) {
       try {
         await checks.ask(verifier);
