@@ -12,7 +12,7 @@ import { recordHistory } from '../ledger/balance-history.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { accountHistory, assetHistory, bans } from '../ledger/tables.ts';
-import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
+import { applyTransaction, applyUnjudged, blockContext, type Knowledge } from '../tx/pipeline.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import { closeBlock, openBlock } from '../tx/rules/block-fees.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
@@ -51,6 +51,8 @@ export interface BlockDraft {
   readonly ids: TxsById;
   /** Applies a transaction. Throws ApiError, and then leaves the draft as it was. */
   add(tx: Tx, verdicts: ProofVerdicts): void;
+  /** The same for a block that this node has verified before: signatures are not judged. */
+  replay(tx: Tx): void;
   /**
    * Throws ApiError where the draft refuses what a transaction executes, before its results are
    * known; changes nothing.
@@ -104,6 +106,12 @@ export function openDraft(options: DraftOptions): BlockDraft {
     scripts,
   };
 
+  function note(tx: Tx, fee: bigint): void {
+    fees.add(fee);
+    ahead?.noteId(tx.id);
+    txs.push(tx);
+  }
+
   return {
     context,
     overlay,
@@ -112,14 +120,13 @@ export function openDraft(options: DraftOptions): BlockDraft {
     add(tx, verdicts) {
       const taken = scripts.save();
       try {
-        fees.add(applyTransaction(tx, verdicts, overlay, context, known));
+        note(tx, applyTransaction(tx, verdicts, overlay, context, known));
       } catch (cause) {
         scripts.restore(taken);
         throw cause;
       }
-      ahead?.noteId(tx.id);
-      txs.push(tx);
     },
+    replay: (tx) => note(tx, applyUnjudged(tx, overlay, context, known)),
     check(executable, verdicts) {
       const mark = overlay.mark();
       const taken = scripts.save();

@@ -36,6 +36,7 @@ import {
   decodeTransactions,
   type KnownVerdicts,
   NOTHING_KNOWN,
+  type ReplayedBlock,
   type VerifiedBlock,
   verifyBlock,
 } from './verify-block.ts';
@@ -90,7 +91,12 @@ export interface Inside {
   readonly turns: Turns;
   tip(): Tip;
   /** Applies a block on top of `base`. Throws ApiError where it breaks a rule. */
-  apply(base: KeyedView, parent: Tip, verified: VerifiedBlock, ahead: Ahead): Promise<AppliedBlock>;
+  apply(
+    base: KeyedView,
+    parent: Tip,
+    block: VerifiedBlock | ReplayedBlock,
+    ahead: Ahead,
+  ): Promise<AppliedBlock>;
   /** The state at a lower height as consensus reads it. Throws ApiError where it is too old. */
   consensusAt(height: number): ConsensusView;
   /** The state at a lower height as a base for `apply`; changes nothing yet. */

@@ -7,23 +7,17 @@
 import { assert } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import { type ApiError, apiError, refused } from '../base/errors.ts';
-import type { Clock, Journal, Log, SignatureCheck, Verifier } from '../base/ports.ts';
+import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import type { ScriptTime } from '../chain/script-time.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
-import {
-  addChecks,
-  allGood,
-  type CheckPlan,
-  type ProofVerdicts,
-  takeVerdicts,
-} from '../tx/proof-verdicts.ts';
+import { checkProofs, type ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
-import { type EntryTexts, PoolEntry, textsOf } from './entry.ts';
+import { type EntryTexts, PoolEntry } from './entry.ts';
 import { createEntryBytes } from './entry-bytes.ts';
-import type { PoolChain } from './pool-chain.ts';
+import type { PoolChain, TrialScripts } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
 import { createScriptPace } from './script-pace.ts';
 import type { Senders } from './senders.ts';
@@ -37,13 +31,18 @@ export interface AdmissionOptions {
 
 export interface AdmissionPorts {
   readonly scheme: ChainScheme;
-  readonly state: Pick<PoolChain, 'tryApply' | 'planChecks' | 'isScripted'>;
+  readonly state: Pick<PoolChain, 'tryApply' | 'tryUnjudged' | 'planChecks' | 'isScripted'>;
   readonly verifier: Verifier;
   readonly clock: Clock;
   readonly journal: Journal;
   readonly log: Log;
   readonly entries: Entries;
   readonly senders: Senders;
+  /**
+   * What to wait for before a transaction with this id and sender is judged: older ones of the
+   * journal that are not judged yet (recovery.ts).
+   */
+  readonly recovering: (key: string, sender: string) => Promise<void> | undefined;
 }
 
 /** What is known about bytes from outside before they are submitted. */
@@ -78,17 +77,19 @@ export interface Admission {
   /** Throws ApiError where `submit` would refuse it, wrong signatures aside. */
   check(tx: Tx): Promise<void>;
   /**
-   * Accepts a transaction that was accepted before and is on disk; the pool keeps its bytes. Throws
-   * ApiError, and what `scripts` throws.
+   * Accepts a transaction that is on disk already; the pool keeps its bytes. It waits for its turn
+   * where scripts rest. Throws ApiError.
    */
-  acceptAgain(tx: Tx, scripts: Pick<ScriptTime, 'run'>): PoolEntry;
+  acceptAgain(tx: Tx, texts: EntryTexts, verdicts: ProofVerdicts): PoolEntry | Promise<PoolEntry>;
 }
 
 export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts): Admission {
-  const { scheme, state, verifier, clock, journal, log, entries, senders } = ports;
+  const { scheme, state, verifier, clock, journal, log, entries, senders, recovering } = ports;
   const copied = createEntryBytes();
-  const askAlone: AskVerdicts = (tx, plan) => askVerdicts(tx, plan, verifier);
+  const askAlone: AskVerdicts = (tx, plan) => checkProofs(tx, plan, verifier);
   const scripts = createScriptPace(clock);
+  /** Those of the journal come one by one, so they never fill the line of the others. */
+  const scriptsAgain = createScriptPace(clock);
   const arriving = new Map<string, Arrival>();
 
   /** The pool keeps the bytes alone, so they must decode to the same transaction. */
@@ -138,6 +139,8 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     try {
       if (tx.def.internal) throw apiError('BadTransactionType', tx.type, tx.version);
       const sender = latin1(tx.sender);
+      const older = recovering(key, sender);
+      if (older !== undefined) await older;
       const known = entries.get(key);
       if (known !== undefined) return earlier(known, sender);
       senders.requireRoom(tx.bytes.length, sender);
@@ -186,32 +189,31 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     runScript: ScriptTime['run'],
   ): PoolEntry {
     // Others may have filled the pool while the signature was being checked.
-    const spending = check(tx, texts.sender, verdicts, runScript);
+    const { sender } = texts;
+    const spending = state.tryApply(tx, verdicts, scriptsOf(tx, sender, runScript));
+    // Few transactions have a script that this came before.
+    requirePlace(tx, sender, spending);
     const entry = new PoolEntry(tx, texts, verdicts, spending, false);
     entries.put(entry);
     return entry;
   }
 
-  function check(
-    tx: Tx,
-    sender: string,
-    verdicts: ProofVerdicts,
-    run: ScriptTime['run'],
-  ): Spending {
-    const begin = (spending: Spending): void => {
-      senders.requireRoom(tx.bytes.length, sender);
-      senders.requireFunds(tx, sender, spending);
-    };
-    const spending = state.tryApply(tx, verdicts, { begin, run });
-    // Few transactions have a script that `begin` came before.
-    begin(spending);
-    return spending;
+  /** What scripts may take: none runs for a transaction that has no place in the pool. */
+  function scriptsOf(tx: Tx, sender: string, run: ScriptTime['run']): TrialScripts {
+    return { begin: (spending) => requirePlace(tx, sender, spending), run };
+  }
+
+  function requirePlace(tx: Tx, sender: string, spending: Spending): void {
+    senders.requireRoom(tx.bytes.length, sender);
+    senders.requireFunds(tx, sender, spending);
   }
 
   /** Wrong signatures aside. */
-  const checkWithoutProofs = async (tx: Tx): Promise<void> => {
+  const checkUnjudged = async (tx: Tx): Promise<void> => {
     const sender = latin1(tx.sender);
-    await scripts.pass(sender, (run) => check(tx, sender, allGood(tx), run));
+    await scripts.pass(sender, (run) =>
+      requirePlace(tx, sender, state.tryUnjudged(tx, scriptsOf(tx, sender, run))),
+    );
   };
 
   function submitOwn(bytes: Uint8Array, found: Arriving, ask?: AskVerdicts): Promise<Tx> {
@@ -224,7 +226,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
 
   async function submitDoubted(bytes: Uint8Array, found: Arriving): Promise<Tx> {
     const tx = decodeTx(copied(bytes), scheme, found.id);
-    await checkWithoutProofs(tx);
+    await checkUnjudged(tx);
     return once(tx, itself, found);
   }
 
@@ -254,8 +256,12 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     submitBytes: (bytes, found = NOTHING_KNOWN) =>
       found.isDoubted === true ? submitDoubted(bytes, found) : submitOwn(bytes, found),
     submitAll,
-    check: checkWithoutProofs,
-    acceptAgain: (tx, { run }) => insert(tx, textsOf(tx), allGood(tx), run),
+    check: checkUnjudged,
+    acceptAgain: (tx, texts, verdicts) =>
+      scriptsAgain.pass(
+        texts.sender,
+        (run) => entries.get(texts.key) ?? insert(tx, texts, verdicts, run),
+      ),
   };
 }
 
@@ -279,22 +285,3 @@ const errorOf = (outcome: Promise<unknown>): Promise<unknown> =>
     () => undefined,
     (error: unknown) => error,
   );
-
-async function askVerdicts(
-  tx: Tx,
-  plan: CheckPlan | undefined,
-  verifier: Verifier,
-): Promise<ProofVerdicts> {
-  const checks: SignatureCheck[] = [];
-  addChecks(checks, tx, plan);
-  const [first] = checks;
-  if (first !== undefined && checks.length === 1) {
-    const { publicKey, message, signature } = first;
-    const isGood = await verifier.verifyOne(publicKey, message, signature);
-    return takeVerdicts([isGood].values(), tx, plan);
-  }
-  const answers = await Promise.all(
-    checks.map((of) => verifier.verifyOne(of.publicKey, of.message, of.signature)),
-  );
-  return takeVerdicts(answers.values(), tx, plan);
-}

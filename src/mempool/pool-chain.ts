@@ -29,6 +29,8 @@ export interface PoolChain extends Funds {
    * it takes from the sender. Throws ApiError, and what `scripts` throws.
    */
   tryApply(tx: Tx, verdicts: ProofVerdicts, scripts: TrialScripts): Spending;
+  /** The same, except that signatures are not judged. Nothing is admitted by it. */
+  tryUnjudged(tx: Tx, scripts: TrialScripts): Spending;
   /** The checks of proofs that scripts at the head will probably ask for. */
   planChecks(tx: Tx): CheckPlan | undefined;
   isScripted(address: Uint8Array): boolean;

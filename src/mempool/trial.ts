@@ -12,8 +12,7 @@ import { executedBy } from '../ledger/contracts.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { scripts } from '../ledger/tables.ts';
 import { Meter, RUN_UNITS_MAX } from '../script/meter.ts';
-import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
-import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
+import { applyTransaction, applyUnjudged, blockContext, type Knowledge } from '../tx/pipeline.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { planChecks } from '../tx/scripts/plan-checks.ts';
 import type { ScriptOwner, ScriptRuns } from '../tx/scripts/script-runs.ts';
@@ -52,35 +51,38 @@ export function createTrial(
   const heightOf = (id: Uint8Array): number | undefined => confirmedHeight(view, id);
   const find: Knowledge['find'] = (id) => candidateUnder(view, id);
 
-  /** Leaves the effects on `ledger`. Throws ApiError, and what `scripts` throws. */
-  function tryOn(
-    ledger: KeyedOverlay,
+  /** Tries what `apply` does, on the next block of the head; leaves nothing. */
+  function onHead(
     tx: Tx,
-    verdicts: ProofVerdicts,
-    block: BlockContext,
     scripts: TrialScripts,
+    apply: (block: BlockContext, known: Knowledge) => bigint,
   ): Spending {
-    const trial = new Trial(ledger, tx, scripts);
-    applyTransaction(tx, verdicts, ledger, block, { heightOf, find, scripts: trial });
-    return trial.spending();
+    const block = present();
+    const mark = overlay.mark();
+    const trial = new Trial(overlay, tx, scripts);
+    apply(block, { heightOf, find, scripts: trial });
+    const spending = trial.spending();
+    overlay.revert(mark);
+    return spending;
   }
 
   return {
     context: present,
-    tryApply(tx, verdicts, scripts) {
-      const block = present();
-      const mark = overlay.mark();
-      const spending = tryOn(overlay, tx, verdicts, block, scripts);
-      overlay.revert(mark);
-      return spending;
-    },
+    tryApply: (tx, verdicts, scripts) =>
+      onHead(tx, scripts, (block, known) => applyTransaction(tx, verdicts, overlay, block, known)),
+    tryUnjudged: (tx, scripts) =>
+      onHead(tx, scripts, (block, known) => applyUnjudged(tx, overlay, block, known)),
     together() {
       const block = present();
       const at = head;
       const own = createOverlay(view);
       return {
         isCurrent: () => equal(blockchain.tip().id, at),
-        tryApply: (tx, verdicts, scripts) => tryOn(own, tx, verdicts, block, scripts),
+        tryApply(tx, verdicts, scripts) {
+          const trial = new Trial(own, tx, scripts);
+          applyTransaction(tx, verdicts, own, block, { heightOf, find, scripts: trial });
+          return trial.spending();
+        },
       };
     },
     planChecks: (tx) => planChecks(tx, view),

@@ -105,8 +105,15 @@ export const events = {
   'pool.journal-damaged':
     'Records in the journal of the pool were damaged; peers may have the transactions.',
   'pool.journal-failed': 'The pool cannot be written to disk: check disk space and disk health.',
+  'pool.recheck-failed':
+    'Proofs of transactions that came back from blocks are checked later, one by one.',
   'pool.record-skipped':
     'A transaction in the journal of the pool cannot be read and is left out; `hash` names it.',
+  'pool.recovered':
+    'All `records` of the journal are judged: `accepted` wait in the pool, `doubted` are tried again.',
+  'pool.recovery-failed':
+    'Records of the journal could not be judged and stay there until the next start.',
+  'pool.recovery-waits': 'Checks of records of the journal wait for room; `why` is the reason.',
   'privacy.damaged':
     'Stored confidential data are damaged; they count as missing until a member sends them again.',
   'privacy.backlog-failed':

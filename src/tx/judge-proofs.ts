@@ -9,12 +9,7 @@ import { base58 } from '../codec/text.ts';
 import { assetOf } from '../ledger/assets.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { scripts } from '../ledger/tables.ts';
-import {
-  type PlannedVerdict,
-  type ProofVerdicts,
-  provenOf,
-  type Verdicts,
-} from './proof-verdicts.ts';
+import { type PlannedVerdict, type ProofVerdicts, provenOf } from './proof-verdicts.ts';
 import { feature, requireFeature } from './rules/features.ts';
 import { assetsTouched } from './rules/fees.ts';
 import { judgeByAccount, judgeByAsset } from './scripts/judge-scripts.ts';
@@ -30,18 +25,25 @@ export interface Judging {
   readonly scripts: Pick<ScriptRuns, 'run'>;
 }
 
+/**
+ * In place of verdicts: signatures are not judged. It is no verdict, so that neither the pool nor a
+ * block of another node can be given it.
+ */
+export const UNJUDGED = Symbol('the signatures are not judged');
+export type Judged = ProofVerdicts | typeof UNJUDGED;
+
 const NONE: readonly never[] = [];
 
 /** Throws ApiError. */
 export function judgeProofs(
   tx: Tx,
-  verdicts: ProofVerdicts,
+  verdicts: Judged,
   view: LedgerView,
   block: BlockContext,
   known: Omit<Judging, 'view' | 'block'>,
 ): void {
   const script = view.get(scripts, tx.sender);
-  if (script === undefined) judgeBySignature(tx, verdicts.own, view);
+  if (script === undefined) judgeBySignature(tx, verdicts, view);
   const assets = assetsTouched(tx);
   // Most transactions end here, and need no object of what is known.
   if (script === undefined && tx.def.carried === undefined && assets.length === 0) return;
@@ -60,29 +62,29 @@ export function judgeProofs(
 
 const situation = ({ view, block, find }: Judging) => ({ view, height: block.height, find });
 
-function judgeBySignature(tx: Tx, verdicts: Verdicts, view: LedgerView): void {
+function judgeBySignature(tx: Tx, verdicts: Judged, view: LedgerView): void {
   if (tx.proofs.length !== 1) {
     throw refused('Transactions from non-scripted accounts must have exactly 1 proof');
   }
-  if (!(verdicts[0] ?? isSignedBy(provenOf(tx), view))) throw invalidSignature(tx);
+  if (verdicts === UNJUDGED) return;
+  if (!(verdicts.about(tx).own[0] ?? isSignedBy(provenOf(tx), view))) throw invalidSignature(tx);
 }
+
+/** The verdicts on the checks that scripts were expected to ask for, the sender's first. */
+const plannedOf = (tx: Tx, verdicts: Judged) =>
+  verdicts === UNJUDGED ? undefined : verdicts.about(tx).planned;
 
 /** For a proof without a verdict: its account had a script a moment ago. */
 const isSignedBy = ({ publicKey, message, proofs }: Proven, { scheme }: LedgerView): boolean =>
   scheme.verify(publicKey, message, proofs[0]!);
 
 /** A script may want none of the proofs, or all of them. */
-function judgeByScript(
-  tx: Tx,
-  script: Uint8Array,
-  { planned }: ProofVerdicts,
-  judging: Judging,
-): void {
+function judgeByScript(tx: Tx, script: Uint8Array, verdicts: Judged, judging: Judging): void {
   // A type whose orders have signers of their own has no signature that a script could see.
   if (isSigned(tx.layout.frame) && tx.def.carried !== undefined) {
     throw refused(`Can't process transaction with signature from scripted account`);
   }
-  const subject = { ...provenOf(tx), tx, planned: planned?.[0] ?? NONE };
+  const subject = { ...provenOf(tx), tx, planned: plannedOf(tx, verdicts)?.[0] ?? NONE };
   requireCosigner(tx, subject, judging);
   judging.scripts.run('sender', (meter) =>
     judgeByAccount(script, subject, situation(judging), meter),
@@ -101,7 +103,8 @@ function requireCosigner(
     throw refused('The author of the data has a script, so its signature is not enough');
   }
   const [signature] = proofs;
-  const check = verifying({ message, proofs, publicKey }, planned, view);
+  // A check without a key is of the sender's, and says nothing about the author.
+  const check = verifying({ message, proofs, publicKey: tx.senderPublicKey }, planned, view);
   if (signature === undefined || !check(message, signature, publicKey)) {
     throw refused('The first proof is not a signature of the author');
   }
@@ -114,16 +117,18 @@ function requireCosigner(
 function judgeCarried(
   tx: Tx,
   carried: readonly Proven[],
-  { carried: verdicts, planned }: ProofVerdicts,
+  verdicts: Judged,
   judging: Judging,
 ): void {
   const { view, block } = judging;
+  const planned = plannedOf(tx, verdicts);
   for (const [i, proven] of carried.entries()) {
     const { publicKey, proofs, order } = proven;
     const script = view.get(scripts, view.scheme.addressOf(publicKey));
     if (script === undefined) {
-      if (proofs.length !== 1) continue;
-      if (!(verdicts[i]?.[0] ?? isSignedBy(proven, view))) throw invalidSignature(tx);
+      if (proofs.length !== 1 || verdicts === UNJUDGED) continue;
+      const verdict = verdicts.about(tx).carried[i]?.[0];
+      if (!(verdict ?? isSignedBy(proven, view))) throw invalidSignature(tx);
     } else if (order !== undefined) {
       requireFeature(feature.smartAccountTrading, tx.def.name, block);
       if (order.version === 1) {

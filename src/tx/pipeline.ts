@@ -7,12 +7,11 @@
  * rule refuses; the verdict depends on nothing but the transaction, the verdicts on its proofs, the
  * ledger, the block context and what the block has left for scripts.
  */
-import { assert } from '../base/assert.ts';
 import { apiError, refused } from '../base/errors.ts';
 import { base58 } from '../codec/text.ts';
 import type { LedgerView, Overlay } from '../ledger/ledger.ts';
-import { judgeProofs } from './judge-proofs.ts';
-import type { ProofVerdicts } from './proof-verdicts.ts';
+import { type Judged, judgeProofs, UNJUDGED } from './judge-proofs.ts';
+import { type ProofVerdicts, verdictsInside } from './proof-verdicts.ts';
 import { checkBalances, checkSpending } from './rules/balance-check.ts';
 import type { ChainRules } from './rules/chain-rules.ts';
 import { activeFeatures, feature, requireFeature } from './rules/features.ts';
@@ -54,6 +53,28 @@ export function applyTransaction(
   block: BlockContext,
   known: Knowledge,
 ): bigint {
+  return applyJudged(tx, verdicts, ledger, block, known);
+}
+
+/**
+ * The same, except that signatures are not judged. For questions about the state alone, and for
+ * blocks that this node has verified before: nothing that comes of it may reach a pool, or a chain
+ * that anybody else has made.
+ */
+export const applyUnjudged = (
+  tx: Tx,
+  ledger: Overlay,
+  block: BlockContext,
+  known: Knowledge,
+): bigint => applyJudged(tx, UNJUDGED, ledger, block, known);
+
+function applyJudged(
+  tx: Tx,
+  verdicts: Judged,
+  ledger: Overlay,
+  block: BlockContext,
+  known: Knowledge,
+): bigint {
   const mark = ledger.mark();
   try {
     const noted = new NotedRuns();
@@ -72,7 +93,7 @@ export function applyTransaction(
 
 function applyOnce(
   tx: Tx,
-  verdicts: ProofVerdicts,
+  verdicts: Judged,
   ledger: Overlay,
   block: BlockContext,
   known: Knowledge,
@@ -87,7 +108,7 @@ function applyOnce(
 
 function applyAnywhere(
   tx: Tx,
-  verdicts: ProofVerdicts,
+  verdicts: Judged,
   ledger: Overlay,
   block: BlockContext,
   known: Knowledge,
@@ -102,7 +123,7 @@ function applyAnywhere(
   const earned =
     inner === undefined
       ? 0n
-      : applyInner(inner(tx), verdictsInside(verdicts), ledger, block, known);
+      : applyInner(inner(tx), judgedInside(tx, verdicts), ledger, block, known);
   apply(tx, ledger, block);
   return earned + chargeFee(tx, ledger);
 }
@@ -110,7 +131,7 @@ function applyAnywhere(
 /** What a transaction carries pays for both, and meets every rule that it would meet alone (H-15). */
 function applyInner(
   tx: Tx,
-  verdicts: ProofVerdicts,
+  verdicts: Judged,
   ledger: Overlay,
   block: BlockContext,
   known: Knowledge,
@@ -119,13 +140,8 @@ function applyInner(
   return applyAnywhere(tx, verdicts, ledger, block, known);
 }
 
-/** The verdicts on the one transaction that another one carries. */
-function verdictsInside({ carried, planned }: ProofVerdicts): ProofVerdicts {
-  const [own] = carried;
-  assert(own !== undefined, 'the proofs of what a transaction carries have their verdicts');
-  const inside = planned?.[1];
-  return { own, carried: [], ...(inside === undefined ? {} : { planned: [inside] }) };
-}
+const judgedInside = (tx: Tx, verdicts: Judged): Judged =>
+  verdicts === UNJUDGED ? UNJUDGED : verdictsInside(tx, verdicts);
 
 /** Genesis types stand in the genesis block, and nothing else does. */
 function requirePlace(tx: Tx, block: BlockContext): void {

@@ -83,10 +83,14 @@ export function createGossipTransactions(
     const hashes = decodeTxHashes(message, scheme).map(latin1);
     for (const hash of hashes) announcer.delivered(session, hash);
     if (ports.isFarBehind()) return;
-    fetcher.announced(
-      session,
-      hashes.filter((hash) => !index.waits(hash) && !checked.has(hash)),
-    );
+    const fetch = (): void =>
+      fetcher.announced(
+        session,
+        hashes.filter((hash) => !index.isKnown(hash) && !checked.has(hash)),
+      );
+    const reading = pool.whenRead();
+    if (reading === undefined) fetch();
+    else void reading.then(fetch);
   }
 
   function answer(session: Session, hashes: readonly Uint8Array[]): Uint8Array {

@@ -292,9 +292,9 @@ export const scriptProblems: readonly Problem[] = [
   ),
   problem(
     'program',
-    ({ tree, version }) =>
+    ({ tree, version, bytes }) =>
       () =>
-        programOf(tree, version, SCRIPT_BYTES_MAX),
+        programOf(tree, version, bytes.length),
   ),
   problem('text', (script) => () => script.text()),
   problem('decompile', (_script, bytes) => {

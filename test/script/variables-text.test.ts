@@ -1,0 +1,62 @@
+/** What a refusal shows of the variables is bounded, whatever a script does. */
+import t from 'tap';
+import { UNMETERED } from '../../src/script/meter.ts';
+import type { Tree } from '../../src/script/tree.ts';
+import { valueText } from '../../src/script/tree-text.ts';
+import { caseObject, type Value } from '../../src/script/values.ts';
+import { type ShownVariable, shownVariables } from '../../src/script/variables-text.ts';
+import { block, call, name, ran, TRUE, text, worlds } from './world.ts';
+
+const lengthOf = (shown: readonly ShownVariable[]): number => JSON.stringify(shown).length;
+const LENGTH_MAX = 100_000;
+
+t.test('one failure is shown for each variable that waits for it', async (t) => {
+  const { memory: env } = await worlds(t);
+  let tree: Tree = name('x599');
+  for (let i = 599; i > 0; i--) tree = block(`x${i}`, name(`x${i - 1}`), tree);
+  tree = block('x0', call(2, text('€'.repeat(32_767))), tree);
+  const shown = shownVariables(ran(tree, env).variables());
+  t.match(shown[0], { name: 'x0', error: /^€{1200}$/ });
+  t.equal(shown[54]?.name, 'x54');
+  t.match(shown.at(-1), { name: '…', value: /^\d+ more variables$/ });
+  t.ok(lengthOf(shown) < LENGTH_MAX, `${lengthOf(shown)} characters`);
+});
+
+t.test('records that share parts', async (t) => {
+  let value: Value = 1n;
+  for (let i = 0; i < 500; i++) {
+    value = caseObject('Transfer', { recipient: value, amount: value });
+  }
+  t.match(valueText(value), /^(Transfer\(recipient=){50,}/);
+  t.equal(valueText(value).length, 1201);
+  const shown = shownVariables(Array.from({ length: 600 }, (_, i) => ({ name: `x${i}`, value })));
+  t.ok(lengthOf(shown) < LENGTH_MAX);
+});
+
+t.test('few variables are shown in full', async (t) => {
+  const { memory: env } = await worlds(t);
+  const tree = block(
+    'x',
+    TRUE,
+    block('y', call('Alias', name('x')), call(0, name('y'), name('x'))),
+  );
+  t.same(shownVariables(ran(tree, env, UNMETERED).variables()), [
+    { name: 'x', value: 'TRUE' },
+    { name: 'y', value: 'Alias(alias=TRUE)' },
+  ]);
+});
+
+t.test('the text of a value is cut where it was', async (t) => {
+  const bytes = (size: number): Value => new Uint8Array(size).fill(7);
+  const record = caseObject('Order', {
+    id: bytes(300),
+    sender: 'x'.repeat(900),
+    proofs: [bytes(400)],
+  });
+  const whole = `Order(id=CONST_BYTEVECTOR(ByteVector(300 bytes, 0x${'07'.repeat(300)})), sender=CONST_STRING(${'x'.repeat(900)}`;
+  t.equal(valueText(record), `${whole.slice(0, 1200)}…`);
+  t.equal(
+    valueText(['x'.repeat(1180), 1n, 2n]),
+    `List(CONST_STRING(${'x'.repeat(1180)}), …`.replace('), …', '),…'),
+  );
+});
