@@ -15,4 +15,5 @@ export interface Problem extends Bounds {
   readonly prepare: (text: string) => Work | undefined | Promise<Work | undefined>;
 }
 
+/** Its time is multiplied by a number that it returns. */
 export type Work = () => unknown;

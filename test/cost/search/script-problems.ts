@@ -5,14 +5,17 @@
 
 import { print } from '../../../src/api/answer.ts';
 import { ApiError } from '../../../src/base/errors.ts';
+import { BLOCK_SCRIPT_UNITS_MAX } from '../../../src/block/block.ts';
 import { scripts as accountScripts, assets } from '../../../src/ledger/tables.ts';
 import { SCRIPT_BYTES_MAX } from '../../../src/script/binary.ts';
 import { nameProblem } from '../../../src/script/declared-names.ts';
 import { type Builtin, builtins, type Parameter } from '../../../src/script/functions.ts';
+import { Meter, RUN_UNITS_MAX } from '../../../src/script/meter.ts';
 import { programOf } from '../../../src/script/program.ts';
 import { createScripts, type Script } from '../../../src/script/script.ts';
 import { signatureUses } from '../../../src/script/signature-uses.ts';
 import { scriptsOf } from '../../../src/tx/scripts/known-scripts.ts';
+import type { ScriptRuns } from '../../../src/tx/scripts/script-runs.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { issue } from '../../../src/tx/types/003-issue.ts';
 import { massTransfer } from '../../../src/tx/types/011-mass-transfer.ts';
@@ -232,10 +235,19 @@ const bounds: Bounds = {
   },
 };
 
+const UNITS_LEAST = 300_000;
+
+/** The sender gets this script, which is known already. */
+function guarded(bytes: Uint8Array): void {
+  harness.now += 0;
+  harness.draft.set(accountScripts, sender.address, bytes);
+  scriptsOf(scheme).read(bytes);
+}
+
 /** Judges, and prints the refusal as an answer of the node. */
-function judged(tx: Tx): void {
+function judged(tx: Tx, scripts?: ScriptRuns): void {
   try {
-    harness.apply(tx);
+    harness.apply(tx, scripts === undefined ? {} : { scripts });
   } catch (error) {
     if (error instanceof ApiError) print(error.body);
   }
@@ -290,10 +302,23 @@ export const scriptProblems: readonly Problem[] = [
     return () => scripts.decompile(bytes);
   }),
   problem('account', (_script, bytes) => {
-    harness.now += 0;
-    harness.draft.set(accountScripts, sender.address, bytes);
-    scriptsOf(scheme).read(bytes);
+    guarded(bytes);
     return () => judged(fromAccount);
+  }),
+  // What a block of such runs would take; nothing that hardly runs.
+  problem('units', (_script, bytes) => {
+    guarded(bytes);
+    const asked: ((meter: Meter) => void)[] = [];
+    judged(fromAccount, { begin: () => undefined, run: (_owner, run) => void asked.push(run) });
+    return () => {
+      const meter = new Meter(RUN_UNITS_MAX);
+      try {
+        for (const run of asked) run(meter);
+      } catch {
+        // A script that says no has worked as well.
+      }
+      return meter.used < UNITS_LEAST ? 0 : BLOCK_SCRIPT_UNITS_MAX / meter.used;
+    };
   }),
   problem('asset', (_script, bytes) => {
     harness.now += 0;

@@ -2,7 +2,7 @@
  * A process that tries inputs of one problem, and tells how long each one holds the event loop, in
  * milliseconds: the least of several, since other work of the machine only ever adds to it.
  */
-import type { Problem } from './problem.ts';
+import type { Problem, Work } from './problem.ts';
 import { problemOf } from './problems.ts';
 
 export interface Trial {
@@ -29,7 +29,7 @@ function since({ ms, cpu }: Moment): number {
 }
 
 /** The longest piece of the work in which nothing else could run. */
-async function longestPieceMs(work: () => unknown): Promise<number> {
+async function longestPieceMs(work: Work): Promise<number> {
   let longest = 0;
   let from = now();
   const ended = (): void => {
@@ -47,15 +47,16 @@ async function longestPieceMs(work: () => unknown): Promise<number> {
     ended();
   }
   await over;
-  return longest;
+  const factor = await outcome;
+  return typeof factor === 'number' ? longest * factor : longest;
 }
 
-/** A refusal costs what it costs. */
-async function refusing(work: () => unknown): Promise<void> {
+/** A refusal costs what the way to it has cost. */
+async function refusing(work: Work): Promise<unknown> {
   try {
-    await work();
+    return await work();
   } catch {
-    // What is measured is the way to it.
+    return undefined;
   }
 }
 
