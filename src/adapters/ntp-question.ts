@@ -43,15 +43,18 @@ export interface Asking {
   readonly now: () => number;
   /** Ends the question early, as without an answer. */
   readonly signal?: AbortSignal;
-  /** Resolves host names. */
+  /** The name servers. */
   readonly names?: Names;
+  /** The resolver of the system. */
+  readonly resolve?: Resolve;
 }
 
 type Names = Pick<Resolver, 'resolve4' | 'cancel'>;
+type Resolve = (host: string) => Promise<LookupAddress>;
 
 /** `server` is a host, host:port or [IPv6 address]:port. */
 export async function askTime(server: string, asking: Asking): Promise<Reply> {
-  const { timeoutMs, now, signal } = asking;
+  const { timeoutMs, now, signal, resolve = lookup } = asking;
   if (signal?.aborted) return undefined;
   const { names = new Resolver({ timeout: timeoutMs, tries: 1 }) } = asking;
   const { promise: ended, resolve: end } = Promise.withResolvers<Reply>();
@@ -61,7 +64,7 @@ export async function askTime(server: string, asking: Asking): Promise<Reply> {
   const { host, port } = placeOf(server);
   let socket: Socket | undefined;
   let isOver = false;
-  addressOf(host, names)
+  addressOf(host, names, resolve)
     .then(({ address, family }) => {
       if (isOver) return;
       socket = createSocket(family === 6 ? 'udp6' : 'udp4');
@@ -87,7 +90,7 @@ function placeOf(server: string): { readonly host: string; readonly port: number
  * The resolver of the system holds one of the few threads of the process until it gives up, so it is
  * asked only where the name servers have answered something, or where there are none.
  */
-async function addressOf(host: string, names: Names): Promise<LookupAddress> {
+async function addressOf(host: string, names: Names, resolve: Resolve): Promise<LookupAddress> {
   const family = isIP(host);
   if (family !== 0) return { address: host, family };
   try {
@@ -97,7 +100,7 @@ async function addressOf(host: string, names: Names): Promise<LookupAddress> {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === TIMEOUT || code === CANCELLED) throw cause;
   }
-  return lookup(host);
+  return resolve(host);
 }
 
 /** Sends the question and calls `end` with the first packet that answers it. */

@@ -109,20 +109,42 @@ t.test('nobody there, and nobody who says so', async (t) => {
   t.equal(await askTime('no-such-host.invalid', { timeoutMs: 30_000, now: Date.now }), undefined);
 });
 
-t.test('a silent name server holds nothing up', async (t) => {
-  const hole = await blackHole(t);
-  const names = new Resolver({ timeout: 60_000, tries: 1 });
-  names.setServers([hole.place]);
-  const begun = performance.now();
-  t.equal(
-    await askTime('time.example.org', { timeoutMs: PATIENCE_MS, now: Date.now, names }),
-    undefined,
-  );
-  t.ok(hole.asked() > 0, 'it was asked');
-  t.ok(performance.now() - begun < 10_000);
-  await sleep(50);
-  const open = process.getActiveResourcesInfo().filter((name) => /GetAddrInfo/.test(name));
-  t.same(open, [], 'no thread of the process waits for the resolver of the system');
+t.test('names', async (t) => {
+  const server = await timeServer(t);
+  const [, port] = server.place.split(':');
+  const lookups: string[] = [];
+  const resolve = async (host: string) => {
+    lookups.push(host);
+    return { address: '127.0.0.1', family: 4 };
+  };
+  const asking = { timeoutMs: PATIENCE_MS, now: Date.now, resolve };
+  const place = `time.example.org:${port}`;
+
+  await t.test('a silent name server holds nothing up', async (t) => {
+    const hole = await blackHole(t);
+    for (const timeout of [60_000, 50]) {
+      const names = new Resolver({ timeout, tries: 1 });
+      names.setServers([hole.place]);
+      const before = hole.asked();
+      const begun = performance.now();
+      t.equal(await askTime(place, { ...asking, timeoutMs: 1000, names }), undefined);
+      t.ok(hole.asked() > before, 'it was asked');
+      t.ok(performance.now() - begun < 10_000);
+    }
+    // What the end of the question cancels is settled a moment later.
+    await sleep(50);
+    t.same(lookups, [], 'the resolver of the system was not asked, which would hold a thread');
+  });
+
+  await t.test('the system knows names that name servers do not know', async (t) => {
+    const names = {
+      resolve4: () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' })),
+      cancel: () => undefined,
+    } as unknown as Resolver;
+    const reply = await askTime(place, { ...asking, timeoutMs: 5000, names });
+    t.equal(typeof reply, 'object');
+    t.same(lookups, ['time.example.org']);
+  });
 });
 
 t.test('who asked may give up', async (t) => {
