@@ -148,6 +148,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
         throw refused('transactions from scripted accounts are denied from UTX pool');
       }
       const plan = state.planChecks(copy);
+      if (plan !== undefined) requirePlace(copy, placeOf(copy, sender, noScripts));
       const verdicts = (plan === undefined ? found.verdicts : undefined) ?? (await ask(copy, plan));
       // One with other proofs may have come in meanwhile: the first one stays.
       const texts = { key, sender, bytesHash: found.bytesHash };
@@ -206,13 +207,15 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     },
   });
 
+  /** Wrong signatures aside. Throws ApiError. */
+  function requirePlace(tx: Tx, place: TrialScripts): void {
+    place.begin(state.tryUnjudged(tx, place));
+  }
+
   /** Wrong signatures aside. */
   const checkUnjudged = async (tx: Tx): Promise<void> => {
     const sender = latin1(tx.sender);
-    await scripts.pass(sender, (run) => {
-      const place = placeOf(tx, sender, run);
-      place.begin(state.tryUnjudged(tx, place));
-    });
+    await scripts.pass(sender, (run) => requirePlace(tx, placeOf(tx, sender, run)));
   };
 
   function submitOwn(bytes: Uint8Array, found: Arriving, ask?: AskVerdicts): Promise<Tx> {
@@ -263,6 +266,12 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
       ),
   };
 }
+
+/**
+ * A script may ask for many checks of signatures. They are made before it runs, so all other rules
+ * come before them.
+ */
+const noScripts: ScriptTime['run'] = () => undefined;
 
 /** A transaction on its way into the pool. */
 interface Arrival {

@@ -1,5 +1,6 @@
 // Scripts at the doors of the pool: what comes before they run, and how long they may take there.
 import t from 'tap';
+import type { Verifier } from '../../src/base/ports.ts';
 import type { PoolChain, TrialScripts } from '../../src/mempool/pool-chain.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -19,6 +20,7 @@ import {
   signed,
   type TestChain,
   users,
+  verifier,
 } from '../chain/chain-harness.ts';
 import { compiled } from '../generators/scripts.ts';
 import { createTestPool, hearBlocks, memoryJournal } from './pool-harness.ts';
@@ -116,6 +118,26 @@ t.test('who cannot pay has no run of its script', async (t) => {
     await t.rejects(pool.submit(pay(poor, 1n, now + i)), /unavailable funds/);
   }
   t.equal(runs.count, 1);
+});
+
+t.test('nor are signatures checked for it', async (t) => {
+  const at = await scriptedChain('sigVerify(tx.bodyBytes, tx.proofs[0], tx.senderPublicKey)');
+  let checks = 0;
+  const counting: Verifier = {
+    ...verifier,
+    verifyOne(...check) {
+      checks++;
+      return verifier.verifyOne(...check);
+    },
+  };
+  const pool = createTestPool(at, { verifier: counting });
+  const now = at.clock.time;
+  for (let i = 0; i < 5; i++) {
+    await t.rejects(pool.submit(pay(alice, FUNDS, now + i)), /unavailable funds/);
+  }
+  t.equal(checks, 0);
+  await pool.submit(pay(alice, 1n, now));
+  t.equal(checks, 1);
 });
 
 /** What follows a new head has ended. */
