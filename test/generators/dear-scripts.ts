@@ -108,7 +108,7 @@ export const dearTrees: Readonly<Record<string, () => Tree>> = {
       ),
       (inner, i) => block(nameOf(i), i < 3 ? TRUE : ref(nameOf(i - 3)), inner),
     ),
-  arguments: () => call(0, new Array<Tree>(8184).fill(TRUE)),
+  arguments: () => call(0, new Array<Tree>(8179).fill(TRUE)),
 };
 
 export const binaryOf = (tree: Tree): Uint8Array => writeScript(1, tree, secureHash);
@@ -179,6 +179,7 @@ export const deepSources: Readonly<Record<string, () => string>> = {
   'matched values': () => `${'match '.repeat(499)}tx${' {case _=>tx}'.repeat(499)}==tx`,
   indexes: () => `${'tx.proofs['.repeat(499)}0${']'.repeat(499)}`,
   'all forms': () => `${'-!f(1)[if true then match '.repeat(249)}0${']'.repeat(249)}`,
+  'arguments in brackets': () => `${'!('.repeat(480)}f(${'1,'.repeat(31_000)}1)${')'.repeat(480)}`,
   conjunctions: () => `${'true&&'.repeat(990)}true`,
   negations: () => `${'!'.repeat(990)}true`,
   sums: () => `1${'+1'.repeat(990)}==1`,
