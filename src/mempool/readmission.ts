@@ -139,7 +139,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
 }
 
 /** Entries whose proofs are checked as one job. */
-const GROUP_MAX = 256;
+const GROUP_MAX = 128;
 
 /** The transaction that the pool holds for a mined one: inside a result, that which it executed. */
 export const waitingOf = (mined: Tx): Tx => mined.def.inner?.(mined) ?? mined;

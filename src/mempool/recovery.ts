@@ -63,7 +63,7 @@ interface Checked {
 const nothing = (): void => {};
 
 /** Records whose proofs are checked as one job, or fewer where they have more bytes than this. */
-const GROUP_MAX = 256;
+const GROUP_MAX = 128;
 const GROUP_BYTES = 1024 * 1024;
 /** Before a check that the verifier had no room for is tried again. */
 const RETRY_MS = 100;
