@@ -4,8 +4,8 @@
  *
  *   node bench/measure/script-units.ts [part of a name]
  *
- * A line shows nanoseconds and units of one call, and nanoseconds of a unit, in the cryptography of
- * both families. The state is in LMDB, as on a node.
+ * A line shows nanoseconds and units of one call, and nanoseconds of a unit, of the best run and of
+ * the mean one, in the cryptography of both families. The state is in LMDB, as on a node.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -326,7 +326,10 @@ async function worldOf(family: CryptoFamily, store: Store) {
 // ── measuring ────────────────────────────────────────────────────────────────────────────────
 
 interface Measured {
+  /** Of the best run. */
   readonly ns: number;
+  /** Processor time of the mean run, with what the collector of garbage takes. */
+  readonly meanNs: number;
   readonly units: number;
 }
 
@@ -339,9 +342,11 @@ function measured(
 ): Measured {
   const program = programOf(around(repeated(part, count)), 1, 0);
   const begun = performance.now();
+  const cpu = process.cpuUsage();
   let ns = Number.POSITIVE_INFINITY;
   let units = 0;
-  for (let i = 0; i < RUNS_MIN || performance.now() - begun < RUNS_MS; i++) {
+  let runs = 0;
+  for (; runs < RUNS_MIN || performance.now() - begun < RUNS_MS; runs++) {
     const meter = new Meter(UNMETERED - 1);
     const from = process.hrtime.bigint();
     const { result } = program.run(env, meter);
@@ -349,7 +354,9 @@ function measured(
     units = meter.used;
     if (isWrong(result)) throw new Error(`${of}: ${(result as Error).message}`);
   }
-  return { ns: ns / count, units: units / count };
+  const { user, system } = process.cpuUsage(cpu);
+  const meanNs = ((user + system) * 1000) / runs;
+  return { ns: ns / count, meanNs: meanNs / count, units: units / count };
 }
 
 const isWrong = (result: Value | EvaluationFailure): boolean => result instanceof EvaluationFailure;
@@ -362,8 +369,13 @@ async function main(wanted = ''): Promise<void> {
     const { env, world } = await worldOf(createFamily(family, { cachedKeys: 1 }), store);
     for (const one of casesOf(world)) {
       if (!one.name.includes(wanted)) continue;
-      const { ns, units } = measured(one, env);
-      const line = [ns.toFixed(0), units.toFixed(0), (ns / units).toFixed(1)];
+      const { ns, meanNs, units } = measured(one, env);
+      const line = [
+        ns.toFixed(0),
+        units.toFixed(0),
+        (ns / units).toFixed(1),
+        (meanNs / units).toFixed(1),
+      ];
       const lines = results.get(one.name) ?? [];
       lines.push(...line.map((part) => part.padStart(9)));
       results.set(one.name, lines);
@@ -371,7 +383,7 @@ async function main(wanted = ''): Promise<void> {
     await store.close();
     rmSync(folder, { recursive: true });
   }
-  const head = ['ns', 'units', 'ns/unit'].map((part) => part.padStart(9)).join('');
+  const head = ['ns', 'units', 'best', 'mean'].map((part) => part.padStart(9)).join('');
   process.stdout.write(`${' '.repeat(34)}${head}${head}   curve25519, gost\n`);
   for (const [of, line] of results) process.stdout.write(`${of.padEnd(34)}${line.join('')}\n`);
 }

@@ -61,12 +61,7 @@ export const importBlocks = (
   blocks: AsyncIterable<Block> | Iterable<Block>,
   options: ImportOptions,
 ): Promise<number> =>
-  append(
-    blockchain,
-    (turns) => new ChecksAhead(blockchain.view, turns, verifier),
-    blocks,
-    options,
-  );
+  append(blockchain, (turns) => new ChecksAhead(blockchain.view, turns, verifier), blocks, options);
 
 /**
  * The same for blocks that this node has verified before, as the state rules alone judge them. No
@@ -81,13 +76,13 @@ export const replayBlocks = (
 
 function append(
   blockchain: Blockchain,
-  queueOf: (turns: Turns) => Queue,
+  queueIn: (turns: Turns) => Queue,
   blocks: AsyncIterable<Block> | Iterable<Block>,
   options: ImportOptions,
 ): Promise<number> {
   const { view } = blockchain;
   return blockchain.exclusive(async (inside) => {
-    const queue = queueOf(inside.turns);
+    const queue = queueIn(inside.turns);
     const tip = inside.tip();
     const run = new AppliedRun(inside, tip, view, filterOf(view, tip.height));
     const commits = new BatchedCommits(inside, view, run.ahead, options.onProgress);

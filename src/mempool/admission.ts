@@ -21,7 +21,6 @@ import type { PoolChain, TrialScripts } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
 import { createScriptPace } from './script-pace.ts';
 import type { Senders } from './senders.ts';
-import type { Spending } from './spending.ts';
 import { type AskVerdicts, createVerdictGroup, GROUP_MAX } from './verdict-group.ts';
 
 export interface AdmissionOptions {
@@ -149,6 +148,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
         throw refused('transactions from scripted accounts are denied from UTX pool');
       }
       const plan = state.planChecks(copy);
+      if (plan !== undefined) requirePlace(copy, placeOf(copy, sender, noScripts));
       const verdicts = (plan === undefined ? found.verdicts : undefined) ?? (await ask(copy, plan));
       // One with other proofs may have come in meanwhile: the first one stays.
       const texts = { key, sender, bytesHash: found.bytesHash };
@@ -186,34 +186,36 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     tx: Tx,
     texts: EntryTexts,
     verdicts: ProofVerdicts,
-    runScript: ScriptTime['run'],
+    run: ScriptTime['run'],
   ): PoolEntry {
     // Others may have filled the pool while the signature was being checked.
-    const { sender } = texts;
-    const spending = state.tryApply(tx, verdicts, scriptsOf(tx, sender, runScript));
+    const place = placeOf(tx, texts.sender, run);
+    const spending = state.tryApply(tx, verdicts, place);
     // Few transactions have a script that this came before.
-    requirePlace(tx, sender, spending);
+    place.begin(spending);
     const entry = new PoolEntry(tx, texts, verdicts, spending, false);
     entries.put(entry);
     return entry;
   }
 
-  /** What scripts may take: none runs for a transaction that has no place in the pool. */
-  function scriptsOf(tx: Tx, sender: string, run: ScriptTime['run']): TrialScripts {
-    return { begin: (spending) => requirePlace(tx, sender, spending), run };
-  }
+  /** Throws ApiError where the pool has no place for it; no script runs before. */
+  const placeOf = (tx: Tx, sender: string, run: ScriptTime['run']): TrialScripts => ({
+    run,
+    begin(spending) {
+      senders.requireRoom(tx.bytes.length, sender);
+      senders.requireFunds(tx, sender, spending);
+    },
+  });
 
-  function requirePlace(tx: Tx, sender: string, spending: Spending): void {
-    senders.requireRoom(tx.bytes.length, sender);
-    senders.requireFunds(tx, sender, spending);
+  /** Wrong signatures aside. Throws ApiError. */
+  function requirePlace(tx: Tx, place: TrialScripts): void {
+    place.begin(state.tryUnjudged(tx, place));
   }
 
   /** Wrong signatures aside. */
   const checkUnjudged = async (tx: Tx): Promise<void> => {
     const sender = latin1(tx.sender);
-    await scripts.pass(sender, (run) =>
-      requirePlace(tx, sender, state.tryUnjudged(tx, scriptsOf(tx, sender, run))),
-    );
+    await scripts.pass(sender, (run) => requirePlace(tx, placeOf(tx, sender, run)));
   };
 
   function submitOwn(bytes: Uint8Array, found: Arriving, ask?: AskVerdicts): Promise<Tx> {
@@ -264,6 +266,12 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
       ),
   };
 }
+
+/**
+ * A script may ask for many checks of signatures. They are made before it runs, so all other rules
+ * come before them.
+ */
+const noScripts: ScriptTime['run'] = () => undefined;
 
 /** A transaction on its way into the pool. */
 interface Arrival {

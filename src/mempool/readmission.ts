@@ -91,12 +91,17 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   }
 
   async function check(group: readonly PoolEntry[]): Promise<void> {
-    const waiting = group.filter((entry) => !entry.removed);
+    const turns = createTurns(clock);
+    const waiting: PoolEntry[] = [];
     const checks = new ProofChecks();
     try {
-      for (const entry of waiting) {
+      for (const entry of group) {
+        if (entry.removed) continue;
         const tx = ports.decode(entry);
         checks.add(tx, state.planChecks(tx));
+        waiting.push(entry);
+        // Reading scripts takes milliseconds.
+        if (turns.due()) await turns.take();
       }
       await checks.ask(verifier);
     } catch (cause) {
@@ -139,7 +144,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
 }
 
 /** Entries whose proofs are checked as one job. */
-const GROUP_MAX = 256;
+const GROUP_MAX = 128;
 
 /** The transaction that the pool holds for a mined one: inside a result, that which it executed. */
 export const waitingOf = (mined: Tx): Tx => mined.def.inner?.(mined) ?? mined;

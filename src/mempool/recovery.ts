@@ -63,7 +63,7 @@ interface Checked {
 const nothing = (): void => {};
 
 /** Records whose proofs are checked as one job, or fewer where they have more bytes than this. */
-const GROUP_MAX = 256;
+const GROUP_MAX = 128;
 const GROUP_BYTES = 1024 * 1024;
 /** Before a check that the verifier had no room for is tried again. */
 const RETRY_MS = 100;
@@ -224,11 +224,15 @@ export class Recovery {
     if (group.done === true) return [];
     const { scheme, state, verifier, clock, log } = this.ports;
     const checks = new ProofChecks();
-    const txs = group.value.map((key) => {
+    const turns = createTurns(clock);
+    const txs: Tx[] = [];
+    for (const key of group.value) {
       const tx = decodeTx(this.waiting.get(key)!.bytes, scheme, fromLatin1(key));
       checks.add(tx, state.planChecks(tx));
-      return tx;
-    });
+      txs.push(tx);
+      // Reading scripts takes milliseconds.
+      if (turns.due()) await turns.take();
+    }
     for (;;) {
       try {
         await checks.ask(verifier);

@@ -51,17 +51,26 @@ export function createTrial(
   const heightOf = (id: Uint8Array): number | undefined => confirmedHeight(view, id);
   const find: Knowledge['find'] = (id) => candidateUnder(view, id);
 
-  /** Tries what `apply` does, on the next block of the head; leaves nothing. */
-  function onHead(
+  /** Leaves the effects of `apply` on `ledger`. Throws what it throws. */
+  function tryOn(
+    ledger: KeyedOverlay,
     tx: Tx,
     scripts: TrialScripts,
-    apply: (block: BlockContext, known: Knowledge) => bigint,
+    apply: (known: Knowledge) => unknown,
+  ): Spending {
+    const trial = new Trial(ledger, tx, scripts);
+    apply({ heightOf, find, scripts: trial });
+    return trial.spending();
+  }
+
+  function tryAlone(
+    tx: Tx,
+    scripts: TrialScripts,
+    apply: (block: BlockContext, known: Knowledge) => unknown,
   ): Spending {
     const block = present();
     const mark = overlay.mark();
-    const trial = new Trial(overlay, tx, scripts);
-    apply(block, { heightOf, find, scripts: trial });
-    const spending = trial.spending();
+    const spending = tryOn(overlay, tx, scripts, (known) => apply(block, known));
     overlay.revert(mark);
     return spending;
   }
@@ -69,20 +78,19 @@ export function createTrial(
   return {
     context: present,
     tryApply: (tx, verdicts, scripts) =>
-      onHead(tx, scripts, (block, known) => applyTransaction(tx, verdicts, overlay, block, known)),
+      tryAlone(tx, scripts, (block, known) =>
+        applyTransaction(tx, verdicts, overlay, block, known),
+      ),
     tryUnjudged: (tx, scripts) =>
-      onHead(tx, scripts, (block, known) => applyUnjudged(tx, overlay, block, known)),
+      tryAlone(tx, scripts, (block, known) => applyUnjudged(tx, overlay, block, known)),
     together() {
       const block = present();
       const at = head;
       const own = createOverlay(view);
       return {
         isCurrent: () => equal(blockchain.tip().id, at),
-        tryApply(tx, verdicts, scripts) {
-          const trial = new Trial(own, tx, scripts);
-          applyTransaction(tx, verdicts, own, block, { heightOf, find, scripts: trial });
-          return trial.spending();
-        },
+        tryApply: (tx, verdicts, scripts) =>
+          tryOn(own, tx, scripts, (known) => applyTransaction(tx, verdicts, own, block, known)),
       };
     },
     planChecks: (tx) => planChecks(tx, view),

@@ -27,13 +27,13 @@ export const BYTES_CHARGE: Charge = { fixed: 0, per: 1, each: 64 };
 export const DECODED_CHARGE: Charge = { fixed: 0, per: 1, each: 6 };
 /** The record of a transaction or an order, beside its addresses. */
 export const RECORD_UNITS = 200;
-const RECORD_ADDRESSES = 4;
+export const RECORD_ADDRESSES = 4;
 /** An element of a list of such a record, beside a hash. */
 export const ELEMENT_UNITS = 10;
 
 /** An address is made with two hashes of few bytes, and checked with one. */
-const ADDRESS_HASHES = 2;
-const SHORT_BYTES = 64;
+export const ADDRESS_HASHES = 2;
+export const SHORT_BYTES = 64;
 /** The text of an address, beside the address itself. */
 export const ADDRESS_TEXT_UNITS = 100;
 
@@ -76,11 +76,13 @@ export interface CallCharge {
   readonly after?: (result: Value) => number;
 }
 
-const sum = (...parts: readonly (string | number)[]): string =>
+/** The terms of a sum without those that are 0, for the documentation. */
+export const sum = (...parts: readonly (string | number)[]): string =>
   parts.filter((part) => part !== 0).join(' + ');
 
-const pieces = ({ per, each }: Charge, what: string): string =>
-  each === 1 ? `${per} × ${what}` : `${per} × ${what} / ${each}`;
+/** Also for the documentation: pieces that have begun count. */
+export const pieces = ({ per, each }: Omit<Charge, 'fixed'>, what: string): string =>
+  `${per === 1 ? '' : `${per} × `}${what}${each === 1 ? '' : ` / ${each}`}`;
 
 /** Always the same. */
 export const flat = (units: number): CallCharge => ({
@@ -121,7 +123,7 @@ export const bySignature: CallCharge = {
 
 /** During the comparison. */
 export const ofPairs: CallCharge = {
-  text: sum(`${PAIR_UNITS} × pair`, `${pieces(COMPARISON_CHARGE, 'compared')}`),
+  text: sum(`${PAIR_UNITS} × pairs`, `${pieces(COMPARISON_CHARGE, 'compared')}`),
   before: () => 0,
 };
 

@@ -25,6 +25,9 @@ type Compile = (syntax: Syntax, scope: Scope) => Typed;
 /** The native function that tests the kind of a value; no source can call it. */
 export const IS_INSTANCE = 1;
 
+/** Nodes of the tree for each type that a case names. */
+const NODES_PER_TEST = 4;
+
 /** Throws ScriptError. */
 export function compileMatch(match: Match, outer: Scope, compile: Compile): Typed {
   const of = compile(match.of, outer);
@@ -79,7 +82,7 @@ function typesOf({ variable = '_', types }: Case, scope: Scope): readonly Type[]
   return types.flatMap((name) => {
     const type = named.get(name);
     if (type !== undefined) {
-      scope.steps.take(breadth(type));
+      scope.steps.take(breadth(type) * NODES_PER_TEST);
       return members(type);
     }
     const possible = [...named.values()].map(typeText).join(', ');

@@ -9,26 +9,16 @@
  * fails; it retains nothing.
  */
 import { unitsOf } from '../base/charge.ts';
+import { anything, checkOf } from './argument-checks.ts';
 import { caseTypes } from './case-types.ts';
 import { elementUnits, NODE_UNITS, recordUnits, SCRIPT_CHARGE } from './charges.ts';
 import type { Environment } from './environment.ts';
-import { type Builtin, builtinOf, CONSTRUCTOR_CHARGE, type Parameter } from './functions.ts';
+import { type Builtin, builtinOf, CONSTRUCTOR_CHARGE } from './functions.ts';
 import type { Meter } from './meter.ts';
 import { construct, fieldOf } from './operations.ts';
 import { predefinedNames } from './scope.ts';
 import { headerText, type Tree, type Version } from './tree.ts';
-import { BOOLEAN, BYTES, INT, members, STRING, type Type } from './types.ts';
-import {
-  BUY,
-  type CaseObject,
-  EvaluationFailure,
-  isBytes,
-  isList,
-  isObject,
-  SELL,
-  UNIT,
-  type Value,
-} from './values.ts';
+import { BUY, type CaseObject, EvaluationFailure, SELL, UNIT, type Value } from './values.ts';
 
 /** A variable that the run has evaluated. */
 export interface Evaluated {
@@ -205,10 +195,16 @@ function assemble(tree: Tree, version: Version): Code {
         todo.push(() => emit(node.body, inner, todo));
         break;
       }
-      case 'call':
-        todo.push(() => code.push(call(node)));
+      case 'call': {
+        const instruction = call(node);
+        if (instruction === undefined) {
+          code.push(failing(`function '${headerText(node.header)}' not found`));
+          break;
+        }
+        todo.push(() => code.push(instruction));
         for (const arg of node.args.toReversed()) later(arg);
         break;
+      }
       default:
         code.push(constant(node.value));
     }
@@ -243,7 +239,8 @@ const constant =
 
 const failing =
   (text: string): Instruction =>
-  () => {
+  ({ meter }) => {
+    meter.charge(NODE_UNITS);
     throw new EvaluationFailure(text);
   };
 
@@ -315,7 +312,11 @@ const branch =
     run.at = no.at;
   };
 
-function call({ header, args: { length } }: Extract<Tree, { op: 'call' }>): Instruction {
+/** Undefined for an unknown function, which fails before its arguments. */
+function call({
+  header,
+  args: { length },
+}: Extract<Tree, { op: 'call' }>): Instruction | undefined {
   const builtin = builtinOf(header);
   if (builtin !== undefined) return builtinCall(builtin, length);
   if (typeof header === 'string' && caseTypes('account').constructors.has(header)) {
@@ -324,7 +325,7 @@ function call({ header, args: { length } }: Extract<Tree, { op: 'call' }>): Inst
       stack.push(construct(header, taken(stack, length)));
     };
   }
-  return failing(`function '${headerText(header)}' not found`);
+  return undefined;
 }
 
 const taken = (stack: Value[], count: number): Value[] => stack.splice(stack.length - count, count);
@@ -352,32 +353,4 @@ function builtinCall(builtin: Builtin, given: number): Instruction {
     if (charge.after !== undefined) meter.charge(charge.after(result));
     stack.push(result);
   };
-}
-
-type Check = (value: Value) => boolean;
-
-const anything: Check = () => true;
-
-/** A binary may pass values of any type, so natives check what they get. */
-function checkOf(parameter: Parameter): Check {
-  switch (parameter.kind) {
-    case 'T':
-    case 'T|Unit':
-      return anything;
-    case 'LIST(T)':
-    case 'list':
-      return isList;
-    default:
-      return typeCheck(parameter);
-  }
-}
-
-function typeCheck(type: Type): Check {
-  if (type === INT) return (value) => typeof value === 'bigint';
-  if (type === STRING) return (value) => typeof value === 'string';
-  if (type === BOOLEAN) return (value) => typeof value === 'boolean';
-  if (type === BYTES) return isBytes;
-  if (type.kind === 'case') return (value) => isObject(value) && value.type === type.name;
-  const checks = members(type).map(typeCheck);
-  return (value) => checks.some((check) => check(value));
 }

@@ -80,6 +80,8 @@ export interface Failing {
 export interface Tested {
   readonly cases: number;
   readonly failing: readonly Failing[];
+  /** Of the run that consumed most. */
+  readonly unitsMax: number;
 }
 
 type Verify = Environment['verify'];
@@ -89,6 +91,10 @@ type Report = (what: string, expected: unknown, actual: unknown) => void;
 export function testVectors(file: VectorFile, hashes: Hashes, verify: Verify): Tested {
   const scripts = createScripts(hashes.secureHash);
   const failing: Failing[] = [];
+  let unitsMax = 0;
+  const spend = (units: number): void => {
+    unitsMax = Math.max(unitsMax, units);
+  };
   const environment = environmentOf(file.fixture, hashes, verify);
   const run = (title: string, expected: Expected, make: () => Script): void => {
     const report: Report = (what, wanted, actual) => {
@@ -96,7 +102,7 @@ export function testVectors(file: VectorFile, hashes: Hashes, verify: Verify): T
         failing.push({ case: shortened(title), what, expected: wanted, actual });
       }
     };
-    testOne(expected, make, environment, report);
+    testOne(expected, make, environment, { report, spend });
   };
   const { scripts: sources = [], decode = [], known = [] } = file;
   for (const one of sources) {
@@ -106,7 +112,7 @@ export function testVectors(file: VectorFile, hashes: Hashes, verify: Verify): T
   for (const one of [...decode, ...known]) {
     run(one.decode ?? one.base64, one, () => readBase64(one.base64, scripts));
   }
-  return { cases: sources.length + decode.length + known.length, failing };
+  return { cases: sources.length + decode.length + known.length, failing, unitsMax };
 }
 
 const TITLE_LENGTH_MAX = 200;
@@ -116,7 +122,7 @@ function testOne(
   expected: Expected,
   make: () => Script,
   environment: (evaluation: Evaluation) => Environment,
-  report: Report,
+  { report, spend }: { readonly report: Report; readonly spend: (units: number) => void },
 ): void {
   const made = attempt(make);
   const isRefused = expected.parseError === true || expected.anyError === true;
@@ -132,7 +138,9 @@ function testOne(
   }
   compare(expected, made, report);
   for (const evaluation of expected.evaluations ?? []) {
-    const { result } = made.program.run(environment(evaluation), new Meter(RUN_UNITS_MAX));
+    const meter = new Meter(RUN_UNITS_MAX);
+    const { result } = made.program.run(environment(evaluation), meter);
+    spend(meter.used);
     const actual = typeof result === 'boolean' ? result : 'error';
     report(`${evaluation.tx} at height ${evaluation.height}`, evaluation.expect, actual);
   }

@@ -64,6 +64,8 @@ export class ProofVerdicts {
   readonly size: number;
   readonly #memory: ArrayBufferLike;
   readonly #at: number;
+  /** Absent in what lives long: a view takes 96 bytes. */
+  #view: Uint8Array | undefined;
   #findings: Findings;
 
   /** Takes over what `known` says about the same bytes; without it, nothing has been checked. */
@@ -72,12 +74,12 @@ export class ProofVerdicts {
     this.size = bytes.length;
     this.#memory = bytes.buffer;
     this.#at = bytes.byteOffset;
+    this.#view = undefined;
     this.#findings = known === undefined ? NOTHING : known.about(tx);
   }
 
-  /** A view, new at each call. */
   get bytes(): Uint8Array {
-    return new Uint8Array(this.#memory, this.#at, this.size);
+    return this.#view ?? new Uint8Array(this.#memory, this.#at, this.size);
   }
 
   /** True where these are the bytes themselves, and not equal ones. */
@@ -105,6 +107,7 @@ export class ProofVerdicts {
     found = (tx, findings) => {
       const verdicts = new ProofVerdicts(tx);
       verdicts.#findings = findings;
+      verdicts.#view = tx.bytes;
       return verdicts;
     };
   }

@@ -169,7 +169,9 @@ export async function appendCold(blockchain: Blockchain, block: Block): Promise<
   if (!scheme.verify(generator, signedBytes(block), signature)) {
     throw new RefusedBlock(`${where}: its generator has not signed it`);
   }
-  const txs = await decodeTransactions(block, scheme, noTurns).catch((error) => refuse(where, error));
+  const txs = await decodeTransactions(block, scheme, noTurns).catch((error) =>
+    refuse(where, error),
+  );
   await blockchain.exclusive(async (inside) => {
     try {
       await inside.commit([await applied(inside, blockchain, block, txs)]);

@@ -2,13 +2,14 @@
 import { BLOCK_SCRIPT_UNITS_MAX, type Block } from '../../src/block/block.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
-import { allGood } from '../../src/tx/proof-verdicts.ts';
+import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
+import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import { feature } from '../../src/tx/rules/features.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx } from '../../src/tx/tx-bytes.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { setScript } from '../../src/tx/types/013-set-script.ts';
-import { hashing } from '../generators/dear-runs.ts';
+import { taking, unitsOf } from '../generators/dear-runs.ts';
 import {
   type Account,
   mine,
@@ -34,15 +35,16 @@ export const METERED = {
 /** An old one that votes: approved at the end of a window, active one window later. */
 export const VOTING = { ...rules, featureCheckBlocks: WINDOW, featureApprovalVotes: 3 };
 
-/** About 1.9 million units. */
-export const DEAR = hashing(450);
+/** Two thirds of what a run may take. */
+export const DEAR_UNITS = (RUN_UNITS_MAX * 2) / 3;
+export const DEAR = taking(DEAR_UNITS);
 /** More than a run may take. */
-export const TOO_DEAR = hashing(550);
+export const TOO_DEAR = taking(RUN_UNITS_MAX * 1.1);
 export const FULL = {
   message: `Limit of txs was reached: more than ${BLOCK_SCRIPT_UNITS_MAX} units of scripts`,
 };
 /** The runs of DEAR that fit into a block. */
-export const FITTING = 5;
+export const FITTING = Math.floor(BLOCK_SCRIPT_UNITS_MAX / unitsOf(DEAR));
 
 export const guard = (from: Account, script: Uint8Array, timestamp: number): Tx =>
   signed(
@@ -113,4 +115,4 @@ export async function forge(
   return at.blockchain.forge(miner, time, async (draft) => pack(draft, time));
 }
 
-export const put = (draft: BlockDraft, tx: Tx): void => draft.add(tx, allGood(tx));
+export const put = (draft: BlockDraft, tx: Tx): void => draft.add(tx, unchecked(tx));

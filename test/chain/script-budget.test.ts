@@ -9,13 +9,13 @@ import { SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
 import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { orderFromJson } from '../../src/tx/fields/order.ts';
-import { allGood } from '../../src/tx/proof-verdicts.ts';
+import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { exchange } from '../../src/tx/types/007-exchange.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
-import { hashing } from '../generators/dear-runs.ts';
+import { taking } from '../generators/dear-runs.ts';
 import { compiled } from '../generators/scripts.ts';
 import { createTestPool } from '../mempool/pool-harness.ts';
 import {
@@ -32,6 +32,7 @@ import {
 } from './chain-harness.ts';
 import {
   DEAR,
+  DEAR_UNITS,
   dearBlock,
   FITTING,
   FULL,
@@ -84,7 +85,7 @@ t.test('a block of this node keeps to it, with the feature and without', async (
 t.test('what is refused on the way leaves no units behind', async (t) => {
   const at = await newChain(undefined, METERED);
   const { time: first } = nextTurn(at);
-  await mine(at, [guard(alice, DEAR, first), guard(bob, hashing(450, false), first)]);
+  await mine(at, [guard(alice, DEAR, first), guard(bob, taking(DEAR_UNITS, false), first)]);
   const denied = (time: number, i: number): Tx =>
     signed(transfer, bob, {
       ...{ timestamp: time + i, amount: 1n, fee: 1_400_000n },
@@ -97,7 +98,7 @@ t.test('what is refused on the way leaves no units behind', async (t) => {
     const txs = dearBlock(time, FITTING);
     for (const [i, tx] of txs.entries()) {
       refused(draft, time, i);
-      draft.check(tx, allGood(tx));
+      draft.check(tx, unchecked(tx));
       put(draft, tx);
     }
   });

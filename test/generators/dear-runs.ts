@@ -1,5 +1,9 @@
 /** Scripts that take many units, whatever their complexity says. */
+import { generalHashes } from '../../src/crypto/general-hashes.ts';
 import { writeScript } from '../../src/script/binary.ts';
+import type { Environment } from '../../src/script/environment.ts';
+import { Meter, UNMETERED } from '../../src/script/meter.ts';
+import { createScripts } from '../../src/script/script.ts';
 import { TRUE, type Tree } from '../../src/script/tree.ts';
 import { family } from './network.ts';
 
@@ -18,7 +22,7 @@ const call = (header: number | string, ...args: Tree[]): Tree => ({ op: 'call', 
  * `result`. A constructor drops what it has no fields for, but evaluates it. A variable that another
  * one hides costs nothing in the estimate.
  */
-export function hashing(hashes: number, result = true): Uint8Array {
+function hashing(hashes: number, result = true): Uint8Array {
   const args = Array.from({ length: hashes }, () => call(KECCAK, ref(nameOf(DOUBLINGS))));
   const last: Tree = { op: 'bool', value: result };
   let tree: Tree = { op: 'if', test: call(EQUAL, ref('y'), ref('y')), yes: last, no: last };
@@ -29,6 +33,22 @@ export function hashing(hashes: number, result = true): Uint8Array {
   }
   const first: Tree = { op: 'bytes', value: new Uint8Array(FIRST_BYTES) };
   return writeScript(1, block(nameOf(0), first, tree), family.secureHash);
+}
+
+/** A script of about so many units. */
+export function taking(units: number, result = true): Uint8Array {
+  const first = unitsOf(hashing(1));
+  const each = unitsOf(hashing(2)) - first;
+  return hashing(1 + Math.round((units - first) / each), result);
+}
+
+/** What a run of such a script takes. */
+export function unitsOf(script: Uint8Array): number {
+  const { secureHash, charges } = family;
+  const meter = new Meter(UNMETERED);
+  const env = { hashes: { ...generalHashes, secureHash, charges } } as Environment;
+  createScripts(secureHash).read(script).program.run(env, meter);
+  return meter.used;
 }
 
 const nameOf = (doublings: number): string => String.fromCharCode('a'.charCodeAt(0) + doublings);

@@ -21,7 +21,7 @@ import {
   verifier,
 } from '../chain/chain-harness.ts';
 import { compiled } from '../generators/scripts.ts';
-import { createTestPool } from './pool-harness.ts';
+import { createTestPool, memoryJournal } from './pool-harness.ts';
 
 const [alice, bob, carol] = users;
 const READ_MS = 5;
@@ -138,4 +138,31 @@ t.test('blocks that are taken back', async (t) => {
   const taken = await at.blockchain.rollback(1);
   t.equal(taken.length, 50);
   t.ok(turns.count >= 20, `${turns.count} turns`);
+});
+
+t.test('records of the journal', async (t) => {
+  const at = await newChain();
+  const { clock, pieces, reading } = timed(at.clock.time);
+  // More than stay decoded, so that they are read once to be found and once to be checked.
+  const records = scripts(300, at.clock.time).map(({ bytes }) => bytes);
+  const pool = createTestPool(
+    { blockchain: at.blockchain, clock },
+    { scheme: reading, journal: memoryJournal(records) },
+    { bytesMax: 100_000_000, senderEntriesMax: 1000 },
+  );
+  await pool.recover();
+  t.equal(pool.size(), 300);
+  t.ok(pieces.length >= 600, `${pieces.length} turns`);
+  t.ok(Math.max(...pieces) <= READ_MS, `${Math.max(...pieces)} ms`);
+});
+
+t.test('transactions that come back', async (t) => {
+  const at = await newChain();
+  await mine(at, scripts(90, nextTurn(at).time));
+  const { clock, pieces, reading } = timed(at.clock.time);
+  const pool = createTestPool({ blockchain: at.blockchain, clock }, { scheme: reading });
+  await pool.readmit(await at.blockchain.rollback(1));
+  t.equal(pool.size(), 90);
+  t.ok(pieces.length >= 90, `${pieces.length} turns`);
+  t.ok(Math.max(...pieces) <= READ_MS, `${Math.max(...pieces)} ms`);
 });

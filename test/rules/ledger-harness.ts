@@ -211,12 +211,8 @@ export async function createHarness(options: Genesis): Promise<Harness> {
       const { tx: other, height } = found;
       return { height, size: other.bytes.length, tx: () => other };
     };
-    const known = {
-      heightOf: (id: Uint8Array) => find(id)?.height,
-      find,
-      scripts: oneByOne,
-      ...others,
-    };
+    const heightOf = (id: Uint8Array) => find(id)?.height;
+    const known = { heightOf, find, scripts: oneByOne, ...others };
     // Most tests sign nothing.
     const earned =
       verdicts === undefined

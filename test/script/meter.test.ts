@@ -75,7 +75,7 @@ t.test('each part of a script charges', async (t) => {
     ['a hash of nothing', call(504, zeros(0)), 2 + charges.hash.fixed],
     ['keccak256', call(501, zeros(129)), 2 + 20 + 2 * 9],
     ['a signature', call(500, zeros(129), zeros(1), zeros(1)), 4 + unitsOf(charges.verify, 129)],
-    ['a result', call(203, zeros(128), zeros(1)), 3 + 4 + 2],
+    ['a result', call(203, zeros(128), zeros(1)), 3 + 4 + 3],
     ['a part', call(201, zeros(6000), long(1)), 3 + 4 + 1],
     ['equal numbers', call(0, long(1), long(1)), 3 + 3],
     ['equal texts', call(0, text('x'.repeat(513)), text('x'.repeat(513))), 3 + 3 + 2],

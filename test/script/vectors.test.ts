@@ -4,6 +4,7 @@ import t from 'tap';
 import { generalHashes } from '../../src/crypto/general-hashes.ts';
 import { caseTypes } from '../../src/script/case-types.ts';
 import { builtins, costOf } from '../../src/script/functions.ts';
+import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { testVectors, type VectorFile } from '../../src/script/vector-file.ts';
 import { family } from '../generators/network.ts';
 
@@ -17,9 +18,10 @@ const verify = (message: Uint8Array, signature: Uint8Array, publicKey: Uint8Arra
   family.verify(publicKey, message, signature);
 
 t.test('every case gives what it should', async (t) => {
-  const { cases, failing } = testVectors(file, hashes, verify);
+  const { cases, failing, unitsMax } = testVectors(file, hashes, verify);
   t.equal(cases, 147);
   t.strictSame(failing, []);
+  t.ok(unitsMax > 0 && unitsMax <= RUN_UNITS_MAX / 10, `${unitsMax} units at most`);
 });
 
 t.test('every function and constructor has its cost', async (t) => {
