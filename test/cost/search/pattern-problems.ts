@@ -4,6 +4,7 @@
  */
 import { keyFilter } from '../../../src/api/key-filter.ts';
 import { KEY_CHARS_MAX } from '../../../src/tx/fields/entries.ts';
+import { dearPatterns } from '../found/patterns.ts';
 import type { Vocabulary } from './mutation.ts';
 import type { Problem } from './problem.ts';
 import type { Recipe } from './recipe.ts';
@@ -46,6 +47,7 @@ const vocabulary: Vocabulary = {
 };
 
 const seeds: readonly Recipe[] = [
+  ...dearPatterns.map(({ recipe }) => recipe),
   { layers: [], core: 'a.*' },
   { layers: [['(?:…){2}', 5]], core: '\\pL' },
   { layers: [['(…)*', 100]], core: 'a' },

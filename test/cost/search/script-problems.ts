@@ -22,6 +22,7 @@ import { massTransfer } from '../../../src/tx/types/011-mass-transfer.ts';
 import { data } from '../../../src/tx/types/012-data.ts';
 import { family } from '../../family.ts';
 import { actor, createHarness, scheme, WEST } from '../../rules/ledger-harness.ts';
+import { dearToRead, dearToRun } from '../found/scripts.ts';
 import type { Vocabulary } from './mutation.ts';
 import type { Problem } from './problem.ts';
 import type { Bounds, Recipe } from './recipe.ts';
@@ -137,29 +138,8 @@ const vocabulary: Vocabulary = {
 
 // ── seeds ────────────────────────────────────────────────────────────────────────────────────
 
-const LONG = '(let x 0x01*1024 (let x (#203 x x) (let x (#203 x x) (let x (#203 x x) …))))';
-
-/** A value that is looked at along 16 paths. */
-const DOUBLED =
-  '(let a … (let b (if true a a) (let c (if true b b) (let d (if true c c) (if true d d)))))';
-
 const seeds: readonly Recipe[] = [
-  {
-    layers: [
-      [DOUBLED, 1],
-      ['(if true … true)', 600],
-      ['(let x true …)', 300],
-    ],
-    core: 'x',
-  },
   { layers: [], core: 'true' },
-  {
-    layers: [
-      ['(let x 1 (let y 1 …))', 1],
-      ['(let x (AssetPair x x) (let y (AssetPair y y) …))', 12],
-    ],
-    core: '(#0 x y)',
-  },
   {
     layers: [
       ['(let a$i true …)', 1],
@@ -169,41 +149,14 @@ const seeds: readonly Recipe[] = [
   },
   {
     layers: [
-      ['(let x true …)', 200],
-      ['(if x x …)', 40],
-    ],
-    core: 'true',
-  },
-  {
-    layers: [
       ['(if true … false)', 300],
       ['(let x true …)', 200],
     ],
     core: 'x',
   },
-  {
-    layers: [
-      ['(let x true …)', 100],
-      ['(if x … x)', 100],
-    ],
-    core: 'x',
-  },
-  {
-    layers: [
-      [LONG, 1],
-      ['(if (#0 (#501 x) (#503 x)) true …)', 50],
-    ],
-    core: 'false',
-  },
-  { layers: [['(if (#0 (#501 (. tx bodyBytes)) KEY) true …)', 80]], core: 'false' },
-  { layers: [['(if (isDefined (#1000 KNOWN)) …  false)', 15]], core: 'false' },
-  { layers: [['(if … true false)', 1000]], core: 'true' },
   { layers: [['(let x … x)', 400]], core: 'true' },
-  {
-    layers: [['(if (#500 (. tx bodyBytes) (#401 (. tx proofs) 0) KEY) true …)', 18]],
-    core: 'false',
-  },
   { layers: [['(let z $i …)', 300]], core: '(#500 (. tx bodyBytes) z z)' },
+  ...[...dearToRead, ...dearToRun].map(({ recipe }) => recipe),
 ];
 
 // ── problems ─────────────────────────────────────────────────────────────────────────────────

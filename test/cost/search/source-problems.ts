@@ -2,6 +2,7 @@
 import { builtins } from '../../../src/script/functions.ts';
 import { createScripts, SOURCE_LENGTH_MAX } from '../../../src/script/script.ts';
 import { family } from '../../family.ts';
+import { dearToCompile } from '../found/sources.ts';
 import type { Vocabulary } from './mutation.ts';
 import type { Problem } from './problem.ts';
 import type { Recipe } from './recipe.ts';
@@ -54,53 +55,10 @@ const seeds: readonly Recipe[] = [
   { layers: [[VERSION, 1]], core: 'true' },
   {
     layers: [
-      ['let a$i=1 …', 1],
-      ['let a$i=1\n…', 4000],
-    ],
-    core: 'true',
-  },
-  {
-    layers: [
-      ['let a$i=if true then tx else transactionById(tx.id)\n…', 1],
-      ['let a$i=if true then a$p else transactionById(tx.id)\n…', 500],
-    ],
-    core: 'true',
-  },
-  {
-    layers: [
       ['match tx {…case _=>true}', 1],
       ['case t:Transaction=>true …', 2500],
     ],
     core: '',
-  },
-  {
-    layers: [
-      ['match tx {case t:…Order=>true case _=>false}', 1],
-      ['Transaction|…', 5000],
-    ],
-    core: '',
-  },
-  {
-    layers: [
-      ['match tx {case t:«Transaction|*57»Order=>… case _=>true}', 1],
-      ['t==t&&…', 900],
-    ],
-    core: 'true',
-  },
-  {
-    layers: [
-      ['«let a=1 *1»…', 1],
-      ['let a$i=1\n…', 480],
-      ['«(1==1)&&*500»…', 2],
-    ],
-    core: 'true',
-  },
-  {
-    layers: [
-      ['match tx {case t:«Transaction|*57»Order=>… case _=>true}', 1],
-      ['(«t==t&&*400»true)&&…', 26],
-    ],
-    core: 'true',
   },
   { layers: [['(…)', 490]], core: 'true' },
   { layers: [['!…', 900]], core: 'true' },
@@ -127,6 +85,7 @@ const seeds: readonly Recipe[] = [
     ],
     core: '',
   },
+  ...dearToCompile.map(({ recipe }) => recipe),
 ];
 
 const { secureHash } = family;
