@@ -34,10 +34,14 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 // ── writing ──────────────────────────────────────────────────────────────────────────────────
 
+/** Throws ScriptError where the whole script would have more than 8,192 bytes. */
 export function writeScript(version: Version, tree: Tree, secureHash: SecureHash): Uint8Array {
-  const out: number[] = [version];
+  const out = new Sink();
+  out.byte(version);
   writeTree(out, tree);
-  const content = Uint8Array.from(out);
+  const size = out.size + CHECKSUM_BYTES;
+  if (size > SCRIPT_BYTES_MAX) throw tooLarge(size);
+  const content = out.written();
   return concat(content, secureHash(content).subarray(0, CHECKSUM_BYTES));
 }
 
@@ -47,12 +51,12 @@ interface FieldName {
   readonly name: string;
 }
 
-function writeTree(out: number[], tree: Tree): void {
+function writeTree(out: Sink, tree: Tree): void {
   // The last one is the next.
   const rest: (Tree | FieldName)[] = [tree];
   for (let node = rest.pop(); node !== undefined; node = rest.pop()) {
     if (node.op === 'fieldName') {
-      writeText(out, node.name);
+      out.text(node.name);
       continue;
     }
     writeNode(out, node);
@@ -63,59 +67,81 @@ function writeTree(out: number[], tree: Tree): void {
 }
 
 /** What stands in front of the parts of a node. */
-function writeNode(out: number[], node: Tree): void {
+function writeNode(out: Sink, node: Tree): void {
   switch (node.op) {
     case 'long':
-      out.push(LONG);
-      writeInteger(out, BigInt.asUintN(64, node.value), 8);
+      out.byte(LONG);
+      out.long(node.value);
       break;
     case 'bytes':
-      out.push(BYTES);
-      writeSized(out, node.value);
+      out.byte(BYTES);
+      out.sized(node.value);
       break;
     case 'string':
-      out.push(STRING);
-      writeText(out, node.value);
+      out.byte(STRING);
+      out.text(node.value);
       break;
     case 'bool':
-      out.push(node.value ? YES : NO);
+      out.byte(node.value ? YES : NO);
       break;
     case 'ref':
-      out.push(REF);
-      writeText(out, node.name);
+      out.byte(REF);
+      out.text(node.name);
       break;
     case 'getter':
-      out.push(GETTER);
+      out.byte(GETTER);
       break;
     case 'if':
-      out.push(IF);
+      out.byte(IF);
       break;
     case 'block':
-      out.push(BLOCK);
-      writeText(out, node.name);
+      out.byte(BLOCK);
+      out.text(node.name);
       break;
     case 'call':
-      out.push(CALL);
+      out.byte(CALL);
       writeHeader(out, node.header);
-      writeInteger(out, BigInt(node.args.length), 4);
+      out.integer(node.args.length, 4);
   }
 }
 
-function writeHeader(out: number[], header: Header): void {
-  out.push(typeof header === 'number' ? NATIVE : USER);
-  if (typeof header === 'number') writeInteger(out, BigInt(header), 2);
-  else writeText(out, header);
+function writeHeader(out: Sink, header: Header): void {
+  out.byte(typeof header === 'number' ? NATIVE : USER);
+  if (typeof header === 'number') out.integer(header, 2);
+  else out.text(header);
 }
 
-const writeText = (out: number[], text: string): void => writeSized(out, utf8(text));
+/** Keeps what a script may have; of more, it only counts the bytes. */
+class Sink {
+  size = 0;
+  private readonly bytes = new Uint8Array(SCRIPT_BYTES_MAX);
 
-function writeSized(out: number[], bytes: Uint8Array): void {
-  writeInteger(out, BigInt(bytes.length), 4);
-  for (const byte of bytes) out.push(byte);
-}
+  written(): Uint8Array {
+    return this.bytes.subarray(0, this.size);
+  }
 
-function writeInteger(out: number[], value: bigint, size: number): void {
-  for (let i = size - 1; i >= 0; i--) out.push(Number((value >> BigInt(8 * i)) & 0xffn));
+  byte(value: number): void {
+    if (this.size < this.bytes.length) this.bytes[this.size] = value;
+    this.size++;
+  }
+
+  integer(value: number, size: number): void {
+    for (let shift = 8 * (size - 1); shift >= 0; shift -= 8) this.byte((value >> shift) & 0xff);
+  }
+
+  long(value: bigint): void {
+    for (let shift = 56n; shift >= 0n; shift -= 8n) this.byte(Number((value >> shift) & 0xffn));
+  }
+
+  text(value: string): void {
+    this.sized(utf8(value));
+  }
+
+  sized(value: Uint8Array): void {
+    this.integer(value.length, 4);
+    if (this.size + value.length <= this.bytes.length) this.bytes.set(value, this.size);
+    this.size += value.length;
+  }
 }
 
 // ── reading ──────────────────────────────────────────────────────────────────────────────────
@@ -142,7 +168,7 @@ export function readScript(script: Uint8Array, secureHash: SecureHash): Decoded 
   return { version, tree };
 }
 
-export const tooLarge = (size: number): ScriptError =>
+const tooLarge = (size: number): ScriptError =>
   new ScriptError(`Script is too large: ${size} bytes > ${SCRIPT_BYTES_MAX} bytes`);
 
 /** A node that has parts, one at least, until all of them are read. */
