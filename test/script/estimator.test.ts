@@ -13,6 +13,7 @@ import type { VectorFile } from '../../src/script/vector-file.ts';
 import { binaryOf, dearTrees, doubled } from '../generators/dear-scripts.ts';
 import { family } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';
+import { callsOf } from './counted-calls.ts';
 import { estimateByReplay } from './replaying-estimator.ts';
 
 const TREES = Number(process.env['ESTIMATED_TREES'] ?? 2500);
@@ -139,33 +140,11 @@ t.test('trees made to be dear', async (t) => {
   }
 });
 
-/** Calls of the methods that change maps and arrays, while `act` runs. */
-function changesIn(act: () => void): number {
-  const owners = [
-    [Map.prototype, ['set', 'delete']],
-    [Array.prototype, ['push', 'pop', 'slice', 'splice']],
-  ] as const;
-  let changes = 0;
-  const restored = owners.flatMap(([owner, names]) =>
-    names.map((name) => {
-      const methods = owner as unknown as Record<string, (...args: unknown[]) => unknown>;
-      const method = methods[name]!;
-      methods[name] = function (this: unknown, ...args: unknown[]) {
-        changes++;
-        return method.apply(this, args);
-      };
-      return () => {
-        methods[name] = method;
-      };
-    }),
-  );
-  try {
-    act();
-  } finally {
-    for (const restore of restored) restore();
-  }
-  return changes;
-}
+/** What changes maps and arrays. */
+const changing = [
+  [Map.prototype, ['set', 'delete']],
+  [Array.prototype, ['push', 'pop', 'slice', 'splice']],
+] as const;
 
 const STEPS_MAX = 100_000;
 /** The stack of the walk and both rows of a change. */
@@ -174,7 +153,7 @@ const CHANGES_PER_STEP = 5;
 t.test('the number of steps bounds the changes', async (t) => {
   for (const [name, make] of Object.entries(dearTrees)) {
     const { tree } = readScript(binaryOf(make()), family.secureHash);
-    const changes = changesIn(() => outcome(estimate, tree, 1));
+    const changes = callsOf(changing, () => outcome(estimate, tree, 1));
     t.ok(changes <= CHANGES_PER_STEP * STEPS_MAX, `${name}: ${changes} changes`);
   }
 });
