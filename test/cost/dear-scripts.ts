@@ -196,8 +196,8 @@ async function guarded(target: Target, of: Found, peer: AttackingPeer): Promise<
   const address = scheme.addressToText(peer.address);
   const known = (await target.rest.get(`/addresses/scriptInfo/${address}`)).body as object;
   if ('script' in known && known.script !== null && known.script !== undefined) return;
-  const [tx] = guards(of, 1, peer, wordsOf(target, peer));
-  const { status, body } = await target.rest.post('/transactions/broadcast', txToJson(tx!, scheme));
+  const tx = guard(of, peer, wordsOf(target, peer));
+  const { status, body } = await target.rest.post('/transactions/broadcast', txToJson(tx, scheme));
   if (status !== 200) throw new Error(`${of.name}: ${JSON.stringify(body).slice(0, 300)}`);
   await target.rest.mined(base58.encode(tx.id));
 }

@@ -3,6 +3,7 @@
  * those that are dear to run. The words are those of search/script-problems.ts.
  */
 import { SCRIPT_BYTES_MAX } from '../../../src/script/binary.ts';
+import { ScriptError } from '../../../src/script/tree.ts';
 import type { Bounds, Recipe } from '../search/recipe.ts';
 import { fitted, textOf } from '../search/recipe.ts';
 import { scriptOf, type Words } from '../search/script-notation.ts';
@@ -123,7 +124,14 @@ export const dearToRun: readonly Found[] = [
 
 const bounds = (words: Words): Bounds => ({
   lengthMax: 12 * SCRIPT_BYTES_MAX,
-  fits: (text) => scriptOf(text, noHash, words).length <= SCRIPT_BYTES_MAX + 5,
+  fits(text) {
+    try {
+      return scriptOf(text, noHash, words).length <= SCRIPT_BYTES_MAX;
+    } catch (error) {
+      if (error instanceof ScriptError) return false;
+      throw error;
+    }
+  },
 });
 
 const noHash = (): Uint8Array => new Uint8Array(4);
