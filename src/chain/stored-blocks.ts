@@ -19,7 +19,7 @@ import {
 } from '../ledger/tables.ts';
 import type { Candidate } from '../tx/scripts/script-environment.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { decodeTx } from '../tx/tx-bytes.ts';
+import { decodeStoredTx, decodeTx } from '../tx/tx-bytes.ts';
 import { idPrefix } from './block-index.ts';
 
 /** The position of a transaction. */
@@ -164,7 +164,7 @@ export function candidateUnder(view: LedgerView, id: Uint8Array): Candidate | un
   const found = bytesUnder(view, id);
   if (found === undefined) return undefined;
   const { bytes, height } = found;
-  return { height, size: bytes.length, tx: () => decodeTx(bytes, view.scheme) };
+  return { height, size: bytes.length, tx: () => decodeStoredTx(bytes, view.scheme) };
 }
 
 /** The height of the block that contains the transaction with this id. */

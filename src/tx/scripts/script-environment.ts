@@ -69,18 +69,39 @@ export function environmentOf(
       const found = read(() => find(id));
       if (found === undefined) return undefined;
       const { size, height } = found;
-      const ifMeant = <T>(of: (tx: Tx) => T): T | undefined => {
-        const tx = read(found.tx);
-        return equal(tx.id, id) ? of(tx) : undefined;
-      };
       return {
         size,
-        height: () => ifMeant(() => height),
-        record: () => ifMeant((tx) => recordOf(tx, scheme, context)),
+        read() {
+          const tx = read(found.tx);
+          const isMeant = equal(tx.id, id);
+          return {
+            ...elementsIn(tx),
+            height: isMeant ? height : undefined,
+            record: () => (isMeant ? recordOf(tx, scheme, context) : undefined),
+          };
+        },
       };
     },
   };
 }
+
+/** What there is most of in a transaction that takes long to read. */
+function elementsIn(tx: Tx): { readonly elements: number; readonly addresses: number } {
+  let { elements, addresses } = tx.def.inner === undefined ? NOTHING : elementsIn(tx.def.inner(tx));
+  for (const list of Object.values<unknown>(tx.fields)) {
+    if (!Array.isArray(list)) continue;
+    elements += list.length;
+    // All elements of a list are of one type. A recipient may be an alias, which is charged as well.
+    const [first] = list as readonly unknown[];
+    if (first instanceof Uint8Array || isTransfer(first)) addresses += list.length;
+  }
+  return { elements, addresses };
+}
+
+const NOTHING = { elements: 0, addresses: 0 };
+
+const isTransfer = (element: unknown): boolean =>
+  typeof element === 'object' && element !== null && 'recipient' in element;
 
 /**
  * Reads the state. An error of the engine in the middle of a script would be a failure of the script
