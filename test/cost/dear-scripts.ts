@@ -11,7 +11,7 @@ import type { Tx } from '../../src/tx/transaction.ts';
 import { API_KEY, family } from '../e2e/network-folder.ts';
 import { scheme } from '../e2e/process-network.ts';
 import { make } from '../privacy/members.ts';
-import { type Attack, answerTo, tally } from './attack.ts';
+import { type Attack, answerTo, judged, tally } from './attack.ts';
 import type { Found } from './found/found.ts';
 import { dearToRead, dearToRun, variants } from './found/scripts.ts';
 import { dearToCompile } from './found/sources.ts';
@@ -133,11 +133,13 @@ async function handedOver(
 ): Promise<string> {
   let all: readonly Uint8Array[] = [];
   let asked = (): void => {};
+  let isHandedOver = false;
   const isAsked = new Promise<void>((resolve) => {
     asked = resolve;
   });
   const peer = await connectPeer(target, peers[index]!, {
     transactions() {
+      isHandedOver = true;
       asked();
       return encodeTxs(all, scheme);
     },
@@ -151,7 +153,10 @@ async function handedOver(
     await Promise.race([isAsked, new Promise((resolve) => setTimeout(resolve, ANNOUNCED_MS))]);
     // The answer has arrived and is read before a request that comes now, or soon after.
     await settled(target);
-    return `${all.length} announced`;
+    return judged(
+      isHandedOver,
+      isHandedOver ? `${all.length} handed over` : 'the node did not ask',
+    );
   } finally {
     await peer.close();
   }

@@ -107,7 +107,6 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
     return made;
   };
   const item = await sendItem(rest, await policy(), randomBytes(size.itemBytes));
-  const watcher = program(scope, 'watcher.ts', rest.url, String(pid));
   return {
     host: HOST,
     port: Number(new URL(rest.url).port),
@@ -131,12 +130,18 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
       const { rssMb, mappedMb } = memoryOf(pid);
       return rssMb - mappedMb;
     },
-    seen: () => ask(watcher),
+    seen: watched(scope, rest.url, pid),
   };
 }
 
+/** Lets a good client ask this node; gives what it has seen since the call before. */
+export function watched(scope: Scope, url: string, pid: number): Target['seen'] {
+  const watcher = program(scope, 'watcher.ts', url, String(pid));
+  return () => ask(watcher);
+}
+
 /** A program of this folder as a process. */
-function program(scope: Scope, file: string, ...args: string[]): ChildProcess {
+export function program(scope: Scope, file: string, ...args: string[]): ChildProcess {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args);
   scope.teardown(() => child.kill('SIGKILL'));
   return child;

@@ -68,7 +68,7 @@ export const dearToRead: readonly Found[] = [
   },
 ];
 
-/** Within the limit of complexity, and dear to run. None of them permits anything. */
+/** Within the limit of complexity, and dear to run. Only the last one permits what it judges. */
 export const dearToRun: readonly Found[] = [
   {
     name: '`==` on records that share parts',
