@@ -21,6 +21,8 @@ const national: Files = {
   'test/rest-cases/rest-cases.test.ts': {},
   'test/rules/random-blocks.test.ts': {},
   'test/rules/script-rules.test.ts': {},
+  'test/script/lookups.test.ts': {},
+  'test/script/meter.test.ts': {},
   'test/tx/corrupt-json.test.ts': {},
   'test/tx/corruption.test.ts': { MUTATIONS: '20000' },
   'test/tx/round-trip.test.ts': { ROUND_TRIPS: '20000' },

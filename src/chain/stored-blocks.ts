@@ -102,6 +102,20 @@ export async function blockInTurns(
 ): Promise<Block | undefined> {
   const row = headerRowAt(view, height);
   if (row === undefined) return undefined;
+  const parts = await transactionBytesInTurns(view, height, turns);
+  return {
+    header: row.header,
+    transactions: parts,
+    bytes: encodeBlock(row.header, parts, view.scheme),
+  };
+}
+
+/** The full bytes of its transactions alone. */
+export async function transactionBytesInTurns(
+  view: LedgerView,
+  height: number,
+  turns: Turns,
+): Promise<readonly Uint8Array[]> {
   const end = prefixEnd(prefix([u32Key], height));
   const parts: Uint8Array[] = [];
   for (let more = true; more; ) {
@@ -111,11 +125,7 @@ export async function blockInTurns(
     more = parts.length === before + ROWS_AT_ONCE;
     if (turns.due()) await turns.take();
   }
-  return {
-    header: row.header,
-    transactions: parts,
-    bytes: encodeBlock(row.header, parts, view.scheme),
-  };
+  return parts;
 }
 
 /** The full bytes of one transaction. */
