@@ -10,6 +10,7 @@ import { assetOf } from '../ledger/assets.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { scripts } from '../ledger/tables.ts';
 import { type PlannedVerdict, type ProofVerdicts, provenOf } from './proof-verdicts.ts';
+import { requireKeyOfAuthor } from './rules/data-author.ts';
 import { feature, requireFeature } from './rules/features.ts';
 import { assetsTouched } from './rules/fees.ts';
 import { judgeByAccount, judgeByAsset } from './scripts/judge-scripts.ts';
@@ -101,9 +102,7 @@ function requireCosigner(
 ): void {
   const publicKey = tx.def.cosigner?.(tx);
   if (publicKey === undefined) return;
-  if (view.get(scripts, view.scheme.addressOf(publicKey)) !== undefined) {
-    throw refused('The author of the data has a script, so its signature is not enough');
-  }
+  requireKeyOfAuthor(view.scheme.addressOf(publicKey), view);
   const [signature] = proofs;
   const check = verifying({ message, proofs, publicKey }, planned, view);
   if (signature === undefined || !check(message, signature, publicKey)) {

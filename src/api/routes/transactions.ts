@@ -183,8 +183,10 @@ const calculateFee = route({
     feeAssetId: Type.Union([Type.String(), Type.Null()]),
     feeAmount: Int64,
   }),
-  handle({ body }, { scheme, feeOf }) {
-    const { feeAssetId, feeAmount } = feeOf(forFeeFromJson(body, scheme));
+  handle({ body }, { scheme, feeOf, view }) {
+    const tx = forFeeFromJson(body, scheme);
+    tx.def.guardNamed?.(tx, view);
+    const { feeAssetId, feeAmount } = feeOf(tx);
     return {
       feeAssetId: feeAssetId === undefined ? null : base58.encode(feeAssetId),
       feeAmount: integer(feeAmount) as number,
@@ -202,6 +204,7 @@ async function signed(body: JsonObject, services: Services): Promise<Tx> {
     timestamp: clock.now(),
     feeOf: (tx) => feeOf(tx).feeAmount,
     contractVersionOf: (id) => contractById(view, id)?.version,
+    guardNamed: (tx) => tx.def.guardNamed?.(tx, view),
   });
   if (password !== undefined && password !== null && typeof password !== 'string') {
     throw badField('password', 'error.expected.jsstring');

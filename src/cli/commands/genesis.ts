@@ -103,29 +103,21 @@ async function sign(file: string | undefined, flags: Flags & { json?: true }): P
   console.log(`Old configuration saved to: ${resolve(old)}`);
 }
 
-/** Silent servers time out at the same moment; the round is judged this much later. */
-const ROUND_MS = 200;
+const PATIENCE_MS = 3000;
 
-/** NTP time, or the clock of this machine where there are no servers or none answers. */
-async function networkTime({ servers, requestTimeout, maxStep }: Config['ntp']): Promise<number> {
+/** Network time, or the clock of this machine where there are no servers or none is of use. */
+async function networkTime({
+  servers,
+  requestTimeout,
+  maxStep,
+  maxDeviation,
+}: Config['ntp']): Promise<number> {
   if (servers.length === 0) return Date.now();
-  const { ntpSource } = await import('../../adapters/ntp.ts');
-  const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const patience = Math.min(requestTimeout.ms, 3000);
-  const source = ntpSource(
-    {
-      servers,
-      requestTimeoutMs: patience,
-      expirationMs: patience,
-      fatalMs: patience,
-      maxStepMs: maxStep.ms,
-    },
-    silent,
-  );
-  const answered = await source.ready(patience + ROUND_MS);
-  source.stop();
-  if (!answered) warn('no time server gave a usable answer, the clock of this machine is used');
-  return source.now();
+  const { askOnce } = await import('../time-servers.ts');
+  const limits = { maxStepMs: maxStep.ms, maxDeviationMs: maxDeviation.ms };
+  const { now, trouble } = await askOnce(servers, Math.min(requestTimeout.ms, PATIENCE_MS), limits);
+  if (trouble !== undefined) warn(`${trouble}: the clock of this machine is used`);
+  return now;
 }
 
 /** dd-MM-yyyy.HH-mm-ss, local time */
