@@ -104,7 +104,8 @@ function requireCosigner(
   if (publicKey === undefined) return;
   requireKeyOfAuthor(view.scheme.addressOf(publicKey), view);
   const [signature] = proofs;
-  const check = verifying({ message, proofs, publicKey }, planned, view);
+  // A check without a key is of the sender's, and says nothing about the author.
+  const check = verifying({ message, proofs, publicKey: tx.senderPublicKey }, planned, view);
   if (signature === undefined || !check(message, signature, publicKey)) {
     throw refused('The first proof is not a signature of the author');
   }

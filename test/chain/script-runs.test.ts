@@ -10,6 +10,7 @@ import { planChecks } from '../../src/tx/scripts/plan-checks.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
+import { data } from '../../src/tx/types/012-data.ts';
 import { setScript } from '../../src/tx/types/013-set-script.ts';
 import { compiled } from '../generators/scripts.ts';
 import {
@@ -201,6 +202,35 @@ t.test('checks that a script asks for are made in advance', async (t) => {
   });
   t.equal(planChecks(payment(bob, carol, 1n, time), view), undefined);
   t.same(planChecks(pay(time, 1n), view), [[]], 'no proofs, no checks');
+});
+
+/** Alice stores it and bob pays, with these proofs. */
+function paidByBob(time: number, by: readonly Account[]): Tx {
+  const input = {
+    senderPublicKey: alice.publicKey,
+    authorPublicKey: bob.publicKey,
+    data: [{ key: 'k', type: 'string', value: 'v' }],
+    timestamp: time,
+    fee: (data.fee ?? 0n) + 400_000n,
+  } as const;
+  const layout = data.layouts[0]!;
+  const bare = buildTx(data, layout, input, [], scheme);
+  const proofs = by.map((one) => one.sign(signedBytes(bare)));
+  return buildTx(data, layout, input, proofs, scheme) as unknown as Tx;
+}
+
+t.test('scenario 65: a check of the sender says nothing about the author', async (t) => {
+  const at = await guarded('sigVerify(tx.bodyBytes, tx.proofs[0], tx.senderPublicKey) || true');
+  const { miner, time } = nextTurn(at);
+  at.clock.time = time;
+  const empty = await at.blockchain.forge(miner, time, async () => {});
+  await at.blockchain.rollback(2);
+  const withOne = (tx: Tx) => remade(empty, miner, { transactions: [tx.bytes] });
+  await t.rejects(at.blockchain.append(withOne(paidByBob(time, [alice]))), {
+    message: /The first proof is not a signature of the author/,
+  });
+  await at.blockchain.append(withOne(paidByBob(time, [bob])));
+  t.equal(at.blockchain.tip().height, 3);
 });
 
 t.test('a script that appears or goes between the check and the judgement', async (t) => {

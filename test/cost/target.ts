@@ -25,6 +25,8 @@ export const peers = Array.from({ length: 12 }, (_, i) => person(`attacking peer
 
 export interface Seen {
   readonly longestMs: number;
+  /** The most that the main thread of the node worked while the client waited for an answer. */
+  readonly heldMs: number;
   readonly served: number;
   readonly failed: number;
 }
@@ -39,6 +41,8 @@ export interface Size {
   readonly transfers: number;
   /** Of the confidential item that the first peer may read. */
   readonly itemBytes: number;
+  /** More lines of the configuration. */
+  readonly more?: string;
 }
 
 export interface Target {
@@ -77,6 +81,7 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
   const members = peers.map((one) => ({ ...one, roles: [], amount: 100_000_000_000 }));
   const { config, dir } = await networkFolder(scope, {
     members: [{ ...OWNER, roles: [...OWNER.roles, 'issuer'] }, ...members],
+    ...(size.more === undefined ? {} : { more: size.more }),
   });
   const { rest, pid } = await startNode(scope, config, {
     apiKey: API_KEY,
@@ -102,7 +107,7 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
     return made;
   };
   const item = await sendItem(rest, await policy(), randomBytes(size.itemBytes));
-  const watcher = program(scope, 'watcher.ts', rest.url);
+  const watcher = program(scope, 'watcher.ts', rest.url, String(pid));
   return {
     host: HOST,
     port: Number(new URL(rest.url).port),
