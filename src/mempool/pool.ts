@@ -107,8 +107,8 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const admission = createAdmission(options, { ...ports, entries, senders, recovering });
   const { acceptAgain } = admission;
   const readmission = createReadmission({ ...ports, entries, unsettled, decode: trial.decode });
-  const underWay = () => [...readmission.underWay(), ...recovery.underWay()];
-  const size = watchJournalSize(journal, entries, underWay, log);
+  const beside = { older: () => recovery.unjudged(), underWay: readmission.underWay };
+  const size = watchJournalSize(journal, entries, beside, log);
   const rewrite = size.rewrite;
   const recovery = new Recovery({ ...ports, entries, senders, unsettled, acceptAgain, rewrite });
   const cleanup = { clock, entries, unsettled, trial, departures, afterwards: size.trim };
