@@ -18,7 +18,7 @@ import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { ProofChecks, type ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { decodeTx } from '../tx/tx-bytes.ts';
+import { decodeStoredTx, decodeTx } from '../tx/tx-bytes.ts';
 import type { Admission } from './admission.ts';
 import { PoolEntry, textsOf } from './entry.ts';
 import type { PoolChain } from './pool-chain.ts';
@@ -251,7 +251,7 @@ export class Recovery {
     const turns = createTurns(clock);
     const txs: Tx[] = [];
     for (const key of group.value) {
-      const tx = decodeTx(this.waiting.get(key)!.bytes, scheme, fromLatin1(key));
+      const tx = decodeStoredTx(this.waiting.get(key)!.bytes, scheme, fromLatin1(key));
       checks.add(tx, state.planChecks(tx));
       txs.push(tx);
       // Reading scripts takes milliseconds.
