@@ -19,7 +19,7 @@ import {
 } from '../ledger/tables.ts';
 import type { Candidate } from '../tx/scripts/script-environment.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { decodeStoredTx, decodeTx } from '../tx/tx-bytes.ts';
+import { decodeStoredTx } from '../tx/tx-bytes.ts';
 import { idPrefix } from './block-index.ts';
 
 /** The position of a transaction. */
@@ -58,7 +58,7 @@ export function* transactionBytesAt(view: LedgerView, height: number): Generator
 }
 
 export function transactionsAt(view: LedgerView, height: number): Tx[] {
-  return Array.from(transactionBytesAt(view, height), (bytes) => decodeTx(bytes, view.scheme));
+  return Array.from(transactionBytesAt(view, height), (bytes) => decodeStoredTx(bytes, view.scheme));
 }
 
 /** The same in turns, since reading the scripts of a block can take seconds. */
@@ -70,7 +70,7 @@ export async function transactionsInTurns(
   const txs: Tx[] = [];
   // Read at once: the head may move meanwhile.
   for (const bytes of [...transactionBytesAt(view, height)]) {
-    txs.push(decodeTx(bytes, view.scheme));
+    txs.push(decodeStoredTx(bytes, view.scheme));
     if (turns.due()) await turns.take();
   }
   return txs;
@@ -155,7 +155,7 @@ export function findTransaction(view: LedgerView, id: Uint8Array): StoredTx | un
   const found = bytesUnder(view, id);
   if (found === undefined) return undefined;
   const { bytes, height, index } = found;
-  const tx = decodeTx(bytes, view.scheme);
+  const tx = decodeStoredTx(bytes, view.scheme);
   return equal(tx.id, id) ? { tx, height, index } : undefined;
 }
 
@@ -226,7 +226,7 @@ function* listed(
       if (left-- <= 0) return;
       const bytes = view.get(transactions, [height, index]);
       assert(bytes !== undefined, `transaction ${index} of height ${height} is stored`);
-      yield { tx: decodeTx(bytes, view.scheme), height, index };
+      yield { tx: decodeStoredTx(bytes, view.scheme), height, index };
     }
   }
 }

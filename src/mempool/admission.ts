@@ -14,7 +14,7 @@ import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { checkProofs, type ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { decodeTx } from '../tx/tx-bytes.ts';
+import { decodeStoredTx, decodeTx } from '../tx/tx-bytes.ts';
 import { type EntryTexts, PoolEntry } from './entry.ts';
 import { createEntryBytes } from './entry-bytes.ts';
 import type { PoolChain, TrialScripts } from './pool-chain.ts';
@@ -179,7 +179,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   /** Returns the entry with the same id. The id of an alias does not depend on the sender. */
   function earlier(known: PoolEntry, sender: string): Tx {
     if (known.sender !== sender) throw refused('Alias already claimed');
-    return decodeTx(known.bytes, scheme);
+    return decodeStoredTx(known.bytes, scheme);
   }
 
   function insert(

@@ -4,7 +4,7 @@ import type { ScriptTime } from '../chain/script-time.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { decodeTx } from '../tx/tx-bytes.ts';
+import { decodeStoredTx } from '../tx/tx-bytes.ts';
 import { idOf, type PoolEntry } from './entry.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Spending } from './spending.ts';
@@ -31,7 +31,7 @@ export function createEntryTrial(
   scheme: ChainScheme,
   chain: Pick<PoolChain, 'tryApply' | 'together'>,
 ): EntryTrial {
-  const decode = (entry: PoolEntry): Tx => decodeTx(entry.bytes, scheme, idOf(entry));
+  const decode = (entry: PoolEntry): Tx => decodeStoredTx(entry.bytes, scheme, idOf(entry));
   return {
     decode,
     problemOf(entry, scriptTime) {

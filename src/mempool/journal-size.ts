@@ -5,10 +5,19 @@ import type { Entries } from './pool-entries.ts';
 
 const SLACK_BYTES = 8 * 1024 * 1024;
 
+/** The records that the journal must hold in addition to the entries. */
+export interface BesideEntries {
+  /** Those that were there before the entries: of two with one id, the later one counts. */
+  older(): readonly Uint8Array[];
+  underWay(): readonly Uint8Array[];
+}
+
 function* recordsOf(
+  older: readonly Uint8Array[],
   waiting: readonly PoolEntry[],
   more: readonly Uint8Array[],
 ): Generator<Uint8Array> {
+  yield* older;
   for (const { bytes } of waiting) yield bytes;
   yield* more;
 }
@@ -20,11 +29,10 @@ export interface JournalSize {
   rewrite(): Promise<void>;
 }
 
-/** `underWay` are the records that the journal must hold in addition to the entries. */
 export function watchJournalSize(
   journal: Journal,
   entries: Entries,
-  underWay: () => readonly Uint8Array[],
+  { older, underWay }: BesideEntries,
   log: Log,
 ): JournalSize {
   let leftBytes = 0;
@@ -36,7 +44,7 @@ export function watchJournalSize(
   async function rewrite(): Promise<void> {
     leftBytes = 0;
     try {
-      await journal.rewrite(recordsOf([...entries.inOrder()], underWay()));
+      await journal.rewrite(recordsOf(older(), [...entries.inOrder()], underWay()));
     } catch (cause) {
       // The old file still holds all that was promised, and the next block tries again.
       log.error('pool.journal-failed', { why: String(cause) });

@@ -13,7 +13,7 @@ import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { decodeTx } from '../tx/tx-bytes.ts';
+import { decodeStoredTx } from '../tx/tx-bytes.ts';
 import {
   type AdmissionOptions,
   type ArrivedBytes,
@@ -107,8 +107,8 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const admission = createAdmission(options, { ...ports, entries, senders, recovering });
   const { acceptAgain } = admission;
   const readmission = createReadmission({ ...ports, entries, unsettled, decode: trial.decode });
-  const underWay = () => [...readmission.underWay(), ...recovery.underWay()];
-  const size = watchJournalSize(journal, entries, underWay, log);
+  const beside = { older: () => recovery.unjudged(), underWay: readmission.underWay };
+  const size = watchJournalSize(journal, entries, beside, log);
   const rewrite = size.rewrite;
   const recovery = new Recovery({ ...ports, entries, senders, unsettled, acceptAgain, rewrite });
   const cleanup = { clock, entries, unsettled, trial, departures, afterwards: size.trim };
@@ -132,7 +132,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       const entry = entries.get(key);
       if (entry !== undefined) return trial.decode(entry);
       const record = recovery.get(key);
-      return record && decodeTx(record, scheme, id);
+      return record && decodeStoredTx(record, scheme, id);
     },
     entry: (id) => entries.get(latin1(id)),
     verdictsOn(tx) {
@@ -144,7 +144,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       // A copy, where records may become entries before the end of the list.
       const ordered = records.length === 0 ? inOrder() : [...inOrder()];
       for (const entry of ordered) yield trial.decode(entry);
-      for (const record of records) yield decodeTx(record, scheme);
+      for (const record of records) yield decodeStoredTx(record, scheme);
     },
     size: () => entries.size + recovery.size,
     bytes: () => entries.bytes + recovery.bytes,

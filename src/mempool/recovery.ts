@@ -5,19 +5,20 @@
  *
  * Invariants: a record is on disk until it is an entry, mined, or refused with a recorded reason, so
  * a crash at any moment loses none; as soon as the records are read, each is found by its id; no
- * transaction overtakes an older one of its sender, or takes its id. Those that the head refuses are
+ * transaction overtakes an older one of its sender, or takes its id; of two records with one id, the
+ * later one was the last that the pool held, and it alone counts. Those that the head refuses are
  * in doubt (unsettled.ts), since the end may have come in the middle of a reorganisation.
  */
 import { isOurs } from '../base/assert.ts';
 import { base58 } from '../base/base58.ts';
-import { fromLatin1, latin1 } from '../base/bytes.ts';
+import { equal, fromLatin1, latin1 } from '../base/bytes.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { ProofChecks, type ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { decodeTx } from '../tx/tx-bytes.ts';
+import { decodeStoredTx, decodeTx } from '../tx/tx-bytes.ts';
 import type { Admission } from './admission.ts';
 import { PoolEntry, textsOf } from './entry.ts';
 import type { PoolChain } from './pool-chain.ts';
@@ -77,6 +78,8 @@ export class Recovery {
   private readonly refused: Checked[] = [];
   /** Records that need not stay in the journal. */
   private useless = 0;
+  /** The number of records that were read. */
+  private count = 0;
   private reading: Promise<void> | undefined;
   private stopped = false;
   private cancelPause = (): void => {};
@@ -153,6 +156,11 @@ export class Recovery {
     return Array.from(this.waiting.values(), ({ bytes }) => bytes);
   }
 
+  /** The records that a rewritten journal must still hold, in front of those of the entries. */
+  unjudged(): Uint8Array[] {
+    return [...this.underWay(), ...this.ports.journal.recovered.slice(this.count)];
+  }
+
   /** What waits stays in the journal until the next start. */
   stop(): void {
     this.stopped = true;
@@ -167,14 +175,30 @@ export class Recovery {
       if (this.stopped) return;
       const tx = this.readRecord(record);
       // Most are mined, since the journal is trimmed now and then only. Some stand there twice.
-      if (tx === undefined || this.waiting.has(latin1(tx.id)) || state.isMined(tx.id)) {
+      if (tx === undefined || state.isMined(tx.id) || !this.replaces(tx)) {
         this.useless++;
       } else {
         this.note(tx);
         senders.reserve(tx.bytes.length);
       }
+      this.count++;
       if (turns.due()) await turns.take();
     }
+  }
+
+  /**
+   * Drops an earlier record with the same id. That one had left the pool, with other proofs, when
+   * this one was acknowledged. False where they are the same.
+   */
+  private replaces({ id, bytes }: Tx): boolean {
+    const key = latin1(id);
+    const earlier = this.waiting.get(key);
+    if (earlier === undefined) return true;
+    if (equal(earlier.bytes, bytes)) return false;
+    this.useless++;
+    this.ports.senders.reserve(-earlier.bytes.length);
+    this.settle(key);
+    return true;
   }
 
   private note(tx: Tx): void {
@@ -227,7 +251,7 @@ export class Recovery {
     const turns = createTurns(clock);
     const txs: Tx[] = [];
     for (const key of group.value) {
-      const tx = decodeTx(this.waiting.get(key)!.bytes, scheme, fromLatin1(key));
+      const tx = decodeStoredTx(this.waiting.get(key)!.bytes, scheme, fromLatin1(key));
       checks.add(tx, state.planChecks(tx));
       txs.push(tx);
       // Reading scripts takes milliseconds.

@@ -3,6 +3,7 @@
 import t from 'tap';
 import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
 import { latin1 } from '../../src/base/bytes.ts';
+import { apiError } from '../../src/base/errors.ts';
 import type { Verifier } from '../../src/base/ports.ts';
 import { createBytesIndex } from '../../src/mempool/bytes-index.ts';
 import type { Pool, PoolOptions } from '../../src/mempool/pool.ts';
@@ -270,4 +271,24 @@ t.test('a record whose sender has lost its script needs its signature', async (t
   }
   t.match(after.dropped(unsigned.id), /doesn't validate as signature/);
   t.equal(after.dropped(good.id), undefined);
+});
+
+t.test('of two records with one id, the later one was the last acknowledged', async (t) => {
+  const at = await newChain();
+  await withScript('true', at, alice);
+  const unsigned = transferTx(alice, bob.address, 1, at.clock.time, NOBODY, scheme);
+  const proven = transferTx(alice, bob.address, 1, at.clock.time, alice, scheme);
+  t.same(unsigned.id, proven.id);
+  const journal = memoryJournal();
+  const before = createTestPool(at, { journal });
+  hearBlocks(at, () => before);
+  await before.submit(unsigned);
+  await withScript(undefined, at, NOBODY);
+  before.drop(before.entry(unsigned.id)!, apiError('Invalid', 'the script is gone'));
+  await before.submit(proven);
+  t.same(journal.records, [unsigned.bytes, proven.bytes]);
+  const after = createTestPool(at, { journal: memoryJournal(journal.records) });
+  await after.recover();
+  t.same(after.entry(proven.id)?.bytes, proven.bytes);
+  t.equal(after.size(), 1);
 });
