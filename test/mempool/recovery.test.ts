@@ -125,7 +125,7 @@ t.test('its id is not taken', async (t) => {
   const mineIt = claim(alice);
   const tx = payment(bob, carol, 1n, at.clock.time);
   const { pool, finish } = await recovering(at, [mineIt.bytes, tx.bytes]);
-  const squatter = t.rejects(pool.submit(claim(bob)), { message: /Alias already claimed/ });
+  const squatter = t.rejects(pool.submit(claim(carol)), { message: /Alias already claimed/ });
   const otherProofs = buildTx(tx.def, tx.layout, tx.fields, [new Uint8Array(64)], scheme);
   const rival = pool.submit(otherProofs);
   await finish();
