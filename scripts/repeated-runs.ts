@@ -13,8 +13,11 @@ const national: Files = {
   'test/chain/blockchain.test.ts': {},
   'test/contracts/statuses/status-record.test.ts': {},
   'test/crash/kills.test.ts': { CRASH_KILLS: '4' },
+  // It takes long, so both other kinds of node are one run.
+  'test/crash/unsigned.test.ts': { TEST_HTTP_THREADS: '2' },
   'test/e2e/lifecycle.test.ts': {},
   'test/keystore/keystore.test.ts': {},
+  'test/mempool/scripts-that-go.test.ts': {},
   'test/network/joining.test.ts': {},
   'test/node/rest-cases.test.ts': {},
   'test/privacy/exchange.test.ts': {},

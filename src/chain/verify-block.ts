@@ -78,7 +78,7 @@ export async function verifyBlock(
   const ofBlock = { publicKey: generator, message: signedBytes(block), signature };
   const checks = new ProofChecks(isSigned ? [] : [ofBlock]);
   const before = txs.map((tx) => knownBefore(tx, known, view));
-  const inside = txs.map((tx) => knownInside(tx, known));
+  const inside = txs.map((tx) => knownInside(tx, known, view));
   for (const [i, tx] of txs.entries()) {
     if (before[i] !== undefined) continue;
     checks.add(tx, inside[i] === undefined ? planChecks(tx, view) : ONLY_OWN);
@@ -107,7 +107,7 @@ function knownBefore(tx: Tx, known: KnownVerdicts, view: LedgerView): ProofVerdi
 const ONLY_OWN: CheckPlan = [undefined, []];
 
 /** The results of a contract come with the block, but the call in them has waited in the pool. */
-function knownInside(tx: Tx, known: KnownVerdicts): ProofVerdicts | undefined {
+function knownInside(tx: Tx, known: KnownVerdicts, view: LedgerView): ProofVerdicts | undefined {
   const { inner } = tx.def;
-  return inner === undefined ? undefined : known(inner(tx));
+  return inner === undefined ? undefined : knownBefore(inner(tx), known, view);
 }

@@ -221,7 +221,7 @@ export class Recovery {
 
   /** Checks the proofs of a group; empty after the last one. */
   private async ask(group: IteratorResult<readonly string[], undefined>): Promise<Checked[]> {
-    if (group.done === true) return [];
+    if (group.done === true || this.stopped) return [];
     const { scheme, state, verifier, clock, log } = this.ports;
     const checks = new ProofChecks();
     const txs = group.value.map((key) => {

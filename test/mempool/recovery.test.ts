@@ -2,17 +2,20 @@
 // overtakes them, and a crash loses none.
 import t from 'tap';
 import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
-import { latin1 } from '../../src/base/bytes.ts';
+import { equal, latin1 } from '../../src/base/bytes.ts';
 import type { Verifier } from '../../src/base/ports.ts';
 import { createBytesIndex } from '../../src/mempool/bytes-index.ts';
+import { applying, pack } from '../../src/mempool/packer.ts';
 import type { Pool, PoolOptions } from '../../src/mempool/pool.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx } from '../../src/tx/tx-bytes.ts';
 import { createAlias } from '../../src/tx/types/010-create-alias.ts';
+import { data } from '../../src/tx/types/012-data.ts';
 import {
   FUNDS,
   mine,
   newChain,
+  nextTurn,
   payment,
   scheme,
   signed,
@@ -143,7 +146,47 @@ t.test('the pool keeps room for it', async (t) => {
   await pool.submit(three!);
 });
 
-t.test('a rewrite of the journal and a stop in the middle keep it', async (t) => {
+/** Many bytes of bob, by whose leaving the journal becomes too long. */
+function large(at: TestChain): Tx[] {
+  const value = new Uint8Array(32_000);
+  return Array.from({ length: 100 }, (_, n) =>
+    signed(
+      data,
+      bob,
+      {
+        authorPublicKey: bob.publicKey,
+        data: Array.from({ length: 4 }, (_, i) => ({ key: `${n} ${i}`, type: 'binary', value })),
+        fee: 1_00000000n,
+        timestamp: at.clock.time,
+      } as never,
+      1,
+    ),
+  );
+}
+
+t.test('a rewrite of the journal in the middle keeps it', async (t) => {
+  const at = await newChain();
+  const tx = payment(alice, carol, 1n, at.clock.time);
+  const options = { bytesMax: 200_000_000, senderEntriesMax: 1000 };
+  const { pool, journal, finish } = await recovering(at, [tx.bytes], options);
+  const all = large(at);
+  for (const one of all) await pool.submit(one);
+  t.equal(journal.records.length, 1 + all.length);
+  while (inBlocks(pool) > 0) {
+    const { miner, time } = nextTurn(at);
+    at.clock.time = time;
+    await at.blockchain.forge(miner, time, (draft) =>
+      pack(pool, { bytesMax: 1_000_000, countMax: 100 }, applying(draft.add), at.clock),
+    );
+    await turn();
+  }
+  t.ok(journal.records.length < all.length, 'it was rewritten');
+  t.ok(journal.records.some((record) => equal(record, tx.bytes)));
+  await finish();
+  t.equal(inBlocks(pool), 1);
+});
+
+t.test('a stop in the middle keeps it', async (t) => {
   const at = await newChain();
   const [mined, waits] = [alice, bob].map((from) => payment(from, carol, 1n, at.clock.time));
   const { pool, journal, finish } = await recovering(at, [mined!.bytes, waits!.bytes]);
@@ -153,7 +196,7 @@ t.test('a rewrite of the journal and a stop in the middle keep it', async (t) =>
   await finish();
   await stopping;
   t.equal(inBlocks(pool), 0);
-  t.same(journal.records.slice(0, 2), [mined!.bytes, waits!.bytes]);
+  t.same(journal.records, [mined!.bytes, waits!.bytes]);
   const next = createTestPool(at, { journal: memoryJournal(journal.records) });
   await next.recover();
   t.same(
