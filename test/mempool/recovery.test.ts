@@ -112,6 +112,20 @@ t.test('what its sender sends meanwhile does not overtake it; what others send d
   t.equal(pool.size(), 2);
 });
 
+t.test('those that arrive together with others are judged after older ones too', async (t) => {
+  const at = await newChain();
+  const first = payment(alice, bob, 1n, at.clock.time);
+  for (const others of [[], [payment(bob, carol, 1n, at.clock.time)]]) {
+    const { pool, finish } = await recovering(at, [first.bytes]);
+    const late = payment(alice, carol, 2n, at.clock.time);
+    const errors = pool.submitAll([late, ...others], false);
+    await turn();
+    await finish();
+    t.same(await errors, [undefined, ...others.map(() => undefined)]);
+    t.ok(pool.entry(late.id));
+  }
+});
+
 t.test('its id is not taken', async (t) => {
   const at = await newChain();
   const claim = (from: typeof alice): Tx =>
