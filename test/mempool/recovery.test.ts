@@ -15,6 +15,7 @@ import {
   mine,
   newChain,
   payment,
+  quiet,
   scheme,
   signed,
   type TestChain,
@@ -175,6 +176,18 @@ t.test('a rewrite of the journal and a stop in the middle keep it', async (t) =>
     Array.from(next.list(), ({ id }) => id),
     [waits!.id],
   );
+});
+
+t.test('a journal with more than the pool may hold puts no good record in doubt', async (t) => {
+  const at = await newChain();
+  const records = users.map((user) => payment(user, bob, 1n, at.clock.time).bytes);
+  const told: unknown[] = [];
+  const log = { ...quiet, info: (event: string, fields: unknown) => told.push([event, fields]) };
+  const journal = memoryJournal(records);
+  const bytesMax = Math.floor(2.5 * records[0]!.length);
+  const pool = createTestPool(at, { journal, log: log as never }, { bytesMax });
+  await pool.recover();
+  t.same(told, [['pool.recovered', { records: 3, accepted: 3, doubted: 0 }]]);
 });
 
 t.test('nobody waits for a pool that has stopped', async (t) => {
