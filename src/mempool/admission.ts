@@ -154,7 +154,8 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
       const texts = { key, sender, bytesHash: found.bytesHash };
       const passed = scripts.pass(
         sender,
-        (run) => entries.get(key) ?? insert(copy, texts, verdicts, run),
+        // Others may have filled the pool while the signature was being checked.
+        (run) => entries.get(key) ?? insert(copy, texts, verdicts, placeOf(copy, sender, run)),
       );
       const entry = passed instanceof Promise ? await passed : passed;
       if (!entry.holds(copy.bytes)) return earlier(entry, sender);
@@ -186,10 +187,8 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     tx: Tx,
     texts: EntryTexts,
     verdicts: ProofVerdicts,
-    run: ScriptTime['run'],
+    place: TrialScripts,
   ): PoolEntry {
-    // Others may have filled the pool while the signature was being checked.
-    const place = placeOf(tx, texts.sender, run);
     const spending = state.tryApply(tx, verdicts, place);
     // Few transactions have a script that this came before.
     place.begin(spending);
@@ -205,6 +204,12 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
       senders.requireRoom(tx.bytes.length, sender);
       senders.requireFunds(tx, sender, spending);
     },
+  });
+
+  /** What the journal held stays in the pool in any case, so it needs no room. */
+  const placeAgain = (tx: Tx, sender: string, run: ScriptTime['run']): TrialScripts => ({
+    run,
+    begin: (spending) => senders.requireFunds(tx, sender, spending),
   });
 
   /** Wrong signatures aside. Throws ApiError. */
@@ -262,7 +267,8 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     acceptAgain: (tx, texts, verdicts) =>
       scriptsAgain.pass(
         texts.sender,
-        (run) => entries.get(texts.key) ?? insert(tx, texts, verdicts, run),
+        (run) =>
+          entries.get(texts.key) ?? insert(tx, texts, verdicts, placeAgain(tx, texts.sender, run)),
       ),
   };
 }

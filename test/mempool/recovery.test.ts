@@ -18,6 +18,7 @@ import {
   newChain,
   nextTurn,
   payment,
+  quiet,
   scheme,
   signed,
   type TestChain,
@@ -115,6 +116,20 @@ t.test('what its sender sends meanwhile does not overtake it; what others send d
   t.equal(pool.size(), 2);
 });
 
+t.test('those that arrive together with others are judged after older ones too', async (t) => {
+  const at = await newChain();
+  const first = payment(alice, bob, 1n, at.clock.time);
+  for (const others of [[], [payment(bob, carol, 1n, at.clock.time)]]) {
+    const { pool, finish } = await recovering(at, [first.bytes]);
+    const late = payment(alice, carol, 2n, at.clock.time);
+    const errors = pool.submitAll([late, ...others], false);
+    await turn();
+    await finish();
+    t.same(await errors, [undefined, ...others.map(() => undefined)]);
+    t.ok(pool.entry(late.id));
+  }
+});
+
 t.test('its id is not taken', async (t) => {
   const at = await newChain();
   const claim = (from: typeof alice): Tx =>
@@ -204,6 +219,18 @@ t.test('a stop in the middle keeps it', async (t) => {
     Array.from(next.list(), ({ id }) => id),
     [waits!.id],
   );
+});
+
+t.test('a journal with more than the pool may hold puts no good record in doubt', async (t) => {
+  const at = await newChain();
+  const records = users.map((user) => payment(user, bob, 1n, at.clock.time).bytes);
+  const told: unknown[] = [];
+  const log = { ...quiet, info: (event: string, fields: unknown) => told.push([event, fields]) };
+  const journal = memoryJournal(records);
+  const bytesMax = Math.floor(2.5 * records[0]!.length);
+  const pool = createTestPool(at, { journal, log: log as never }, { bytesMax });
+  await pool.recover();
+  t.same(told, [['pool.recovered', { records: 3, accepted: 3, doubted: 0 }]]);
 });
 
 t.test('nobody waits for a pool that has stopped', async (t) => {
