@@ -8,18 +8,16 @@ import {
 } from '../../src/network/messages/transaction-messages.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';
-import { setScript } from '../../src/tx/types/013-set-script.ts';
 import { API_KEY, family } from '../e2e/network-folder.ts';
 import { scheme } from '../e2e/process-network.ts';
 import { make } from '../privacy/members.ts';
 import { type Attack, answerTo, tally } from './attack.ts';
 import type { Found } from './found/found.ts';
-import { dearToRead, dearToRun, varied } from './found/scripts.ts';
+import { dearToRead, dearToRun, variants } from './found/scripts.ts';
 import { dearToCompile } from './found/sources.ts';
 import { type AttackingPeer, connectPeer } from './peer.ts';
 import { asPeer } from './peers.ts';
-import { textOf } from './search/recipe.ts';
+import { type Recipe, textOf } from './search/recipe.ts';
 import { scriptOf, type Words } from './search/script-notation.ts';
 import { peers, type Target } from './target.ts';
 
@@ -36,8 +34,14 @@ const wordsOf = ({ id }: Target, { publicKey, address }: AttackingPeer): Words =
 let distinct = 0;
 
 /** A script of this cost that the node has not seen. */
-const freshBytes = ({ recipe }: Found, words: Words): Uint8Array =>
-  scriptOf(varied(recipe, distinct++, words), family.secureHash, words);
+const freshBytes = ({ recipe }: Found, words: Words): Uint8Array => {
+  // Its words are those of one attacker, so a recipe with words has one set of variants only.
+  const known = made.get(recipe) ?? variants(recipe, family.secureHash, words);
+  made.set(recipe, known);
+  return known(distinct++);
+};
+
+const made = new Map<Recipe, (number: number) => Uint8Array>();
 
 const freshScript = (of: Found, words: Words): string =>
   `base64:${Buffer.from(freshBytes(of, words)).toString('base64')}`;
@@ -125,9 +129,9 @@ const ANNOUNCED_MS = 20_000;
 async function handedOver(
   target: Target,
   index: number,
-  makeAll: (peer: AttackingPeer) => readonly Tx[],
+  makeAll: (peer: AttackingPeer) => readonly Uint8Array[],
 ): Promise<string> {
-  let all: readonly Tx[] = [];
+  let all: readonly Uint8Array[] = [];
   let asked = (): void => {};
   const isAsked = new Promise<void>((resolve) => {
     asked = resolve;
@@ -135,17 +139,14 @@ async function handedOver(
   const peer = await connectPeer(target, peers[index]!, {
     transactions() {
       asked();
-      return encodeTxs(
-        all.map(({ bytes }) => bytes),
-        scheme,
-      );
+      return encodeTxs(all, scheme);
     },
   });
   try {
     all = makeAll(peer);
     await target.seen();
     const stream = await peer.open(txProtocols.hashes);
-    const hashes = all.map(({ bytes }) => scheme.fastHash(bytes));
+    const hashes = all.map((bytes) => scheme.fastHash(bytes));
     await stream.send(encodeTxHashes(hashes, scheme));
     await Promise.race([isAsked, new Promise((resolve) => setTimeout(resolve, ANNOUNCED_MS))]);
     // The answer has arrived and is read before a request that comes now, or soon after.
@@ -164,26 +165,42 @@ async function settled({ rest }: Target): Promise<void> {
   await rest.height();
 }
 
-/** Signed, whatever the script is. */
-function guard(of: Found, peer: AttackingPeer, words: Words): Tx {
-  const input = {
-    chainId: scheme.chainId,
-    senderPublicKey: peer.publicKey,
-    script: freshBytes(of, words),
+const guard = (peer: AttackingPeer, script: Uint8Array): Tx =>
+  make(peer, Date.now() + (distinct % 1000), {
+    type: 13,
     name: 'dear',
     description: '',
-    fee: BigInt(FEE),
-    timestamp: Date.now() + (distinct % 1000),
+    chainId: scheme.chainId,
+    fee: FEE,
+    script: `base64:${Buffer.from(script).toString('base64')}`,
+  });
+
+/** The bytes of such a transaction, signed, even where the script is none. */
+function guardBytes(peer: AttackingPeer, script: Uint8Array): Uint8Array {
+  const least = textScript(0).length;
+  const stand = textScript(script.length - least);
+  const { bytes, body } = guard(peer, stand);
+  const replaced = (whole: Uint8Array): Buffer => {
+    const copy = Buffer.from(whole);
+    copy.set(script, copy.indexOf(stand));
+    return copy;
   };
-  const proven = (signature: Uint8Array): Tx =>
-    buildTx(setScript, setScript.layouts[0]!, input, [signature], scheme) as unknown as Tx;
-  return proven(peer.sign(signedBytes(proven(new Uint8Array(64)))));
+  const made = replaced(bytes);
+  // The only proof stands at the end.
+  const signature = peer.sign(replaced(body));
+  made.set(signature, made.length - signature.length);
+  return made;
 }
+
+const textScript = (length: number): Uint8Array =>
+  scriptOf(`(#0 "x"*${length} "")`, family.secureHash);
 
 const readingPeers = (of: Found, count: number): Attack => ({
   name: `\`${txProtocols.txs}\` ${count} scripts in one message: ${of.name}`,
   send: (target) =>
-    handedOver(target, 1, (peer) => Array.from({ length: count }, () => guard(of, peer, {}))),
+    handedOver(target, 1, (peer) =>
+      Array.from({ length: count }, () => guardBytes(peer, freshBytes(of, {}))),
+    ),
 });
 
 // ── runs ─────────────────────────────────────────────────────────────────────────────────────
@@ -196,8 +213,8 @@ async function guarded(target: Target, of: Found, peer: AttackingPeer): Promise<
   const address = scheme.addressToText(peer.address);
   const known = (await target.rest.get(`/addresses/scriptInfo/${address}`)).body as object;
   if ('script' in known && known.script !== null && known.script !== undefined) return;
-  const [tx] = guards(of, 1, peer, wordsOf(target, peer));
-  const { status, body } = await target.rest.post('/transactions/broadcast', txToJson(tx!, scheme));
+  const tx = guard(peer, freshBytes(of, wordsOf(target, peer)));
+  const { status, body } = await target.rest.post('/transactions/broadcast', txToJson(tx, scheme));
   if (status !== 200) throw new Error(`${of.name}: ${JSON.stringify(body).slice(0, 300)}`);
   await target.rest.mined(base58.encode(tx.id));
 }
@@ -212,7 +229,6 @@ const ENTRIES = Array.from({ length: 100 }, (_, i) => ({
 const largeTx = (peer: AttackingPeer): Tx =>
   make(peer, Date.now() + (distinct++ % 1000), {
     type: 12,
-    author: base58.encode(peer.publicKey),
     fee: 2 * FEE,
     data: ENTRIES,
   });
@@ -249,7 +265,7 @@ const running = (of: Found, index: number, count: number): Attack[] => [
         return '';
       });
       return handedOver(target, index, (peer) =>
-        Array.from({ length: Math.min(count, LARGE_MAX) }, () => largeTx(peer)),
+        Array.from({ length: Math.min(count, LARGE_MAX) }, () => largeTx(peer).bytes),
       );
     },
   },

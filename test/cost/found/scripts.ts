@@ -3,6 +3,7 @@
  * those that are dear to run. The words are those of search/script-problems.ts.
  */
 import { SCRIPT_BYTES_MAX } from '../../../src/script/binary.ts';
+import { ScriptError } from '../../../src/script/tree.ts';
 import type { Bounds, Recipe } from '../search/recipe.ts';
 import { fitted, textOf } from '../search/recipe.ts';
 import { scriptOf, type Words } from '../search/script-notation.ts';
@@ -45,6 +46,18 @@ export const dearToRead: readonly Found[] = [
         [DOUBLED, 33],
       ],
       core: 'x',
+    },
+  },
+  {
+    name: 'paths that double, as many as are permitted',
+    how: 'a reading',
+    beforeMs: 40,
+    recipe: {
+      layers: [
+        ['(let a$i true …)', 1],
+        ['(let a$i (if true a$p a$p) …)', 14],
+      ],
+      core: 'a$p',
     },
   },
   {
@@ -123,17 +136,40 @@ export const dearToRun: readonly Found[] = [
 
 const bounds = (words: Words): Bounds => ({
   lengthMax: 12 * SCRIPT_BYTES_MAX,
-  fits: (text) => scriptOf(text, noHash, words).length <= SCRIPT_BYTES_MAX + 5,
+  fits(text) {
+    try {
+      return scriptOf(text, noHash, words).length <= SCRIPT_BYTES_MAX;
+    } catch (error) {
+      if (error instanceof ScriptError) return false;
+      throw error;
+    }
+  },
 });
 
 const noHash = (): Uint8Array => new Uint8Array(4);
 
+const NUMBER = Buffer.from('5ca1ab1e', 'hex');
+const CHECKSUM_BYTES = 4;
+
 /**
- * Another script of the same cost, so that no cache knows it; where there is no room for the number,
- * it has a little less of what costs most.
+ * Scripts of the same cost under numbers below 2^32, so that no cache knows them; where there is no
+ * room for the number, they have a little less of what costs most.
  */
-export function varied({ layers, core }: Recipe, number: number, words: Words = {}): string {
-  const made = fitted({ layers: [[`(let z ${number} …)`, 1], ...layers], core }, bounds(words));
+export function variants(
+  { layers, core }: Recipe,
+  secureHash: (message: Uint8Array) => Uint8Array,
+  words: Words = {},
+): (number: number) => Uint8Array {
+  const numbered = `(let z 0x${NUMBER.toString('hex')} …)`;
+  const made = fitted({ layers: [[numbered, 1], ...layers], core }, bounds(words));
   if (made === undefined) throw new Error('the recipe makes no script');
-  return textOf(made);
+  const first = Buffer.from(scriptOf(textOf(made), secureHash, words));
+  const at = first.indexOf(NUMBER);
+  return (number) => {
+    const script = Buffer.from(first);
+    script.writeUInt32BE(number, at);
+    const end = script.length - CHECKSUM_BYTES;
+    script.set(secureHash(script.subarray(0, end)).subarray(0, CHECKSUM_BYTES), end);
+    return script;
+  };
 }
