@@ -39,6 +39,7 @@ import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { massTransfer } from '../../src/tx/types/011-mass-transfer.ts';
 import { data as dataType } from '../../src/tx/types/012-data.ts';
+import { callContract } from '../../src/tx/types/104-call-contract.ts';
 
 /** The best of many runs counts, since other programs interrupt some. */
 const RUNS_MIN = 30;
@@ -101,11 +102,20 @@ interface World {
   readonly smallId: Uint8Array;
   readonly wideId: Uint8Array;
   readonly longId: Uint8Array;
+  readonly denseId: Uint8Array;
 }
 
 const LONG_TEXT = '€'.repeat(32_767);
 
-function casesOf({ family, address, proof, smallId, wideId, longId }: World): readonly Case[] {
+function casesOf({
+  family,
+  address,
+  proof,
+  smallId,
+  wideId,
+  longId,
+  denseId,
+}: World): readonly Case[] {
   const { publicKey } = family.keyPairFromPhrase('alice');
   const account = call('Address', given(address));
   const alias = call('Alias', text('alice'));
@@ -211,6 +221,7 @@ function casesOf({ family, address, proof, smallId, wideId, longId }: World): re
     ...both('fromBase64String', 603, [text('AAAA')], [text('A'.repeat(43_688))]),
     { name: 'transactionById', part: call(1000, given(smallId)) },
     { name: 'transactionById, data, large', part: call(1000, given(longId)), count: FEW },
+    { name: 'transactionById, 4,000 parameters', part: call(1000, given(denseId)), count: FEW },
     { name: 'transactionById, mass transfer', part: call(1000, given(wideId)), count: FEW },
     { name: 'transactionById, none', part: call(1000, bytes(32)) },
     { name: 'transactionHeightById', part: call(1001, given(smallId)) },
@@ -292,7 +303,15 @@ async function worldOf(family: CryptoFamily, store: Store) {
       value: '€'.repeat(500),
     })),
   });
-  const found = [small, wide, largest];
+  const dense = sealed(callContract, 0, {
+    contractId: filled(32, 7),
+    params: Array.from({ length: 4000 }, (_, i) => ({
+      key: i.toString(36),
+      type: 'boolean' as const,
+      value: true,
+    })),
+  });
+  const found = [small, wide, largest, dense];
   await store.write([
     row(aliases, 'alice', address),
     row(assetBalances, [address, filled(32, 7)], 5n),
@@ -319,6 +338,7 @@ async function worldOf(family: CryptoFamily, store: Store) {
     smallId: small.id,
     wideId: wide.id,
     longId: largest.id,
+    denseId: dense.id,
   };
   return { env, world };
 }

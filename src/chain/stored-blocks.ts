@@ -19,7 +19,7 @@ import {
 } from '../ledger/tables.ts';
 import type { Candidate } from '../tx/scripts/script-environment.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { decodeTx } from '../tx/tx-bytes.ts';
+import { decodeStoredTx, decodeTx } from '../tx/tx-bytes.ts';
 import { idPrefix } from './block-index.ts';
 
 /** The position of a transaction. */
@@ -102,6 +102,20 @@ export async function blockInTurns(
 ): Promise<Block | undefined> {
   const row = headerRowAt(view, height);
   if (row === undefined) return undefined;
+  const parts = await transactionBytesInTurns(view, height, turns);
+  return {
+    header: row.header,
+    transactions: parts,
+    bytes: encodeBlock(row.header, parts, view.scheme),
+  };
+}
+
+/** The full bytes of its transactions alone. */
+export async function transactionBytesInTurns(
+  view: LedgerView,
+  height: number,
+  turns: Turns,
+): Promise<readonly Uint8Array[]> {
   const end = prefixEnd(prefix([u32Key], height));
   const parts: Uint8Array[] = [];
   for (let more = true; more; ) {
@@ -111,11 +125,7 @@ export async function blockInTurns(
     more = parts.length === before + ROWS_AT_ONCE;
     if (turns.due()) await turns.take();
   }
-  return {
-    header: row.header,
-    transactions: parts,
-    bytes: encodeBlock(row.header, parts, view.scheme),
-  };
+  return parts;
 }
 
 /** The full bytes of one transaction. */
@@ -154,7 +164,7 @@ export function candidateUnder(view: LedgerView, id: Uint8Array): Candidate | un
   const found = bytesUnder(view, id);
   if (found === undefined) return undefined;
   const { bytes, height } = found;
-  return { height, size: bytes.length, tx: () => decodeTx(bytes, view.scheme) };
+  return { height, size: bytes.length, tx: () => decodeStoredTx(bytes, view.scheme) };
 }
 
 /** The height of the block that contains the transaction with this id. */

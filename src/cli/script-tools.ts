@@ -63,13 +63,18 @@ export async function evaluate(file: string, flags: EvalFlags): Promise<void> {
   await answer(() => {
     const tools = toolsOf(flags);
     const { program } = anyScript(text, tools.scripts, flags);
+    const meter = new Meter(RUN_UNITS_MAX);
     const { result, variables } = program.run(
       environmentOf(json, state as FixtureState, flags, tools),
-      new Meter(RUN_UNITS_MAX),
+      meter,
     );
     const vars = shownVariables(variables());
-    if (result instanceof EvaluationFailure) printJson({ error: result.message, vars });
-    else printJson({ result: typeof result === 'boolean' ? result : valueText(result), vars });
+    const { used: units } = meter;
+    if (result instanceof EvaluationFailure) printJson({ error: result.message, units, vars });
+    else {
+      const shown = typeof result === 'boolean' ? result : valueText(result);
+      printJson({ result: shown, units, vars });
+    }
     if (result !== true) throw new CliError('', EXIT.failure);
   });
 }

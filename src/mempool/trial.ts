@@ -107,6 +107,11 @@ class Trial implements ScriptRuns {
   private readonly tx: Tx;
   private readonly scripts: TrialScripts;
   private readonly mark: number;
+  /**
+   * There is a budget also before feature 1000 is active: the pool takes only what fits into the
+   * blocks of this node.
+   */
+  private readonly meter = new Meter(RUN_UNITS_MAX);
 
   constructor(ledger: KeyedOverlay, tx: Tx, scripts: TrialScripts) {
     this.ledger = ledger;
@@ -124,11 +129,7 @@ class Trial implements ScriptRuns {
     this.scripts.begin(this.spending());
   }
 
-  /**
-   * Each run has a budget also before feature 1000 is active: the pool takes only what fits into the
-   * blocks of this node.
-   */
   run(_owner: ScriptOwner, script: (meter: Meter) => void): void {
-    this.scripts.run(() => script(new Meter(RUN_UNITS_MAX)));
+    this.scripts.run(() => script(this.meter));
   }
 }

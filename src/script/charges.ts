@@ -6,6 +6,7 @@
  * Invariant: a charge depends on values and sizes alone, never on what the node has cached.
  */
 import { type Charge, type CryptoCharges, unitsOf } from '../base/charge.ts';
+import type { FoundTransaction } from './environment.ts';
 import { COMPARISON_CHARGE, PAIR_UNITS } from './equality.ts';
 import { type CaseObject, isBytes, isList, type Value } from './values.ts';
 
@@ -28,8 +29,8 @@ export const DECODED_CHARGE: Charge = { fixed: 0, per: 1, each: 6 };
 /** The record of a transaction or an order, beside its addresses. */
 export const RECORD_UNITS = 200;
 export const RECORD_ADDRESSES = 4;
-/** An element of a list of such a record, beside a hash. */
-export const ELEMENT_UNITS = 10;
+/** An element of a list. */
+export const ELEMENT_UNITS = 20;
 
 /** An address is made with two hashes of few bytes, and checked with one. */
 export const ADDRESS_HASHES = 2;
@@ -37,25 +38,29 @@ export const SHORT_BYTES = 64;
 /** The text of an address, beside the address itself. */
 export const ADDRESS_TEXT_UNITS = 100;
 
-const shortHashUnits = ({ hash }: CryptoCharges): number => unitsOf(hash, SHORT_BYTES);
-
-export const addressUnits = (charges: CryptoCharges): number =>
-  ADDRESS_HASHES * shortHashUnits(charges);
+export const addressUnits = ({ hash }: CryptoCharges): number =>
+  ADDRESS_HASHES * unitsOf(hash, SHORT_BYTES);
 
 /** Before the record is made. */
 export const recordUnits = (charges: CryptoCharges): number =>
   RECORD_UNITS + RECORD_ADDRESSES * addressUnits(charges);
 
-/** Afterwards, since the number of its elements is at most a few hundred. */
-export function elementUnits(record: CaseObject, charges: CryptoCharges): number {
+/** The elements of its own lists, when it is there. */
+export function elementUnits({ fields }: CaseObject): number {
   let elements = 0;
-  for (const value of record.fields.values()) if (isList(value)) elements += value.length;
-  return elements * (ELEMENT_UNITS + shortHashUnits(charges));
+  for (const value of fields.values()) if (isList(value)) elements += value.length;
+  return elements * ELEMENT_UNITS;
 }
 
 /** Before a transaction of so many bytes is read. */
 export const decodedUnits = (size: number, { hash }: CryptoCharges): number =>
   unitsOf(DECODED_CHARGE, size) + unitsOf(hash, size);
+
+/** Afterwards, since only then it is known how many elements were read. */
+export const partUnits = (
+  { elements, addresses }: Pick<FoundTransaction, 'elements' | 'addresses'>,
+  charges: CryptoCharges,
+): number => elements * ELEMENT_UNITS + addresses * addressUnits(charges);
 
 /** Bytes, code units or elements; 0 for anything else. */
 export const sizeOf = (value: Value | undefined): number =>

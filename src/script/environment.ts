@@ -12,12 +12,20 @@ export interface Hashes {
   readonly charges: CryptoCharges;
 }
 
-/** A transaction of this chain. */
+/** A transaction of this chain, not read yet. */
 export interface Found {
   /** Bytes of the transaction. */
   readonly size: number;
+  readonly read: () => FoundTransaction;
+}
+
+export interface FoundTransaction {
+  /** Elements of all its lists, those of a transaction inside it too. */
+  readonly elements: number;
+  /** How many of them are an address or hold one. */
+  readonly addresses: number;
   /** Undefined where the id is not the one that was asked for. */
-  readonly height: () => number | undefined;
+  readonly height: number | undefined;
   /** Undefined in that case too, and for a type without a record. */
   readonly record: () => CaseObject | undefined;
 }
@@ -44,8 +52,7 @@ export interface Environment {
   readonly isAddress: (bytes: Uint8Array) => boolean;
   /**
    * The one transaction of this chain whose id begins with the first 16 bytes of this id. All of it
-   * must be read to know the rest of its id, so its size is known before. Undefined for an id of
-   * another length than ids have.
+   * must be read to know the rest of its id. Undefined for an id of another length than ids have.
    */
   readonly lookUp: (id: Uint8Array) => Found | undefined;
 }

@@ -7,8 +7,8 @@ import { equal, utf8 } from '../base/bytes.ts';
 import { isI64 } from '../base/int.ts';
 import { ADDRESS_BYTES } from '../base/sizes.ts';
 import { caseTypes } from './case-types.ts';
-import { contentUnits, decodedUnits, elementUnits, recordUnits } from './charges.ts';
-import type { Environment, Found } from './environment.ts';
+import { contentUnits, decodedUnits, elementUnits, partUnits, recordUnits } from './charges.ts';
+import type { Environment, FoundTransaction } from './environment.ts';
 import type { Meter } from './meter.ts';
 import {
   type CaseObject,
@@ -251,10 +251,14 @@ export const entryOfAccount =
 
 // ── transactions ─────────────────────────────────────────────────────────────────────────────
 
-/** Reading the transaction tells whether it has the id, so that is charged first. */
-function found(id: Uint8Array, env: Environment, meter: Meter): Found | undefined {
-  const transaction = env.lookUp(id);
-  if (transaction !== undefined) meter.charge(decodedUnits(transaction.size, env.hashes.charges));
+/** Reading the transaction tells whether it has the id, and how many elements were read. */
+function found(id: Uint8Array, env: Environment, meter: Meter): FoundTransaction | undefined {
+  const candidate = env.lookUp(id);
+  if (candidate === undefined) return undefined;
+  const { charges } = env.hashes;
+  meter.charge(decodedUnits(candidate.size, charges));
+  const transaction = candidate.read();
+  meter.charge(partUnits(transaction, charges));
   return transaction;
 }
 
@@ -265,12 +269,12 @@ export function transactionById(id: Uint8Array, env: Environment, meter: Meter):
   meter.charge(recordUnits(charges));
   const record = transaction.record();
   if (record === undefined) return UNIT;
-  meter.charge(elementUnits(record, charges));
+  meter.charge(elementUnits(record));
   return record;
 }
 
 export function transactionHeight(id: Uint8Array, env: Environment, meter: Meter): Value {
-  const height = found(id, env, meter)?.height();
+  const height = found(id, env, meter)?.height;
   return height === undefined ? UNIT : BigInt(height);
 }
 

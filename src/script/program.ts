@@ -251,7 +251,7 @@ const PREDEFINED: Readonly<Record<string, Instruction>> = {
     if (run.tx === undefined) {
       meter.charge(recordUnits(env.hashes.charges));
       run.tx = env.tx();
-      meter.charge(elementUnits(run.tx, env.hashes.charges));
+      meter.charge(elementUnits(run.tx));
     }
     stack.push(run.tx);
   },

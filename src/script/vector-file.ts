@@ -214,7 +214,7 @@ export function stateOf(
       const height = own(transactionHeights, text);
       if (record === undefined && height === undefined) return undefined;
       const size = sizeOf(record?.fields.get('bodyBytes'));
-      return { size, record: () => record, height: () => height };
+      return { size, read: () => ({ elements: 0, addresses: 0, height, record: () => record }) };
     },
   };
 }

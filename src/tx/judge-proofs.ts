@@ -4,7 +4,7 @@
  * good signature. An account with a script is judged by its script. Then the scripts of all assets
  * that the transaction touches judge it.
  */
-import { type ApiError, apiError, refused } from '../base/errors.ts';
+import { refused } from '../base/errors.ts';
 import { base58 } from '../codec/text.ts';
 import { assetOf } from '../ledger/assets.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
@@ -18,6 +18,7 @@ import { type FindTransaction, verifying } from './scripts/script-environment.ts
 import type { ScriptRuns } from './scripts/script-runs.ts';
 import { isSigned } from './seal.ts';
 import type { BlockContext, Proven, Tx } from './transaction.ts';
+import { WrongProof } from './wrong-proof.ts';
 
 export interface Judging {
   readonly view: LedgerView;
@@ -68,7 +69,8 @@ function judgeBySignature(tx: Tx, verdicts: Judged, view: LedgerView): void {
     throw refused('Transactions from non-scripted accounts must have exactly 1 proof');
   }
   if (verdicts === UNJUDGED) return;
-  if (!(verdicts.about(tx).own[0] ?? isSignedBy(provenOf(tx), view))) throw invalidSignature(tx);
+  if (!(verdicts.about(tx).own[0] ?? isSignedBy(provenOf(tx), view)))
+    throw invalidSignature(tx, tx.sender);
 }
 
 /** The verdicts on the checks that scripts were expected to ask for, the sender's first. */
@@ -123,11 +125,12 @@ function judgeCarried(
   const planned = plannedOf(tx, verdicts);
   for (const [i, proven] of carried.entries()) {
     const { publicKey, proofs, order } = proven;
-    const script = view.get(scripts, view.scheme.addressOf(publicKey));
+    const account = view.scheme.addressOf(publicKey);
+    const script = view.get(scripts, account);
     if (script === undefined) {
       if (proofs.length !== 1 || verdicts === UNJUDGED) continue;
       const verdict = verdicts.about(tx).carried[i]?.[0];
-      if (!(verdict ?? isSignedBy(proven, view))) throw invalidSignature(tx);
+      if (!(verdict ?? isSignedBy(proven, view))) throw invalidSignature(tx, account);
     } else if (order !== undefined) {
       requireFeature(feature.smartAccountTrading, tx.def.name, block);
       if (order.version === 1) {
@@ -141,9 +144,9 @@ function judgeCarried(
   }
 }
 
-function invalidSignature(tx: Tx): ApiError {
-  return apiError(
-    'WrongProof',
+function invalidSignature(tx: Tx, account: Uint8Array): WrongProof {
+  return new WrongProof(
+    account,
     isSigned(tx.layout.frame)
       ? 'invalid signature'
       : `Script doesn't exist and proof doesn't validate as signature for '${base58.encode(tx.id)}'`,

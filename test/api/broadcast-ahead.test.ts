@@ -8,7 +8,8 @@ import { stringify } from '../../src/base/json.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx } from '../../src/tx/tx-bytes.ts';
-import { payment, scheme, users } from '../chain/chain-harness.ts';
+import { data } from '../../src/tx/types/012-data.ts';
+import { payment, scheme, signed, users } from '../chain/chain-harness.ts';
 import { family } from '../family.ts';
 
 const [alice, bob] = users;
@@ -51,6 +52,16 @@ t.test('what is wrong without the state is refused at once', async (t) => {
     t.match(JSON.parse(String(refused(text).body)), { error: 1 });
   }
   t.match(JSON.parse(String(refused('{"type":77,"version":1}').body)).error, /\d+/);
+  const input = {
+    authorPublicKey: alice.publicKey,
+    data: [],
+    timestamp: 1_700_000_000_000,
+    fee: 1n,
+  };
+  const json = txToJson(signed(data, alice, input, 1), scheme);
+  t.ok('message' in prepare(Buffer.from(stringify(json)))!);
+  const other = stringify({ ...json, author: bob.text });
+  t.match(JSON.parse(String(refused(other).body)), { error: 102 }, 'an author that is not the key');
 });
 
 t.test('the thread of the state does all where the state decides what is meant', async (t) => {

@@ -29,10 +29,13 @@ t.test('the units of all runs together, whoever the script belongs to', async (t
     const owners = ['sender', 'order', 'order', 'asset'] as const;
     let left = BLOCK_SCRIPT_UNITS_MAX;
     for (let i = 0; left >= DEAR; i++, left -= DEAR) {
+      scripts.begin();
       scripts.run(owners[i % owners.length]!, costing(DEAR));
     }
+    scripts.begin();
     scripts.run('order', costing(left));
     t.equal(scripts.save().units, BLOCK_SCRIPT_UNITS_MAX, 'exactly full is fine');
+    scripts.begin();
     t.throws(() => scripts.run('order', costing(1)), {
       message: `Limit of txs was reached: more than ${BLOCK_SCRIPT_UNITS_MAX} units of scripts`,
     });
@@ -45,11 +48,25 @@ t.test('a run beyond its own budget is no matter of the block', async (t) => {
   t.throws(() => scripts.run('asset', costing(DEAR + 1)), OutOfUnits);
 });
 
+t.test('the runs for a transaction share the budget of a run', async (t) => {
+  for (const scripts of [ofPeer(true), ofThisNode(false)]) {
+    scripts.begin();
+    for (const owner of ['sender', 'order', 'order', 'asset', 'asset'] as const) {
+      scripts.run(owner, costing(DEAR / 5));
+    }
+    t.throws(() => scripts.run('asset', costing(1)), OutOfUnits);
+    scripts.begin();
+    scripts.run('asset', costing(DEAR));
+    t.same(scripts.save(), { runs: 6, units: 2 * DEAR });
+  }
+});
+
 t.test('what is taken back leaves room again', async (t) => {
   const scripts = ofPeer(true);
   scripts.run('sender', costing(DEAR));
   const taken = scripts.save();
   for (let i = 0; i < 10_000; i++) {
+    scripts.begin();
     scripts.run('order', costing(DEAR));
     scripts.restore(taken);
   }
@@ -92,6 +109,6 @@ t.test('a transaction with the most scripts fits into an empty block', async (t)
   );
   const most = Math.max(...runs);
   t.equal(most, 5, 'sender, two orders and two assets');
-  t.ok(most * RUN_UNITS_MAX <= BLOCK_SCRIPT_UNITS_MAX);
+  t.ok(RUN_UNITS_MAX <= BLOCK_SCRIPT_UNITS_MAX);
   t.ok(most <= SCRIPT_RUNS_MAX);
 });

@@ -5,7 +5,7 @@
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { ApiError } from '../../src/base/errors.ts';
-import { SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
+import { BLOCK_SCRIPT_UNITS_MAX, SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
 import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { orderFromJson } from '../../src/tx/fields/order.ts';
@@ -15,7 +15,7 @@ import { issue } from '../../src/tx/types/003-issue.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { exchange } from '../../src/tx/types/007-exchange.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
-import { taking } from '../generators/dear-runs.ts';
+import { taking, unitsOf } from '../generators/dear-runs.ts';
 import { compiled } from '../generators/scripts.ts';
 import { createTestPool } from '../mempool/pool-harness.ts';
 import {
@@ -64,7 +64,7 @@ t.test('a block beyond the budget is invalid, and one below is fine', async (t) 
 
 t.test('where the feature is not active, it is judged as ever', async (t) => {
   const at = await scripted(OLD);
-  await at.blockchain.append(await hostile(at, (time) => dearBlock(time, 3 * FITTING)));
+  await at.blockchain.append(await hostile(at, (time) => dearBlock(time, FITTING + 1)));
   t.equal(at.blockchain.tip().height, 3);
 });
 
@@ -172,15 +172,30 @@ async function market(settings: typeof rules, script: Uint8Array) {
 }
 
 t.test('scripts of orders: the units', async (t) => {
-  const half = Math.floor(FITTING / 2);
-  const { at, trades } = await market(METERED, DEAR);
+  const script = taking(RUN_UNITS_MAX / 3);
+  const half = Math.floor(BLOCK_SCRIPT_UNITS_MAX / (2 * unitsOf(script)));
+  const { at, trades } = await market(METERED, script);
   const tooMany = await hostile(at, (time) => trades(time, half + 1));
   await t.rejects(at.blockchain.append(tooMany), FULL);
   const { length } = (await forge(at, fill(trades, half + 1))).transactions;
   t.equal(length, half);
-  const old = await market(OLD, DEAR);
+  const old = await market(OLD, script);
   await old.at.blockchain.append(await hostile(old.at, (time) => old.trades(time, half + 1)));
   t.equal((await forge(old.at, fill(old.trades, half + 1))).transactions.length, half);
+});
+
+t.test('scripts of orders: together beyond the budget of a run', async (t) => {
+  const refusal = { message: /account-script: The script needs more than \d+ units$/ };
+  const { at, trades } = await market(METERED, DEAR);
+  await t.rejects(at.blockchain.append(await hostile(at, (time) => trades(time, 1))), refusal);
+  const old = await market(OLD, DEAR);
+  for (const { at, trades } of [old, await market(METERED, DEAR)]) {
+    await t.rejects(createTestPool(at).submit(trades(at.clock.time, 1)[0]!), refusal);
+    await forge(at, (draft, time) => {
+      t.throws(() => put(draft, trades(time, 1)[0]!), refusal);
+    });
+  }
+  await old.at.blockchain.append(await hostile(old.at, (time) => old.trades(time, 1)));
 });
 
 t.test('scripts of orders: the number of runs', async (t) => {

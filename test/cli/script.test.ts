@@ -73,6 +73,7 @@ t.test('eval runs a script on a transaction', async (t) => {
   t.match(permitted, { code: 0, stderr: '' });
   const [outcome] = jsonLines(permitted.stdout);
   t.equal(outcome?.['result'], true);
+  t.ok(Number(outcome?.['units']) > 2000, 'what it consumed');
   const vars = outcome?.['vars'] as { readonly name: string; readonly value: string }[];
   t.strictSame(
     vars.find(({ name }) => name === 'limit'),

@@ -1,4 +1,5 @@
 /** The largest answer to `txs`: transactions of a pool that holds as many bytes as an answer may. */
+import { base58 } from '../../src/base/base58.ts';
 import { stringify } from '../../src/base/json.ts';
 import { encodeTxHashes, txProtocols } from '../../src/network/messages/transaction-messages.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
@@ -20,9 +21,11 @@ export const pooledAttack = (streams: number, forMs: number): Attack => ({
   send: (target) =>
     asPeer(target, PEER, async (peer) => {
       const value = 'x'.repeat(ENTRY_BYTES);
+      const authorPublicKey = base58.encode(peer.publicKey);
       const txs = Array.from({ length: COUNT }, (_, n) =>
         make(peer, Date.now() + n, {
           type: 12,
+          authorPublicKey,
           fee: FEE,
           data: Array.from({ length: ENTRIES }, (_, i) => ({ key: `${i}`, type: 'string', value })),
         }),

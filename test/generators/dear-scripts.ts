@@ -131,6 +131,10 @@ const inWideCase = (part: string): string =>
   filled(`match tx{${wideCase}f(`, `${part},`, '1)case _=>false}');
 const differing = 'let a=if true then tx else 1\nlet b=if true then unit else a\n';
 
+const branches = Array.from({ length: 300 }, (_, i) => `let a${i}=if true then a else b\n`).join(
+  '',
+);
+
 /** Sources of 64 KB by what is many in them. */
 export const dearSources: Readonly<Record<string, () => string>> = {
   variables: () => filled('', `{${lets}\ntrue}||`, 'true'),
@@ -145,6 +149,7 @@ export const dearSources: Readonly<Record<string, () => string>> = {
   'equal unions of other orders': () =>
     argumentsOf('b==c', `${differing}let c=if true then b else unit\n`),
   'unions joined': () => argumentsOf('if true then tx else 1'),
+  'branches of unions': () => filled(differing, `{${branches}true}||`, 'true'),
   fields: () => argumentsOf('tx.id'),
   elements: () => argumentsOf('tx.proofs[0]'),
   integers: () => argumentsOf('1'),

@@ -42,9 +42,9 @@ const partRows: readonly string[] = [
   `| row | ${ROW_UNITS} |`,
   `| value | of a text ${text(TEXT_CHARGE, 'code units')}, of a byte string ${text(BYTES_CHARGE, 'bytes')}, else 0 |`,
   `| address | ${ADDRESS_HASHES} × hash of ${SHORT_BYTES} bytes |`,
-  `| transaction | ${text(DECODED_CHARGE, 'bytes')} + hash of its bytes |`,
+  `| transaction | ${text(DECODED_CHARGE, 'bytes')} + hash of its bytes, then its elements, and address for each of them that is a transfer, a recipient or an owner |`,
   `| record | ${RECORD_UNITS} + ${RECORD_ADDRESSES} × address |`,
-  `| element | ${ELEMENT_UNITS} + hash of ${SHORT_BYTES} bytes |`,
+  `| element | ${ELEMENT_UNITS} |`,
 ];
 
 const familyRows: readonly string[] = familyNames.map((name) => {

@@ -35,7 +35,7 @@ t.test('dear sources end in a short text', async (t) => {
 });
 
 t.test('looking at wide types again and again is too much', async (t) => {
-  for (const name of ['unions compared', 'unions joined', 'wide unions joined', 'fields']) {
+  for (const name of ['unions compared', 'unions joined', 'branches of unions', 'fields']) {
     t.equal(refusal(dearSources[name]!()), TOO_MANY_STEPS, name);
   }
   t.equal(refusal(dearSources['types of cases']!()), TOO_MANY_STEPS);

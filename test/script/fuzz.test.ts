@@ -58,7 +58,10 @@ const env: Environment = {
   data: (_address, key) => entries[key.length % 7],
   balance: () => 7n,
   isAddress: (bytes) => bytes.length === 26,
-  lookUp: (id) => (id.length === 32 ? { size: 300, height: () => 7, record: () => tx } : undefined),
+  lookUp: (id) =>
+    id.length === 32
+      ? { size: 300, read: () => ({ elements: 3, addresses: 1, height: 7, record: () => tx }) }
+      : undefined,
 };
 
 interface Counts {

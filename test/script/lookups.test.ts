@@ -5,6 +5,7 @@ import { Meter, RUN_UNITS_MAX, UNMETERED } from '../../src/script/meter.ts';
 import { type Outcome, programOf } from '../../src/script/program.ts';
 import type { Tree } from '../../src/script/tree.ts';
 import { Rng } from '../generators/random.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import {
   alice,
   big,
@@ -19,6 +20,7 @@ import {
   TRUE,
   text,
   wide,
+  worldIn,
   worlds,
   zeros,
 } from './world.ts';
@@ -114,6 +116,27 @@ t.test('transactions', async (t) => {
       t.match(ran(call(1000, bytes(other)), env).result, { type: 'Unit' });
       t.match(ran(call(1001, bytes(other)), env).result, { type: 'Unit' });
       t.match(ran(call(1000, bytes(tx.id.subarray(0, 16))), env).result, { type: 'Unit' });
+    }
+  }
+});
+
+t.test('an error of the store is no outcome, whatever its kind', async (t) => {
+  for (const error of [new RangeError('offset'), new TypeError('closed'), new Error('damaged')]) {
+    const env = await worldIn({
+      ...createMemoryStore(),
+      get: () => {
+        throw error;
+      },
+    });
+    for (const tree of [
+      call(1050, account, text('five')),
+      call(1060, alias('alice')),
+      call('wavesBalance', account),
+      call(1003, account, zeros(32)),
+      call(1000, bytes(small.id)),
+      call(1001, bytes(small.id)),
+    ]) {
+      t.throws(() => ran(tree, env), { message: new RegExp(error.message) });
     }
   }
 });

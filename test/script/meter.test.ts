@@ -31,7 +31,7 @@ const { charges } = scheme;
 const hash = (size: number): number => unitsOf(charges.hash, size);
 const ADDRESS = 2 * hash(64);
 const RECORD = 200 + 4 * ADDRESS;
-const ELEMENT = 10 + hash(64);
+const ELEMENT = 20;
 const OVER = new EvaluationFailure('over');
 
 t.test('a meter', async (t) => {
@@ -102,12 +102,12 @@ t.test('each part of a script charges', async (t) => {
     [
       'a mass transfer',
       call(1000, bytes(wide.id)),
-      2 + found + decoded(wide.bytes.length) + RECORD + 48 * ELEMENT,
+      2 + found + decoded(wide.bytes.length) + RECORD + (40 + 48) * ELEMENT + 40 * ADDRESS,
     ],
     [
       'data',
       call(1000, bytes(big.id)),
-      2 + found + decoded(big.bytes.length) + RECORD + 108 * ELEMENT,
+      2 + found + decoded(big.bytes.length) + RECORD + (100 + 108) * ELEMENT,
     ],
   ];
   for (const [what, tree, units] of expected) t.equal(used(tree), units, what);

@@ -12,6 +12,7 @@ import type { Dice } from './random.ts';
 import { players, type ScriptLoad } from './script-load.ts';
 import { LENGTH_MS } from './settings.ts';
 
+/** Grows by as much with each episode: a short run has several, and a long one time for more. */
 const PAUSE_MS_MAX = 15_000;
 /** A script is in the chain of everybody after so long, unless the network is divided. */
 const MINED_MS_MAX = 4 * LENGTH_MS;
@@ -30,8 +31,7 @@ export interface EpisodePorts {
 
 export class ScriptEpisodes {
   private readonly ports: EpisodePorts;
-  /** Those that came to their end. */
-  told = 0;
+  private told = 0;
 
   constructor(ports: EpisodePorts) {
     this.ports = ports;
@@ -40,7 +40,7 @@ export class ScriptEpisodes {
   async run(): Promise<void> {
     const { cluster, dice, end } = this.ports;
     for (;;) {
-      await this.wait(dice.below(PAUSE_MS_MAX));
+      await this.wait(dice.below((1 + this.told) * PAUSE_MS_MAX));
       if (cluster.world.now > end) return;
       const player = dice.pick(players);
       const kind = dice.pick(['crash', 'crash', 'split', 'split', 'race'] as const);

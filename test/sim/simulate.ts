@@ -43,6 +43,8 @@ export interface SimResult {
   readonly scripts: number;
   /** Transactions in the chain that only a script could accept. */
   readonly unsigned: number;
+  /** Registrations of a member that went on alone since it did not know of its removal. */
+  readonly unaware: number;
   /** Different blocks that the cold validator has judged. */
   readonly judged: number;
   /** Seconds of the quiet time after which all agreed. */
@@ -91,6 +93,7 @@ class Simulation {
   private wrongClock: SimNode | undefined;
   /** How long the last member has believed that it is registered while no other node says so. */
   private unawareMs = 0;
+  private unaware = 0;
 
   constructor(options: SimOptions) {
     this.options = options;
@@ -161,7 +164,8 @@ class Simulation {
     await cluster.checkers.undoIsIdentity(first, cluster.ground, 10 + dice.below(40));
     const kind = `${members.length} nodes, ${cluster.options.consensus}, last ${this.last}`;
     const counts = { accepted, reorganisations, depthMax, executed, crashes };
-    const about = { scripts, unsigned, judged: cold.count, agreedAfter, steps };
+    const { unaware } = this;
+    const about = { scripts, unsigned, unaware, judged: cold.count, agreedAfter, steps };
     return { kind, height, stateHash, trace, ...counts, ...about };
   }
 
@@ -215,7 +219,10 @@ class Simulation {
       without.length > 0 &&
       without.length === cluster.running().length - 1;
     this.unawareMs = isUnaware ? this.unawareMs + LOOK_EVERY_MS : 0;
-    if (this.unawareMs > UNAWARE_MS_MAX) this.register('add', without);
+    if (this.unawareMs > UNAWARE_MS_MAX) {
+      this.unaware++;
+      this.register('add', without);
+    }
     cluster.world.after(LOOK_EVERY_MS, () => this.endUnawareness());
   }
 

@@ -103,22 +103,6 @@ async function sign(file: string | undefined, flags: Flags & { json?: true }): P
   console.log(`Old configuration saved to: ${resolve(old)}`);
 }
 
-/** Only the founder of a network can have a feature without a vote. */
-async function warnOfMissingFeatures({ blockchain }: Config): Promise<void> {
-  const { featureName, newNetworkFeatures, ownFeatures } = await import(
-    '../../tx/rules/features.ts'
-  );
-  const { preActivatedFeatures } = blockchain.custom.functionality;
-  const missing = ownFeatures.filter((id) => !preActivatedFeatures.has(id));
-  if (missing.length === 0) return;
-  const names = missing.map((id) => `${id} (${featureName(id)})`).join(', ');
-  const all = newNetworkFeatures.map((id) => `${id} = 0`).join(', ');
-  warn(
-    `the network is founded without ${names}, which its nodes would have to vote in; ` +
-      `new networks set blockchain.custom.functionality.pre-activated-features = { ${all} }`,
-  );
-}
-
 const PATIENCE_MS = 3000;
 
 /** Network time, or the clock of this machine where there are no servers or none is of use. */
@@ -141,6 +125,22 @@ function stamp(date: Date): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const day = `${two(date.getDate())}-${two(date.getMonth() + 1)}-${date.getFullYear()}`;
   return `${day}.${two(date.getHours())}-${two(date.getMinutes())}-${two(date.getSeconds())}`;
+}
+
+/** Only the founder of a network can have a feature without a vote. */
+async function warnOfMissingFeatures({ blockchain }: Config): Promise<void> {
+  const { featureName, newNetworkFeatures, ownFeatures } = await import(
+    '../../tx/rules/features.ts'
+  );
+  const { preActivatedFeatures } = blockchain.custom.functionality;
+  const missing = ownFeatures.filter((id) => !preActivatedFeatures.has(id));
+  if (missing.length === 0) return;
+  const names = missing.map((id) => `${id} (${featureName(id)})`).join(', ');
+  const all = newNetworkFeatures.map((id) => `${id} = 0`).join(', ');
+  warn(
+    `the network is founded without ${names}, which its nodes would have to vote in; ` +
+      `new networks set blockchain.custom.functionality.pre-activated-features = { ${all} }`,
+  );
 }
 
 async function load(file: string, flags: Flags) {

@@ -22,6 +22,7 @@ import {
 import type { Session, Sessions } from '../sessions/session.ts';
 import { Announcer, type AnnouncerOptions } from './announcer.ts';
 import { TransactionFetcher } from './fetch-transactions.ts';
+import type { Suspicions } from './suspicions.ts';
 
 export interface GossipTransactionsOptions extends AnnouncerOptions {
   readonly knownMax: number;
@@ -36,6 +37,8 @@ export interface GossipTransactionsPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly isFarBehind: () => boolean;
+  readonly isOutdated: () => boolean;
+  readonly suspicions: Suspicions;
 }
 
 export interface GossipTransactions {
@@ -114,6 +117,7 @@ export function createGossipTransactions(
       stopListening();
       announcer.stop();
       fetcher.stop();
+      ports.suspicions.stop();
     },
   };
 }

@@ -52,36 +52,68 @@ export function environmentOf(
     verify,
     addressOfAlias(alias) {
       requireSearchable(alias, KEY_BYTES_MAX, 'alias');
-      return aliasProblem(alias) === undefined ? aliasOwner(view, alias) : undefined;
+      return aliasProblem(alias) === undefined ? read(() => aliasOwner(view, alias)) : undefined;
     },
     data(address, key) {
       requireSearchable(key, KEY_BYTES_MAX - ADDRESS_BYTES, 'key');
-      return dataEntry(view, address, key)?.value;
+      return read(() => dataEntry(view, address, key))?.value;
     },
-    balance: (address, assetId) =>
-      assetId === undefined
-        ? accountOf(view, address).balance
-        : assetId.length === ID_BYTES
-          ? assetBalance(view, address, assetId)
-          : 0n,
+    balance(address, assetId) {
+      if (assetId === undefined) return read(() => accountOf(view, address)).balance;
+      return assetId.length === ID_BYTES ? read(() => assetBalance(view, address, assetId)) : 0n;
+    },
     isAddress: (bytes) =>
       bytes.length === ADDRESS_BYTES && scheme.addressProblem(bytes) === undefined,
     lookUp(id) {
       if (id.length !== ID_BYTES && id.length !== BLOCK_ID_BYTES) return undefined;
-      const found = find(id);
+      const found = read(() => find(id));
       if (found === undefined) return undefined;
       const { size, height } = found;
-      const ifMeant = <T>(of: (tx: Tx) => T): T | undefined => {
-        const tx = found.tx();
-        return equal(tx.id, id) ? of(tx) : undefined;
-      };
       return {
         size,
-        height: () => ifMeant(() => height),
-        record: () => ifMeant((tx) => recordOf(tx, scheme, context)),
+        read() {
+          const tx = read(found.tx);
+          const isMeant = equal(tx.id, id);
+          return {
+            ...elementsIn(tx),
+            height: isMeant ? height : undefined,
+            record: () => (isMeant ? recordOf(tx, scheme, context) : undefined),
+          };
+        },
       };
     },
   };
+}
+
+/** What there is most of in a transaction that takes long to read. */
+function elementsIn(tx: Tx): { readonly elements: number; readonly addresses: number } {
+  let { elements, addresses } = tx.def.inner === undefined ? NOTHING : elementsIn(tx.def.inner(tx));
+  for (const list of Object.values<unknown>(tx.fields)) {
+    if (!Array.isArray(list)) continue;
+    elements += list.length;
+    // All elements of a list are of one type. A recipient may be an alias, which is charged as well.
+    const [first] = list as readonly unknown[];
+    if (first instanceof Uint8Array || isTransfer(first)) addresses += list.length;
+  }
+  return { elements, addresses };
+}
+
+const NOTHING = { elements: 0, addresses: 0 };
+
+const isTransfer = (element: unknown): boolean =>
+  typeof element === 'object' && element !== null && 'recipient' in element;
+
+/**
+ * Reads the state. An error of the engine in the middle of a script would be a failure of the script
+ * (program.ts); here it is one of this node, and no other node may see its verdict.
+ */
+function read<T>(from: () => T): T {
+  try {
+    return from();
+  } catch (cause) {
+    if (!(cause instanceof TypeError || cause instanceof RangeError)) throw cause;
+    throw new Error(`the state cannot be read: ${cause.message}`, { cause });
+  }
 }
 
 /**

@@ -14,8 +14,9 @@ export interface ScriptRuns {
    */
   begin(): void;
   /**
-   * Runs a script with a meter of its own. Throws what the run throws, and ApiError BlockFull where
-   * the block has no more for it.
+   * Runs a script with the meter that all runs of the transaction share, so that the budget of a run
+   * bounds the work for a transaction. Throws what the run throws, and ApiError BlockFull where the
+   * block has no more for it.
    */
   run(owner: ScriptOwner, script: (meter: Meter) => void): void;
 }
