@@ -7,7 +7,7 @@
  * compiled. The first match with a key takes time in proportion to the instructions of the compiled
  * pattern, for each character of the key. So they are limited too: nothing can interrupt a match.
  */
-import type { RE2JS } from 're2js';
+import type { RE2JS as Engine } from 're2js';
 import { apiError } from '../base/errors.ts';
 
 const PATTERN_CHARS_MAX = 500;
@@ -39,9 +39,15 @@ export async function keyFilter(pattern: string): Promise<(key: string) => boole
   };
 }
 
-async function compile(pattern: string): Promise<RE2JS | undefined> {
+let engine: typeof Engine | undefined;
+
+/**
+ * Compiling takes up to 30 ms. Once the engine is there, it happens during the call: whatever comes
+ * after waiting happens for all that wait in one turn.
+ */
+async function compile(pattern: string): Promise<Engine | undefined> {
   // The package takes 30 ms to load, and most nodes never need it.
-  const { RE2JS: engine } = await import('re2js');
+  engine ??= (await import('re2js')).RE2JS;
   try {
     const compiled = engine.compile(pattern);
     return compiled.programSize() <= INSTRUCTIONS_MAX ? compiled : undefined;

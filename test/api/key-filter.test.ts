@@ -1,4 +1,5 @@
 // Patterns of clients: the same verdicts as the runtime's engine, in linear time.
+import { RE2JS } from 're2js';
 import t from 'tap';
 import { isoDate } from '../../src/api/iso-date.ts';
 import { keyFilter } from '../../src/api/key-filter.ts';
@@ -59,6 +60,22 @@ t.test('dates', async (t) => {
   const times = [0, 951_782_399_999, 951_782_400_000, 1_544_709_501_138, 253_402_300_799_999];
   for (let i = 0; i < 2000; i++) times.push(Math.floor(Math.random() * 253_402_300_799_999));
   for (const time of times) t.equal(isoDate(time), new Date(time).toISOString());
+});
+
+t.test('a pattern is compiled during the call', async (t) => {
+  await keyFilter('a');
+  const { compile } = RE2JS;
+  let compiled = 0;
+  t.teardown(() => {
+    RE2JS.compile = compile;
+  });
+  RE2JS.compile = (...args) => {
+    compiled++;
+    return compile.apply(RE2JS, args);
+  };
+  const filters = ['b', 'c'].map(keyFilter);
+  t.equal(compiled, 2);
+  await Promise.all(filters);
 });
 
 t.test('all keys together take a bounded amount of work', async (t) => {

@@ -1,10 +1,15 @@
 /** One way to make a node work as much as its budgets allow, or to request more than that. */
-import type { Target } from './target.ts';
+import type { Seen, Target } from './target.ts';
 
 export interface Attack {
   readonly name: string;
   /** Sends it and tells in a few words what the answers were. Ends what it has opened. */
   send(target: Target): Promise<string>;
+}
+
+/** What came of an attack. */
+export interface Measured extends Pick<Seen, 'heldMs' | 'failed'> {
+  readonly answers: string;
 }
 
 /** Begins an answer that shows that the node did not keep to its bounds. */

@@ -282,6 +282,7 @@ const LARGE_MAX = 28;
 export const scriptRows = (isFull: boolean): Attack[] => [
   ...dearToCompile.flatMap((of) => compiling(of, isFull ? 8 : 1)),
   ...dearToRead.flatMap((of) => reading(of, isFull ? 32 : 2)),
-  ...dearToRead.map((of) => readingPeers(of, isFull ? COUNT_MAX : 100)),
   ...RUNNERS.flatMap(([of, index]) => running(of, index, isFull ? 64 : 4)),
+  // Last, since blocks have room for a part of them only.
+  ...dearToRead.map((of) => readingPeers(of, isFull ? COUNT_MAX : 100)),
 ];

@@ -19,15 +19,21 @@ const Signed = Type.Object({
   signature: Type.String(),
 });
 
+/** Throws ApiError where the keystore has no key of the account. */
+function requireKey(address: Uint8Array, { keystore }: Services): Uint8Array {
+  const publicKey = keystore.publicKey(address);
+  if (publicKey === undefined) throw apiError('MissingSenderPrivateKey');
+  return publicKey;
+}
+
 async function signed(
   address: Uint8Array,
   password: string | undefined,
   message: Uint8Array,
-  { keystore }: Services,
+  services: Services,
 ): Promise<{ publicKey: string; signature: string }> {
-  const publicKey = keystore.publicKey(address);
-  if (publicKey === undefined) throw apiError('MissingSenderPrivateKey');
-  const signature = await keystore.sign(address, password, message);
+  const publicKey = requireKey(address, services);
+  const signature = await services.keystore.sign(address, password, message);
   return { publicKey: base58.encode(publicKey), signature: base58.encode(signature) };
 }
 
@@ -43,8 +49,11 @@ const sign = route({
   async handle({ params: { address }, body: { message, password } }, services) {
     const bytes = Buffer.from(message);
     if (bytes.length > limits.base58Message) throw apiError('TooBigSequence', 'message');
-    const proof = await signed(address.bytes, password, bytes, services);
-    return { message: base58.encode(bytes), ...proof };
+    requireKey(address.bytes, services);
+    // Takes many milliseconds, so it belongs into the turn of this request: the keystore answers all
+    // requests that wait for it in one.
+    const text = base58.encode(bytes);
+    return { message: text, ...(await signed(address.bytes, password, bytes, services)) };
   },
 });
 

@@ -1,8 +1,9 @@
 // Messages signed with a key of the keystore, and verified.
 import t from 'tap';
+import { base58 } from '../../../src/base/base58.ts';
 import { memoryNode } from '../fixtures/memory-node.ts';
 
-const { post, accounts, apiKey: API_KEY } = await memoryNode(t);
+const { post, accounts, apiKey: API_KEY, node, serve } = await memoryNode(t);
 const [first] = accounts;
 
 t.test('signing and verifying', async (t) => {
@@ -26,4 +27,25 @@ t.test('signing and verifying', async (t) => {
   }
   const wrong = JSON.stringify({ message: 'x', password: 'wrong' });
   t.equal((await post(`/addresses/sign/${first.text}`, wrong, key)).body['error'], 115);
+});
+
+t.test('the Base58 of a message is made in the turn of its request', async (t) => {
+  const { keystore } = node.services;
+  const url = await serve({
+    keystore: {
+      ...keystore,
+      // Answers all that wait at once; whoever works on the message only then sees nothing of it.
+      async sign(address, password, message) {
+        const signature = await keystore.sign(address, password, message);
+        message.fill(0);
+        return signature;
+      },
+    },
+  });
+  const answer = await fetch(`${url}/addresses/sign/${first.text}`, {
+    method: 'POST',
+    headers: { 'X-API-Key': API_KEY },
+    body: JSON.stringify({ message: 'hi' }),
+  });
+  t.match(await answer.json(), { message: base58.encode(Buffer.from('hi')) });
 });
