@@ -18,7 +18,6 @@ import { loadConfig } from '../../src/cli/config-file.ts';
 import { genesisBlock } from '../../src/cli/genesis-block.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
-import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { type DevFolder, makeDevFolder } from '../node/dev-folder.ts';
 import { createSenders, type Sender } from '../transfers/senders.ts';
@@ -118,7 +117,7 @@ export async function forge(
     for (const tx of source(slot.from)) {
       bytes += tx.bytes.length;
       if (bytes > bytesMax || draft.txs.length >= countMax) break;
-      draft.add(tx, allGood(tx));
+      draft.replay(tx);
     }
     packed = draft.txs;
   });

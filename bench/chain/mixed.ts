@@ -12,7 +12,6 @@ import { assert } from '../../src/base/assert.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
-import { allGood } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
@@ -92,9 +91,9 @@ export async function generateMixed(dir: string, transactions: number): Promise<
 }
 
 /** What a scene knows may not be so any more, or not be allowed to whom it picked. */
-function isAccepted(draft: Pick<BlockDraft, 'add'>, tx: Tx): boolean {
+function isAccepted(draft: Pick<BlockDraft, 'replay'>, tx: Tx): boolean {
   try {
-    draft.add(tx, allGood(tx));
+    draft.replay(tx);
     return true;
   } catch (error) {
     if (error instanceof ApiError) return false;

@@ -11,10 +11,12 @@ import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { Table } from '../../src/ledger/table.ts';
 import { scripts } from '../../src/ledger/tables.ts';
+import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { judgeProofs } from '../../src/tx/judge-proofs.ts';
-import { addChecks, takeVerdicts } from '../../src/tx/proof-verdicts.ts';
+import { ProofChecks } from '../../src/tx/proof-verdicts.ts';
 import { scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
 import { planChecks } from '../../src/tx/scripts/plan-checks.ts';
+import type { ScriptRuns } from '../../src/tx/scripts/script-runs.ts';
 import type { BlockContext, Tx } from '../../src/tx/transaction.ts';
 import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -94,6 +96,9 @@ const view = {
     (table as unknown) === scripts ? (script as V) : undefined,
   *range() {},
 } as never;
+const metered: Pick<ScriptRuns, 'run'> = {
+  run: (_owner, script) => script(new Meter(RUN_UNITS_MAX)),
+};
 const block = { height: 100, features: new Set() } as unknown as BlockContext;
 
 /** With proofs of two people, in all three combinations. */
@@ -119,16 +124,15 @@ function transfers(): readonly Tx[] {
 /** Transactions per second: checks in the threads, rules here, a batch ahead. */
 function multisignature(txs: readonly Tx[], threads: Verifier): Contender {
   const ask = () => {
-    const plans = txs.map((tx) => planChecks(tx, view));
-    const checks: SignatureCheck[] = [];
-    for (const [i, tx] of txs.entries()) addChecks(checks, tx, plans[i]);
-    return { plans, answers: threads.verify(checks) };
+    const checks = new ProofChecks();
+    for (const tx of txs) checks.add(tx, planChecks(tx, view));
+    return { checks, answered: checks.ask(threads) };
   };
-  const judge = async ({ plans, answers }: ReturnType<typeof ask>) => {
-    const next = (await answers).values();
+  const judge = async ({ checks, answered }: ReturnType<typeof ask>) => {
+    await answered;
     for (const [i, tx] of txs.entries()) {
-      const verdicts = takeVerdicts(next, tx, plans[i]);
-      judgeProofs(tx, verdicts, view, block, { find: () => undefined });
+      const known = { find: () => undefined, scripts: metered };
+      judgeProofs(tx, checks.verdicts(i), view, block, known);
     }
   };
   return { name: 'multisignature', run: (ms) => repeated(ms, txs.length, ask, judge) };

@@ -17,6 +17,7 @@ export function systemClock(source?: TimeSource): Clock {
     },
     turn: () => new Promise((resolve) => setImmediate(resolve)),
     synchronized: () => source?.fresh() ?? true,
+    confirmed: () => source?.trouble() === undefined,
   };
 }
 

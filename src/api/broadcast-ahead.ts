@@ -2,9 +2,8 @@
  * A broadcast whose work is divided between two threads. One reads the body, makes the transaction,
  * checks the signatures and prints the answer. The other, which owns the state, admits it.
  *
- * What travels: number of accounts that have signed (u8) ‖ for each, number of its proofs (u8) ‖ one
- * byte for each proof in this order, 1 for a good signature ‖ id (32) ‖ hash of the full bytes (32) ‖
- * full bytes of the transaction.
+ * What travels: the verdicts (tx/proof-verdicts.ts) ‖ id (32) ‖ hash of the full bytes (32) ‖ full
+ * bytes of the transaction.
  */
 import { equal, latin1Part } from '../base/bytes.ts';
 import type { AheadWork } from '../base/http.ts';
@@ -14,14 +13,7 @@ import { ID_BYTES } from '../base/sizes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { broadcastFromJson, txToJson } from '../tx/json/encode.ts';
-import {
-  addChecks,
-  ONE_BAD,
-  ONE_GOOD,
-  type ProofVerdicts,
-  takeVerdicts,
-  type Verdicts,
-} from '../tx/proof-verdicts.ts';
+import { type ProofVerdicts, readVerdicts, writeVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
 import { policyDataHash } from '../tx/types/114-policy-data-hash.ts';
@@ -46,12 +38,11 @@ export function prepareBroadcast(
       const [tx, other] = broadcastFromJson(signedBody.parse(body) as JsonObject, scheme);
       // The state decides about a type 114, and the signature which of two layouts is meant.
       if (other !== undefined || tx.type === policyDataHash.type) return undefined;
-      if (tx.id.length !== ID_BYTES || !isInBytes(tx, scheme)) return undefined;
-      const checks: SignatureCheck[] = [];
-      addChecks(checks, tx);
-      const verdicts = takeVerdicts(checks.map(isGood).values(), tx);
+      const own = inBytes(tx, scheme);
+      if (tx.id.length !== ID_BYTES || own === undefined) return undefined;
       const reply = () => printed(print(txToJson(tx, scheme)));
-      return { message: writeMessage(verdicts, tx, scheme.fastHash(tx.bytes)), reply };
+      const head = writeVerdicts(own, isGood);
+      return { message: messageOf(head, own, scheme.fastHash(own.bytes)), reply };
     } catch (error) {
       // The thread of the state handles all other errors, and writes them to the log.
       return refusalOfRule(error);
@@ -66,20 +57,13 @@ export function prepareBroadcast(
   }
 }
 
-/** True where the bytes mean the same transaction: only they travel. */
-function isInBytes(tx: Tx, scheme: ChainScheme): boolean {
+/** What the bytes mean, since only they travel; undefined where this is another transaction. */
+function inBytes(tx: Tx, scheme: ChainScheme): Tx | undefined {
   const again = decodeTx(tx.bytes, scheme);
-  return again.layout === tx.layout && equal(again.id, tx.id);
+  return again.layout === tx.layout && equal(again.id, tx.id) ? again : undefined;
 }
 
-function writeMessage(
-  { own, carried }: ProofVerdicts,
-  { id, bytes }: Tx,
-  bytesHash: Uint8Array,
-): Uint8Array {
-  const accounts = [own, ...carried];
-  const head = [accounts.length, ...accounts.map(({ length }) => length)];
-  for (const verdicts of accounts) for (const isGood of verdicts) head.push(isGood ? 1 : 0);
+function messageOf(head: readonly number[], { id, bytes }: Tx, bytesHash: Uint8Array): Uint8Array {
   const message = new Uint8Array(head.length + 2 * ID_BYTES + bytes.length);
   message.set(head);
   message.set(id, head.length);
@@ -98,28 +82,13 @@ export interface PreparedBroadcast {
 }
 
 export function readPrepared(message: Uint8Array): PreparedBroadcast {
-  const accounts = message[0]!;
-  // One account with one proof, as almost always.
-  if (accounts === 1 && message[1] === 1) {
-    return preparedFrom(message, 3, message[2] === 1 ? ONE_GOOD : ONE_BAD);
-  }
-  let at = 1 + accounts;
-  const lists = Array.from({ length: accounts }, (_, i): Verdicts => {
-    const begin = at;
-    at += message[1 + i]!;
-    return Array.from(message.subarray(begin, at), (byte) => byte === 1);
-  });
-  const [own = [], ...carried] = lists;
-  return preparedFrom(message, at, { own, carried });
-}
-
-/** `at` is the place of the id. */
-function preparedFrom(message: Uint8Array, at: number, verdicts: ProofVerdicts): PreparedBroadcast {
-  const hashAt = at + ID_BYTES;
-  const bytesAt = hashAt + ID_BYTES;
+  const verdicts = readVerdicts(message, 2 * ID_BYTES);
+  const { bytes } = verdicts;
+  const bytesAt = message.length - bytes.length;
+  const hashAt = bytesAt - ID_BYTES;
   return {
-    bytes: message.subarray(bytesAt),
-    id: message.subarray(at, hashAt),
+    bytes,
+    id: message.subarray(hashAt - ID_BYTES, hashAt),
     bytesHash: latin1Part(message, hashAt, bytesAt),
     verdicts,
   };

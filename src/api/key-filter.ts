@@ -3,15 +3,21 @@
  * engine backtracks, so a pattern of a few characters could block the main thread for hours.
  *
  * A counted repetition costs as much as its body written that many times, and nested repetitions
- * multiply. So the product of all counts is limited before the pattern is compiled.
+ * multiply. So the length of the pattern by the product of all its counts is limited before it is
+ * compiled. The first match with a key takes time in proportion to the instructions of the compiled
+ * pattern, for each character of the key. So they are limited too: nothing can interrupt a match.
  */
 import type { RE2JS } from 're2js';
 import { apiError } from '../base/errors.ts';
 
 const PATTERN_CHARS_MAX = 500;
-const REPETITIONS_MAX = 2000;
+/** Characters of the pattern by the product of its counts. */
+const WRITTEN_MAX = 50_000;
+/** A key of the greatest length takes 20 ms at most. */
+const INSTRUCTIONS_MAX = 1000;
 /**
- * Characters of all keys of a request, each multiplied by the size of the pattern: seconds of work.
+ * Characters of all keys of a request, each multiplied by the instructions of the pattern: seconds
+ * of work.
  */
 const WORK_MAX = 200_000_000;
 
@@ -24,7 +30,7 @@ const WORK_MAX = 200_000_000;
 export async function keyFilter(pattern: string): Promise<(key: string) => boolean> {
   const compiled = isCheap(pattern) ? await compile(pattern) : undefined;
   if (compiled === undefined) throw apiError('BadKeyFilter', pattern.slice(0, PATTERN_CHARS_MAX));
-  const size = pattern.length * repetitionsOf(pattern);
+  const size = compiled.programSize();
   let left = WORK_MAX;
   return (key) => {
     left -= key.length * size;
@@ -37,14 +43,15 @@ async function compile(pattern: string): Promise<RE2JS | undefined> {
   // The package takes 30 ms to load, and most nodes never need it.
   const { RE2JS: engine } = await import('re2js');
   try {
-    return engine.compile(pattern);
+    const compiled = engine.compile(pattern);
+    return compiled.programSize() <= INSTRUCTIONS_MAX ? compiled : undefined;
   } catch {
     return undefined;
   }
 }
 
 const isCheap = (pattern: string): boolean =>
-  pattern.length <= PATTERN_CHARS_MAX && repetitionsOf(pattern) <= REPETITIONS_MAX;
+  pattern.length <= PATTERN_CHARS_MAX && pattern.length * repetitionsOf(pattern) <= WRITTEN_MAX;
 
 /** The product of all counts. */
 function repetitionsOf(pattern: string): number {

@@ -59,7 +59,7 @@ export interface Services extends ChainView {
 }
 
 export interface PoolPort
-  extends Pick<Pool, 'submit' | 'submitBytes' | 'list' | 'size' | 'bytes' | 'get'> {
+  extends Pick<Pool, 'submit' | 'submitBytes' | 'list' | 'size' | 'bytes' | 'get' | 'whenRead'> {
   /** Throws ApiError where this node accepts and signs no transactions. */
   admit?(): void;
   /** Why the pool accepts nothing any more; undefined while it works. */

@@ -62,10 +62,11 @@ export const catalogue = {
   ),
   InvalidAssetId: entry(118, 400, free),
   InvalidHash: entry(122, 400, (reason: string) => `invalid hash: ${reason}`),
-  /** The signature of a transaction, or of a transaction inside it, is wrong. */
-  WrongProof: faultOfPeer(
-    entry(112, 400, (reason: string) => `State check failed. Reason: ${reason}`),
-  ),
+  /**
+   * The signature of a transaction, or of a part of it, is wrong, and its account has no script. It
+   * says nothing about the peer that sent it, whose head may have the script (tx/wrong-proof.ts).
+   */
+  WrongProof: entry(112, 400, (reason: string) => `State check failed. Reason: ${reason}`),
   /** No transaction has this type and version, or clients may not send it. */
   BadTransactionType: faultOfPeer(
     entry(

@@ -19,8 +19,10 @@ export interface Clock {
   after(ms: number, action: () => void): () => void;
   /** Resolves once everything else that waits in the event loop has run. */
   turn(): Promise<void>;
-  /** True while the time source is reliable; a PoA miner pauses otherwise (H-6). */
+  /** False once the time was unconfirmed for too long; a miner then makes no blocks (H-6). */
   synchronized(): boolean;
+  /** True while the time servers confirm the time of day; absent: none are asked. */
+  confirmed?(): boolean;
 }
 
 export interface Random {

@@ -154,7 +154,8 @@ export function limitsOf(
 
 /**
  * Runs of scripts in a block: one for each transaction of an account with a script, and one for each
- * asset with a script that a transaction touches. Scripts of orders do not count.
+ * asset with a script that a transaction touches. Those of orders count where feature 1000 is
+ * active.
  */
 export const SCRIPT_RUNS_MAX = 100;
 

@@ -5,7 +5,7 @@ import type { AppliedBlock } from './block-applier.ts';
 import type { Inside } from './blockchain.ts';
 import type { IdFilter } from './id-filter.ts';
 import { type Tip, tipOf } from './tip.ts';
-import type { VerifiedBlock } from './verify-block.ts';
+import type { ReplayedBlock, VerifiedBlock } from './verify-block.ts';
 
 export class AppliedRun {
   readonly ahead: Ahead;
@@ -23,7 +23,7 @@ export class AppliedRun {
   }
 
   /** Throws ApiError where the block breaks a rule. */
-  async apply(block: VerifiedBlock): Promise<AppliedBlock> {
+  async apply(block: VerifiedBlock | ReplayedBlock): Promise<AppliedBlock> {
     const applied = await this.inside.apply(this.base, this.tip, block, this.ahead);
     this.base = applied.overlay;
     this.tip = tipOf(applied.height, applied.row);

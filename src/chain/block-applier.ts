@@ -13,7 +13,7 @@ import type { Consensus } from '../consensus/consensus.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import type { KeyedOverlay } from '../ledger/overlay.ts';
 import { scripts } from '../ledger/tables.ts';
-import { allGood } from '../tx/proof-verdicts.ts';
+import { unchecked } from '../tx/proof-verdicts.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
@@ -27,7 +27,7 @@ import {
 import type { ScriptTime } from './script-time.ts';
 import type { Tip } from './tip.ts';
 import type { TxsById } from './txs-by-id.ts';
-import type { VerifiedBlock } from './verify-block.ts';
+import type { ReplayedBlock, VerifiedBlock } from './verify-block.ts';
 
 export interface ApplierOptions {
   readonly rules: ChainRules & VotingSettings;
@@ -90,7 +90,7 @@ export class BlockApplier {
   async apply(
     base: KeyedView,
     parent: Tip,
-    { block, txs, verdicts }: VerifiedBlock,
+    { block, txs, verdicts }: VerifiedBlock | ReplayedBlock,
     ahead: Ahead,
   ): Promise<AppliedBlock> {
     const { header } = block;
@@ -104,9 +104,11 @@ export class BlockApplier {
     checkLimits(block, limitsOf(transactionBytesMax, isActive));
     consensus.verify(header, parent, consensusView(base, ahead.headers));
     const measured = duration?.start();
-    assert(verdicts.length === txs.length, 'each transaction has its verdicts');
-    for (let i = 0; i < txs.length; i++) {
-      draft.add(txs[i]!, verdicts[i]!);
+    const { length } = verdicts ?? txs;
+    assert(length === txs.length, 'each transaction has its verdicts');
+    for (let i = 0; i < length; i++) {
+      if (verdicts === undefined) draft.replay(txs[i]!);
+      else draft.add(txs[i]!, verdicts[i]!);
       if (turns.due()) await turns.take();
     }
     measured?.();
@@ -119,7 +121,7 @@ export class BlockApplier {
     const { timestamp } = block.header;
     const generator = this.ports.scheme.addressOf(block.header.generator);
     const draft = openDraft({ base, parent: undefined, timestamp, generator, rules, consensus });
-    for (const tx of txs) draft.add(tx, allGood(tx));
+    for (const tx of txs) draft.add(tx, unchecked(tx));
     return this.finish(draft, undefined, block);
   }
 

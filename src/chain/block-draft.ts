@@ -5,22 +5,22 @@
  * check it.
  */
 import { latin1Part } from '../base/bytes.ts';
-import { apiError } from '../base/errors.ts';
 import type { Turns } from '../base/turns.ts';
-import { SCRIPT_RUNS_MAX } from '../block/block.ts';
 import { encodeBanHistory } from '../consensus/ban-history.ts';
 import type { Consensus, JudgedHeader, Parent } from '../consensus/consensus.ts';
 import { recordHistory } from '../ledger/balance-history.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { accountHistory, assetHistory, bans } from '../ledger/tables.ts';
-import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
+import { applyTransaction, applyUnjudged, blockContext, type Knowledge } from '../tx/pipeline.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import { closeBlock, openBlock } from '../tx/rules/block-fees.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
+import { feature } from '../tx/rules/features.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
 import { ID_PREFIX_BYTES } from './block-index.ts';
+import { BlockScripts } from './block-scripts.ts';
 import { consensusView } from './consensus-view.ts';
 import { countVotes, type VotingSettings } from './feature-activation.ts';
 import type { ScriptTime } from './script-time.ts';
@@ -40,7 +40,7 @@ export interface DraftOptions {
   /** The blocks between the committed head and the parent. */
   readonly ahead?: Ahead;
   readonly turns?: Turns;
-  /** Ends the runs of scripts early; in a block of this node only. */
+  /** Of a block of this node only: ends the runs of scripts early. */
   readonly scriptTime?: ScriptTime;
 }
 
@@ -51,6 +51,8 @@ export interface BlockDraft {
   readonly ids: TxsById;
   /** Applies a transaction. Throws ApiError, and then leaves the draft as it was. */
   add(tx: Tx, verdicts: ProofVerdicts): void;
+  /** The same for a block that this node has verified before: signatures are not judged. */
+  replay(tx: Tx): void;
   /**
    * Throws ApiError where the draft refuses what a transaction executes, before its results are
    * known; changes nothing.
@@ -82,7 +84,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
   const txs: Tx[] = [];
   const textOf = rememberingText();
   const own = new TxsById(txs, textOf);
-  let scriptRuns = 0;
+  const scripts = new BlockScripts(context.features.has(feature.scriptMetering), scriptTime);
 
   const known: Knowledge = {
     heightOf(id) {
@@ -101,14 +103,14 @@ export function openDraft(options: DraftOptions): BlockDraft {
       if (found === undefined) return candidateUnder(base, id);
       return { height: found.height, size: found.tx.bytes.length, tx: () => found.tx };
     },
-    countRun() {
-      if (scriptRuns >= SCRIPT_RUNS_MAX) {
-        throw apiError('BlockFull', `more than ${SCRIPT_RUNS_MAX} runs of scripts`);
-      }
-      scriptRuns++;
-    },
-    ...(scriptTime === undefined ? {} : { runScript: scriptTime.run }),
+    scripts,
   };
+
+  function note(tx: Tx, fee: bigint): void {
+    fees.add(fee);
+    ahead?.noteId(tx.id);
+    txs.push(tx);
+  }
 
   return {
     context,
@@ -116,25 +118,22 @@ export function openDraft(options: DraftOptions): BlockDraft {
     txs,
     ids: own,
     add(tx, verdicts) {
-      const runsBefore = scriptRuns;
-      scriptTime?.begin();
+      const taken = scripts.save();
       try {
-        fees.add(applyTransaction(tx, verdicts, overlay, context, known));
+        note(tx, applyTransaction(tx, verdicts, overlay, context, known));
       } catch (cause) {
-        scriptRuns = runsBefore;
+        scripts.restore(taken);
         throw cause;
       }
-      ahead?.noteId(tx.id);
-      txs.push(tx);
     },
+    replay: (tx) => note(tx, applyUnjudged(tx, overlay, context, known)),
     check(executable, verdicts) {
       const mark = overlay.mark();
-      const runsBefore = scriptRuns;
-      scriptTime?.begin();
+      const taken = scripts.save();
       try {
         applyTransaction(executable, verdicts, overlay, withoutResult, known);
       } finally {
-        scriptRuns = runsBefore;
+        scripts.restore(taken);
       }
       overlay.revert(mark);
     },

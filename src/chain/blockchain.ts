@@ -9,7 +9,7 @@
 import { assert } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
 import type { Clock, Histogram, Log, Store, Verifier } from '../base/ports.ts';
-import { createTurns } from '../base/turns.ts';
+import { createTurns, type Turns } from '../base/turns.ts';
 import type { Block } from '../block/block.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import {
@@ -36,6 +36,7 @@ import {
   decodeTransactions,
   type KnownVerdicts,
   NOTHING_KNOWN,
+  type ReplayedBlock,
   type VerifiedBlock,
   verifyBlock,
 } from './verify-block.ts';
@@ -87,9 +88,15 @@ export interface Blockchain {
 
 /** The operations that jobs in the lane may use. */
 export interface Inside {
+  readonly turns: Turns;
   tip(): Tip;
   /** Applies a block on top of `base`. Throws ApiError where it breaks a rule. */
-  apply(base: KeyedView, parent: Tip, verified: VerifiedBlock, ahead: Ahead): Promise<AppliedBlock>;
+  apply(
+    base: KeyedView,
+    parent: Tip,
+    block: VerifiedBlock | ReplayedBlock,
+    ahead: Ahead,
+  ): Promise<AppliedBlock>;
   /** The state at a lower height as consensus reads it. Throws ApiError where it is too old. */
   consensusAt(height: number): ConsensusView;
   /** The state at a lower height as a base for `apply`; changes nothing yet. */
@@ -113,6 +120,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
   const { view } = head;
   const lane = new Lane();
   const inside: Inside = {
+    turns,
     tip: () => head.tip,
     apply: (...block) => applier.apply(...block),
     consensusAt: (height) => head.consensusAt(height),
@@ -125,7 +133,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       throw apiError('BlockFromFuture', block.header.timestamp);
     }
     const txs = await decodeTransactions(block, scheme, turns);
-    const verdicts = await verifyBlock(block, txs, verifier, known, view);
+    const verdicts = await verifyBlock(block, txs, verifier, known, view, turns);
     const verified = { block, txs, verdicts };
     await head.commit([await applier.apply(view, head.tip, verified, NOTHING_AHEAD)]);
     log.info('block.appended', { height: head.tip.height, txs: txs.length });
@@ -133,7 +141,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
 
   async function found(genesis: Block): Promise<void> {
     assert(head.isEmpty, 'only an empty store is founded');
-    const txs = await decodeTransactions(genesis, scheme);
+    const txs = await decodeTransactions(genesis, scheme, turns);
     await head.found(await applier.applyGenesis(view, genesis, txs));
   }
 

@@ -103,6 +103,16 @@ export function unknownFeatures(active: ReadonlySet<number>): readonly number[] 
   return [...active].filter((id) => !implementedFeatures.includes(id)).sort((a, b) => a - b);
 }
 
+/**
+ * True where such a feature is approved or active. What this node takes for a broken rule may then be
+ * a rule that newer releases have.
+ */
+export function lacksFeatures(view: LedgerView, settings: ChainRules): boolean {
+  const decided = [...view.range(features, START_OF_TABLE, END_OF_TABLE, FEATURES_MAX)];
+  const ids = new Set([...settings.preActivatedFeatures.keys(), ...decided.map(([id]) => id)]);
+  return unknownFeatures(ids).length > 0;
+}
+
 /** Throws ApiError where such a feature is active and the operator wants to stop then. */
 export function requireKnownFeatures(active: ReadonlySet<number>, support: FeatureSupport): void {
   if (support.stopAtUnknown !== true) return;

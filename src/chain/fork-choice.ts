@@ -96,7 +96,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
 
   async function check(block: Block, known: Known = NOTHING_KNOWN): Promise<CheckedBlock> {
     const txs = await decodeTransactions(block, scheme, turns);
-    const verdicts = verifyBlock(block, txs, verifier, knownVerdicts, view, known.isSigned);
+    const verdicts = verifyBlock(block, txs, verifier, knownVerdicts, view, turns, known.isSigned);
     // `adopt` awaits them later; an earlier rejection must not end the process.
     verdicts.catch(() => undefined);
     return { block, txs, verdicts };

@@ -11,10 +11,11 @@ import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { Verifier } from '../base/ports.ts';
+import type { Turns } from '../base/turns.ts';
 import { type Block, blockId } from '../block/block.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
-import { allGood } from '../tx/proof-verdicts.ts';
 import type { Ahead } from './ahead.ts';
 import { AppliedRun } from './applied-run.ts';
 import type { AppliedBlock } from './block-applier.ts';
@@ -25,6 +26,7 @@ import {
   type CheckedBlock,
   decodeTransactions,
   NOTHING_KNOWN,
+  type ReplayedBlock,
   type VerifiedBlock,
   verifyBlock,
 } from './verify-block.ts';
@@ -49,35 +51,50 @@ export interface ImportProgress {
 export interface ImportOptions {
   /** The height of the first block of the stream. */
   readonly from: number;
-  /**
-   * False for blocks that this node has verified before; their signatures are not checked again.
-   */
-  readonly verify?: boolean;
   readonly onProgress?: (progress: ImportProgress) => void;
 }
 
 /** Returns the number of transactions appended. Throws ApiError at the first bad block. */
-export async function importBlocks(
+export const importBlocks = (
   blockchain: Blockchain,
   verifier: Verifier,
   blocks: AsyncIterable<Block> | Iterable<Block>,
   options: ImportOptions,
+): Promise<number> =>
+  append(blockchain, (turns) => new ChecksAhead(blockchain.view, turns, verifier), blocks, options);
+
+/**
+ * The same for blocks that this node has verified before, as the state rules alone judge them. No
+ * signature is checked, so blocks from elsewhere must never come here.
+ */
+export const replayBlocks = (
+  blockchain: Blockchain,
+  blocks: AsyncIterable<Block> | Iterable<Block>,
+  options: ImportOptions,
+): Promise<number> =>
+  append(blockchain, (turns) => new Replay(blockchain.view.scheme, turns), blocks, options);
+
+function append(
+  blockchain: Blockchain,
+  queueIn: (turns: Turns) => Queue,
+  blocks: AsyncIterable<Block> | Iterable<Block>,
+  options: ImportOptions,
 ): Promise<number> {
   const { view } = blockchain;
-  const checks = new ChecksAhead(view, options.verify === false ? undefined : verifier);
   return blockchain.exclusive(async (inside) => {
+    const queue = queueIn(inside.turns);
     const tip = inside.tip();
     const run = new AppliedRun(inside, tip, view, filterOf(view, tip.height));
     const commits = new BatchedCommits(inside, view, run.ahead, options.onProgress);
-    const applyNext = async (): Promise<void> => commits.add(await run.apply(await checks.next()));
+    const applyNext = async (): Promise<void> => commits.add(await run.apply(await queue.next()));
     try {
       let height = options.from;
       for await (const block of blocks) {
-        if (!isStored(block, height, blockchain)) await checks.add(block);
+        if (!isStored(block, height, blockchain)) await queue.add(block);
         height++;
-        while (checks.areEnough()) await applyNext();
+        while (queue.isLong()) await applyNext();
       }
-      while (checks.blocks > 0) await applyNext();
+      while (queue.blocks > 0) await applyNext();
     } finally {
       await commits.end();
     }
@@ -104,21 +121,63 @@ function isStored(block: Block, height: number, { view, tip }: Blockchain): bool
   throw apiError('Invalid', `Block ${height} differs from the one in the data directory`);
 }
 
+/** The next blocks of the stream. */
+interface Queue {
+  readonly blocks: number;
+  /** True where the next one should be taken before more are added. */
+  isLong(): boolean;
+  add(block: Block): Promise<void>;
+  /** Throws ApiError where the signature of the block is wrong. */
+  next(): Promise<VerifiedBlock | ReplayedBlock>;
+}
+
+/** There is nothing to wait for, and what waits only fills memory. */
+class Replay implements Queue {
+  private readonly scheme: ChainScheme;
+  private readonly turns: Turns;
+  private readonly queue: ReplayedBlock[] = [];
+
+  constructor(scheme: ChainScheme, turns: Turns) {
+    this.scheme = scheme;
+    this.turns = turns;
+  }
+
+  get blocks(): number {
+    return this.queue.length;
+  }
+
+  isLong(): boolean {
+    return this.blocks > 0;
+  }
+
+  async add(block: Block): Promise<void> {
+    const txs = await decodeTransactions(block, this.scheme, this.turns);
+    this.queue.push({ block, txs, verdicts: undefined });
+  }
+
+  async next(): Promise<ReplayedBlock> {
+    const next = this.queue.shift();
+    assert(next !== undefined, 'the next block is asked for where there is one');
+    return next;
+  }
+}
+
 interface Queued extends CheckedBlock {
   /** The number of signatures that are being checked. */
   readonly checks: number;
 }
 
-/** A queue of the next blocks of the stream, whose signatures are being checked. */
-class ChecksAhead {
+/** Blocks whose signatures are being checked. */
+class ChecksAhead implements Queue {
   private readonly view: KeyedView;
-  private readonly verifier: Verifier | undefined;
+  private readonly turns: Turns;
+  private readonly verifier: Verifier;
   private readonly queue: Queued[] = [];
   private checks = 0;
 
-  /** Without a verifier every signature counts as good. */
-  constructor(view: KeyedView, verifier: Verifier | undefined) {
+  constructor(view: KeyedView, turns: Turns, verifier: Verifier) {
     this.view = view;
+    this.turns = turns;
     this.verifier = verifier;
   }
 
@@ -126,19 +185,15 @@ class ChecksAhead {
     return this.queue.length;
   }
 
-  areEnough(): boolean {
-    // Without checks there is nothing to wait for, and what waits only fills memory.
-    if (this.verifier === undefined) return this.queue.length > 0;
+  isLong(): boolean {
     const { blocksAhead, checksAhead } = importLimits;
     return this.queue.length > blocksAhead || this.checks > checksAhead;
   }
 
   async add(block: Block): Promise<void> {
-    const txs = await decodeTransactions(block, this.view.scheme);
-    const verdicts =
-      this.verifier === undefined
-        ? Promise.resolve(txs.map(allGood))
-        : verifyBlock(block, txs, this.verifier, NOTHING_KNOWN, this.view);
+    const { view, turns, verifier } = this;
+    const txs = await decodeTransactions(block, view.scheme, turns);
+    const verdicts = verifyBlock(block, txs, verifier, NOTHING_KNOWN, view, turns);
     // `next` awaits the verdicts; an earlier rejection must not end the process.
     verdicts.catch(() => undefined);
     const checks = txs.reduce((sum, tx) => sum + tx.proofs.length, 1);
@@ -146,7 +201,6 @@ class ChecksAhead {
     this.queue.push({ block, txs, verdicts, checks });
   }
 
-  /** Throws ApiError where the signature of the block is wrong. */
   async next(): Promise<VerifiedBlock> {
     const next = this.queue.shift();
     assert(next !== undefined, 'the next block is asked for where there is one');

@@ -1,8 +1,7 @@
 /**
  * The time that scripts get in work that can leave transactions for later: the block that this node
- * makes, and a round of the pool's cleanup. The complexity of a script bounds how often it calls
- * functions, and not how many bytes they work on, so the slowest scripts take thousands of times as
- * long as usual ones.
+ * makes, what a round of the pool tries. The units of a block (block-scripts.ts) do not bound this
+ * work, since those of refused transactions do not count there.
  *
  * This is no rule of the chain: other nodes accept a block whose scripts take longer.
  */
@@ -13,8 +12,8 @@ const SCRIPTS_MS_MAX = 1000;
 
 export interface ScriptTime {
   /**
-   * Called before each transaction. Only here the time can end, so that each transaction fits where
-   * it comes early enough.
+   * Called before the scripts of a transaction. Only here the time can end, so that each
+   * transaction fits where it comes early enough.
    */
   begin(): void;
   /** Runs a script. Throws ApiError where the time had ended before the transaction. */

@@ -61,6 +61,21 @@ export function transactionsAt(view: LedgerView, height: number): Tx[] {
   return Array.from(transactionBytesAt(view, height), (bytes) => decodeTx(bytes, view.scheme));
 }
 
+/** The same in turns, since reading the scripts of a block can take seconds. */
+export async function transactionsInTurns(
+  view: LedgerView,
+  height: number,
+  turns: Turns,
+): Promise<Tx[]> {
+  const txs: Tx[] = [];
+  // Read at once: the head may move meanwhile.
+  for (const bytes of [...transactionBytesAt(view, height)]) {
+    txs.push(decodeTx(bytes, view.scheme));
+    if (turns.due()) await turns.take();
+  }
+  return txs;
+}
+
 /** The whole block in the bytes that were signed. */
 export function blockAt(view: LedgerView, height: number): Block | undefined {
   const row = headerRowAt(view, height);
@@ -87,6 +102,20 @@ export async function blockInTurns(
 ): Promise<Block | undefined> {
   const row = headerRowAt(view, height);
   if (row === undefined) return undefined;
+  const parts = await transactionBytesInTurns(view, height, turns);
+  return {
+    header: row.header,
+    transactions: parts,
+    bytes: encodeBlock(row.header, parts, view.scheme),
+  };
+}
+
+/** The full bytes of its transactions alone. */
+export async function transactionBytesInTurns(
+  view: LedgerView,
+  height: number,
+  turns: Turns,
+): Promise<readonly Uint8Array[]> {
   const end = prefixEnd(prefix([u32Key], height));
   const parts: Uint8Array[] = [];
   for (let more = true; more; ) {
@@ -96,11 +125,7 @@ export async function blockInTurns(
     more = parts.length === before + ROWS_AT_ONCE;
     if (turns.due()) await turns.take();
   }
-  return {
-    header: row.header,
-    transactions: parts,
-    bytes: encodeBlock(row.header, parts, view.scheme),
-  };
+  return parts;
 }
 
 /** The full bytes of one transaction. */

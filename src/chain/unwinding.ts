@@ -9,6 +9,7 @@ import { assert } from '../base/assert.ts';
 import { latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
+import { createTurns } from '../base/turns.ts';
 import type { Committer } from '../ledger/commit.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import type { Unwound } from '../ledger/step-encoder.ts';
@@ -16,7 +17,7 @@ import { untyped } from '../ledger/table.ts';
 import { tables } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { indexRemovals } from './block-index.ts';
-import { headerRowAt, transactionsAt } from './stored-blocks.ts';
+import { headerRowAt, transactionsInTurns } from './stored-blocks.ts';
 
 export interface Unwinding {
   readonly unwound: Unwound;
@@ -47,11 +48,12 @@ export async function unwindTo(
 ): Promise<Unwinding> {
   const unwound = committer.unwind(from, to);
   const { overlay } = unwound;
+  const turns = createTurns(clock);
   const txs: Tx[] = [];
   for (let height = to + 1; height <= from; height++) {
     const row = headerRowAt(head, height);
     assert(row !== undefined, `the header of height ${height} is stored`);
-    const block = { height, row, txs: transactionsAt(head, height) };
+    const block = { height, row, txs: await transactionsInTurns(head, height, turns) };
     for (const { table, key } of indexRemovals(block, head, head.scheme)) {
       const of = byNumber.get(table);
       assert(of !== undefined, `table ${table} of the index is known`);

@@ -4,18 +4,12 @@
  * state.
  */
 import { apiError } from '../base/errors.ts';
-import type { SignatureCheck, Verifier } from '../base/ports.ts';
-import { noTurns, type Turns } from '../base/turns.ts';
+import type { Verifier } from '../base/ports.ts';
+import type { Turns } from '../base/turns.ts';
 import { type Block, signedBytes } from '../block/block.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
-import {
-  addChecks,
-  type CheckPlan,
-  carrying,
-  type ProofVerdicts,
-  takeVerdicts,
-} from '../tx/proof-verdicts.ts';
+import { type CheckPlan, carrying, ProofChecks, type ProofVerdicts } from '../tx/proof-verdicts.ts';
 import { planChecks } from '../tx/scripts/plan-checks.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
@@ -26,6 +20,14 @@ export interface VerifiedBlock {
   readonly txs: readonly Tx[];
   /** One for each transaction, in their order. */
   readonly verdicts: readonly ProofVerdicts[];
+}
+
+/**
+ * A block of the own chain whose signatures this node has verified before. They are not judged again,
+ * so this is never a block that came from anywhere else.
+ */
+export interface ReplayedBlock extends Omit<VerifiedBlock, 'verdicts'> {
+  readonly verdicts: undefined;
 }
 
 /** A block whose signatures are being checked. */
@@ -45,7 +47,7 @@ export const NOTHING_KNOWN: KnownVerdicts = () => undefined;
 export async function decodeTransactions(
   block: Block,
   scheme: ChainScheme,
-  turns: Turns = noTurns,
+  turns: Turns,
 ): Promise<Tx[]> {
   try {
     const txs: Tx[] = [];
@@ -70,26 +72,38 @@ export async function verifyBlock(
   verifier: Verifier,
   known: KnownVerdicts,
   view: LedgerView,
+  turns: Turns,
   isSigned = false,
 ): Promise<readonly ProofVerdicts[]> {
   const { generator, signature } = block.header;
-  const checks: SignatureCheck[] = [];
-  if (!isSigned) checks.push({ publicKey: generator, message: signedBytes(block), signature });
-  const before = txs.map(known);
+  const ofBlock = { publicKey: generator, message: signedBytes(block), signature };
+  const checks = new ProofChecks(isSigned ? [] : [ofBlock]);
+  const before = txs.map((tx) => knownBefore(tx, known, view));
   const inside = txs.map((tx) => knownInside(tx, known));
-  const plans = txs.map((tx, i) => {
-    if (before[i] !== undefined) return undefined;
-    return inside[i] === undefined ? planChecks(tx, view) : ONLY_OWN;
-  });
-  for (const [i, tx] of txs.entries()) if (before[i] === undefined) addChecks(checks, tx, plans[i]);
-  const answers = checks.length === 0 ? [] : await verifier.verify(checks);
-  const next = answers.values();
-  if (!isSigned && next.next().value !== true) throw apiError('InvalidSignature');
+  for (const [i, tx] of txs.entries()) {
+    if (before[i] !== undefined) continue;
+    checks.add(tx, inside[i] === undefined ? planChecks(tx, view) : ONLY_OWN);
+    // Reading a script takes milliseconds.
+    if (turns.due()) await turns.take();
+  }
+  const [isGood] = await checks.ask(verifier);
+  if (!isSigned && isGood !== true) throw apiError('InvalidSignature');
+  let next = 0;
   return txs.map((tx, i) => {
-    const verdicts = before[i] ?? takeVerdicts(next, tx, plans[i]);
+    const verdicts = before[i] ?? checks.verdicts(next++);
     const carried = inside[i];
-    return carried === undefined ? verdicts : carrying(verdicts.own, carried);
+    return carried === undefined ? verdicts : carrying(tx, verdicts, carried);
   });
+}
+
+/**
+ * Those that were made while the sender had a script do not help where it has none now: threads
+ * then check the signature faster than the pipeline.
+ */
+function knownBefore(tx: Tx, known: KnownVerdicts, view: LedgerView): ProofVerdicts | undefined {
+  const verdicts = known(tx);
+  if (verdicts === undefined || verdicts.isComplete) return verdicts;
+  return planChecks(tx, view) === undefined ? undefined : verdicts;
 }
 
 /** Checks of the sender's own proofs, and of none of what the transaction carries. */

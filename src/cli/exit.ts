@@ -15,6 +15,8 @@ export const EXIT = {
   unsupportedFeature: 38,
   /** A password is needed and there is no console to ask for it. */
   noConsole: 61,
+  /** The time servers gave no usable answer for too long. */
+  noTime: 69,
   /** An assertion of the node failed. */
   assertion: 70,
   /** Another process holds the data directory. */

@@ -2,7 +2,6 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname } from 'node:path';
-import { ntpSource } from '../adapters/ntp.ts';
 import { publicKeyFrom } from '../node/config/genesis-section.ts';
 import { ConfigError, problemText } from '../node/config/problems.ts';
 import type { Config } from '../node/config/settings.ts';
@@ -11,6 +10,7 @@ import { cryptographyOfConfig } from './cryptography.ts';
 import { CliError, EXIT } from './exit.ts';
 import { genesisFindings } from './genesis-block.ts';
 import { openWallet } from './open-wallet.ts';
+import { askOnce } from './time-servers.ts';
 
 export type Verdict = 'ok' | 'warning' | 'error';
 
@@ -24,8 +24,6 @@ const DISK_BYTES_MIN = 2 * 2 ** 30;
 const OPEN_FILES_MIN = 4096;
 const CLOCK_OFFSET_MS_MAX = 100;
 const CONNECT_MS = 2000;
-/** Silent time servers time out after the configured time; the round is judged this much later. */
-const ROUND_MS = 200;
 
 const finding = (check: string, status: Verdict, detail: string): Finding => ({
   check,
@@ -192,23 +190,19 @@ async function* clock(config: Config): AsyncGenerator<Finding> {
     yield finding('clock', 'warning', 'ntp.servers is empty: nothing checks the system clock');
     return;
   }
-  const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const limits = {
-    requestTimeoutMs: CONNECT_MS,
-    expirationMs: CONNECT_MS,
-    fatalMs: CONNECT_MS,
-    // The step itself is the finding.
-    maxStepMs: Number.POSITIVE_INFINITY,
-  };
-  const source = ntpSource({ servers, ...limits }, silent);
-  const answered = await source.ready(CONNECT_MS + ROUND_MS);
-  const offset = Math.round(source.now() - Date.now());
-  source.stop();
-  if (!answered) {
-    const status = config.blockchain.consensus.type === 'poa' ? 'error' : 'warning';
-    yield finding('clock', status, `no answer from ${servers.join(', ')}`);
+  // A step that a node would refuse is a finding, too.
+  const limits = { maxStepMs: Number.POSITIVE_INFINITY, maxDeviationMs: Number.POSITIVE_INFINITY };
+  const { offsetMs, trouble } = await askOnce(servers, CONNECT_MS, limits);
+  if (trouble !== undefined) {
+    const { fatalTimeout } = config.ntp;
+    const until =
+      fatalTimeout === undefined
+        ? 'the clock of this machine serves'
+        : `a node ends with it after ntp.fatal-timeout = ${fatalTimeout.text}`;
+    const detail = `${trouble} (${servers.join(', ')}): ${until}`;
+    yield finding('clock', fatalTimeout === undefined ? 'warning' : 'error', detail);
     return;
   }
-  const status = Math.abs(offset) > CLOCK_OFFSET_MS_MAX ? 'warning' : 'ok';
-  yield finding('clock', status, `the system clock is off by ${-offset} ms`);
+  const status = Math.abs(offsetMs) > CLOCK_OFFSET_MS_MAX ? 'warning' : 'ok';
+  yield finding('clock', status, `the system clock is off by ${-offsetMs} ms`);
 }

@@ -8,7 +8,6 @@ import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { hyperExpress } from '../adapters/http/hyper-express.ts';
 import { openJournal } from '../adapters/journal.ts';
-import { ntpSource, type TimeSource } from '../adapters/ntp.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
 import type { Disposal } from '../base/disposal.ts';
 import { ApiError } from '../base/errors.ts';
@@ -31,7 +30,9 @@ import { openNodeWallet, unlockOwner } from './open-wallet.ts';
 import { readPages } from './page-files.ts';
 import { createVerifyThreads } from './signature-threads.ts';
 import { openTelemetry } from './telemetry.ts';
+import { timeSource } from './time-servers.ts';
 
+/** The start waits so long at most for the first answers of the time servers. */
 const FIRST_TIME_MS_MAX = 30_000;
 
 export interface OpenPorts extends Omit<NodePorts, 'requestStop' | 'audit'> {
@@ -48,10 +49,11 @@ export interface Opening {
 export async function openPorts(
   config: Config,
   genesis: Block,
-  { log, started, requestStop }: Opening,
+  opening: Opening,
 ): Promise<OpenPorts> {
+  const { log, started, requestStop } = opening;
   const { family, scheme } = cryptographyOfConfig(config);
-  const clock = await openClock(config, log, started);
+  const clock = await openClock(config, opening);
   const store = await openStore(config, genesis, log, (damage) => {
     log.error('store.damaged', { why: damage.message });
     requestStop(new CliError(`${damage.message}; the next start rebuilds it`));
@@ -107,33 +109,14 @@ function restHttp(
   return isBusy ? createHttpThreads(restApi.threads, requestStop) : undefined;
 }
 
-async function openClock(config: Config, log: Log, started: Disposal): Promise<Clock> {
-  const time = timeSource(config, log);
+/** Without an answer the clock of the machine serves until the fatal timeout. */
+async function openClock({ ntp }: Config, { log, started, requestStop }: Opening): Promise<Clock> {
+  const time = timeSource(ntp, log, requestStop);
   if (time !== undefined) {
     started.add('clock', () => time.stop());
-    if (!(await time.ready(FIRST_TIME_MS_MAX))) {
-      log.error('ntp.silent', {
-        why: 'no time server has answered: no blocks are made until one does',
-      });
-    }
+    await time.ready(FIRST_TIME_MS_MAX);
   }
   return systemClock(time);
-}
-
-/** Without servers the operator keeps the machine's clock right by other means. */
-function timeSource({ ntp }: Config, log: Log): TimeSource | undefined {
-  const { servers, requestTimeout, expirationTimeout, fatalTimeout, maxStep } = ntp;
-  if (servers.length === 0) return undefined;
-  return ntpSource(
-    {
-      servers,
-      requestTimeoutMs: requestTimeout.ms,
-      expirationMs: expirationTimeout.ms,
-      fatalMs: fatalTimeout?.ms ?? Number.POSITIVE_INFINITY,
-      maxStepMs: maxStep.ms,
-    },
-    log,
-  );
 }
 
 async function openStore(

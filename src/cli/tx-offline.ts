@@ -93,12 +93,13 @@ function verified(document: unknown, { family, scheme }: Cryptography): Record<s
 }
 
 /**
- * Expects one proof by the sender. Genesis types carry none, because their signature is computed.
+ * Expects one proof, by the sender or by the author of data that differs from it. Genesis types carry none, because their signature is computed.
  */
 function isValid(tx: Tx, verify: Cryptography['family']['verify']): boolean {
   if (tx.layout.frame === 'genesis') return true;
   const [proof, ...more] = tx.proofs;
-  return (
-    proof !== undefined && more.length === 0 && verify(tx.senderPublicKey, signedBytes(tx), proof)
-  );
+  if (proof === undefined || more.length > 0) return false;
+  const cosigner = tx.def.cosigner?.(tx);
+  const keys = [tx.senderPublicKey, ...(cosigner === undefined ? [] : [cosigner])];
+  return keys.some((key) => verify(key, signedBytes(tx), proof));
 }

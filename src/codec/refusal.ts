@@ -38,9 +38,13 @@ export function refusalFrom(cause: unknown): ApiError {
 }
 
 /**
- * True for errors that no honest peer causes, whatever its head: bytes that do not decode, types
- * that clients may not send, a wrong signature. Rules of the state do not count, because the state
- * may have changed since the peer sent the input.
+ * True for errors that no honest peer of this release causes, whatever its head: bytes that do not
+ * decode, types that clients may not send. Rules of the state do not count, because the state may
+ * have changed since the peer sent the input, and a proof may be what a script permits.
  */
 export const isFaultOfPeer = (cause: unknown): boolean =>
   cause instanceof CodecError || (cause instanceof ApiError && cause.fault === 'peer');
+
+/** True where bytes are of a type or version that this release does not have. */
+export const isUnknownType = (cause: unknown): boolean =>
+  cause instanceof CodecError && cause.api?.entry === 'BadTransactionType';

@@ -6,7 +6,7 @@ import type { ChainScheme } from '../codec/codec.ts';
 import { L2_MAX } from '../codec/primitives.ts';
 import { resultsProblem } from '../tx/fields/entries.ts';
 import { complete, planOf } from '../tx/plan.ts';
-import { carrying, type ProofVerdicts } from '../tx/proof-verdicts.ts';
+import { carrying, type ProofVerdicts, unchecked } from '../tx/proof-verdicts.ts';
 import { messageOf, seal } from '../tx/seal.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
@@ -23,7 +23,6 @@ export interface Executed {
 }
 
 const plan = planOf(executedContract, executedContract.layouts[0]!);
-const GOOD = [true];
 
 /**
  * `verdicts` are those on the executed transaction. Throws ApiError where the results break a rule
@@ -46,10 +45,9 @@ export function executedTx(
     timestamp,
   });
   const signature = sign(messageOf(plan, values, scheme));
-  return {
-    tx: seal(plan, values, [signature], scheme),
-    verdicts: carrying(GOOD, verdicts),
-  };
+  const made = seal(plan, values, [signature], scheme);
+  // The own signature is checked like any other, before a block with it leaves this node.
+  return { tx: made, verdicts: carrying(made, unchecked(made), verdicts) };
 }
 
 /** What no bytes of a block could hold. The codec checks the rest where it reads, not where it writes. */

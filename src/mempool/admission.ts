@@ -7,26 +7,20 @@
 import { assert } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import { type ApiError, apiError, refused } from '../base/errors.ts';
-import type { Clock, Journal, Log, SignatureCheck, Verifier } from '../base/ports.ts';
+import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
+import { createTurns } from '../base/turns.ts';
 import type { ScriptTime } from '../chain/script-time.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
-import {
-  addChecks,
-  allGood,
-  type CheckPlan,
-  type ProofVerdicts,
-  takeVerdicts,
-} from '../tx/proof-verdicts.ts';
+import { checkProofs, type ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
-import { type EntryTexts, PoolEntry, textsOf } from './entry.ts';
+import { type EntryTexts, PoolEntry } from './entry.ts';
 import { createEntryBytes } from './entry-bytes.ts';
-import type { PoolChain } from './pool-chain.ts';
+import type { PoolChain, TrialScripts } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
 import { createScriptPace } from './script-pace.ts';
 import type { Senders } from './senders.ts';
-import type { Spending } from './spending.ts';
 import { type AskVerdicts, createVerdictGroup, GROUP_MAX } from './verdict-group.ts';
 
 export interface AdmissionOptions {
@@ -36,13 +30,18 @@ export interface AdmissionOptions {
 
 export interface AdmissionPorts {
   readonly scheme: ChainScheme;
-  readonly state: Pick<PoolChain, 'tryApply' | 'planChecks' | 'isScripted'>;
+  readonly state: Pick<PoolChain, 'tryApply' | 'tryUnjudged' | 'planChecks' | 'isScripted'>;
   readonly verifier: Verifier;
   readonly clock: Clock;
   readonly journal: Journal;
   readonly log: Log;
   readonly entries: Entries;
   readonly senders: Senders;
+  /**
+   * What to wait for before a transaction with this id and sender is judged: older ones of the
+   * journal that are not judged yet (recovery.ts).
+   */
+  readonly recovering: (key: string, sender: string) => Promise<void> | undefined;
 }
 
 /** What is known about bytes from outside before they are submitted. */
@@ -77,17 +76,19 @@ export interface Admission {
   /** Throws ApiError where `submit` would refuse it, wrong signatures aside. */
   check(tx: Tx): Promise<void>;
   /**
-   * Accepts a transaction that was accepted before and is on disk; the pool keeps its bytes. Throws
-   * ApiError.
+   * Accepts a transaction that is on disk already; the pool keeps its bytes. It waits for its turn
+   * where scripts rest. Throws ApiError.
    */
-  acceptAgain(tx: Tx): PoolEntry;
+  acceptAgain(tx: Tx, texts: EntryTexts, verdicts: ProofVerdicts): PoolEntry | Promise<PoolEntry>;
 }
 
 export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts): Admission {
-  const { scheme, state, verifier, journal, log, entries, senders } = ports;
+  const { scheme, state, verifier, clock, journal, log, entries, senders, recovering } = ports;
   const copied = createEntryBytes();
-  const askAlone: AskVerdicts = (tx, plan) => askVerdicts(tx, plan, verifier);
-  const scripts = createScriptPace(ports.clock);
+  const askAlone: AskVerdicts = (tx, plan) => checkProofs(tx, plan, verifier);
+  const scripts = createScriptPace(clock);
+  /** Those of the journal come one by one, so they never fill the line of the others. */
+  const scriptsAgain = createScriptPace(clock);
   const arriving = new Map<string, Arrival>();
 
   /** The pool keeps the bytes alone, so they must decode to the same transaction. */
@@ -137,6 +138,8 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     try {
       if (tx.def.internal) throw apiError('BadTransactionType', tx.type, tx.version);
       const sender = latin1(tx.sender);
+      const older = recovering(key, sender);
+      if (older !== undefined) await older;
       const known = entries.get(key);
       if (known !== undefined) return earlier(known, sender);
       senders.requireRoom(tx.bytes.length, sender);
@@ -145,10 +148,14 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
         throw refused('transactions from scripted accounts are denied from UTX pool');
       }
       const plan = state.planChecks(copy);
+      if (plan !== undefined) requirePlace(copy, placeOf(copy, sender, noScripts));
       const verdicts = (plan === undefined ? found.verdicts : undefined) ?? (await ask(copy, plan));
       // One with other proofs may have come in meanwhile: the first one stays.
       const texts = { key, sender, bytesHash: found.bytesHash };
-      const passed = scripts.pass((run) => entries.get(key) ?? insert(copy, texts, verdicts, run));
+      const passed = scripts.pass(
+        sender,
+        (run) => entries.get(key) ?? insert(copy, texts, verdicts, run),
+      );
       const entry = passed instanceof Promise ? await passed : passed;
       if (!entry.holds(copy.bytes)) return earlier(entry, sender);
       try {
@@ -179,30 +186,36 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     tx: Tx,
     texts: EntryTexts,
     verdicts: ProofVerdicts,
-    runScript?: ScriptTime['run'],
+    run: ScriptTime['run'],
   ): PoolEntry {
     // Others may have filled the pool while the signature was being checked.
-    const spending = check(tx, texts.sender, verdicts, runScript);
+    const place = placeOf(tx, texts.sender, run);
+    const spending = state.tryApply(tx, verdicts, place);
+    // Few transactions have a script that this came before.
+    place.begin(spending);
     const entry = new PoolEntry(tx, texts, verdicts, spending, false);
     entries.put(entry);
     return entry;
   }
 
-  function check(
-    tx: Tx,
-    sender: string,
-    verdicts: ProofVerdicts,
-    runScript?: ScriptTime['run'],
-  ): Spending {
-    const spending = state.tryApply(tx, verdicts, runScript);
-    senders.requireRoom(tx.bytes.length, sender);
-    senders.requireFunds(tx, sender, spending);
-    return spending;
+  /** Throws ApiError where the pool has no place for it; no script runs before. */
+  const placeOf = (tx: Tx, sender: string, run: ScriptTime['run']): TrialScripts => ({
+    run,
+    begin(spending) {
+      senders.requireRoom(tx.bytes.length, sender);
+      senders.requireFunds(tx, sender, spending);
+    },
+  });
+
+  /** Wrong signatures aside. Throws ApiError. */
+  function requirePlace(tx: Tx, place: TrialScripts): void {
+    place.begin(state.tryUnjudged(tx, place));
   }
 
   /** Wrong signatures aside. */
-  const checkWithoutProofs = async (tx: Tx): Promise<void> => {
-    await scripts.pass((run) => check(tx, latin1(tx.sender), allGood(tx), run));
+  const checkUnjudged = async (tx: Tx): Promise<void> => {
+    const sender = latin1(tx.sender);
+    await scripts.pass(sender, (run) => requirePlace(tx, placeOf(tx, sender, run)));
   };
 
   function submitOwn(bytes: Uint8Array, found: Arriving, ask?: AskVerdicts): Promise<Tx> {
@@ -215,7 +228,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
 
   async function submitDoubted(bytes: Uint8Array, found: Arriving): Promise<Tx> {
     const tx = decodeTx(copied(bytes), scheme, found.id);
-    await checkWithoutProofs(tx);
+    await checkUnjudged(tx);
     return once(tx, itself, found);
   }
 
@@ -223,6 +236,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     list: readonly ArrivedBytes[],
     isDoubted: boolean,
   ): Promise<readonly unknown[]> {
+    const turns = createTurns(clock);
     const errors: Promise<unknown>[] = [];
     for (let from = 0; from < list.length; from += GROUP_MAX) {
       const group = createVerdictGroup(verifier);
@@ -231,6 +245,8 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
           ? submitDoubted(one.bytes, one)
           : submitOwn(one.bytes, one, group.ask);
         errors.push(errorOf(submitted));
+        // Reading the script of a type 13 takes milliseconds.
+        if (turns.due()) await turns.take();
       }
       group.send();
     }
@@ -242,10 +258,20 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     submitBytes: (bytes, found = NOTHING_KNOWN) =>
       found.isDoubted === true ? submitDoubted(bytes, found) : submitOwn(bytes, found),
     submitAll,
-    check: checkWithoutProofs,
-    acceptAgain: (tx) => insert(tx, textsOf(tx), allGood(tx)),
+    check: checkUnjudged,
+    acceptAgain: (tx, texts, verdicts) =>
+      scriptsAgain.pass(
+        texts.sender,
+        (run) => entries.get(texts.key) ?? insert(tx, texts, verdicts, run),
+      ),
   };
 }
+
+/**
+ * A script may ask for many checks of signatures. They are made before it runs, so all other rules
+ * come before them.
+ */
+const noScripts: ScriptTime['run'] = () => undefined;
 
 /** A transaction on its way into the pool. */
 interface Arrival {
@@ -267,22 +293,3 @@ const errorOf = (outcome: Promise<unknown>): Promise<unknown> =>
     () => undefined,
     (error: unknown) => error,
   );
-
-async function askVerdicts(
-  tx: Tx,
-  plan: CheckPlan | undefined,
-  verifier: Verifier,
-): Promise<ProofVerdicts> {
-  const checks: SignatureCheck[] = [];
-  addChecks(checks, tx, plan);
-  const [first] = checks;
-  if (first !== undefined && checks.length === 1) {
-    const { publicKey, message, signature } = first;
-    const isGood = await verifier.verifyOne(publicKey, message, signature);
-    return takeVerdicts([isGood].values(), tx, plan);
-  }
-  const answers = await Promise.all(
-    checks.map((of) => verifier.verifyOne(of.publicKey, of.message, of.signature)),
-  );
-  return takeVerdicts(answers.values(), tx, plan);
-}

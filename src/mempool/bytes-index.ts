@@ -19,6 +19,8 @@ export interface BytesIndex {
   get(hash: string): PoolEntry | undefined;
   /** True while the entry waits in the pool. */
   waits(hash: string): boolean;
+  /** True also for what the journal held and the pool is still judging. */
+  isKnown(hash: string): boolean;
   /** The hashes of all waiting entries. */
   hashes(): Iterable<string>;
   hashOf(entry: PoolEntry): string;
@@ -50,6 +52,7 @@ export function createBytesIndex(
   return {
     get: (hash) => waiting.get(hash) ?? left.get(hash),
     waits: (hash) => waiting.has(hash),
+    isKnown: (hash) => waiting.has(hash) || pool.recovers(hash),
     hashes: () => waiting.keys(),
     hashOf,
     stop,

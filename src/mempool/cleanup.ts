@@ -5,7 +5,7 @@ import { createTurns } from '../base/turns.ts';
 import { createScriptTime, type ScriptTime } from '../chain/script-time.ts';
 import type { Departures } from './departures.ts';
 import type { PoolEntry } from './entry.ts';
-import type { EntryTrial } from './entry-trial.ts';
+import { type EntryTrial, hadNoTime } from './entry-trial.ts';
 import type { Entries } from './pool-entries.ts';
 import type { Unsettled } from './unsettled.ts';
 
@@ -55,7 +55,7 @@ export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () =
   function tryAgain(entry: PoolEntry, scriptTime: ScriptTime): void {
     if (unsettled.has(entry)) return;
     const problem = trial.problemOf(entry, scriptTime);
-    if (problem !== undefined) departures.drop(entry, problem);
+    if (problem !== undefined && !hadNoTime(problem)) departures.drop(entry, problem);
   }
 
   return () => {

@@ -13,16 +13,19 @@ import type { Spending } from './spending.ts';
 export interface EntriesTogether {
   /** False as soon as the head has moved; later results are then meaningless. */
   isCurrent(): boolean;
-  /** Throws ApiError. */
-  tryApply(entry: PoolEntry): Spending;
+  /** Throws ApiError; one that `hadNoTime` where there was none left for its scripts. */
+  tryApply(entry: PoolEntry, scriptTime: ScriptTime): Spending;
 }
 
 export interface EntryTrial {
   decode(entry: PoolEntry): Tx;
-  /** Why the head alone refuses it; undefined also where there is no time left for its scripts. */
-  problemOf(entry: PoolEntry, scriptTime?: ScriptTime): ApiError | undefined;
+  /** Why the head alone refuses it; or an error that `hadNoTime`. */
+  problemOf(entry: PoolEntry, scriptTime: ScriptTime): ApiError | undefined;
   together(): EntriesTogether;
 }
+
+/** Nothing is known of the entry, since there was no time left for its scripts. */
+export const hadNoTime = ({ entry }: ApiError): boolean => entry === 'BlockFull';
 
 export function createEntryTrial(
   scheme: ChainScheme,
@@ -32,18 +35,19 @@ export function createEntryTrial(
   return {
     decode,
     problemOf(entry, scriptTime) {
-      scriptTime?.begin();
       try {
-        chain.tryApply(decode(entry), entry.verdicts, scriptTime?.run);
+        chain.tryApply(decode(entry), entry.verdicts, scriptTime);
         return undefined;
       } catch (error) {
-        const refusal = refusalFrom(error);
-        return refusal.entry === 'BlockFull' ? undefined : refusal;
+        return refusalFrom(error);
       }
     },
     together() {
       const { isCurrent, tryApply } = chain.together();
-      return { isCurrent, tryApply: (entry) => tryApply(decode(entry), entry.verdicts) };
+      return {
+        isCurrent,
+        tryApply: (entry, scriptTime) => tryApply(decode(entry), entry.verdicts, scriptTime),
+      };
     },
   };
 }

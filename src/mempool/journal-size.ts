@@ -13,24 +13,27 @@ function* recordsOf(
   yield* more;
 }
 
-/**
- * Returns a function that rewrites the journal once more bytes have left the pool than are still in
- * it. `underWay` are the records that the journal must hold in addition to the entries.
- */
+export interface JournalSize {
+  /** Rewrites the journal once more bytes have left the pool than are still in it. */
+  trim(): Promise<void>;
+  /** Leaves the records of the entries and those under way. */
+  rewrite(): Promise<void>;
+}
+
+/** `underWay` are the records that the journal must hold in addition to the entries. */
 export function watchJournalSize(
   journal: Journal,
   entries: Entries,
   underWay: () => readonly Uint8Array[],
   log: Log,
-): () => Promise<void> {
+): JournalSize {
   let leftBytes = 0;
   entries.listen({
     removed({ size }) {
       leftBytes += size;
     },
   });
-  return async () => {
-    if (leftBytes < SLACK_BYTES || leftBytes < entries.bytes) return;
+  async function rewrite(): Promise<void> {
     leftBytes = 0;
     try {
       await journal.rewrite(recordsOf([...entries.inOrder()], underWay()));
@@ -38,5 +41,11 @@ export function watchJournalSize(
       // The old file still holds all that was promised, and the next block tries again.
       log.error('pool.journal-failed', { why: String(cause) });
     }
+  }
+  return {
+    rewrite,
+    async trim() {
+      if (leftBytes >= SLACK_BYTES && leftBytes >= entries.bytes) await rewrite();
+    },
   };
 }

@@ -13,6 +13,7 @@ import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
+import { decodeTx } from '../tx/tx-bytes.ts';
 import {
   type AdmissionOptions,
   type ArrivedBytes,
@@ -27,7 +28,7 @@ import { watchJournalSize } from './journal-size.ts';
 import type { PoolChain } from './pool-chain.ts';
 import { Entries, type PoolListener } from './pool-entries.ts';
 import { createReadmission } from './readmission.ts';
-import { recoverEntries } from './recovery.ts';
+import { Recovery } from './recovery.ts';
 import { type SenderLimits, Senders } from './senders.ts';
 import { createSettler } from './settler.ts';
 import { Unsettled } from './unsettled.ts';
@@ -80,8 +81,15 @@ export interface Pool {
   readmit(txs: Iterable<Tx>): Promise<void>;
   /** Resolves when all rolled-back transactions are in the pool again. */
   readmitted(): Promise<void>;
-  /** Restores the entries that the journal held at the last stop. */
+  /**
+   * Takes back what the journal held at the last stop; resolves when that is done. Records count as
+   * transactions of the pool as soon as they are read, and are entries once they are judged.
+   */
   recover(): Promise<void>;
+  /** Resolves when all records of the journal are read; undefined where they are. */
+  whenRead(): Promise<void> | undefined;
+  /** True where a record with this hash of its bytes waits to be judged. */
+  recovers(bytesHash: string): boolean;
   listen(listener: PoolListener): () => void;
   stop(): Promise<void>;
 }
@@ -95,11 +103,17 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const trial = createEntryTrial(scheme, state);
   const departures = new Departures(entries, unsettled, log);
   const settler = createSettler({ clock, entries, unsettled, trial, departures });
-  const admission = createAdmission(options, { ...ports, entries, senders });
-  const readmission = createReadmission({ ...ports, entries, unsettled });
-  const trimJournal = watchJournalSize(journal, entries, readmission.underWay, log);
-  const cleanup = { clock, entries, unsettled, trial, departures, afterwards: trimJournal };
+  const recovering = (key: string, sender: string) => recovery.older(key, sender);
+  const admission = createAdmission(options, { ...ports, entries, senders, recovering });
+  const { acceptAgain } = admission;
+  const readmission = createReadmission({ ...ports, entries, unsettled, decode: trial.decode });
+  const underWay = () => [...readmission.underWay(), ...recovery.underWay()];
+  const size = watchJournalSize(journal, entries, underWay, log);
+  const rewrite = size.rewrite;
+  const recovery = new Recovery({ ...ports, entries, senders, unsettled, acceptAgain, rewrite });
+  const cleanup = { clock, entries, unsettled, trial, departures, afterwards: size.trim };
   const stopCleanup = startCleanup(options, cleanup);
+  let stopped = false;
 
   /** The entries in doubt come first. The array is valid until the next change. */
   function inOrder(): readonly PoolEntry[] {
@@ -114,8 +128,11 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     submitAll: admission.submitAll,
     check: admission.check,
     get(id) {
-      const entry = entries.get(latin1(id));
-      return entry && trial.decode(entry);
+      const key = latin1(id);
+      const entry = entries.get(key);
+      if (entry !== undefined) return trial.decode(entry);
+      const record = recovery.get(key);
+      return record && decodeTx(record, scheme, id);
     },
     entry: (id) => entries.get(latin1(id)),
     verdictsOn(tx) {
@@ -123,10 +140,14 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       return entry !== undefined && equal(entry.bytes, tx.bytes) ? entry.verdicts : undefined;
     },
     *list() {
-      for (const entry of inOrder()) yield trial.decode(entry);
+      const records = recovery.underWay();
+      // A copy, where records may become entries before the end of the list.
+      const ordered = records.length === 0 ? inOrder() : [...inOrder()];
+      for (const entry of ordered) yield trial.decode(entry);
+      for (const record of records) yield decodeTx(record, scheme);
     },
-    size: () => entries.size,
-    bytes: () => entries.bytes,
+    size: () => entries.size + recovery.size,
+    bytes: () => entries.bytes + recovery.bytes,
     inOrder,
     decode: trial.decode,
     drop: (entry, error) => departures.drop(entry, error),
@@ -136,23 +157,28 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
         const entry = entries.get(latin1(id));
         if (entry !== undefined) entries.remove(entry);
       }
-      void trimJournal();
+      void size.trim();
       void settler.settle();
     },
     keep: readmission.keep,
     async readmit(txs) {
       unsettled.shake(entries.all());
       await readmission.readmit(txs);
-      await settler.settle();
+      await readmission.recheck();
+      if (!stopped) await settler.settle();
     },
     readmitted: readmission.idle,
     async recover() {
-      await recoverEntries({ ...ports, entries, unsettled, admission });
-      await settler.settle();
+      await recovery.run();
+      if (!stopped) await settler.settle();
     },
+    whenRead: () => recovery.whenRead(),
+    recovers: (bytesHash) => recovery.holds(bytesHash),
     listen: (listener) => entries.listen(listener),
     async stop() {
+      stopped = true;
       readmission.stop();
+      recovery.stop();
       stopCleanup();
       await journal.close();
     },

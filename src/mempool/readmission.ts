@@ -1,13 +1,16 @@
 /**
  * Returns transactions to the pool when a reorganisation rolls back their blocks.
  *
- * Invariant: they are in the journal from before the rollback until they are entries of the pool,
- * so a crash at any moment loses none.
+ * Invariants: they are in the journal from before the rollback until they are entries of the pool,
+ * so a crash at any moment loses none. Nothing that was known about their proofs serves again: a
+ * script may have judged them in the block, and the new branch may have none. They are checked by
+ * other threads, and until then by whoever judges the entry.
  */
+import { isOurs } from '../base/assert.ts';
 import { latin1 } from '../base/bytes.ts';
-import type { Clock, Journal, Log } from '../base/ports.ts';
+import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
-import { allGood } from '../tx/proof-verdicts.ts';
+import { ProofChecks, unchecked } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { PoolEntry, textsOf } from './entry.ts';
 import type { PoolChain } from './pool-chain.ts';
@@ -19,7 +22,9 @@ export interface ReadmissionPorts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Log;
-  readonly state: Pick<PoolChain, 'isMined'>;
+  readonly state: Pick<PoolChain, 'isMined' | 'planChecks'>;
+  readonly verifier: Pick<Verifier, 'verify'>;
+  readonly decode: (entry: PoolEntry) => Tx;
   readonly entries: Entries;
   readonly unsettled: Unsettled;
 }
@@ -29,6 +34,8 @@ export interface Readmission {
   keep(txs: Iterable<Tx>): Promise<void>;
   /** Called after the rollback, with the transactions that `keep` received. */
   readmit(txs: Iterable<Tx>): Promise<void>;
+  /** Checks the proofs of those that came back; resolves after the last of them. */
+  recheck(): Promise<void>;
   /** Resolves when no transaction is on its way. */
   idle(): Promise<void>;
   /** The records that a rewritten journal must still hold. */
@@ -38,7 +45,7 @@ export interface Readmission {
 }
 
 export function createReadmission(ports: ReadmissionPorts): Readmission {
-  const { journal, clock, log, state, entries, unsettled } = ports;
+  const { journal, clock, log, state, verifier, entries, unsettled } = ports;
   /**
    * Transactions whose blocks are still in the chain. They are dropped when the rollback fails and
    * the blocks stay.
@@ -46,6 +53,9 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   let kept: Iterable<Tx> = [];
   const returning = new Set<Iterable<Tx>>();
   let running = Promise.resolve();
+  /** Entries whose proofs nobody has checked. */
+  const unproven: PoolEntry[] = [];
+  let checking: Promise<void> | undefined;
   let stopped = false;
 
   async function putBack(txs: Iterable<Tx>): Promise<void> {
@@ -66,13 +76,50 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   function put(tx: Tx): PoolEntry {
     // The bytes are part of a block, which must not stay in memory.
     const own = { ...tx, bytes: tx.bytes.slice() };
-    const entry = new PoolEntry(own, textsOf(tx), allGood(tx), NOTHING_SPENT, true);
+    const entry = new PoolEntry(own, textsOf(tx), unchecked(own), NOTHING_SPENT, true);
     entries.put(entry);
+    unproven.push(entry);
     unsettled.shake([entry]);
     return entry;
   }
 
+  async function checkAll(): Promise<void> {
+    while (unproven.length > 0 && !stopped) {
+      await check(unproven.splice(0, GROUP_MAX));
+      await clock.turn();
+    }
+  }
+
+  async function check(group: readonly PoolEntry[]): Promise<void> {
+    const turns = createTurns(clock);
+    const waiting: PoolEntry[] = [];
+    const checks = new ProofChecks();
+    try {
+      for (const entry of group) {
+        if (entry.removed) continue;
+        const tx = ports.decode(entry);
+        checks.add(tx, state.planChecks(tx));
+        waiting.push(entry);
+        // Reading scripts takes milliseconds.
+        if (turns.due()) await turns.take();
+      }
+      await checks.ask(verifier);
+    } catch (cause) {
+      // Whoever judges them makes the checks.
+      if (isOurs(cause)) throw cause;
+      log.warn('pool.recheck-failed', { why: String(cause) });
+      return;
+    }
+    for (const [i, entry] of waiting.entries()) entry.learn(checks.verdicts(i));
+  }
+
   return {
+    recheck() {
+      checking ??= checkAll().finally(() => {
+        checking = undefined;
+      });
+      return checking;
+    },
     async keep(txs) {
       kept = txs;
       try {
@@ -95,6 +142,9 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     },
   };
 }
+
+/** Entries whose proofs are checked as one job. */
+const GROUP_MAX = 128;
 
 /** The transaction that the pool holds for a mined one: inside a result, that which it executed. */
 export const waitingOf = (mined: Tx): Tx => mined.def.inner?.(mined) ?? mined;

@@ -11,6 +11,8 @@ import type { ScriptTime } from '../chain/script-time.ts';
 const PIECE_MS = 2;
 /** Transactions in line; the next one is refused. */
 export const SCRIPTS_WAITING_MAX = 100;
+/** Those of one sender, so that no account keeps others out alone. */
+export const SENDER_WAITING_MAX = 10;
 
 /** Tries a transaction. `runScript` throws where the transaction has to wait. */
 export type Attempt<T> = (runScript: ScriptTime['run']) => T;
@@ -18,15 +20,18 @@ export type Attempt<T> = (runScript: ScriptTime['run']) => T;
 export interface ScriptPace {
   /**
    * The outcome of the attempt: at once, or a promise of the last of several where it had to wait.
-   * An attempt that throws must leave nothing behind. Throws what the attempt throws, and ApiError
-   * Overloaded. Few transactions run scripts, so the others cost no promise.
+   * An attempt that throws must leave nothing behind. `sender` is an address as Latin-1 text. Throws
+   * what the attempt throws, and ApiError Overloaded. Few transactions run scripts, so the others
+   * cost no promise.
    */
-  pass<T>(attempt: Attempt<T>): T | Promise<T>;
+  pass<T>(sender: string, attempt: Attempt<T>): T | Promise<T>;
 }
 
 export function createScriptPace(clock: Pick<Clock, 'monotonic' | 'after'>): ScriptPace {
   /** Empty unless scripts rest. */
-  const waiting: (() => void)[] = [];
+  const waiting: { readonly sender: string; readonly goOn: () => void }[] = [];
+  /** Places in line by sender; absent: none. */
+  const places = new Map<string, number>();
   let spentMs = 0;
   let isResting = false;
   /** Of the attempt that runs now, or ran last. */
@@ -54,9 +59,19 @@ export function createScriptPace(clock: Pick<Clock, 'monotonic' | 'after'>): Scr
     while (!isResting) {
       const next = waiting.shift();
       if (next === undefined) return;
-      next();
+      count(next.sender, -1);
+      next.goOn();
     }
   }
+
+  function count(sender: string, change: 1 | -1): void {
+    const left = (places.get(sender) ?? 0) + change;
+    if (left === 0) places.delete(sender);
+    else places.set(sender, left);
+  }
+
+  const hasPlace = (sender: string): boolean =>
+    waiting.length < SCRIPTS_WAITING_MAX && (places.get(sender) ?? 0) < SENDER_WAITING_MAX;
 
   function runScript(script: () => void): void {
     // A transaction with several scripts is not cut in the middle.
@@ -66,24 +81,26 @@ export function createScriptPace(clock: Pick<Clock, 'monotonic' | 'after'>): Scr
     run(script);
   }
 
-  function pass<T>(attempt: Attempt<T>): T | Promise<T> {
+  function pass<T>(sender: string, attempt: Attempt<T>): T | Promise<T> {
     mustWait = false;
     hasBegun = false;
     try {
       return attempt(runScript);
     } catch (error) {
-      if (!mustWait || waiting.length >= SCRIPTS_WAITING_MAX) throw error;
+      if (!mustWait || !hasPlace(sender)) throw error;
     } finally {
       restIfDue();
     }
     return new Promise((resolve, reject) => {
-      waiting.push(() => {
+      count(sender, 1);
+      const goOn = (): void => {
         try {
-          resolve(pass(attempt));
+          resolve(pass(sender, attempt));
         } catch (error) {
           reject(error);
         }
-      });
+      };
+      waiting.push({ sender, goOn });
     });
   }
 

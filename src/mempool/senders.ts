@@ -48,10 +48,16 @@ export class Senders {
   private readonly bySender = new Map<string, Totals>();
   /** The bytes of all entries. */
   bytes = 0;
+  private reserved = 0;
 
   constructor(limits: SenderLimits, funds: Funds) {
     this.limits = limits;
     this.funds = funds;
+  }
+
+  /** Keeps so many bytes more for what will come back, or fewer. */
+  reserve(bytes: number): void {
+    this.reserved += bytes;
   }
 
   /** Throws ApiError where the pool, or the sender's share of it, is full. */
@@ -59,7 +65,7 @@ export class Senders {
     const { bytesMax, senderEntriesMax } = this.limits;
     const own = this.bySender.get(sender);
     const full =
-      this.bytes + size > bytesMax ||
+      this.bytes + this.reserved + size > bytesMax ||
       (own !== undefined &&
         (own.entries >= senderEntriesMax || (own.bytes + size) * SENDER_BYTES_SHARE > bytesMax));
     if (full) throw apiError('Invalid', 'Transaction pool bytes size limit is reached');

@@ -5,20 +5,20 @@
 import { equal } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import type { ScriptTime } from '../chain/script-time.ts';
 import { candidateUnder, confirmedHeight } from '../chain/stored-blocks.ts';
 import { accountOf, available } from '../ledger/accounts.ts';
 import { assetBalance } from '../ledger/assets.ts';
 import { executedBy } from '../ledger/contracts.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { scripts } from '../ledger/tables.ts';
-import { applyTransaction, blockContext, type Knowledge } from '../tx/pipeline.ts';
-import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
+import { Meter, RUN_UNITS_MAX } from '../script/meter.ts';
+import { applyTransaction, applyUnjudged, blockContext, type Knowledge } from '../tx/pipeline.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { planChecks } from '../tx/scripts/plan-checks.ts';
+import type { ScriptOwner, ScriptRuns } from '../tx/scripts/script-runs.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
-import type { PoolChain } from './pool-chain.ts';
-import { spendingOf } from './spending.ts';
+import type { PoolChain, TrialScripts } from './pool-chain.ts';
+import { type Spending, spendingOf } from './spending.ts';
 
 export function createTrial(
   blockchain: Blockchain,
@@ -48,33 +48,49 @@ export function createTrial(
     return context;
   }
 
-  const known: Knowledge = {
-    heightOf: (id) => confirmedHeight(view, id),
-    find: (id) => candidateUnder(view, id),
-  };
+  const heightOf = (id: Uint8Array): number | undefined => confirmedHeight(view, id);
+  const find: Knowledge['find'] = (id) => candidateUnder(view, id);
+
+  /** Leaves the effects of `apply` on `ledger`. Throws what it throws. */
+  function tryOn(
+    ledger: KeyedOverlay,
+    tx: Tx,
+    scripts: TrialScripts,
+    apply: (known: Knowledge) => unknown,
+  ): Spending {
+    const trial = new Trial(ledger, tx, scripts);
+    apply({ heightOf, find, scripts: trial });
+    return trial.spending();
+  }
+
+  function tryAlone(
+    tx: Tx,
+    scripts: TrialScripts,
+    apply: (block: BlockContext, known: Knowledge) => unknown,
+  ): Spending {
+    const block = present();
+    const mark = overlay.mark();
+    const spending = tryOn(overlay, tx, scripts, (known) => apply(block, known));
+    overlay.revert(mark);
+    return spending;
+  }
 
   return {
     context: present,
-    tryApply(tx: Tx, verdicts: ProofVerdicts, runScript?: ScriptTime['run']) {
-      const block = present();
-      const mark = overlay.mark();
-      const about = runScript === undefined ? known : { ...known, runScript };
-      applyTransaction(tx, verdicts, overlay, block, about);
-      const spending = spendingOf(tx.sender, overlay.since(mark));
-      overlay.revert(mark);
-      return spending;
-    },
+    tryApply: (tx, verdicts, scripts) =>
+      tryAlone(tx, scripts, (block, known) =>
+        applyTransaction(tx, verdicts, overlay, block, known),
+      ),
+    tryUnjudged: (tx, scripts) =>
+      tryAlone(tx, scripts, (block, known) => applyUnjudged(tx, overlay, block, known)),
     together() {
       const block = present();
       const at = head;
       const own = createOverlay(view);
       return {
         isCurrent: () => equal(blockchain.tip().id, at),
-        tryApply(tx: Tx, verdicts: ProofVerdicts) {
-          const mark = own.mark();
-          applyTransaction(tx, verdicts, own, block, known);
-          return spendingOf(tx.sender, own.since(mark));
-        },
+        tryApply: (tx, verdicts, scripts) =>
+          tryOn(own, tx, scripts, (known) => applyTransaction(tx, verdicts, own, block, known)),
       };
     },
     planChecks: (tx) => planChecks(tx, view),
@@ -83,4 +99,37 @@ export function createTrial(
     availableBalance: (address) => available(accountOf(view, address)),
     assetBalance: (address, assetId) => assetBalance(view, address, assetId),
   };
+}
+
+/** One transaction that is tried. */
+class Trial implements ScriptRuns {
+  private readonly ledger: KeyedOverlay;
+  private readonly tx: Tx;
+  private readonly scripts: TrialScripts;
+  private readonly mark: number;
+  /**
+   * There is a budget also before feature 1000 is active: the pool takes only what fits into the
+   * blocks of this node.
+   */
+  private readonly meter = new Meter(RUN_UNITS_MAX);
+
+  constructor(ledger: KeyedOverlay, tx: Tx, scripts: TrialScripts) {
+    this.ledger = ledger;
+    this.tx = tx;
+    this.scripts = scripts;
+    this.mark = ledger.mark();
+  }
+
+  /** What it takes from its sender, while the ledger holds its effects. */
+  spending(): Spending {
+    return spendingOf(this.tx.sender, this.ledger.since(this.mark));
+  }
+
+  begin(): void {
+    this.scripts.begin(this.spending());
+  }
+
+  run(_owner: ScriptOwner, script: (meter: Meter) => void): void {
+    this.scripts.run(() => script(this.meter));
+  }
 }

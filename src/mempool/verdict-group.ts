@@ -4,13 +4,8 @@
  *
  * Invariant: each transaction is decided as if it had come alone.
  */
-import type { SignatureCheck, Verifier } from '../base/ports.ts';
-import {
-  addChecks,
-  type CheckPlan,
-  type ProofVerdicts,
-  takeVerdicts,
-} from '../tx/proof-verdicts.ts';
+import type { Verifier } from '../base/ports.ts';
+import { type CheckPlan, ProofChecks, type ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 
 /** Where the verdicts on the proofs of a transaction come from. */
@@ -27,20 +22,18 @@ export interface VerdictGroup {
 export const GROUP_MAX = 32;
 
 export function createVerdictGroup(verifier: Pick<Verifier, 'verify'>): VerdictGroup {
-  const checks: SignatureCheck[] = [];
-  const answers = Promise.withResolvers<readonly boolean[]>();
-  let isAsked = false;
+  const checks = new ProofChecks();
+  const answers = Promise.withResolvers<unknown>();
   return {
     async ask(tx, plan) {
-      isAsked = true;
-      const from = checks.length;
-      addChecks(checks, tx, plan);
-      const to = checks.length;
-      return takeVerdicts((await answers.promise).slice(from, to).values(), tx, plan);
+      const index = checks.count;
+      checks.add(tx, plan);
+      await answers.promise;
+      return checks.verdicts(index);
     },
     send() {
       // Without a question, a rejection would have no receiver.
-      if (isAsked) verifier.verify(checks).then(answers.resolve, answers.reject);
+      if (checks.count > 0) checks.ask(verifier).then(answers.resolve, answers.reject);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Clock, Log, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { consensusView } from '../chain/consensus-view.ts';
 import type { ForkChoice } from '../chain/fork-choice.ts';
+import type { ScriptHistory } from '../chain/script-history.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { createBytesIndex } from '../mempool/bytes-index.ts';
@@ -13,6 +14,7 @@ import {
   createGossipTransactions,
   type GossipTransactionsOptions,
 } from './gossip/gossip-transactions.ts';
+import { createSuspicions } from './gossip/suspicions.ts';
 import type { NodeMode } from './messages/handshake-messages.ts';
 import type { Sessions } from './sessions/session.ts';
 import { announceHead } from './sync/announce-head.ts';
@@ -40,6 +42,9 @@ export interface NetworkServicePorts {
   readonly verifier: Verifier;
   readonly clock: Clock;
   readonly log: Log;
+  readonly scripts: ScriptHistory;
+  /** True where a feature is decided that this release does not have, so that newer ones know more. */
+  readonly isOutdated: () => boolean;
 }
 
 export interface NetworkService {
@@ -74,7 +79,12 @@ export function createNetworkService(
   const transactions =
     options.mode === 'watcher'
       ? undefined
-      : createGossipTransactions(options.transactions, { ...ports, index, isFarBehind });
+      : createGossipTransactions(options.transactions, {
+          ...ports,
+          index,
+          isFarBehind,
+          suspicions: createSuspicions({ ...ports, heads }),
+        });
 
   return {
     isFarBehind,
@@ -91,6 +101,7 @@ export function createNetworkService(
     async stop() {
       transactions?.stop();
       blocks.stop();
+      ports.scripts.stop();
       heads.stop();
       stopAnnouncing();
       await sync.stop();

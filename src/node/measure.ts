@@ -142,7 +142,8 @@ export function readOnDemand(of: Watched, metrics: NodeMetrics): void {
     metrics.verifyQueue.set(of.verifier.pending ?? 0);
     const now = of.miner.state();
     for (const state of MINER_STATES) metrics.minerState.set(state === now ? 1 : 0, { state });
-    metrics.synchronized.set(of.clock.synchronized() ? 1 : 0);
+    const { clock } = of;
+    metrics.synchronized.set((clock.confirmed?.() ?? clock.synchronized()) ? 1 : 0);
     metrics.storeBytes.set(of.store.size());
     metrics.healthy.set(of.healthy() ? 1 : 0);
     setDelay(metrics.loopDelay, of.process.loopDelay(), {});

@@ -92,7 +92,7 @@ async function startNode(
   startAudit(blockchain, ports, started);
   const measured = telemetry === undefined ? undefined : metrics;
   const opening = { ...ports, ...opened, metrics: measured, started };
-  const { pool, problem, feeOf } = await openPool(config, opening);
+  const { pool, problem, feeOf } = openPool(config, opening);
 
   const owner = signerWith(ports.ownerKey, ports);
   const identity = ports.identityKey === undefined ? owner : signerWith(ports.identityKey, ports);

@@ -67,7 +67,8 @@ export const events = {
   'metrics.listening': 'The metrics are served at this address.',
   'miner.failed': 'A block could not be made; the next slot will be tried.',
   'miner.no-quorum': 'Too few miners are connected, so this node makes no block.',
-  'miner.no-time': 'The time source is silent, so this node makes no block: check ntp.servers.',
+  'miner.no-time':
+    'The time servers were of no use for ntp.fatal-timeout, so this node makes no block; it ends.',
   'miner.note-failed':
     'The turn of the miner cannot be written to disk, so no block was signed: check disk space and disk health.',
   'miner.shut-out':
@@ -83,10 +84,14 @@ export const events = {
   'node.stopped': 'The node has stopped properly.',
   'node.stopping': 'The node received a request to stop.',
   'ntp.disagreement':
-    'The time servers contradict each other; the clock stays as it is: check ntp.servers.',
-  'ntp.silent': 'No time server has answered: check the network and ntp.servers.',
+    'No majority of the configured time servers agrees; the clock stays as it is: check ntp.servers.',
+  'ntp.silent':
+    'No time server answers; the clock stays as it is, at first that of the machine: check the network and ntp.servers.',
   'ntp.step-refused':
     'Time servers ask for a step beyond ntp.max-step; the clock stays as it is: check ntp.servers and the clock of the machine.',
+  'ntp.too-far':
+    'Time servers ask for a time farther from the clock of the machine than ntp.max-deviation; the clock stays as it is: check both.',
+  'ntp.usable': 'The time servers are of use again.',
   'owner.no-balance':
     'The owner of the node has no tokens in the chain that this node has so far: its transactions are refused.',
   'owner.no-roles':
@@ -105,8 +110,15 @@ export const events = {
   'pool.journal-damaged':
     'Records in the journal of the pool were damaged; peers may have the transactions.',
   'pool.journal-failed': 'The pool cannot be written to disk: check disk space and disk health.',
+  'pool.recheck-failed':
+    'Proofs of transactions that came back from blocks are checked later, one by one.',
   'pool.record-skipped':
     'A transaction in the journal of the pool cannot be read and is left out; `hash` names it.',
+  'pool.recovered':
+    'All `records` of the journal are judged: `accepted` wait in the pool, `doubted` are tried again.',
+  'pool.recovery-failed':
+    'Records of the journal could not be judged and stay there until the next start.',
+  'pool.recovery-waits': 'Checks of records of the journal wait for room; `why` is the reason.',
   'privacy.damaged':
     'Stored confidential data are damaged; they count as missing until a member sends them again.',
   'privacy.backlog-failed':
@@ -200,7 +212,10 @@ export const metricTable = {
   ),
   syncState: gauge('node_sync_state', '1 for the state of synchronisation.', ['state']),
   missing: gauge('node_sync_missing_blocks', 'Blocks that a peer has announced and not sent yet.'),
-  synchronized: gauge('node_time_synchronized', '1 while the time source can be trusted.'),
+  synchronized: gauge(
+    'node_time_synchronized',
+    '1 while the time servers confirm the time; else the node ends after ntp.fatal-timeout.',
+  ),
   privateBytes: gauge('node_private_bytes', 'Bytes of confidential data accepted.'),
   privateRefused: counter(
     'node_private_refused_total',

@@ -5,8 +5,10 @@ import type { PeersPort } from '../api/services.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { createEquivocations } from '../chain/equivocation.ts';
+import { lacksFeatures } from '../chain/feature-activation.ts';
 import { createForkChoice, type ForkChoice } from '../chain/fork-choice.ts';
 import { createInvalidBlocks } from '../chain/invalid-blocks.ts';
+import { createScriptHistory, type ScriptHistory } from '../chain/script-history.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { isParticipant } from '../ledger/participants.ts';
 import type { Pool } from '../mempool/pool.ts';
@@ -16,11 +18,13 @@ import { InitialSyncError, NO_PEERS } from '../network/peers/initial-sync.ts';
 import type { Penalties } from '../network/sessions/penalties.ts';
 import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import type { Sync } from '../network/sync/sync.ts';
+import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Config } from './config/settings.ts';
 import { openPeering, type PeeringPortsOfNode } from './open-peering.ts';
 
 export interface NetworkPorts extends PeeringPortsOfNode {
   readonly consensus: Consensus;
+  readonly rules: ChainRules;
   readonly pool: Pool;
 }
 
@@ -56,6 +60,8 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     ...ports,
     sessions: peering.sessions,
     forkChoice: openForkChoice(config, ports),
+    scripts: openScriptHistory(config, ports),
+    isOutdated: () => lacksFeatures(ports.blockchain.view, ports.rules),
   });
   return {
     readings: { ...peering, sync: service.sync },
@@ -81,6 +87,19 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     },
   };
 }
+
+/** A pool may keep a transaction up to the next round of its cleanup, and for the round itself. */
+const CLEANUPS = 2;
+
+const openScriptHistory = (
+  { synchronization, utx }: Config,
+  { blockchain, clock }: NetworkPorts,
+): ScriptHistory =>
+  createScriptHistory(
+    { blocks: synchronization.maxRollback, ms: CLEANUPS * utx.cleanupInterval.ms },
+    blockchain,
+    clock,
+  );
 
 function openForkChoice({ synchronization }: Config, ports: NetworkPorts): ForkChoice {
   const { consensus, pool, clock, log } = ports;

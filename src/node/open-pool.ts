@@ -1,5 +1,5 @@
 /**
- * The pool of a configured node. It begins with the entries of its journal, and follows the chain.
+ * The pool of a configured node. It takes back what its journal holds, and follows the chain.
  */
 import type { Disposal } from '../base/disposal.ts';
 import { apiError } from '../base/errors.ts';
@@ -38,7 +38,7 @@ export interface OpenedPool {
 /** The most entries that one account may have in the pool (H-17). */
 const SENDER_ENTRIES_MAX = 10_000;
 
-export async function openPool(config: Config, ports: PoolPortsOfNode): Promise<OpenedPool> {
+export function openPool(config: Config, ports: PoolPortsOfNode): OpenedPool {
   const { blockchain, rules, clock, metrics, started } = ports;
   const { journal, problem } = watchJournal(ports.journal);
   const trial = createTrial(blockchain, rules, clock);
@@ -55,7 +55,8 @@ export async function openPool(config: Config, ports: PoolPortsOfNode): Promise<
   );
   const pool = metrics === undefined ? unmeasured : measuredPool(unmeasured, metrics);
   started.add('pool', pool.stop);
-  await pool.recover();
+  // The other services start meanwhile: checking what a full pool held takes seconds.
+  void pool.recover();
   const forget = blockchain.listen({
     block: ({ block }) => pool.removeMined(block.txs.map((tx) => waitingOf(tx).id)),
     rollingBack: (txs) => pool.keep(txs),

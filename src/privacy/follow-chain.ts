@@ -12,14 +12,21 @@ import { equal } from '../base/bytes.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { headerRowAt, transactionsAt } from '../chain/stored-blocks.ts';
+import { headerRowAt, transactionBytesAt } from '../chain/stored-blocks.ts';
 import { isMember, RECIPIENT } from '../ledger/policies.ts';
+import { decodeTx, defOfBytes } from '../tx/registry.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { updatePolicy } from '../tx/types/113-update-policy.ts';
 import { policyDataHash } from '../tx/types/114-policy-data-hash.ts';
 import type { Backlog } from './fetch-backlog.ts';
 import type { ItemId } from './item-id.ts';
 import { PolicyWalk, type Visit, type VisitPolicy } from './policy-walk.ts';
+
+/** Others are not decoded: reading their scripts would take seconds for a block. */
+function isFollowed(bytes: Uint8Array): boolean {
+  const type = defOfBytes(bytes)?.type;
+  return type === policyDataHash.type || type === updatePolicy.type;
+}
 
 export interface FollowPorts {
   readonly blockchain: Blockchain;
@@ -106,7 +113,10 @@ export function followChain(ports: FollowPorts): Follow {
     } else {
       const turns = createTurns(clock);
       for (let height = from.height + 1; height <= blockchain.tip().height && !stopped; height++) {
-        for (const tx of transactionsAt(view, height)) take(tx);
+        // In one go, since a rollback in between would be told of before its block.
+        for (const bytes of transactionBytesAt(view, height)) {
+          if (isFollowed(bytes)) take(decodeTx(bytes, view.scheme));
+        }
         if (turns.due()) await turns.take();
       }
     }

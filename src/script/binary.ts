@@ -4,11 +4,12 @@
  *   script   version 1 | tree | checksum 4
  *   tree     opcode 1 | content
  *
- * The size of a script bounds how deep its tree is, so recursion is safe. Nothing is allocated by a
- * count that the bytes announce.
+ * 8,192 bytes hold a tree of 2,730 levels, so reader and writer keep stacks of their own: whether a
+ * script is good depends on its bytes alone, and not on the caller. Nothing is allocated by a count
+ * that the bytes announce.
  */
 import { concat, equal, utf8 } from '../base/bytes.ts';
-import { FALSE, type Header, ScriptError, TRUE, type Tree, type Version } from './tree.ts';
+import { FALSE, type Header, partsOf, ScriptError, TRUE, type Tree, type Version } from './tree.ts';
 
 export const SCRIPT_BYTES_MAX = 8192;
 const CHECKSUM_BYTES = 4;
@@ -33,72 +34,114 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 // ── writing ──────────────────────────────────────────────────────────────────────────────────
 
+/** Throws ScriptError where the whole script would have more than 8,192 bytes. */
 export function writeScript(version: Version, tree: Tree, secureHash: SecureHash): Uint8Array {
-  const out: number[] = [version];
+  const out = new Sink();
+  out.byte(version);
   writeTree(out, tree);
-  const content = Uint8Array.from(out);
+  const size = out.size + CHECKSUM_BYTES;
+  if (size > SCRIPT_BYTES_MAX) throw tooLarge(size);
+  const content = out.written();
   return concat(content, secureHash(content).subarray(0, CHECKSUM_BYTES));
 }
 
-function writeTree(out: number[], tree: Tree): void {
-  switch (tree.op) {
-    case 'long':
-      out.push(LONG);
-      writeInteger(out, BigInt.asUintN(64, tree.value), 8);
-      break;
-    case 'bytes':
-      out.push(BYTES);
-      writeSized(out, tree.value);
-      break;
-    case 'string':
-      out.push(STRING);
-      writeSized(out, utf8(tree.value));
-      break;
-    case 'bool':
-      out.push(tree.value ? YES : NO);
-      break;
-    case 'ref':
-      out.push(REF);
-      writeSized(out, utf8(tree.name));
-      break;
-    case 'getter':
-      out.push(GETTER);
-      writeTree(out, tree.of);
-      writeSized(out, utf8(tree.field));
-      break;
-    case 'if':
-      out.push(IF);
-      writeTree(out, tree.test);
-      writeTree(out, tree.yes);
-      writeTree(out, tree.no);
-      break;
-    case 'block':
-      out.push(BLOCK);
-      writeSized(out, utf8(tree.name));
-      writeTree(out, tree.value);
-      writeTree(out, tree.body);
-      break;
-    case 'call':
-      out.push(CALL);
-      writeHeader(out, tree.header);
-      writeInteger(out, BigInt(tree.args.length), 4);
-      for (const arg of tree.args) writeTree(out, arg);
+/** The name of a field stands behind the record that has it. */
+interface FieldName {
+  readonly op: 'fieldName';
+  readonly name: string;
+}
+
+function writeTree(out: Sink, tree: Tree): void {
+  // The last one is the next.
+  const rest: (Tree | FieldName)[] = [tree];
+  for (let node = rest.pop(); node !== undefined; node = rest.pop()) {
+    if (node.op === 'fieldName') {
+      out.text(node.name);
+      continue;
+    }
+    writeNode(out, node);
+    if (node.op === 'getter') rest.push({ op: 'fieldName', name: node.field });
+    const parts = partsOf(node);
+    for (let i = parts.length - 1; i >= 0; i--) rest.push(parts[i]!);
   }
 }
 
-function writeHeader(out: number[], header: Header): void {
-  out.push(typeof header === 'number' ? NATIVE : USER);
-  if (typeof header === 'number') writeInteger(out, BigInt(header), 2);
-  else writeSized(out, utf8(header));
+/** What stands in front of the parts of a node. */
+function writeNode(out: Sink, node: Tree): void {
+  switch (node.op) {
+    case 'long':
+      out.byte(LONG);
+      out.long(node.value);
+      break;
+    case 'bytes':
+      out.byte(BYTES);
+      out.sized(node.value);
+      break;
+    case 'string':
+      out.byte(STRING);
+      out.text(node.value);
+      break;
+    case 'bool':
+      out.byte(node.value ? YES : NO);
+      break;
+    case 'ref':
+      out.byte(REF);
+      out.text(node.name);
+      break;
+    case 'getter':
+      out.byte(GETTER);
+      break;
+    case 'if':
+      out.byte(IF);
+      break;
+    case 'block':
+      out.byte(BLOCK);
+      out.text(node.name);
+      break;
+    case 'call':
+      out.byte(CALL);
+      writeHeader(out, node.header);
+      out.integer(node.args.length, 4);
+  }
 }
 
-function writeSized(out: number[], bytes: Uint8Array): void {
-  writeInteger(out, BigInt(bytes.length), 4);
-  for (const byte of bytes) out.push(byte);
+function writeHeader(out: Sink, header: Header): void {
+  out.byte(typeof header === 'number' ? NATIVE : USER);
+  if (typeof header === 'number') out.integer(header, 2);
+  else out.text(header);
 }
 
-function writeInteger(out: number[], value: bigint, size: number): void {
-  for (let i = size - 1; i >= 0; i--) out.push(Number((value >> BigInt(8 * i)) & 0xffn));
+/** Keeps what a script may have; of more, it only counts the bytes. */
+class Sink {
+  size = 0;
+  private readonly bytes = new Uint8Array(SCRIPT_BYTES_MAX);
+
+  written(): Uint8Array {
+    return this.bytes.subarray(0, this.size);
+  }
+
+  byte(value: number): void {
+    if (this.size < this.bytes.length) this.bytes[this.size] = value;
+    this.size++;
+  }
+
+  integer(value: number, size: number): void {
+    for (let shift = 8 * (size - 1); shift >= 0; shift -= 8) this.byte((value >> shift) & 0xff);
+  }
+
+  long(value: bigint): void {
+    for (let shift = 56n; shift >= 0n; shift -= 8n) this.byte(Number((value >> shift) & 0xffn));
+  }
+
+  text(value: string): void {
+    this.sized(utf8(value));
+  }
+
+  sized(value: Uint8Array): void {
+    this.integer(value.length, 4);
+    if (this.size + value.length <= this.bytes.length) this.bytes.set(value, this.size);
+    this.size += value.length;
+  }
 }
 
 // ── reading ──────────────────────────────────────────────────────────────────────────────────
@@ -125,10 +168,45 @@ export function readScript(script: Uint8Array, secureHash: SecureHash): Decoded 
   return { version, tree };
 }
 
-export const tooLarge = (size: number): ScriptError =>
+const tooLarge = (size: number): ScriptError =>
   new ScriptError(`Script is too large: ${size} bytes > ${SCRIPT_BYTES_MAX} bytes`);
 
+/** A node that has parts, one at least, until all of them are read. */
+interface Open {
+  readonly op: 'open';
+  readonly count: number;
+  readonly parts: Tree[];
+  /** Reads what stands behind the parts. */
+  readonly close: (parts: readonly Tree[]) => Tree;
+}
+
 function readTree(source: Source): Tree {
+  // The innermost one is the last.
+  const unfinished: Open[] = [];
+  for (;;) {
+    const node = readNode(source);
+    if (node.op === 'open') {
+      unfinished.push(node);
+      continue;
+    }
+    const whole = finish(node, unfinished);
+    if (whole !== undefined) return whole;
+  }
+}
+
+/** Closes all nodes that end with this one; returns the whole tree if nothing is left open. */
+function finish(last: Tree, unfinished: Open[]): Tree | undefined {
+  let tree = last;
+  for (let around = unfinished.at(-1); around !== undefined; around = unfinished.at(-1)) {
+    around.parts.push(tree);
+    if (around.parts.length < around.count) return undefined;
+    unfinished.pop();
+    tree = around.close(around.parts);
+  }
+  return tree;
+}
+
+function readNode(source: Source): Tree | Open {
   const opcode = source.byte();
   switch (opcode) {
     case LONG:
@@ -138,9 +216,11 @@ function readTree(source: Source): Tree {
     case STRING:
       return { op: 'string', value: source.text() };
     case IF:
-      return { op: 'if', test: readTree(source), yes: readTree(source), no: readTree(source) };
-    case BLOCK:
-      return { op: 'block', name: source.text(), value: readTree(source), body: readTree(source) };
+      return open(3, ([test, yes, no]) => ({ op: 'if', test: test!, yes: yes!, no: no! }));
+    case BLOCK: {
+      const name = source.text();
+      return open(2, ([value, body]) => ({ op: 'block', name, value: value!, body: body! }));
+    }
     case REF:
       return { op: 'ref', name: source.text() };
     case YES:
@@ -148,7 +228,7 @@ function readTree(source: Source): Tree {
     case NO:
       return FALSE;
     case GETTER:
-      return { op: 'getter', of: readTree(source), field: source.text() };
+      return open(1, ([of]) => ({ op: 'getter', of: of!, field: source.text() }));
     case CALL:
       return readCall(source);
     default:
@@ -156,7 +236,7 @@ function readTree(source: Source): Tree {
   }
 }
 
-function readCall(source: Source): Tree {
+function readCall(source: Source): Tree | Open {
   const type = source.byte();
   if (type !== NATIVE && type !== USER) {
     throw new ScriptError(`Unknown function header type: ${type}`);
@@ -164,10 +244,16 @@ function readCall(source: Source): Tree {
   const header = type === NATIVE ? source.short() : source.text();
   const count = source.int();
   if (count < 0 || count > source.left) throw new ScriptError(`Invalid argument count (${count})`);
-  const args: Tree[] = [];
-  for (let i = 0; i < count; i++) args.push(readTree(source));
-  return { op: 'call', header, args };
+  if (count === 0) return { op: 'call', header, args: [] };
+  return open(count, (args) => ({ op: 'call', header, args }));
 }
+
+const open = (count: number, close: Open['close']): Open => ({
+  op: 'open',
+  count,
+  parts: [],
+  close,
+});
 
 class Source {
   private readonly bytes: Uint8Array;

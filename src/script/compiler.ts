@@ -4,13 +4,15 @@
  */
 import { compileMatch } from './match-compiler.ts';
 import { typeError } from './scanner.ts';
-import { outerScope, requireFree, type Scope, type Typed, withVariable } from './scope.ts';
+import { enter, leave, outerScope, requireFree, type Scope, type Typed } from './scope.ts';
 import { resolveCall } from './signatures.ts';
+import { Steps } from './steps.ts';
 import type { Syntax } from './syntax.ts';
 import { type Context, ScriptError, type Tree, type Version } from './tree.ts';
 import {
   BOOLEAN,
   BYTES,
+  breadth,
   common,
   equivalent,
   INT,
@@ -22,14 +24,22 @@ import {
   typeText,
 } from './types.ts';
 
-/** The tree of a whole script. Throws ScriptError. */
+/** Twice what a script takes whose 8,192 bytes do nothing but join types as wide as that of `tx`. */
+const STEPS_MAX = 50_000;
+
+/**
+ * The tree of a whole script. Throws ScriptError. A step looks at one node or at one member of its
+ * type, so their number bounds the time.
+ */
 export function compileTree(syntax: Syntax, version: Version, context: Context): Tree {
-  const { tree, type } = compile(syntax, outerScope(version, context));
+  const steps = new Steps(STEPS_MAX, 'Script is too complex: too many types to check');
+  const { tree, type } = compile(syntax, outerScope(version, context, steps));
   if (type !== BOOLEAN) throw new ScriptError('Script should return boolean');
   return tree;
 }
 
 function compile(syntax: Syntax, scope: Scope): Typed {
+  scope.steps.take();
   switch (syntax.is) {
     case 'long':
       return { tree: { op: 'long', value: syntax.value }, type: INT };
@@ -42,7 +52,7 @@ function compile(syntax: Syntax, scope: Scope): Typed {
     case 'name':
       return variable(syntax.name, scope);
     case 'field':
-      return getter(compile(syntax.of, scope), syntax.field);
+      return getter(compile(syntax.of, scope), syntax.field, scope.steps);
     case 'if':
       return conditional(syntax, scope);
     case 'let':
@@ -62,8 +72,9 @@ function variable(name: string, scope: Scope): Typed {
   return { tree: { op: 'ref', name }, type };
 }
 
-function getter(of: Typed, field: string): Typed {
+function getter(of: Typed, field: string, steps: Steps): Typed {
   const owners = members(of.type);
+  steps.take(owners.length);
   let type: Type = NOTHING;
   for (const owner of owners) {
     const own = owner.kind === 'case' ? owner.fields.get(field) : undefined;
@@ -84,6 +95,7 @@ function conditional(syntax: Node<'if'>, scope: Scope): Typed {
   }
   const yes = compile(syntax.yes, scope);
   const no = compile(syntax.no, scope);
+  scope.steps.take(breadth(test.type) + breadth(yes.type) + breadth(no.type));
   const tree: Tree = { op: 'if', test: test.tree, yes: yes.tree, no: no.tree };
   return { tree, type: common(yes.type, no.type) };
 }
@@ -92,7 +104,9 @@ function conditional(syntax: Node<'if'>, scope: Scope): Typed {
 function declaration({ name, value, body }: Node<'let'>, scope: Scope): Typed {
   requireFree(name, scope);
   const bound = compile(value, scope);
-  const rest = compile(body, withVariable(scope, name, bound.type));
+  const outer = enter(scope, name, bound.type);
+  const rest = compile(body, scope);
+  leave(scope, name, outer);
   return { tree: { op: 'block', name, value: bound.tree, body: rest.tree }, type: rest.type };
 }
 
@@ -103,6 +117,7 @@ function call({ name, args }: Node<'call'>, scope: Scope): Typed {
     const { tree, type } = compile(arg, scope);
     trees.push(tree);
     types.push(type);
+    scope.steps.take(breadth(type));
   }
   const { header, type } = resolveCall(name, types, scope.types);
   return { tree: { op: 'call', header, args: trees }, type };

@@ -3,7 +3,7 @@
  * once, wherever it stands in the tree.
  */
 import { predefinedNames } from './scope.ts';
-import type { Tree } from './tree.ts';
+import { nodesOf, type Tree } from './tree.ts';
 
 /** The names of `match`. */
 const EXEMPT = '$';
@@ -13,22 +13,11 @@ const RESERVED = '@';
 /** Why the rule is broken, or undefined. */
 export function nameProblem(tree: Tree): string | undefined {
   const declared = new Set(predefinedNames(1));
-  return visit(tree);
-
-  function visit(node: Tree): string | undefined {
-    switch (node.op) {
-      case 'getter':
-        return visit(node.of);
-      case 'if':
-        return visit(node.test) ?? visit(node.yes) ?? visit(node.no);
-      case 'block':
-        return problemOf(node.name) ?? visit(node.value) ?? visit(node.body);
-      case 'call':
-        return node.args.map(visit).find((problem) => problem !== undefined);
-      default:
-        return undefined;
-    }
+  for (const node of nodesOf(tree)) {
+    const problem = node.op === 'block' ? problemOf(node.name) : undefined;
+    if (problem !== undefined) return problem;
   }
+  return undefined;
 
   function problemOf(name: string): string | undefined {
     if (name.startsWith(RESERVED)) return `VarNames: Can't declare var starting with ${RESERVED}`;

@@ -1,9 +1,14 @@
 /** `{-# LANGUAGE_VERSION 2 #-}` in a line of its own (docs/protocol/scripts.md#directives). */
 import { ScriptError, type Version } from './tree.ts';
 
-const DIRECTIVE = /^\s*\{-#\s*([A-Za-z0-9_]+)\s*([A-Za-z0-9/.,]+)\s*#-\}\s*$/;
+/**
+ * The only key that counts, and its value. White space between them may be missing: then the value
+ * is one letter or digit, or begins with another sign. No place has two ways on, so that the time is
+ * linear in the length of the line.
+ */
+const VERSION =
+  /^\s*\{-#\s*LANGUAGE_VERSION(?:\s+([A-Za-z0-9/.,]+)|([A-Za-z0-9])|([/.,][A-Za-z0-9/.,]*))\s*#-\}\s*$/;
 const OPENING = '{-#';
-const VERSION_KEY = 'LANGUAGE_VERSION';
 
 export interface Directed {
   readonly version: Version;
@@ -17,8 +22,8 @@ export function readDirectives(whole: string): Directed {
   let value: string | undefined;
   for (const line of lines) {
     if (!line.includes(OPENING)) continue;
-    const [, key, found] = DIRECTIVE.exec(line) ?? [];
-    if (key === VERSION_KEY) value ??= found;
+    const [, spaced, single, signed] = VERSION.exec(line) ?? [];
+    value ??= spaced ?? single ?? signed;
   }
   const source = lines.filter((line) => !line.includes(OPENING)).join('\n');
   return { version: value === undefined ? 1 : versionOf(value), source };

@@ -5,10 +5,16 @@
  * Both branches of every `if` are walked from the same state, so a script can make this walk
  * exponential in its size. STEPS_MAX ends it; a script of honest shape needs a hundredth of that.
  * The state after an `if` is that of the dearer branch, of `else` where both cost the same.
+ *
+ * Invariants: a step looks at one node and changes the meaning of one name at most. States are
+ * immutable, so no change is undone or repeated, and the number of steps bounds the time. The walk
+ * keeps its own stack, so every tree fits.
  */
 import { costOf } from './functions.ts';
+import { NameTable, type Snapshot } from './name-table.ts';
 import { predefinedNames } from './scope.ts';
-import { headerText, ScriptError, type Tree, type Version } from './tree.ts';
+import { Steps } from './steps.ts';
+import { type Header, headerText, nodesOf, ScriptError, type Tree, type Version } from './tree.ts';
 
 export const COMPLEXITY_MAX = 2000;
 const STEPS_MAX = 100_000;
@@ -19,87 +25,125 @@ const GETTER_COST = 2;
 
 interface Variable {
   readonly value: Tree | undefined;
-  readonly counted: boolean;
+  readonly isCounted: boolean;
 }
 
-const COUNTED: Variable = { value: undefined, counted: true };
+const COUNTED: Variable = { value: undefined, isCounted: true };
 
-/** A change of the state, so that a branch can be undone and done again. */
-interface Change {
-  readonly name: string;
-  readonly before: Variable | undefined;
-  readonly after: Variable;
+/** What a path has cost so far, and what names mean at its end. */
+interface State {
+  readonly cost: number;
+  readonly names: Snapshot<Variable>;
+}
+
+/** An `if` whose condition, or one of whose branches, is being walked. */
+interface Choice {
+  readonly op: 'choice';
+  readonly of: Extract<Tree, { op: 'if' }>;
+  /** Known when the condition is done. */
+  before: State | undefined;
+  /** Known when the first branch is done. */
+  yes: State | undefined;
 }
 
 /** Throws ScriptError where a name is unknown, or where the script costs more than it may. */
 export function estimate(tree: Tree, version: Version): number {
-  const state = new Map(predefinedNames(version).map((name) => [name, COUNTED]));
-  const changes: Change[] = [];
-  let steps = 0;
-  const complexity = cost(tree);
-  if (complexity > COMPLEXITY_MAX) throw tooComplex(complexity);
-  return complexity;
+  const steps = new Steps(STEPS_MAX, 'Script is too complex: too many paths to estimate');
+  const numbers = numbersOf(tree, predefinedNames(version));
+  let cost = 0;
+  const names = new NameTable<Variable>(numbers.count);
+  for (let i = 0; i < predefinedNames(version).length; i++) names.set(i, COUNTED);
+  // The last one is the next.
+  const rest: (Tree | Choice)[] = [tree];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    if (next.op === 'choice') choose(next);
+    else visit(next);
+  }
+  if (cost > COMPLEXITY_MAX) throw tooComplex(cost);
+  return cost;
 
-  function cost(node: Tree): number {
-    if (++steps > STEPS_MAX)
-      throw new ScriptError('Script is too complex: too many paths to estimate');
+  function visit(node: Tree): void {
+    steps.take();
     switch (node.op) {
       case 'getter':
-        return cost(node.of) + GETTER_COST;
+        cost += GETTER_COST;
+        rest.push(node.of);
+        break;
       case 'block':
-        set(node.name, { value: node.value, counted: false });
-        return cost(node.body) + BLOCK_COST;
+        cost += BLOCK_COST;
+        names.set(numbers.of(node), { value: node.value, isCounted: false });
+        rest.push(node.body);
+        break;
       case 'ref':
-        return reference(node.name);
-      case 'if': {
-        // Stays in this function, because a frame for each branch would halve the depth that fits.
-        const test = cost(node.test) + 1;
-        const mark = changes.length;
-        const yes = cost(node.yes);
-        const done = undoTo(mark);
-        const no = cost(node.no);
-        if (yes <= no) return test + no;
-        undoTo(mark);
-        for (const { name, after } of done) set(name, after);
-        return test + yes;
-      }
-      case 'call': {
-        const own = costOf(node.header);
-        if (own === undefined) {
-          throw new ScriptError(`ScriptValidator: Unknown function '${headerText(node.header)}'`);
-        }
-        let sum = own;
-        for (const arg of node.args) sum += cost(arg);
-        return sum;
-      }
+        cost += REFERENCE_COST;
+        reference(node);
+        break;
+      case 'if':
+        cost += 1;
+        rest.push({ op: 'choice', of: node, before: undefined, yes: undefined }, node.test);
+        break;
+      case 'call':
+        cost += costOfCall(node.header);
+        for (let i = node.args.length - 1; i >= 0; i--) rest.push(node.args[i]!);
+        break;
       default:
-        return 1;
+        cost += 1;
     }
   }
 
-  function reference(name: string): number {
-    const variable = state.get(name);
+  function reference(node: Extract<Tree, { op: 'ref' }>): void {
+    const variable = names.get(numbers.of(node));
     if (variable === undefined) {
-      throw new ScriptError(`ScriptValidator: Undeclared variable '${name}'`);
+      throw new ScriptError(`ScriptValidator: Undeclared variable '${node.name}'`);
     }
-    if (variable.counted) return REFERENCE_COST;
-    set(name, { ...variable, counted: true });
-    return cost(variable.value!) + REFERENCE_COST;
+    if (variable.isCounted) return;
+    names.set(numbers.of(node), COUNTED);
+    rest.push(variable.value!);
   }
 
-  function set(name: string, after: Variable): void {
-    changes.push({ name, before: state.get(name), after });
-    state.set(name, after);
+  /** Walks the first branch, then the second one from the same state, then goes on with one. */
+  function choose(choice: Choice): void {
+    if (choice.before === undefined) {
+      choice.before = { cost, names: names.snapshot() };
+      rest.push(choice, choice.of.yes);
+    } else if (choice.yes === undefined) {
+      choice.yes = { cost, names: names.snapshot() };
+      goBack(choice.before);
+      rest.push(choice, choice.of.no);
+    } else if (choice.yes.cost > cost) {
+      goBack(choice.yes);
+    }
   }
 
-  function undoTo(mark: number): readonly Change[] {
-    const undone = changes.splice(mark);
-    for (const { name, before } of undone.toReversed()) {
-      if (before === undefined) state.delete(name);
-      else state.set(name, before);
-    }
-    return undone;
+  function goBack(state: State): void {
+    cost = state.cost;
+    names.restore(state.names);
   }
+}
+
+interface NameNumbers {
+  readonly count: number;
+  /** Of the name that a block declares or a reference means. */
+  readonly of: (node: Tree) => number;
+}
+
+/** Equal names have one number; those of `first` come first. Names are compared once for each node. */
+function numbersOf(tree: Tree, first: readonly string[]): NameNumbers {
+  const byName = new Map(first.map((name, number) => [name, number]));
+  const byNode = new Map<Tree, number>();
+  for (const node of nodesOf(tree)) {
+    if (node.op !== 'block' && node.op !== 'ref') continue;
+    const number = byName.get(node.name) ?? byName.size;
+    byName.set(node.name, number);
+    byNode.set(node, number);
+  }
+  return { count: byName.size, of: (node) => byNode.get(node)! };
+}
+
+function costOfCall(header: Header): number {
+  const cost = costOf(header);
+  if (cost !== undefined) return cost;
+  throw new ScriptError(`ScriptValidator: Unknown function '${headerText(header)}'`);
 }
 
 const tooComplex = (complexity: number): ScriptError =>

@@ -3,10 +3,11 @@
  * no case takes would end in `throw()`; the check of exhaustiveness makes that unreachable.
  */
 import { typeError } from './scanner.ts';
-import { requireFree, type Scope, type Typed, withVariable } from './scope.ts';
+import { enter, leave, requireFree, type Scope, type Typed } from './scope.ts';
 import type { Case, Syntax } from './syntax.ts';
 import { TRUE, type Tree } from './tree.ts';
 import {
+  breadth,
   common,
   covers,
   equivalent,
@@ -15,7 +16,7 @@ import {
   type Type,
   typesText,
   typeText,
-  union,
+  unionOf,
 } from './types.ts';
 
 type Match = Extract<Syntax, { is: 'match' }>;
@@ -23,6 +24,9 @@ type Compile = (syntax: Syntax, scope: Scope) => Typed;
 
 /** The native function that tests the kind of a value; no source can call it. */
 export const IS_INSTANCE = 1;
+
+/** Nodes of the tree for each type that a case names. */
+const NODES_PER_TEST = 4;
 
 /** Throws ScriptError. */
 export function compileMatch(match: Match, outer: Scope, compile: Compile): Typed {
@@ -37,7 +41,7 @@ export function compileMatch(match: Match, outer: Scope, compile: Compile): Type
   for (const [i, one] of match.cases.entries()) {
     const variable = one.variable === shadowed ? undefined : one.variable;
     if (variable !== undefined) requireFree(variable, scope);
-    const type = one.types.length === 0 ? of.type : union(...types[i]!);
+    const type = one.types.length === 0 ? of.type : unionOf(types[i]!);
     bodies.push(caseBody(one, { name, type }, scope, compile));
     // What follows a case for every type is never reached, and is not compiled.
     if (one.types.length === 0) break;
@@ -51,7 +55,10 @@ export function compileMatch(match: Match, outer: Scope, compile: Compile): Type
     const isDefault = match.cases[i]!.types.length === 0;
     rest = isDefault ? tree : { op: 'if', test: anyOf(name, types[i]!), yes: tree, no: rest };
   }
-  for (const { type } of bodies) result = common(result, type);
+  for (const { type } of bodies) {
+    scope.steps.take(breadth(result) + breadth(type));
+    result = common(result, type);
+  }
   return { tree: { op: 'block', name, value: of.tree, body: rest }, type: result };
 }
 
@@ -62,16 +69,22 @@ function caseBody(
   compile: Compile,
 ): Typed {
   if (variable === undefined) return compile(body, scope);
-  const { tree, type } = compile(body, withVariable(scope, variable, matched.type));
+  const outer = enter(scope, variable, matched.type);
+  const { tree, type } = compile(body, scope);
+  leave(scope, variable, outer);
   const value: Tree = { op: 'ref', name: matched.name };
   return { tree: { op: 'block', name: variable, value, body: tree }, type };
 }
 
 /** The types that a case names; a name may stand for several. */
-function typesOf({ variable = '_', types }: Case, { types: { named } }: Scope): readonly Type[] {
+function typesOf({ variable = '_', types }: Case, scope: Scope): readonly Type[] {
+  const { named } = scope.types;
   return types.flatMap((name) => {
     const type = named.get(name);
-    if (type !== undefined) return members(type);
+    if (type !== undefined) {
+      scope.steps.take(breadth(type) * NODES_PER_TEST);
+      return members(type);
+    }
     const possible = [...named.values()].map(typeText).join(', ');
     throw typeError(
       `Value '${variable}' declared as non-existing type, ` +
@@ -81,7 +94,7 @@ function typesOf({ variable = '_', types }: Case, { types: { named } }: Scope): 
 }
 
 function requireExhaustive({ cases }: Match, possible: Type, matched: readonly Type[]): void {
-  const whole = union(...matched);
+  const whole = unionOf(matched);
   const hasDefault = cases.at(-1)!.types.length === 0;
   if (hasDefault ? covers(possible, whole) : equivalent(possible, whole)) return;
   throw typeError(

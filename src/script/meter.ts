@@ -4,7 +4,7 @@
  */
 import { EvaluationFailure } from './values.ts';
 
-/** Units that one run may consume, a tenth of a block. */
+/** Units that one run may consume, and all runs for one transaction; a tenth of a block. */
 export const RUN_UNITS_MAX = 1_250_000;
 
 /** The budget of a run in a chain without the feature: nothing reaches it. */
@@ -19,7 +19,7 @@ export class OutOfUnits extends EvaluationFailure {
   }
 }
 
-/** Counts the units of one run. */
+/** Counts the units of one run, or of all runs for one transaction. */
 export class Meter {
   readonly budget: number;
   #used = 0;

@@ -17,8 +17,8 @@ const TESTS_PER_TYPE = 17;
 const AFTER_LET = /[ \t\r\n]/;
 const AFTER_KEYWORD = /[ \t\r\n({]/;
 
-/** Levels of precedence; a longer operator stands before its own beginning. */
-const LEVELS: readonly (readonly [operator: string, level: number])[] = [
+/** Levels of precedence. */
+const LEVELS: ReadonlyMap<string, number> = new Map([
   ['||', 0],
   ['&&', 0],
   ['==', 1],
@@ -32,7 +32,14 @@ const LEVELS: readonly (readonly [operator: string, level: number])[] = [
   ['*', 4],
   ['/', 4],
   ['%', 4],
-];
+]);
+
+/** An operator whose right operand is not complete. */
+interface Pending {
+  readonly operator: string;
+  readonly level: number;
+  readonly left: Syntax;
+}
 
 const CASE_FORM = 'invalid syntax, should be: `case varName: Type => expr` or `case _ => expr`';
 const CASE_TYPE_FORM = 'the type for variable should be specified: `case varName: Type => expr`';
@@ -47,32 +54,37 @@ export function parse(source: string): Syntax {
   if (!scan.isAtEnd()) throw scan.syntaxError();
   return whole;
 
+  /** Operands joined by operators, all of which associate to the left. */
   function expression(): Syntax {
     if (++nesting > NESTING_MAX) throw tooDeep();
-    const result = binary(0);
-    nesting--;
-    return result;
-  }
-
-  /** Operands joined by operators of this level and the tighter ones; all associate to the left. */
-  function binary(loosest: number): Syntax {
-    let left = unary();
+    // The tightest one is the last.
+    const pending: Pending[] = [];
     for (;;) {
+      let last = operand();
       const end = scan.at;
       scan.skip();
-      const found = LEVELS.find(([text]) => scan.source.startsWith(text, scan.at));
-      if (found === undefined || found[1] < loosest) {
-        scan.at = end;
-        return left;
+      const operator = operatorAt(scan.source, scan.at);
+      const level = operator === undefined ? -1 : LEVELS.get(operator)!;
+      for (
+        let top = pending.at(-1);
+        top !== undefined && top.level >= level;
+        top = pending.at(-1)
+      ) {
+        last = operation(top.operator, top.left, last);
+        pending.pop();
       }
-      const [operator, level] = found;
+      if (operator === undefined) {
+        scan.at = end;
+        nesting--;
+        return last;
+      }
+      pending.push({ operator, level, left: last });
       scan.takes(operator);
       scan.skip();
-      left = operation(operator, left, binary(level + 1));
     }
   }
 
-  function unary(): Syntax {
+  function operand(): Syntax {
     const signs: string[] = [];
     for (;;) {
       if (scan.takesMinus()) signs.push('-');
@@ -80,24 +92,26 @@ export function parse(source: string): Syntax {
       else break;
       scan.skip();
     }
-    return signs.reduceRight((operand, name) => call(name, [operand]), atom());
+    let signed = atom();
+    for (let i = signs.length - 1; i >= 0; i--) signed = call(signs[i]!, [signed]);
+    return signed;
   }
 
   function atom(): Syntax {
-    if (scan.keyword('if', AFTER_KEYWORD)) return conditional();
-    if (scan.keyword('match', AFTER_KEYWORD)) return match();
-    if (scan.keyword('let', AFTER_LET)) return block();
+    const word = scan.peekWord();
+    if (word === 'if' && scan.keyword('if', AFTER_KEYWORD)) return conditional();
+    if (word === 'match' && scan.keyword('match', AFTER_KEYWORD)) return match();
+    if (word === 'let' && scan.keyword('let', AFTER_LET)) return block();
+    if (word === 'true' || word === 'false') {
+      scan.name();
+      return bool(word === 'true');
+    }
     const bytes = scan.bytes();
     if (bytes !== undefined) return { is: 'bytes', value: bytes, depth: 1 };
     const text = scan.text();
     if (text !== undefined) return { is: 'string', value: text, depth: 1 };
     const value = scan.integer();
     if (value !== undefined) return { is: 'long', value, depth: 1 };
-    const word = scan.peekWord();
-    if (word === 'true' || word === 'false') {
-      scan.name();
-      return bool(word === 'true');
-    }
     return accesses(accessed());
   }
 
@@ -145,7 +159,7 @@ export function parse(source: string): Syntax {
     const body = expression();
     return lets.reduceRight(
       (rest, { name, value }) =>
-        limited({ is: 'let', name, value, body: rest, depth: deeper(value, rest) }),
+        limited({ is: 'let', name, value, body: rest, depth: deeper([value, rest]) }),
       body,
     );
   }
@@ -164,8 +178,8 @@ export function parse(source: string): Syntax {
     if (cases.length === 0) throw typeError('pattern matching requires case branches');
     if (!scan.takes('}')) throw scan.syntaxError();
     const bodies = cases.map(({ body }) => body);
-    const tests = Math.max(...cases.map(({ types }) => types.length * TESTS_PER_TYPE));
-    const depth = Math.max(deeper(of, ...bodies), tests) + cases.length;
+    const types = cases.reduce((most, one) => Math.max(most, one.types.length), 0);
+    const depth = Math.max(deeper([of, ...bodies]), types * TESTS_PER_TYPE) + cases.length;
     return limited({ is: 'match', of, cases, depth });
   }
 
@@ -243,6 +257,13 @@ export function parse(source: string): Syntax {
   }
 }
 
+/** The longest operator that stands there. */
+function operatorAt(source: string, at: number): string | undefined {
+  const two = source.slice(at, at + 2);
+  if (LEVELS.has(two)) return two;
+  return LEVELS.has(two.charAt(0)) ? two.charAt(0) : undefined;
+}
+
 function operation(operator: string, left: Syntax, right: Syntax): Syntax {
   switch (operator) {
     case '&&':
@@ -261,13 +282,13 @@ function operation(operator: string, left: Syntax, right: Syntax): Syntax {
 const bool = (value: boolean): Syntax => ({ is: 'bool', value, depth: 1 });
 
 const call = (name: string, args: readonly Syntax[]): Syntax =>
-  limited({ is: 'call', name, args, depth: deeper(...args) });
+  limited({ is: 'call', name, args, depth: deeper(args) });
 
 const conditionalOf = (test: Syntax, yes: Syntax, no: Syntax): Syntax =>
-  limited({ is: 'if', test, yes, no, depth: deeper(test, yes, no) });
+  limited({ is: 'if', test, yes, no, depth: deeper([test, yes, no]) });
 
 /** The depth of a node above these. */
-const deeper = (...below: readonly Syntax[]): number =>
+const deeper = (below: readonly Syntax[]): number =>
   below.reduce((most, { depth }) => Math.max(most, depth), 0) + 1;
 
 function limited(node: Syntax): Syntax {

@@ -31,13 +31,21 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 const COMMENTED_SPACE = /(?:[ \t\r\n]+|#[^\n]*)*/y;
-const WORD = /[A-Za-z][A-Za-z0-9]*/y;
 const INTEGER = /[+-]?[0-9]+(?:_[0-9]+)*/y;
 const SPACED_DIGIT = /[ \t\r\n]*[0-9]/y;
 
-/** A refusal with the prefix that clients know. */
-export const typeError = (text: string): ScriptError =>
-  new ScriptError(`Typecheck failed: ${text}`);
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+
+const isLetter = (code: number): boolean =>
+  (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
+
+const REFUSAL_LENGTH_MAX = 4096;
+
+/** A refusal with the prefix that clients know; a long text is cut. */
+export function typeError(text: string): ScriptError {
+  const shown = text.length > REFUSAL_LENGTH_MAX ? `${text.slice(0, REFUSAL_LENGTH_MAX)}…` : text;
+  return new ScriptError(`Typecheck failed: ${shown}`);
+}
 
 export class Scanner {
   readonly source: string;
@@ -57,7 +65,7 @@ export class Scanner {
   skip(): boolean {
     if (this.at !== this.spaceFrom) {
       this.spaceFrom = this.at;
-      this.spaceHasLine = this.matched(COMMENTED_SPACE).includes('\n');
+      this.spaceHasLine = this.isSpace() && this.matched(COMMENTED_SPACE).includes('\n');
       this.spaceTo = this.at;
     }
     this.at = this.spaceTo;
@@ -77,15 +85,19 @@ export class Scanner {
 
   /** The word here, which stays unread. */
   peekWord(): string {
-    const from = this.at;
-    const word = this.matched(WORD);
-    this.at = from;
-    return word;
+    let end = this.at;
+    if (isLetter(this.source.charCodeAt(end))) {
+      do end++;
+      while (isLetter(this.source.charCodeAt(end)) || isDigit(this.source.charCodeAt(end)));
+    }
+    return this.source.slice(this.at, end);
   }
 
   /** The name of a variable, a field or a function; empty where none stands here. */
   name(): string {
-    return this.matched(WORD);
+    const word = this.peekWord();
+    this.at += word.length;
+    return word;
   }
 
   /** A name that a script declares or reads as a field. */
@@ -127,6 +139,12 @@ export class Scanner {
       throw typeError(`For input string: "${digits.slice(0, 100)}"`);
     }
     return value;
+  }
+
+  /** True where white space or a comment begins. */
+  private isSpace(): boolean {
+    const letter = this.source[this.at];
+    return letter !== undefined && ' \t\r\n#'.includes(letter);
   }
 
   /** The text between quotes; undefined where none begins here. */

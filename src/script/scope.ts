@@ -2,12 +2,15 @@
 import { BUY_TYPE, type CaseTypes, caseTypes, SELL_TYPE } from './case-types.ts';
 import { typeError } from './scanner.ts';
 import { isFunction } from './signatures.ts';
+import type { Steps } from './steps.ts';
 import type { Context, Tree, Version } from './tree.ts';
 import { INT, type Type, UNIT_TYPE } from './types.ts';
 
 export interface Scope {
   readonly types: CaseTypes;
-  readonly variables: ReadonlyMap<string, Type>;
+  /** One map for the whole script: a place changes it on the way in, and back on the way out. */
+  readonly variables: Map<string, Type>;
+  readonly steps: Steps;
   /** How many `match` expressions are around this place. */
   readonly matches: number;
 }
@@ -25,11 +28,12 @@ const SIDES = ['Buy', 'Sell'] as const;
 export const predefinedNames = (version: Version): readonly string[] =>
   version === 2 ? [...ALWAYS, ...SIDES] : ALWAYS;
 
-export function outerScope(version: Version, context: Context): Scope {
+export function outerScope(version: Version, context: Context, steps: Steps): Scope {
   const types = caseTypes(context);
   const known = { tx: types.tx, height: INT, unit: UNIT_TYPE, Buy: BUY_TYPE, Sell: SELL_TYPE };
   const names = predefinedNames(version) as readonly (keyof typeof known)[];
-  return { types, variables: new Map(names.map((name) => [name, known[name]])), matches: 0 };
+  const variables = new Map(names.map((name) => [name, known[name]]));
+  return { types, variables, steps, matches: 0 };
 }
 
 /** Throws ScriptError where the name is taken. */
@@ -42,6 +46,14 @@ export function requireFree(name: string, scope: Scope): void {
   }
 }
 
-export function withVariable(scope: Scope, name: string, type: Type): Scope {
-  return { ...scope, variables: new Map(scope.variables).set(name, type) };
+/** Gives the name a type, until `leave` gets the result. */
+export function enter({ variables }: Scope, name: string, type: Type): Type | undefined {
+  const outer = variables.get(name);
+  variables.set(name, type);
+  return outer;
+}
+
+export function leave({ variables }: Scope, name: string, outer: Type | undefined): void {
+  if (outer === undefined) variables.delete(name);
+  else variables.set(name, outer);
 }

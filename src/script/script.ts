@@ -5,7 +5,7 @@
 
 import { equal, latin1 } from '../base/bytes.ts';
 import { Recent } from '../base/recent.ts';
-import { readScript, SCRIPT_BYTES_MAX, tooLarge, writeScript } from './binary.ts';
+import { readScript, writeScript } from './binary.ts';
 import { compileTree } from './compiler.ts';
 import { readDirectives } from './directives.ts';
 import { estimate } from './estimator.ts';
@@ -116,9 +116,7 @@ function compileSource(whole: string, context: Context, secureHash: SecureHash):
   }
   const { version, source } = readDirectives(whole);
   const tree = compileTree(parse(source), version, context);
-  const bytes = writeScript(version, tree, secureHash);
-  if (bytes.length > SCRIPT_BYTES_MAX) throw tooLarge(bytes.length);
-  return bytes;
+  return writeScript(version, tree, secureHash);
 }
 
 function readWhole(bytes: Uint8Array, secureHash: SecureHash): Script {

@@ -3,7 +3,7 @@
  * tx.proofs[i], key)` with constant key, also by way of variables. Other threads make them in
  * advance; a check that is not among them is made when the script asks.
  */
-import type { Tree } from './tree.ts';
+import { partsOf, type Tree } from './tree.ts';
 
 export interface SignatureUse {
   /** Index in `tx.proofs`. */
@@ -32,30 +32,23 @@ interface Placed {
 
 export function signatureUses(tree: Tree): readonly SignatureUse[] {
   const uses: SignatureUse[] = [];
-  visit(tree, undefined);
-  return uses;
-
-  function visit(node: Tree, names: Names | undefined): void {
-    switch (node.op) {
-      case 'getter':
-        visit(node.of, names);
-        break;
-      case 'if':
-        visit(node.test, names);
-        visit(node.yes, names);
-        visit(node.no, names);
-        break;
-      case 'block':
-        visit(node.value, names);
-        visit(node.body, { name: node.name, value: node.value, outer: names });
-        break;
-      case 'call': {
-        const use = node.header === SIGNATURE_CHECK ? useOf(node.args, names) : undefined;
-        if (use !== undefined && uses.length < USES_MAX) uses.push(use);
-        for (const arg of node.args) visit(arg, names);
-      }
+  // The last one is the next. No depth of a tree exhausts the stack.
+  const rest: Placed[] = [{ tree, names: undefined }];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    const { tree: node, names } = next;
+    if (node.op === 'call' && node.header === SIGNATURE_CHECK) {
+      const use = useOf(node.args, names);
+      if (use !== undefined) uses.push(use);
+      if (uses.length === USES_MAX) break;
+    }
+    if (node.op === 'block') {
+      const { name, value, body } = node;
+      rest.push({ tree: body, names: { name, value, outer: names } }, { tree: value, names });
+    } else {
+      for (const part of partsOf(node).toReversed()) rest.push({ tree: part, names });
     }
   }
+  return uses;
 }
 
 function useOf(args: readonly Tree[], names: Names | undefined): SignatureUse | undefined {

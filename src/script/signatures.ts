@@ -9,6 +9,7 @@ import type { Header } from './tree.ts';
 import {
   common,
   covers,
+  joinedTypes,
   list,
   members,
   NOTHING,
@@ -17,6 +18,7 @@ import {
   typeText,
   UNIT_TYPE,
   union,
+  unionOf,
 } from './types.ts';
 
 interface Candidate {
@@ -33,13 +35,14 @@ export interface Resolved {
 /** Throws ScriptError. */
 export function resolveCall(name: string, args: readonly Type[], types: CaseTypes): Resolved {
   const found = candidates(name, types);
-  const shown = `'${name}'(${args.map(typeText).join(', ')})`;
-  if (found.length === 0) throw typeError(`Can't find a function ${shown}`);
   const results = found.map((candidate) => matched(name, candidate, args, types));
-  const fitting = results.filter((result) => typeof result !== 'string');
+  const fitting = results.filter((result) => typeof result !== 'function');
   if (fitting.length === 1) return fitting[0]!;
-  if (found.length === 1) throw typeError(results[0] as string);
-  if (fitting.length === 0) throw typeError(`Can't find a function ${shown}`);
+  const [first] = results;
+  if (results.length === 1 && typeof first === 'function') throw typeError(first());
+  if (fitting.length === 0) {
+    throw typeError(`Can't find a function '${name}'(${joinedTypes(args)})`);
+  }
   const all = found.map(({ header }) => String(header)).join(', ');
   throw typeError(`Can't choose an overloaded function. Candidates: ${all}`);
 }
@@ -55,26 +58,30 @@ function candidates(name: string, types: CaseTypes): readonly Candidate[] {
   return [{ header: name, parameters: [...type.fields.values()], result: type }];
 }
 
+/** The text of a refusal, which is made only if it is shown. */
+type Reason = () => string;
+
 /** What the call resolves to, or why the candidate does not fit. */
 function matched(
   name: string,
   { header, parameters, result }: Candidate,
   args: readonly Type[],
   types: CaseTypes,
-): Resolved | string {
+): Resolved | Reason {
   if (args.length !== parameters.length) {
-    return `Function '${name}' requires ${parameters.length} arguments, but ${args.length} are provided`;
+    return () =>
+      `Function '${name}' requires ${parameters.length} arguments, but ${args.length} are provided`;
   }
   const bound: Type[] = [];
   for (const [i, parameter] of parameters.entries()) {
     if (!fits(args[i]!, parameter, bound)) {
-      const expected = parameterText(parameter);
-      return `Non-matching types: expected: ${expected}, actual: ${typeText(args[i]!)}`;
+      return () =>
+        `Non-matching types: expected: ${parameterText(parameter)}, actual: ${typeText(args[i]!)}`;
     }
   }
   const t = inferred(bound);
   if (t === undefined) {
-    return `Can't match inferred types of TYPEPARAM(84) over ${typesText(bound)}`;
+    return () => `Can't match inferred types of TYPEPARAM(84) over ${typesText(bound)}`;
   }
   return { header, type: resultType(result, t, types) };
 }
@@ -112,7 +119,7 @@ function inferred(bound: readonly Type[]): Type | undefined {
 }
 
 function without(type: Type, removed: Type): Type {
-  return union(...members(type).filter((member) => !covers(removed, member)));
+  return unionOf(members(type).filter((member) => !covers(removed, member)));
 }
 
 function resultType(result: Result, t: Type, types: CaseTypes): Type {

@@ -4,6 +4,7 @@
  * same.
  */
 import { base58 } from '../base/base58.ts';
+import { type Deep, resultOf } from './deep.ts';
 import { builtinOf } from './functions.ts';
 import { IS_INSTANCE } from './match-compiler.ts';
 import type { Header, Tree, Version } from './tree.ts';
@@ -36,21 +37,21 @@ const BASE58_BYTES_MAX = 64;
 /** May be no source of exactly this tree, if no source has it; the caller compiles and compares. */
 export function sourceText(tree: Tree, version: Version): string {
   const directive = version === 2 ? '{-# LANGUAGE_VERSION 2 #-}\n' : '';
-  return `${directive}${statement(tree, '')}\n`;
+  return `${directive}${resultOf(statement(tree, ''))}\n`;
 }
 
 /** Where lets may stand without braces. */
-function statement(tree: Tree, indent: string): string {
-  if (tree.op !== 'block' || isMatch(tree)) return expression(tree, LOGIC, indent);
-  const value = expression(tree.value, LOGIC, indent);
-  const rest = statement(tree.body, indent);
+function* statement(tree: Tree, indent: string): Deep<string> {
+  if (tree.op !== 'block' || isMatch(tree)) return yield expression(tree, LOGIC, indent);
+  const value = yield expression(tree.value, LOGIC, indent);
+  const rest = yield statement(tree.body, indent);
   // A minus at the beginning of a line would go on with the value.
   const end = rest.startsWith('-') ? ';' : '';
   return `let ${tree.name} = ${value}${end}\n${indent}${rest}`;
 }
 
 /** In brackets where the operators around it bind more tightly. */
-function expression(tree: Tree, level: number, indent: string): string {
+function* expression(tree: Tree, level: number, indent: string): Deep<string> {
   switch (tree.op) {
     case 'long':
       return String(tree.value);
@@ -63,26 +64,28 @@ function expression(tree: Tree, level: number, indent: string): string {
     case 'ref':
       return tree.name;
     case 'getter':
-      return `${accessed(tree.of, indent)}.${tree.field}`;
+      return `${yield accessed(tree.of, indent)}.${tree.field}`;
     case 'if':
-      return conditional(tree, level, indent);
+      return yield conditional(tree, level, indent);
     case 'block':
-      return isMatch(tree) ? bracketed(match(tree, indent), level > LOGIC) : braced(tree, indent);
+      return isMatch(tree)
+        ? bracketed(yield match(tree, indent), level > LOGIC)
+        : yield braced(tree, indent);
     case 'call':
-      return call(tree, level, indent);
+      return yield call(tree, level, indent);
   }
 }
 
 const bracketed = (text: string, isNeeded: boolean): string => (isNeeded ? `(${text})` : text);
 
-function braced(tree: Tree, indent: string): string {
+function* braced(tree: Tree, indent: string): Deep<string> {
   const inner = `${indent}  `;
-  return `{\n${inner}${statement(tree, inner)}\n${indent}}`;
+  return `{\n${inner}${yield statement(tree, inner)}\n${indent}}`;
 }
 
 /** Accessors may follow names, calls, other accessors and brackets. */
-function accessed(tree: Tree, indent: string): string {
-  const text = expression(tree, ATOM, indent);
+function* accessed(tree: Tree, indent: string): Deep<string> {
+  const text = yield expression(tree, ATOM, indent);
   const isPlain = tree.op === 'ref' || tree.op === 'getter' || isPlainCall(tree);
   return isPlain || text.startsWith('(') || text.startsWith('{') ? text : `(${text})`;
 }
@@ -90,62 +93,72 @@ function accessed(tree: Tree, indent: string): string {
 const isPlainCall = (tree: Tree): boolean =>
   tree.op === 'call' && !OPERATORS.has(tree.header) && tree.header !== '!' && tree.header !== '-';
 
-function conditional({ test, yes, no }: Node<'if'>, level: number, indent: string): string {
+function* conditional({ test, yes, no }: Node<'if'>, level: number, indent: string): Deep<string> {
   const operator = isBool(no, false) ? '&&' : isBool(yes, true) ? '||' : undefined;
   if (operator !== undefined) {
     const right = operator === '&&' ? yes : no;
-    const text = `${expression(test, LOGIC, indent)} ${operator} ${expression(right, 1, indent)}`;
-    return bracketed(text, level > LOGIC);
+    const left = yield expression(test, LOGIC, indent);
+    return bracketed(`${left} ${operator} ${yield expression(right, 1, indent)}`, level > LOGIC);
   }
-  const [condition, first, second] = [test, yes, no].map((part) => expression(part, LOGIC, indent));
+  const condition = yield expression(test, LOGIC, indent);
+  const first = yield expression(yes, LOGIC, indent);
+  const second = yield expression(no, LOGIC, indent);
   // Everything that followed it would belong to its last branch, so it always has brackets.
   return `(if ${condition} then ${first} else ${second})`;
 }
 
 const isBool = (tree: Tree, value: boolean): boolean => tree.op === 'bool' && tree.value === value;
 
-function call({ header, args }: Node<'call'>, level: number, indent: string): string {
+function* call({ header, args }: Node<'call'>, level: number, indent: string): Deep<string> {
   const [first, second] = args;
   const operator = OPERATORS.get(header);
   if (operator !== undefined && args.length === 2) {
     const [sign, own] = operator;
-    const left = expression(first!, own, indent);
-    return bracketed(`${left} ${sign} ${expression(second!, own + 1, indent)}`, level > own);
+    const left = yield expression(first!, own, indent);
+    const right = yield expression(second!, own + 1, indent);
+    return bracketed(`${left} ${sign} ${right}`, level > own);
   }
   if ((header === '!' || header === '-') && args.length === 1) {
-    return bracketed(`${header}(${expression(first!, LOGIC, indent)})`, level > UNARY);
+    return bracketed(`${header}(${yield expression(first!, LOGIC, indent)})`, level > UNARY);
   }
   const name = builtinOf(header)?.name ?? String(header);
   if (name === 'getElement' && args.length === 2) {
-    return `${accessed(first!, indent)}[${expression(second!, LOGIC, indent)}]`;
+    return `${yield accessed(first!, indent)}[${yield expression(second!, LOGIC, indent)}]`;
   }
-  return `${name}(${args.map((arg) => expression(arg, LOGIC, indent)).join(', ')})`;
+  const texts: string[] = [];
+  for (const arg of args) texts.push(yield expression(arg, LOGIC, indent));
+  return `${name}(${texts.join(', ')})`;
 }
 
 // ── match ────────────────────────────────────────────────────────────────────────────────────
 
 const isMatch = ({ name }: Node<'block'>): boolean => name.startsWith('$match');
 
-function match({ name, value, body }: Node<'block'>, indent: string): string {
+function* match({ name, value, body }: Node<'block'>, indent: string): Deep<string> {
   const inner = `${indent}  `;
   const cases: string[] = [];
   let rest = body;
   for (let types = typesOf(rest, name); types !== undefined; types = typesOf(rest, name)) {
     const { yes, no } = rest as Node<'if'>;
-    cases.push(matchCase(yes, name, types, inner));
+    cases.push(yield matchCase(yes, name, types, inner));
     rest = no;
   }
-  cases.push(matchCase(rest, name, [], inner));
-  const of = expression(value, LOGIC, indent);
+  cases.push(yield matchCase(rest, name, [], inner));
+  const of = yield expression(value, LOGIC, indent);
   return `match ${of} {\n${cases.map((text) => `${inner}${text}\n`).join('')}${indent}}`;
 }
 
-function matchCase(body: Tree, matched: string, types: readonly string[], indent: string): string {
+function* matchCase(
+  body: Tree,
+  matched: string,
+  types: readonly string[],
+  indent: string,
+): Deep<string> {
   const isBound =
     body.op === 'block' && body.value.op === 'ref' && body.value.name === matched && !isMatch(body);
   const variable = isBound ? body.name : '_';
   const written = types.length === 0 ? '' : `: ${types.join(' | ')}`;
-  const text = expression(isBound ? body.body : body, LOGIC, indent);
+  const text = yield expression(isBound ? body.body : body, LOGIC, indent);
   return `case ${variable}${written} => ${text}`;
 }
 

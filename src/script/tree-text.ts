@@ -6,56 +6,41 @@ import { isBytes, isList, type Value } from './values.ts';
 const SHOWN_BYTES_MAX = 511;
 
 export function treeText(tree: Tree): string {
-  const parts: string[] = [];
-  append(parts, tree);
-  return parts.join('');
+  const texts: string[] = [];
+  // The last one is the next. No depth of a tree exhausts the stack.
+  const rest: (Tree | string)[] = [tree];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    if (typeof next === 'string') texts.push(next);
+    else for (const part of formOf(next).reverse()) rest.push(part);
+  }
+  return texts.join('');
 }
 
-function append(out: string[], tree: Tree): void {
-  switch (tree.op) {
+/** The text of a node, with its parts where their texts stand. */
+function formOf(node: Tree): (Tree | string)[] {
+  switch (node.op) {
     case 'long':
-      out.push(`CONST_LONG(${tree.value})`);
-      break;
+      return [`CONST_LONG(${node.value})`];
     case 'string':
-      out.push(`CONST_STRING(${tree.value})`);
-      break;
+      return [`CONST_STRING(${node.value})`];
     case 'bytes':
-      out.push(`CONST_BYTEVECTOR(${bytesText(tree.value)})`);
-      break;
+      return [`CONST_BYTEVECTOR(${bytesText(node.value)})`];
     case 'bool':
-      out.push(tree.value ? 'TRUE' : 'FALSE');
-      break;
+      return [node.value ? 'TRUE' : 'FALSE'];
     case 'ref':
-      out.push(`REF(${tree.name})`);
-      break;
+      return [`REF(${node.name})`];
     case 'getter':
-      out.push('GETTER(');
-      append(out, tree.of);
-      out.push(`,${tree.field})`);
-      break;
+      return ['GETTER(', node.of, `,${node.field})`];
     case 'if':
-      out.push('IF(');
-      append(out, tree.test);
-      out.push(',');
-      append(out, tree.yes);
-      out.push(',');
-      append(out, tree.no);
-      out.push(')');
-      break;
+      return ['IF(', node.test, ',', node.yes, ',', node.no, ')'];
     case 'block':
-      out.push(`BLOCK(LET(${tree.name},`);
-      append(out, tree.value);
-      out.push('),');
-      append(out, tree.body);
-      out.push(')');
-      break;
-    case 'call':
-      out.push(`FUNCTION_CALL(${headerText(tree.header)},List(`);
-      for (const [i, arg] of tree.args.entries()) {
-        if (i > 0) out.push(', ');
-        append(out, arg);
-      }
-      out.push('))');
+      return [`BLOCK(LET(${node.name},`, node.value, '),', node.body, ')'];
+    case 'call': {
+      const form: (Tree | string)[] = [`FUNCTION_CALL(${headerText(node.header)},List(`];
+      for (const [i, arg] of node.args.entries()) form.push(i > 0 ? ', ' : '', arg);
+      form.push('))');
+      return form;
+    }
   }
 }
 

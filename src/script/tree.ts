@@ -20,6 +20,36 @@ export type Tree =
 export const TRUE: Tree = { op: 'bool', value: true };
 export const FALSE: Tree = { op: 'bool', value: false };
 
+/** The nodes directly below a node, in the order of the binary form. */
+export function partsOf(node: Tree): readonly Tree[] {
+  switch (node.op) {
+    case 'getter':
+      return [node.of];
+    case 'if':
+      return [node.test, node.yes, node.no];
+    case 'block':
+      return [node.value, node.body];
+    case 'call':
+      return node.args;
+    default:
+      return NONE;
+  }
+}
+
+const NONE: readonly Tree[] = [];
+
+/** A node before its parts, and these in their order. No depth of a tree exhausts the stack. */
+export function nodesOf(tree: Tree): readonly Tree[] {
+  const nodes: Tree[] = [];
+  const rest = [tree];
+  for (let node = rest.pop(); node !== undefined; node = rest.pop()) {
+    nodes.push(node);
+    const parts = partsOf(node);
+    for (let i = parts.length - 1; i >= 0; i--) rest.push(parts[i]!);
+  }
+  return nodes;
+}
+
 /** Language versions of the expression dialect; the second one has the two sides of an order. */
 export type Version = 1 | 2;
 

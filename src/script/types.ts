@@ -1,6 +1,6 @@
 /**
  * Types of the expression language and their order (docs/protocol/scripts.md#types). A union is
- * flat; it may name a member twice, and comparisons ignore that.
+ * flat, and no type has more members than the language has types without unions, twice.
  */
 export interface CaseType {
   readonly kind: 'case';
@@ -13,17 +13,22 @@ export interface Plain {
   readonly name: 'Int' | 'String' | 'ByteVector' | 'Boolean' | 'Nothing';
 }
 
-export interface Union {
-  readonly kind: 'union';
-  readonly members: readonly Type[];
-}
-
 export interface List {
   readonly kind: 'list';
+  readonly name: string;
   readonly of: Type;
 }
 
-export type Type = Plain | CaseType | Union | List;
+/** Two of them are equal if their names are. */
+export type Single = Plain | CaseType | List;
+
+export interface Union {
+  readonly kind: 'union';
+  readonly members: readonly Single[];
+  readonly names: ReadonlySet<string>;
+}
+
+export type Type = Single | Union;
 
 const plain = (name: Plain['name']): Plain => ({ kind: 'plain', name });
 
@@ -34,33 +39,46 @@ export const BOOLEAN = plain('Boolean');
 export const NOTHING = plain('Nothing');
 export const UNIT_TYPE: CaseType = { kind: 'case', name: 'Unit', fields: new Map() };
 
-export const list = (of: Type): List => ({ kind: 'list', of });
+export const list = (of: Type): List => ({ kind: 'list', name: `LIST(${typeText(of)})`, of });
 
 /** The members of a type: none for Nothing, and the type itself unless it is a union. */
-export function members(type: Type): readonly Type[] {
+export function members(type: Type): readonly Single[] {
   if (type.kind === 'union') return type.members;
   return type === NOTHING ? [] : [type];
 }
 
-/** A union of one member is that member. */
-export function union(...types: readonly Type[]): Type {
-  const flat = types.flatMap(members);
-  return flat.length === 1 ? flat[0]! : { kind: 'union', members: flat };
+/** How many steps it takes to look at a type. */
+export const breadth = (type: Type): number => members(type).length;
+
+export const union = (...types: readonly Type[]): Type => unionOf(types);
+
+/**
+ * A union of one member is that member. One that was named twice makes a union of its own, which
+ * `match` takes; naming it more often means nothing more.
+ */
+export function unionOf(types: Iterable<Type>): Type {
+  const once = new Set<string>();
+  const twice = new Set<string>();
+  const flat: Single[] = [];
+  for (const type of types) {
+    for (const member of members(type)) {
+      if (twice.has(member.name)) continue;
+      (once.has(member.name) ? twice : once).add(member.name);
+      flat.push(member);
+    }
+  }
+  return flat.length === 1 ? flat[0]! : { kind: 'union', members: flat, names: once };
 }
 
 /** True where every value of `b` is one of `a`. */
 export function covers(a: Type, b: Type): boolean {
-  const wide = members(a);
-  return members(b).every((member) => wide.some((type) => equalTypes(type, member)));
+  if (a === b) return true;
+  return a.kind === 'union'
+    ? members(b).every(({ name }) => a.names.has(name))
+    : members(b).every(({ name }) => a.name === name);
 }
 
 export const equivalent = (a: Type, b: Type): boolean => covers(a, b) && covers(b, a);
-
-function equalTypes(a: Type, b: Type): boolean {
-  if (a === b) return true;
-  if (a.kind === 'list') return b.kind === 'list' && equivalent(a.of, b.of);
-  return a.kind === 'case' && b.kind === 'case' && a.name === b.name;
-}
 
 /** The least type that has the values of both. */
 export function common(a: Type, b: Type): Type {
@@ -71,25 +89,27 @@ export function common(a: Type, b: Type): Type {
     if (of === NOTHING) return NOTHING;
     return of.kind === 'union' ? union(a, b) : list(of);
   }
-  const known = members(a);
-  const added = members(b).filter((type) => !known.some((other) => equalTypes(other, type)));
   // A single type stands after the union that it extends.
-  return a.kind !== 'union' && b.kind === 'union'
-    ? union(b, ...(covers(b, a) ? [] : [a]))
-    : union(a, ...added);
+  if (a.kind !== 'union' && b.kind === 'union') return covers(b, a) ? b : union(b, a);
+  return unionOf([a, ...members(b).filter((type) => !covers(a, type))]);
 }
 
 /** As errors show it. */
 export function typeText(type: Type): string {
-  switch (type.kind) {
-    case 'list':
-      return `LIST(${typeText(type.of)})`;
-    case 'union':
-      return `UNION(${type.members.map(typeText).sort().join('|')})`;
-    default:
-      return type.name;
-  }
+  if (type.kind !== 'union') return type.name;
+  return `UNION(${type.members
+    .map(({ name }) => name)
+    .sort()
+    .join('|')})`;
 }
 
-export const typesText = (types: readonly Type[]): string =>
-  `List(${types.map(typeText).join(', ')})`;
+/** More than a refusal can show. */
+const TYPES_SHOWN_MAX = 100;
+
+/** Those in front of a long list, as errors show them. */
+export function joinedTypes(types: readonly Type[]): string {
+  const texts = types.slice(0, TYPES_SHOWN_MAX).map(typeText);
+  return [...texts, ...(types.length > TYPES_SHOWN_MAX ? ['…'] : [])].join(', ');
+}
+
+export const typesText = (types: readonly Type[]): string => `List(${joinedTypes(types)})`;

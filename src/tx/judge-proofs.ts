@@ -4,94 +4,94 @@
  * good signature. An account with a script is judged by its script. Then the scripts of all assets
  * that the transaction touches judge it.
  */
-import { type ApiError, apiError, refused } from '../base/errors.ts';
+import { refused } from '../base/errors.ts';
 import { base58 } from '../codec/text.ts';
 import { assetOf } from '../ledger/assets.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { scripts } from '../ledger/tables.ts';
-import { Meter, UNMETERED } from '../script/meter.ts';
-import {
-  type PlannedVerdict,
-  type ProofVerdicts,
-  provenOf,
-  type Verdicts,
-} from './proof-verdicts.ts';
+import { type PlannedVerdict, type ProofVerdicts, provenOf } from './proof-verdicts.ts';
+import { requireKeyOfAuthor } from './rules/data-author.ts';
 import { feature, requireFeature } from './rules/features.ts';
 import { assetsTouched } from './rules/fees.ts';
 import { judgeByAccount, judgeByAsset } from './scripts/judge-scripts.ts';
 import { type FindTransaction, verifying } from './scripts/script-environment.ts';
+import type { ScriptRuns } from './scripts/script-runs.ts';
 import { isSigned } from './seal.ts';
 import type { BlockContext, Proven, Tx } from './transaction.ts';
+import { WrongProof } from './wrong-proof.ts';
 
 export interface Judging {
   readonly view: LedgerView;
   readonly block: BlockContext;
   readonly find: FindTransaction;
-  /** Counts a run of a script. Throws ApiError where the block may have no more. */
-  readonly countRun?: () => void;
-  /** Runs a script. Throws ApiError where the block has no time for it. */
-  readonly runScript?: (script: () => void) => void;
+  readonly scripts: Pick<ScriptRuns, 'run'>;
 }
 
-const NONE: readonly never[] = [];
+/**
+ * In place of verdicts: signatures are not judged. It is no verdict, so that neither the pool nor a
+ * block of another node can be given it.
+ */
+export const UNJUDGED = Symbol('the signatures are not judged');
+export type Judged = ProofVerdicts | typeof UNJUDGED;
 
-const runAtOnce = (script: () => void): void => script();
+const NONE: readonly never[] = [];
 
 /** Throws ApiError. */
 export function judgeProofs(
   tx: Tx,
-  verdicts: ProofVerdicts,
+  verdicts: Judged,
   view: LedgerView,
   block: BlockContext,
   known: Omit<Judging, 'view' | 'block'>,
 ): void {
   const script = view.get(scripts, tx.sender);
-  if (script === undefined) judgeBySignature(tx, verdicts.own, view);
+  if (script === undefined) judgeBySignature(tx, verdicts, view);
   const assets = assetsTouched(tx);
   // Most transactions end here, and need no object of what is known.
   if (script === undefined && tx.def.carried === undefined && assets.length === 0) return;
   const judging: Judging = { ...known, view, block };
-  const { runScript = runAtOnce } = judging;
   if (script !== undefined) judgeByScript(tx, script, verdicts, judging);
   if (tx.def.carried !== undefined) judgeCarried(tx, tx.def.carried(tx), verdicts, judging);
   for (const id of assets) {
     const asset = assetOf(view, id);
     const assetScript = asset?.script;
     if (assetScript === undefined) continue;
-    judging.countRun?.();
-    runScript(() => judgeByAsset(assetScript, tx, situation(judging), new Meter(UNMETERED)));
+    judging.scripts.run('asset', (meter) =>
+      judgeByAsset(assetScript, tx, situation(judging), meter),
+    );
   }
 }
 
 const situation = ({ view, block, find }: Judging) => ({ view, height: block.height, find });
 
-function judgeBySignature(tx: Tx, verdicts: Verdicts, view: LedgerView): void {
+function judgeBySignature(tx: Tx, verdicts: Judged, view: LedgerView): void {
   if (tx.proofs.length !== 1) {
     throw refused('Transactions from non-scripted accounts must have exactly 1 proof');
   }
-  if (!(verdicts[0] ?? isSignedBy(provenOf(tx), view))) throw invalidSignature(tx);
+  if (verdicts === UNJUDGED) return;
+  if (!(verdicts.about(tx).own[0] ?? isSignedBy(provenOf(tx), view)))
+    throw invalidSignature(tx, tx.sender);
 }
+
+/** The verdicts on the checks that scripts were expected to ask for, the sender's first. */
+const plannedOf = (tx: Tx, verdicts: Judged) =>
+  verdicts === UNJUDGED ? undefined : verdicts.about(tx).planned;
 
 /** For a proof without a verdict: its account had a script a moment ago. */
 const isSignedBy = ({ publicKey, message, proofs }: Proven, { scheme }: LedgerView): boolean =>
   scheme.verify(publicKey, message, proofs[0]!);
 
 /** A script may want none of the proofs, or all of them. */
-function judgeByScript(
-  tx: Tx,
-  script: Uint8Array,
-  { planned }: ProofVerdicts,
-  judging: Judging,
-): void {
+function judgeByScript(tx: Tx, script: Uint8Array, verdicts: Judged, judging: Judging): void {
   // A type whose orders have signers of their own has no signature that a script could see.
   if (isSigned(tx.layout.frame) && tx.def.carried !== undefined) {
     throw refused(`Can't process transaction with signature from scripted account`);
   }
-  const { countRun, runScript = runAtOnce } = judging;
-  countRun?.();
-  const subject = { ...provenOf(tx), tx, planned: planned?.[0] ?? NONE };
+  const subject = { ...provenOf(tx), tx, planned: plannedOf(tx, verdicts)?.[0] ?? NONE };
   requireCosigner(tx, subject, judging);
-  runScript(() => judgeByAccount(script, subject, situation(judging), new Meter(UNMETERED)));
+  judging.scripts.run('sender', (meter) =>
+    judgeByAccount(script, subject, situation(judging), meter),
+  );
 }
 
 /** The author of data pays, so it has to sign beside the script of the sender (H-13). */
@@ -102,11 +102,10 @@ function requireCosigner(
 ): void {
   const publicKey = tx.def.cosigner?.(tx);
   if (publicKey === undefined) return;
-  if (view.get(scripts, view.scheme.addressOf(publicKey)) !== undefined) {
-    throw refused('The author of the data has a script, so its signature is not enough');
-  }
+  requireKeyOfAuthor(view.scheme.addressOf(publicKey), view);
   const [signature] = proofs;
-  const check = verifying({ message, proofs, publicKey }, planned, view);
+  // A check without a key is of the sender's, and says nothing about the author.
+  const check = verifying({ message, proofs, publicKey: tx.senderPublicKey }, planned, view);
   if (signature === undefined || !check(message, signature, publicKey)) {
     throw refused('The first proof is not a signature of the author');
   }
@@ -119,30 +118,35 @@ function requireCosigner(
 function judgeCarried(
   tx: Tx,
   carried: readonly Proven[],
-  { carried: verdicts, planned }: ProofVerdicts,
+  verdicts: Judged,
   judging: Judging,
 ): void {
-  const { view, block, runScript = runAtOnce } = judging;
+  const { view, block } = judging;
+  const planned = plannedOf(tx, verdicts);
   for (const [i, proven] of carried.entries()) {
     const { publicKey, proofs, order } = proven;
-    const script = view.get(scripts, view.scheme.addressOf(publicKey));
+    const account = view.scheme.addressOf(publicKey);
+    const script = view.get(scripts, account);
     if (script === undefined) {
-      if (proofs.length !== 1) continue;
-      if (!(verdicts[i]?.[0] ?? isSignedBy(proven, view))) throw invalidSignature(tx);
+      if (proofs.length !== 1 || verdicts === UNJUDGED) continue;
+      const verdict = verdicts.about(tx).carried[i]?.[0];
+      if (!(verdict ?? isSignedBy(proven, view))) throw invalidSignature(tx, account);
     } else if (order !== undefined) {
       requireFeature(feature.smartAccountTrading, tx.def.name, block);
       if (order.version === 1) {
         throw refused(`Can't process order with signature from scripted account`);
       }
       const subject = { ...proven, tx, planned: planned?.[i + 1] ?? NONE };
-      runScript(() => judgeByAccount(script, subject, situation(judging), new Meter(UNMETERED)));
+      judging.scripts.run('order', (meter) =>
+        judgeByAccount(script, subject, situation(judging), meter),
+      );
     }
   }
 }
 
-function invalidSignature(tx: Tx): ApiError {
-  return apiError(
-    'WrongProof',
+function invalidSignature(tx: Tx, account: Uint8Array): WrongProof {
+  return new WrongProof(
+    account,
     isSigned(tx.layout.frame)
       ? 'invalid signature'
       : `Script doesn't exist and proof doesn't validate as signature for '${base58.encode(tx.id)}'`,

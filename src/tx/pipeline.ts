@@ -1,23 +1,24 @@
 /**
  * The one way a transaction gets into the state, the same for the pool, the miner and a block from
- * a peer (state.md#order-of-checks). The order of refusals is fixed: verification, time, features,
- * known id, funds, permissions, fee, the rules of the type, and the balances that result.
+ * a peer (state.md#order-of-checks). The order of refusals is fixed: signatures, time, features,
+ * known id, funds, permissions, fee, the rules of the type, the balances that result, and scripts.
  *
- * Invariants: a refused transaction leaves no trace; the verdict depends on nothing but the
- * transaction, the verdicts on its proofs, the ledger and the block context.
+ * Invariants: a refused transaction leaves no trace; no script runs for a transaction that another
+ * rule refuses; the verdict depends on nothing but the transaction, the verdicts on its proofs, the
+ * ledger, the block context and what the block has left for scripts.
  */
-import { assert } from '../base/assert.ts';
 import { apiError, refused } from '../base/errors.ts';
 import { base58 } from '../codec/text.ts';
 import type { LedgerView, Overlay } from '../ledger/ledger.ts';
-import { judgeProofs } from './judge-proofs.ts';
-import type { ProofVerdicts } from './proof-verdicts.ts';
+import { type Judged, judgeProofs, UNJUDGED } from './judge-proofs.ts';
+import { type ProofVerdicts, verdictsInside } from './proof-verdicts.ts';
 import { checkBalances, checkSpending } from './rules/balance-check.ts';
 import type { ChainRules } from './rules/chain-rules.ts';
 import { activeFeatures, feature, requireFeature } from './rules/features.ts';
 import { chargeFee, checkFee, feeAssetOf } from './rules/fees.ts';
 import { checkPermissions } from './rules/sender-permissions.ts';
 import type { FindTransaction } from './scripts/script-environment.ts';
+import { NotedRuns, type ScriptRuns } from './scripts/script-runs.ts';
 import type { BlockContext, Tx } from './transaction.ts';
 
 const FUTURE_MAX_MS = 90 * 60_000;
@@ -29,10 +30,7 @@ export interface Knowledge {
   readonly heightOf: (id: Uint8Array) => number | undefined;
   /** The transaction with this id, and the same height; scripts look up transactions. */
   readonly find: FindTransaction;
-  /** Counts a run of a script. Throws ApiError where the block may have no more. */
-  readonly countRun?: () => void;
-  /** Runs a script, those of orders included. Throws ApiError where the block has no time for it. */
-  readonly runScript?: (script: () => void) => void;
+  readonly scripts: ScriptRuns;
 }
 
 /** The context of the next block on top of `view`; made once for each block. */
@@ -55,22 +53,62 @@ export function applyTransaction(
   block: BlockContext,
   known: Knowledge,
 ): bigint {
+  return applyJudged(tx, verdicts, ledger, block, known);
+}
+
+/**
+ * The same, except that signatures are not judged. For questions about the state alone, and for
+ * blocks that this node has verified before: nothing that comes of it may reach a pool, or a chain
+ * that anybody else has made.
+ */
+export const applyUnjudged = (
+  tx: Tx,
+  ledger: Overlay,
+  block: BlockContext,
+  known: Knowledge,
+): bigint => applyJudged(tx, UNJUDGED, ledger, block, known);
+
+function applyJudged(
+  tx: Tx,
+  verdicts: Judged,
+  ledger: Overlay,
+  block: BlockContext,
+  known: Knowledge,
+): bigint {
   const mark = ledger.mark();
   try {
-    if (tx.layout.frame !== 'genesis') judgeProofs(tx, verdicts, ledger, block, known);
-    requirePlace(tx, block);
-    const earned = applyAnywhere(tx, verdicts, ledger, block, known);
-    checkBalances(ledger, mark, block.rules.nativeToken);
-    return earned;
+    const noted = new NotedRuns();
+    const { heightOf, find, scripts } = known;
+    const earned = applyOnce(tx, verdicts, ledger, block, { heightOf, find, scripts: noted });
+    if (!noted.isAsked) return earned;
+    scripts.begin();
+    // Scripts see the state before the transaction.
+    ledger.revert(mark);
+    return applyOnce(tx, verdicts, ledger, block, known);
   } catch (error) {
     ledger.revert(mark);
     throw error;
   }
 }
 
+function applyOnce(
+  tx: Tx,
+  verdicts: Judged,
+  ledger: Overlay,
+  block: BlockContext,
+  known: Knowledge,
+): bigint {
+  const mark = ledger.mark();
+  if (tx.layout.frame !== 'genesis') judgeProofs(tx, verdicts, ledger, block, known);
+  requirePlace(tx, block);
+  const earned = applyAnywhere(tx, verdicts, ledger, block, known);
+  checkBalances(ledger, mark, block.rules.nativeToken);
+  return earned;
+}
+
 function applyAnywhere(
   tx: Tx,
-  verdicts: ProofVerdicts,
+  verdicts: Judged,
   ledger: Overlay,
   block: BlockContext,
   known: Knowledge,
@@ -85,7 +123,7 @@ function applyAnywhere(
   const earned =
     inner === undefined
       ? 0n
-      : applyInner(inner(tx), verdictsInside(verdicts), ledger, block, known);
+      : applyInner(inner(tx), judgedInside(tx, verdicts), ledger, block, known);
   apply(tx, ledger, block);
   return earned + chargeFee(tx, ledger);
 }
@@ -93,7 +131,7 @@ function applyAnywhere(
 /** What a transaction carries pays for both, and meets every rule that it would meet alone (H-15). */
 function applyInner(
   tx: Tx,
-  verdicts: ProofVerdicts,
+  verdicts: Judged,
   ledger: Overlay,
   block: BlockContext,
   known: Knowledge,
@@ -102,13 +140,8 @@ function applyInner(
   return applyAnywhere(tx, verdicts, ledger, block, known);
 }
 
-/** The verdicts on the one transaction that another one carries. */
-function verdictsInside({ carried, planned }: ProofVerdicts): ProofVerdicts {
-  const [own] = carried;
-  assert(own !== undefined, 'the proofs of what a transaction carries have their verdicts');
-  const inside = planned?.[1];
-  return { own, carried: [], ...(inside === undefined ? {} : { planned: [inside] }) };
-}
+const judgedInside = (tx: Tx, verdicts: Judged): Judged =>
+  verdicts === UNJUDGED ? UNJUDGED : verdictsInside(tx, verdicts);
 
 /** Genesis types stand in the genesis block, and nothing else does. */
 function requirePlace(tx: Tx, block: BlockContext): void {

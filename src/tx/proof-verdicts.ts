@@ -6,8 +6,15 @@
  * Without a script, each proof is checked with the key of its account. With one, the proofs are
  * checked as the script will probably ask (`CheckPlan`). A plan decides only what is checked early:
  * the pipeline itself makes each check that was not planned.
+ *
+ * Invariants: only this module makes verdicts, from the answers to checks that it has composed
+ * itself, and from messages in which a thread of this process says what it has checked; verdicts are
+ * about exactly the bytes that were checked, and say nothing about any others; a check that was made
+ * for a script is never a verdict on the signature of the account.
  */
-import type { SignatureCheck } from '../base/ports.ts';
+import { assert } from '../base/assert.ts';
+import { equal } from '../base/bytes.ts';
+import type { SignatureCheck, Verifier } from '../base/ports.ts';
 import { signedBytes } from './seal.ts';
 import type { Proven, Tx } from './transaction.ts';
 
@@ -29,10 +36,11 @@ export interface PlannedVerdict extends PlannedCheck {
 /** For each account, the sender first: undefined where it has no script. */
 export type CheckPlan = readonly (readonly PlannedCheck[] | undefined)[];
 
-export interface ProofVerdicts {
-  /** Empty where a script was going to judge. */
+/** What checks have found out. */
+export interface Findings {
+  /** Empty where no check was made, or a script was going to judge. */
   readonly own: Verdicts;
-  /** In the order of `TxType.carried`. */
+  /** In the order of `TxType.carried`; absent for those that were not checked. */
   readonly carried: readonly Verdicts[];
   /** For each account, the sender first; absent where no account had a script. */
   readonly planned?: readonly (readonly PlannedVerdict[])[];
@@ -40,11 +48,73 @@ export interface ProofVerdicts {
 
 const GOOD: Verdicts = [true];
 const BAD: Verdicts = [false];
-const NOTHING: readonly never[] = [];
+const NONE: readonly never[] = [];
 
-/** Almost all transactions share these two objects, since a block has thousands of transactions. */
-export const ONE_GOOD: ProofVerdicts = { own: GOOD, carried: NOTHING };
-export const ONE_BAD: ProofVerdicts = { own: BAD, carried: NOTHING };
+/** Almost all verdicts share these, since a block has thousands of transactions. */
+const ONE_GOOD: Findings = { own: GOOD, carried: NONE };
+const ONE_BAD: Findings = { own: BAD, carried: NONE };
+const NOTHING: Findings = { own: NONE, carried: NONE };
+
+/** Makes verdicts of findings; no other module can. */
+let found: (tx: Pick<Tx, 'bytes'>, findings: Findings) => ProofVerdicts;
+
+/** Verdicts on the proofs in exactly these bytes, which do not change. */
+export class ProofVerdicts {
+  /** The number of bytes. */
+  readonly size: number;
+  readonly #memory: ArrayBufferLike;
+  readonly #at: number;
+  /** Absent in what lives long: a view takes 96 bytes. */
+  #view: Uint8Array | undefined;
+  #findings: Findings;
+
+  /** Takes over what `known` says about the same bytes; without it, nothing has been checked. */
+  constructor(tx: Pick<Tx, 'bytes'>, known?: ProofVerdicts) {
+    const { bytes } = tx;
+    this.size = bytes.length;
+    this.#memory = bytes.buffer;
+    this.#at = bytes.byteOffset;
+    this.#view = undefined;
+    this.#findings = known === undefined ? NOTHING : known.about(tx);
+  }
+
+  get bytes(): Uint8Array {
+    return this.#view ?? new Uint8Array(this.#memory, this.#at, this.size);
+  }
+
+  /** True where these are the bytes themselves, and not equal ones. */
+  holds({ buffer, byteOffset }: Uint8Array): boolean {
+    return buffer === this.#memory && byteOffset === this.#at;
+  }
+
+  /** What was found out about this transaction: nothing, where the verdicts are about another. */
+  about({ bytes }: Pick<Tx, 'bytes'>): Findings {
+    const isSame = bytes.length === this.size && (this.holds(bytes) || equal(bytes, this.bytes));
+    return isSame ? this.#findings : NOTHING;
+  }
+
+  /** True where every proof was checked as the signature of its account. */
+  get isComplete(): boolean {
+    return this.#findings !== NOTHING && this.#findings.planned === undefined;
+  }
+
+  /** Replaces what is known by what later checks of the same bytes have found out. */
+  learn(later: ProofVerdicts): void {
+    this.#findings = later.about(this);
+  }
+
+  static {
+    found = (tx, findings) => {
+      const verdicts = new ProofVerdicts(tx);
+      verdicts.#findings = findings;
+      verdicts.#view = tx.bytes;
+      return verdicts;
+    };
+  }
+}
+
+/** Nothing was checked: whoever judges the transaction makes the checks. */
+export const unchecked = (tx: Pick<Tx, 'bytes'>): ProofVerdicts => new ProofVerdicts(tx);
 
 export const provenOf = (tx: Tx): Proven => ({
   publicKey: tx.senderPublicKey,
@@ -52,10 +122,72 @@ export const provenOf = (tx: Tx): Proven => ({
   proofs: tx.proofs,
 });
 
-/** Appends the checks that other threads make. */
-export function addChecks(checks: SignatureCheck[], tx: Tx, plan?: CheckPlan): void {
+/** Checks of the proofs of several transactions, which the verifier gets as one job. */
+export class ProofChecks {
+  readonly #checks: SignatureCheck[];
+  readonly #othersCount: number;
+  readonly #txs: Tx[] = [];
+  readonly #plans: (CheckPlan | undefined)[] = [];
+  #verdicts: readonly ProofVerdicts[] | undefined;
+
+  /** `others`: more checks for the same job. */
+  constructor(others: readonly SignatureCheck[] = NONE) {
+    this.#checks = [...others];
+    this.#othersCount = others.length;
+  }
+
+  /** The number of transactions so far. */
+  get count(): number {
+    return this.#txs.length;
+  }
+
+  add(tx: Tx, plan?: CheckPlan): void {
+    addChecks(this.#checks, tx, plan);
+    this.#txs.push(tx);
+    this.#plans.push(plan);
+  }
+
+  /** Asks once, for all that was added. Returns the answers to the others. */
+  async ask(verifier: Pick<Verifier, 'verify'>): Promise<readonly boolean[]> {
+    const checks = this.#checks;
+    const answers = checks.length === 0 ? NONE : await verifier.verify(checks);
+    assert(answers.length === checks.length, 'each check has its answer');
+    const next = answers.values();
+    const others = Array.from({ length: this.#othersCount }, () => next.next().value === true);
+    const plans = this.#plans;
+    this.#verdicts = this.#txs.map((tx, i) => found(tx, findingsOf(next, tx, plans[i])));
+    return others;
+  }
+
+  /** Of the transaction that was added as number `index`; after `ask`. */
+  verdicts(index: number): ProofVerdicts {
+    const verdicts = this.#verdicts?.[index];
+    assert(verdicts !== undefined, 'the checks have their answers');
+    return verdicts;
+  }
+}
+
+/** Checks the proofs of one transaction. */
+export async function checkProofs(
+  tx: Tx,
+  plan: CheckPlan | undefined,
+  verifier: Pick<Verifier, 'verifyOne'>,
+): Promise<ProofVerdicts> {
+  if (plan === undefined && tx.def.carried === undefined && tx.proofs.length === 1) {
+    const isGood = await verifier.verifyOne(tx.senderPublicKey, signedBytes(tx), tx.proofs[0]!);
+    return found(tx, isGood ? ONE_GOOD : ONE_BAD);
+  }
+  const checks: SignatureCheck[] = [];
+  addChecks(checks, tx, plan);
+  const answers = await Promise.all(
+    checks.map((of) => verifier.verifyOne(of.publicKey, of.message, of.signature)),
+  );
+  return found(tx, findingsOf(answers.values(), tx, plan));
+}
+
+function addChecks(checks: SignatureCheck[], tx: Tx, plan?: CheckPlan): void {
   if (tx.proofs.length > 0) addProven(checks, provenOf(tx), plan?.[0]);
-  const carried = tx.def.carried?.(tx) ?? NOTHING;
+  const carried = tx.def.carried?.(tx) ?? NONE;
   for (let i = 0; i < carried.length; i++) addProven(checks, carried[i]!, plan?.[i + 1]);
 }
 
@@ -73,53 +205,88 @@ function addProven(
   }
 }
 
-/** Takes the answers to `addChecks` in the same order, transaction by transaction. */
-export function takeVerdicts(answers: Iterator<boolean>, tx: Tx, plan?: CheckPlan): ProofVerdicts {
-  if (plan !== undefined) return takePlanned(answers, tx, plan);
-  const own = takeAnswers(answers, tx.proofs);
+/** Takes the answers to `addChecks` in the same order. */
+function findingsOf(answers: Iterator<boolean>, tx: Tx, plan?: CheckPlan): Findings {
+  if (plan !== undefined) return plannedFindings(answers, tx, plan);
+  const own = answersTo(answers, tx.proofs);
   const { carried } = tx.def;
   if (carried !== undefined) {
-    return { own, carried: carried(tx).map(({ proofs }) => takeAnswers(answers, proofs)) };
+    return { own, carried: carried(tx).map(({ proofs }) => answersTo(answers, proofs)) };
   }
   if (own === GOOD) return ONE_GOOD;
-  return own === BAD ? ONE_BAD : { own, carried: NOTHING };
+  return own === BAD ? ONE_BAD : { own, carried: NONE };
 }
 
-function takePlanned(answers: Iterator<boolean>, tx: Tx, plan: CheckPlan): ProofVerdicts {
+function plannedFindings(answers: Iterator<boolean>, tx: Tx, plan: CheckPlan): Findings {
   const verdicts: Verdicts[] = [];
   const planned: (readonly PlannedVerdict[])[] = [];
-  for (const [i, { proofs }] of [tx, ...(tx.def.carried?.(tx) ?? NOTHING)].entries()) {
+  for (const [i, { proofs }] of [tx, ...(tx.def.carried?.(tx) ?? NONE)].entries()) {
     const checks = plan[i];
-    verdicts.push(checks === undefined ? takeAnswers(answers, proofs) : NOTHING);
+    verdicts.push(checks === undefined ? answersTo(answers, proofs) : NONE);
     planned.push(
-      (checks ?? NOTHING).map((check) => ({ ...check, isGood: answers.next().value === true })),
+      (checks ?? NONE).map((check) => ({ ...check, isGood: answers.next().value === true })),
     );
   }
-  const [own = NOTHING, ...carried] = verdicts;
+  const [own = NONE, ...carried] = verdicts;
   return { own, carried, planned };
 }
 
-function takeAnswers(answers: Iterator<boolean>, proofs: readonly Uint8Array[]): Verdicts {
+function answersTo(answers: Iterator<boolean>, proofs: readonly Uint8Array[]): Verdicts {
   if (proofs.length === 1) return answers.next().value === true ? GOOD : BAD;
   return proofs.map(() => answers.next().value === true);
 }
 
-/** The verdicts on a transaction that carries another one, whose verdicts are known. */
-export function carrying(own: Verdicts, { own: inside, planned }: ProofVerdicts): ProofVerdicts {
-  const verdicts = { own, carried: [inside] };
-  return planned === undefined ? verdicts : { ...verdicts, planned: [NOTHING, ...planned] };
+/** Verdicts on a transaction with another one inside, of which each may be known by itself. */
+export function carrying(tx: Tx, own: ProofVerdicts, inside: ProofVerdicts): ProofVerdicts {
+  const { own: carried, planned } = inside.about(innerOf(tx));
+  const findings = { own: own.about(tx).own, carried: [carried] };
+  return found(tx, planned === undefined ? findings : { ...findings, planned: [NONE, ...planned] });
+}
+
+/** The verdicts on the one transaction that another one carries. */
+export function verdictsInside(tx: Tx, verdicts: ProofVerdicts): ProofVerdicts {
+  const { carried, planned } = verdicts.about(tx);
+  const inside = { own: carried[0] ?? NONE, carried: NONE };
+  const asked = planned?.[1];
+  return found(innerOf(tx), asked === undefined ? inside : { ...inside, planned: [asked] });
+}
+
+function innerOf(tx: Tx): Tx {
+  const inner = tx.def.inner?.(tx);
+  assert(inner !== undefined, 'the transaction carries another one');
+  return inner;
 }
 
 /**
- * The verdicts on a transaction with only valid proofs. This holds for all transactions that the
- * pipeline has accepted before, in a block of this chain or into the journal of the pool, since it
- * requires one valid proof for each account. Scripts make their own checks again.
+ * What a thread of this process says about the proofs that it has checked as signatures: number of
+ * accounts that have signed (u8) ‖ for each, number of its proofs (u8) ‖ one byte for each proof in
+ * this order, 1 for a good signature.
  */
-export function allGood(tx: Tx): ProofVerdicts {
-  const { carried } = tx.def;
-  if (carried === undefined && tx.proofs.length === 1) return ONE_GOOD;
-  return {
-    own: tx.proofs.map(() => true),
-    carried: (carried?.(tx) ?? NOTHING).map(({ proofs }) => proofs.map(() => true)),
-  };
+export function writeVerdicts(tx: Tx, isGood: (check: SignatureCheck) => boolean): number[] {
+  const checks: SignatureCheck[] = [];
+  addChecks(checks, tx);
+  const counts = [tx, ...(tx.def.carried?.(tx) ?? NONE)].map(({ proofs }) => proofs.length);
+  return [counts.length, ...counts, ...checks.map((check) => (isGood(check) ? 1 : 0))];
+}
+
+/**
+ * Reads what such a thread has written at the beginning of its message. The bytes of the transaction
+ * are the end of the message, `between` bytes behind the verdicts.
+ */
+export function readVerdicts(message: Uint8Array, between: number): ProofVerdicts {
+  const accounts = message[0]!;
+  let at = 1 + accounts;
+  let findings = message[2] === 1 ? ONE_GOOD : ONE_BAD;
+  // One account with one proof, as almost always.
+  if (accounts === 1 && message[1] === 1) at++;
+  else {
+    const lists = Array.from({ length: accounts }, (_, i): Verdicts => {
+      const begin = at;
+      at += message[1 + i]!;
+      return Array.from(message.subarray(begin, at), (byte) => byte === 1);
+    });
+    const [own = NONE, ...carried] = lists;
+    findings = { own, carried };
+  }
+  return found({ bytes: message.subarray(at + between) }, findings);
 }

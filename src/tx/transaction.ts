@@ -123,6 +123,11 @@ export interface TxType<F extends Fields = Fields> {
   ) => readonly Layout[];
   /** Turns the accepted spellings of a request (aliases, defaults) into the declared fields. */
   readonly normalize?: (json: Record<string, unknown>) => Record<string, unknown>;
+  /**
+   * JSON members with the address of a key among the fields: the member and the field of the key.
+   * Answers show them; a request that has one must mean the same account by it.
+   */
+  readonly accounts?: Readonly<Record<string, string>>;
   /** JSON fields computed from the transaction, for answers only. */
   readonly derived?: (tx: Tx<F>, scheme: ChainScheme) => Record<string, unknown>;
   readonly derivedSchema?: Record<string, JsonSchema>;
@@ -158,6 +163,11 @@ export interface TxType<F extends Fields = Fields> {
   readonly carried?: (tx: Tx<F>) => readonly Proven[];
   /** A key, other than the sender's, that must have signed with the first proof (H-13). */
   readonly cosigner?: (tx: Tx<F>) => Uint8Array | undefined;
+  /**
+   * Throws ApiError where the state refuses whom the fields name, so that nobody signs in vain. The
+   * rules of the network say the same.
+   */
+  readonly guardNamed?: (tx: Tx<F>, view: LedgerView) => void;
   /** Account that pays the fee; default: the sender. */
   readonly payer?: (tx: Tx<F>, scheme: ChainScheme) => Uint8Array;
   /**

@@ -38,6 +38,8 @@ t.test('verdicts', async (t) => {
 
 t.test('refusals', async (t) => {
   const bad = ['(', ')', 'a)', '*', 'a**', '[a', '\\1', '(?=a)', '(?<=a)', 'a{3,1}', 'a++', '\\'];
+  // A match of each of these would take longer than anything may hold the main thread.
+  bad.push('(?:a?){600}', '((a?){30}){30}b', `(?:${'\\pL'.repeat(100)}){11}`, '(?:(a*)*){200}');
   bad.push('a{1,2}{2}', 'a'.repeat(501), '(a{99}){99}', '('.repeat(400), '(a?){1000}'.repeat(2));
   for (const pattern of bad) {
     const about = { code: 629, status: 400 };
@@ -48,7 +50,7 @@ t.test('refusals', async (t) => {
 // An engine that backtracks would still be at it when the runner gives up.
 t.test('no pattern takes long', async (t) => {
   const key = 'a'.repeat(100);
-  for (const pattern of ['(a*)*b', '(a|aa)+b', '(.*)*(.*)*(.*)*b', '((a?){30}){30}b']) {
+  for (const pattern of ['(a*)*b', '(a|aa)+b', '(.*)*(.*)*(.*)*b', '(?:a?){490}b']) {
     t.notOk((await keyFilter(pattern))(key));
   }
 });
@@ -60,7 +62,7 @@ t.test('dates', async (t) => {
 });
 
 t.test('all keys together take a bounded amount of work', async (t) => {
-  const accepts = await keyFilter(`(${'a?'.repeat(200)}){5}b`);
+  const accepts = await keyFilter(`(${'a?'.repeat(200)}){2}b`);
   const key = 'a'.repeat(100);
   t.throws(
     () => {

@@ -10,13 +10,14 @@ import type { Clock, Log, Store, Verifier } from '../../src/base/ports.ts';
 import { type Block, sealBlock } from '../../src/block/block.ts';
 import { buildGenesis, signGenesis } from '../../src/block/genesis.ts';
 import { auditChain } from '../../src/chain/audit.ts';
+import type { BlockDraft } from '../../src/chain/block-draft.ts';
 import { type Blockchain, createBlockchain } from '../../src/chain/blockchain.ts';
 import type { Generator } from '../../src/chain/forge.ts';
 import { createPoa } from '../../src/consensus/poa.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import type { KeyPair } from '../../src/crypto/family.ts';
 import { roleNumber } from '../../src/ledger/roles.ts';
-import { allGood } from '../../src/tx/proof-verdicts.ts';
+import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import type { ChainRules } from '../../src/tx/rules/chain-rules.ts';
 import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
@@ -146,8 +147,8 @@ export interface TestChain {
 export async function newChain(
   store: Store = createMemoryStore(),
   settings: typeof rules = rules,
+  clock: TestClock = testClock(GENESIS_TIME),
 ): Promise<TestChain> {
-  const clock = testClock(GENESIS_TIME);
   const blockchain = createBlockchain(
     {
       rules: settings,
@@ -177,12 +178,21 @@ export function nextTurn({ blockchain }: TestChain): { miner: Account; time: num
 }
 
 /** Moves the clock to the next round and lets its miner make a block of these transactions. */
-export async function mine(at: TestChain, txs: readonly Tx[] = []): Promise<Block> {
+export const mine = (at: TestChain, txs: readonly Tx[] = []): Promise<Block> =>
+  mineWith(at, (draft) => {
+    for (const tx of txs) draft.add(tx, unchecked(tx));
+  });
+
+/** The same by a miner who looks at no signature, as somebody who cheats would. */
+export const mineUnjudged = (at: TestChain, txs: readonly Tx[]): Promise<Block> =>
+  mineWith(at, (draft) => {
+    for (const tx of txs) draft.replay(tx);
+  });
+
+async function mineWith(at: TestChain, fill: (draft: BlockDraft) => void): Promise<Block> {
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  return at.blockchain.forge(miner, time, async (draft) => {
-    for (const tx of txs) draft.add(tx, allGood(tx));
-  });
+  return at.blockchain.forge(miner, time, async (draft) => fill(draft));
 }
 
 /** Any signed transaction of the newest era layout unless `version` says otherwise. */

@@ -1,16 +1,16 @@
 /** Scripts in blocks: how many run, who may make a block, and which checks are made in advance. */
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
-import type { SignatureCheck } from '../../src/base/ports.ts';
 import { createScriptTime } from '../../src/chain/script-time.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { scripts } from '../../src/ledger/tables.ts';
 import { applying } from '../../src/mempool/packer.ts';
-import { addChecks, allGood, takeVerdicts } from '../../src/tx/proof-verdicts.ts';
+import { checkProofs, ProofChecks, unchecked } from '../../src/tx/proof-verdicts.ts';
 import { planChecks } from '../../src/tx/scripts/plan-checks.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
+import { data } from '../../src/tx/types/012-data.ts';
 import { setScript } from '../../src/tx/types/013-set-script.ts';
 import { compiled } from '../generators/scripts.ts';
 import {
@@ -26,6 +26,7 @@ import {
   signed,
   type TestChain,
   users,
+  verifier,
 } from './chain-harness.ts';
 
 const [alice, bob, carol] = users;
@@ -64,17 +65,17 @@ t.test('scenario 25: a block with 101 runs of scripts', async (t) => {
   const txs = Array.from({ length: 101 }, (_, i) => pay(time, BigInt(i + 1)));
   const last = txs.at(-1)!;
   const block = await at.blockchain.forge(miner, time, async (draft) => {
-    for (const tx of txs.slice(0, 100)) draft.add(tx, allGood(tx));
-    t.throws(() => draft.add(last, allGood(last)), {
+    for (const tx of txs.slice(0, 100)) draft.add(tx, unchecked(tx));
+    t.throws(() => draft.add(last, unchecked(last)), {
       message: 'Limit of txs was reached: more than 100 runs of scripts',
     });
     t.same(
-      applying(draft.add)(last, 1e6, allGood(last)),
+      applying(draft.add)(last, 1e6, unchecked(last)),
       { kind: 'stays' },
       'it stays in the pool',
     );
     const plain = payment(bob, carol, 1n, time);
-    draft.add(plain, allGood(plain));
+    draft.add(plain, unchecked(plain));
   });
   t.equal(block.transactions.length, 101);
   await at.blockchain.rollback(2);
@@ -100,10 +101,10 @@ t.test(
     const txs = Array.from({ length: 5 }, (_, i) => pay(time, BigInt(i + 1)));
     const block = await at.blockchain.forge(miner, time, async (draft) => {
       const step = applying(draft.add);
-      const kinds = txs.map((tx) => (step(tx, 1e6, allGood(tx)) as { kind: string }).kind);
+      const kinds = txs.map((tx) => (step(tx, 1e6, unchecked(tx)) as { kind: string }).kind);
       t.same(kinds, ['in', 'in', 'in', 'stays', 'stays']);
       const plain = payment(bob, carol, 1n, time);
-      draft.add(plain, allGood(plain));
+      draft.add(plain, unchecked(plain));
     });
     t.equal(block.transactions.length, 4);
     await at.blockchain.rollback(2);
@@ -176,23 +177,60 @@ t.test('checks that a script asks for are made in advance', async (t) => {
       { proof: 1, publicKey: undefined },
     ],
   ]);
-  const checks: SignatureCheck[] = [];
-  addChecks(checks, tx, plan);
-  t.same(
-    checks.map(({ publicKey }) => publicKey),
-    [bob.publicKey, alice.publicKey],
-  );
-  const verdicts = (answers: boolean[]) => takeVerdicts(answers.values(), tx, plan);
+  const asked: Uint8Array[] = [];
+  const verdicts = async (...answers: boolean[]) => {
+    const checks = new ProofChecks();
+    checks.add(tx, plan);
+    await checks.ask({
+      async verify(items) {
+        asked.push(...items.map(({ publicKey }) => publicKey));
+        return answers;
+      },
+    });
+    return checks.verdicts(0);
+  };
+  const half = await verdicts(true, false);
+  t.same(asked, [bob.publicKey, alice.publicKey]);
+  const both = await verdicts(true, true);
   await at.blockchain.forge(miner, time, async (draft) => {
-    t.throws(() => draft.add(tx, verdicts([true, false])), ApiError, 'the verdict is believed');
-    draft.add(tx, verdicts([true, true]));
+    t.throws(() => draft.add(tx, half), ApiError, 'the verdict is believed');
+    draft.add(tx, both);
     const more = pay(time, 2n, [bob, alice]);
-    draft.add(more, allGood(more));
+    draft.add(more, unchecked(more));
     const forged = pay(time, 3n, [bob, bob]);
-    t.throws(() => draft.add(forged, allGood(forged)), ApiError, 'without one it checks itself');
+    t.throws(() => draft.add(forged, unchecked(forged)), ApiError, 'without one it checks itself');
   });
   t.equal(planChecks(payment(bob, carol, 1n, time), view), undefined);
   t.same(planChecks(pay(time, 1n), view), [[]], 'no proofs, no checks');
+});
+
+/** Alice stores it and bob pays, with these proofs. */
+function paidByBob(time: number, by: readonly Account[]): Tx {
+  const input = {
+    senderPublicKey: alice.publicKey,
+    authorPublicKey: bob.publicKey,
+    data: [{ key: 'k', type: 'string', value: 'v' }],
+    timestamp: time,
+    fee: (data.fee ?? 0n) + 400_000n,
+  } as const;
+  const layout = data.layouts[0]!;
+  const bare = buildTx(data, layout, input, [], scheme);
+  const proofs = by.map((one) => one.sign(signedBytes(bare)));
+  return buildTx(data, layout, input, proofs, scheme) as unknown as Tx;
+}
+
+t.test('scenario 65: a check of the sender says nothing about the author', async (t) => {
+  const at = await guarded('sigVerify(tx.bodyBytes, tx.proofs[0], tx.senderPublicKey) || true');
+  const { miner, time } = nextTurn(at);
+  at.clock.time = time;
+  const empty = await at.blockchain.forge(miner, time, async () => {});
+  await at.blockchain.rollback(2);
+  const withOne = (tx: Tx) => remade(empty, miner, { transactions: [tx.bytes] });
+  await t.rejects(at.blockchain.append(withOne(paidByBob(time, [alice]))), {
+    message: /The first proof is not a signature of the author/,
+  });
+  await at.blockchain.append(withOne(paidByBob(time, [bob])));
+  t.equal(at.blockchain.tip().height, 3);
 });
 
 t.test('a script that appears or goes between the check and the judgement', async (t) => {
@@ -201,13 +239,15 @@ t.test('a script that appears or goes between the check and the judgement', asyn
   at.clock.time = time;
   const good = pay(time, 1n, [alice]);
   const bad = pay(time, 2n, [bob]);
-  const planned = (tx: Tx) => takeVerdicts([].values(), tx, [[]]);
+  const [plannedGood, plannedBad] = await Promise.all(
+    [good, bad].map((tx) => checkProofs(tx, [[]], verifier)),
+  );
   await at.blockchain.forge(miner, time, async (draft) => {
     draft.overlay.remove(scripts, alice.address);
-    draft.add(good, planned(good));
-    t.throws(() => draft.add(bad, planned(bad)), /doesn't validate as signature/);
+    draft.add(good, plannedGood!);
+    t.throws(() => draft.add(bad, plannedBad!), /doesn't validate as signature/);
     draft.overlay.set(scripts, alice.address, compiled('false'));
     const next = pay(time, 3n, [alice]);
-    t.throws(() => draft.add(next, allGood(next)), /not allowed by account-script/);
+    t.throws(() => draft.add(next, unchecked(next)), /not allowed by account-script/);
   });
 });

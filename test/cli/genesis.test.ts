@@ -43,6 +43,21 @@ node {
 `;
 }
 
+t.test('a founder who takes the features of new networks hears nothing of them', async (t) => {
+  const dir = t.testdir({});
+  const [missing, file] = [join(dir, 'before.conf'), join(dir, 'node.conf')];
+  const text = config(await accounts(3), 300);
+  writeFileSync(missing, text);
+  const { stderr } = await run(['genesis', 'sign', missing]);
+  const line = /blockchain\.custom\.functionality\.pre-activated-features = \{.*\}/.exec(
+    stderr,
+  )?.[0];
+  writeFileSync(file, `${text.trimEnd().slice(0, -1)}  ${line}\n}\n`);
+  const signed = await run(['genesis', 'sign', file]);
+  t.equal(signed.code, 0, signed.stderr);
+  t.notMatch(signed.stderr, /founded without/);
+});
+
 t.test('signing', async (t) => {
   const dir = t.testdir({});
   const file = join(dir, 'node.conf');
@@ -51,6 +66,7 @@ t.test('signing', async (t) => {
   writeFileSync(file, before, { mode: 0o640 });
   const signed = await run(['genesis', 'sign', file]);
   t.equal(signed.code, 0, signed.stderr);
+  t.match(signed.stderr, /founded without 1000 \(Metering of scripts\)/);
   const old = readdirSync(dir).find((name) => name !== 'node.conf') ?? '';
   t.match(old, /^node\.conf\.old\.\d\d-\d\d-\d{4}\.\d\d-\d\d-\d\d$/);
   t.equal(

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
+import { equal } from '../../src/base/bytes.ts';
 import { encodeHex } from '../../src/base/hex.ts';
 import { type JsonObject, parse, stringify } from '../../src/base/json.ts';
 import { cryptographyOf } from '../../src/cli/cryptography.ts';
@@ -50,13 +51,18 @@ function flagsFor(of: SendType, json: JsonObject): string[] {
   });
 }
 
-function bytesOf(of: SendType, args: readonly string[], words: readonly string[], key: string) {
+function bytesOf(
+  of: SendType,
+  args: readonly string[],
+  words: readonly string[],
+  keys: readonly Uint8Array[],
+) {
   const command = new Command().exitOverride().option('--version <n>');
   for (const name of of.fields.keys()) command.addOption(fieldOption(of, name));
   command.parse([...args], { from: 'user' });
   const request = requestOf(of, words, command.opts());
   const draft = unsignedFromJson(request, scheme, {
-    publicKeyOf: () => base58.decode(key),
+    publicKeyOf: (address) => keys.find((key) => equal(scheme.addressOf(key), address)),
     timestamp: 0,
     feeOf: () => 0n,
   });
@@ -71,14 +77,18 @@ t.test('flags and words give the bytes of client libraries', async (t) => {
     seen.add(of.type);
     const sender = scheme.addressToText(scheme.addressOf(base58.decode(senderPublicKey)));
     const full: JsonObject = { ...json, sender };
+    const author = json['authorPublicKey'];
+    const keys = [senderPublicKey, ...(typeof author === 'string' ? [author] : [])].map((text) =>
+      base58.decode(text),
+    );
     const version = String(json['version']);
     const args = [...flagsFor(of, full), '--version', version];
-    t.equal(bytesOf(of, args, [], senderPublicKey), bodyBytesHex, `${name} as flags`);
+    t.equal(bytesOf(of, args, [], keys), bodyBytesHex, `${name} as flags`);
     const words = flagsFor(of, full).map((flag) => {
       const [, word, value] = /^--([^=]+)=(.*)$/s.exec(flag) ?? [];
       return `${word?.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())}=${value}`;
     });
-    const asWords = bytesOf(of, ['--version', version], words, senderPublicKey);
+    const asWords = bytesOf(of, ['--version', version], words, keys);
     t.equal(asWords, bodyBytesHex, `${name} as words`);
   }
   t.equal(seen.size, kinds.length, 'every type has been tried');

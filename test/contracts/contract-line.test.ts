@@ -7,7 +7,7 @@ import {
 } from '../../src/contracts/contract-line.ts';
 import { PoolEntry, textsOf } from '../../src/mempool/entry.ts';
 import { NOTHING_SPENT } from '../../src/mempool/spending.ts';
-import { allGood } from '../../src/tx/proof-verdicts.ts';
+import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx, TxType } from '../../src/tx/transaction.ts';
 import { buildTx } from '../../src/tx/tx-bytes.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -42,7 +42,7 @@ function make(def: TxType<never>, version: number, timestamp = 1): Tx {
   return buildTx(def, layout, input as never, [new Uint8Array(64)], scheme) as unknown as Tx;
 }
 
-const entry = (tx: Tx) => new PoolEntry(tx, textsOf(tx), allGood(tx), NOTHING_SPENT, false);
+const entry = (tx: Tx) => new PoolEntry(tx, textsOf(tx), unchecked(tx), NOTHING_SPENT, false);
 
 t.test('the contract is read from the bytes of every layout', async (t) => {
   for (const def of defs as unknown as TxType<never>[]) {

@@ -21,11 +21,11 @@ export const pooledAttack = (streams: number, forMs: number): Attack => ({
   send: (target) =>
     asPeer(target, PEER, async (peer) => {
       const value = 'x'.repeat(ENTRY_BYTES);
-      const author = base58.encode(peer.publicKey);
+      const authorPublicKey = base58.encode(peer.publicKey);
       const txs = Array.from({ length: COUNT }, (_, n) =>
         make(peer, Date.now() + n, {
           type: 12,
-          author,
+          authorPublicKey,
           fee: FEE,
           data: Array.from({ length: ENTRIES }, (_, i) => ({ key: `${i}`, type: 'string', value })),
         }),

@@ -25,6 +25,8 @@ export const peers = Array.from({ length: 12 }, (_, i) => person(`attacking peer
 
 export interface Seen {
   readonly longestMs: number;
+  /** The most that the main thread of the node worked while the client waited for an answer. */
+  readonly heldMs: number;
   readonly served: number;
   readonly failed: number;
 }
@@ -39,6 +41,8 @@ export interface Size {
   readonly transfers: number;
   /** Of the confidential item that the first peer may read. */
   readonly itemBytes: number;
+  /** More lines of the configuration. */
+  readonly more?: string;
 }
 
 export interface Target {
@@ -77,6 +81,7 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
   const members = peers.map((one) => ({ ...one, roles: [], amount: 100_000_000_000 }));
   const { config, dir } = await networkFolder(scope, {
     members: [{ ...OWNER, roles: [...OWNER.roles, 'issuer'] }, ...members],
+    ...(size.more === undefined ? {} : { more: size.more }),
   });
   const { rest, pid } = await startNode(scope, config, {
     apiKey: API_KEY,
@@ -102,7 +107,6 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
     return made;
   };
   const item = await sendItem(rest, await policy(), randomBytes(size.itemBytes));
-  const watcher = program(scope, 'watcher.ts', rest.url);
   return {
     host: HOST,
     port: Number(new URL(rest.url).port),
@@ -126,12 +130,18 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
       const { rssMb, mappedMb } = memoryOf(pid);
       return rssMb - mappedMb;
     },
-    seen: () => ask(watcher),
+    seen: watched(scope, rest.url, pid),
   };
 }
 
+/** Lets a good client ask this node; gives what it has seen since the call before. */
+export function watched(scope: Scope, url: string, pid: number): Target['seen'] {
+  const watcher = program(scope, 'watcher.ts', url, String(pid));
+  return () => ask(watcher);
+}
+
 /** A program of this folder as a process. */
-function program(scope: Scope, file: string, ...args: string[]): ChildProcess {
+export function program(scope: Scope, file: string, ...args: string[]): ChildProcess {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args);
   scope.teardown(() => child.kill('SIGKILL'));
   return child;

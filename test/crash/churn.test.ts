@@ -1,10 +1,11 @@
 /**
  * Four real processes under 200 transactions a second. One after the other is killed and started
  * again, and the network is divided in between. They end on one state, and every acknowledged
- * transaction is in the chain or has a recorded refusal. CHURN_SECONDS sets the duration.
+ * transaction is in the chain or has a recorded refusal. Meanwhile an account gets a script and loses
+ * it, with unsigned transactions around that; a cold validator judges the chain of each. CHURN_SECONDS sets the duration.
  */
 import t from 'tap';
-import { createSenders } from '../../bench/transfers/senders.ts';
+import { createSenders, type Sender } from '../../bench/transfers/senders.ts';
 import { broadcastBody, fundingTransfers } from '../../bench/transfers/transfers.ts';
 import { systemRandom } from '../../src/adapters/system.ts';
 import { base58 } from '../../src/base/base58.ts';
@@ -19,6 +20,8 @@ import {
   scheme,
   stateHashes,
 } from '../e2e/process-network.ts';
+import { judgeChain } from './witness/cold-chain.ts';
+import { startScriptLoad } from './witness/script-load.ts';
 import { startSteadyLoad } from './witness/steady-load.ts';
 
 const SECONDS = Number(process.env['CHURN_SECONDS'] ?? 40);
@@ -81,17 +84,26 @@ t.test(`scenario 113: kills and partitions under load for ${SECONDS} s`, async (
   const { publicKey, privateKey } = family.keyPairFromPhrase(network.accounts[0]!.seed);
   const owner = { publicKey, sign: (m: Uint8Array) => family.sign(privateKey, m, systemRandom) };
   const senders = createSenders(SENDERS, scheme);
-  for (const tx of fundingTransfers(senders, owner, Date.now(), scheme)) {
+  const [scripted, other] = createSenders(2, scheme, 'scripted') as [Sender, Sender];
+  for (const tx of fundingTransfers([...senders, scripted, other], owner, Date.now(), scheme)) {
     await nodes[0]!.rest.broadcast(parse(broadcastBody(tx, scheme)) as JsonObject);
     for (const { rest } of nodes) await rest.mined(base58.encode(tx.id));
   }
 
   let sent = 0;
+  let asked = 0;
+  const portOf = (n: number): number => {
+    const running = nodes.filter(({ isRunning }) => isRunning);
+    return Number(new URL(running[n % running.length]!.rest.url).port);
+  };
+  const scripts = startScriptLoad({
+    port: () => portOf(asked++),
+    accounts: [scripted, other],
+    scheme,
+    acknowledged: (id) => acknowledged.push(base58.encode(id)),
+  });
   const load = startSteadyLoad({
-    port() {
-      const running = nodes.filter(({ isRunning }) => isRunning);
-      return Number(new URL(running[sent % running.length]!.rest.url).port);
-    },
+    port: () => portOf(sent),
     perSecond: PER_SECOND,
     senders,
     scheme,
@@ -119,6 +131,7 @@ t.test(`scenario 113: kills and partitions under load for ${SECONDS} s`, async (
   }
   await wait(end - Date.now());
   await load.stop();
+  await scripts.stop();
   await network.connected();
   await eventually(
     'empty pools',
@@ -148,4 +161,10 @@ t.test(`scenario 113: kills and partitions under load for ${SECONDS} s`, async (
   const hashes = await stateHashes(nodes, height);
   t.match(hashes[0], /^[0-9a-f]{64}$/);
   t.strictSame(hashes, Array(nodes.length).fill(hashes[0]), 'one state');
+  for (const { config } of nodes) {
+    const { stateHashes, scripts } = await judgeChain(config, scheme);
+    t.strictSame(stateHashes[height], hashes[0], 'judged from bytes');
+    t.ok(scripts > 1, `${scripts} scripts set or removed`);
+  }
+  t.ok(scripts.unsigned > 0, `${scripts.unsigned} unsigned acknowledged`);
 });

@@ -12,6 +12,7 @@ import { startNode } from '../../bench/node/node-process.ts';
 import { createSenders } from '../../bench/transfers/senders.ts';
 import { broadcastBody, fundingTransfers, nthTransfer } from '../../bench/transfers/transfers.ts';
 import { base58 } from '../../src/base/base58.ts';
+import { judgeChain } from './witness/cold-chain.ts';
 
 const DISK_BYTES = 16 * 1024 * 1024;
 const ROUND_MS = 1000;
@@ -95,6 +96,9 @@ t.test('a full disk is refused with 503 and recovered from', { skip }, async (t)
     if ((await node.get(path).catch(() => undefined)) === undefined) missing.push(path);
   }
   t.strictSame(missing, [], 'everything acknowledged is there');
+  await node.stop();
+  const { height: judged } = await judgeChain(folder.config, scheme, options.set);
+  t.ok(judged > before, 'and good by the bytes of the blocks');
 
   async function poolSize(): Promise<number> {
     return ((await node.get('/transactions/unconfirmed/size')) as { size: number }).size;

@@ -21,6 +21,7 @@ import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import { stderrLog } from '../../src/adapters/log.ts';
 import { inlineVerifier } from '../../src/adapters/signature-pool.ts';
 import { systemClock } from '../../src/adapters/system.ts';
+import { encodeHex } from '../../src/base/hex.ts';
 import type { StoreView } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
 import { importBlocks } from '../../src/chain/import-blocks.ts';
@@ -33,6 +34,7 @@ import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/key-codecs.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { Dice } from '../sim/random.ts';
+import { judgeChain } from './witness/cold-chain.ts';
 
 const FLIPS = Number(process.env['FLIPS'] ?? 200);
 const REBUILT = Number(process.env['FLIPS_REBUILT'] ?? 2);
@@ -64,6 +66,12 @@ t.test(`${FLIPS} flipped bits are found or harmless`, async (t) => {
   const blocks: Block[] = [];
   for (let at = 2; at <= height; at++) blocks.push(blockAt(blockchain.view, at)!);
   await close();
+  const cold = await judgeChain(folder.config, folder.scheme);
+  t.equal(
+    cold.stateHashes[height],
+    encodeHex(hashes[height]!),
+    'the blocks are good by their bytes',
+  );
 
   const place = join(dir, 'flipped');
   const path = join(place, 'data.mdb');

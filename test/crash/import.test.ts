@@ -14,6 +14,7 @@ import type { DevFolder } from '../../bench/node/dev-folder.ts';
 import { latestTransaction } from '../../src/adapters/lmdb/environment.ts';
 import { encodeHex } from '../../src/base/hex.ts';
 import { childEnvironment } from '../child-environment.ts';
+import { judgeChain } from './witness/cold-chain.ts';
 
 const TRANSACTIONS = Number(process.env['IMPORT_TXS'] ?? 20_000);
 const KILLS = Number(process.env['IMPORT_KILLS'] ?? 2);
@@ -70,6 +71,8 @@ t.test(`an import of ${TRANSACTIONS} transactions survives ${KILLS} kills`, asyn
   const { stdout } = await run(BIN, importing(file), { env });
   const { transactions, ...end } = JSON.parse(stdout);
   t.strictSame(end, await stateOf(folder, []), 'the end is that of the chain in the file');
+  const cold = await judgeChain(folder.config, folder.scheme, [copy]);
+  t.equal(cold.stateHashes.at(-1), end.stateHash, 'so says a cold validator');
   t.ok(transactions < TRANSACTIONS, 'it went on instead of beginning again');
   t.comment(`killed ${KILLS} times, the last one at height ${reached} of ${height}`);
 });

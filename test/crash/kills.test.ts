@@ -1,6 +1,7 @@
 // Rows R1 and R3 of the reliability goals: a real node under 500 transactions a second is killed at
 // random moments and started again on the same folder. No promised data may be lost, and its state
-// must equal that of a clean replay of its blocks. CRASH_KILLS sets the number of kills. With
+// must equal that of a clean replay of its blocks. Meanwhile an account gets a script and loses it, with
+// transactions in the journal that nobody signed: a cold validator judges each block. CRASH_KILLS sets the number of kills. With
 // TEST_HTTP_THREADS, the node ends in the ways of witness/endings.ts in turn.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -12,12 +13,14 @@ import t from 'tap';
 import { type DevFolder, makeDevFolder } from '../../bench/node/dev-folder.ts';
 import { poolSize, submit, until } from '../../bench/node/funded.ts';
 import { startNode } from '../../bench/node/node-process.ts';
-import { createSenders } from '../../bench/transfers/senders.ts';
+import { createSenders, type Sender } from '../../bench/transfers/senders.ts';
 import { broadcastBody, fundingTransfers } from '../../bench/transfers/transfers.ts';
 import { childEnvironment } from '../child-environment.ts';
 import { family } from '../family.ts';
+import { judgeChain } from './witness/cold-chain.ts';
 import { endingOptions, endings } from './witness/endings.ts';
 import { createPromises } from './witness/promises.ts';
+import { startScriptLoad } from './witness/script-load.ts';
 import { startSteadyLoad } from './witness/steady-load.ts';
 
 const KILLS = Number(process.env['CRASH_KILLS'] ?? 25);
@@ -46,15 +49,17 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
   const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp, platformCrypto });
   const { scheme, owner } = folder;
   const senders = createSenders(SENDERS, scheme);
+  const [scripted, other] = createSenders(2, scheme, 'scripted') as [Sender, Sender];
   const logFile = join(dir, 'node.log');
   const promises = createPromises();
   const refusals: string[] = [];
   let sent = 0;
   let acknowledged = 0;
+  let unsigned = 0;
   let node = await startNode(folder, endingOptions);
   t.teardown(() => node.kill());
 
-  for (const tx of fundingTransfers(senders, owner, Date.now(), scheme)) {
+  for (const tx of fundingTransfers([...senders, scripted, other], owner, Date.now(), scheme)) {
     await submit(node.port, broadcastBody(tx, scheme));
     promises.acknowledge(tx.id);
   }
@@ -77,6 +82,12 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
       },
       refused: (answer) => refusals.push(answer),
     });
+    const scripts = startScriptLoad({
+      port: () => node.port,
+      accounts: [scripted, other],
+      scheme,
+      acknowledged: promises.acknowledge,
+    });
     const watcher = setInterval(() => void promises.watch(node).catch(() => undefined), WATCH_MS);
     await until('acknowledged ones', async () => acknowledged - before >= ACKNOWLEDGED_LEAST);
     await wait(momentOf(kill, genesisTimestamp));
@@ -87,6 +98,8 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
     const said = readFileSync(logFile).subarray(log).toString();
     if (ending.says !== undefined) t.match(said, ending.says);
     await load.stop();
+    await scripts.stop();
+    unsigned += scripts.unsigned;
 
     node = await startNode(folder, endingOptions);
     const broken = await promises.audit(node, logFile);
@@ -107,7 +120,12 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
       `${promises.reasons().size} reasons of refusal ${[...promises.reasons()].slice(0, 3).join('; ')}`,
   );
 
-  t.strictSame(await replayed(folder), await hashOf(folder.config), 'state of a clean replay');
+  const { height, stateHash } = await hashOf(folder.config);
+  const cold = await judgeChain(folder.config, scheme);
+  t.strictSame([cold.height, cold.stateHashes.at(-1)], [height, stateHash], 'judged from bytes');
+  t.comment(`${cold.scripts} scripts set or removed, ${unsigned} unsigned acknowledged`);
+  t.ok(cold.scripts > 1 && unsigned > KILLS, 'a script came and went');
+  t.strictSame(await replayed(folder), { height, stateHash }, 'state of a clean replay');
 });
 
 /** Half of the kills come at any time, the others while a block is being made. */

@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { blackHole } from '../adapters/time-server.ts';
 import { startNode, temporaryFolder } from './dev-node.ts';
 import { API_KEY, networkFolder } from './network-folder.ts';
 import { eventually, startCommand, startProgram } from './process.ts';
@@ -119,7 +120,8 @@ t.test('a service that throws while it runs', async (t) => {
 t.test('a signal during the start ends it in order', async (t) => {
   const { config } = await networkFolder(t);
   // A time server that never answers: the start waits for it.
-  const sets = ['--set', 'ntp.servers=["127.0.0.1:9"]'];
+  const { place } = await blackHole(t);
+  const sets = ['--set', `ntp.servers=["${place}"]`];
   const starting = startCommand(t, ['start', config, ...sets], { env: EMPTY });
   await starting.line('stderr', /node\.settings/);
   starting.kill('SIGTERM');

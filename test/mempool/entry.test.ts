@@ -2,7 +2,7 @@ import t from 'tap';
 import { PoolEntry } from '../../src/mempool/entry.ts';
 import { Senders } from '../../src/mempool/senders.ts';
 import { NOTHING_SPENT } from '../../src/mempool/spending.ts';
-import { ONE_GOOD } from '../../src/tx/proof-verdicts.ts';
+import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { TxType } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 
@@ -10,7 +10,7 @@ const entry = (bytes: Uint8Array, sender: string): PoolEntry =>
   new PoolEntry(
     { def: transfer as unknown as TxType, timestamp: 1, bytes },
     { key: 'id', sender, bytesHash: undefined },
-    ONE_GOOD,
+    unchecked({ bytes }),
     NOTHING_SPENT,
     false,
   );

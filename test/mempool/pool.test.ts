@@ -2,12 +2,13 @@ import t from 'tap';
 import { concat, equal } from '../../src/base/bytes.ts';
 import { apiError } from '../../src/base/errors.ts';
 import type { Journal } from '../../src/base/ports.ts';
+import { createScriptTime } from '../../src/chain/script-time.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { idOf } from '../../src/mempool/entry.ts';
 import { applying, type Outcome, pack } from '../../src/mempool/packer.ts';
 import type { Pool, PoolOptions } from '../../src/mempool/pool.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
-import { allGood } from '../../src/tx/proof-verdicts.ts';
+import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx, decodeTx } from '../../src/tx/tx-bytes.ts';
 import { createAlias } from '../../src/tx/types/010-create-alias.ts';
@@ -218,7 +219,11 @@ t.test(
     const { blockchain, clock } = at;
     const draft = {
       add: (tx: typeof pooled) =>
-        void createTrial(blockchain, rules, clock).tryApply(tx, allGood(tx)),
+        void createTrial(blockchain, rules, clock).tryApply(
+          tx,
+          unchecked(tx),
+          createScriptTime(clock),
+        ),
     };
     await pack(pool, { bytesMax: 10_000, countMax: 10 }, applying(draft.add), clock);
     t.equal(pool.size(), 0);

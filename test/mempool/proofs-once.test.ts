@@ -1,9 +1,10 @@
-// Each proof is checked once, on its way into the pool or in the block that brings it.
+// Each proof is checked once, on its way into the pool or in the block that brings it; and once more
+// where it comes back from a block or from the disk.
 import t from 'tap';
 import type { Verifier } from '../../src/base/ports.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import type { Pool } from '../../src/mempool/pool.ts';
-import { allGood, ONE_BAD, ONE_GOOD } from '../../src/tx/proof-verdicts.ts';
+import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import { buildTx } from '../../src/tx/tx-bytes.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
@@ -11,6 +12,7 @@ import { executedContract } from '../../src/tx/types/105-executed-contract.ts';
 import {
   mine,
   miners,
+  mineUnjudged,
   newChain,
   nextTurn,
   payment,
@@ -20,7 +22,10 @@ import {
   verifier,
 } from '../chain/chain-harness.ts';
 import { createTestForkChoice } from '../chain/fork-harness.ts';
+import { allBad, verdictsBy } from '../tx/verdicts-by.ts';
 import { createTestPool, hearBlocks, memoryJournal } from './pool-harness.ts';
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const [alice, bob] = users;
 
@@ -62,6 +67,8 @@ t.test('in the pool, in a block of another node, after a reorganisation, in a bl
   await at.blockchain.rollback(1);
   await at.pool.readmitted();
   t.equal(at.pool.size(), 1, 'it is back');
+  await settled();
+  t.equal(at.checks.count, 3, 'what a block said of it counts no more');
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
   await at.blockchain.forge(miner, time, (draft, limits) =>
@@ -73,15 +80,15 @@ t.test('in the pool, in a block of another node, after a reorganisation, in a bl
   const recovered = at.newPool([tx.bytes]);
   await recovered.recover();
   t.equal(recovered.size(), 1, 'the journal had it');
-  t.equal(at.checks.count, 2, 'nothing was checked twice');
+  t.equal(at.checks.count, 5, 'one check after the second rollback, and one of the record');
 });
 
 t.test('a caller that has checked the proofs of its bytes brings the verdicts', async (t) => {
   const at = await node();
   const [one, other] = [1n, 2n].map((amount) => payment(alice, bob, amount, at.clock.time));
-  await at.pool.submitBytes(one!.bytes, { verdicts: ONE_GOOD });
-  t.equal(at.pool.entry(one!.id)?.verdicts, ONE_GOOD);
-  const refused = at.pool.submitBytes(other!.bytes, { verdicts: ONE_BAD });
+  await at.pool.submitBytes(one!.bytes, { verdicts: verdictsBy(one!, () => true) });
+  t.same(at.pool.entry(one!.id)?.verdicts.about(one!), { own: [true], carried: [] });
+  const refused = at.pool.submitBytes(other!.bytes, { verdicts: allBad(other!) });
   await t.rejects(refused, { message: /doesn't validate as signature/ });
   t.equal(at.checks.count, 0);
 });
@@ -93,7 +100,7 @@ t.test('a block with other proofs for a known id does not profit', async (t) => 
   await at.pool.submit(tx);
   const forged = buildTx(tx.def, tx.layout, tx.fields, [new Uint8Array(64).fill(1)], scheme);
   t.same(forged.id, tx.id);
-  const block = await mine(maker, [forged]);
+  const block = await mineUnjudged(maker, [forged]);
   at.clock.time = maker.clock.time;
   const verdict = await at.forks.offer(block);
   t.match(verdict, { kind: 'invalid', isForged: false });
@@ -129,7 +136,7 @@ t.test('a result in a block: what it executes was checked in the pool', async (t
   const block = await maker.blockchain.forge(miner, time, async (draft) => {
     const input = { tx: creation, results: [], fee: 0n, timestamp: time };
     const result = signed(executedContract, miner as never, input as never, 1);
-    draft.add(result, allGood(result));
+    draft.add(result, unchecked(result));
   });
   at.clock.time = time;
   t.match(await at.forks.offer(block), { kind: 'adopted' });

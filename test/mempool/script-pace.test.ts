@@ -1,6 +1,10 @@
 // Scripts of arriving transactions: who waits, for how long, and in which order.
 import t from 'tap';
-import { createScriptPace, SCRIPTS_WAITING_MAX } from '../../src/mempool/script-pace.ts';
+import {
+  createScriptPace,
+  SCRIPTS_WAITING_MAX,
+  SENDER_WAITING_MAX,
+} from '../../src/mempool/script-pace.ts';
 
 /** A pace whose scripts take the time that the test says; `rest` is the one that is due. */
 function setUp() {
@@ -16,19 +20,21 @@ function setUp() {
   const script = (ms: number) => () => {
     at.now += ms;
   };
-  /** A transaction whose scripts take these times. */
-  const submit = async (name: string, ...times: number[]): Promise<void> =>
-    pace.pass((run) => {
+  /** A transaction of this sender whose scripts take these times. */
+  const submitBy = async (sender: string, name: string, ...times: number[]): Promise<void> =>
+    pace.pass(sender, (run) => {
       for (const ms of times) run(script(ms));
       done.push(name);
     });
+  /** Each of its own sender. */
+  const submit = (name: string, ...times: number[]) => submitBy(name, name, ...times);
   const endRest = (): number => {
     const { ms, end } = at.rest!;
     at.rest = undefined;
     end();
     return ms;
   };
-  return { at, pace, done, submit, endRest };
+  return { at, pace, done, submit, submitBy, endRest };
 }
 
 t.test('scripts run at once until a piece of time is over', async (t) => {
@@ -71,7 +77,7 @@ t.test('the one that throws has taken time, too', async (t) => {
   const { at, pace } = setUp();
   const refusal = new Error('refused by the script');
   const pass = async () =>
-    pace.pass((run) =>
+    pace.pass('sender', (run) =>
       run(() => {
         at.now += 5;
         throw refusal;
@@ -92,4 +98,20 @@ t.test('a full line refuses, and a place in it can be had again', async (t) => {
   await Promise.all([...waiting, again]);
   t.equal(done.length, SCRIPTS_WAITING_MAX + 2);
   t.equal(done.at(-1), 'again');
+});
+
+t.test('one sender has a tenth of the line, and the places come back', async (t) => {
+  const { done, submit, submitBy, endRest } = setUp();
+  await submit('first', 2);
+  const waiting = Array.from({ length: SENDER_WAITING_MAX }, (_, i) => submitBy('one', `${i}`, 2));
+  const refusal = { entry: 'Overloaded', code: 503 };
+  await t.rejects(submitBy('one', 'one too many', 2), refusal);
+  const other = submitBy('other', 'of another', 2);
+  endRest();
+  t.equal(done.at(-1), '0');
+  const again = submitBy('one', 'again', 2);
+  await t.rejects(submitBy('one', 'one too many', 2), refusal);
+  for (let i = 0; i < SENDER_WAITING_MAX + 1; i++) endRest();
+  await Promise.all([...waiting, other, again]);
+  t.same(done.slice(-2), ['of another', 'again'], 'in the order in which they came');
 });

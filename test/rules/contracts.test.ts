@@ -8,6 +8,7 @@ import { callContract } from '../../src/tx/types/104-call-contract.ts';
 import { executedContract } from '../../src/tx/types/105-executed-contract.ts';
 import { disableContract } from '../../src/tx/types/106-disable-contract.ts';
 import { updateContract } from '../../src/tx/types/107-update-contract.ts';
+import { verdictsBy } from '../tx/verdicts-by.ts';
 import { type Actor, actor, createHarness, type Harness, WEST } from './ledger-harness.ts';
 
 const [alice, bob, miner] = [actor(1), actor(2), actor(200)] as const;
@@ -76,8 +77,9 @@ t.test('scenario 82: what a block may not hold', async (t) => {
     h.refusal(executed(h, creation, sum(1n))),
     `Executable transaction ${base58.encode(creation.id)} has been already executed`,
   );
-  const noVerdict = { verdicts: { own: [true], carried: [[false]] } };
-  t.match(h.refusal(executed(h, create(h, bob), []), noVerdict), /doesn't validate as signature/);
+  const forged = executed(h, create(h, bob), []);
+  const verdicts = verdictsBy(forged, (index) => index === 0);
+  t.match(h.refusal(forged, { verdicts }), /doesn't validate as signature/);
 });
 
 t.test('scenario 83: ended, updated and foreign contracts', async (t) => {

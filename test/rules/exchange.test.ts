@@ -8,6 +8,7 @@ import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { exchange } from '../../src/tx/types/007-exchange.ts';
 import { sponsorFee } from '../../src/tx/types/014-sponsor-fee.ts';
 import { compiled } from '../generators/scripts.ts';
+import { verdictsBy } from '../tx/verdicts-by.ts';
 import { type Actor, actor, createHarness, type Harness, scheme, WEST } from './ledger-harness.ts';
 
 const [alice, bob, dex, carol] = [actor(1), actor(2), actor(3), actor(4)] as const;
@@ -124,12 +125,10 @@ t.test('who trades what', async (t) => {
     h.refusal(trade(h, orders(asset, { proofs: [] }), 1n)),
     'Orders of non-scripted accounts must have exactly 1 proof',
   );
-  for (const carried of [
-    [[false], [true]],
-    [[true], [false]],
-  ]) {
-    const verdicts = { own: [true], carried };
-    t.match(h.refusal(trade(h, orders(asset), 1n), { verdicts }), /doesn't validate/);
+  for (const forged of [1, 2]) {
+    const tx = trade(h, orders(asset), 1n);
+    const verdicts = verdictsBy(tx, (index) => index !== forged);
+    t.match(h.refusal(tx, { verdicts }), /doesn't validate/);
   }
   const concerned = [...(exchange.involved?.(trade(h, orders(asset), 1n) as never, h.head) ?? [])];
   t.same(concerned, [bob.address, alice.address]);

@@ -14,8 +14,14 @@ import { brokenInvariants } from '../../src/ledger/invariants.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import type { Role } from '../../src/ledger/roles.ts';
 import { stateHashes, tables, undo } from '../../src/ledger/tables.ts';
-import { applyTransaction, blockContext, type Knowledge } from '../../src/tx/pipeline.ts';
-import { allGood, type ProofVerdicts } from '../../src/tx/proof-verdicts.ts';
+import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
+import {
+  applyTransaction,
+  applyUnjudged,
+  blockContext,
+  type Knowledge,
+} from '../../src/tx/pipeline.ts';
+import type { ProofVerdicts } from '../../src/tx/proof-verdicts.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import {
   type BlockFees,
@@ -24,6 +30,7 @@ import {
   openBlock,
 } from '../../src/tx/rules/block-fees.ts';
 import type { ChainRules, FeeSettings } from '../../src/tx/rules/chain-rules.ts';
+import type { ScriptRuns } from '../../src/tx/scripts/script-runs.ts';
 import { buildTx } from '../../src/tx/seal.ts';
 import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
 import { genesis } from '../../src/tx/types/001-genesis.ts';
@@ -120,6 +127,12 @@ export interface Judging extends Partial<Knowledge> {
   readonly verdicts?: ProofVerdicts;
 }
 
+/** Each run has a budget of its own, and the block has none. */
+const oneByOne: ScriptRuns = {
+  begin: () => undefined,
+  run: (_owner, script) => script(new Meter(RUN_UNITS_MAX)),
+};
+
 export interface Making {
   readonly version?: number;
   readonly proofs?: readonly Uint8Array[];
@@ -189,7 +202,7 @@ export async function createHarness(options: Genesis): Promise<Harness> {
     return buildTx(def, layout, values as unknown as Input<F>, proofs, scheme) as unknown as Tx;
   }
 
-  function apply(tx: Tx, { verdicts = allGood(tx), ...known }: Judging = {}): bigint {
+  function apply(tx: Tx, { verdicts, ...others }: Judging = {}): bigint {
     const find = (id: Uint8Array) => {
       const inBlock = own.find((other) => equal(other.id, id));
       const found =
@@ -198,11 +211,13 @@ export async function createHarness(options: Genesis): Promise<Harness> {
       const { tx: other, height } = found;
       return { height, size: other.bytes.length, tx: () => other };
     };
-    const earned = applyTransaction(tx, verdicts, draft, block, {
-      heightOf: (id) => find(id)?.height,
-      find,
-      ...known,
-    });
+    const heightOf = (id: Uint8Array) => find(id)?.height;
+    const known = { heightOf, find, scripts: oneByOne, ...others };
+    // Most tests sign nothing.
+    const earned =
+      verdicts === undefined
+        ? applyUnjudged(tx, draft, block, known)
+        : applyTransaction(tx, verdicts, draft, block, known);
     fees.add(earned);
     own.push(tx);
     return earned;

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { base58 } from '../../src/codec/text.ts';
 import { scripts } from '../../src/ledger/tables.ts';
-import { ONE_BAD } from '../../src/tx/proof-verdicts.ts';
 import { genesis } from '../../src/tx/types/001-genesis.ts';
 import { payment } from '../../src/tx/types/002-payment.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { genesisPermit } from '../../src/tx/types/101-genesis-permit.ts';
 import { genesisRegisterNode } from '../../src/tx/types/110-genesis-register-node.ts';
 import { compiled } from '../generators/scripts.ts';
+import { allBad, verdictsBy } from '../tx/verdicts-by.ts';
 import { actor, createHarness, WEST } from './ledger-harness.ts';
 
 const [alice, bob] = [actor(1), actor(2)] as const;
@@ -25,11 +25,11 @@ t.test('scenario 72: exactly one valid proof', async (t) => {
   }
   const tx = h.make(transfer, alice, pay);
   t.equal(
-    h.refusal(tx, { verdicts: ONE_BAD }),
+    h.refusal(tx, { verdicts: allBad(tx) }),
     `Script doesn't exist and proof doesn't validate as signature for '${base58.encode(tx.id)}'`,
   );
   const old = h.make(transfer, alice, pay, { version: 1 });
-  t.equal(h.refusal(old, { verdicts: ONE_BAD }), 'invalid signature');
+  t.equal(h.refusal(old, { verdicts: allBad(old) }), 'invalid signature');
   const nine = Array.from({ length: 9 }, () => proof);
   t.throws(() => h.make(transfer, alice, pay, { proofs: nine }));
   t.throws(() => h.make(transfer, alice, pay, { proofs: [new Uint8Array(65)] }));
@@ -40,8 +40,13 @@ t.test('the script of an account is asked, whatever its proofs are', async (t) =
   h.draft.set(scripts, alice.address, compiled('false'));
   const proof = new Uint8Array(64);
   for (const count of [0, 1, 8]) {
-    const tx = h.make(transfer, alice, pay, { proofs: Array(count).fill(proof) });
-    const verdicts = { own: Array(count).fill(true), carried: [] };
+    const tx = h.make(
+      transfer,
+      alice,
+      { ...pay, fee: 1_400_000n },
+      { proofs: Array(count).fill(proof) },
+    );
+    const verdicts = verdictsBy(tx, () => true);
     t.equal(h.refusal(tx, { verdicts }), 'Transaction is not allowed by account-script');
   }
 });
@@ -50,7 +55,7 @@ t.test('verification comes before time, and time before funds', async (t) => {
   const h = await network();
   const bad = { recipient: bob.to, amount: 100n * WEST, timestamp: 1 };
   const tx = h.make(transfer, alice, bad);
-  t.match(h.refusal(tx, { verdicts: ONE_BAD }), /^Script doesn't exist/);
+  t.match(h.refusal(tx, { verdicts: allBad(tx) }), /^Script doesn't exist/);
   t.match(h.refusal(tx), /is too old/);
   t.match(h.refusal(h.make(transfer, alice, { ...bad, timestamp: h.now })), /unavailable funds/);
 });

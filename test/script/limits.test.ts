@@ -1,9 +1,9 @@
 /** Sources and binaries that try to exhaust the node end in a refusal, and soon. */
 import t from 'tap';
-import { writeScript } from '../../src/script/binary.ts';
 import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { createScripts, readBase64 } from '../../src/script/script.ts';
-import { ScriptError, TRUE, type Tree } from '../../src/script/tree.ts';
+import { ScriptError } from '../../src/script/tree.ts';
+import { binaryOf, deepTrees } from '../generators/dear-scripts.ts';
 import { family } from '../generators/network.ts';
 
 const { secureHash } = family;
@@ -53,27 +53,9 @@ t.test('Base64 with padding in front takes linear time', async (t) => {
   t.ok(performance.now() - from < soonMs);
 });
 
-/** Trees as deep as the size of a script allows. */
-const links: Readonly<Record<string, (inner: Tree) => Tree>> = {
-  condition: (inner) => ({ op: 'if', test: inner, yes: TRUE, no: TRUE }),
-  branch: (inner) => ({ op: 'if', test: TRUE, yes: TRUE, no: inner }),
-  block: (inner) => ({ op: 'block', name: '', value: TRUE, body: inner }),
-  value: (inner) => ({ op: 'block', name: '', value: inner, body: { op: 'ref', name: '' } }),
-  field: (inner) => ({ op: 'getter', of: inner, field: '' }),
-  call: (inner) => ({ op: 'call', header: 1, args: [inner] }),
-};
-
-for (const [name, link] of Object.entries(links)) {
+for (const [name, make] of Object.entries(deepTrees)) {
   t.test(`binary: ${name}`, async (t) => {
-    let tree: Tree = TRUE;
-    let bytes = writeScript(1, tree, secureHash);
-    for (let size = bytes.length; size < 8192; ) {
-      tree = link(tree);
-      bytes = writeScript(1, link(tree), secureHash);
-      size = bytes.length;
-    }
-    const outcome = attempt(writeScript(1, tree, secureHash));
-    t.not(outcome, 'overflow', 'the stack is deep enough');
+    t.not(attempt(binaryOf(make())), 'overflow', 'the stack is deep enough');
   });
 }
 

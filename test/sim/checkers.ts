@@ -25,10 +25,12 @@ import { quiet, scheme } from '../chain/chain-harness.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { wrongResults } from './contracts.ts';
 import type { Ground, SimNode } from './node.ts';
-import { GENESIS_TIME, POOL_BYTES_MAX, ROLLBACK_MAX } from './settings.ts';
+import { GENESIS_TIME, liarMember, POOL_BYTES_MAX, ROLLBACK_MAX } from './settings.ts';
 
 export class Broken extends Error {}
 
+/** Offences that the network alone can make. */
+export const SLOW: ReadonlySet<string> = new Set(['unanswered-request', 'withheld']);
 const FULL_CHECK_EVERY = 50;
 /** A block is checked against the clock at most so long before it is on disk. */
 const COMMIT_MS_MAX = 100;
@@ -55,7 +57,7 @@ export class Checkers {
     let height = start;
     let unwound = false;
     // What was on the disk is the state after some block, and a whole one.
-    this.sameHash(node, id, start);
+    this.sameHashOf(node, id, start);
     this.wholeState(node, initial);
     blockchain.listen({
       rolledBack: () => {
@@ -70,7 +72,7 @@ export class Checkers {
         );
         if (wrong !== undefined) this.fail(node, wrong);
         this.executed += block.txs.filter(({ def }) => def.inner !== undefined).length;
-        this.sameHash(node, tip.id, tip.height);
+        this.sameHashOf(node, tip.id, tip.height);
         this.notFromFuture(node);
         if (unwound) {
           const depth = height - tip.height + 1;
@@ -101,14 +103,19 @@ export class Checkers {
     if (broken.length > 0) this.fail(node, broken.join('; '));
   }
 
-  private sameHash(node: SimNode, id: Uint8Array, height: number): void {
+  private sameHashOf(node: SimNode, id: Uint8Array, height: number): void {
     const hash = node.blockchain.stateHash(height);
     if (hash === undefined) this.fail(node, `no state hash at ${height}`);
+    this.sameHash(node.name, id, height, hash);
+  }
+
+  /** Throws Broken where somebody else has computed another hash of the state after this block. */
+  sameHash(who: string, id: Uint8Array, height: number, hash: Uint8Array): void {
     const key = latin1(id);
     const text = latin1(hash);
-    const known = this.hashes.get(key);
-    if (known === undefined) this.hashes.set(key, text);
-    else if (known !== text) this.fail(node, `another state after block ${height} than others`);
+    const known = this.hashes.get(key) ?? text;
+    this.hashes.set(key, text);
+    if (known !== text) throw new Broken(`${who}: another state after block ${height} than others`);
   }
 
   private notFromFuture(node: SimNode): void {
@@ -129,6 +136,10 @@ export class Checkers {
         this.fail(node, `${sessions.length} sessions`);
       }
       if (peers.book.known().length > CANDIDATES_MAX) this.fail(node, 'too many known places');
+      for (const { host, reason } of peers.penalties.blacklisted()) {
+        if (host === liarMember.host || SLOW.has(reason.split(':')[0]!)) continue;
+        this.fail(node, `refuses ${host}, who is honest: ${reason}`);
+      }
       // Before that it trusts those who were listed by its operator.
       if (!isParticipant(blockchain.view, member.account.address)) continue;
       for (const { owner } of sessions) {

@@ -17,7 +17,8 @@ import { decodeTx } from '../../src/tx/tx-bytes.ts';
 import { scheme } from '../chain/chain-harness.ts';
 import { memoryFiles } from '../keystore/sample.ts';
 import { createMemoryNet, type MemoryNet } from '../simulated/memory-net.ts';
-import { Broken, Checkers } from './checkers.ts';
+import { Broken, Checkers, SLOW } from './checkers.ts';
+import { ColdWatch } from './cold-watch.ts';
 import { Crash, type Disk, type Ground, SimNode, sharedVerifier } from './node.ts';
 import { Dice } from './random.ts';
 import {
@@ -49,8 +50,6 @@ export interface ClusterOptions extends Rules {
 const START_AGAIN_MS = 10_000;
 const STEP_MS = 1_000;
 const DOWN_MS_MAX = 60_000;
-/** Offences that the network alone can make. */
-const SLOW: ReadonlySet<string> = new Set(['unanswered-request', 'withheld']);
 
 export class Cluster {
   readonly options: ClusterOptions;
@@ -59,6 +58,7 @@ export class Cluster {
   readonly weather: Weather;
   readonly checkers = new Checkers();
   readonly ground: Ground;
+  readonly cold: ColdWatch;
   /** By the number of their member; undefined while they are down. */
   readonly nodes: (SimNode | undefined)[] = [];
   /** Called with every node that is about to start. */
@@ -103,6 +103,12 @@ export class Cluster {
       },
       broken: (node, cause) => this.fail(new Broken(`${node.name} stops: ${String(cause)}`)),
     };
+    this.cold = new ColdWatch({
+      config: this.config,
+      genesis: this.ground.genesis,
+      checkers: this.checkers,
+      fail: (error) => this.fail(error),
+    });
   }
 
   /** Everybody knows the first member and some of the others, as operators write it down. */
@@ -160,6 +166,7 @@ export class Cluster {
     }
     this.trace(node.name, `is up at height ${node.blockchain.tip().height}`);
     this.checkers.watch(node);
+    this.cold.watch(node);
   }
 
   /** The node ends and comes back after a while; with its power it ends without a word. */
@@ -240,6 +247,7 @@ export class Cluster {
       const end = this.world.now + ms;
       while (this.world.now < end) {
         await this.world.runUntil(Math.min(end, this.world.now + STEP_MS));
+        await this.cold.idle();
         if (this.failure !== undefined) throw this.failure;
         this.checkers.look(this.running());
       }

@@ -22,9 +22,11 @@ export function fixedSeeds(t: Test, first: number, last: number): void {
   t.setTimeout((last - first + 1) * MS_PER_SEED_MAX);
   for (let seed = first; seed <= last; seed++) {
     t.test(`seed ${seed}`, async (t) => {
-      const { kind, height, accepted } = await good(seed);
+      const { kind, height, accepted, judged, scripts, unsigned } = await good(seed);
       t.ok(height > 60, `${kind}: ${height} blocks`);
+      t.ok(judged >= height - 1, `${judged} judged by a cold validator`);
       t.ok(accepted > 200, `${accepted} transactions`);
+      t.ok(scripts > 10 && unsigned > 10, `${unsigned} unsigned around ${scripts} scripts`);
     });
   }
 }

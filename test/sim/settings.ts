@@ -8,6 +8,7 @@ import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { type Account, account, FUNDS, miners, scheme, users } from '../chain/chain-harness.ts';
 import { stranger } from '../generators/faults.ts';
+import { scriptedAccounts } from './script-load.ts';
 
 export const GENESIS_TIME = 1_700_000_000_000;
 /** A round of proof of authority; blocks of proof of stake aim at the same. */
@@ -61,7 +62,8 @@ export interface Rules {
 /** The configuration of one member that knows where these others are. */
 export function configOf(rules: Rules, member: Member, knows: readonly Member[]): Config {
   const registered = [...rules.members.filter(({ part }) => part !== 'stranger'), liarMember];
-  const funded = [...rules.members.map(({ account }) => account), ...users, stranger];
+  const others = [...users, stranger, ...scriptedAccounts];
+  const funded = [...rules.members.map(({ account }) => account), ...others];
   const place = ({ host }: Member): string => `${host}:${PORT}`;
   const tree = {
     'owner-address': member.account.text,

@@ -2,12 +2,18 @@
  * One simulation: nodes that make blocks, users that send transactions, and faults, all from one
  * seed. Ends with a time without faults, within which all nodes must agree.
  */
+import { transactionsAt } from '../../src/chain/stored-blocks.ts';
 import { isParticipant } from '../../src/ledger/participants.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
+import { setScript } from '../../src/tx/types/013-set-script.ts';
 import { Broken, disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';
+import { asSent } from './contracts.ts';
 import { startLiar } from './liar.ts';
 import type { SimNode } from './node.ts';
 import { Dice } from './random.ts';
+import { ScriptEpisodes } from './script-episodes.ts';
+import { isUnsigned } from './script-load.ts';
 import { GENESIS_TIME, type Member, memberOf } from './settings.ts';
 import { GOOD, type Quality } from './weather.ts';
 import { createWorkload, type Workload } from './workload.ts';
@@ -33,6 +39,14 @@ export interface SimResult {
   /** Results of contracts, counted by every node. */
   readonly executed: number;
   readonly crashes: number;
+  /** Scripts of accounts set and removed, by transactions in the chain. */
+  readonly scripts: number;
+  /** Transactions in the chain that only a script could accept. */
+  readonly unsigned: number;
+  /** Registrations of a member that went on alone since it did not know of its removal. */
+  readonly unaware: number;
+  /** Different blocks that the cold validator has judged. */
+  readonly judged: number;
   /** Seconds of the quiet time after which all agreed. */
   readonly agreedAfter: number;
   readonly steps: number;
@@ -72,12 +86,14 @@ class Simulation {
   private readonly members: readonly Member[];
   private readonly cluster: Cluster;
   private readonly workload: Workload;
+  private readonly episodes: ScriptEpisodes;
   private readonly hasLiar: boolean;
   private quiet = false;
   /** The node whose clock is far off; one at a time. */
   private wrongClock: SimNode | undefined;
   /** How long the last member has believed that it is registered while no other node says so. */
   private unawareMs = 0;
+  private unaware = 0;
 
   constructor(options: SimOptions) {
     this.options = options;
@@ -98,6 +114,12 @@ class Simulation {
       trace: options.trace,
     });
     this.workload = createWorkload(dice.u32());
+    this.episodes = new ScriptEpisodes({
+      cluster: this.cluster,
+      load: this.workload.scripts,
+      dice: dice.fork(),
+      end: GENESIS_TIME + options.seconds * 1000,
+    });
   }
 
   async run(): Promise<SimResult> {
@@ -109,10 +131,12 @@ class Simulation {
         cluster.start(i);
       } else cluster.world.after(dice.between(ms / 10, ms / 2), () => this.admitLast());
     });
-    if (this.hasLiar) cluster.guard(startLiar(cluster.ground, cluster.options, dice.fork()));
+    const forge = (): Tx => this.workload.scripts.forged(cluster.world.now);
+    if (this.hasLiar) cluster.guard(startLiar(cluster.ground, cluster.options, dice.fork(), forge));
     this.every(LOAD_EVERY_MS, () => cluster.send(this.workload));
     this.every(FAULT_EVERY_MS, () => this.fault());
     this.endUnawareness();
+    cluster.guard(this.episodes.run());
     await cluster.run(ms);
     this.calm();
     return this.finish();
@@ -129,13 +153,20 @@ class Simulation {
     const { height } = first.blockchain.tip();
     const stateHash = Buffer.from(first.blockchain.stateHash(height)!).toString('hex');
     const { reorganisations, depthMax, executed, acceptedCount: accepted } = cluster.checkers;
-    const { crashes } = cluster;
+    const { crashes, cold } = cluster;
+    const txs = Array.from({ length: height }, (_, i) =>
+      transactionsAt(first.blockchain.view, i + 1),
+    ).flat();
+    const scripts = txs.filter(({ def }) => def.type === setScript.type).length;
+    const unsigned = txs.filter((tx) => isUnsigned(asSent(tx))).length;
     const { steps } = cluster.world;
     const trace = cluster.end();
     await cluster.checkers.undoIsIdentity(first, cluster.ground, 10 + dice.below(40));
     const kind = `${members.length} nodes, ${cluster.options.consensus}, last ${this.last}`;
-    const counts = { accepted, reorganisations, depthMax, executed, crashes, agreedAfter, steps };
-    return { kind, height, stateHash, trace, ...counts };
+    const counts = { accepted, reorganisations, depthMax, executed, crashes };
+    const { unaware } = this;
+    const about = { scripts, unsigned, unaware, judged: cold.count, agreedAfter, steps };
+    return { kind, height, stateHash, trace, ...counts, ...about };
   }
 
   /** Why the network is not whole yet. */
@@ -188,7 +219,10 @@ class Simulation {
       without.length > 0 &&
       without.length === cluster.running().length - 1;
     this.unawareMs = isUnaware ? this.unawareMs + LOOK_EVERY_MS : 0;
-    if (this.unawareMs > UNAWARE_MS_MAX) this.register('add', without);
+    if (this.unawareMs > UNAWARE_MS_MAX) {
+      this.unaware++;
+      this.register('add', without);
+    }
     cluster.world.after(LOOK_EVERY_MS, () => this.endUnawareness());
   }
 

@@ -15,9 +15,11 @@ import { faults } from '../generators/faults.ts';
 import { type Known, outsized } from '../generators/outsized.ts';
 import { Rng } from '../generators/random.ts';
 import { asSent } from './contracts.ts';
+import { ScriptLoad } from './script-load.ts';
 import { LENGTH_MS, type Member } from './settings.ts';
 
 export interface Workload {
+  readonly scripts: ScriptLoad;
   /** A signed transaction; about one in five breaks a rule. */
   next(now: number): Attempt;
   /** The first miner, who manages the connections, lets a node in or shuts it out. */
@@ -26,6 +28,7 @@ export interface Workload {
 
 const BAD_ONE_IN = 5;
 const CONTRACTS_ONE_IN = 3;
+const SCRIPTED_ONE_IN = 4;
 /** The largest and smallest that there are. */
 const OUTSIZED_ONE_IN = 50;
 
@@ -34,6 +37,7 @@ export function createWorkload(seed: number): Workload {
   const scene = newScene(rng);
   scene.generator = miners[0]!;
   const known: Known = new Map();
+  const scripts = new ScriptLoad(new Rng(rng.u32()), scene);
   const good = Object.values(actions);
   const ofContracts = [103, 104, 104, 104, 104, 106, 107].map((type) => actions[type]!);
   const bad = Object.values(faults).map(
@@ -48,7 +52,9 @@ export function createWorkload(seed: number): Workload {
   }
 
   return {
+    scripts,
     next(now) {
+      if (rng.chance(SCRIPTED_ONE_IN)) return scripts.next(now - 500);
       for (;;) {
         const make = rng.pick(
           rng.chance(BAD_ONE_IN) ? bad : rng.chance(CONTRACTS_ONE_IN) ? ofContracts : good,

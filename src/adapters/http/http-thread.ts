@@ -140,10 +140,10 @@ export class HttpThread {
     for (const [route, status] of answered) this.routes[route]?.answered?.(status);
     if (prepared !== undefined) {
       for (const { id, route, message } of readPrepared(prepared)) {
-        this.line.add(() => this.finish(id, route, message));
+        this.line.add(() => this.finish(id, route, message), true);
       }
     }
-    for (const call of calls) this.line.add(() => this.call(call));
+    for (const call of calls) this.line.add(() => this.call(call), call.body !== undefined);
   }
 
   private finish(id: number, route: number, message: Uint8Array): void {

@@ -1,9 +1,10 @@
 /**
  * Limits how long one turn of the event loop serves requests. A connection may send hundreds of
  * requests in one piece, and a thousand connections may be readable at once. Requests beyond the
- * time of a turn wait for the next one, so that blocks, peers and timers run in between. Requests
- * with long bodies take long to read, so they wait behind all others, but each turn serves one of
- * them.
+ * time of a turn wait for the next one, so that blocks, peers and timers run in between. What a body
+ * says can make a request take many milliseconds, so requests without one do not wait behind those.
+ * Requests with long bodies take long to read, so they wait behind all others, but each turn serves
+ * one of them.
  *
  * The native server ends a connection that sends another request while one waits, so a client that
  * pipelines more than a turn serves loses its own connection and nothing else.
@@ -25,6 +26,8 @@ export class Serving {
    * Each connection has at most one request in all queues, so the limit of connections limits them.
    */
   private readonly refusals: Work[] = [];
+  /** Without body. */
+  private readonly bare: Work[] = [];
   private readonly quick: Work[] = [];
   private readonly slow: Work[] = [];
   /** Resume connections that were paused. */
@@ -40,8 +43,14 @@ export class Serving {
   open(bodyBytes: number): boolean {
     const now = performance.now();
     if (!this.scheduled) this.begin(now);
-    if (now >= this.ends || this.quick.length > 0) return false;
-    return bodyBytes <= QUICK_BYTES || this.slow.length === 0;
+    if (now >= this.ends) return false;
+    const line = this.lineOf(bodyBytes);
+    return line.length === 0 && (line !== this.slow || this.quick.length === 0);
+  }
+
+  private lineOf(bodyBytes: number): Work[] {
+    if (bodyBytes === 0) return this.bare;
+    return bodyBytes <= QUICK_BYTES ? this.quick : this.slow;
   }
 
   /** True while this turn has time for a refusal and no refusal waits. */
@@ -52,7 +61,7 @@ export class Serving {
   }
 
   defer(bodyBytes: number, work: Work): void {
-    (bodyBytes <= QUICK_BYTES ? this.quick : this.slow).push(work);
+    this.lineOf(bodyBytes).push(work);
   }
 
   /** Refusals run before all other waiting work; they may take long where there are many. */
@@ -81,14 +90,16 @@ export class Serving {
   private proceed(): void {
     this.scheduled = false;
     this.arrived = 0;
-    const waiting = this.refusals.length + this.quick.length + this.slow.length;
-    if (waiting + this.paused.length === 0) return;
+    const lines = [this.refusals, this.bare, this.quick, this.slow, this.paused];
+    if (lines.every(({ length }) => length === 0)) return;
     const now = performance.now();
     this.begin(now);
     for (const resume of this.paused.splice(0, ARRIVING_BYTES / PIECE_BYTES)) resume();
     this.ends = now + REFUSALS_MS;
     this.run(this.refusals, 0);
-    // However many refusals there are, other work gets its time.
+    // However many there are of one sort, the others get their time.
+    this.ends = performance.now() + TURN_MS;
+    this.run(this.bare, 0);
     this.ends = performance.now() + TURN_MS;
     this.run(this.quick, 0);
     this.run(this.slow, 1);

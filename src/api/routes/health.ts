@@ -87,7 +87,7 @@ const ready = route({
     if (blocksBehind > maxBlocksBehind) {
       because('tip-too-old', `the last block is ${Math.round(tipAge / 1000)} s old`);
     }
-    if (!clock.synchronized()) because('no-time', 'no time server answers');
+    if (!clock.synchronized()) because('no-time', 'the time servers were of no use for too long');
     if (peers < minPeers) because('peers', `${peers} of at least ${minPeers} nodes connected`);
     const well = reasons.length === 0;
     const status = well ? 'ready' : 'not ready';

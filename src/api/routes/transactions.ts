@@ -122,7 +122,10 @@ const unconfirmed = route({
   doc: 'All transactions of the pool.',
   reply: Type.Array(Transaction),
   cost: { inTurns: true },
-  handle: () => inTurns(({ pool, scheme }) => listOf(pool.list(), (tx) => txToJson(tx, scheme))),
+  async handle(_request, { pool: { whenRead } }) {
+    await whenRead();
+    return inTurns(({ pool, scheme }) => listOf(pool.list(), (tx) => txToJson(tx, scheme)));
+  },
 });
 
 const unconfirmedSize = route({
@@ -132,7 +135,10 @@ const unconfirmedSize = route({
   group,
   doc: 'The number of transactions in the pool.',
   reply: Type.Object({ size: Int32, sizeInBytes: Int64 }),
-  handle: (_request, { pool }) => ({ size: pool.size(), sizeInBytes: pool.bytes() }),
+  async handle(_request, { pool }) {
+    await pool.whenRead();
+    return { size: pool.size(), sizeInBytes: pool.bytes() };
+  },
 });
 
 const unconfirmedInfo = route({
@@ -150,7 +156,8 @@ const unconfirmedInfo = route({
   doc: 'A transaction of the pool.',
   params: { id: params.transactionId },
   reply: Transaction,
-  handle({ params: { id } }, { pool, scheme }) {
+  async handle({ params: { id } }, { pool, scheme }) {
+    await pool.whenRead();
     const tx = pool.get(id);
     return tx === undefined ? NOT_IN_POOL : printed(print(txToJson(tx, scheme)));
   },
@@ -176,8 +183,10 @@ const calculateFee = route({
     feeAssetId: Type.Union([Type.String(), Type.Null()]),
     feeAmount: Int64,
   }),
-  handle({ body }, { scheme, feeOf }) {
-    const { feeAssetId, feeAmount } = feeOf(forFeeFromJson(body, scheme));
+  handle({ body }, { scheme, feeOf, view }) {
+    const tx = forFeeFromJson(body, scheme);
+    tx.def.guardNamed?.(tx, view);
+    const { feeAssetId, feeAmount } = feeOf(tx);
     return {
       feeAssetId: feeAssetId === undefined ? null : base58.encode(feeAssetId),
       feeAmount: integer(feeAmount) as number,
@@ -195,6 +204,7 @@ async function signed(body: JsonObject, services: Services): Promise<Tx> {
     timestamp: clock.now(),
     feeOf: (tx) => feeOf(tx).feeAmount,
     contractVersionOf: (id) => contractById(view, id)?.version,
+    guardNamed: (tx) => tx.def.guardNamed?.(tx, view),
   });
   if (password !== undefined && password !== null && typeof password !== 'string') {
     throw badField('password', 'error.expected.jsstring');

@@ -52,6 +52,7 @@ async function sign(file: string | undefined, flags: Flags & { json?: true }): P
   const findings = validateGenesis(config.blockchain.custom.genesis, scheme);
   findings.warnings.forEach(warn);
   if (findings.errors.length > 0) throw new CliError(joinErrors(findings.errors));
+  await warnOfMissingFeatures(config);
 
   const now = await networkTime(config.ntp);
   const { signGenesis } = await import('../../block/genesis.ts');
@@ -102,29 +103,21 @@ async function sign(file: string | undefined, flags: Flags & { json?: true }): P
   console.log(`Old configuration saved to: ${resolve(old)}`);
 }
 
-/** Silent servers time out at the same moment; the round is judged this much later. */
-const ROUND_MS = 200;
+const PATIENCE_MS = 3000;
 
-/** NTP time, or the clock of this machine where there are no servers or none answers. */
-async function networkTime({ servers, requestTimeout, maxStep }: Config['ntp']): Promise<number> {
+/** Network time, or the clock of this machine where there are no servers or none is of use. */
+async function networkTime({
+  servers,
+  requestTimeout,
+  maxStep,
+  maxDeviation,
+}: Config['ntp']): Promise<number> {
   if (servers.length === 0) return Date.now();
-  const { ntpSource } = await import('../../adapters/ntp.ts');
-  const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const patience = Math.min(requestTimeout.ms, 3000);
-  const source = ntpSource(
-    {
-      servers,
-      requestTimeoutMs: patience,
-      expirationMs: patience,
-      fatalMs: patience,
-      maxStepMs: maxStep.ms,
-    },
-    silent,
-  );
-  const answered = await source.ready(patience + ROUND_MS);
-  source.stop();
-  if (!answered) warn('no time server gave a usable answer, the clock of this machine is used');
-  return source.now();
+  const { askOnce } = await import('../time-servers.ts');
+  const limits = { maxStepMs: maxStep.ms, maxDeviationMs: maxDeviation.ms };
+  const { now, trouble } = await askOnce(servers, Math.min(requestTimeout.ms, PATIENCE_MS), limits);
+  if (trouble !== undefined) warn(`${trouble}: the clock of this machine is used`);
+  return now;
 }
 
 /** dd-MM-yyyy.HH-mm-ss, local time */
@@ -132,6 +125,22 @@ function stamp(date: Date): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const day = `${two(date.getDate())}-${two(date.getMonth() + 1)}-${date.getFullYear()}`;
   return `${day}.${two(date.getHours())}-${two(date.getMinutes())}-${two(date.getSeconds())}`;
+}
+
+/** Only the founder of a network can have a feature without a vote. */
+async function warnOfMissingFeatures({ blockchain }: Config): Promise<void> {
+  const { featureName, newNetworkFeatures, ownFeatures } = await import(
+    '../../tx/rules/features.ts'
+  );
+  const { preActivatedFeatures } = blockchain.custom.functionality;
+  const missing = ownFeatures.filter((id) => !preActivatedFeatures.has(id));
+  if (missing.length === 0) return;
+  const names = missing.map((id) => `${id} (${featureName(id)})`).join(', ');
+  const all = newNetworkFeatures.map((id) => `${id} = 0`).join(', ');
+  warn(
+    `the network is founded without ${names}, which its nodes would have to vote in; ` +
+      `new networks set blockchain.custom.functionality.pre-activated-features = { ${all} }`,
+  );
 }
 
 async function load(file: string, flags: Flags) {

@@ -10,11 +10,13 @@ import { fromLatin1, latin1 } from '../../base/bytes.ts';
 import type { Log } from '../../base/ports.ts';
 import type { RecentSet } from '../../base/recent-set.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
-import { isFaultOfPeer, refusalFrom } from '../../codec/refusal.ts';
+import { isFaultOfPeer, isUnknownType, refusalFrom } from '../../codec/refusal.ts';
 import type { Pool } from '../../mempool/pool.ts';
+import { WrongProof } from '../../tx/wrong-proof.ts';
 import { decodeTxs, encodeTxHashes, txProtocols } from '../messages/transaction-messages.ts';
 import { SilentLine } from '../sessions/requests.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
+import type { Suspicions } from './suspicions.ts';
 import { Wanted } from './wanted.ts';
 
 export interface TransactionFetcherPorts {
@@ -24,6 +26,9 @@ export interface TransactionFetcherPorts {
   readonly log: Log;
   /** Transactions that were recently checked, with any verdict. */
   readonly checked: RecentSet;
+  readonly suspicions: Pick<Suspicions, 'note' | 'isMuted'>;
+  /** True where peers of a newer release may know types that this node does not. */
+  readonly isOutdated: () => boolean;
 }
 
 /** Transactions of a peer that are doubted after a refused one. */
@@ -53,6 +58,7 @@ export class TransactionFetcher {
 
   /** The peer has these transactions, which are not in the pool. */
   announced(session: Session, hashes: readonly string[]): void {
+    if (this.ports.suspicions.isMuted(session)) return;
     const missing = this.wanted.announced(session, hashes);
     if (missing.length > 0) void this.fetch(session, missing);
   }
@@ -126,8 +132,14 @@ export class TransactionFetcher {
     checked.remove(hash);
     const refusal = refusalFrom(error);
     log.debug('tx.refused', { why: refusal.message });
-    if (isFaultOfPeer(error)) session.offend('invalid-transactions', refusal.message);
+    if (this.isOffence(error)) session.offend('invalid-transactions', refusal.message);
     else if (this.doubted.has(session)) this.doubted.set(session, DOUBTED_MAX);
+    if (refusal instanceof WrongProof) this.ports.suspicions.note(session, refusal);
+  }
+
+  private isOffence(error: unknown): boolean {
+    if (isUnknownType(error) && this.ports.isOutdated()) return false;
+    return isFaultOfPeer(error);
   }
 
   /** How many of the next `count` transactions are doubted. */

@@ -54,6 +54,7 @@ export interface GossipBlocksPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly isFarBehind: () => boolean;
+  readonly isOutdated: () => boolean;
   /** A block of an unknown parent was announced. */
   readonly onOrphan: () => void;
 }
@@ -135,7 +136,8 @@ export function createGossipBlocks(
     const verdict = await forkChoice.offer(block, { isSigned: true });
     // Not earlier: a block on another branch may be useless to other nodes.
     if (use === 'fork' && verdict.kind === 'adopted') relay(arrival, block, message);
-    if (verdict.kind === 'invalid') blame(header, verdict.error.message, ports);
+    const isBlamed = verdict.kind === 'invalid' && !ports.isOutdated();
+    if (isBlamed) blame(header, verdict.error.message, ports);
     if (verdict.kind === 'unknown-parent') ports.onOrphan();
   }
 

@@ -22,6 +22,7 @@ import {
 import type { Session, Sessions } from '../sessions/session.ts';
 import { Announcer, type AnnouncerOptions } from './announcer.ts';
 import { TransactionFetcher } from './fetch-transactions.ts';
+import type { Suspicions } from './suspicions.ts';
 
 export interface GossipTransactionsOptions extends AnnouncerOptions {
   readonly knownMax: number;
@@ -36,6 +37,8 @@ export interface GossipTransactionsPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly isFarBehind: () => boolean;
+  readonly isOutdated: () => boolean;
+  readonly suspicions: Suspicions;
 }
 
 export interface GossipTransactions {
@@ -83,10 +86,14 @@ export function createGossipTransactions(
     const hashes = decodeTxHashes(message, scheme).map(latin1);
     for (const hash of hashes) announcer.delivered(session, hash);
     if (ports.isFarBehind()) return;
-    fetcher.announced(
-      session,
-      hashes.filter((hash) => !index.waits(hash) && !checked.has(hash)),
-    );
+    const fetch = (): void =>
+      fetcher.announced(
+        session,
+        hashes.filter((hash) => !index.isKnown(hash) && !checked.has(hash)),
+      );
+    const reading = pool.whenRead();
+    if (reading === undefined) fetch();
+    else void reading.then(fetch);
   }
 
   function answer(session: Session, hashes: readonly Uint8Array[]): Uint8Array {
@@ -110,6 +117,7 @@ export function createGossipTransactions(
       stopListening();
       announcer.stop();
       fetcher.stop();
+      ports.suspicions.stop();
     },
   };
 }

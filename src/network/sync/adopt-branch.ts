@@ -23,6 +23,7 @@ export interface BranchPorts {
   readonly adopt: ForkChoice['adopt'];
   readonly heads: Pick<PeerHeads, 'ignore'>;
   readonly watch: Pick<StallWatch, 'adopted' | 'unusable'>;
+  readonly isOutdated: () => boolean;
 }
 
 const BRANCH_BLOCKS_MAX = 1_000;
@@ -58,6 +59,10 @@ export class Branch {
         return;
       case 'invalid': {
         const { id, error, isForged } = verdict;
+        if (!isForged && this.ports.isOutdated()) {
+          this.ports.heads.ignore(this.followed);
+          throw new GivenUp(error.message, 'later');
+        }
         // A forgery says nothing about the chain; a signed block that breaks a rule is part of it.
         const sender = this.blocks.find(({ block }) => equal(blockId(block), id))?.session;
         const culprit = isForged && sender !== undefined ? sender : this.followed;

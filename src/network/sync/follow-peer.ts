@@ -5,6 +5,7 @@
  *
  * Invariant: only adopted blocks, never announcements, make this node believe that it is far behind.
  */
+import { ApiError } from '../../base/errors.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { ForkChoice, Verdict } from '../../chain/fork-choice.ts';
@@ -34,6 +35,8 @@ export interface FollowPorts {
   readonly sessions: Sessions;
   readonly clock: Clock;
   readonly log: Log;
+  /** True where newer releases have rules that this node lacks: then broken ones blame nobody. */
+  readonly isOutdated: () => boolean;
 }
 
 /** Portions being checked while one is applied. */
@@ -91,10 +94,10 @@ export class PeerFollower {
   }
 
   private async take(target: PeerHead, watch: StallWatch, left: AbortSignal): Promise<void> {
-    const { blockchain, heads } = this.ports;
+    const { blockchain, heads, isOutdated } = this.ports;
     const isTie = target.score === blockchain.tip().score;
     const adopt = (blocks: readonly CheckedBlock[]) => this.adopt(blocks);
-    const branch = new Branch(target.session, { adopt, heads, watch });
+    const branch = new Branch(target.session, { adopt, heads, watch, isOutdated });
     const portions = portionsOf(this.checkedBlocks(target, left));
     for await (const portion of withLead(portions, PORTIONS_AHEAD)) {
       await branch.extend(portion);
@@ -118,11 +121,13 @@ export class PeerFollower {
   /** The blocks in order, with their signatures being checked. */
   private async *checkedBlocks(target: PeerHead, left: AbortSignal): AsyncGenerator<Fetched> {
     for await (const { block, session } of this.download.blocks(target, left)) {
-      const checked = await this.ports.forkChoice.check(block).catch((error) =>
-        read(session, (): never => {
+      const { forkChoice, isOutdated } = this.ports;
+      const checked = await forkChoice.check(block).catch((error) => {
+        if (error instanceof ApiError && isOutdated()) throw new GivenUp(error.message, 'later');
+        return read(session, (): never => {
           throw error;
-        }),
-      );
+        });
+      });
       yield { ...checked, session };
     }
   }

@@ -3,7 +3,7 @@
  */
 import { bool, duration, int, size } from './kinds.ts';
 import { derived, optional, setting } from './setting.ts';
-import { choice, hostName, hostPort, list, path, textLike } from './text-kinds.ts';
+import { choice, hostName, hostPort, list, path, textLike, timeServer } from './text-kinds.ts';
 
 const COUNT = int(1, 1_000_000);
 const PORT = int(0, 65535, 'choose a free port; 0 lets the system choose');
@@ -86,22 +86,34 @@ export const network = {
 
 export const ntp = {
   servers: setting<readonly string[]>(
-    list(hostName),
+    list(timeServer),
     ['0.pool.ntp.org', '1.pool.ntp.org', '2.pool.ntp.org', '3.pool.ntp.org'],
-    'Time servers; an empty list means that the system clock is kept right by other means.',
+    'Time servers, host or host:port; an empty list means that the system clock is kept right by other ' +
+      'means.',
     { aliases: [{ key: 'ntp.server', quiet: true }] },
   ),
-  'request-timeout': setting(time, '10s', 'Limit for one answer.'),
+  'request-timeout': setting(
+    time,
+    '10s',
+    'Limit for one answer. Until the first answers the clock of the machine serves.',
+  ),
   'expiration-timeout': setting(time, '1m', 'How long an answer counts as fresh.'),
   'fatal-timeout': optional(
     time,
-    'Time without an answer after which the node stops making blocks. Required for PoA.',
+    'Time without answers on which more than half of the servers agree, after which the node ends ' +
+      '(exit code 69). Required for PoA.',
   ),
   'max-step': setting(
     time,
     '10s',
     "Largest step of the clock that is taken at once. A larger one needs the machine's own clock, or " +
       'three servers that agree on it three times running; else it is refused with a warning.',
+  ),
+  'max-deviation': setting(
+    time,
+    '1h',
+    "Farthest that all steps together lead from the machine's own clock; more is refused with a " +
+      "warning, and the machine's clock has to be set.",
   ),
 };
 

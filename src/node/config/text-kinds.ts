@@ -2,7 +2,7 @@
  * Kinds of settings that are texts, and kinds made of others: lists, maps and records. They follow
  * the contract of kinds.ts.
  */
-import { ipRange } from '../../base/ip-range.ts';
+import { ipBytes, ipRange } from '../../base/ip-range.ts';
 import { isObject } from '../../base/json.ts';
 import type { Kind } from './kinds.ts';
 import { Wrong } from './kinds.ts';
@@ -126,6 +126,24 @@ export const hostPort: Kind<string> = {
   show: (value) => value,
   schema: { type: 'string' },
 };
+
+/** The port has a default, so an IPv6 address with one stands in brackets. */
+export const timeServer: Kind<string> = {
+  name: 'host or host:port',
+  parse(raw) {
+    const value = String(raw).trim();
+    const match = /^(?:\[([0-9a-fA-F:.]+)\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/.exec(value);
+    const [, bracketed, port = '123'] = match ?? [];
+    const isHost = match !== null && (bracketed === undefined || isAddress6(bracketed));
+    return isAddress6(value) || (isHost && Number(port) >= 1 && Number(port) <= 65535)
+      ? value
+      : new Wrong('host or host:port, for example "time.example.org"', 'HOCON wants it in quotes');
+  },
+  show: (value) => value,
+  schema: { type: 'string' },
+};
+
+const isAddress6 = (value: string): boolean => ipBytes(value) !== undefined && value.includes(':');
 
 /** Where a listener binds. HOCON reads a bare `off` as a boolean. */
 export const listener: Kind<'off' | { readonly host: string; readonly port: number }> = {

@@ -6,6 +6,8 @@ import { type Plan, planOf } from '../plan.ts';
 import { isSigned } from '../seal.ts';
 import type { Tx } from '../transaction.ts';
 
+const NONE: Readonly<Record<string, string>> = {};
+
 /** All members that belong to the transaction itself; `height` and the like are not among them. */
 export function txToJson(tx: Tx, scheme: ChainScheme): Record<string, unknown> {
   const plan = planOf(tx.def, tx.layout);
@@ -19,6 +21,9 @@ export function txToJson(tx: Tx, scheme: ChainScheme): Record<string, unknown> {
   addProofs(json, tx);
   if (tx.def.versionless !== true) json['version'] = tx.version;
   addOwnFields(json, tx, plan, scheme);
+  for (const [member, key] of Object.entries(tx.def.accounts ?? NONE)) {
+    json[member] = scheme.addressToText(scheme.addressOf(tx.fields[key] as Uint8Array));
+  }
   if (tx.def.derived !== undefined) Object.assign(json, tx.def.derived(tx, scheme));
   return json;
 }

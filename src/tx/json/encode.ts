@@ -13,6 +13,8 @@ import { types } from '../registry.ts';
 import { messageOf, seal } from '../seal.ts';
 import type { Fields, Layout, Tx, TxType, Values } from '../transaction.ts';
 import {
+  accountNamed,
+  guardAccounts,
   guardBroadcast,
   guardSign,
   placeholderProofs,
@@ -55,7 +57,22 @@ export function forFeeFromJson(json: unknown, scheme: ChainScheme): Tx {
   const plan = reading.plans[0];
   const { timestamp } = reading.json;
   const full = { ...reading.json, fee: 0, timestamp: timestamp ?? 0 };
-  return unproven(plan, valuesFrom(plan, full, scheme), scheme);
+  const tx = unproven(plan, valuesFrom(plan, full, scheme), scheme);
+  guardAccounts(tx, withoutUnnamedKeys(json as JsonObject, tx, scheme), scheme);
+  return tx;
+}
+
+/**
+ * The request without the accounts whose keys it leaves out: a fee does not depend on them, and
+ * only a keystore could tell their keys. Throws ApiError where one of them is no address.
+ */
+function withoutUnnamedKeys(json: JsonObject, { def }: Tx, scheme: ChainScheme): JsonObject {
+  const kept = { ...json };
+  for (const [member, key] of Object.entries(def.accounts ?? {})) {
+    const named = accountNamed(json, member, scheme);
+    if (named !== undefined && (json[key] ?? null) === null) kept[member] = null;
+  }
+  return kept;
 }
 
 /** Values that a sign request leaves to the node. */
@@ -70,6 +87,8 @@ export interface SignDefaults {
    * unknown.
    */
   contractVersionOf?(contractId: Uint8Array): number | undefined;
+  /** Throws ApiError where the state refuses whom the request names. */
+  guardNamed?(tx: Tx): void;
 }
 
 /** A transaction without proofs. */
@@ -104,7 +123,8 @@ export function unsignedFromJson(
     fee: reading.json['fee'] ?? 0,
   };
   const stranger = new Uint8Array(scheme.publicKeySize);
-  const { contractId } = valuesFrom(plan, withKeys(plan, request, stranger), scheme);
+  const shape = valuesFrom(plan, withKeys(plan, request, stranger), scheme);
+  const { contractId } = shape;
   if (contractId instanceof Uint8Array) {
     request['contractVersion'] ??= defaults.contractVersionOf?.(contractId);
   }
@@ -115,11 +135,12 @@ export function unsignedFromJson(
     return key;
   };
   const senderPublicKey = keyOf(sender);
-  const author = request['author'];
-  const authorPublicKey =
-    typeof author === 'string' ? keyOf(accountOf(request, 'author', scheme)) : undefined;
+  const author = authorOf(plan, request, shape, scheme);
+  const authorPublicKey = author === undefined ? undefined : keyOf(author);
   let fields = valuesFrom(plan, withKeys(plan, request, senderPublicKey, authorPublicKey), scheme);
   const priced = unproven(plan, fields, scheme);
+  guardAccounts(priced, request, scheme);
+  defaults.guardNamed?.(priced);
   if (reading.json['fee'] === undefined || reading.json['fee'] === null) {
     fields = { ...fields, fee: defaults.feeOf(priced) };
   }
@@ -129,10 +150,26 @@ export function unsignedFromJson(
     fields,
     sender: priced.sender,
     senderPublicKey,
-    signer: authorPublicKey === undefined ? priced.sender : scheme.addressOf(authorPublicKey),
+    signer: author ?? priced.sender,
     message: messageOf(plan, fields, scheme),
     seal: (proofs) => seal(plan, fields, proofs, scheme),
   };
+}
+
+/**
+ * The account that a type 12 names as its author, by address, by key or by both; undefined where it
+ * names none. Throws ApiError where the two are of different accounts.
+ */
+function authorOf(
+  { def }: Plan,
+  request: JsonObject,
+  shape: Values<Fields>,
+  scheme: ChainScheme,
+): Uint8Array | undefined {
+  if (def.fields['authorPublicKey'] === undefined) return undefined;
+  if ((request['authorPublicKey'] ?? null) === null) return accountNamed(request, 'author', scheme);
+  guardAccounts({ def, fields: shape }, request, scheme);
+  return scheme.addressOf(shape['authorPublicKey'] as Uint8Array);
 }
 
 /** The request in the form of a broadcast body, with its keys filled in. */

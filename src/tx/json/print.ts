@@ -59,7 +59,11 @@ const COMMON = ['senderPublicKey', 'fee', 'timestamp'];
 const TAKEN = new Set(['type', 'id', 'sender', 'proofs', 'signature', 'version', ...COMMON]);
 
 function isPlain({ def, layout, names, ownNames, ownCodecs }: Plan): boolean {
-  const hasOwnRules = def.id !== undefined || def.sender !== undefined || def.derived !== undefined;
+  const hasOwnRules =
+    def.id !== undefined ||
+    def.sender !== undefined ||
+    def.derived !== undefined ||
+    def.accounts !== undefined;
   return (
     !hasOwnRules &&
     layout.frame !== 'genesis' &&

@@ -5,6 +5,7 @@
  * first. Checks come in the order of rest.md#errors: shape, type and version, then field by field.
  */
 
+import { equal } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
@@ -93,6 +94,7 @@ export function readTransaction(
     const values = readValues(plan, json, scheme, path);
     const tx = seal(plan, values, readProofs(plan, json, scheme, path), scheme);
     guardSender(tx, json, scheme);
+    guardAccounts(tx, json, scheme, path);
     return tx;
   } catch (cause) {
     if (!(cause instanceof CodecError)) throw cause;
@@ -200,6 +202,37 @@ function guardSender(tx: Tx, json: JsonObject, scheme: ChainScheme): void {
     'InvalidAddress',
     `sender '${shown(sender)}' is not the address of senderPublicKey`,
   );
+}
+
+/**
+ * Refuses a request that names another account than the key beside it, since the name would be
+ * ignored. Throws ApiError.
+ */
+export function guardAccounts(
+  { def, fields }: Pick<Tx, 'def' | 'fields'>,
+  json: JsonObject,
+  scheme: ChainScheme,
+  path = 'obj',
+): void {
+  for (const [member, key] of Object.entries(def.accounts ?? {})) {
+    const named = accountNamed(json, member, scheme, path);
+    if (named === undefined || equal(named, scheme.addressOf(fields[key] as Uint8Array))) continue;
+    const text = scheme.addressToText(named);
+    throw apiError('InvalidAddress', `${member} '${text}' is not the address of ${key}`);
+  }
+}
+
+/** The address in a member that may be left out. Throws ApiError where it is something else. */
+export function accountNamed(
+  json: JsonObject,
+  member: string,
+  scheme: ChainScheme,
+  path = 'obj',
+): Uint8Array | undefined {
+  const text = json[member];
+  if (text === undefined || text === null) return undefined;
+  if (typeof text !== 'string') throw malformed([mismatch(`${path}.${member}`, text, 'jsstring')]);
+  return scheme.addressFromText(text);
 }
 
 /** Refuses types that clients may not submit (transactions.md#broadcasting). */

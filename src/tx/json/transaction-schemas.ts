@@ -82,6 +82,7 @@ function answer(plan: Plan): Members {
     ...evidence,
     ...(isGenesis ? {} : { proofs: proofs.schema }),
     ...fieldProperties(plan),
+    ...accountProperties(plan),
     ...def.derivedSchema,
   };
   const required = Object.keys(properties);
@@ -98,6 +99,7 @@ function signed(plan: Plan): Members {
       type: { const: def.type },
       version: { const: layout.version },
       ...fieldProperties(plan),
+      ...accountProperties(plan),
       ...evidence,
     },
     required: ['type', ...requiredFields(plan), ...Object.keys(evidence)],
@@ -117,10 +119,14 @@ function unsigned(plan: Plan): Members {
       sender: address,
       password,
       ...fields,
+      ...accountProperties(plan),
     },
     required: ['type', 'sender', ...requiredFields(plan).filter((name) => !FILLED_IN.has(name))],
   };
 }
+
+const accountProperties = ({ def }: Plan): Properties =>
+  Object.fromEntries(Object.keys(def.accounts ?? {}).map((member) => [member, address]));
 
 function fieldProperties(plan: Plan): Properties {
   const properties: Properties = {};

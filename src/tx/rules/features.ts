@@ -13,9 +13,10 @@ interface Feature {
   /**
    * How this node treats it. `preset`: active from genesis unless the configuration says otherwise.
    * `vote`: the node votes for it. `request`: the node votes for it where the operator names it.
-   * `unknown`: its rules are not implemented.
+   * `own`: a rule of this project, with an id from 1000 on; new networks are founded with it, and in
+   * others the node votes for it. `unknown`: its rules are not implemented.
    */
-  readonly support: 'preset' | 'vote' | 'request' | 'unknown';
+  readonly support: 'preset' | 'vote' | 'request' | 'own' | 'unknown';
 }
 
 /** Every feature of the protocol; this table alone knows their ids, names and support. */
@@ -41,6 +42,8 @@ const FEATURES = {
   contractValidation: { id: 162, name: 'Contract validation', support: 'unknown' },
   inventoryV2: { id: 173, name: 'Micro-block inventory v2', support: 'unknown' },
   largeObjects: { id: 180, name: 'Privacy large object', support: 'unknown' },
+  /** Runs of scripts have a budget each, and those of a block have one together. */
+  scriptMetering: { id: 1000, name: 'Metering of scripts', support: 'own' },
 } as const satisfies Readonly<Record<string, Feature>>;
 
 type FeatureIds = { readonly [Key in keyof typeof FEATURES]: (typeof FEATURES)[Key]['id'] };
@@ -63,9 +66,16 @@ const idsOf = (...supports: readonly Feature['support'][]): readonly number[] =>
 /** Features that the default configuration activates from genesis. */
 export const presetFeatures = idsOf('preset');
 /** Features that this node votes for where the operator leaves the choice to it. */
-export const votedFeatures = idsOf('preset', 'vote');
+export const votedFeatures = idsOf('preset', 'vote', 'own');
 /** Features whose rules this node has. */
-export const implementedFeatures = idsOf('preset', 'vote', 'request');
+export const implementedFeatures = idsOf('preset', 'vote', 'request', 'own');
+/** Features of this project alone; the default configuration activates none of them. */
+export const ownFeatures = idsOf('own');
+/**
+ * Features that a network is founded with. The defaults lack those of this project, since the
+ * networks that were founded with the defaults must not change.
+ */
+export const newNetworkFeatures = [...presetFeatures, ...ownFeatures];
 
 /** The votes of a block hold at most this many ids. */
 const FEATURES_MAX = 65_536;

@@ -7,12 +7,11 @@
  *   v2  feeAssetId at the end; v3 also badge
  */
 import { equal } from '../../base/bytes.ts';
-import { refused } from '../../base/errors.ts';
 import { putData } from '../../ledger/data.ts';
-import { scripts } from '../../ledger/tables.ts';
 import { dataEntries } from '../fields/entries.ts';
 import { atomicBadge } from '../fields/extensions.ts';
 import { fee, feeAssetId, publicKey, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { requireAuthor, requireScriptBesideAuthor } from '../rules/data-author.ts';
 import { feature } from '../rules/features.ts';
 import { dataEntry } from '../scripts/record-values.ts';
 import { transaction } from '../transaction.ts';
@@ -56,21 +55,19 @@ export const data = transaction({
     json['authorPublicKey'] === undefined || json['authorPublicKey'] === null
       ? { ...json, authorPublicKey: json['senderPublicKey'] }
       : json,
-  derived: ({ fields }, scheme) => ({
-    author: scheme.addressToText(scheme.addressOf(fields.authorPublicKey)),
-  }),
-  derivedSchema: { author: { type: 'string', description: 'address' } },
+  accounts: { author: 'authorPublicKey' },
   record: ({ fields }) => ({ data: fields.data.map(dataEntry) }),
   /** An author other than the sender needs the consent of the sender's script (H-13). */
   apply({ fields, sender }, ledger) {
-    const isForeign = !equal(fields.authorPublicKey, fields.senderPublicKey);
-    if (isForeign && ledger.get(scripts, sender) === undefined) {
-      throw refused('The author of the data must be its sender, since that has no script');
+    if (!equal(fields.authorPublicKey, fields.senderPublicKey)) {
+      requireScriptBesideAuthor(sender, ledger);
     }
     for (const { key, ...value } of fields.data) putData(ledger, sender, key, value);
   },
   cosigner: ({ fields }) =>
     equal(fields.authorPublicKey, fields.senderPublicKey) ? undefined : fields.authorPublicKey,
+  guardNamed: ({ fields, sender }, view) =>
+    requireAuthor(view.scheme.addressOf(fields.authorPublicKey), sender, view),
   payer: ({ fields }, scheme) => scheme.addressOf(fields.authorPublicKey),
   involved: ({ fields }, ledger) => [ledger.scheme.addressOf(fields.authorPublicKey)],
 });

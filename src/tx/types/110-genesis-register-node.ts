@@ -24,10 +24,7 @@ export const genesisRegisterNode = transaction({
     const hash = scheme.fastHash(body);
     return concat(hash, hash);
   },
-  derived: ({ fields }, scheme) => ({
-    target: scheme.addressToText(scheme.addressOf(fields.targetPublicKey)),
-  }),
-  derivedSchema: { target: { type: 'string', description: 'address' } },
+  accounts: { target: 'targetPublicKey' },
   apply: ({ fields }, ledger, block) =>
     addParticipant(ledger, {
       publicKey: fields.targetPublicKey,

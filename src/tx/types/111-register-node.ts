@@ -68,10 +68,7 @@ export const registerNode = transaction({
       throw apiError('Invalid', 'NodeName should not be empty');
     }
   },
-  derived: ({ fields }, scheme) => ({
-    target: scheme.addressToText(scheme.addressOf(fields.targetPubKey)),
-  }),
-  derivedSchema: { target: { type: 'string', description: 'address' } },
+  accounts: { target: 'targetPubKey' },
   apply({ fields }, ledger, block) {
     const { targetPubKey: key, nodeName: name } = fields;
     const target = ledger.scheme.addressOf(key);

@@ -1,8 +1,10 @@
 /**
  * How much of a turn of the event loop one connection gets, for served and for refused requests.
  */
+import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
+import { Line } from '../../../src/adapters/http/line.ts';
 import type { HttpReply, HttpRoute } from '../../../src/base/http.ts';
 import { ask, exchange } from './raw-socket.ts';
 
@@ -59,4 +61,50 @@ t.test('nor does one whose requests are all refused', async (t) => {
     Array.from({ length: 50 }, (_, i) => ask(server.port, `GET /unknown/${i} HTTP/1.1\nHost: h`)),
   );
   t.ok(unknown.every(({ status }) => status === 404));
+});
+
+t.test('a request without a body does not wait behind those with one', async (t) => {
+  const order: string[] = [];
+  const dear: HttpRoute = {
+    method: 'POST',
+    pattern: '/dear',
+    maxBody: 100,
+    keep: [],
+    handle() {
+      order.push('dear');
+      for (let i = 0; i < 5; i++) work();
+      return ok(1);
+    },
+  };
+  const cheap = get('/cheap', () => {
+    order.push('cheap');
+    return ok(1);
+  });
+  const server = await hyperExpress.listen([dear, cheap], {
+    host: '127.0.0.1',
+    port: 0,
+    cors: false,
+  });
+  t.teardown(() => server.close());
+  const head = 'POST /dear HTTP/1.1\nHost: h\nContent-Length: 2';
+  const posts = Array.from({ length: 60 }, () => ask(server.port, head, '{}'));
+  while (order.length === 0) await turn();
+  t.equal((await ask(server.port, 'GET /cheap HTTP/1.1\nHost: h')).status, 200);
+  t.ok((await Promise.all(posts)).every(({ status }) => status === 200));
+  t.ok(order.indexOf('cheap') < 40, `it was number ${order.indexOf('cheap')} of ${order.length}`);
+});
+
+t.test('nor does one that a thread has passed on', async (t) => {
+  const line = new Line();
+  const order: string[] = [];
+  for (let i = 0; i < 10; i++) {
+    line.add(() => {
+      order.push('dear');
+      work();
+      work();
+    }, true);
+  }
+  line.add(() => order.push('cheap'), false);
+  while (order.length < 11) await turn();
+  t.ok(order.indexOf('cheap') < 3);
 });

@@ -37,6 +37,7 @@ import { END_OF_TABLE, START_OF_TABLE } from '../../../src/ledger/key-codecs.ts'
 import { meta, privateLost, privatePending, tables } from '../../../src/ledger/tables.ts';
 import { openBlockchain } from '../../../src/node/open-blockchain.ts';
 import { decodeTx } from '../../../src/tx/tx-bytes.ts';
+import { appendCold } from '../../chain/cold-validator.ts';
 import { Dice } from '../../sim/random.ts';
 import { createMemoryStore } from '../../simulated/memory-store.ts';
 import { Disk, readSteps, type Step } from './disk.ts';
@@ -158,7 +159,7 @@ async function replay(folder: DevFolder): Promise<(At | undefined)[]> {
   const { blockchain } = await opened(folder, config, store);
   const states: (At | undefined)[] = [undefined];
   for (let height = 1; height <= original.blockchain.tip().height; height++) {
-    if (height > 1) await blockchain.append(blockAt(original.blockchain.view, height)!);
+    if (height > 1) await appendCold(blockchain, blockAt(original.blockchain.view, height)!);
     states.push({ stateHash: encodeHex(blockchain.stateHash(height)!), rows: digest(store) });
   }
   await original.close();

@@ -1,0 +1,149 @@
+/**
+ * Peers that have sent transactions with proofs that are no signatures (network.md#penalties).
+ *
+ * A script permits what it likes, so an honest peer has such a transaction where its chain had a
+ * script that ours lacks: a block behind, a block ahead, or on another branch. Whether it did shows
+ * later. So a peer is judged when its head is part of our chain, some seconds after the transaction
+ * came. It is to blame where its head was part of our chain before, too, and the account has no
+ * script and had none lately. What cannot be known is not blamed.
+ *
+ * Invariants: a judgement blames once, however many transactions came, because a branch that lives
+ * for less than a second shows in no head; whoever sends many wrong proofs is not asked for
+ * transactions for a while, to blame or not; all memory is bounded.
+ */
+import { latin1 } from '../../base/bytes.ts';
+import type { Clock } from '../../base/ports.ts';
+import { Recent } from '../../base/recent.ts';
+import type { Blockchain } from '../../chain/blockchain.ts';
+import type { ScriptHistory } from '../../chain/script-history.ts';
+import { heightOf } from '../../chain/stored-blocks.ts';
+import type { WrongProof } from '../../tx/wrong-proof.ts';
+import type { Session } from '../sessions/session.ts';
+import type { PeerHeads } from '../sync/peer-heads.ts';
+
+export interface SuspicionPorts {
+  readonly blockchain: Pick<Blockchain, 'view' | 'listen'>;
+  readonly heads: Pick<PeerHeads, 'onHead'>;
+  readonly scripts: Pick<ScriptHistory, 'hadScript'>;
+  readonly clock: Clock;
+}
+
+export interface Suspicions {
+  note(session: Session, refusal: WrongProof): void;
+  /** True where the peer has sent so many wrong proofs that it is not asked for a while. */
+  isMuted(session: Session): boolean;
+  stop(): void;
+}
+
+interface Suspicion {
+  readonly account: Uint8Array;
+  readonly why: string;
+  readonly at: number;
+  /** The head that the peer had announced before. */
+  readonly head: Uint8Array | undefined;
+}
+
+interface Suspect {
+  session: Session;
+  suspicions: Suspicion[];
+  /** Wrong proofs since a time on the monotonic clock. */
+  count: number;
+  since: number;
+}
+
+interface AnnouncedHead {
+  readonly id: Uint8Array;
+  readonly at: number;
+}
+
+/** A head that comes later was announced later; the peer announces each within a second. */
+const GRACE_MS = 5_000;
+/** After that nothing is learned any more. */
+const FORGET_MS = 10 * 60_000;
+const SUSPICIONS_MAX = 16;
+/** Wrong proofs within this time, after which a peer is muted for as long. */
+const MUTE_MS = 10_000;
+export const WRONG_PROOFS_MAX = 500;
+const PEERS_MAX = 1_000;
+
+export function createSuspicions(ports: SuspicionPorts): Suspicions {
+  const { blockchain, heads, scripts, clock } = ports;
+  const { view } = blockchain;
+  /** By owner, so that a new session does not clear them. */
+  const suspects = new Recent<string, Suspect>(PEERS_MAX);
+  const announced = new Recent<string, AnnouncedHead>(PEERS_MAX);
+  /** Owners with suspicions. */
+  const open = new Set<string>();
+  let stopped = false;
+
+  heads.onHead(({ session, id }) => {
+    const key = latin1(session.owner);
+    announced.set(key, { id, at: clock.monotonic() });
+    if (open.has(key)) judge(key);
+  });
+  // A head is often announced before its block arrives.
+  const stopListening = blockchain.listen({
+    block() {
+      for (const key of open) judge(key);
+    },
+  });
+
+  function suspectOf(session: Session): Suspect {
+    const key = latin1(session.owner);
+    const known = suspects.get(key);
+    const since = clock.monotonic();
+    const suspect = known ?? { session, suspicions: [], count: 0, since };
+    suspect.session = session;
+    if (known === undefined) suspects.set(key, suspect);
+    return suspect;
+  }
+
+  const isOurs = (id: Uint8Array | undefined): boolean =>
+    id !== undefined && heightOf(view, id) !== undefined;
+
+  function judge(key: string): void {
+    const suspect = suspects.get(key);
+    const head = announced.get(key);
+    const now = clock.monotonic();
+    const left = suspect?.suspicions.filter(({ at }) => now - at < FORGET_MS) ?? [];
+    const isRipe = ({ at }: Suspicion): boolean =>
+      head !== undefined && head.at - at >= GRACE_MS && isOurs(head.id);
+    const ripe = left.filter(isRipe);
+    if (suspect !== undefined) suspect.suspicions = left.filter((one) => !isRipe(one));
+    if (suspect === undefined || suspect.suspicions.length === 0) open.delete(key);
+    if (suspect !== undefined && ripe.length > 0) void blame(suspect.session, ripe);
+  }
+
+  async function blame(session: Session, ripe: readonly Suspicion[]): Promise<void> {
+    for (const { account, why, head } of ripe) {
+      if (!isOurs(head) || (await scripts.hadScript(account))) continue;
+      if (!stopped) session.offend('invalid-transactions', why);
+      return;
+    }
+  }
+
+  return {
+    note(session, { account, message: why }) {
+      const key = latin1(session.owner);
+      const suspect = suspectOf(session);
+      const at = clock.monotonic();
+      if (at - suspect.since >= MUTE_MS) Object.assign(suspect, { count: 0, since: at });
+      suspect.count++;
+      // From then on it is muted for the whole time.
+      if (suspect.count === WRONG_PROOFS_MAX) suspect.since = at;
+      if (suspect.suspicions.length >= SUSPICIONS_MAX) return;
+      const head = announced.get(key)?.id;
+      suspect.suspicions.push({ account: account.slice(), why, at, head });
+      open.add(key);
+    },
+    isMuted({ owner }) {
+      const suspect = suspects.get(latin1(owner));
+      if (suspect === undefined || suspect.count < WRONG_PROOFS_MAX) return false;
+      return clock.monotonic() - suspect.since < MUTE_MS;
+    },
+    stop() {
+      stopped = true;
+      stopListening();
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/**
+ * The bounds under which scripts run. The pipeline runs no script without them, so each route that
+ * applies transactions has to say what its scripts may take.
+ */
+import type { Meter } from '../../script/meter.ts';
+
+/** Whose script it is: the sender's, that of the sender of an order, or that of an asset. */
+export type ScriptOwner = 'sender' | 'order' | 'asset';
+
+export interface ScriptRuns {
+  /**
+   * Called before the first script of a transaction that all other rules accept, while the ledger
+   * holds its effects. Throws ApiError where no script shall run for it.
+   */
+  begin(): void;
+  /**
+   * Runs a script with the meter that all runs of the transaction share, so that the budget of a run
+   * bounds the work for a transaction. Throws what the run throws, and ApiError BlockFull where the
+   * block has no more for it.
+   */
+  run(owner: ScriptOwner, script: (meter: Meter) => void): void;
+}
+
+/** Runs nothing, and notes whether there was anything to run. */
+export class NotedRuns implements ScriptRuns {
+  isAsked = false;
+
+  begin(): void {}
+
+  run(): void {
+    this.isAsked = true;
+  }
+}

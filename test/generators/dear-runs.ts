@@ -1,0 +1,54 @@
+/** Scripts that take many units, whatever their complexity says. */
+import { generalHashes } from '../../src/crypto/general-hashes.ts';
+import { writeScript } from '../../src/script/binary.ts';
+import type { Environment } from '../../src/script/environment.ts';
+import { Meter, UNMETERED } from '../../src/script/meter.ts';
+import { createScripts } from '../../src/script/script.ts';
+import { TRUE, type Tree } from '../../src/script/tree.ts';
+import { family } from './network.ts';
+
+const FIRST_BYTES = 64;
+const DOUBLINGS = 10;
+const KECCAK = 501;
+const JOIN = 203;
+const EQUAL = 0;
+
+const ref = (name: string): Tree => ({ op: 'ref', name });
+const block = (name: string, value: Tree, body: Tree): Tree => ({ op: 'block', name, value, body });
+const call = (header: number | string, ...args: Tree[]): Tree => ({ op: 'call', header, args });
+
+/**
+ * A script of little complexity that hashes 64 KiB this often, at most 550 times, and then says
+ * `result`. A constructor drops what it has no fields for, but evaluates it. A variable that another
+ * one hides costs nothing in the estimate.
+ */
+function hashing(hashes: number, result = true): Uint8Array {
+  const args = Array.from({ length: hashes }, () => call(KECCAK, ref(nameOf(DOUBLINGS))));
+  const last: Tree = { op: 'bool', value: result };
+  let tree: Tree = { op: 'if', test: call(EQUAL, ref('y'), ref('y')), yes: last, no: last };
+  tree = block('x', call('Alias', ...args), block('y', ref('x'), block('x', TRUE, tree)));
+  for (let i = DOUBLINGS; i > 0; i--) {
+    const half = ref(nameOf(i - 1));
+    tree = block(nameOf(i), call(JOIN, half, half), tree);
+  }
+  const first: Tree = { op: 'bytes', value: new Uint8Array(FIRST_BYTES) };
+  return writeScript(1, block(nameOf(0), first, tree), family.secureHash);
+}
+
+/** A script of about so many units. */
+export function taking(units: number, result = true): Uint8Array {
+  const first = unitsOf(hashing(1));
+  const each = unitsOf(hashing(2)) - first;
+  return hashing(1 + Math.round((units - first) / each), result);
+}
+
+/** What a run of such a script takes. */
+export function unitsOf(script: Uint8Array): number {
+  const { secureHash, charges } = family;
+  const meter = new Meter(UNMETERED);
+  const env = { hashes: { ...generalHashes, secureHash, charges } } as Environment;
+  createScripts(secureHash).read(script).program.run(env, meter);
+  return meter.used;
+}
+
+const nameOf = (doublings: number): string => String.fromCharCode('a'.charCodeAt(0) + doublings);

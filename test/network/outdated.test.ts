@@ -1,0 +1,53 @@
+// A node of an old release that goes on although its network has a feature that it lacks. What it
+// takes for bytes of no type, or for a broken rule, may be right by the rules of newer releases.
+import t, { type Test } from 'tap';
+import { concat } from '../../src/base/bytes.ts';
+import { blockProtocols, encodeHead } from '../../src/network/messages/block-messages.ts';
+import { scheme } from '../chain/chain-harness.ts';
+import { cluster, tipOf } from './cluster.ts';
+import { blockOn, inFull, maverick, turnOf } from './maverick.ts';
+import { spread } from './misbehaviour/row.ts';
+
+/** A feature that no release so far implements. */
+const UNKNOWN = 140;
+/** A type that comes with it. */
+const NEW_TYPE = 120;
+
+const unknownTx = (n: number): Uint8Array =>
+  concat(Uint8Array.of(0, NEW_TYPE, 1, n), new Uint8Array(150));
+
+/** Gives the offences of a peer that knows more. */
+async function offences(t: Test, set: readonly string[], isInBlock: boolean): Promise<unknown[]> {
+  const at = await cluster(t, {
+    miners: ['old', 'new'],
+    set: ['features.auto-shutdown-on-unsupported-feature=no', ...set],
+  });
+  const old = await at.start('old', { knows: [] });
+  const mav = await maverick(t, at, 'new');
+  mav.pester([old]);
+  await at.seconds(2);
+  for (let second = 0; second < 20; second++) {
+    await at.seconds(1);
+    mav.notifyAll(blockProtocols.head, encodeHead(tipOf(old), scheme));
+    const now = at.clock.now();
+    if (!isInBlock) spread(mav, [unknownTx(second)]);
+    else if (turnOf(old, mav, now) !== undefined) {
+      const block = blockOn(old, mav, now, { transactions: [unknownTx(second)] });
+      mav.notifyAll(blockProtocols.newBlock, inFull(block));
+    }
+  }
+  t.ok(old.log.of(isInBlock ? 'block.refused' : 'tx.refused').length > 0, 'it refuses them');
+  return Array.from(old.log.of('peer.offence'), ({ offence }) => offence);
+}
+
+const active = [3, 4, 5, 6, 7, 9, 10, 100, 101, UNKNOWN].map((id) => `"${id}":0`);
+const lacking = [`blockchain.custom.functionality.pre-activated-features={${active.join(',')}}`];
+
+for (const isInBlock of [false, true]) {
+  const where = isInBlock ? 'in a block' : 'in the pool of a peer';
+  t.test(`a type that this release does not have, ${where}`, async (t) => {
+    const known = await offences(t, [], isInBlock);
+    t.ok(known.length > 0, 'without the feature nobody can have it');
+    t.strictSame(await offences(t, lacking, isInBlock), [], 'with it, nobody is to blame');
+  });
+}
