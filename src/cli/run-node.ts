@@ -153,7 +153,9 @@ function incorrectGenesis(log: LogControl, cause: unknown): CliError {
 
 /** The error with the exit code that belongs to a cause. */
 function exitOf(cause: unknown): unknown {
-  if (cause instanceof InitialSyncError) return new CliError(cause.message);
+  if (cause instanceof InitialSyncError) {
+    return new CliError(cause.message, cause.isUnregistered ? EXIT.notRegistered : EXIT.failure);
+  }
   return cause instanceof UnsupportedFeatures
     ? new CliError(cause.message, EXIT.unsupportedFeature)
     : cause;
