@@ -21,6 +21,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { keepDamaged } from './damaged-copies.ts';
+import { NOT_THE_WORLD, statIfAny, takeAfter } from './file-owner.ts';
 import { makeFolder, syncFolder } from './folders.ts';
 import { firstFormatIn } from './journal-first-format.ts';
 import { piecesOf, recordsIn } from './journal-frames.ts';
@@ -62,8 +63,12 @@ const OWNER_ONLY = 0o600;
 export const temporaryOf = (path: string): string => `${path}.tmp`;
 
 /** An empty file beside the journal, to replace it. */
-export const openFresh = (path: string): number =>
-  openSync(temporaryOf(path), SYNCED_APPENDS | O_EXCL, OWNER_ONLY);
+export function openFresh(path: string): number {
+  const file = openSync(temporaryOf(path), SYNCED_APPENDS | O_EXCL, OWNER_ONLY);
+  const old = statIfAny(path);
+  if (old !== undefined) takeAfter(file, old, NOT_THE_WORLD);
+  return file;
+}
 
 export function openFile(path: string): OpenedFile {
   makeFolder(dirname(path));

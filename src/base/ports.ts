@@ -174,6 +174,6 @@ export interface Journal {
 /** Small named files that are replaced atomically (keystore, peers). */
 export interface Files {
   read(path: string): Uint8Array | undefined;
-  /** tmp → fsync → rename; mode 0600 when `secret`. */
+  /** tmp → fsync → rename; a new file has mode 0600 when `secret`. */
   replace(path: string, bytes: Uint8Array, options?: { secret?: boolean }): void;
 }

@@ -11,6 +11,7 @@ import { base58 } from '../../src/base/base58.ts';
 import { loadConfig } from '../../src/cli/config-file.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import { startNode } from './dev-node.ts';
+import { flipIn } from './flipped-bit.ts';
 import { API_KEY, networkFolder, OWNER } from './network-folder.ts';
 import { agreed, blockId, processNetwork, stateHashes } from './process-network.ts';
 
@@ -41,18 +42,6 @@ t.test('a damaged block is fetched again from a peer', async (t) => {
   t.equal(hashes[0], hashes[1], 'both have one state');
   t.equal((await checkFile(path, tables)).kind, 'intact');
 });
-
-/** Flips a bit of these bytes where they stand in a row: of older copies nothing depends on them. */
-async function flipIn(path: string, bytes: Uint8Array): Promise<void> {
-  const content = readFileSync(path);
-  for (let at = content.indexOf(bytes); at >= 0; at = content.indexOf(bytes, at + 1)) {
-    const flipped = Buffer.from(content);
-    flipped[at] = flipped[at]! ^ 1;
-    writeFileSync(path, flipped);
-    if ((await checkFile(path, tables)).kind === 'damaged') return;
-  }
-  throw new Error('the bytes stand in no row');
-}
 
 t.test('two damaged neighbours in the journal of the pool cost no other transaction', async (t) => {
   const { config, dir } = await networkFolder(t, { more: '  miner.enable = no' });

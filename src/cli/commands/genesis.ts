@@ -99,7 +99,7 @@ async function sign(file: string | undefined, flags: SignFlags): Promise<void> {
   }
   // Makes a copy first, then replaces the file atomically, so that a configuration exists at every
   // moment.
-  files.replace(old, before, { secret: true });
+  files.replace(old, before, { secret: true, copyOf: file });
   files.replace(file, new TextEncoder().encode(edited));
   if (flags.json === true) {
     printJson({
