@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Frames } from '../../src/adapters/journal-frames.ts';
+import { Frames, MARK_BYTES } from '../../src/adapters/journal-frames.ts';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import { stderrLog } from '../../src/adapters/log.ts';
 import { systemClock } from '../../src/adapters/system.ts';
@@ -115,7 +115,7 @@ rmSync(dir, { recursive: true });
 
 /** A journal that makes the frames of a group and forgets them. */
 function framesOnly(): Journal {
-  const frames = new Frames();
+  const frames = new Frames(new Uint8Array(MARK_BYTES));
   let written: Promise<void> | undefined;
   return {
     recovered: [],

@@ -1,8 +1,9 @@
 /**
  * Small files that are replaced atomically: keystores, known peers, configuration.
  *
- * Invariants: a reader sees the old content or the new, never a part; only its owner can read a
- * secret file, from its first byte on; after `replace` returns, the content survives a crash.
+ * Invariants: a reader sees the old content or the new, never a part; a new secret file can be read
+ * by its owner alone, from its first byte on; a file that is replaced keeps owner, group and mode,
+ * but for the rights of the world to a secret; after `replace` returns, the content survives a crash.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -19,12 +20,20 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Files } from '../base/ports.ts';
+import { ANY, NOT_THE_WORLD, statIfAny, takeAfter } from './file-owner.ts';
 import { makeFolder, syncFolder } from './folders.ts';
 
 const OWNER_ONLY = 0o600;
 const PUBLIC = 0o644;
 
+interface ReplaceOptions {
+  readonly secret?: boolean;
+  /** A copy of this file, whose owner, group and mode it gets. */
+  readonly copyOf?: string;
+}
+
 export const files: Files & {
+  replace(path: string, bytes: Uint8Array, options?: ReplaceOptions): void;
   /** The names in a folder, sorted; empty if the folder does not exist. */
   list(path: string): string[];
   isDirectory(path: string): boolean;
@@ -40,15 +49,16 @@ export const files: Files & {
     }
   },
 
-  replace(path, bytes, options) {
+  replace(path, bytes, options: ReplaceOptions = {}) {
     const folder = dirname(path);
-    const secret = options?.secret === true;
+    const secret = options.secret === true;
     makeFolder(folder, secret ? 0o700 : undefined);
-    const mode = secret ? OWNER_ONLY : existsSync(path) ? statSync(path).mode & 0o777 : PUBLIC;
+    const old = statIfAny(options.copyOf ?? path);
     const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
     try {
-      const file = openSync(temporary, 'wx', mode);
+      const file = openSync(temporary, 'wx', secret || old !== undefined ? OWNER_ONLY : PUBLIC);
       try {
+        if (old !== undefined) takeAfter(file, old, secret ? NOT_THE_WORLD : ANY);
         for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
         fsyncSync(file);
       } finally {

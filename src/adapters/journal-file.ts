@@ -1,54 +1,46 @@
 /**
- * The file of the journal.
+ * The file of the journal: a header, then frames.
  *
  * Invariants: bytes that `append` and `replace` report as done are on disk; the remains of an append
  * that found no room are cut off, and a failed replacement leaves the old file in use, so that the
  * next call may succeed. Any other failure of an append, and one after which neither is possible,
  * is DiskUnknown. After a crash the file is either the old one or the new one.
  */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  write,
-} from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, rmSync, write, writeSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { makeFolder, syncFolder } from './folders.ts';
-import { type Recovered, recordsIn } from './journal-frames.ts';
+import { keepDamaged } from './damaged-copies.ts';
+import { Frames, piecesOf } from './journal-frames.ts';
+import { headerOf } from './journal-header.ts';
+import { type Findings, openFile, openFresh, temporaryOf } from './journal-opening.ts';
 
 /** The content on disk is unknown, so the file is out of use. */
 export class DiskUnknown extends Error {}
 
-const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = constants;
-/**
- * A write returns once its bytes are on disk. A separate synchronisation would take a second call of
- * the thread pool for each group, and wake the main thread in between.
- */
-const SYNCED_APPENDS = O_RDWR | O_CREAT | O_APPEND | O_DSYNC;
-
 export class JournalFile {
   private readonly path: string;
-  private readonly temporary: string;
   private file: number;
   /** Length of the file up to the last byte that was synced. */
   private durable: number;
-  readonly recovered: Recovered;
+  /** The file is damaged, and no copy of it could be kept. */
+  private isUnkept: boolean;
+  /** The last frame is a seal. */
+  private isSealed: boolean;
+  /** Of every frame that `append` and `replace` get. */
+  readonly mark: Uint8Array;
+  readonly records: readonly Uint8Array[];
+  readonly findings: Findings;
 
   constructor(path: string) {
     this.path = path;
-    this.temporary = `${path}.tmp`;
-    makeFolder(dirname(path));
-    rmSync(this.temporary, { force: true });
-    this.file = openSync(path, SYNCED_APPENDS, 0o600);
-    this.recovered = recover(this.file);
-    this.durable = fstatSync(this.file).size;
-    syncFolder(dirname(path));
+    const { file, mark, records, isSealed, findings } = openFile(path);
+    this.file = file;
+    this.mark = mark;
+    this.records = records;
+    this.findings = findings;
+    this.isSealed = isSealed;
+    this.isUnkept = findings.notReplaced !== undefined;
+    this.durable = fstatSync(file).size;
   }
 
   /** One call at a time; the bytes may change once it is done. */
@@ -56,18 +48,23 @@ export class JournalFile {
     writeAll(this.file, bytes, (cause) => {
       if (cause !== null) return done(lacksRoom(cause) ? this.cutOff(cause) : unknown(cause));
       this.durable += bytes.length;
+      this.isSealed = false;
       done(null);
     });
   }
 
-  /** Replaces the file by a new one. Takes a piece once the one before it is on disk. */
-  async replace(pieces: Iterable<Uint8Array>): Promise<void> {
-    const fresh = await this.writeFresh(pieces);
+  /**
+   * Replaces the file by one with these records and the frames behind them. Takes records as far as
+   * a piece goes, and the next ones once the piece is on disk.
+   */
+  async replace(records: Iterable<Uint8Array>, frames: Uint8Array): Promise<void> {
+    const fresh = await this.writeFresh(records, frames);
     const old = this.file;
     this.file = fresh;
     this.durable = fstatSync(fresh).size;
+    this.isSealed = true;
     try {
-      await rename(this.temporary, this.path);
+      await rename(temporaryOf(this.path), this.path);
       const folder = await open(dirname(this.path));
       await folder.sync();
       await folder.close();
@@ -78,8 +75,23 @@ export class JournalFile {
     }
   }
 
-  close(): void {
+  /**
+   * Seals the file, so that damage to the last records is not taken for the remains of a crash.
+   * `isWhole`: the last write has succeeded.
+   */
+  close(isWhole: boolean): void {
+    if (isWhole && !this.isSealed) this.seal();
     closeSync(this.file);
+  }
+
+  private seal(): void {
+    const frames = new Frames(this.mark);
+    frames.addSeal();
+    try {
+      writeSync(this.file, frames.bytes());
+    } catch {
+      // All records are there without a seal, too.
+    }
   }
 
   private cutOff(cause: Error): Error {
@@ -91,14 +103,17 @@ export class JournalFile {
     return new Error(`the journal ${this.path} cannot be written`, { cause });
   }
 
-  private async writeFresh(pieces: Iterable<Uint8Array>): Promise<number> {
-    const fresh = openSync(this.temporary, SYNCED_APPENDS | O_EXCL, 0o600);
+  private async writeFresh(records: Iterable<Uint8Array>, frames: Uint8Array): Promise<number> {
+    const fresh = openFresh(this.path);
     try {
-      for (const piece of pieces) await written(fresh, piece);
+      await written(fresh, headerOf(this.mark));
+      for (const piece of piecesOf(this.mark, records, frames)) await written(fresh, piece);
+      if (this.isUnkept) keepDamaged(this.path);
+      this.isUnkept = false;
       return fresh;
     } catch (error) {
       closeSync(fresh);
-      rmSync(this.temporary, { force: true });
+      rmSync(temporaryOf(this.path), { force: true });
       throw error;
     }
   }
@@ -109,17 +124,6 @@ const unknown = (cause: unknown): DiskUnknown => new DiskUnknown('unknown', { ca
 /** Errors that come before anything is sent to the disk. All others may come from the disk itself. */
 const NO_ROOM: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const lacksRoom = ({ code }: NodeJS.ErrnoException): boolean => NO_ROOM.has(code);
-
-/** The records of the file; cuts off the remains of a crash. */
-function recover(file: number): Recovered {
-  const bytes = readFileSync(file);
-  const recovered = recordsIn(bytes);
-  if (recovered.end < bytes.length) {
-    ftruncateSync(file, recovered.end);
-    fsyncSync(file);
-  }
-  return recovered;
-}
 
 /** Writes all bytes at the end of the file, however many calls that takes. */
 function writeAll(file: number, bytes: Uint8Array, done: (error: Error | null) => void): void {

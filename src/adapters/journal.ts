@@ -3,18 +3,18 @@
  * before the next block: transactions acknowledged to clients.
  *
  * Invariants: `append` resolves after the synchronised write that covers it; records appended while
- * one runs are written together by the next, in order; opening keeps complete records, leaves out a
- * damaged one among them, and cuts off an incomplete end; `rewrite` replaces the records that were
- * durable when it was called, but keeps every append whose caller cannot have seen it resolve (so
- * that a record may appear twice); after a crash the file is either the old one or the new one. The
- * remains of a failed write are cut off, and the next write may succeed, because a full disk may
- * get space again. After any other failure every call is refused, because the content on disk is
- * unknown.
+ * one runs are written together by the next, in order; opening finds every record that is whole,
+ * behind damage too, and cuts off an incomplete end; `rewrite` replaces the records that were durable
+ * when it was called, but keeps every append whose caller cannot have seen it resolve (so that a
+ * record may appear twice); after a crash the file is either the old one or the new one. The remains
+ * of a failed write are cut off, and the next write may succeed, because a full disk may get space
+ * again. After any other failure every call is refused, because the content on disk is unknown.
  */
 import { JournalFullError } from '../base/journal-full.ts';
 import type { Journal } from '../base/ports.ts';
 import { DiskUnknown, JournalFile } from './journal-file.ts';
-import { FRAME_BYTES, Frames, piecesOf } from './journal-frames.ts';
+import { FRAME_BYTES, Frames } from './journal-frames.ts';
+import type { Findings } from './journal-opening.ts';
 
 export interface JournalOptions {
   readonly path: string;
@@ -39,28 +39,29 @@ interface Rewrite extends Landing {
 }
 
 export interface DiskJournal extends Journal {
-  /** The number of records before the last complete one that are damaged. */
-  readonly damaged: number;
+  /** What opening found beside whole records. */
+  readonly findings: Findings;
 }
 
 export function openJournal(options: JournalOptions): DiskJournal {
   const { path } = options;
   const pendingMax = options.pendingBytesMax ?? PENDING_BYTES_MAX;
   const file = new JournalFile(path);
-  const { records: recovered, damaged } = file.recovered;
+  const { records: recovered, findings, mark } = file;
 
   /** Collects records while `flying` is being written to disk. */
-  let group: Group = { frames: new Frames(), landing: undefined };
+  let group: Group = { frames: new Frames(mark), landing: undefined };
   /**
    * Stays filled after it has been written, until its callers have run, because one of them may
    * call `rewrite`.
    */
-  let flying: Group = { frames: new Frames(), landing: undefined };
+  let flying: Group = { frames: new Frames(mark), landing: undefined };
   let flyingBytes = 0;
   let rewrites: Rewrite[] = [];
   let busy = false;
   /** Why the journal takes no more calls. */
   let ended: Error | undefined;
+  let isBroken = false;
   let closed = false;
   let whenIdle: () => void = () => {};
 
@@ -101,6 +102,7 @@ export function openJournal(options: JournalOptions): DiskJournal {
   }
 
   function fail(cause: unknown, waiting: readonly (Landing | undefined)[]): void {
+    isBroken = true;
     ended = new Error(`the journal ${path} is out of use`, { cause });
     for (const landing of [...waiting, group.landing, ...rewrites]) landing?.reject(ended);
     rewrites = [];
@@ -115,7 +117,7 @@ export function openJournal(options: JournalOptions): DiskJournal {
     rewrites = [];
     try {
       const { records, carried } = waiters.at(-1)!;
-      await file.replace(piecesOf(records, carried));
+      await file.replace(records, carried);
     } catch (error) {
       if (error instanceof DiskUnknown) {
         fail(error.cause, waiters);
@@ -132,7 +134,8 @@ export function openJournal(options: JournalOptions): DiskJournal {
 
   return {
     recovered,
-    damaged,
+    findings,
+    damagedPlaces: findings.places + findings.restored,
     append(record) {
       if (ended !== undefined) return Promise.reject(ended);
       const pending = group.frames.length + flyingBytes + FRAME_BYTES + record.length;
@@ -160,7 +163,7 @@ export function openJournal(options: JournalOptions): DiskJournal {
           whenIdle = resolve;
         });
       }
-      file.close();
+      file.close(!isBroken);
     },
   };
 }

@@ -156,7 +156,8 @@ export interface Store extends StoreView {
 
 /**
  * An append-only log of records with group commit: `append` resolves once the record is durable.
- * Incomplete records at the end of a log, left by a crash, are dropped when it is opened.
+ * Incomplete records at the end of a log, left by a crash, are dropped when it is opened; behind
+ * damage it goes on with the next whole record.
  */
 export interface Journal {
   append(record: Uint8Array): Promise<void>;
@@ -167,12 +168,14 @@ export interface Journal {
   rewrite(records: Iterable<Uint8Array>): Promise<void>;
   /** Records found when the journal was opened. */
   readonly recovered: readonly Uint8Array[];
+  /** Damaged places found when the journal was opened; absent: none. */
+  readonly damagedPlaces?: number;
   close(): Promise<void>;
 }
 
 /** Small named files that are replaced atomically (keystore, peers). */
 export interface Files {
   read(path: string): Uint8Array | undefined;
-  /** tmp → fsync → rename; mode 0600 when `secret`. */
+  /** tmp → fsync → rename; a new file has mode 0600 when `secret`. */
   replace(path: string, bytes: Uint8Array, options?: { secret?: boolean }): void;
 }

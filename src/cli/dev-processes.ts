@@ -11,6 +11,7 @@ import { peers } from '../api/routes/peers.ts';
 import { CliError } from './exit.ts';
 import { say } from './output.ts';
 import { restNode } from './rest-calls.ts';
+import { TERMINAL_SIGNALS } from './stop-requests.ts';
 
 export interface DevProcess {
   readonly config: string;
@@ -70,9 +71,9 @@ export function startProcesses(nodes: readonly DevProcess[]): DevProcesses {
   const tail = (i: number): string => `\n${lastLines(nodes[i]!.log)}(${nodes[i]!.log})`;
 
   const onSignal = (): void => stop(stopping ? 'SIGKILL' : 'SIGTERM');
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  for (const signal of TERMINAL_SIGNALS) process.on(signal, onSignal);
   const ended = Promise.all(ends).then(() => {
-    for (const signal of SIGNALS) process.removeListener(signal, onSignal);
+    for (const signal of TERMINAL_SIGNALS) process.removeListener(signal, onSignal);
     if (failure !== undefined) throw failure;
   });
   // A caller that waits for it later still gets the cause.
@@ -83,8 +84,6 @@ export function startProcesses(nodes: readonly DevProcess[]): DevProcesses {
   });
   return { connected, ended };
 }
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 function start({ config, restPort, settings, log }: DevProcess): ChildProcess {
   const file = openSync(log, 'a');

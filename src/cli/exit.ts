@@ -21,6 +21,8 @@ export const EXIT = {
   assertion: 70,
   /** Another process holds the data directory. */
   locked: 75,
+  /** The owner of the node is not registered in the network yet. */
+  notRegistered: 77,
   /** A signal ended long work in an orderly way; completed parts stay. */
   interrupted: 130,
 } as const;

@@ -15,6 +15,7 @@ const EXIT_CODES: readonly [code: string, meaning: string][] = [
   ['61', 'A password is needed and there is no console to ask for it.'],
   ['70', 'An assertion of the node failed.'],
   ['75', 'Another process uses the data directory.'],
+  ['77', 'The owner of the node is not registered; address and public key are printed.'],
   ['130', 'A signal interrupted chain import; committed blocks stay.'],
 ];
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { hyperExpress } from '../adapters/http/hyper-express.ts';
-import { openJournal } from '../adapters/journal.ts';
+import { type DiskJournal, openJournal } from '../adapters/journal.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
 import type { Disposal } from '../base/disposal.ts';
 import { ApiError } from '../base/errors.ts';
@@ -72,7 +72,7 @@ export async function openPorts(
   started.add('verification threads', () => verifier.close());
   const journal = poolJournal(config, log);
   started.add('journal', () => journal.close());
-  const turns = turnsJournal(config);
+  const turns = turnsJournal(config, log);
   started.add('turns', () => turns.close());
   return {
     scheme,
@@ -157,7 +157,9 @@ function poolJournal({ dataDirectory }: Config, log: Log): Journal {
   const path = join(dataDirectory, 'pool.journal');
   try {
     const journal = openJournal({ path });
-    if (journal.damaged > 0) log.error('pool.journal-damaged', { records: journal.damaged });
+    const { isDamaged, ...found } = reportOf(journal);
+    if (isDamaged) log.error('pool.journal-damaged', found);
+    else if (found.unfinishedBytes > 0) log.info('pool.journal-cut', found);
     return journal;
   } catch (cause) {
     const remedy = 'move it away to start without the unconfirmed transactions in it';
@@ -165,16 +167,26 @@ function poolJournal({ dataDirectory }: Config, log: Log): Journal {
   }
 }
 
-function turnsJournal({ dataDirectory }: Config): Journal {
+function turnsJournal({ dataDirectory }: Config, log: Log): Journal {
   const path = join(dataDirectory, 'turns.journal');
   try {
-    return openJournal({ path });
+    const journal = openJournal({ path });
+    const { isDamaged, ...found } = reportOf(journal);
+    if (isDamaged) log.error('miner.journal-damaged', found);
+    else if (found.unfinishedBytes > 0) log.info('miner.journal-cut', found);
+    return journal;
   } catch (cause) {
     const remedy =
       'move it away, and start after the end of the round in which the node was stopped';
     throw new StartError(`journal of the miner ${path}`, 'data-directory', cause, remedy);
   }
 }
+
+const reportOf = ({ recovered, findings }: DiskJournal) => ({
+  isDamaged: findings.places + findings.restored > 0,
+  records: recovered.length,
+  ...findings,
+});
 
 /** Loading it takes most of a second, and a node without peers does not need it. */
 async function networkAdapter({ network, dataDirectory }: Config): Promise<Network | undefined> {

@@ -25,6 +25,7 @@ export function ownerPasswordFrom(env: Environment): { password: string | undefi
         throw new CliError(
           `${EMPTY} is '${empty}', so the password of the node owner must be in ${PASSWORD}, ` +
             'which is not set',
+          EXIT.noConsole,
         );
       }
       break;
@@ -37,7 +38,7 @@ export function ownerPasswordFrom(env: Environment): { password: string | undefi
   return password === undefined ? undefined : { password };
 }
 
-/** The password of the owner's key; undefined if it has none. */
+/** The password of the owner's key; undefined if it has none. Exit code 61 without a console. */
 export async function ownerPassword(env: Environment = process.env): Promise<string | undefined> {
   const known = ownerPasswordFrom(env);
   if (known !== undefined) return known.password;
@@ -46,6 +47,7 @@ export async function ownerPassword(env: Environment = process.env): Promise<str
     throw new CliError(
       `No password for the private key of the node owner: set ${PASSWORD}, or ${EMPTY}=true if ` +
         'the key has none, or start on a console',
+      EXIT.noConsole,
     );
   }
   return typed === '' ? undefined : typed;

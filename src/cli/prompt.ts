@@ -5,7 +5,7 @@ import { CliError, EXIT } from './exit.ts';
 
 export const hasConsole = (): boolean => process.stdin.isTTY === true;
 
-/** The typed line, or undefined without a console. */
+/** The typed line, or undefined without a console or at its end. */
 export async function askHidden(prompt: string): Promise<string | undefined> {
   if (!hasConsole()) return undefined;
   process.stderr.write(prompt);
@@ -14,13 +14,16 @@ export async function askHidden(prompt: string): Promise<string | undefined> {
   const lines = createInterface({ input: process.stdin, output, terminal: true });
   return new Promise((resolve, reject) => {
     lines.on('SIGINT', () => {
-      lines.close();
       reject(new CliError('', EXIT.failure));
+      lines.close();
     });
     lines.once('line', (line) => {
-      lines.close();
-      process.stderr.write('\n');
       resolve(line);
+      lines.close();
+    });
+    lines.once('close', () => {
+      process.stderr.write('\n');
+      resolve(undefined);
     });
   });
 }

@@ -21,7 +21,7 @@ import { CliError, EXIT } from './exit.ts';
 import { genesisBlock } from './genesis-block.ts';
 import { openPorts } from './open-node-ports.ts';
 import { type StartFacts, startFacts } from './start-screen.ts';
-import { type StopRequests, stopRequests } from './stop-requests.ts';
+import { STOP_SIGNALS, type StopRequests, stopRequests } from './stop-requests.ts';
 
 export interface RunningNode extends Node {
   /**
@@ -36,12 +36,17 @@ export interface RunningNode extends Node {
 export interface RunOptions {
   /** The checks after every block. */
   readonly audit?: Audit | undefined;
+  /** The signals that end the node; absent: those of a service. */
+  readonly stopSignals?: readonly NodeJS.Signals[];
 }
 
 /** Rejects with an error whose message is the one line for the operator; no part then runs. */
-export async function runNode(config: Config, { audit }: RunOptions = {}): Promise<RunningNode> {
+export async function runNode(
+  config: Config,
+  { audit, stopSignals = STOP_SIGNALS }: RunOptions = {},
+): Promise<RunningNode> {
   const log = stderrLog(levelOf(config), process.stderr.isTTY === true);
-  const stops = stopRequests(log);
+  const stops = stopRequests(log, stopSignals);
   // On a terminal, a screen shows them to the person.
   if (process.stderr.isTTY !== true) log.info('node.settings', effectiveSettings(config));
   process.on('SIGUSR1', () => changeLevel(log));
@@ -51,7 +56,8 @@ export async function runNode(config: Config, { audit }: RunOptions = {}): Promi
   const starting = start(config, genesis, { log, started, stops, audit });
   try {
     const running = await Promise.race([starting, stoppedEarly(stops)]);
-    if (running.rest !== undefined) reloadOnHangup(running.rest, log);
+    const reloads = running.rest !== undefined && !stopSignals.includes('SIGHUP');
+    if (reloads) reloadOnHangup(running.rest, log);
     const ended = stops.requested.then((cause) => end(cause, { log, started, stops }));
     // A caller that waits for it later still gets the cause.
     ended.catch(() => undefined);
@@ -147,7 +153,9 @@ function incorrectGenesis(log: LogControl, cause: unknown): CliError {
 
 /** The error with the exit code that belongs to a cause. */
 function exitOf(cause: unknown): unknown {
-  if (cause instanceof InitialSyncError) return new CliError(cause.message);
+  if (cause instanceof InitialSyncError) {
+    return new CliError(cause.message, cause.isUnregistered ? EXIT.notRegistered : EXIT.failure);
+  }
   return cause instanceof UnsupportedFeatures
     ? new CliError(cause.message, EXIT.unsupportedFeature)
     : cause;

@@ -20,9 +20,14 @@ export interface StopRequests {
   release(): void;
 }
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+export const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** Of a command that ends with its terminal. */
+export const TERMINAL_SIGNALS = [...STOP_SIGNALS, 'SIGHUP'] as const;
 
-export function stopRequests(log: LogControl): StopRequests {
+export function stopRequests(
+  log: LogControl,
+  stopSignals: readonly NodeJS.Signals[] = STOP_SIGNALS,
+): StopRequests {
   const { promise: requested, resolve: request } = Promise.withResolvers<Error | undefined>();
   let signals = 0;
   let deadline: NodeJS.Timeout | undefined;
@@ -38,7 +43,7 @@ export function stopRequests(log: LogControl): StopRequests {
     const text = `the node itself has failed: ${line}; please report what its log says`;
     request(cause instanceof AssertionError ? cause : new CliError(text, EXIT.assertion));
   };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  for (const signal of stopSignals) process.on(signal, onSignal);
   process.on('uncaughtException', onError);
   return {
     requested,
@@ -52,7 +57,7 @@ export function stopRequests(log: LogControl): StopRequests {
     },
     release() {
       clearTimeout(deadline);
-      for (const signal of SIGNALS) process.removeListener(signal, onSignal);
+      for (const signal of stopSignals) process.removeListener(signal, onSignal);
       process.removeListener('uncaughtException', onError);
     },
   };

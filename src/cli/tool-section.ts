@@ -1,37 +1,36 @@
-/**
- * The sections `accounts-generator` and `apikeyhash-generator` of a configuration file
- * (node.md#tools). They have few settings, each for one tool, so they are read without the settings
- * table.
- */
+/** Reads the sections of tools in a configuration file (node.md#tools). */
 import { isObject } from '../base/json.ts';
+import { type ToolKey, type ToolName, unknownToolKeys } from '../node/config/tool-sections.ts';
 import { CliError } from './exit.ts';
+import { warn } from './output.ts';
 
 export interface ToolSection {
-  text(key: string): string | undefined;
-  bool(key: string, fallback: boolean): boolean;
-  count(key: string, fallback: number): number;
+  text(key: ToolKey): string | undefined;
+  bool(key: ToolKey, fallback: boolean): boolean;
+  count(key: ToolKey, fallback: number): number;
   /** `platform-crypto`, or `crypto.type`: WAVES or GOST. */
   platformCrypto(): boolean;
 }
 
-/** Throws CliError if the file has no such section. */
-export function toolSection(tree: unknown, name: string): ToolSection {
+/** Warns of unknown keys. Throws CliError if the file has no such section. */
+export function toolSection(tree: unknown, name: ToolName): ToolSection {
   const section = isObject(tree) ? tree[name] : undefined;
   if (!isObject(section)) throw new CliError(`The configuration file has no section '${name}'`);
+  for (const { text } of unknownToolKeys(name, section)) warn(text);
   const at = (key: string): unknown =>
     key
       .split('.')
       .reduce<unknown>((value, part) => (isObject(value) ? value[part] : undefined), section);
-  const wrong = (key: string, expected: string): CliError =>
+  const wrong = (key: ToolKey, expected: string): CliError =>
     new CliError(`${name}.${key} = ${JSON.stringify(at(key))}: expected ${expected}`);
 
-  const text = (key: string): string | undefined => {
+  const text = (key: ToolKey): string | undefined => {
     const value = at(key);
     if (value === undefined || value === null) return undefined;
     if (typeof value === 'object') throw wrong(key, 'a text');
     return String(value);
   };
-  const bool = (key: string, fallback: boolean): boolean => {
+  const bool = (key: ToolKey, fallback: boolean): boolean => {
     const value = text(key)?.toLowerCase();
     if (value === undefined) return fallback;
     if (['true', 'yes', 'on'].includes(value)) return true;

@@ -5,7 +5,15 @@
 
 import { ApiError } from '../base/errors.ts';
 import type { HttpReply, HttpRoute } from '../base/http.ts';
-import type { Clock, Gauge, LoopDelay, ProcessReadings, Store, Verifier } from '../base/ports.ts';
+import type {
+  Clock,
+  Gauge,
+  Journal,
+  LoopDelay,
+  ProcessReadings,
+  Store,
+  Verifier,
+} from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { MINER_STATES, type Miner } from '../miner/miner.ts';
@@ -123,6 +131,8 @@ export interface Watched {
   readonly verifier: Verifier;
   readonly miner: Miner;
   readonly store: Store;
+  readonly journal: Journal;
+  readonly turns: Journal;
   readonly clock: Clock;
   readonly process: ProcessReadings;
   readonly healthy: () => boolean;
@@ -133,6 +143,8 @@ export function readOnDemand(of: Watched, metrics: NodeMetrics): void {
   metrics.info.set(1, { version: of.version, chain_id: of.chainId });
   metrics.poolBytesMax.set(of.poolBytesMax);
   metrics.startTime.set(of.process.startSeconds());
+  metrics.journalDamage.set(of.journal.damagedPlaces ?? 0, { journal: 'pool' });
+  metrics.journalDamage.set(of.turns.damagedPlaces ?? 0, { journal: 'miner' });
   metrics.onRead(() => {
     const { height, header } = of.blockchain.tip();
     metrics.height.set(height);

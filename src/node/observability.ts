@@ -66,6 +66,10 @@ export const events = {
   'log.level': 'SIGUSR1 changed the level of the log.',
   'metrics.listening': 'The metrics are served at this address.',
   'miner.failed': 'A block could not be made; the next slot will be tried.',
+  'miner.journal-cut':
+    'The journal of the miner ended in the middle of a write, as a power failure leaves it; nothing was signed for what is missing.',
+  'miner.journal-damaged':
+    'The journal of the miner was damaged at `places`; `records` turns could be read, a copy is `kept`; a turn that is missing could be used again: check the health of the disk.',
   'miner.no-quorum': 'Too few miners are connected, so this node makes no block.',
   'miner.no-time':
     'The time servers were of no use for ntp.fatal-timeout, so this node makes no block; it ends.',
@@ -107,8 +111,10 @@ export const events = {
   'peers.file-unreadable': 'The file of known peers is damaged and ignored.',
   'peers.not-saved': 'The known peers cannot be written to disk: check disk space and disk health.',
   'pool.dropped': 'A transaction left the pool without a block; `why` is the reason.',
+  'pool.journal-cut':
+    'The journal of the pool ended in the middle of a write, as a power failure leaves it; nothing acknowledged is missing.',
   'pool.journal-damaged':
-    'Records in the journal of the pool were damaged; peers may have the transactions.',
+    'The journal of the pool was damaged at `places`; `records` could be read, a copy is `kept`, and peers may have the other transactions: check the health of the disk.',
   'pool.journal-failed': 'The pool cannot be written to disk: check disk space and disk health.',
   'pool.recheck-failed':
     'Proofs of transactions that came back from blocks are checked later, one by one.',
@@ -244,6 +250,11 @@ export const metricTable = {
     '1 while the container engine answers; absent where docker-engine.enable = no.',
   ),
   storeBytes: gauge('node_store_bytes', 'Bytes of the chain on disk.'),
+  journalDamage: gauge(
+    'node_journal_damaged_places',
+    'Damaged places that a journal (pool, miner) had at the last start.',
+    ['journal'],
+  ),
   healthy: gauge('node_healthy', '0 while store or pool journal cannot be trusted.'),
   requests: counter('node_rest_requests_total', 'Answered REST requests.', [
     'method',

@@ -14,7 +14,7 @@ import { isParticipant } from '../ledger/participants.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { createNetworkService, type NetworkServiceOptions } from '../network/network-service.ts';
 import type { AddressBook } from '../network/peers/address-book.ts';
-import { InitialSyncError, NO_PEERS } from '../network/peers/initial-sync.ts';
+import { InitialSyncError, NO_PEERS, unregistered } from '../network/peers/initial-sync.ts';
 import type { Penalties } from '../network/sessions/penalties.ts';
 import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import type { Sync } from '../network/sync/sync.ts';
@@ -157,7 +157,7 @@ function alone(config: Config, ports: NetworkPorts): NodeNetwork {
     isFarBehind: () => false,
     isShutOut: () => isShutOut(config, ports),
     async start() {
-      if (isShutOut(config, ports)) throw new InitialSyncError(NO_PEERS);
+      if (isShutOut(config, ports)) throw unregistered(NO_PEERS, ports);
     },
     stop: async () => {},
   };

@@ -53,6 +53,53 @@ t.test('check, show and explain of a sound file', async (t) => {
   t.equal(schema.properties.network.properties.port.default, 6864);
 });
 
+const listIn = (output: string, name: string): string[] => jsonLines(output)[0]?.[name] as string[];
+
+t.test('check --strict takes unknown keys for errors', async (t) => {
+  const participants =
+    'network-participants = [ { public-key = 76psnbrVY3vQ6qMyKco4EWaaeZ8R21jtHC6miTE2BD9G, roles = [miner, permissioner, connection_manager] } ]';
+  const dir = t.testdir({
+    'node.conf': `${LEAST}genesis {
+      initial-balance = 5, transactions = [ { recipient = ${OWNER}, amount = 5 } ]
+      ${participants} }
+      network.prot = 1
+      accounts-generator { amuont = 2 }\n`,
+    'accounts.conf': 'accounts-generator { chain-id = "T", walet = "x" }\n',
+    'clean.conf': 'accounts-generator { chain-id = "T", wallet = "x" }\n',
+  });
+  const file = join(dir, 'node.conf');
+  const unknown = [
+    `${file}:6: unknown setting 'network.prot', did you mean 'network.port'?`,
+    `${file}:7: unknown setting 'accounts-generator.amuont', did you mean 'accounts-generator.amount'?`,
+    "environment: unknown variable 'NODE_NETWORK_PROT', did you mean 'NODE_NETWORK_PORT'?",
+  ];
+  const env = { NODE_NETWORK_PROT: '1' };
+  const lenient = await run(['config', 'check', file], { env });
+  t.equal(lenient.code, 0, lenient.stderr);
+  t.match(jsonLines(lenient.stdout)[0], { ok: true, errors: [] });
+  const warnings = listIn(lenient.stdout, 'warnings');
+  for (const one of unknown) t.ok(warnings.includes(one), one);
+  const strict = await run(['config', 'check', '--strict', file], { env });
+  t.equal(strict.code, 1);
+  t.match(jsonLines(strict.stdout)[0], { ok: false, warnings: [/plain HTTP/, /not signed yet/] });
+  t.strictSame(listIn(strict.stdout, 'errors').sort(), unknown);
+  for (const one of unknown) t.ok(strict.stderr.includes(one), one);
+  const both = await run(['config', 'check', '--strict', file, '--set', 'network.port=x'], { env });
+  t.equal(listIn(both.stdout, 'errors').length, unknown.length + 1);
+
+  const tools = join(dir, 'accounts.conf');
+  const said = `${tools}:1: unknown setting 'accounts-generator.walet', did you mean 'accounts-generator.wallet'?`;
+  t.match(jsonLines((await run(['config', 'check', tools])).stdout), [
+    { ok: true, errors: [], warnings: [said] },
+  ]);
+  const wrong = await run(['config', 'check', '--strict', tools]);
+  t.equal(wrong.code, 1);
+  t.match(jsonLines(wrong.stdout), [{ ok: false, errors: [said], warnings: [] }]);
+  t.equal((await run(['config', 'check', '--strict', join(dir, 'clean.conf')])).code, 0);
+  const generated = await run(['keystore', 'list', tools, '--set', 'wallet.password=x']);
+  t.match(generated.stderr, "unknown setting 'accounts-generator.walet'");
+});
+
 t.test('a start that cannot begin', async (t) => {
   const dir = t.testdir({
     'no-node.conf': 'akka { x = 1 }',

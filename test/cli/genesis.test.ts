@@ -1,5 +1,5 @@
 // genesis sign|show|verify with the real command: scenarios 1 (content), 2, 3, 4 and 7.
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { jsonLines, run } from './run.ts';
@@ -119,6 +119,31 @@ t.test('signing', async (t) => {
   const check = await run(['config', 'check', file]);
   t.equal(check.code, 1);
   t.match(check.stdout, /Passed genesis signature is not valid/);
+});
+
+t.test('what is signed is signed again with --force only', async (t) => {
+  const dir = t.testdir({});
+  const file = join(dir, 'node.conf');
+  writeFileSync(file, config(await accounts(3), 300));
+  t.equal((await run(['genesis', 'sign', file])).code, 0);
+  const signed = readFileSync(file, 'utf8');
+  const signature = /signature\s*:\s*"(\w+)"/.exec(signed)?.[1];
+  const before = readdirSync(dir);
+  for (const words of [['genesis', 'sign'], ['GenesisBlockGenerator']]) {
+    const { code, stdout, stderr } = await run([...words, file]);
+    t.equal(code, 1);
+    t.equal(stdout, '');
+    t.match(stderr, `is signed already, with the signature ${signature}`);
+    t.match(stderr, '--force');
+    t.equal(readFileSync(file, 'utf8'), signed);
+    t.same(readdirSync(dir), before, 'no further .old file');
+  }
+  // The copies of one second would have one name.
+  renameSync(join(dir, before.find((name) => name !== 'node.conf')!), join(dir, 'first.old'));
+  const forced = await run(['genesis', 'sign', file, '--force']);
+  t.equal(forced.code, 0, forced.stderr);
+  t.not(readFileSync(file, 'utf8'), signed);
+  t.equal((await run(['genesis', 'verify', file])).code, 0);
 });
 
 t.test('what cannot be signed is not touched', async (t) => {

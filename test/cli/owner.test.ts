@@ -65,7 +65,7 @@ t.test('the key of the owner', async (t) => {
   t.equal(expected.code, 1);
   t.match(expected.message, `Failed to get key for ${owner.address}: Expected password`);
   const unasked = await start();
-  t.equal(unasked.code, 1);
+  t.equal(unasked.code, 61);
   t.match(
     unasked.message,
     /PLATFORM_NODE_OWNER_PASSWORD, or PLATFORM_NODE_OWNER_PASSWORD_EMPTY=true/,

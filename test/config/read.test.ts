@@ -125,6 +125,56 @@ t.test('unknown keys are warnings with a guess', async (t) => {
   t.match(all, /unknown variable 'NODE_NETWORK_PROT', did you mean 'NODE_NETWORK_PORT'\?/);
 });
 
+t.test('unknown keys are told from other warnings', async (t) => {
+  const { warnings, unknown } = await read(
+    `${LEAST} api.rest.port = 1\n network.prot = 2
+     accounts-generator { walet = x, wallet-password = y, reload-node-wallet { ulr = z }, crypto { } }
+     apikeyhash-generator.key = 1`,
+  );
+  t.strictSame([...unknown].sort(), [
+    "node.conf:6: unknown setting 'network.prot', did you mean 'network.port'?",
+    "node.conf:7: unknown setting 'accounts-generator.reload-node-wallet.ulr', did you mean 'accounts-generator.reload-node-wallet.url'?",
+    "node.conf:7: unknown setting 'accounts-generator.walet', did you mean 'accounts-generator.wallet'?",
+    "node.conf:8: unknown setting 'apikeyhash-generator.key'",
+  ]);
+  t.strictSame(
+    warnings.filter((one) => !unknown.includes(one)),
+    ["node.conf:5: 'api.rest.port' is an older spelling of 'rest-api.port', which is preferred"],
+  );
+});
+
+t.test('every wrong entry of a list, a map and an object is told', async (t) => {
+  const { problems: list } = await problems(`${LEAST}
+    network.known-peers = ["a", "good:1", "b:0", "c"]
+    data-service.allowed-origins = ["https://a.example", "https://B.example", "http://c/"]
+    blockchain.fees.base { issue = x, transfer = y }
+    docker-engine.protocol-by-create-version { 1 = nothing, x = grpc, 2 = grpc, 3 = none }
+    network-participants = [
+      { public-key = "0", roles = [minr, miner, permisioner] }
+      { roles = [miner], extra = 1, more = 2 }
+    ]`);
+  t.strictSame(list.map(({ key, value }) => `${key} ${value}`).sort(), [
+    'blockchain.fees.base.issue "x"',
+    'blockchain.fees.base.transfer "y"',
+    'data-service.allowed-origins.1 "https://B.example"',
+    'data-service.allowed-origins.2 "http://c/"',
+    'docker-engine.protocol-by-create-version {"1":"nothing","2":"grpc","3":"none","x":"grpc"}',
+    'docker-engine.protocol-by-create-version.1 "nothing"',
+    'docker-engine.protocol-by-create-version.3 "none"',
+    'network-participants.0.public-key "0"',
+    'network-participants.0.roles.0 "minr"',
+    'network-participants.0.roles.2 "permisioner"',
+    ...Array(3).fill('network-participants.1 {"extra":1,"more":2,"roles":["miner"]}'),
+    'network.known-peers.0 "a"',
+    'network.known-peers.2 "b:0"',
+    'network.known-peers.3 "c"',
+  ]);
+  const said = list.map(({ expected }) => expected).join();
+  for (const one of [/without 'extra'/, /without 'more'/, /'public-key' is missing/, /not 'x'/]) {
+    t.match(said, one);
+  }
+});
+
 t.test('all errors at once, each with file, line, key, value and what to do', async (t) => {
   const { message, problems: list } = await problems(`node {
   rest-api.port = 70000

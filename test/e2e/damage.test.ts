@@ -1,13 +1,18 @@
 /**
- * A bit of a stored block is flipped while its node is stopped; a peer supplies the block again.
+ * The data of a node are damaged while it is stopped: a peer supplies a block again, and the journal
+ * of the pool loses only what was destroyed.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { openJournal } from '../../src/adapters/journal.ts';
 import { checkFile } from '../../src/adapters/lmdb/check.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { loadConfig } from '../../src/cli/config-file.ts';
 import { tables } from '../../src/ledger/tables.ts';
+import { startNode } from './dev-node.ts';
+import { flipIn } from './flipped-bit.ts';
+import { API_KEY, networkFolder, OWNER } from './network-folder.ts';
 import { agreed, blockId, processNetwork, stateHashes } from './process-network.ts';
 
 const BLOCKS = 12;
@@ -38,14 +43,28 @@ t.test('a damaged block is fetched again from a peer', async (t) => {
   t.equal((await checkFile(path, tables)).kind, 'intact');
 });
 
-/** Flips a bit of these bytes where they stand in a row: of older copies nothing depends on them. */
-async function flipIn(path: string, bytes: Uint8Array): Promise<void> {
-  const content = readFileSync(path);
-  for (let at = content.indexOf(bytes); at >= 0; at = content.indexOf(bytes, at + 1)) {
-    const flipped = Buffer.from(content);
-    flipped[at] = flipped[at]! ^ 1;
-    writeFileSync(path, flipped);
-    if ((await checkFile(path, tables)).kind === 'damaged') return;
+t.test('two damaged neighbours in the journal of the pool cost no other transaction', async (t) => {
+  const { config, dir } = await networkFolder(t, { more: '  miner.enable = no' });
+  const first = await startNode(t, config, { apiKey: API_KEY });
+  const ids: string[] = [];
+  for (let amount = 1; amount <= 5; amount++) {
+    const transfer = { type: 4, version: 2, sender: OWNER.address, recipient: OWNER.address };
+    const signed = await first.rest.sign({ ...transfer, password: '', amount, fee: 1_000_000 });
+    ids.push(String((await first.rest.broadcast(signed))['id']));
   }
-  throw new Error('the bytes stand in no row');
-}
+  await first.kill();
+  const path = join(dir, 'data', 'pool.journal');
+  const bytes = readFileSync(path);
+  const journal = openJournal({ path });
+  await journal.close();
+  const [, second, third] = journal.recovered;
+  bytes.fill(0, bytes.indexOf(second!) - 4, bytes.indexOf(third!) + 4);
+  writeFileSync(path, bytes);
+
+  const again = await startNode(t, config, { apiKey: API_KEY });
+  t.match(again.log(), /"event":"pool\.journal-damaged","records":3,"places":1,"bytes":\d+/);
+  t.match(again.log(), `"kept":"${path}.damaged-1"`);
+  const waiting = (await again.rest.get('/transactions/unconfirmed')).body as { id: string }[];
+  t.strictSame(waiting.map(({ id }) => id).sort(), [ids[0], ids[3], ids[4]].sort());
+  t.equal((await again.stop()).code, 0);
+});

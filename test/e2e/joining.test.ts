@@ -214,8 +214,9 @@ t.test('the guide, step by step', async (t) => {
   passedOn(gamma, newcomer);
   await gamma.follow([recheck]);
   const early = gamma.start(startAgain);
-  t.equal((await early.exit).code, 1);
+  t.equal((await early.exit).code, 77);
   t.match(early.stderr(), /Your node is probably not registered in the network/);
+  t.match(early.stderr(), `Address: ${newcomer.address}; public key: ${newcomer.publicKey}`);
 
   const variables = [
     `export PLATFORM_NODE_API_KEY="$API_KEY" MANAGER=${keys.get('alpha')!.address}`,

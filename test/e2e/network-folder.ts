@@ -119,6 +119,7 @@ export interface NetworkFolder {
   readonly config: string;
   /** Replaces a part of the configuration, which must be there. */
   edit(from: string, to: string): void;
+  /** Also where it is signed already. */
   sign(): Promise<void>;
 }
 
@@ -140,7 +141,7 @@ export async function networkFolder(
       writeFileSync(config, text.replace(from, to));
     },
     async sign() {
-      const { code, stderr } = await run(['genesis', 'sign', config]);
+      const { code, stderr } = await run(['genesis', 'sign', config, '--force']);
       if (code !== 0) throw new Error(stderr);
     },
   };

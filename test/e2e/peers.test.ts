@@ -177,8 +177,9 @@ t.test('a network of processes', async (t) => {
 
   t.test('scenario 97: not before the key is registered', async (t) => {
     const refused = await run(['start', newcomerConfig], { env: EMPTY });
-    t.equal(refused.code, 1);
+    t.equal(refused.code, 77);
     t.match(refused.stderr, /Your node is probably not registered in the network/);
+    t.match(refused.stderr, `Address: ${NEWCOMER.address}; public key: ${NEWCOMER.publicKey}`);
     await register('add');
     let newcomer = await start(newcomerConfig);
     await connects(newcomer.rest, [OWNER, SECOND, THIRD]);
@@ -228,10 +229,11 @@ t.test('scenario 106: nobody to ask', async (t) => {
   for (const network of ['port = 0', 'listen = no']) {
     const config = await joining(t, signed, NEWCOMER, network);
     const { code, stderr } = await run(['start', config], { env: EMPTY });
-    t.equal(code, 1);
+    t.equal(code, 77);
     t.match(
       stderr,
       /Can't execute InitialSync: 'node\.network\.known-peers' is empty in the configuration/,
     );
+    t.match(stderr, `Address: ${NEWCOMER.address}; public key: ${NEWCOMER.publicKey}`);
   }
 });

@@ -194,13 +194,15 @@ t.test('scenario 8: three ways not to have the key of the owner', async (t) => {
   edit(missing, OWNER.address);
   const wrong = await start(config, { PLATFORM_NODE_OWNER_PASSWORD: 'guessed' });
   const silent = await start(config, {});
+  const unset = await start(config, { PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'false' });
   t.strictSame(
-    [stranger, wrong, silent].map(({ code }) => code),
-    [1, 1, 1],
+    [stranger, wrong, silent, unset].map(({ code }) => code),
+    [1, 1, 61, 61],
   );
   t.match(stranger.stderr, `Node owner address '${missing}' does not exist in the keystore`);
   t.match(wrong.stderr, `Failed to get key for ${OWNER.address}: Wrong password`);
   t.match(silent.stderr, /PLATFORM_NODE_OWNER_PASSWORD.*PLATFORM_NODE_OWNER_PASSWORD_EMPTY/);
+  t.match(unset.stderr, /PLATFORM_NODE_OWNER_PASSWORD_EMPTY.*PLATFORM_NODE_OWNER_PASSWORD/);
   const right = await startNode(t, config, {
     env: { PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'false', PLATFORM_NODE_OWNER_PASSWORD: 'secret' },
   });

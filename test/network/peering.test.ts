@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Files } from '../../src/base/ports.ts';
 import { encodePeers, PEERS } from '../../src/network/messages/peer-messages.ts';
@@ -36,6 +37,13 @@ interface NodeOptions extends Partial<PeeringOptions> {
 }
 
 const PORT = 6864;
+
+/** How a start names the account of a node of this name. */
+function keyOf(name: string): string {
+  const { publicKey } = family.keyPairFromPhrase(name);
+  const address = scheme.addressToText(scheme.addressOf(publicKey));
+  return `Address: ${address}; public key: ${base58.encode(publicKey)}`;
+}
 
 function world(t: Test): World {
   const clock = fakeClock(1_700_000_000_000);
@@ -347,7 +355,8 @@ t.test('initial sync', async (t) => {
       name: 'InitialSyncError',
       message:
         "Can't execute InitialSync: 'node.network.known-peers' is empty in the configuration " +
-        'and owner-address is not found in the state',
+        `and owner-address is not found in the state. ${keyOf('lone')}`,
+      isUnregistered: true,
     });
   });
 
@@ -360,9 +369,24 @@ t.test('initial sync', async (t) => {
     const started = t.rejects(stranger.peering.start(), {
       message:
         'Your node is probably not registered in the network. To register your node please ' +
-        'contact your connection-manager.',
+        `contact your connection-manager. ${keyOf('stranger')}`,
+      isUnregistered: true,
     });
     await seconds(2);
+    await started;
+  });
+
+  t.test('not registered where somebody answers', async (t) => {
+    const { state, node, seconds } = world(t);
+    const one = node('one', []);
+    await one.peering.start();
+    const stranger = node('stranger', ['one', 'silent']);
+    state.delete(latin1(stranger.owner));
+    const started = t.rejects(stranger.peering.start(), {
+      message: new RegExp(`^Your node is probably not registered .* ${keyOf('stranger')}$`),
+      isUnregistered: true,
+    });
+    await seconds(125);
     await started;
   });
 
@@ -372,6 +396,7 @@ t.test('initial sync', async (t) => {
     state.delete(latin1(stranger.owner));
     const started = t.rejects(stranger.peering.start(), {
       message: 'InitialSync failed with errors, could not resume application startup',
+      isUnregistered: false,
     });
     await seconds(125);
     await started;

@@ -49,7 +49,7 @@ export function takeMark(folder: string): CheckMark {
   const isKept = known?.boot !== undefined && known.boot === boot && starts < STARTS_MAX;
   const isTrusted = isClosed || isKept;
   let isSound = true;
-  rmSync(path, { force: true });
+  if (known !== undefined) empty(path);
   const write = (mark: Mark): void => {
     if (!isSound) return;
     try {
@@ -72,6 +72,15 @@ export function takeMark(folder: string): CheckMark {
       rmSync(path, { force: true });
     },
   };
+}
+
+/** Root leaves the file to its owner, so it is not removed. */
+function empty(path: string): void {
+  try {
+    writeFileSync(path, '');
+  } catch {
+    rmSync(path, { force: true });
+  }
 }
 
 function readMark(path: string): Mark | undefined {

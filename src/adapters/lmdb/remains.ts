@@ -3,13 +3,24 @@
  * (chain/rebuild.ts). It keeps its name until the new store is complete, however often the process
  * ends.
  */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { ANY, takeAfter } from '../file-owner.ts';
 import { syncFolder } from '../folders.ts';
 import { type NamedTable, openRemains, type Remains } from './check.ts';
 import { dataFile } from './environment.ts';
 
 const DAMAGED = 'damaged.mdb';
+const OWNER_ONLY = 0o600;
 const REASON = 'damaged.txt';
 /** A file that could not be read in full stays for the operator, until the next damage. */
 const KEPT = 'damaged-kept.mdb';
@@ -33,7 +44,18 @@ export function setAside(folder: string, why: string): void {
     writeFileSync(join(folder, REASON), why);
     renameSync(dataFile(folder), path);
   }
+  makeLike(path, dataFile(folder));
   syncFolder(folder);
+}
+
+/** The file of the new store, still empty: root leaves it to the owner of the old one. */
+function makeLike(old: string, path: string): void {
+  const file = openSync(path, 'wx', OWNER_ONLY);
+  try {
+    takeAfter(file, statSync(old), ANY);
+  } finally {
+    closeSync(file);
+  }
 }
 
 export function damagedIn(folder: string, tables: readonly NamedTable[]): Damaged | undefined {

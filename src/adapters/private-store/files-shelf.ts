@@ -20,6 +20,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { base58 } from '../../base/base58.ts';
+import { NOT_THE_WORLD, statIfAny, takeAfter } from '../file-owner.ts';
 import { makeFolder } from '../folders.ts';
 import { DamagedRecord, dataStart, itemIn, RECORD_PREFIX_BYTES, recordHead } from './record.ts';
 import type { Shelf } from './shelf.ts';
@@ -71,10 +72,11 @@ export function filesShelf(directory: string): Shelf {
       const folder = folderOf(item.policyId);
       const temporary = join(unfinished, randomBytes(12).toString('hex'));
       try {
-        await writeRecord(temporary, recordHead(item), pieces);
+        const path = pathOf(item.policyId, item.hash);
+        await writeRecord(temporary, recordHead(item), pieces, path);
         await mkdir(folder, { recursive: true, mode: OWNER_ONLY.folder });
         await syncFolder(directory);
-        await rename(temporary, pathOf(item.policyId, item.hash));
+        await rename(temporary, path);
       } catch (cause) {
         await rm(temporary, { force: true });
         throw cause;
@@ -95,9 +97,12 @@ async function writeRecord(
   path: string,
   head: Uint8Array,
   pieces: AsyncIterable<Uint8Array>,
+  replaced: string,
 ): Promise<void> {
   const file = await open(path, 'wx', OWNER_ONLY.file);
   try {
+    const old = statIfAny(replaced);
+    if (old !== undefined) takeAfter(file.fd, old, NOT_THE_WORLD);
     await file.writeFile(head);
     for await (const piece of pieces) await file.writeFile(piece);
     await file.sync();

@@ -18,6 +18,7 @@ export function register(command: Command): void {
   command
     .command('check <file>')
     .description('Check a configuration file and report all errors at once.')
+    .option('--strict', 'unknown settings and variables are errors, not warnings')
     .addOption(setOption())
     .action(check);
   command
@@ -51,26 +52,44 @@ export function register(command: Command): void {
     });
 }
 
-async function check(file: string, flags: Flags): Promise<void> {
-  const { loadConfig } = await import('../config-file.ts');
+async function check(file: string, flags: Flags & { strict?: true }): Promise<void> {
+  const { said, errors, warnings, unknown } = await findingsOf(file, flags);
+  const isStrict = flags.strict === true;
+  const strictErrors = isStrict ? unknown : [];
+  const rest = isStrict ? warnings.filter((one) => !unknown.includes(one)) : warnings;
+  rest.forEach(warn);
+  [...strictErrors, ...said].forEach(say);
+  const all = [...strictErrors, ...errors];
+  printJson({ ok: all.length === 0, file, errors: all, warnings: rest });
+  if (all.length > 0) process.exitCode = EXIT.failure;
+}
+
+interface Findings {
+  /** The errors as a person reads them. */
+  readonly said: readonly string[];
+  readonly errors: readonly string[];
+  readonly warnings: readonly string[];
+  /** Those of the warnings that name a key that nobody knows. */
+  readonly unknown: readonly string[];
+}
+
+async function findingsOf(file: string, flags: Flags): Promise<Findings> {
+  const { loadConfig, readConfigFile } = await import('../config-file.ts');
   const { ConfigError, problemText } = await import('../../node/config/problems.ts');
+  const { unknownOfTools } = await import('../../node/config/read.ts');
+  const ofTools = unknownOfTools(await readConfigFile(file));
+  if (ofTools !== undefined) return { said: [], errors: [], warnings: ofTools, unknown: ofTools };
   try {
-    const { config, warnings } = await loadConfig(file, flags);
+    const { config, warnings, unknown } = await loadConfig(file, flags);
     const { genesisFindings } = await import('../genesis-block.ts');
     const findings = genesisFindings(config);
-    const all = [...warnings, ...findings.warnings];
-    all.forEach(warn);
-    for (const error of findings.errors) say(`${file}: genesis: ${error}`);
-    const ok = findings.errors.length === 0;
-    printJson({ ok, file, errors: findings.errors, warnings: all });
-    if (!ok) process.exitCode = EXIT.failure;
+    const { errors } = findings;
+    const said = errors.map((error) => `${file}: genesis: ${error}`);
+    return { said, errors, warnings: [...warnings, ...findings.warnings], unknown };
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause;
-    cause.warnings.forEach(warn);
-    say(cause.message);
-    const errors = cause.problems.map(problemText);
-    printJson({ ok: false, file, errors, warnings: cause.warnings });
-    process.exitCode = EXIT.failure;
+    const { message, problems, warnings, unknown } = cause;
+    return { said: [message], errors: problems.map(problemText), warnings, unknown };
   }
 }
 

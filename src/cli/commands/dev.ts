@@ -162,6 +162,7 @@ async function runHere(dir: string, network: DevNetwork, options: Options): Prom
   const { configPath } = await import('../dev-network.ts');
   const { loadConfig } = await import('../config-file.ts');
   const { runNode } = await import('../run-node.ts');
+  const { TERMINAL_SIGNALS } = await import('../stop-requests.ts');
   const { contractSettings, devContracts } = await import('../dev-contracts.ts');
   const contracts = await devContracts(options.dockerHost);
   const port = `rest-api.port=${options.restPort}`;
@@ -169,7 +170,7 @@ async function runHere(dir: string, network: DevNetwork, options: Options): Prom
   const set = [port, ...contractSettings(contracts, written)];
   const { config } = await loadConfig(configPath(dir), { set });
   const audit = options.checkState === true ? 'state' : 'blocks';
-  const node = await runNode(config, { audit });
+  const node = await runNode(config, { audit, stopSignals: TERMINAL_SIGNALS });
   // A person gets the screen below instead, which says more.
   const { sayStarted } = await import('../start-screen.ts');
   if (process.stderr.isTTY !== true) sayStarted(node.facts, node.log, false);

@@ -16,6 +16,7 @@ export function register(command: Command): void {
       'Sign the genesis block: checks the section, signs with a key that is then deleted, and ' +
         'writes signature, key and time into the file. The old file is kept beside it.',
     )
+    .option('--force', 'sign a file that is signed already, which makes another network')
     .option('--json', 'print the answer as JSON')
     .addOption(setOption())
     .action(sign);
@@ -36,13 +37,26 @@ export function register(command: Command): void {
     });
 }
 
-async function sign(file: string | undefined, flags: Flags & { json?: true }): Promise<void> {
+interface SignFlags extends Flags {
+  force?: true;
+  json?: true;
+}
+
+async function sign(file: string | undefined, flags: SignFlags): Promise<void> {
   if (file === undefined) throw new CliError('Specify path to the node configuration file');
   const { files } = await import('../../adapters/files.ts');
   if (!files.exists(file)) throw new CliError(`Configuration file '${file}' does not exist!`);
   const { loadConfig } = await import('../config-file.ts');
   const { config, warnings } = await loadConfig(file, flags);
   warnings.forEach(warn);
+
+  const { signature } = config.blockchain.custom.genesis;
+  if (signature && flags.force !== true) {
+    throw new CliError(
+      `The genesis block in '${file}' is signed already, with the signature ${signature}. Nodes ` +
+        'that have it would not accept another one: sign it again with --force',
+    );
+  }
 
   const { cryptographyOfConfig } = await import('../cryptography.ts');
   const { genesisSettings, joinErrors, validateGenesis } = await import(
@@ -86,7 +100,7 @@ async function sign(file: string | undefined, flags: Flags & { json?: true }): P
   }
   // Makes a copy first, then replaces the file atomically, so that a configuration exists at every
   // moment.
-  files.replace(old, before, { secret: true });
+  files.replace(old, before, { secret: true, copyOf: file });
   files.replace(file, new TextEncoder().encode(edited));
   if (flags.json === true) {
     printJson({

@@ -4,6 +4,7 @@
  * them.
  */
 
+import { base58 } from '../../base/base58.ts';
 import { within } from '../../base/deadline.ts';
 import type { Log } from '../../base/ports.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
@@ -12,7 +13,25 @@ import { askIdentity, type IdentityPorts, IdentityRefused } from './identity-que
 /** The node cannot start. */
 export class InitialSyncError extends Error {
   override name = 'InitialSyncError';
+  /** Nobody is known to have registered the owner; the message names what is to be registered. */
+  readonly isUnregistered: boolean;
+
+  constructor(message: string, isUnregistered = false) {
+    super(message);
+    this.isUnregistered = isUnregistered;
+  }
 }
+
+/** The error of a node whose owner its own state does not have: what a connection manager needs. */
+export function unregistered(
+  why: string,
+  { scheme, owner }: Pick<IdentityPorts, 'scheme'> & { readonly owner: Applicant },
+): InitialSyncError {
+  const key = `Address: ${scheme.addressToText(owner.address)}; public key: ${base58.encode(owner.publicKey)}`;
+  return new InitialSyncError(`${why} ${key}`, true);
+}
+
+type Applicant = Pick<IdentityPorts['owner'], 'address' | 'publicKey'>;
 
 const TOTAL_MS = 120_000;
 const AGAIN_MS = 5000;
@@ -20,7 +39,7 @@ const ONE_MS_MAX = 30_000;
 
 export const NO_PEERS =
   "Can't execute InitialSync: 'node.network.known-peers' is empty in the configuration and " +
-  'owner-address is not found in the state';
+  'owner-address is not found in the state.';
 const FAILED = 'InitialSync failed with errors, could not resume application startup';
 const NOT_REGISTERED =
   'Your node is probably not registered in the network. To register your node please contact ' +
@@ -32,7 +51,7 @@ export async function initialSync(
   ports: IdentityPorts & { readonly log: Log },
 ): Promise<readonly Uint8Array[]> {
   const { clock, log } = ports;
-  if (peers.length === 0) throw new InitialSyncError(NO_PEERS);
+  if (peers.length === 0) throw unregistered(NO_PEERS, ports);
   const until = clock.monotonic() + TOTAL_MS;
   const strangers = new Set<string>();
   for (;;) {
@@ -52,8 +71,12 @@ export async function initialSync(
       }),
     );
     if (keys.length > 0) return keys;
-    if (strangers.size === peers.length) throw new InitialSyncError(NOT_REGISTERED);
-    if (clock.monotonic() + AGAIN_MS >= until) throw new InitialSyncError(FAILED);
+    if (strangers.size === peers.length) throw unregistered(NOT_REGISTERED, ports);
+    if (clock.monotonic() + AGAIN_MS >= until) {
+      // Those that answered know nothing of the owner; the others were silent.
+      if (strangers.size > 0) throw unregistered(NOT_REGISTERED, ports);
+      throw new InitialSyncError(FAILED);
+    }
     await new Promise<void>((resolve) => void clock.after(AGAIN_MS, resolve));
   }
 }

@@ -23,11 +23,19 @@ export class Wrong {
   readonly fix: string | undefined;
   /** The place inside a list, map or record; empty for the value as a whole. */
   readonly at: readonly string[];
+  /** What else is wrong in the same value. */
+  readonly others: readonly Wrong[];
 
-  constructor(expected: string, fix?: string, at: readonly string[] = []) {
+  constructor(
+    expected: string,
+    fix?: string,
+    at: readonly string[] = [],
+    others: readonly Wrong[] = [],
+  ) {
     this.expected = expected;
     this.fix = fix;
     this.at = at;
+    this.others = others;
   }
 }
 

@@ -23,14 +23,18 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
+  /** Those of the warnings that name a key that nobody knows. */
+  readonly unknown: readonly string[];
 
   constructor(
     problems: readonly Problem[],
     heading = 'The configuration has errors:',
     warnings: readonly string[] = [],
+    unknown: readonly string[] = [],
   ) {
     super([heading, ...problems.map((problem) => `  ${problemText(problem)}`)].join('\n'));
     this.problems = problems;
     this.warnings = warnings;
+    this.unknown = unknown;
   }
 }

@@ -20,10 +20,12 @@ import {
   collectEnvironment,
   collectFile,
   collectFlags,
+  hasOnlyTools,
   hasSettings,
+  type Locate,
   type Raw,
 } from './sources.ts';
-import { findEntry, lineAt, mapText } from './text-map.ts';
+import { findEntry, lineAt, mapText, type TextMap } from './text-map.ts';
 
 export interface ConfigInput {
   /** The name of the file, for messages. */
@@ -52,6 +54,8 @@ export interface Origin {
 export interface ConfigResult {
   readonly config: Config;
   readonly warnings: readonly string[];
+  /** Those of the warnings that name a key that nobody knows. */
+  readonly unknown: readonly string[];
   /** The keys that were given, with their sources; all others have their defaults. */
   readonly origins: ReadonlyMap<string, Origin>;
 }
@@ -105,17 +109,14 @@ export function readConfig(input: ConfigInput): ConfigResult {
       "Provided configuration file doesn't contain 'node' path",
     );
   }
-  const locate = (path: string): string => {
-    const entry = findEntry(map, path);
-    return entry === undefined ? input.file : `${input.file}:${lineAt(input.text, entry.keyStart)}`;
-  };
   const layers = [
-    collectFile(input.tree, locate),
+    collectFile(input.tree, locatorOf(input, map)),
     collectEnvironment(input.env),
     collectFlags(input.sets),
   ];
   const problems = layers.flatMap((layer) => layer.problems);
   const warnings = layers.flatMap((layer) => layer.warnings);
+  const unknown = layers.flatMap((layer) => layer.unknown);
   const raw = merge(layers);
   for (const { key, setting } of allSettings) {
     const given = setting.ignored === true ? raw.get(key) : undefined;
@@ -134,10 +135,28 @@ export function readConfig(input: ConfigInput): ConfigResult {
     const config = nest(values);
     problems.push(...crossChecks(config, input.file, warnings));
     problems.push(...dataChecks(config.dataService, input.file));
-    if (problems.length === 0) return { config, warnings, origins: originsOf(raw) };
+    if (problems.length === 0) return { config, warnings, unknown, origins: originsOf(raw) };
   }
-  throw new ConfigError(problems, undefined, warnings);
+  throw new ConfigError(problems, undefined, warnings, unknown);
 }
+
+/**
+ * The unknown keys of a file that has sections of tools only, as `keystore generate` reads it;
+ * undefined for any other file.
+ */
+export function unknownOfTools(
+  input: Pick<ConfigInput, 'file' | 'text' | 'tree'>,
+): readonly string[] | undefined {
+  if (!isObject(input.tree) || !hasOnlyTools(input.tree)) return undefined;
+  return collectFile(input.tree, locatorOf(input, mapText(input.text))).unknown;
+}
+
+const locatorOf =
+  ({ file, text }: Pick<ConfigInput, 'file' | 'text'>, map: TextMap): Locate =>
+  (path) => {
+    const entry = findEntry(map, path);
+    return entry === undefined ? file : `${file}:${lineAt(text, entry.keyStart)}`;
+  };
 
 // Contains no values, since some are secret.
 const originsOf = (raw: ReadonlyMap<string, Raw>): ReadonlyMap<string, Origin> =>
@@ -203,16 +222,18 @@ function typeAll(
       given !== undefined || setting.derive,
       `the default of ${key} is no ${setting.kind.name}`,
     );
-    const spelling = [given?.spelling ?? key, ...value.at].join('.');
-    const inner = value.at.reduce(dig, given?.value);
-    const shown = value.fix === QUOTE_IT ? (digits(spelling) ?? String(inner)) : stringify(inner);
-    problems.push({
-      source: given?.source ?? input.file,
-      key: spelling,
-      ...(setting.secret === true || inner === undefined ? {} : { value: shown }),
-      expected: `expected ${value.expected}`,
-      ...(value.fix === undefined ? {} : { fix: value.fix }),
-    });
+    for (const { at, expected, fix } of [value, ...value.others]) {
+      const spelling = [given?.spelling ?? key, ...at].join('.');
+      const inner = at.reduce(dig, given?.value);
+      const shown = fix === QUOTE_IT ? (digits(spelling) ?? String(inner)) : stringify(inner);
+      problems.push({
+        source: given?.source ?? input.file,
+        key: spelling,
+        ...(setting.secret === true || inner === undefined ? {} : { value: shown }),
+        expected: `expected ${expected}`,
+        ...(fix === undefined ? {} : { fix }),
+      });
+    }
   };
   for (const placed of chosen) {
     const { key, setting } = placed;

@@ -10,6 +10,7 @@ import type { Problem } from './problems.ts';
 import type { Alias, PlacedSetting } from './setting.ts';
 import { allSettings } from './settings.ts';
 import { didYouMean } from './spelling.ts';
+import { isToolName, unknownToolKeys } from './tool-sections.ts';
 
 /** A value before its kind has checked it. */
 export interface Raw {
@@ -23,10 +24,12 @@ export interface Collected {
   readonly raw: Map<string, Raw>;
   readonly problems: Problem[];
   readonly warnings: string[];
+  /** Those of the warnings that name a key that nobody knows. */
+  readonly unknown: string[];
 }
 
-/** Sections of the same file that belong to other tools. */
-const FOREIGN = ['accounts-generator', 'apikeyhash-generator'];
+const nothing = (): Collected => ({ raw: new Map(), problems: [], warnings: [], unknown: [] });
+
 const FILE_SUFFIX = '-file';
 
 interface Spelling {
@@ -61,6 +64,10 @@ for (const key of spellings.keys()) {
   }
 }
 
+/** True for a file with nothing but sections of tools. */
+export const hasOnlyTools = (tree: unknown): boolean =>
+  isObject(tree) && !hasSettings(tree) && Object.keys(tree).some(isToolName);
+
 export const hasSettings = (tree: unknown): boolean =>
   isObject(tree) &&
   Object.keys(tree).some((name) => spellings.has(name) || sections.has(name) || name === 'node');
@@ -69,7 +76,7 @@ export const hasSettings = (tree: unknown): boolean =>
 export type Locate = (path: string) => string;
 
 export function collectFile(tree: Record<string, unknown>, locate: Locate): Collected {
-  const out: Collected = { raw: new Map(), problems: [], warnings: [] };
+  const out = nothing();
   const rooted = isObject(tree['node']);
   if (rooted) walk(tree['node'] as Record<string, unknown>, '', true);
   const { node: _node, ...rest } = tree;
@@ -89,11 +96,20 @@ export function collectFile(tree: Record<string, unknown>, locate: Locate): Coll
           const shown = stringify(value);
           out.problems.push({ source, key, value: shown, expected: 'a section: { … }' });
         }
-      } else if (!(prefix === '' && (FOREIGN.includes(name) || (rooted && !inNode)))) {
-        out.warnings.push(`${source}: ${unknownKey(key)}`);
+      } else if (prefix === '' && isToolName(name)) {
+        for (const { key: inner, text } of unknownToolKeys(name, value)) {
+          warnOfUnknown(out, `${locate(inNode ? `node.${inner}` : inner)}: ${text}`);
+        }
+      } else if (prefix !== '' || !rooted || inNode) {
+        warnOfUnknown(out, `${source}: ${unknownKey(key)}`);
       }
     }
   }
+}
+
+function warnOfUnknown(out: Collected, text: string): void {
+  out.warnings.push(text);
+  out.unknown.push(text);
 }
 
 /** Adds a value; two spellings of one key in the same source must agree. */
@@ -135,7 +151,7 @@ function sameLastPart(key: string): string | undefined {
 }
 
 export function collectEnvironment(env: Readonly<Record<string, string | undefined>>): Collected {
-  const out: Collected = { raw: new Map(), problems: [], warnings: [] };
+  const out = nothing();
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined) continue;
     const placed = byEnv.get(name);
@@ -145,7 +161,7 @@ export function collectEnvironment(env: Readonly<Record<string, string | undefin
     } else if ([...byEnv.keys()].some((known) => sharesSection(known, name))) {
       const guess = didYouMean(name, byEnv.keys());
       const hint = guess === undefined ? '' : `, did you mean '${guess}'?`;
-      out.warnings.push(`environment: unknown variable '${name}'${hint}`);
+      warnOfUnknown(out, `environment: unknown variable '${name}'${hint}`);
     }
   }
   const level = env['LOG_LEVEL'];
@@ -165,7 +181,7 @@ const sharesSection = (known: string, name: string): boolean => {
 
 /** Flags of the form `--set rest-api.port=6862`; later ones win. */
 export function collectFlags(sets: readonly string[]): Collected {
-  const out: Collected = { raw: new Map(), problems: [], warnings: [] };
+  const out = nothing();
   for (const set of sets) {
     const [, spelled, value] = /^([^=]+)=(.*)$/s.exec(set) ?? [];
     const key = spelled?.trim().replace(/^node\./, '') ?? '';

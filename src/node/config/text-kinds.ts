@@ -98,18 +98,21 @@ export const origins: Kind<readonly string[]> = {
     if (given.includes('*')) {
       return given.length === 1 ? given : new Wrong('either * or a list of origins, not both');
     }
-    const wrong = given.findIndex((one) => !isOrigin(one));
-    if (wrong < 0) return given;
-    return new Wrong(
-      'an origin as browsers send it: scheme, host in lower case, port unless it is the default one',
-      'for example: ["https://wallet.example.org"]',
-      Array.isArray(raw) ? [String(wrong)] : [],
+    const wrongs = given.flatMap((one, index) =>
+      isOrigin(one)
+        ? []
+        : [new Wrong(AN_ORIGIN, AN_ORIGIN_FIX, Array.isArray(raw) ? [`${index}`] : [])],
     );
+    return allOf(wrongs) ?? given;
   },
   show: (value) => value,
   schema: { anyOf: [{ enum: ['*'] }, { type: 'array', items: { type: 'string' } }] },
   compound: true,
 };
+
+const AN_ORIGIN =
+  'an origin as browsers send it: scheme, host in lower case, port unless it is the default one';
+const AN_ORIGIN_FIX = 'for example: ["https://wallet.example.org"]';
 
 const isOrigin = (text: string): boolean =>
   /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
@@ -204,12 +207,13 @@ export function list<V>(item: Kind<V>): Kind<readonly V[]> {
     parse(raw, context) {
       if (!Array.isArray(raw)) return new Wrong(`a list of ${item.name}: [ … ]`);
       const values: V[] = [];
+      const wrongs: Wrong[] = [];
       for (const [index, entry] of raw.entries()) {
         const value = item.parse(entry, context);
-        if (value instanceof Wrong) return within(value, String(index));
-        values.push(value);
+        if (value instanceof Wrong) wrongs.push(within(value, String(index)));
+        else values.push(value);
       }
-      return values;
+      return allOf(wrongs) ?? values;
     },
     show: (values) => values.map((value) => item.show(value)),
     schema: { type: 'array', items: item.schema },
@@ -224,13 +228,14 @@ export function intMap<V>(item: Kind<V>): Kind<ReadonlyMap<number, V>> {
     parse(raw, context) {
       if (!isObject(raw)) return new Wrong(`a map of integers to ${item.name}: { 1 = … }`);
       const values = new Map<number, V>();
+      const wrongs: Wrong[] = [];
       for (const [key, entry] of Object.entries(raw)) {
-        if (!/^\d{1,5}$/.test(key)) return new Wrong(`integers as keys, not '${key}'`);
+        if (!/^\d{1,5}$/.test(key)) wrongs.push(new Wrong(`integers as keys, not '${key}'`));
         const value = item.parse(entry, context);
-        if (value instanceof Wrong) return within(value, key);
-        values.set(Number(key), value);
+        if (value instanceof Wrong) wrongs.push(within(value, key));
+        else values.set(Number(key), value);
       }
-      return values;
+      return allOf(wrongs) ?? values;
     },
     show: (values) =>
       Object.fromEntries([...values].map(([key, value]) => [key, item.show(value)])),
@@ -264,19 +269,20 @@ export function record<F extends Record<string, Kind<unknown>>, O extends keyof 
     name: shape,
     parse(raw, context) {
       if (!isObject(raw)) return new Wrong(`an object ${shape}`);
-      const stranger = Object.keys(raw).find((key) => !names.includes(key));
-      if (stranger !== undefined) return new Wrong(`an object ${shape}, without '${stranger}'`);
+      const wrongs = Object.keys(raw)
+        .filter((key) => !names.includes(key))
+        .map((key) => new Wrong(`an object ${shape}, without '${key}'`));
       const value: Record<string, unknown> = {};
       for (const name of names) {
         if (raw[name] === undefined || raw[name] === null) {
-          if (mayLack(name)) continue;
-          return new Wrong(`an object ${shape}; '${name}' is missing`);
+          if (!mayLack(name)) wrongs.push(new Wrong(`an object ${shape}; '${name}' is missing`));
+          continue;
         }
         const field = fields[name]!.parse(raw[name], context);
-        if (field instanceof Wrong) return within(field, name);
-        value[camel(name)] = field;
+        if (field instanceof Wrong) wrongs.push(within(field, name));
+        else value[camel(name)] = field;
       }
-      return value as FieldValues<F, O>;
+      return allOf(wrongs) ?? (value as FieldValues<F, O>);
     },
     show(value) {
       const fieldsOf = value as Record<string, unknown>;
@@ -295,5 +301,17 @@ export function record<F extends Record<string, Kind<unknown>>, O extends keyof 
   };
 }
 
-const within = ({ expected, fix, at }: Wrong, part: string): Wrong =>
-  new Wrong(expected, fix, [part, ...at]);
+const within = ({ expected, fix, at, others }: Wrong, part: string): Wrong =>
+  new Wrong(
+    expected,
+    fix,
+    [part, ...at],
+    others.map((other) => within(other, part)),
+  );
+
+/** One for all of them; undefined if there is none. */
+function allOf([first, ...more]: readonly Wrong[]): Wrong | undefined {
+  if (first === undefined) return undefined;
+  const others = [...first.others, ...more.flatMap((one) => [one, ...one.others])];
+  return new Wrong(first.expected, first.fix, first.at, others);
+}

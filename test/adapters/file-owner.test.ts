@@ -1,0 +1,104 @@
+// Root works on the files of the user that runs the node: what it rewrites stays with that user.
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { files } from '../../src/adapters/files.ts';
+import { openJournal } from '../../src/adapters/journal.ts';
+import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
+
+/** Nobody's, on any machine. */
+const UID = 54_321;
+const GID = 54_322;
+const skip = process.getuid?.() === 0 ? false : 'only root changes owners';
+const root = mkdtempSync(join(tmpdir(), 'owner-'));
+t.teardown(() => rmSync(root, { recursive: true }));
+
+function given(path: string, mode: number): void {
+  chownSync(path, UID, GID);
+  chmodSync(path, mode);
+}
+
+const ownerOf = (path: string) => {
+  const { uid, gid, mode } = statSync(path);
+  return [uid, gid, (mode & 0o777).toString(8)];
+};
+
+t.test('small files', { skip }, async (t) => {
+  const bytes = new TextEncoder().encode('new');
+  const replaced = (mode: number, options?: { secret?: boolean }) => {
+    const path = join(root, 'small');
+    writeFileSync(path, 'old');
+    given(path, mode);
+    files.replace(path, bytes, options);
+    t.equal(readFileSync(path, 'utf8'), 'new');
+    return ownerOf(path);
+  };
+  // The mask of this process says nothing about a mode that somebody has chosen.
+  const mask = process.umask(0o077);
+  t.teardown(() => process.umask(mask));
+  t.strictSame(replaced(0o640), [UID, GID, '640']);
+  t.strictSame(replaced(0o664), [UID, GID, '664']);
+  t.strictSame(replaced(0o640, { secret: true }), [UID, GID, '640']);
+  t.strictSame(replaced(0o644, { secret: true }), [UID, GID, '640'], 'the world sees no secret');
+  const copy = join(root, 'copy');
+  files.replace(copy, bytes, { secret: true, copyOf: join(root, 'small') });
+  t.strictSame(ownerOf(copy), [UID, GID, '640']);
+  const fresh = join(root, 'fresh');
+  files.replace(fresh, bytes, { secret: true });
+  t.strictSame(ownerOf(fresh), [0, process.getgid?.(), '600'], 'a new one is that of the process');
+});
+
+t.test('a journal, rewritten and repaired', { skip }, async (t) => {
+  const folder = join(root, 'journal');
+  mkdirSync(folder);
+  const path = join(folder, 'pool.journal');
+  const first = openJournal({ path });
+  for (const text of ['one', 'two', 'three']) await first.append(new TextEncoder().encode(text));
+  given(path, 0o640);
+  await first.rewrite(['one', 'two', 'three'].map((text) => new TextEncoder().encode(text)));
+  await first.close();
+  t.strictSame(ownerOf(path), [UID, GID, '640']);
+  const bytes = readFileSync(path);
+  bytes.fill(0, bytes.indexOf('one'), bytes.indexOf('two') + 3);
+  writeFileSync(path, bytes);
+  const second = openJournal({ path });
+  await second.close();
+  t.equal(second.damagedPlaces, 1);
+  for (const name of readdirSync(folder)) {
+    t.strictSame(ownerOf(join(folder, name)), [UID, GID, '640'], name);
+  }
+});
+
+t.test('an item of confidential data', { skip }, async (t) => {
+  const folder = join(root, 'shelf');
+  const shelf = filesShelf(folder);
+  const policyId = new Uint8Array(32).fill(7);
+  const hash = new Uint8Array(32).fill(8);
+  const texts = { type: 'file', filename: 'x', size: '4', author: '', comment: '' };
+  const item = { policyId, hash, sender: new Uint8Array(26), timestamp: 0n, ...texts };
+  const put = (text: string) =>
+    shelf.put(
+      item,
+      (async function* () {
+        yield new TextEncoder().encode(text);
+      })(),
+    );
+  await put('data');
+  const [path] = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  given(path!, 0o600);
+  await put('atad');
+  t.strictSame(ownerOf(path!), [UID, GID, '600']);
+});
