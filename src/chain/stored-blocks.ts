@@ -58,7 +58,9 @@ export function* transactionBytesAt(view: LedgerView, height: number): Generator
 }
 
 export function transactionsAt(view: LedgerView, height: number): Tx[] {
-  return Array.from(transactionBytesAt(view, height), (bytes) => decodeStoredTx(bytes, view.scheme));
+  return Array.from(transactionBytesAt(view, height), (bytes) =>
+    decodeStoredTx(bytes, view.scheme),
+  );
 }
 
 /** The same in turns, since reading the scripts of a block can take seconds. */
