@@ -71,8 +71,8 @@ t.test('the tables', async (t) => {
 
 t.test('the budgets', async (t) => {
   const number = (units: number): string => units.toLocaleString('en-US');
-  t.match(page, `**${number(RUN_UNITS_MAX)}** units`);
-  t.match(page, `**${number(BLOCK_SCRIPT_UNITS_MAX)}** units`);
+  t.match(page, new RegExp(`\\*\\*${number(RUN_UNITS_MAX)}\\*\\*\\s+units`));
+  t.match(page, new RegExp(`\\*\\*${number(BLOCK_SCRIPT_UNITS_MAX)}\\*\\*\\s+units`));
 });
 
 t.test('every charge is a number of units', async (t) => {
