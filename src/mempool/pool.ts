@@ -140,7 +140,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       return entry !== undefined && equal(entry.bytes, tx.bytes) ? entry.verdicts : undefined;
     },
     *list() {
-      const records = recovery.underWay();
+      const records = recovery.records();
       // A copy, where records may become entries before the end of the list.
       const ordered = records.length === 0 ? inOrder() : [...inOrder()];
       for (const entry of ordered) yield trial.decode(entry);

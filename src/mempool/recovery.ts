@@ -78,6 +78,7 @@ export class Recovery {
   /** Records that need not stay in the journal. */
   private useless = 0;
   private reading: Promise<void> | undefined;
+  private isRead = false;
   private stopped = false;
   private cancelPause = (): void => {};
   /** Of the records that wait. */
@@ -96,6 +97,7 @@ export class Recovery {
       const reading = this.read();
       this.reading = reading.catch(nothing);
       await reading;
+      this.isRead = !this.stopped;
       this.reading = undefined;
       await this.joinAll();
     } catch (cause) {
@@ -149,8 +151,13 @@ export class Recovery {
   }
 
   /** The bytes of all that wait. */
-  underWay(): Uint8Array[] {
+  records(): readonly Uint8Array[] {
     return Array.from(this.waiting.values(), ({ bytes }) => bytes);
+  }
+
+  /** What a rewritten journal must still hold: all of it, where not all is read. */
+  underWay(): readonly Uint8Array[] {
+    return this.isRead ? this.records() : this.ports.journal.recovered;
   }
 
   /** What waits stays in the journal until the next start. */

@@ -7,6 +7,7 @@ import type { Verifier } from '../../src/base/ports.ts';
 import { createBytesIndex } from '../../src/mempool/bytes-index.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import type { Pool, PoolOptions } from '../../src/mempool/pool.ts';
+import { createTrial } from '../../src/mempool/trial.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx } from '../../src/tx/tx-bytes.ts';
 import { createAlias } from '../../src/tx/types/010-create-alias.ts';
@@ -17,6 +18,7 @@ import {
   newChain,
   nextTurn,
   payment,
+  rules,
   scheme,
   signed,
   type TestChain,
@@ -125,7 +127,7 @@ t.test('its id is not taken', async (t) => {
   const mineIt = claim(alice);
   const tx = payment(bob, carol, 1n, at.clock.time);
   const { pool, finish } = await recovering(at, [mineIt.bytes, tx.bytes]);
-  const squatter = t.rejects(pool.submit(claim(bob)), { message: /Alias already claimed/ });
+  const squatter = t.rejects(pool.submit(claim(carol)), { message: /Alias already claimed/ });
   const otherProofs = buildTx(tx.def, tx.layout, tx.fields, [new Uint8Array(64)], scheme);
   const rival = pool.submit(otherProofs);
   await finish();
@@ -164,15 +166,12 @@ function large(at: TestChain): Tx[] {
   );
 }
 
-t.test('a rewrite of the journal in the middle keeps it', async (t) => {
-  const at = await newChain();
-  const tx = payment(alice, carol, 1n, at.clock.time);
-  const options = { bytesMax: 200_000_000, senderEntriesMax: 1000 };
-  const { pool, journal, finish } = await recovering(at, [tx.bytes], options);
+/** True where so much has come and gone that the journal was rewritten. */
+async function rewritten(at: TestChain, pool: Pool, journal: Journal): Promise<boolean> {
+  const before = inBlocks(pool);
   const all = large(at);
-  for (const one of all) await pool.submit(one);
-  t.equal(journal.records.length, 1 + all.length);
-  while (inBlocks(pool) > 0) {
+  for (const tx of all) await pool.submit(tx);
+  while (inBlocks(pool) > before) {
     const { miner, time } = nextTurn(at);
     at.clock.time = time;
     await at.blockchain.forge(miner, time, (draft) =>
@@ -180,10 +179,39 @@ t.test('a rewrite of the journal in the middle keeps it', async (t) => {
     );
     await turn();
   }
-  t.ok(journal.records.length < all.length, 'it was rewritten');
+  return journal.records.length < all.length;
+}
+
+type Journal = ReturnType<typeof memoryJournal>;
+const ROOM = { bytesMax: 200_000_000, senderEntriesMax: 1000 };
+
+t.test('a rewrite of the journal in the middle keeps it', async (t) => {
+  const at = await newChain();
+  const tx = payment(alice, carol, 1n, at.clock.time);
+  const { pool, journal, finish } = await recovering(at, [tx.bytes], ROOM);
+  t.ok(await rewritten(at, pool, journal), 'it was rewritten');
   t.ok(journal.records.some((record) => equal(record, tx.bytes)));
   await finish();
   t.equal(inBlocks(pool), 1);
+});
+
+t.test('what cannot be read stays in the journal until the next start', async (t) => {
+  const at = await newChain();
+  const records = [alice, carol].map((from) => payment(from, bob, 1n, at.clock.time).bytes);
+  const journal = memoryJournal(records);
+  const state = createTrial(at.blockchain, rules, at.clock);
+  const ill = {
+    ...state,
+    isMined(): boolean {
+      throw new Error('the store does not answer');
+    },
+  };
+  const pool = createTestPool(at, { journal, state: ill }, ROOM);
+  hearBlocks(at, () => pool);
+  await pool.recover();
+  t.equal(inBlocks(pool), 0);
+  t.ok(await rewritten(at, pool, journal), 'it was rewritten');
+  for (const bytes of records) t.ok(journal.records.some((record) => equal(record, bytes)));
 });
 
 t.test('a stop in the middle keeps it', async (t) => {

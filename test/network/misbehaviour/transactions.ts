@@ -1,5 +1,6 @@
 /** Misbehaviours with unconfirmed transactions. */
 import { concat } from '../../../src/base/bytes.ts';
+import { WRONG_PROOFS_MAX } from '../../../src/network/gossip/suspicions.ts';
 import { blockProtocols, encodeTxList } from '../../../src/network/messages/block-messages.ts';
 import { encodeTxHashes, txProtocols } from '../../../src/network/messages/transaction-messages.ts';
 import { payment, scheme } from '../../chain/chain-harness.ts';
@@ -11,6 +12,7 @@ const emptyPools: NonNullable<Row['after']> = (t, { nodes }) => {
 };
 
 const PER_SECOND = 20;
+const FLOOD_PER_SECOND = 300;
 
 /** The list of this transaction alone, which the encoder refuses to write. */
 function listOf(bytes: Uint8Array): Uint8Array {
@@ -85,6 +87,25 @@ export const aboutTransactions: readonly Row[] = [
     },
     blame: offence('invalid-transactions', 'blacklisted'),
     after: emptyPools,
+  },
+
+  {
+    name: 'a flood of transactions with wrong signatures',
+    act(scene) {
+      const { mav, now, second } = scene;
+      const txs = Array.from({ length: FLOOD_PER_SECOND }, (_, i) => {
+        const { bytes } = payment(mav, stranger, BigInt(second * FLOOD_PER_SECOND + i), now);
+        return concat(bytes.subarray(0, -64), scene.rng.bytes(64));
+      });
+      spread(mav, txs);
+    },
+    blame: offence('invalid-transactions', 'blacklisted'),
+    after(t, scene) {
+      emptyPools(t, scene);
+      for (const { signatureChecks, name } of scene.nodes) {
+        t.ok(signatureChecks() < 6 * WRONG_PROOFS_MAX, `${signatureChecks()} by ${name}`);
+      }
+    },
   },
 
   {
