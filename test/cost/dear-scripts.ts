@@ -162,7 +162,7 @@ async function handedOver(
   }
 }
 
-const SETTLED_MS = 1_500;
+const SETTLED_MS = 1_000;
 
 /** Time for the node to take what it has got. */
 async function settled({ rest }: Target): Promise<void> {
