@@ -14,7 +14,7 @@ import {
   createGossipTransactions,
   type GossipTransactionsOptions,
 } from './gossip/gossip-transactions.ts';
-import { createSuspicions } from './gossip/suspicions.ts';
+import { createSuspicions, type SuspicionOptions } from './gossip/suspicions.ts';
 import type { NodeMode } from './messages/handshake-messages.ts';
 import type { Sessions } from './sessions/session.ts';
 import { announceHead } from './sync/announce-head.ts';
@@ -30,6 +30,7 @@ export interface NetworkServiceOptions {
   readonly scoreTtlMs: number;
   readonly sync: FollowOptions;
   readonly transactions: GossipTransactionsOptions;
+  readonly suspicions: SuspicionOptions;
 }
 
 export interface NetworkServicePorts {
@@ -83,7 +84,7 @@ export function createNetworkService(
           ...ports,
           index,
           isFarBehind,
-          suspicions: createSuspicions({ ...ports, heads }),
+          suspicions: createSuspicions(options.suspicions, { ...ports, heads }),
         });
 
   return {

@@ -91,12 +91,14 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
 /** A pool may keep a transaction up to the next round of its cleanup, and for the round itself. */
 const CLEANUPS = 2;
 
+const keptMs = ({ utx }: Config): number => CLEANUPS * utx.cleanupInterval.ms;
+
 const openScriptHistory = (
-  { synchronization, utx }: Config,
+  config: Config,
   { blockchain, clock }: NetworkPorts,
 ): ScriptHistory =>
   createScriptHistory(
-    { blocks: synchronization.maxRollback, ms: CLEANUPS * utx.cleanupInterval.ms },
+    { blocks: config.synchronization.maxRollback, ms: keptMs(config) },
     blockchain,
     clock,
   );
@@ -115,10 +117,8 @@ function openForkChoice({ synchronization }: Config, ports: NetworkPorts): ForkC
   );
 }
 
-function serviceOptions(
-  { network, synchronization, utx, miner }: Config,
-  ports: NetworkPorts,
-): NetworkServiceOptions {
+function serviceOptions(config: Config, ports: NetworkPorts): NetworkServiceOptions {
+  const { network, synchronization, utx, miner } = config;
   const sending = synchronization.transactionBroadcaster;
   return {
     mode: network.mode,
@@ -141,6 +141,7 @@ function serviceOptions(
       rebroadcastAgeMs: utx.rebroadcastThreshold.ms,
       rebroadcastEveryMs: utx.rebroadcastInterval.ms,
     },
+    suspicions: { keptMs: keptMs(config) },
   };
 }
 

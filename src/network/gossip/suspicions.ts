@@ -4,8 +4,9 @@
  * A script permits what it likes, so an honest peer has such a transaction where its chain had a
  * script that ours lacks: a block behind, a block ahead, or on another branch. Whether it did shows
  * later. So a peer is judged when its head is part of our chain, some seconds after the transaction
- * came. It is to blame where its head was part of our chain before, too, and the account has no
- * script and had none lately. What cannot be known is not blamed.
+ * came. It is to blame where all heads that it had announced before were part of our chain, too, for
+ * as long as its pool may keep what another branch permitted, and the account has no script and had
+ * none lately. What cannot be known is not blamed.
  *
  * Invariants: a judgement blames once, however many transactions came, because a branch that lives
  * for less than a second shows in no head; whoever sends many wrong proofs is not asked for
@@ -20,6 +21,11 @@ import { heightOf } from '../../chain/stored-blocks.ts';
 import type { WrongProof } from '../../tx/wrong-proof.ts';
 import type { Session } from '../sessions/session.ts';
 import type { PeerHeads } from '../sync/peer-heads.ts';
+
+export interface SuspicionOptions {
+  /** How long the pool of a peer may keep a transaction that its head refuses. */
+  readonly keptMs: number;
+}
 
 export interface SuspicionPorts {
   readonly blockchain: Pick<Blockchain, 'view' | 'listen'>;
@@ -40,7 +46,7 @@ interface Suspicion {
   readonly why: string;
   readonly at: number;
   /** The head that the peer had announced before. */
-  readonly head: Uint8Array | undefined;
+  readonly head: Uint8Array;
 }
 
 interface Suspect {
@@ -52,8 +58,11 @@ interface Suspect {
 }
 
 interface AnnouncedHead {
+  readonly session: Session;
   readonly id: Uint8Array;
   readonly at: number;
+  /** When the first of the heads was announced that have led to this one on our chain. */
+  readonly since: number;
 }
 
 /** A head that comes later was announced later; the peer announces each within a second. */
@@ -66,7 +75,10 @@ const MUTE_MS = 10_000;
 export const WRONG_PROOFS_MAX = 500;
 const PEERS_MAX = 1_000;
 
-export function createSuspicions(ports: SuspicionPorts): Suspicions {
+export function createSuspicions(
+  { keptMs }: SuspicionOptions,
+  ports: SuspicionPorts,
+): Suspicions {
   const { blockchain, heads, scripts, clock } = ports;
   const { view } = blockchain;
   /** By owner, so that a new session does not clear them. */
@@ -78,7 +90,11 @@ export function createSuspicions(ports: SuspicionPorts): Suspicions {
 
   heads.onHead(({ session, id }) => {
     const key = latin1(session.owner);
-    announced.set(key, { id, at: clock.monotonic() });
+    const at = clock.monotonic();
+    const before = announced.get(key);
+    // Nobody knows which heads the peer had between two sessions.
+    const isOnOurs = before !== undefined && before.session === session && isOurs(before.id);
+    announced.set(key, { session, id, at, since: isOnOurs ? before.since : at });
     if (open.has(key)) judge(key);
   });
   // A head is often announced before its block arrives.
@@ -98,8 +114,7 @@ export function createSuspicions(ports: SuspicionPorts): Suspicions {
     return suspect;
   }
 
-  const isOurs = (id: Uint8Array | undefined): boolean =>
-    id !== undefined && heightOf(view, id) !== undefined;
+  const isOurs = (id: Uint8Array): boolean => heightOf(view, id) !== undefined;
 
   function judge(key: string): void {
     const suspect = suspects.get(key);
@@ -132,8 +147,9 @@ export function createSuspicions(ports: SuspicionPorts): Suspicions {
       // From then on it is muted for the whole time.
       if (suspect.count === WRONG_PROOFS_MAX) suspect.since = at;
       if (suspect.suspicions.length >= SUSPICIONS_MAX) return;
-      const head = announced.get(key)?.id;
-      suspect.suspicions.push({ account: account.slice(), why, at, head });
+      const head = announced.get(key);
+      if (head === undefined || head.session !== session || at - head.since < keptMs) return;
+      suspect.suspicions.push({ account: account.slice(), why, at, head: head.id });
       open.add(key);
     },
     isMuted({ owner }) {

@@ -10,6 +10,7 @@ import { WrongProof } from '../../../src/tx/wrong-proof.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 
 const SECOND = 1000;
+const KEPT_MS = 60 * SECOND;
 const id = (n: number): Uint8Array => new Uint8Array(64).fill(n);
 const plain = new Uint8Array(26).fill(1);
 const scripted = new Uint8Array(26).fill(2);
@@ -33,12 +34,15 @@ function scene() {
       return () => {};
     },
   };
-  const suspicions = createSuspicions({
-    blockchain: blockchain as never,
-    heads: { onHead: (action) => (onHead = action) },
-    scripts: { hadScript: async (account) => scripts.has(latin1(account)) },
-    clock,
-  });
+  const suspicions = createSuspicions(
+    { keptMs: KEPT_MS },
+    {
+      blockchain: blockchain as never,
+      heads: { onHead: (action) => (onHead = action) },
+      scripts: { hadScript: async (account) => scripts.has(latin1(account)) },
+      clock,
+    },
+  );
   const sessionOf = (owner: number): Session =>
     ({
       owner: new Uint8Array(26).fill(owner),
@@ -56,6 +60,12 @@ function scene() {
       onHead({ session, id: of, height: 5, score: 5n });
       return clock.advance(0);
     },
+    /** It has been on our chain for so long that its pool holds nothing of another one. */
+    async settle(of = OURS, session = peer): Promise<void> {
+      await this.head(of, session);
+      await clock.advance(KEPT_MS);
+      await this.head(of, session);
+    },
     note: (account: Uint8Array, session = peer) =>
       suspicions.note(session, new WrongProof(account, 'it validates as nothing')),
     /** Our chain gets this block. */
@@ -71,7 +81,7 @@ t.test(
   'an account without a script: once, however many came, and some seconds later',
   async (t) => {
     const s = scene();
-    await s.head(OURS);
+    await s.settle();
     for (let i = 0; i < 20; i++) s.note(plain);
     await s.head(OURS);
     t.same(s.offences, [], 'a head that was on its way says nothing');
@@ -89,7 +99,7 @@ t.test(
 
 t.test('an account that has a script by then, or had one', async (t) => {
   const s = scene();
-  await s.head(OURS);
+  await s.settle();
   s.note(scripted);
   await s.clock.advance(5 * SECOND);
   await s.head(OURS);
@@ -103,7 +113,7 @@ t.test('an account that has a script by then, or had one', async (t) => {
 
 t.test('a peer ahead is judged when its block is here', async (t) => {
   const s = scene();
-  await s.head(OURS);
+  await s.settle();
   s.note(plain);
   await s.clock.advance(5 * SECOND);
   await s.head(AHEAD);
@@ -113,7 +123,7 @@ t.test('a peer ahead is judged when its block is here', async (t) => {
   t.same(s.offences, [], 'and brings the script');
 
   const other = scene();
-  await other.head(OURS);
+  await other.settle();
   other.note(plain);
   await other.clock.advance(5 * SECOND);
   await other.head(AHEAD);
@@ -129,14 +139,39 @@ t.test('what cannot be known is not blamed', async (t) => {
   t.same(silent.offences, [], 'a peer that had announced no head');
 
   const fork = scene();
-  await fork.head(id(5));
+  await fork.settle(id(5));
   fork.note(plain);
   await fork.clock.advance(5 * SECOND);
   await fork.head(OURS);
   t.same(fork.offences, [], 'a peer that was on another branch');
 
+  const back = scene();
+  await back.settle();
+  await back.head(id(5));
+  await back.head(OURS);
+  back.note(plain);
+  await back.clock.advance(5 * SECOND);
+  await back.head(OURS);
+  t.same(back.offences, [], 'a peer that has come back from another branch');
+  await back.settle();
+  back.note(plain);
+  await back.clock.advance(5 * SECOND);
+  await back.head(OURS);
+  t.equal(back.offences.length, 1, 'which its pool forgets');
+
+  const again = scene();
+  await again.settle();
+  const session = again.sessionOf(7);
+  await again.head(OURS, session);
+  again.note(plain, session);
+  await again.clock.advance(5 * SECOND);
+  await again.head(OURS, session);
+  t.same(again.offences, [], 'a peer that was away');
+  again.note(plain, again.peer);
+  t.same(again.offences, [], 'or whose session has ended');
+
   const late = scene();
-  await late.head(OURS);
+  await late.settle();
   late.note(plain);
   await late.clock.advance(601 * SECOND);
   await late.head(OURS);
