@@ -25,7 +25,6 @@ export function ownerPasswordFrom(env: Environment): { password: string | undefi
         throw new CliError(
           `${EMPTY} is '${empty}', so the password of the node owner must be in ${PASSWORD}, ` +
             'which is not set',
-          EXIT.noConsole,
         );
       }
       break;

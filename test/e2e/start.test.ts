@@ -197,7 +197,7 @@ t.test('scenario 8: three ways not to have the key of the owner', async (t) => {
   const unset = await start(config, { PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'false' });
   t.strictSame(
     [stranger, wrong, silent, unset].map(({ code }) => code),
-    [1, 1, 61, 61],
+    [1, 1, 61, 1],
   );
   t.match(stranger.stderr, `Node owner address '${missing}' does not exist in the keystore`);
   t.match(wrong.stderr, `Failed to get key for ${OWNER.address}: Wrong password`);
