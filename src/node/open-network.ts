@@ -93,10 +93,7 @@ const CLEANUPS = 2;
 
 const keptMs = ({ utx }: Config): number => CLEANUPS * utx.cleanupInterval.ms;
 
-const openScriptHistory = (
-  config: Config,
-  { blockchain, clock }: NetworkPorts,
-): ScriptHistory =>
+const openScriptHistory = (config: Config, { blockchain, clock }: NetworkPorts): ScriptHistory =>
   createScriptHistory(
     { blocks: config.synchronization.maxRollback, ms: keptMs(config) },
     blockchain,

@@ -41,7 +41,13 @@ t.test('genesis sign', async (t) => {
   for (const [why, servers] of Object.entries(await useless(t))) {
     const { config } = await networkFolder(t);
     const begun = Date.now();
-    const { code, stdout, stderr } = await run(['genesis', 'sign', config, ...setting(servers)]);
+    const { code, stdout, stderr } = await run([
+      'genesis',
+      'sign',
+      '--force',
+      config,
+      ...setting(servers),
+    ]);
     t.equal(code, 0, `${why}: ${stderr}`);
     t.match(stdout, /Genesis signed successfully!/);
     const warnings = stderr.split('\n').filter((line) => /clock of this machine/.test(line));

@@ -65,7 +65,14 @@ t.test('scripts of orders fill a block', async (t) => {
   await whole.mine();
   const asset = base58.encode(id);
   await whole.send(owner, {
-    ...{ type: 4, version: 2, assetId: asset, recipient: seller.text, amount: 1000, attachment: '' },
+    ...{
+      type: 4,
+      version: 2,
+      assetId: asset,
+      recipient: seller.text,
+      amount: 1000,
+      attachment: '',
+    },
   });
   for (const one of [seller, buyer]) await broadcast(guard(whole, one, compiled('true')));
   await whole.mine();

@@ -75,10 +75,7 @@ const MUTE_MS = 10_000;
 export const WRONG_PROOFS_MAX = 500;
 const PEERS_MAX = 1_000;
 
-export function createSuspicions(
-  { keptMs }: SuspicionOptions,
-  ports: SuspicionPorts,
-): Suspicions {
+export function createSuspicions({ keptMs }: SuspicionOptions, ports: SuspicionPorts): Suspicions {
   const { blockchain, heads, scripts, clock } = ports;
   const { view } = blockchain;
   /** By owner, so that a new session does not clear them. */
