@@ -28,20 +28,23 @@ export function createGuards(
 ): (access: Access) => Guard | undefined {
   const api = decoded(settings.apiKeyHash);
   const privacy = decoded(settings.privacyApiKeyHash);
-  const noKey = apiError('ApiKeyNotValid');
-  const noPrivacyKey = apiError('PrivacyApiKeyNotValid');
 
   const key =
-    (allowed: readonly (Uint8Array | undefined)[], error: ApiError): Guard =>
-    (request) =>
-      matches(secretOf(request), allowed, hashes) ? undefined : error;
+    (allowed: readonly (Uint8Array | undefined)[], missing: ApiError, wrong: ApiError): Guard =>
+    (request) => {
+      const secret = secretOf(request);
+      if (matches(secret, allowed, hashes)) return undefined;
+      return secret === '' ? missing : wrong;
+    };
+  const privacyKey = (...allowed: readonly (Uint8Array | undefined)[]): Guard =>
+    key(allowed, apiError('PrivacyApiKeyNotGiven'), apiError('PrivacyApiKeyNotValid'));
 
-  const apiKey = key([api], noKey);
+  const apiKey = key([api], apiError('ApiKeyNotGiven'), apiError('ApiKeyNotValid'));
   const guards: Readonly<Record<Access, Guard | undefined>> = {
     public: undefined,
     apiKey,
-    privacyKey: key([privacy ?? api], noPrivacyKey),
-    anyKey: key([privacy, api], noPrivacyKey),
+    privacyKey: privacyKey(privacy ?? api),
+    anyKey: privacyKey(privacy, api),
     loopbackOrApiKey: (request) => (isLocal(request) ? undefined : apiKey(request)),
     cryptoKey: settings.cryptoApiKey ? apiKey : undefined,
     contractToken,

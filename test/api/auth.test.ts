@@ -12,6 +12,8 @@ t.test('keys', async (t) => {
   const sign = `/addresses/signText/${first.text}`;
   const wrong = { error: 2, message: 'Provided API key is not correct' };
   const tries: readonly (readonly [headers: Record<string, string>, status: number])[] = [
+  const missing = { error: 2, message: 'No API key was given: send it in the header X-API-Key' };
+  const noPrivacyKey = 'No privacy API key was given: send it in the header X-API-Key';
     [{}, 403],
     [{ 'X-API-Key': 'x' }, 403],
     [{ 'X-API-Key': '' }, 403],
@@ -24,12 +26,22 @@ t.test('keys', async (t) => {
   for (const [headers, status] of tries) {
     const answer = await post(sign, '{not json', headers);
     t.equal(answer.status, status);
-    if (status === 403) t.strictSame(answer.body, wrong);
+    const given = Object.values(headers).some((key) => key !== '');
+    if (status === 403) t.strictSame(answer.body, given ? wrong : missing);
   }
   const force = (key: string) => post('/privacy/forceSync', '', { 'X-API-Key': key });
   t.equal((await force(API_KEY)).body['error'], 613);
   t.equal((await force(PRIVACY_KEY)).body['error'], 613);
-  t.equal((await force('x')).body['error'], 614);
+  t.strictSame((await force('x')).body, {
+    error: 614,
+    message: 'Provided privacy API key is not correct',
+  });
+  for (const key of ['', undefined]) {
+    const headers: Record<string, string> = key === undefined ? {} : { 'X-API-Key': key };
+    const answer = await post('/privacy/forceSync', '', headers);
+    t.equal(answer.status, 403);
+    t.strictSame(answer.body, { error: 614, message: noPrivacyKey });
+  }
   const data = (key: string) => get(`/privacy/getData/${'a'.repeat(64)}`, { 'X-API-Key': key });
   t.equal((await data(API_KEY)).body['error'], 614);
   t.equal((await data(PRIVACY_KEY)).body['error'], 613);
