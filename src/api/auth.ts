@@ -9,6 +9,7 @@ import { utf8 } from '../base/bytes.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
 import type { HttpRequest } from '../base/http.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
+import { isLocalProgram } from './local-caller.ts';
 import type { Access } from './route.ts';
 import type { ApiSettings } from './services.ts';
 
@@ -45,7 +46,8 @@ export function createGuards(
     apiKey,
     privacyKey: privacyKey(privacy ?? api),
     anyKey: privacyKey(privacy, api),
-    loopbackOrApiKey: (request) => (isLocal(request) ? undefined : apiKey(request)),
+    loopbackOrApiKey: (request) =>
+      isLocalProgram(request, settings.ownNames) ? undefined : apiKey(request),
     cryptoKey: settings.cryptoApiKey ? apiKey : undefined,
     contractToken,
   };
@@ -82,11 +84,4 @@ function sameSecret(a: Uint8Array, b: Uint8Array): boolean {
   let difference = 0;
   for (let i = 0; i < a.length; i++) difference |= a[i]! ^ b[i]!;
   return difference === 0;
-}
-
-/** True for a request from this machine that no local proxy has forwarded. */
-function isLocal(request: HttpRequest): boolean {
-  if (request.header('forwarded') !== '' || request.hasHeader('x-forwarded-')) return false;
-  const address = request.remoteAddress();
-  return address === '::1' || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(address);
 }
