@@ -6,11 +6,11 @@ import t from 'tap';
 import type { Block } from '../../src/block/block.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
+import { permit } from '../../src/tx/types/102-permit.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
 import { callContract } from '../../src/tx/types/104-call-contract.ts';
 import { executedContract } from '../../src/tx/types/105-executed-contract.ts';
 import { updateContract } from '../../src/tx/types/107-update-contract.ts';
-import { permit } from '../../src/tx/types/102-permit.ts';
 import {
   type Account,
   mine,
