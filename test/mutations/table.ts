@@ -7,7 +7,7 @@ const HEAD = `# Guards
 
 Each line that refuses a block, a transaction, a result of a contract or confidential data, and the test that
 fails when this line alone is taken out. \`npm run test:mutations\` finds them and writes this page; see
-[B.4 in reliability.md](reliability.md#guards).
+[reliability.md](reliability.md#guards).
 
 `;
 
