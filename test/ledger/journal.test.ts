@@ -271,17 +271,17 @@ t.test('bytes that wait are bounded', async (t) => {
 
 t.test('a file never becomes longer than a start can read', async (t) => {
   const path = fresh();
-  const journal = openJournal({ path, fileBytesMax: 100_000 });
-  await journal.append(new Uint8Array(50_000));
-  await t.rejects(journal.append(new Uint8Array(50_000)), /would exceed 100000 bytes/);
+  const journal = openJournal({ path, fileBytesMax: 200_000 });
+  await journal.append(new Uint8Array(100_000));
+  await t.rejects(journal.append(new Uint8Array(100_000)), /would exceed 200000 bytes/);
   await journal.append(new Uint8Array(10_000));
   await journal.rewrite([record('a')]);
-  await journal.append(new Uint8Array(80_000));
+  await journal.append(new Uint8Array(140_000));
   await journal.close();
   const { recovered, close } = openJournal({ path });
   t.same(
     recovered.map(({ length }) => length),
-    [1, 80_000],
+    [1, 140_000],
     'a rewritten one has room again',
   );
   await close();
