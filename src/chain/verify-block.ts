@@ -9,7 +9,13 @@ import type { Turns } from '../base/turns.ts';
 import { type Block, signedBytes } from '../block/block.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
-import { type CheckPlan, carrying, ProofChecks, type ProofVerdicts } from '../tx/proof-verdicts.ts';
+import {
+  type CheckLoad,
+  type CheckPlan,
+  carrying,
+  ProofChecks,
+  type ProofVerdicts,
+} from '../tx/proof-verdicts.ts';
 import { planChecks } from '../tx/scripts/plan-checks.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
@@ -62,10 +68,51 @@ export async function decodeTransactions(
   }
 }
 
+/** The checks of a block, composed and not yet asked for. */
+export interface BlockChecks extends CheckLoad {
+  /** Called once. Rejects with ApiError where the signature of the block itself is wrong. */
+  ask(verifier: Verifier): Promise<readonly ProofVerdicts[]>;
+}
+
 /**
- * Throws ApiError where the signature of the block itself is wrong, unless `isSigned` says that it
- * has already been verified. The scripts at `view`, the head, say which checks to make in advance.
+ * Of the signature of the block itself, unless `isSigned` says that it has already been verified,
+ * and of all proofs. The scripts at `view`, the head, say which checks to make in advance.
  */
+export async function composeChecks(
+  block: Block,
+  txs: readonly Tx[],
+  known: KnownVerdicts,
+  view: LedgerView,
+  turns: Turns,
+  isSigned = false,
+): Promise<BlockChecks> {
+  const { generator, signature } = block.header;
+  const ofBlock = { publicKey: generator, message: signedBytes(block), signature };
+  const checks = new ProofChecks(isSigned ? [] : [ofBlock]);
+  const before = txs.map((tx) => knownBefore(tx, known, view));
+  const inside = txs.map((tx) => knownInside(tx, known, view));
+  for (const [i, tx] of txs.entries()) {
+    if (before[i] !== undefined) continue;
+    checks.add(tx, inside[i] === undefined ? boundedPlan(checks, tx, view) : ONLY_OWN);
+    // Reading a script takes milliseconds.
+    if (turns.due()) await turns.take();
+  }
+  return {
+    ...checks.load,
+    async ask(verifier) {
+      const [isGood] = await checks.ask(verifier);
+      if (!isSigned && isGood !== true) throw apiError('InvalidSignature');
+      let next = 0;
+      return txs.map((tx, i) => {
+        const verdicts = before[i] ?? checks.verdicts(next++);
+        const carried = inside[i];
+        return carried === undefined ? verdicts : carrying(tx, verdicts, carried);
+      });
+    },
+  };
+}
+
+/** Composes the checks and asks for them. */
 export async function verifyBlock(
   block: Block,
   txs: readonly Tx[],
@@ -75,25 +122,22 @@ export async function verifyBlock(
   turns: Turns,
   isSigned = false,
 ): Promise<readonly ProofVerdicts[]> {
-  const { generator, signature } = block.header;
-  const ofBlock = { publicKey: generator, message: signedBytes(block), signature };
-  const checks = new ProofChecks(isSigned ? [] : [ofBlock]);
-  const before = txs.map((tx) => knownBefore(tx, known, view));
-  const inside = txs.map((tx) => knownInside(tx, known, view));
-  for (const [i, tx] of txs.entries()) {
-    if (before[i] !== undefined) continue;
-    checks.add(tx, inside[i] === undefined ? planChecks(tx, view) : ONLY_OWN);
-    // Reading a script takes milliseconds.
-    if (turns.due()) await turns.take();
-  }
-  const [isGood] = await checks.ask(verifier);
-  if (!isSigned && isGood !== true) throw apiError('InvalidSignature');
-  let next = 0;
-  return txs.map((tx, i) => {
-    const verdicts = before[i] ?? checks.verdicts(next++);
-    const carried = inside[i];
-    return carried === undefined ? verdicts : carrying(tx, verdicts, carried);
-  });
+  const checks = await composeChecks(block, txs, known, view, turns, isSigned);
+  return checks.ask(verifier);
+}
+
+/** Of one block, above which no more are planned for scripts. */
+export const plannedMax: CheckLoad = { checks: 16_384, messageBytes: 32 * 1024 * 1024 };
+
+/**
+ * A script may have twenty checks in branches that it never takes, so that the checks of a block
+ * of small transactions would be more than a verifier has room for. Those that are not planned are
+ * made when a script asks for them.
+ */
+function boundedPlan({ load }: ProofChecks, tx: Tx, view: LedgerView): CheckPlan | undefined {
+  const plan = planChecks(tx, view);
+  const hasRoom = load.checks < plannedMax.checks && load.messageBytes < plannedMax.messageBytes;
+  return hasRoom ? plan : plan?.map((of) => of && []);
 }
 
 /**
