@@ -105,6 +105,7 @@ export const events = {
   'peer.asked-for': 'An operator requested a connection to this address.',
   'peer.closed': 'A session with another node has ended.',
   'peer.connected': 'A session with another node has begun.',
+  'peer.not-judged': 'Whether a peer is to blame for a wrong proof could not be found out.',
   'peer.offence': 'A peer broke a rule; `verdict` is the consequence.',
   'peer.refused':
     'A connection did not become a session; `why` is the reason that one of the sides gave.',
