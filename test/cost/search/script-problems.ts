@@ -262,7 +262,11 @@ export const scriptProblems: readonly Problem[] = [
   problem('units', (_script, bytes) => {
     guarded(bytes);
     const asked: ((meter: Meter) => void)[] = [];
-    judged(fromAccount, { begin: () => undefined, run: (_owner, run) => void asked.push(run) });
+    judged(fromAccount, {
+      begin: () => undefined,
+      run: (_owner, run) => void asked.push(run),
+      readNew: () => undefined,
+    });
     return () => {
       const meter = new Meter(RUN_UNITS_MAX);
       try {
