@@ -21,6 +21,8 @@ export class BlockScripts implements ScriptRuns {
   private readonly isMetered: boolean;
   private readonly time: ScriptTime | undefined;
   private taken: ScriptsTaken = { runs: 0, units: 0 };
+  /** Of all that was tried; nothing is taken back. Replaced where it changes. */
+  tried: ScriptsTaken = { runs: 0, units: 0 };
   /** Of the present transaction. */
   private meter: Meter;
 
@@ -45,8 +47,12 @@ export class BlockScripts implements ScriptRuns {
     const isCounted = isMetered || owner !== 'order';
     if (isCounted && runs >= SCRIPT_RUNS_MAX) throw full(`${SCRIPT_RUNS_MAX} runs`);
     const before = meter.used;
-    if (time === undefined) script(meter);
-    else time.run(() => script(meter));
+    try {
+      if (time === undefined) script(meter);
+      else time.run(() => script(meter));
+    } finally {
+      this.note(1, meter.used - before);
+    }
     this.take(isCounted ? 1 : 0, meter.used - before);
   }
 
@@ -58,6 +64,7 @@ export class BlockScripts implements ScriptRuns {
     };
     if (time === undefined) reading();
     else time.run(reading);
+    this.note(0, units);
     this.take(0, units);
   }
 
@@ -68,6 +75,11 @@ export class BlockScripts implements ScriptRuns {
 
   restore(taken: ScriptsTaken): void {
     this.taken = taken;
+  }
+
+  private note(runs: number, units: number): void {
+    const { tried } = this;
+    this.tried = { runs: tried.runs + runs, units: tried.units + units };
   }
 
   private take(runs: number, units: number): void {
