@@ -60,6 +60,8 @@ t.test('each part of a script charges', async (t) => {
   const expected: readonly (readonly [string, Tree, number])[] = [
     ['a constant', TRUE, 1],
     ['height', name('height'), 1],
+    ['an unknown name', name('nobody'), 1],
+    ['an unknown function', call('nothing', call(504, zeros(1000))), 1],
     ['a condition and one branch', choice(TRUE, TRUE, call(504, zeros(1000))), 3],
     ['a variable that nothing needs', block('x', call(504, zeros(1000)), TRUE), 2],
     ['a variable, once', block('x', TRUE, choice(name('x'), name('x'), TRUE)), 5],
@@ -74,6 +76,8 @@ t.test('each part of a script charges', async (t) => {
     ['a hash of the family', call(504, zeros(1000)), 2 + hash(1000)],
     ['a hash of nothing', call(504, zeros(0)), 2 + charges.hash.fixed],
     ['keccak256', call(501, zeros(129)), 2 + 20 + 2 * 9],
+    ['an address of a key', call('addressFromPublicKey', zeros(100)), 2 + hash(100) + ADDRESS],
+    ['an address of a text', call('addressFromString', text('x')), 2 + 100 + ADDRESS],
     ['a signature', call(500, zeros(129), zeros(1), zeros(1)), 4 + unitsOf(charges.verify, 129)],
     ['a result', call(203, zeros(128), zeros(1)), 3 + 4 + 3],
     ['a part', call(201, zeros(6000), long(1)), 3 + 4 + 1],
