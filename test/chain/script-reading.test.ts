@@ -5,7 +5,6 @@
  */
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
-import { SIGNATURE_BYTES } from '../../src/base/sizes.ts';
 import { BLOCK_SCRIPT_UNITS_MAX } from '../../src/block/block.ts';
 import { importBlocks, replayBlocks } from '../../src/chain/import-blocks.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
@@ -35,7 +34,7 @@ import {
 } from './chain-harness.ts';
 import { FULL, follower, forge, guard, hostile, METERED, OLD, put } from './dear-blocks.ts';
 import { createTestForkChoice } from './fork-harness.ts';
-import { forgetScripts, stepsOf } from './unknown-scripts.ts';
+import { forgetScripts, spoilt, stepsOf } from './unknown-scripts.ts';
 
 const [alice, bob, carol] = users;
 const [founder] = miners as [Account];
@@ -223,16 +222,6 @@ t.test('nobody reads more than the budget, nor for a block that nobody has signe
     t.equal(await stepsOf(() => route(forged).catch(() => undefined)), 0);
   }
 });
-
-/** Signed, but with a script whose checksum is wrong; nothing builds it. */
-function spoilt(tx: Tx, by: Account): Tx {
-  const bytes = tx.bytes.slice();
-  const script = Buffer.from(bytes).indexOf(compiled('true'));
-  bytes[script + 1]! ^= 1;
-  const from = tx.body.byteOffset - tx.bytes.byteOffset;
-  bytes.set(by.sign(bytes.subarray(from, from + tx.body.length)), bytes.length - SIGNATURE_BYTES);
-  return { ...tx, bytes };
-}
 
 /** Where feature 10 is not active, the names in a script are looked at before it is read. */
 const NAMED = {

@@ -1,8 +1,10 @@
-/** How much the reading of scripts takes that a node does not know, in steps of the estimate. */
+/** Scripts that a node does not know: what reading them takes, and one that is none. */
+import { SIGNATURE_BYTES } from '../../src/base/sizes.ts';
 import { Steps } from '../../src/script/steps.ts';
 import { scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
 import { binaryOf } from '../generators/dear-scripts.ts';
-import { scheme } from './chain-harness.ts';
+import { type Account, scheme } from './chain-harness.ts';
 
 /** More than the node keeps decoded. */
 const OTHERS = 200;
@@ -13,7 +15,7 @@ export function forgetScripts(): void {
   }
 }
 
-/** The steps of all estimates while `act` runs, which knows none of the scripts. */
+/** In steps of the estimate: those of all estimates while `act` runs, which knows none of the scripts. */
 export async function stepsOf(act: () => unknown): Promise<number> {
   forgetScripts();
   const { take } = Steps.prototype;
@@ -28,4 +30,14 @@ export async function stepsOf(act: () => unknown): Promise<number> {
     Steps.prototype.take = take;
   }
   return steps;
+}
+
+/** Signed, but with a script whose checksum is wrong; nothing builds it. */
+export function spoilt(tx: Tx, by: Account): Tx {
+  const bytes = tx.bytes.slice();
+  const script = Buffer.from(bytes).indexOf(tx.def.newScript!(tx)!);
+  bytes[script + 1]! ^= 1;
+  const from = tx.body.byteOffset - tx.bytes.byteOffset;
+  bytes.set(by.sign(bytes.subarray(from, from + tx.body.length)), bytes.length - SIGNATURE_BYTES);
+  return { ...tx, bytes };
 }

@@ -3,6 +3,7 @@ import t from 'tap';
 import type { Verifier } from '../../src/base/ports.ts';
 import type { PoolChain, TrialScripts } from '../../src/mempool/pool-chain.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
+import { scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -22,6 +23,7 @@ import {
   users,
   verifier,
 } from '../chain/chain-harness.ts';
+import { spoilt, stepsOf } from '../chain/unknown-scripts.ts';
 import { compiled } from '../generators/scripts.ts';
 import { createTestPool, hearBlocks, memoryJournal } from './pool-harness.ts';
 
@@ -239,6 +241,32 @@ t.test('nobody leaves because what it builds on had no time', async (t) => {
   }
   t.ok(pool.entry(built.id), String(pool.dropped(built.id)));
   t.equal(pool.size(), records.length);
+});
+
+t.test('no door lets in what is no script', async (t) => {
+  const at = await newChain();
+  const bad = spoilt(guarded(alice, 'true', at.clock.time), alice);
+  const { pool } = poolOn(at, memoryJournal([bad.bytes]));
+  await pool.recover();
+  const refusal = /Invalid checksum/;
+  await t.rejects(pool.submit(bad), refusal);
+  for (const isDoubted of [false, true]) {
+    await t.rejects(pool.submitBytes(bad.bytes, { isDoubted }), refusal);
+    t.match(await pool.submitAll([{ bytes: bad.bytes }], isDoubted), [refusal]);
+  }
+  t.equal(pool.size(), 0);
+});
+
+t.test('a script is read once on its way into the pool', async (t) => {
+  const at = await newChain();
+  const pool = createTestPool(at, {}, { senderEntriesMax: 1000, bytesMax: 10_000_000 });
+  const txs = Array.from({ length: 300 }, (_, i) =>
+    guarded(alice, `height == ${i}`, at.clock.time + i),
+  );
+  const each = scriptsOf(scheme).read(compiled('height == 7')).steps;
+  const steps = await stepsOf(() => pool.submitAll(txs, false));
+  t.equal(pool.size(), txs.length);
+  t.equal(steps, each * txs.length);
 });
 
 t.test('a start rests after each script of its journal', async (t) => {
