@@ -80,6 +80,11 @@ export const events = {
   'miner.stale-tip':
     'The last block is too old, so this node makes no block: check its connections.',
   'network.listening': 'Other nodes can connect at this address.',
+  'network.not-permitted':
+    'A known node does not have the owner of this node, and no other is connected: the network may have removed it while it was off; ask a connection manager.',
+  'network.registered': 'The chain of this node has its owner now.',
+  'network.removed':
+    'The network has removed the owner of this node (type 111), so no node takes anything from it: ask a connection manager to register it again.',
   'node.failed': 'An unexpected error: the node ends with code 70; report it.',
   'node.settings': 'The settings in force at the start, secrets masked.',
   'node.started': 'The node has started; the fields describe it.',
