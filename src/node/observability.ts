@@ -108,6 +108,8 @@ export const events = {
   'peer.asked-for': 'An operator requested a connection to this address.',
   'peer.closed': 'A session with another node has ended.',
   'peer.connected': 'A session with another node has begun.',
+  'peer.limited':
+    'Somebody at this host broke a rule before a proof of identity; for a while few of its connections begin, except those of members that are known.',
   'peer.offence': 'A peer broke a rule; `verdict` is the consequence.',
   'peer.refused':
     'A connection did not become a session; `why` is the reason that one of the sides gave.',
@@ -218,7 +220,7 @@ export const metricTable = {
   ]),
   offences: counter(
     'node_peer_offences_total',
-    'Rules that peers broke, and whether that ended a session or led to the blacklist.',
+    'Rules that peers broke, and whether that ended a session, limited a host, or led to the blacklist.',
     ['offence', 'verdict'],
   ),
   syncState: gauge('node_sync_state', '1 for the state of synchronisation.', ['state']),
