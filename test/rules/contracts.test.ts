@@ -117,6 +117,8 @@ t.test('scenario 83: ended, updated and foreign contracts', async (t) => {
     `Contract update transaction sender '${base58.encode(bob.publicKey)}' ` +
       `is not equal to contract creator '${base58.encode(alice.publicKey)}'`,
   );
+  const updated = h.make(updateContract, alice, { ...IMAGE, image: 'sum:2', contractId });
+  t.equal(h.refusal(executed(h, updated, sum(1n))), 'An update of a contract has no results');
   h.apply(update(alice));
   await h.mine();
   t.equal(
@@ -131,6 +133,7 @@ t.test('scenario 83: ended, updated and foreign contracts', async (t) => {
   );
   h.send(disableContract, alice, { contractId });
   await h.mine();
+  t.match(h.refusal(update(alice)), /has been disabled/);
   t.match(
     t.throws(() => h.apply(call(2))),
     {

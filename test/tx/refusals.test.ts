@@ -151,6 +151,7 @@ const cases: readonly (readonly [keyof typeof requests, Json, number, string | R
   ['sponsor', { minSponsoredAssetFee: -1 }, 114, `negative fee per: ${id}`],
   ['sponsor', { isEnabled: false }, 199, /contradict/],
   ['sponsor', { isEnabled: 'x' }, 1, 'obj.isEnabled'],
+  ['assetScript', { script: 'base64:Aw==' }, 199, "Bad script version '3'"],
   ['assetScript', { script: null }, 199, 'Cannot set empty script'],
   ['permit', { role: 5 }, 1, 'obj.role'],
   ['permit', { opType: 5 }, 1, 'obj.opType'],
