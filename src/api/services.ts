@@ -120,4 +120,6 @@ export interface ApiSettings {
   readonly apiKeyHash: string | undefined;
   readonly privacyApiKeyHash: string | undefined;
   readonly cryptoApiKey: boolean;
+  /** Names and addresses of this machine, beside those of loopback. */
+  readonly ownNames: readonly string[];
 }

@@ -25,6 +25,8 @@ export const events = {
   'block.rebuilt':
     'An announced block was rebuilt; `missing` counts the transactions that were not in the pool and that a peer sent.',
   'block.refused': 'A block of another node broke the rules; `why` is the rule.',
+  'chain.not-rolled-back':
+    'The transactions of blocks could not be written to disk, so the blocks stay; a better branch is tried again.',
   'chain.rebuild-ended': 'A block of the damaged store cannot be used; peers supply the rest.',
   'chain.rebuilding': 'The chain is being read from a damaged store, with every check.',
   'chain.reorganised': 'A better branch replaced the last blocks.',
