@@ -9,12 +9,12 @@ import { isOurs } from '../base/assert.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Slot } from '../consensus/consensus.ts';
 import { freeSlot, type Slots, startOf } from './free-slots.ts';
-import { type Obstacle, obstacleOfNode, obstacleOfQuorum } from './obstacles.ts';
+import { majorityOf, type Obstacle, obstacleOfNode, obstacleOfQuorum } from './obstacles.ts';
 
 export interface MinerOptions {
   readonly enabled: boolean;
-  /** The number of connected miners below which no block is made. */
-  readonly quorum: number;
+  /** The number of connected miners below which no block is made; absent: see obstacles.ts. */
+  readonly quorum?: number | undefined;
   /** The pause before the quorum is checked again. */
   readonly noQuorumDelayMs: number;
   /** No block is made on a head older than this, since the node is then probably behind. */
@@ -34,6 +34,8 @@ export interface MinerPorts {
     readonly onHead: (listener: () => void) => () => void;
   };
   readonly connectedMiners: () => number;
+  /** All miners of the network, as the head says. */
+  readonly minerCount: () => number;
   /** The chain of this node says that its owner is removed from the network. */
   readonly isShutOut: () => boolean;
 }
@@ -116,7 +118,8 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   }
 
   function forge(now: number, deadline: number): void {
-    if (isHeldBy(obstacleOfQuorum(ports.connectedMiners(), options))) return;
+    const { quorum = majorityOf(ports.minerCount()), noQuorumDelayMs } = options;
+    if (isHeldBy(obstacleOfQuorum(ports.connectedMiners(), quorum, noQuorumDelayMs))) return;
     state = 'forging';
     forging = chain.forge(now, deadline).then(
       () => ended(plan),

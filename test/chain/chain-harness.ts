@@ -134,6 +134,8 @@ export const consensus = createPoa(
     banDurationBlocks: 10,
     warningsForBan: 3,
     maxBansPercentage: 40,
+    preActivatedFeatures: rules.preActivatedFeatures,
+    featureCheckBlocks: rules.featureCheckBlocks,
   },
   scheme,
 );
