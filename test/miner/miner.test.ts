@@ -37,7 +37,14 @@ function armed(tipAgeMs: number) {
   };
   const miner = createMiner(
     { enabled: true, quorum: 0, noQuorumDelayMs: 1000, staleTipMs: STALE_MS },
-    { clock, log: quiet, chain, connectedMiners: () => 0, minerCount: () => 1, isShutOut: () => world.shutOut },
+    {
+      clock,
+      log: quiet,
+      chain,
+      connectedMiners: () => 0,
+      minerCount: () => 1,
+      isShutOut: () => world.shutOut,
+    },
   );
   miner.start();
   return { clock, forged, world, miner };
