@@ -51,7 +51,8 @@ export class TestFile {
   private readonly timers = new Set<NodeJS.Timeout>();
   private timedOutAfterMs: number | undefined;
 
-  constructor({ file, env = {} }: TestRun, timeoutMs: number) {
+  /** A quiet file prints nothing beside its result. */
+  constructor({ file, env = {} }: TestRun, timeoutMs: number, isQuiet = false) {
     this.file = [file, ...Object.values(env)].join('+');
     this.listen(this.parser);
     this.parser.on('pass', () => this.counts.passed++);
@@ -59,9 +60,9 @@ export class TestFile {
     this.parser.on('fail', ({ fullname, diag }) => {
       this.failures.push({ name: fullname, details: diag ? stringify(diag) : '' });
     });
-    this.parser.on('extra', (text: string) => process.stdout.write(text));
+    if (!isQuiet) this.parser.on('extra', (text: string) => process.stdout.write(text));
     this.child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      stdio: ['ignore', 'pipe', isQuiet ? 'ignore' : 'inherit', 'ipc'],
       env: { ...process.env, ...env, ...this.variables(), TAP_TIMEOUT: String(timeoutMs / 1000) },
       detached: true,
     });

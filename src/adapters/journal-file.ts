@@ -2,7 +2,8 @@
  * The file of the journal: a header, then frames.
  *
  * Invariants: bytes that `append` and `replace` report as done are on disk; the remains of an append
- * that found no room are cut off, and a failed replacement leaves the old file in use, so that the
+ * that found no room are cut off, an append beyond the size that a start can read is refused, and a
+ * failed replacement leaves the old file in use, so that the
  * next call may succeed. Any other failure of an append, and one after which neither is possible,
  * is DiskUnknown. After a crash the file is either the old one or the new one.
  */
@@ -19,6 +20,7 @@ export class DiskUnknown extends Error {}
 
 export class JournalFile {
   private readonly path: string;
+  private readonly bytesMax: number;
   private file: number;
   /** Length of the file up to the last byte that was synced. */
   private durable: number;
@@ -31,8 +33,9 @@ export class JournalFile {
   readonly records: readonly Uint8Array[];
   readonly findings: Findings;
 
-  constructor(path: string) {
+  constructor(path: string, bytesMax: number) {
     this.path = path;
+    this.bytesMax = bytesMax;
     const { file, mark, records, isSealed, findings } = openFile(path);
     this.file = file;
     this.mark = mark;
@@ -45,6 +48,11 @@ export class JournalFile {
 
   /** One call at a time; the bytes may change once it is done. */
   append(bytes: Uint8Array, done: (error: Error | null) => void): void {
+    if (this.durable + bytes.length > this.bytesMax) {
+      const why = `the journal ${this.path} would exceed ${this.bytesMax} bytes`;
+      setImmediate(done, new Error(why));
+      return;
+    }
     writeAll(this.file, bytes, (cause) => {
       if (cause !== null) return done(lacksRoom(cause) ? this.cutOff(cause) : unknown(cause));
       this.durable += bytes.length;

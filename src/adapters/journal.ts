@@ -20,9 +20,13 @@ export interface JournalOptions {
   readonly path: string;
   /** Bytes that may wait for the disk; an append above this is refused. */
   readonly pendingBytesMax?: number;
+  /** Bytes that the file may have; an append beyond this is refused. */
+  readonly fileBytesMax?: number;
 }
 
 export const PENDING_BYTES_MAX = 16 * 1024 * 1024;
+/** Opening reads the file at once, and Node reads less than 2³¹ bytes so. */
+const FILE_BYTES_MAX = 2_000_000_000;
 
 type Landing = PromiseWithResolvers<void>;
 
@@ -46,7 +50,7 @@ export interface DiskJournal extends Journal {
 export function openJournal(options: JournalOptions): DiskJournal {
   const { path } = options;
   const pendingMax = options.pendingBytesMax ?? PENDING_BYTES_MAX;
-  const file = new JournalFile(path);
+  const file = new JournalFile(path, options.fileBytesMax ?? FILE_BYTES_MAX);
   const { records: recovered, findings, mark } = file;
 
   /** Collects records while `flying` is being written to disk. */

@@ -61,7 +61,8 @@ async function answer(
   }
   try {
     const { type, text } = await read();
-    response.writeHead(200, { 'content-type': type }).end(text);
+    const length = Buffer.byteLength(text);
+    response.writeHead(200, { 'content-type': type, 'content-length': length }).end(text);
   } catch (cause) {
     response.writeHead(500, { 'content-type': 'text/plain' }).end(`${String(cause)}\n`);
   }

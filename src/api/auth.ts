@@ -9,6 +9,7 @@ import { utf8 } from '../base/bytes.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
 import type { HttpRequest } from '../base/http.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
+import { isLocalProgram } from './local-caller.ts';
 import type { Access } from './route.ts';
 import type { ApiSettings } from './services.ts';
 
@@ -28,21 +29,25 @@ export function createGuards(
 ): (access: Access) => Guard | undefined {
   const api = decoded(settings.apiKeyHash);
   const privacy = decoded(settings.privacyApiKeyHash);
-  const noKey = apiError('ApiKeyNotValid');
-  const noPrivacyKey = apiError('PrivacyApiKeyNotValid');
 
   const key =
-    (allowed: readonly (Uint8Array | undefined)[], error: ApiError): Guard =>
-    (request) =>
-      matches(secretOf(request), allowed, hashes) ? undefined : error;
+    (allowed: readonly (Uint8Array | undefined)[], missing: ApiError, wrong: ApiError): Guard =>
+    (request) => {
+      const secret = secretOf(request);
+      if (matches(secret, allowed, hashes)) return undefined;
+      return secret === '' ? missing : wrong;
+    };
+  const privacyKey = (...allowed: readonly (Uint8Array | undefined)[]): Guard =>
+    key(allowed, apiError('PrivacyApiKeyNotGiven'), apiError('PrivacyApiKeyNotValid'));
 
-  const apiKey = key([api], noKey);
+  const apiKey = key([api], apiError('ApiKeyNotGiven'), apiError('ApiKeyNotValid'));
   const guards: Readonly<Record<Access, Guard | undefined>> = {
     public: undefined,
     apiKey,
-    privacyKey: key([privacy ?? api], noPrivacyKey),
-    anyKey: key([privacy, api], noPrivacyKey),
-    loopbackOrApiKey: (request) => (isLocal(request) ? undefined : apiKey(request)),
+    privacyKey: privacyKey(privacy ?? api),
+    anyKey: privacyKey(privacy, api),
+    loopbackOrApiKey: (request) =>
+      isLocalProgram(request, settings.ownNames) ? undefined : apiKey(request),
     cryptoKey: settings.cryptoApiKey ? apiKey : undefined,
     contractToken,
   };
@@ -79,11 +84,4 @@ function sameSecret(a: Uint8Array, b: Uint8Array): boolean {
   let difference = 0;
   for (let i = 0; i < a.length; i++) difference |= a[i]! ^ b[i]!;
   return difference === 0;
-}
-
-/** True for a request from this machine that no local proxy has forwarded. */
-function isLocal(request: HttpRequest): boolean {
-  if (request.header('forwarded') !== '' || request.hasHeader('x-forwarded-')) return false;
-  const address = request.remoteAddress();
-  return address === '::1' || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(address);
 }

@@ -38,7 +38,7 @@ const KEYED: Readonly<Record<AnyRoute['access'], string>> = {
   apiKey: 'Needs the API key.',
   privacyKey: 'Needs the privacy API key.',
   anyKey: 'Needs the API key or the privacy API key.',
-  loopbackOrApiKey: 'Needs the API key unless the call comes from the same machine.',
+  loopbackOrApiKey: 'Needs the API key, unless a program of the same machine calls.',
   cryptoKey: 'Needs the API key if `rest-api.crypto-api-key` is on.',
   contractToken: 'Needs the token of a running contract.',
 };

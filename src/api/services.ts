@@ -86,6 +86,8 @@ export interface NodePort {
   readonly owner: KeyHolder;
   /** The identity of this node to its peers: the holder of privacy.owner-address. */
   readonly identity: KeyHolder;
+  /** Why no node takes anything from this one; undefined while it is a member of its network. */
+  outside(): string | undefined;
   /** Why the store cannot be trusted; undefined while it works. */
   problem(): string | undefined;
   /** Starts an orderly exit; returns at once. */
@@ -120,4 +122,6 @@ export interface ApiSettings {
   readonly apiKeyHash: string | undefined;
   readonly privacyApiKeyHash: string | undefined;
   readonly cryptoApiKey: boolean;
+  /** Names and addresses of this machine, beside those of loopback. */
+  readonly ownNames: readonly string[];
 }

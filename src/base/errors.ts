@@ -14,6 +14,7 @@ interface Entry {
   readonly fault?: 'peer';
 }
 
+const NO_KEY = 'No API key was given: send it in the header X-API-Key';
 const free = (text: string): string => text;
 const entry = <T extends (...args: never[]) => string>(code: number, status: number, text: T) => ({
   code,
@@ -30,7 +31,10 @@ export const catalogue = {
   /** Of the data service; `validationErrors` names every wrong parameter. */
   InvalidQuery: entry(1, 400, () => 'Invalid query parameters'),
   MalformedJson: entry(1, 400, () => 'failed to parse json message'),
-  ApiKeyMissing: entry(2, 401, () => 'Provided API key is not correct'),
+  /** Of the data service. */
+  ApiKeyMissing: entry(2, 401, () => NO_KEY),
+  /** Of the node, where clients expect the status of a wrong key. */
+  ApiKeyNotGiven: entry(2, 403, () => NO_KEY),
   ApiKeyNotValid: entry(2, 403, () => 'Provided API key is not correct'),
   TooBigSequence: entry(10, 400, (what?: string) =>
     what === undefined ? 'Too big sequences requested' : `Too big sequences requested: ${what}`,
@@ -157,6 +161,11 @@ export const catalogue = {
   ),
   PolicyNotFound: entry(612, 400, (text = 'The requested policy ID does not exist') => text),
   PrivacyOff: entry(613, 400, () => 'The privacy feature is switched off'),
+  PrivacyApiKeyNotGiven: entry(
+    614,
+    403,
+    () => 'No privacy API key was given: send it in the header X-API-Key',
+  ),
   PrivacyApiKeyNotValid: entry(614, 403, () => 'Provided privacy API key is not correct'),
   PolicyDataExists: entry(
     615,

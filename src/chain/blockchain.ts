@@ -158,7 +158,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     const measured = metrics?.apply.start();
     await pack(draft, packLimits(draft, transactionBytesMax), header);
     measured?.();
-    const block = await sealInTurn(header, draft, generator, consensus);
+    const block = await sealInTurn(header, draft, generator, consensus, clock);
     await head.commit([await applier.finish(draft, parent, block)]);
     const { height } = head.tip;
     log.info('block.forged', { height, txs: draft.txs.length, bytes: block.bytes.length });

@@ -42,7 +42,7 @@ export interface BlockEvent {
 export interface ChainListener {
   /**
    * Called before anything changes, with the transactions that `rolledBack` will receive; the chain
-   * waits until they are stored.
+   * waits until they are stored. Where it rejects, nothing changes, and the commit rejects so.
    */
   rollingBack?(txs: readonly Tx[]): Promise<void>;
   block?(event: BlockEvent): void;
@@ -101,9 +101,7 @@ export class ChainHead {
   async commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): Promise<void> {
     if (blocks.length === 0 && unwinding === undefined) return;
     const dropped = unwinding === undefined ? [] : droppedBy(unwinding, blocks);
-    if (dropped.length > 0) {
-      await Promise.all(Array.from(this.listeners, (one) => one.rollingBack?.(dropped)));
-    }
+    if (dropped.length > 0) await this.keep(dropped);
     const changes = { blocks, extra: this.indexOf(blocks), columns: indexColumns(blocks) };
     const step = unwinding === undefined ? changes : { unwound: unwinding.unwound, ...changes };
     await this.write(step, () => {
@@ -139,6 +137,16 @@ export class ChainHead {
 
   private *indexOf(blocks: readonly AppliedBlock[]) {
     for (const block of blocks) yield* indexRows(block, block.overlay, this.ports.scheme);
+  }
+
+  /** Rejects where a listener cannot store them: then they stay in the chain. */
+  private async keep(dropped: readonly Tx[]): Promise<void> {
+    try {
+      await Promise.all(Array.from(this.listeners, (one) => one.rollingBack?.(dropped)));
+    } catch (cause) {
+      this.ports.log.error('chain.not-rolled-back', { txs: dropped.length, why: String(cause) });
+      throw cause;
+    }
   }
 
   private tell(what: (listener: ChainListener) => void): void {

@@ -3,8 +3,11 @@
  * (consensus.md#making-a-block-under-proof-of-authority).
  *
  * Invariants: before anything is packed, the turn is checked on the same head on which the block
- * builds; the turn is claimed before the block is signed, and no turn is claimed twice.
+ * builds; the turn is claimed with the sealed block before anybody sees that block, and no turn is
+ * claimed for two blocks; nothing is sealed after the end of the turn.
  */
+import { apiError } from '../base/errors.ts';
+import type { Clock } from '../base/ports.ts';
 import { type Block, limitsOf, sealBlock, TRANSACTIONS_MAX } from '../block/block.ts';
 import { BLOCK_VERSION, type UnsignedHeader } from '../block/header.ts';
 import type { Consensus, ConsensusView, Forger, Parent } from '../consensus/consensus.ts';
@@ -27,11 +30,15 @@ export interface PackLimits {
 
 export interface Generator extends Forger {
   readonly sign: (message: Uint8Array) => Uint8Array;
-  /**
-   * Resolves once it is durably recorded that the turn is used. Throws ApiError where it was used
-   * before or cannot be recorded. Absent in tools that make a chain of their own.
-   */
-  readonly claim?: (turn: string) => Promise<void>;
+  /** Absent in tools that make a chain of their own. */
+  readonly turns?: {
+    has(turn: string): boolean;
+    /**
+     * Resolves once the block of the turn is durably recorded. Throws ApiError where the turn
+     * belongs to another block or cannot be recorded.
+     */
+    claim(turn: string, block: Uint8Array): Promise<void>;
+  };
 }
 
 const NO_SIGNATURE = new Uint8Array(0);
@@ -65,18 +72,28 @@ export function packLimits({ context }: BlockDraft, transactionBytesMax: number)
   };
 }
 
-/** Claims the turn, then signs. Throws ApiError where the turn was used before. */
+/**
+ * Signs, then claims the turn for this block. Throws ApiError where the turn was used before, or has
+ * ended.
+ */
 export async function sealInTurn(
   header: UnsignedHeader,
   { overlay, txs }: BlockDraft,
-  { sign, claim }: Generator,
+  { sign, turns }: Generator,
   consensus: Consensus,
+  clock: Pick<Clock, 'now'>,
 ): Promise<Block> {
-  await claim?.(consensus.turnOf(header));
-  return sealBlock(
+  const turn = consensus.turnOf(header);
+  if (turns?.has(turn)) throw apiError('Invalid', `This node has used its turn: ${turn}`);
+  if (turns !== undefined && consensus.hasEnded(header, clock.now())) {
+    throw apiError('Invalid', `The turn has ended before its block was sealed: ${turn}`);
+  }
+  const block = sealBlock(
     header,
     txs.map(({ bytes }) => bytes),
     overlay.scheme,
     sign,
   );
+  await turns?.claim(turn, block.bytes);
+  return block;
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { hyperExpress } from '../adapters/http/hyper-express.ts';
-import { type DiskJournal, openJournal } from '../adapters/journal.ts';
+import { openJournal } from '../adapters/journal.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
 import type { Disposal } from '../base/disposal.ts';
 import { ApiError } from '../base/errors.ts';
@@ -28,6 +28,7 @@ import { openContainers } from './open-containers.ts';
 import { openPrivateStore } from './open-private-store.ts';
 import { openNodeWallet, unlockOwner } from './open-wallet.ts';
 import { readPages } from './page-files.ts';
+import { poolJournal, reportOf } from './pool-journal.ts';
 import { createVerifyThreads } from './signature-threads.ts';
 import { openTelemetry } from './telemetry.ts';
 import { timeSource } from './time-servers.ts';
@@ -153,20 +154,6 @@ async function openKeys(config: Config, log: Log): ReturnType<typeof openNodeWal
   }
 }
 
-function poolJournal({ dataDirectory }: Config, log: Log): Journal {
-  const path = join(dataDirectory, 'pool.journal');
-  try {
-    const journal = openJournal({ path });
-    const { isDamaged, ...found } = reportOf(journal);
-    if (isDamaged) log.error('pool.journal-damaged', found);
-    else if (found.unfinishedBytes > 0) log.info('pool.journal-cut', found);
-    return journal;
-  } catch (cause) {
-    const remedy = 'move it away to start without the unconfirmed transactions in it';
-    throw new StartError(`journal of the pool ${path}`, 'data-directory', cause, remedy);
-  }
-}
-
 function turnsJournal({ dataDirectory }: Config, log: Log): Journal {
   const path = join(dataDirectory, 'turns.journal');
   try {
@@ -181,12 +168,6 @@ function turnsJournal({ dataDirectory }: Config, log: Log): Journal {
     throw new StartError(`journal of the miner ${path}`, 'data-directory', cause, remedy);
   }
 }
-
-const reportOf = ({ recovered, findings }: DiskJournal) => ({
-  isDamaged: findings.places + findings.restored > 0,
-  records: recovered.length,
-  ...findings,
-});
 
 /** Loading it takes most of a second, and a node without peers does not need it. */
 async function networkAdapter({ network, dataDirectory }: Config): Promise<Network | undefined> {

@@ -97,6 +97,8 @@ export interface Consensus {
    * with equal text are an equivocation (consensus.md#equivocation).
    */
   turnOf(header: Pick<UnsignedHeader, 'timestamp' | 'reference'>): string;
+  /** True where the turn of a block is over at this time. A turn under PoS never ends. */
+  hasEnded(header: Pick<UnsignedHeader, 'timestamp'>, now: number): boolean;
   /**
    * The score of one block; the score of a chain is the sum over its blocks, genesis included
    * (consensus.md#choice-between-forks).

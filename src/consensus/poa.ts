@@ -74,6 +74,7 @@ export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus
         (address) => view.banHistory(address),
       ),
     turnOf: ({ timestamp }) => `round ${rounds.numberAt(timestamp)}`,
+    hasEnded: ({ timestamp }, now) => rounds.numberAt(now) > rounds.numberAt(timestamp),
     score: scorePoa,
   };
 }

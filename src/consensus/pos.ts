@@ -90,6 +90,7 @@ export function createPos(settings: PosSettings, scheme: ChainScheme): Consensus
       checkDelay(timestamp, parent.header.timestamp, delay(parent, forger, view));
     },
     finish: () => [],
+    hasEnded: () => false,
     turnOf: ({ reference }) => `child of ${base58.encode(reference)}`,
     score: scorePos,
   };

@@ -75,6 +75,7 @@ export interface Pool {
   /**
    * Writes to disk the transactions of blocks that are about to be rolled back, so that a crash
    * between the two does not lose them. The next start skips those that are still in the chain.
+   * Throws NotKeptError: then the blocks must stay.
    */
   keep(txs: Iterable<Tx>): Promise<void>;
   /** Takes back the transactions of rolled-back blocks, in their order. */

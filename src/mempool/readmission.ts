@@ -2,17 +2,18 @@
  * Returns transactions to the pool when a reorganisation rolls back their blocks.
  *
  * Invariants: they are in the journal from before the rollback until they are entries of the pool,
- * so a crash at any moment loses none. Nothing that was known about their proofs serves again: a
+ * so a crash at any moment loses none, and what the journal cannot take is not rolled back. Nothing that was known about their proofs serves again: a
  * script may have judged them in the block, and the new branch may have none. They are checked by
  * other threads, and until then by whoever judges the entry.
  */
 import { isOurs } from '../base/assert.ts';
-import { latin1 } from '../base/bytes.ts';
+import { equal, latin1 } from '../base/bytes.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import { ProofChecks, unchecked } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { PoolEntry, textsOf } from './entry.ts';
+import { appendInPortions } from './journal-portions.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
 import { NOTHING_SPENT } from './spending.ts';
@@ -30,7 +31,9 @@ export interface ReadmissionPorts {
 }
 
 export interface Readmission {
-  /** Called before the blocks are rolled back. */
+  /**
+   * Called before the blocks are rolled back. Throws NotKeptError: then they must stay in the chain.
+   */
   keep(txs: Iterable<Tx>): Promise<void>;
   /** Called after the rollback, with the transactions that `keep` received. */
   readmit(txs: Iterable<Tx>): Promise<void>;
@@ -47,10 +50,10 @@ export interface Readmission {
 export function createReadmission(ports: ReadmissionPorts): Readmission {
   const { journal, clock, log, state, verifier, entries, unsettled } = ports;
   /**
-   * Transactions whose blocks are still in the chain. They are dropped when the rollback fails and
-   * the blocks stay.
+   * Records on disk, by id, of transactions whose blocks are still in the chain. Where the rollback
+   * fails, the next attempt finds them there, so that attempts do not fill the disk.
    */
-  let kept: Iterable<Tx> = [];
+  let kept: ReadonlyMap<string, Uint8Array> = new Map();
   const returning = new Set<Iterable<Tx>>();
   let running = Promise.resolve();
   /** Entries whose proofs nobody has checked. */
@@ -121,22 +124,38 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
       return checking;
     },
     async keep(txs) {
-      kept = txs;
+      const before = kept;
+      // A journal that is rewritten meanwhile must hold all of them.
+      const wanted = new Map(recordsOf(txs));
+      kept = wanted;
+      const lacking = [...wanted].filter(([key, record]) => !isSame(before.get(key), record));
+      let written = 0;
       try {
-        await Promise.all(Array.from(txs, (tx) => journal.append(waitingOf(tx).bytes)));
+        const records = lacking.map(([, record]) => record);
+        await appendInPortions(records, {
+          journal,
+          clock,
+          landed: (count) => {
+            written += count;
+          },
+        });
       } catch (cause) {
+        for (const [key] of lacking.slice(written)) wanted.delete(key);
         log.error('pool.journal-failed', { why: String(cause) });
+        throw cause;
       }
     },
     readmit(txs) {
-      kept = [];
+      kept = new Map();
       returning.add(txs);
       running = running.then(() => putBack(txs));
       return running;
     },
     idle: () => running,
-    underWay: () =>
-      [kept, ...returning].flatMap((txs) => Array.from(txs, (tx) => waitingOf(tx).bytes)),
+    underWay: () => [
+      ...kept.values(),
+      ...[...returning].flatMap((txs) => Array.from(recordsOf(txs), ([, record]) => record)),
+    ],
     stop() {
       stopped = true;
     },
@@ -148,3 +167,14 @@ const GROUP_MAX = 128;
 
 /** The transaction that the pool holds for a mined one: inside a result, that which it executed. */
 export const waitingOf = (mined: Tx): Tx => mined.def.inner?.(mined) ?? mined;
+
+/** What the journal holds for mined transactions, by id; nothing for those that only blocks have. */
+export function* recordsOf(mined: Iterable<Tx>): Generator<[key: string, record: Uint8Array]> {
+  for (const one of mined) {
+    const { def, id, bytes } = waitingOf(one);
+    if (!def.internal) yield [latin1(id), bytes];
+  }
+}
+
+const isSame = (one: Uint8Array | undefined, other: Uint8Array): boolean =>
+  one !== undefined && equal(one, other);

@@ -10,6 +10,7 @@ import type { Clock, Log } from '../base/ports.ts';
 import type { Slot } from '../consensus/consensus.ts';
 import { freeSlot, type Slots, startOf } from './free-slots.ts';
 import { majorityOf, type Obstacle, obstacleOfNode, obstacleOfQuorum } from './obstacles.ts';
+import type { UnfinishedBlock } from './unfinished-block.ts';
 
 export interface MinerOptions {
   readonly enabled: boolean;
@@ -31,6 +32,8 @@ export interface MinerPorts {
      * it.
      */
     readonly forge: (timestamp: number, deadline: number) => Promise<void>;
+    /** A block that was sealed before and is the next one of this chain (unfinished-block.ts). */
+    readonly unfinished: UnfinishedBlock;
     readonly onHead: (listener: () => void) => () => void;
   };
   readonly connectedMiners: () => number;
@@ -99,6 +102,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
 
   function plan(): void {
     if (!isReady()) return;
+    if (chain.unfinished.waits()) return make(() => chain.unfinished.finish(), IDLE_MS);
     const now = clock.now();
     const slot = freeSlot(chain, now);
     state = slot === undefined ? 'idle' : 'waiting';
@@ -113,20 +117,24 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     const now = clock.now();
     const slot = freeSlot(chain, now);
     const isThere = slot !== undefined && slot.until === armed.until && slot.from <= now;
-    if (isThere) forge(now, slot.until);
+    if (isThere && !chain.unfinished.waits()) forge(now, slot.until);
     else plan();
   }
 
   function forge(now: number, deadline: number): void {
+    make(() => chain.forge(now, deadline), RETRY_MS);
+  }
+
+  function make(block: () => Promise<void>, retryMs: number): void {
     const { quorum = majorityOf(ports.minerCount()), noQuorumDelayMs } = options;
     if (isHeldBy(obstacleOfQuorum(ports.connectedMiners(), quorum, noQuorumDelayMs))) return;
     state = 'forging';
-    forging = chain.forge(now, deadline).then(
+    forging = block().then(
       () => ended(plan),
       (error: unknown) => {
         if (isOurs(error)) throw error;
         log.warn('miner.failed', { why: String(error) });
-        ended(() => wait(RETRY_MS));
+        ended(() => wait(retryMs));
       },
     );
   }

@@ -2,6 +2,7 @@
 import type { KeyHolder, Services } from '../api/services.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
+import { apiSettings } from './api-settings.ts';
 import type { Config } from './config/settings.ts';
 import type { NodePorts } from './node-ports.ts';
 import type { OpenedChain } from './open-blockchain.ts';
@@ -24,7 +25,7 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
   const { scheme, family, clock, random, log, verifier, keystore, store } = ports;
   const { blockchain, rules, support, pool, owner, identity } = parts;
   return {
-    settings: config.restApi,
+    settings: apiSettings(config),
     scheme,
     family,
     clock,
@@ -51,6 +52,7 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
       version: ports.version,
       owner,
       identity,
+      outside: () => parts.peering.outside(),
       problem: () => store.problem?.(),
       stop: () => ports.requestStop(),
     },

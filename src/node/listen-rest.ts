@@ -3,6 +3,7 @@ import type { ApiSettings } from '../api/services.ts';
 import { type HttpRoute, type HttpServer, TlsFileError } from '../base/http.ts';
 import { StartError } from '../base/start-error.ts';
 import type { FamilyName } from '../crypto/family.ts';
+import { apiSettings } from './api-settings.ts';
 import type { Config } from './config/settings.ts';
 import type { NodePorts } from './node-ports.ts';
 
@@ -16,18 +17,18 @@ export interface ForThreads {
 
 /** Undefined where it is switched off; rejects with StartError. */
 export async function listenRest(
-  { restApi }: Pick<Config, 'restApi'>,
+  config: Pick<Config, 'restApi' | 'network'>,
   { http, restHttp = http, family, scheme, telemetry }: NodePorts,
   routes: readonly HttpRoute[],
 ): Promise<HttpServer | undefined> {
-  const { enable, bindAddress: host, port, tls, cors } = restApi;
+  const { enable, bindAddress: host, port, tls, cors } = config.restApi;
   if (!enable) return undefined;
   const { chainId, nativeToken } = scheme;
   const forThreads: ForThreads = {
     family: family.name,
     chainId,
     nativeToken,
-    settings: settingsOf(restApi),
+    settings: apiSettings(config),
   };
   const { cert, key } = tls;
   const files = cert === undefined || key === undefined ? undefined : { cert, key };
@@ -45,23 +46,4 @@ export async function listenRest(
     const { cause: reason = cause } = cause as Error;
     throw new StartError(`REST interface on ${host}:${port}`, settings, reason, remedy);
   }
-}
-
-/** Plain data, without the rest of the section. */
-function settingsOf({
-  sdkCompatible,
-  transactionsByAddressLimit,
-  distributionAddressLimit,
-  apiKeyHash,
-  privacyApiKeyHash,
-  cryptoApiKey,
-}: Config['restApi']): ApiSettings {
-  return {
-    sdkCompatible,
-    transactionsByAddressLimit,
-    distributionAddressLimit,
-    apiKeyHash,
-    privacyApiKeyHash,
-    cryptoApiKey,
-  };
 }

@@ -7,6 +7,7 @@ import { phaseEnd } from '../contracts/phase-length.ts';
 import { applying, pack } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { createMiner, type Miner } from '../miner/miner.ts';
+import { createUnfinishedBlock } from '../miner/unfinished-block.ts';
 import { createUsedTurns } from '../miner/used-turns.ts';
 import type { Config } from './config/settings.ts';
 import type { OpenedChain } from './open-blockchain.ts';
@@ -30,7 +31,8 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { miner, network } = config;
   const { blockchain, consensus, clock, log, peering, owner } = ports;
   const usedTurns = createUsedTurns(ports.turns, log);
-  const generator = { ...owner, claim: usedTurns.claim };
+  const generator = { ...owner, turns: usedTurns };
+  const unfinished = createUnfinishedBlock(usedTurns, { blockchain, log });
   const made = createMiner(
     {
       enabled: miner.enable && network.mode !== 'watcher',
@@ -55,6 +57,13 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
         forge: async (timestamp, deadline) => {
           await blockchain.forge(generator, timestamp, packerFor(config, ports, deadline));
           ports.contracts?.packer.committed();
+        },
+        unfinished: {
+          waits: () => !peering.isFarBehind() && unfinished.waits(),
+          finish: async () => {
+            await unfinished.finish();
+            ports.contracts?.packer.committed();
+          },
         },
         onHead: (listener) => blockchain.listen({ block: listener, rolledBack: listener }),
       },

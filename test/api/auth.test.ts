@@ -1,5 +1,6 @@
 // Who may call what.
 import t from 'tap';
+import { ask } from '../adapters/http/raw-socket.ts';
 import { exchangeJson } from './fixtures/exchange-json.ts';
 import { memoryNode } from './fixtures/memory-node.ts';
 
@@ -11,6 +12,8 @@ const { settings } = whole.node.services;
 t.test('keys', async (t) => {
   const sign = `/addresses/signText/${first.text}`;
   const wrong = { error: 2, message: 'Provided API key is not correct' };
+  const missing = { error: 2, message: 'No API key was given: send it in the header X-API-Key' };
+  const noPrivacyKey = 'No privacy API key was given: send it in the header X-API-Key';
   const tries: readonly (readonly [headers: Record<string, string>, status: number])[] = [
     [{}, 403],
     [{ 'X-API-Key': 'x' }, 403],
@@ -24,12 +27,22 @@ t.test('keys', async (t) => {
   for (const [headers, status] of tries) {
     const answer = await post(sign, '{not json', headers);
     t.equal(answer.status, status);
-    if (status === 403) t.strictSame(answer.body, wrong);
+    const given = Object.values(headers).some((key) => key !== '');
+    if (status === 403) t.strictSame(answer.body, given ? wrong : missing);
   }
   const force = (key: string) => post('/privacy/forceSync', '', { 'X-API-Key': key });
   t.equal((await force(API_KEY)).body['error'], 613);
   t.equal((await force(PRIVACY_KEY)).body['error'], 613);
-  t.equal((await force('x')).body['error'], 614);
+  t.strictSame((await force('x')).body, {
+    error: 614,
+    message: 'Provided privacy API key is not correct',
+  });
+  for (const key of ['', undefined]) {
+    const headers: Record<string, string> = key === undefined ? {} : { 'X-API-Key': key };
+    const answer = await post('/privacy/forceSync', '', headers);
+    t.equal(answer.status, 403);
+    t.strictSame(answer.body, { error: 614, message: noPrivacyKey });
+  }
   const data = (key: string) => get(`/privacy/getData/${'a'.repeat(64)}`, { 'X-API-Key': key });
   t.equal((await data(API_KEY)).body['error'], 614);
   t.equal((await data(PRIVACY_KEY)).body['error'], 613);
@@ -42,6 +55,32 @@ t.test('reload-wallet', async (t) => {
   t.equal((await post(path, '', { Forwarded: 'for=10.0.0.1' })).status, 403);
   const keyed = { 'X-Forwarded-For': '10.0.0.1', 'X-API-Key': API_KEY };
   t.equal((await post(path, '', keyed)).status, 200);
+});
+
+t.test('reload-wallet from a page in a browser of this machine', async (t) => {
+  const named = await serve({
+    settings: { ...settings, ownNames: ['node-1.example', '10.0.0.7'] },
+  });
+  const port = Number(new URL(named).port);
+  const status = async (...headers: readonly string[]): Promise<number> => {
+    const head = ['POST /utils/reload-wallet HTTP/1.1', ...headers, 'Content-Length: 0'];
+    return (await ask(port, head.join('\n'))).status;
+  };
+  const own = ['localhost', '127.0.0.1', '127.1.2.3', '[::1]', 'LOCALHOST', 'localhost.'];
+  for (const host of [...own, 'node-1.example', 'Node-1.Example', '10.0.0.7']) {
+    t.equal(await status(`Host: ${host}`), 200, host);
+    t.equal(await status(`Host: ${host}:${port}`), 200, `${host} with a port`);
+    for (const origin of [`http://${host}:${port}`, 'null', 'https://evil.example', '']) {
+      t.equal(await status(`Host: ${host}`, `Origin: ${origin}`), 403, `origin ${origin}`);
+    }
+  }
+  const foreign = ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.8'];
+  for (const host of [...foreign, '0.0.0.0', '[::]', 'node-1', 'localhost, evil.example']) {
+    t.equal(await status(`Host: ${host}`), 403, host);
+    t.equal(await status(`Host: ${host}`, `X-API-Key: ${API_KEY}`), 200, `${host} with the key`);
+  }
+  t.not(await status('Host: evil.example', 'Host: localhost'), 200, 'two hosts');
+  t.not(await status('Host: localhost', 'Host: evil.example'), 200, 'two hosts');
 });
 
 t.test('without configured hashes nobody passes', async (t) => {

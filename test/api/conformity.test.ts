@@ -12,6 +12,7 @@ import { populated } from '../node/populated.ts';
 import { call, type RawAnswer } from '../rest-cases/runner.ts';
 import { type Call, everyRoute } from './fixtures/every-route.ts';
 import { Values, wrong } from './fixtures/from-schema.ts';
+import { headProblems } from './fixtures/head.ts';
 import { interfaceOf, targetOf } from './fixtures/interface.ts';
 
 const CASES = Number(process.env['CONFORMITY_CASES'] ?? 4);
@@ -70,6 +71,23 @@ t.test('fields and parameters that are not described change nothing', async (t) 
     });
     t.equal(answer.status, plain.status, `${name}: ${answer.text.slice(0, 200)}`);
     t.strictSame(problemsOf(name, answer, made), [], name);
+  }
+});
+
+t.test('HEAD has status and headers of GET', async (t) => {
+  const pages = [
+    '/api-docs',
+    '/api-docs/swagger.json',
+    '/explorer',
+    '/explorer/app.js',
+    '/nowhere',
+  ];
+  const gets = names.filter((name) => name.startsWith('GET '));
+  t.ok(gets.length > 50);
+  for (const name of [...gets, ...pages.map((path) => `GET ${path}`)]) {
+    const made = asMade(calls[name]?.[0] ?? {});
+    const problems = await headProblems((method) => send(name.replace('GET', method), made));
+    t.strictSame(problems, [], name);
   }
 });
 

@@ -8,9 +8,12 @@ import { createExecutions, type RunningExecution } from '../../src/contracts/exe
 import { sha256 } from '../../src/crypto/sha256.ts';
 import { putContract, putContractEntry } from '../../src/ledger/contracts.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
+import { refusesTwoLengths } from '../adapters/http/two-lengths.ts';
 import type { Scope } from '../e2e/process.ts';
 import { wholeNode } from '../node/in-process.ts';
+import { call } from '../rest-cases/runner.ts';
 import { exchangeJson, type JsonAnswer } from './fixtures/exchange-json.ts';
+import { headProblems } from './fixtures/head.ts';
 
 const ID = new Uint8Array(32).fill(1);
 const OTHER = new Uint8Array(32).fill(2);
@@ -18,6 +21,7 @@ const [id, other] = [ID, OTHER].map((bytes) => base58.encode(bytes)) as [string,
 const LIFETIME_MS = 60_000;
 
 interface Served {
+  readonly port: number;
   readonly token: string;
   readonly execution: RunningExecution;
   readonly executions: ReturnType<typeof createExecutions>;
@@ -57,6 +61,7 @@ async function served(t: Scope): Promise<Served> {
   const headers = (of: string): Record<string, string> =>
     of === '' ? {} : { 'X-Contract-Api-Token': of };
   return {
+    port: server.port,
     token,
     execution,
     executions,
@@ -163,4 +168,13 @@ t.test('scenario 86: forged, expired, finished and foreign tokens, and other pat
   t.equal((await get(path)).status, 200);
   await pass(LIFETIME_MS);
   t.match(await get(path), refused, 'one whose time is over');
+});
+
+t.test('HEAD, and a body of two lengths', async (t) => {
+  const { port, token } = await served(t);
+  const path = `/internal/contracts/${id}/sum`;
+  const headers = { 'X-Contract-Api-Token': token };
+  const url = `http://127.0.0.1:${port}${path}`;
+  t.strictSame(await headProblems((method) => call(method, url, headers)), []);
+  await refusesTwoLengths(t, port, 'POST /internal/contracts', [`X-Contract-Api-Token: ${token}`]);
 });

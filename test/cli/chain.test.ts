@@ -1,13 +1,18 @@
 // chain export|import|rollback|hash on the folder of a stopped node.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, readFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { openJournal } from '../../src/adapters/journal.ts';
+import { base58 } from '../../src/base/base58.ts';
 import { untilAsked } from '../../src/cli/interruption.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
+import { decodeTx } from '../../src/tx/tx-bytes.ts';
 import { childEnvironment } from '../child-environment.ts';
 import { startDevNode } from '../e2e/dev-node.ts';
+import { family } from '../family.ts';
 import { run } from './run.ts';
 
 const BINARY = join(import.meta.dirname, '../../bin/platform-node');
@@ -16,9 +21,11 @@ t.test('a chain as a file', async (t) => {
   const node = await startDevNode(t, { round: '200ms' });
   const [owner, other] = [node.accounts[0]!.address, node.accounts[1]!.address];
   const config = join(node.dir, 'node.conf');
+  const posted = new Set<string>();
   const transfer = { type: 4, version: 2, sender: owner, recipient: other };
   for (let amount = 1; amount <= 24; amount++) {
     const tx = await node.rest.broadcast(await node.rest.sign({ ...transfer, amount }));
+    posted.add(String(tx['id']));
     if (amount % 4 === 0) await node.rest.mined(tx['id']);
   }
   const busy = await run(['chain', 'hash', config]);
@@ -41,8 +48,23 @@ t.test('a chain as a file', async (t) => {
     t.match(imported, { height, transactions: 24, stateHash });
     const again = await json('import', config, file, ...fresh('second'));
     t.match(again, { height, transactions: 0, stateHash });
+    const journal = join(node.dir, 'second', 'pool.journal');
+    mkdirSync(journal);
+    const refused = await run(['chain', 'rollback', config, '2', ...fresh('second')]);
+    t.equal(refused.code, 1, 'what cannot be kept is not rolled back');
+    t.match(refused.stderr, /journal of the pool/);
+    t.match(await json('hash', config, ...fresh('second')), { height, stateHash });
+    rmdirSync(journal);
     const back = await json('rollback', config, '2', ...fresh('second'));
-    t.match(back, { height: 2, removedTransactions: Number });
+    t.match(back, { height: 2, removedTransactions: Number, keptTransactions: Number });
+    const scheme = createChainScheme(family, node.chainId.charCodeAt(0));
+    const kept = recordsIn(journal).map((record) => base58.encode(decodeTx(record, scheme).id));
+    t.equal(new Set(kept).size, back['keptTransactions']);
+    t.same(
+      kept.filter((id) => !posted.has(id)),
+      [],
+    );
+    t.ok(kept.length >= 20, `${kept.length} of 24 are for the next start`);
     t.match(await json('hash', config, '2', ...fresh('second')), await json('hash', config, '2'));
     t.match(await json('import', config, file, ...fresh('second')), { height, stateHash });
     t.equal((await run(['chain', 'rollback', config, 'x'])).code, 2);
@@ -80,6 +102,12 @@ t.test('a chain as a file', async (t) => {
     t.match(await json('import', config, file, ...fresh('third')), { height, stateHash });
   });
 });
+
+function recordsIn(path: string): readonly Uint8Array[] {
+  const journal = openJournal({ path });
+  t.teardown(() => journal.close());
+  return journal.recovered;
+}
 
 t.test('a stream ends when somebody asks', async (t) => {
   let isAsked = false;

@@ -30,6 +30,11 @@ t.test('a policy and its data', async (t) => {
   t.match(made, { type: 112, policyName: 'files', owners: [owner.address], height: Number });
   const id = String(made['id']);
   t.match(printed(await openly('list')), [{ policyId: id }]);
+  const others = ['--recipients', owner.address, '--owners', other.address, ...signed];
+  t.match(printed(await openly('create', '--name', 'of others', ...others)), {
+    owners: [other.address],
+    height: Number,
+  });
 
   const file = join(folder, 'contract.txt');
   writeFileSync(file, 'the text of a contract');

@@ -207,7 +207,11 @@ const rows: Readonly<Record<string, ((t: Test) => Promise<void>) | string>> = {
     for (const key of ['another key', '', PRIVACY_KEY, String(hash)]) {
       const { status, body } = await restOf(url, key).post('/transactions/sign', request);
       t.equal(status, 403);
-      t.match(body, { error: 2, message: 'Provided API key is not correct' });
+      const message =
+        key === ''
+          ? 'No API key was given: send it in the header X-API-Key'
+          : 'Provided API key is not correct';
+      t.strictSame(body, { error: 2, message });
     }
   },
 

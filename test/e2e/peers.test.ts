@@ -73,8 +73,10 @@ t.test('a network of processes', async (t) => {
   const signed = await networkFolder(t);
   const ports = await freePorts(4);
   const place = (i: number): string => `"127.0.0.1:${ports[i]}"`;
+  /** The third node declares a name, the others an address. */
+  const declared = (i: number): string => (i === 2 ? `"localhost:${ports[i]}"` : place(i));
   const cryptographyOf = (i: number, known: readonly number[]): string =>
-    `port = ${ports[i]}, declared-address = ${place(i)}, node-name = "node ${i}", ` +
+    `port = ${ports[i]}, declared-address = ${declared(i)}, node-name = "node ${i}", ` +
     `attempt-connection-delay = 200ms, suspension-residence-time = 1s, ` +
     `known-peers = [${known.map(place)}]`;
   const firstConfig = await joining(t, signed, OWNER, cryptographyOf(0, []));
@@ -101,10 +103,15 @@ t.test('a network of processes', async (t) => {
     );
     const { body: all } = await first.rest.get('/peers/all');
     t.match(JSON.stringify(all), `"address":"/127.0.0.1:${ports[1]}"`);
-    t.match((await first.rest.get(`/peers/hostname/${SECOND.address}`)).body, {
-      connected: true,
-      ip: '127.0.0.1',
-    });
+    for (const [owner, hostname] of [
+      [SECOND, '127.0.0.1'],
+      [THIRD, 'localhost'],
+    ] as const) {
+      for (const group of ['peers', 'privacy']) {
+        const { body } = await first.rest.get(`/${group}/hostname/${owner.address}`);
+        t.strictSame(body, { hostname, ip: '127.0.0.1', connected: true });
+      }
+    }
     t.match((await first.rest.get(`/privacy/hostname/${NEWCOMER.address}`)).body, {
       connected: false,
     });

@@ -269,6 +269,24 @@ t.test('bytes that wait are bounded', async (t) => {
   await journal.close();
 });
 
+t.test('a file never becomes longer than a start can read', async (t) => {
+  const path = fresh();
+  const journal = openJournal({ path, fileBytesMax: 200_000 });
+  await journal.append(new Uint8Array(100_000));
+  await t.rejects(journal.append(new Uint8Array(100_000)), /would exceed 200000 bytes/);
+  await journal.append(new Uint8Array(10_000));
+  await journal.rewrite([record('a')]);
+  await journal.append(new Uint8Array(140_000));
+  await journal.close();
+  const { recovered, close } = openJournal({ path });
+  t.same(
+    recovered.map(({ length }) => length),
+    [1, 10_000, 140_000],
+    'a rewritten one has room again',
+  );
+  await close();
+});
+
 t.test('closing finishes what was accepted and refuses the rest', async (t) => {
   const path = fresh();
   const journal = openJournal({ path });

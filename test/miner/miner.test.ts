@@ -20,6 +20,8 @@ function armed(tipAgeMs: number) {
     shutOut: false,
     tip: { height: 5, timestamp: START - tipAgeMs },
     forge: async (timestamp: number): Promise<void> => void forged.push(timestamp),
+    /** Commits the block that waits, if one does. */
+    unfinished: undefined as (() => void) | undefined,
   };
   const chain: MinerPorts['chain'] = {
     tip: () => world.tip,
@@ -32,6 +34,10 @@ function armed(tipAgeMs: number) {
     async forge(timestamp) {
       await world.forge(timestamp);
       world.used = true;
+    },
+    unfinished: {
+      waits: () => world.unfinished !== undefined,
+      finish: async () => world.unfinished?.(),
     },
     onHead: () => () => {},
   };
@@ -110,5 +116,21 @@ t.test('a failure is tried again after a pause, and not at once', async (t) => {
   await clock.advance(4_000);
   t.equal(failures, 3);
   t.equal(forged.length, 1);
+  await miner.stop();
+});
+
+t.test('a sealed block comes before a new one, and is tried until it is in the chain', async (t) => {
+  const { clock, forged, world, miner } = armed(0);
+  let tries = 0;
+  world.unfinished = () => {
+    if (++tries < 3) throw new Error('the disk is full');
+    world.unfinished = undefined;
+  };
+  await clock.advanceTo(SLOT.from + 1_500);
+  t.equal(tries, 2);
+  t.strictSame(forged, []);
+  await clock.advanceTo(SLOT.from + 2_500);
+  t.equal(tries, 3);
+  t.equal(forged.length, 1, 'then the slot is used');
   await miner.stop();
 });

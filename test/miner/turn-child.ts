@@ -1,11 +1,13 @@
 /**
- * Claims a turn as the miner does, reports it, and waits to be killed before anything is broadcast.
+ * Claims a turn for a block as the miner does, reports it, and waits to be killed before anything is
+ * broadcast.
  */
 import { openJournal } from '../../src/adapters/journal.ts';
+import { utf8 } from '../../src/base/bytes.ts';
 import { createUsedTurns } from '../../src/miner/used-turns.ts';
 import { quiet } from '../chain/chain-harness.ts';
 
 const [path = '', turn = ''] = process.argv.slice(2);
-await createUsedTurns(openJournal({ path }), quiet).claim(turn);
+await createUsedTurns(openJournal({ path }), quiet).claim(turn, utf8(`block of ${turn}`));
 process.stdout.write('noted\n');
 setInterval(() => {}, 1000);

@@ -1,11 +1,12 @@
 // The turns that a miner has used are on disk before it signs, and are known after its next start.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openJournal } from '../../src/adapters/journal.ts';
+import { utf8 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { Journal } from '../../src/base/ports.ts';
 import { createUsedTurns } from '../../src/miner/used-turns.ts';
@@ -13,6 +14,9 @@ import { quiet } from '../chain/chain-harness.ts';
 import { emptyRecords, memoryJournal } from '../node/memory-ports.ts';
 
 const KEPT = 1_500;
+const FILE_BYTES_MAX = 8 * 1024 * 1024;
+
+const block = (text: string): Uint8Array => utf8(`block of ${text}`);
 
 function fileOf(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'turns-'));
@@ -25,10 +29,10 @@ t.test('a claimed turn is used, in this life and the next', async (t) => {
   const first = openJournal({ path });
   const turns = createUsedTurns(first, quiet);
   t.notOk(turns.has('round 7'));
-  await turns.claim('round 7');
+  await turns.claim('round 7', block('round 7'));
   t.ok(turns.has('round 7'));
   await t.rejects(
-    turns.claim('round 7'),
+    turns.claim('round 7', block('another')),
     new ApiError('Invalid', 'This node has used its turn: round 7'),
   );
   await first.close();
@@ -36,8 +40,11 @@ t.test('a claimed turn is used, in this life and the next', async (t) => {
   const second = openJournal({ path });
   const again = createUsedTurns(second, quiet);
   t.ok(again.has('round 7'));
-  await t.rejects(again.claim('round 7'), ApiError);
-  await again.claim('round 6');
+  t.strictSame(again.newest(), { turn: 'round 7', bytes: block('round 7') });
+  await t.rejects(again.claim('round 7', block('another')), ApiError);
+  await again.claim('round 7', block('round 7'));
+  await again.claim('round 6', block('round 6'));
+  t.strictSame(again.newest(), { turn: 'round 6', bytes: block('round 6') });
   await second.close();
 });
 
@@ -46,7 +53,7 @@ t.test('a turn is claimed only once it is on disk', async (t) => {
   const records = { ...emptyRecords(), disk: disk.promise };
   let claimed = false;
   const claim = createUsedTurns(memoryJournal(records), quiet)
-    .claim('round 1')
+    .claim('round 1', block('round 1'))
     .then(() => {
       claimed = true;
     });
@@ -70,26 +77,82 @@ t.test('kill -9 between the note and the broadcast', async (t) => {
   await once(child, 'exit');
   const journal = openJournal({ path });
   const turns = createUsedTurns(journal, quiet);
-  t.ok(turns.has('round 9'), 'the next life knows of it');
-  await t.rejects(turns.claim('round 9'), ApiError);
+  t.strictSame(turns.newest(), { turn: 'round 9', bytes: block('round 9') }, 'and of its block');
+  await t.rejects(turns.claim('round 9', block('another')), ApiError);
   await journal.close();
 });
 
-t.test('without a disk there is no turn', async (t) => {
-  const full = async (): Promise<never> => {
-    throw new Error('the disk is full');
+t.test('without a disk there is no turn, and later the same block has it', async (t) => {
+  const records = emptyRecords();
+  const working = memoryJournal(records);
+  let isFull = true;
+  const journal: Journal = {
+    ...working,
+    append: async (record) => {
+      if (isFull) throw new Error('the disk is full');
+      await working.append(record);
+    },
   };
-  const broken: Journal = { recovered: [], append: full, rewrite: full, close: async () => {} };
-  const turns = createUsedTurns(broken, quiet);
-  await t.rejects(turns.claim('round 1'), /cannot be noted on disk/);
+  const turns = createUsedTurns(journal, quiet);
+  await t.rejects(turns.claim('round 1', block('one')), /cannot be noted on disk/);
+  t.ok(turns.has('round 1'));
+  t.strictSame(turns.newest()?.bytes, block('one'));
+  await t.rejects(turns.claim('round 1', block('one')), /cannot be noted on disk/);
+  await t.rejects(turns.claim('round 1', block('two')), /has used its turn/);
+  isFull = false;
+  await turns.claim('round 1', block('one'));
+  t.equal(records.list.length, 1);
+  await turns.claim('round 1', block('one'));
+  t.equal(records.list.length, 1, 'what is on disk is not written again');
 });
 
 t.test('the newest turns are kept, and the file stays short', async (t) => {
   const records = emptyRecords();
   const turns = createUsedTurns(memoryJournal(records), quiet);
-  for (let i = 1; i <= 5 * KEPT; i++) await turns.claim(`round ${i}`);
+  for (let i = 1; i <= 5 * KEPT; i++) await turns.claim(`round ${i}`, block(`${i}`));
   t.ok(records.list.length <= 2 * KEPT, `${records.list.length} records`);
   const again = createUsedTurns(memoryJournal(records), quiet);
   t.ok(again.has(`round ${5 * KEPT}`) && again.has(`round ${4 * KEPT + 1}`));
   t.notOk(again.has(`round ${KEPT}`));
+  t.strictSame(again.newest()?.bytes, block(`${5 * KEPT}`));
+});
+
+t.test('blocks of one mebibyte do not fill the disk', async (t) => {
+  const records = emptyRecords();
+  const large = (i: number): Uint8Array => new Uint8Array(1024 * 1024).fill(i);
+  const turns = createUsedTurns(memoryJournal(records), quiet);
+  for (let i = 1; i <= 30; i++) {
+    await turns.claim(`round ${i}`, large(i));
+    const bytes = records.list.reduce((sum, record) => sum + record.length, 0);
+    t.ok(bytes <= FILE_BYTES_MAX + 2 * KEPT * 30, `${bytes} bytes`);
+  }
+  const again = createUsedTurns(memoryJournal(records), quiet);
+  t.ok(again.has('round 1') && again.has('round 29'));
+  t.strictSame(again.newest(), { turn: 'round 30', bytes: large(30) });
+});
+
+t.test('records of an earlier release name turns without blocks', async (t) => {
+  const records = { ...emptyRecords(), list: [utf8('round 3'), utf8('child of 4x')] };
+  const turns = createUsedTurns(memoryJournal(records), quiet);
+  t.ok(turns.has('round 3') && turns.has('child of 4x'));
+  t.equal(turns.newest(), undefined);
+  await t.rejects(turns.claim('round 3', block('three')), /has used its turn/);
+});
+
+t.test('a record that was cut off anywhere was never claimed', async (t) => {
+  const path = fileOf(t);
+  const first = openJournal({ path });
+  await createUsedTurns(first, quiet).claim('round 1', block('one'));
+  const before = readFileSync(path).length;
+  await createUsedTurns(first, quiet).claim('round 2', block('two'));
+  const whole = readFileSync(path);
+  await first.close();
+  for (let length = before; length < whole.length; length++) {
+    writeFileSync(path, whole.subarray(0, length));
+    const journal = openJournal({ path });
+    const turns = createUsedTurns(journal, quiet);
+    t.notOk(turns.has('round 2'), `${length} of ${whole.length} bytes`);
+    t.strictSame(turns.newest(), { turn: 'round 1', bytes: block('one') });
+    await journal.close();
+  }
 });

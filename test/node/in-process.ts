@@ -110,6 +110,7 @@ export interface WholeOptions {
   /** Time of the genesis block. */
   readonly genesisTime?: number;
   readonly roundMs?: number;
+  readonly consensus?: 'poa' | 'pos';
   /** It keeps confidential data, in files of its own; otherwise they are switched off. */
   readonly privateData?: boolean;
   /** What becomes of writes; its fields may change later. */
@@ -136,6 +137,7 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
       restPort: 0,
       roundMs: options.roundMs ?? ROUND_MS,
       now: genesisTime,
+      ...(options.consensus === undefined ? {} : { consensus: options.consensus }),
     },
     {
       files,

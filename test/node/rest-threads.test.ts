@@ -102,3 +102,16 @@ t.test('the script of an account judges, whatever the thread has found', async (
   t.equal(answer.status, 200, answer.text);
   t.strictSame(answer.json['proofs'], []);
 });
+
+t.test('a thread tells a program of this machine from a page', async (t) => {
+  const { whole } = await served(t);
+  const url = `http://127.0.0.1:${whole.node.rest!.port}/utils/reload-wallet`;
+  const ask = async (headers: Record<string, string>): Promise<number> => {
+    const answer = await request(url, { method: 'POST', headers });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  t.equal(await ask({}), 200);
+  t.equal(await ask({ origin: 'http://127.0.0.1' }), 403);
+  t.equal(await ask({ host: 'evil.example' }), 403);
+});

@@ -248,3 +248,16 @@ t.test(
     );
   },
 );
+
+t.test('roles that the network does not have', async (t) => {
+  const h = await network();
+  for (const [role, name] of [
+    ['sender', 'Sender'],
+    ['contract_validator', 'ContractValidator'],
+  ] as const) {
+    t.equal(
+      h.refusal(h.make(permit, admin, change('add', role, carol))),
+      `The role '${name}' is not allowed by network parameters`,
+    );
+  }
+});

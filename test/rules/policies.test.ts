@@ -2,15 +2,25 @@ import t from 'tap';
 import { inOneGo } from '../../src/base/turns.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { hashesOf, membersOf, OWNER, RECIPIENT } from '../../src/ledger/policies.ts';
+import { feature } from '../../src/tx/rules/features.ts';
 import { createPolicy } from '../../src/tx/types/112-create-policy.ts';
 import { updatePolicy } from '../../src/tx/types/113-update-policy.ts';
 import { policyDataHash } from '../../src/tx/types/114-policy-data-hash.ts';
-import { type Actor, actor, createHarness, type Harness, WEST } from './ledger-harness.ts';
+import {
+  type Actor,
+  actor,
+  createHarness,
+  defaultRules,
+  type Harness,
+  WEST,
+} from './ledger-harness.ts';
 
 const [alice, bob, carol, dave] = [actor(1), actor(2), actor(3), actor(4)] as const;
 
-async function network(): Promise<Harness> {
+async function network(more: ReadonlyMap<number, number> = new Map()): Promise<Harness> {
+  const preActivatedFeatures = new Map([...defaultRules.preActivatedFeatures, ...more]);
   return createHarness({
+    rules: { preActivatedFeatures },
     balances: [alice, bob, carol, dave].map((of) => [of, 100n * WEST] as const),
     participants: [
       [alice, ['miner', 'permissioner', 'connection_manager']],
@@ -44,6 +54,35 @@ t.test('who may create a group of whom', async (t) => {
   await h.mine();
   t.same(members(h.head, id, RECIPIENT), addresses(bob, alice), 'a set in its order');
   t.same(members(h.head, id, OWNER), addresses(carol, dave), 'owners need not be participants');
+});
+
+t.test('from feature 1001 on, anybody may create a group for others', async (t) => {
+  const FROM = 4;
+  const h = await network(new Map([[feature.policyForOthers, FROM]]));
+  const foreign = () => h.make(createPolicy, alice, group([bob], [carol]));
+  const notYet = `Sender '${alice.text}' is not owner for policy`;
+  while (h.block.height < FROM) {
+    t.equal(h.refusal(foreign()), notYet, `at height ${h.block.height}`);
+    await h.mine();
+  }
+  t.equal(
+    h.refusal(h.make(createPolicy, alice, group([bob], []))),
+    'Policy without owners is invalid',
+  );
+  const made = foreign();
+  h.apply(made);
+  const { id } = made;
+  await h.mine();
+  t.same(members(h.head, id, OWNER), addresses(carol));
+  const input = { policyId: id, opType: 'add', recipients: [], owners: addresses(alice) };
+  t.equal(
+    h.refusal(h.make(updatePolicy, alice, input)),
+    `Sender '${alice.text}' is not owner for policy with id '${base58.encode(id)}'`,
+    'who creates it has no other right to it',
+  );
+  await h.rollback(2);
+  t.equal(h.block.height, FROM - 1);
+  t.equal(h.refusal(foreign()), notYet, 'as before, after a rollback');
 });
 
 t.test('scenario 95: changes of a group', async (t) => {

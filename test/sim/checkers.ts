@@ -4,8 +4,7 @@
  */
 
 import { base58 } from '../../src/base/base58.ts';
-import { concat, equal, latin1 } from '../../src/base/bytes.ts';
-import { SIGNATURE_BYTES } from '../../src/base/sizes.ts';
+import { equal, latin1 } from '../../src/base/bytes.ts';
 import { decodeBlock } from '../../src/block/block.ts';
 import type { Header } from '../../src/block/header.ts';
 import { initialBalance } from '../../src/chain/audit.ts';
@@ -13,7 +12,6 @@ import { createEquivocations } from '../../src/chain/equivocation.ts';
 import { createForkChoice } from '../../src/chain/fork-choice.ts';
 import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { blockAt, confirmedHeight, headerRowAt } from '../../src/chain/stored-blocks.ts';
-import { CodecError } from '../../src/codec/codec.ts';
 import { isFromFuture } from '../../src/consensus/consensus.ts';
 import { executedBy } from '../../src/ledger/contracts.ts';
 import { brokenInvariants } from '../../src/ledger/invariants.ts';
@@ -40,8 +38,8 @@ export class Checkers {
   /** Block id → state hash after it, whoever computed it. */
   private readonly hashes = new Map<string, string>();
   private readonly accepted: { readonly by: string; readonly tx: Tx }[] = [];
-  /** Member and turn → the block that it has signed in it, over all its lives. */
-  private readonly signed = new Map<string, string>();
+  /** Member and turn → the block that it has sealed in it, over all its lives. */
+  private readonly sealed = new Map<string, string>();
   private commits = 0;
   /** Deepest reorganisation so far. */
   depthMax = 0;
@@ -66,6 +64,7 @@ export class Checkers {
       },
       block: ({ tip, block }) => {
         this.commits++;
+        this.sealedBefore(node, block.row.header);
         const wrong = wrongResults(
           block.txs,
           equal(tip.id, blockchain.tip().id) ? blockchain.view : undefined,
@@ -86,16 +85,30 @@ export class Checkers {
     });
   }
 
-  /** Gives what is wrong where a member signs a second block in a turn, in whichever of its lives. */
-  noteSignature(node: SimNode, message: Uint8Array): string | undefined {
-    const header = blockIn(message);
-    if (header === undefined) return undefined;
+  /**
+   * Gives what is wrong where a member has a second block of a turn on its disk, in whichever of its
+   * lives.
+   */
+  noteSealed(node: SimNode, block: Uint8Array): string | undefined {
+    const { header } = decodeBlock(block, scheme);
+    const turn = this.turnOf(node, header);
+    const id = latin1(header.signature);
+    const earlier = this.sealed.get(turn) ?? id;
+    this.sealed.set(turn, id);
+    return earlier === id ? undefined : `a second block in its turn: ${turn}`;
+  }
+
+  private turnOf(node: SimNode, header: Header): string {
     const { turnOf } = consensusOf(node.config, GENESIS_TIME, scheme);
-    const turn = `${node.name} ${turnOf(header)}`;
-    const block = latin1(scheme.fastHash(message));
-    const earlier = this.signed.get(turn) ?? block;
-    this.signed.set(turn, block);
-    return earlier === block ? undefined : `a second block in its turn: ${turn}`;
+    return `${node.name} ${turnOf(header)}`;
+  }
+
+  /** A block leaves its maker only once it is on the disk, with its turn. */
+  private sealedBefore(node: SimNode, header: Header): void {
+    if (!equal(header.generator, node.member.account.publicKey)) return;
+    const turn = this.turnOf(node, header);
+    if (this.sealed.get(turn) === latin1(header.signature)) return;
+    this.fail(node, `a block that was not on its disk before: ${turn}`);
   }
 
   private wholeState(node: SimNode, initial: bigint): void {
@@ -207,16 +220,6 @@ export class Checkers {
 
   private fail(node: SimNode, why: string): never {
     throw new Broken(`${node.name}: ${why}`);
-  }
-}
-
-/** The header of the block that is being signed; undefined where this is something else. */
-function blockIn(message: Uint8Array): Header | undefined {
-  try {
-    return decodeBlock(concat(message, new Uint8Array(SIGNATURE_BYTES)), scheme).header;
-  } catch (error) {
-    if (error instanceof CodecError) return undefined;
-    throw error;
   }
 }
 

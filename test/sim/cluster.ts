@@ -92,8 +92,8 @@ export class Cluster {
       contracts: [],
       engine: options.engine,
       host: (name) => this.net.host(name),
-      signs: (node, message) => {
-        const broken = this.checkers.noteSignature(node, message);
+      seals: (node, block) => {
+        const broken = this.checkers.noteSealed(node, block);
         if (broken !== undefined) this.fail(new Broken(broken));
       },
       log: (node, level, event, fields) => this.log(node, level, event, fields),
@@ -302,6 +302,9 @@ export class Cluster {
   private log(node: SimNode, level: string, event: string, fields: LogFields): void {
     this.trace(node.name, `${level} ${event} ${JSON.stringify(fields)}`);
     if (event === 'peer.offence') this.offence(node, fields);
+    else if (event === 'block.equivocation') {
+      this.fail(new Broken(`${node.name} has the proof: ${JSON.stringify(fields)}`));
+    }
     else if (level === 'error' && !String(fields['why']).includes('Crash')) {
       this.fail(new Broken(`${node.name}: ${event} ${JSON.stringify(fields)}`));
     }

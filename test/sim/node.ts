@@ -9,6 +9,7 @@ import { latin1 } from '../../src/base/bytes.ts';
 import type { Journal, Log, LogFields, LogLevel, Verifier } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
+import { readRecord } from '../../src/miner/used-turns.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node } from '../../src/node/node.ts';
 import { family, scheme } from '../chain/chain-harness.ts';
@@ -34,8 +35,8 @@ export interface Ground {
   readonly engine: ((clock: NodeClock) => SimulatedContainers) | undefined;
   host(name: string): MemoryHost;
   log(node: SimNode, level: LogLevel, event: string, fields: LogFields): void;
-  /** The node is about to sign this with its key. */
-  signs(node: SimNode, message: Uint8Array): void;
+  /** The node has this block, which it has sealed, on its disk. */
+  seals(node: SimNode, block: Uint8Array): void;
   /** A node stopped by itself in a write of so many rows. */
   crashed(node: SimNode, rows: number): void;
   /** A node wants to be stopped, since it is broken. */
@@ -125,7 +126,7 @@ export class SimNode {
     }
     this.inner = await createNode(config, ground.genesis, {
       scheme,
-      family: { ...family, sign: (...input) => this.sign(...input) },
+      family,
       store: disk.store,
       journal: this.journal('records'),
       turns: this.journal('turns'),
@@ -188,20 +189,22 @@ export class SimNode {
         const copy = record.slice();
         await this.written();
         disk[name].push(copy);
+        if (name === 'turns') this.sealed(copy);
       },
       rewrite: async (records) => {
         const list = Array.from(records, (record) => record.slice());
         const before = disk[name].length;
         await this.written();
         disk[name] = [...list, ...disk[name].slice(before)];
+        if (name === 'turns') this.sealed(list.at(-1)!);
       },
       close: async () => {},
     };
   }
 
-  private sign(...[key, message, random]: Parameters<typeof family.sign>): Uint8Array {
-    this.ground.signs(this, message);
-    return family.sign(key, message, random);
+  private sealed(record: Uint8Array): void {
+    const { bytes } = readRecord(record);
+    if (bytes !== undefined) this.ground.seals(this, bytes);
   }
 
   private log(): Log {

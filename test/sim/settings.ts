@@ -15,6 +15,7 @@ export const GENESIS_TIME = 1_700_000_000_000;
 export const LENGTH_MS = 10_000;
 const SYNC_MS = 1_000;
 export const ROLLBACK_MAX = 100;
+export const BAN_BLOCKS = 10;
 export const POOL_BYTES_MAX = 4 * 1024 * 1024;
 export const PORT = 6864;
 
@@ -73,7 +74,7 @@ export function configOf(rules: Rules, member: Member, knows: readonly Member[])
         type: rules.consensus,
         'round-duration': `${LENGTH_MS - SYNC_MS}ms`,
         'sync-duration': `${SYNC_MS}ms`,
-        'ban-duration-blocks': 10,
+        'ban-duration-blocks': BAN_BLOCKS,
         'max-bans-percentage': 40,
       },
       custom: {

@@ -14,8 +14,9 @@ import type { SimNode } from './node.ts';
 import { Dice } from './random.ts';
 import { ScriptEpisodes } from './script-episodes.ts';
 import { isUnsigned } from './script-load.ts';
-import { GENESIS_TIME, type Member, memberOf } from './settings.ts';
+import { BAN_BLOCKS, GENESIS_TIME, LENGTH_MS, type Member, memberOf } from './settings.ts';
 import { GOOD, type Quality } from './weather.ts';
+import { bannedAt, withholdNext } from './withholding.ts';
 import { createWorkload, type Workload } from './workload.ts';
 
 export interface SimOptions {
@@ -63,6 +64,12 @@ const PARTITION_MS_MAX = 150_000;
 const DOWN_MS_MAX = 60_000;
 const WRONG_CLOCK_MS_MAX = 100_000;
 const LOAD_EVERY_MS = 1_500;
+const WITHHOLD_EVERY_MS = 60_000;
+/** The last ban, and what the nodes that were away need to make their blocks again. */
+const UNBANNED_MS_MAX = 2 * BAN_BLOCKS * LENGTH_MS;
+/** Stake needs more than a minute for one block now and then. */
+const GROW_MS_MAX = 300_000;
+const GROW_BLOCKS = 2;
 const MINUTE_MS = 60_000;
 /**
  * A member that was removed while it was cut off does not know it. Without a quorum it makes blocks
@@ -135,6 +142,7 @@ class Simulation {
     if (this.hasLiar) cluster.guard(startLiar(cluster.ground, cluster.options, dice.fork(), forge));
     this.every(LOAD_EVERY_MS, () => cluster.send(this.workload));
     this.every(FAULT_EVERY_MS, () => this.fault());
+    this.every(WITHHOLD_EVERY_MS, () => withholdNext(cluster, dice));
     this.endUnawareness();
     cluster.guard(this.episodes.run());
     await cluster.run(ms);
@@ -150,6 +158,7 @@ class Simulation {
     const agreedAfter = (cluster.world.now - since) / 1000;
     cluster.nothingLost();
     const first = cluster.running()[0]!;
+    await this.goesOn(first);
     const { height } = first.blockchain.tip();
     const stateHash = Buffer.from(first.blockchain.stateHash(height)!).toString('hex');
     const { reorganisations, depthMax, executed, acceptedCount: accepted } = cluster.checkers;
@@ -167,6 +176,22 @@ class Simulation {
     const { unaware } = this;
     const about = { scripts, unsigned, unaware, judged: cold.count, agreedAfter, steps };
     return { kind, height, stateHash, trace, ...counts, ...about };
+  }
+
+  /** Nobody stays banned, and the height grows. */
+  private async goesOn(node: SimNode): Promise<void> {
+    const { cluster } = this;
+    const isFree = await cluster.runUntil(
+      () => bannedAt(node, cluster).length === 0,
+      UNBANNED_MS_MAX,
+    );
+    if (!isFree) throw new Broken(`banned for good: ${bannedAt(node, cluster)}`);
+    const height = node.blockchain.tip().height + GROW_BLOCKS;
+    const grows = await cluster.runUntil(
+      () => node.blockchain.tip().height >= height,
+      GROW_MS_MAX,
+    );
+    if (!grows) throw new Broken(`the height does not reach ${height}`);
   }
 
   /** Why the network is not whole yet. */

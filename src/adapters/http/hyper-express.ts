@@ -22,9 +22,11 @@ import { type App, type Door, portDoor } from './door.ts';
 import { freePort } from './free-port.ts';
 import { FAILED, handled } from './handled.ts';
 import { IncomingRequest } from './incoming.ts';
-import { discard, errorReply, send } from './reply.ts';
+import { hasTwoLengths, TWO_LENGTHS, tooBig } from './lengths.ts';
+import { discard, errorReply, send, sendHead } from './reply.ts';
 import { Serving } from './serving-turns.ts';
 import { checkTlsFiles } from './tls-files.ts';
+import { unlessAborted } from './unless-aborted.ts';
 import { Unsent } from './unsent.ts';
 
 const CLOSE_MS = 2_000;
@@ -70,6 +72,15 @@ export const hyperExpress: Http = {
 };
 
 type Options = HttpServerOptions & Bounds;
+
+/** Who gets an answer, and how. */
+interface Client {
+  readonly response: Response;
+  /** Headers of every answer to the origin of the request. */
+  readonly shared: HttpHeaders;
+  /** The request asks for the head of the answer alone. */
+  readonly isHead: boolean;
+}
 
 export class Server implements HttpServer {
   readonly port: number;
@@ -152,82 +163,97 @@ export class Server implements HttpServer {
   }
 
   private refuseUnknown(response: Response, request: Request): void {
-    const head = request.getMethod() === 'head';
-    this.refuse(response, NOT_FOUND, this.sharedFor(request), this.closing, head);
+    const client = this.clientOf(response, request, request.getMethod() === 'head');
+    if (hasTwoLengths(request, false)) this.refuseLengths(client);
+    else this.refuse(client, NOT_FOUND, this.closing);
   }
 
   /**
    * Refuses at once while the turn has time: a connection may send thousands of such requests in
    * one piece.
    */
-  private refuse(
-    response: Response,
-    reply: HttpReply,
-    shared: HttpHeaders,
-    close: boolean,
-    withoutBody = false,
-  ): void {
-    const answer = (): void => send(response, reply, this.unsent, shared, close, withoutBody);
+  private refuse(client: Client, reply: HttpReply, close: boolean): void {
+    const { response } = client;
+    const answer = (): void => this.send(client, reply, close);
     if (this.serving.openToRefuse()) answer();
     else this.serving.deferRefusal(unlessAborted(response, () => response.cork(answer)));
   }
 
-  private preflight(cors: Cors, response: Response, request: Request): void {
-    this.refuse(response, cors.preflight(request.getHeader('origin')), NO_HEADERS, this.closing);
+  /**
+   * The answer comes in a later turn: while it is pending, the parser takes no request out of what
+   * may be a body, but ends the connection.
+   */
+  private refuseLengths(client: Client): void {
+    const { response } = client;
+    const answer = (): void => void response.cork(() => this.send(client, TWO_LENGTHS, true));
+    setImmediate(unlessAborted(response, answer));
   }
 
-  /** Headers of every answer to the origin of this request. */
-  private sharedFor(request: Request): HttpHeaders {
-    return this.cors === undefined ? NO_HEADERS : this.cors.answer(request.getHeader('origin'));
+  private send({ response, shared, isHead }: Client, reply: HttpReply, close: boolean): void {
+    if (isHead) sendHead(response, reply, shared, close);
+    else send(response, reply, this.unsent, shared, close);
+  }
+
+  private preflight(cors: Cors, response: Response, request: Request): void {
+    const client = { response, shared: NO_HEADERS, isHead: false };
+    if (hasTwoLengths(request, false)) this.refuseLengths(client);
+    else this.refuse(client, cors.preflight(request.getHeader('origin')), this.closing);
+  }
+
+  private clientOf(response: Response, request: Request, isHead: boolean): Client {
+    const { cors } = this;
+    const shared = cors === undefined ? NO_HEADERS : cors.answer(request.getHeader('origin'));
+    return { response, shared, isHead };
   }
 
   private bind(app: App, route: HttpRoute): void {
-    const handler = route.maxBody === 0 ? this.bare(route) : this.withBody(route);
-    if (route.method === 'GET') app.get(route.pattern, handler);
-    else app.post(route.pattern, handler);
+    if (route.method === 'POST') {
+      app.post(route.pattern, this.handler(route, false));
+      return;
+    }
+    app.get(route.pattern, this.handler(route, false));
+    app.head(route.pattern, this.handler(route, true));
   }
 
-  private bare(route: HttpRoute): (response: Response, request: Request) => void {
+  private handler(
+    route: HttpRoute,
+    isHead: boolean,
+  ): (response: Response, request: Request) => void {
+    const takesBody = route.maxBody > 0;
     return (response, request) => {
-      this.serve(route, new IncomingRequest(route, response, request), response, request);
+      const client = this.clientOf(response, request, isHead);
+      const incoming = new IncomingRequest(route, response, request);
+      if (hasTwoLengths(request, takesBody)) this.refuseLengths(client);
+      else if (takesBody) this.serveWithBody(route, incoming, client, request);
+      else this.serve(route, incoming, client);
     };
   }
 
   /** Serves a request without body; a synchronous handler is answered in this call. */
-  private serve(
-    route: HttpRoute,
-    incoming: IncomingRequest,
-    response: Response,
-    request: Request,
-  ): void {
-    const shared = this.sharedFor(request);
+  private serve(route: HttpRoute, incoming: IncomingRequest, client: Client): void {
     const refusal = this.refused(route, incoming);
     if (refusal !== undefined) {
       incoming.release();
-      this.refuse(response, refusal, shared, this.closing);
+      this.refuse(client, refusal, this.closing);
       return;
     }
     if (!this.serving.open(0)) {
       incoming.detach();
-      this.serveLater(route, incoming, response, shared);
+      this.serveLater(route, incoming, client);
       return;
     }
     const reply = handled(route, incoming, undefined);
     incoming.release();
-    if (reply instanceof Promise) this.answerLater(route, response, shared, reply);
-    else send(response, reply, this.unsent, shared, this.closing);
+    if (reply instanceof Promise) this.answerLater(route, client, reply);
+    else this.send(client, reply, this.closing);
   }
 
-  private serveLater(
-    route: HttpRoute,
-    incoming: IncomingRequest,
-    response: Response,
-    shared: HttpHeaders,
-  ): void {
+  private serveLater(route: HttpRoute, incoming: IncomingRequest, client: Client): void {
+    const { response } = client;
     const answer = (): void => {
       const reply = handled(route, incoming, undefined);
-      if (reply instanceof Promise) this.answerLater(route, response, shared, reply);
-      else response.cork(() => send(response, reply, this.unsent, shared, this.closing));
+      if (reply instanceof Promise) this.answerLater(route, client, reply);
+      else response.cork(() => this.send(client, reply, this.closing));
     };
     this.serving.defer(0, unlessAborted(response, answer));
   }
@@ -251,12 +277,8 @@ export class Server implements HttpServer {
     if (route.mayWait === true) this.inFlight--;
   }
 
-  private answerLater(
-    route: HttpRoute,
-    response: Response,
-    shared: HttpHeaders,
-    reply: Promise<HttpReply>,
-  ): void {
+  private answerLater(route: HttpRoute, client: Client, reply: Promise<HttpReply>): void {
+    const { response } = client;
     let aborted = false;
     this.began(route);
     response.onAborted(() => {
@@ -265,47 +287,48 @@ export class Server implements HttpServer {
     const finish = (result: HttpReply): void => {
       this.ended(route);
       if (aborted) discard(result);
-      else response.cork(() => send(response, result, this.unsent, shared, this.closing));
+      else response.cork(() => this.send(client, result, this.closing));
     };
     reply.then(finish, () => finish(FAILED));
   }
 
-  private withBody(route: HttpRoute): (response: Response, request: Request) => void {
-    return (response, request) => {
-      const shared = this.sharedFor(request);
-      const incoming = new IncomingRequest(route, response, request);
-      const length = request.getHeader('content-length');
-      if (length === '' && request.getHeader('transfer-encoding') === '') {
-        this.serve(route, incoming, response, request);
-        return;
-      }
-      const reply = this.refused(route, incoming) ?? tooBig(Number(length), route.maxBody);
-      if (reply !== undefined) {
-        // The parser skips the rest of the body, unless it is extremely long.
-        const close = this.closing || Number(length) > 4 * route.maxBody;
-        this.refuse(response, reply, shared, close);
-        return;
-      }
-      incoming.detach();
-      const bytesMax = length === '' ? route.maxBody : Number(length);
-      this.receive(route, incoming, response, shared, bytesMax);
-    };
+  private serveWithBody(
+    route: HttpRoute,
+    incoming: IncomingRequest,
+    client: Client,
+    request: Request,
+  ): void {
+    const length = request.getHeader('content-length');
+    if (length === '' && request.getHeader('transfer-encoding') === '') {
+      this.serve(route, incoming, client);
+      return;
+    }
+    const reply = this.refused(route, incoming) ?? tooBig(Number(length), route.maxBody);
+    if (reply !== undefined) {
+      // The parser skips the rest of the body, unless it is extremely long.
+      const close = this.closing || Number(length) > 4 * route.maxBody;
+      this.refuse(client, reply, close);
+      return;
+    }
+    incoming.detach();
+    const bytesMax = length === '' ? route.maxBody : Number(length);
+    this.receive(route, incoming, client, bytesMax);
   }
 
   private receive(
     route: HttpRoute,
     incoming: IncomingRequest,
-    response: Response,
-    shared: HttpHeaders,
+    client: Client,
     bytesMax: number,
   ): void {
+    const { response } = client;
     const body = this.bodies.begin(
       bytesMax,
       () => incoming.remoteAddress(),
       () => response.close(),
     );
     if (body === undefined) {
-      send(response, OVERLOADED, this.unsent, shared, true);
+      this.send(client, OVERLOADED, true);
       return;
     }
     const pressure = new BackPressure(response, this.serving);
@@ -319,7 +342,7 @@ export class Server implements HttpServer {
       this.bodies.release(body);
       pressure.release();
       if (aborted) discard(reply);
-      else response.cork(() => send(response, reply, this.unsent, shared, close));
+      else response.cork(() => this.send(client, reply, close));
     };
     const answer = (bytes: Uint8Array): void => {
       const reply = handled(route, incoming, bytes);
@@ -369,19 +392,4 @@ export class Server implements HttpServer {
     if (body.size + more > max) return tooBig(body.size + more, max);
     return this.bodies.reserve(body, more) ? undefined : OVERLOADED;
   }
-}
-
-/** The work for a later turn; it does nothing where the connection is gone by then. */
-function unlessAborted(response: Response, work: () => void): () => void {
-  let aborted = false;
-  response.onAborted(() => {
-    aborted = true;
-  });
-  return () => {
-    if (!aborted) work();
-  };
-}
-
-function tooBig(actual: number, max: number): HttpReply | undefined {
-  return actual > max ? errorReply(apiError('BodyTooBig', actual, max)) : undefined;
 }

@@ -42,8 +42,41 @@ export function send(
   sender: Sender,
   shared: HttpHeaders,
   close: boolean,
-  withoutBody = false,
 ): void {
+  writeHead(response, reply, shared);
+  if (reply.stream !== undefined) sendStream(response, reply.body, reply.stream);
+  else if (!close) sender.end(response, reply.body, reply.sent);
+  else {
+    response.end(reply.body as string, true);
+    reply.sent?.();
+  }
+}
+
+/**
+ * Sends the head of the answer as `send` would; an answer that goes on has no length. One that ends
+ * the connection says that it is empty.
+ */
+export function sendHead(
+  response: Response,
+  reply: HttpReply,
+  shared: HttpHeaders,
+  close: boolean,
+): void {
+  writeHead(response, reply, shared);
+  const { body, stream } = reply;
+  if (close) {
+    // The native server ends the connection of an answer only where that has a length, and waits
+    // for as many bytes.
+    response.endWithoutBody(0, true);
+  } else {
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    if (stream === undefined) response.writeHeader('Content-Length', String(length));
+    response.endWithoutBody();
+  }
+  discard(reply);
+}
+
+function writeHead(response: Response, reply: HttpReply, shared: HttpHeaders): void {
   if (reply.status !== OK) {
     response.writeStatus(statusLines.get(reply.status) ?? String(reply.status));
   }
@@ -52,13 +85,6 @@ export function send(
   const { headers } = reply;
   if (headers !== undefined && headers.length > 0) {
     for (const [name, value] of headers) response.writeHeader(name, value);
-  }
-  if (withoutBody) response.endWithoutBody(0, true);
-  else if (reply.stream !== undefined) sendStream(response, reply.body, reply.stream);
-  else if (!close) sender.end(response, reply.body, reply.sent);
-  else {
-    response.end(reply.body as string, true);
-    reply.sent?.();
   }
 }
 

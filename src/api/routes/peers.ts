@@ -164,7 +164,7 @@ const hostname = route({
   also: ['/privacy/hostname/{address}'],
   access: 'public',
   group,
-  doc: 'The address from which the node of an owner is connected.',
+  doc: 'The name that the connected node of an owner declares, and the address that it calls from.',
   params: { address: params.address },
   reply: Type.Object({
     connected: Type.Boolean(),
@@ -172,10 +172,10 @@ const hostname = route({
     ip: Type.Optional(Type.String()),
   }),
   handle({ params: { address } }, { peers }) {
-    const host = peers?.sessions.of(address.bytes)?.remoteHost;
-    return host === undefined
-      ? { connected: false }
-      : { hostname: host, ip: host, connected: true };
+    const session = peers?.sessions.of(address.bytes);
+    if (session === undefined) return { connected: false };
+    const { declaredAddress, remoteHost: ip } = session;
+    return { hostname: declaredAddress?.host ?? ip, ip, connected: true };
   },
 });
 

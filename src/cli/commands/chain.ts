@@ -20,7 +20,10 @@ export function register(command: Command): void {
     'import <config> <file>',
     'append the blocks of a file with every check; after an interruption, the same command continues',
   ).action(importChain);
-  sub('rollback <config>', 'roll back the blocks above a height')
+  sub(
+    'rollback <config>',
+    'roll back the blocks above a height; the next start has their transactions in the pool',
+  )
     .argument('<height>', 'last block to keep', heightFrom)
     .action(rollback);
   sub('hash <config>', 'print the state hash')
@@ -33,11 +36,17 @@ function heightFrom(text: string): number {
   return Number(text);
 }
 
+interface Opened {
+  readonly config: import('../../node/config/settings.ts').Config;
+  readonly log: import('../../base/ports.ts').Log;
+  readonly verifier: import('../../base/ports.ts').Verifier;
+}
+
 /** Opens the chain of a configuration, passes it on, and closes it in any case. */
 async function withChain<T>(
   path: string,
   flags: Flags,
-  job: (blockchain: Blockchain, verifier: import('../../base/ports.ts').Verifier) => Promise<T>,
+  job: (blockchain: Blockchain, opened: Opened) => Promise<T>,
 ): Promise<T> {
   const { loadConfig } = await import('../config-file.ts');
   const { cryptographyOfConfig } = await import('../cryptography.ts');
@@ -56,7 +65,7 @@ async function withChain<T>(
   try {
     const ports = { scheme, store, verifier, clock: systemClock(), log };
     const { blockchain } = await openBlockchain(config, genesis, ports);
-    return await job(blockchain, verifier);
+    return await job(blockchain, { config, log, verifier });
   } finally {
     await verifier.close();
     await store.close();
@@ -94,7 +103,7 @@ async function importChain(path: string, file: string, flags: Flags) {
   const { equal } = await import('../../base/bytes.ts');
   const { onInterruption, untilAsked } = await import('../interruption.ts');
   const { printJson, say } = await import('../output.ts');
-  await withChain(path, flags, async (blockchain, verifier) => {
+  await withChain(path, flags, async (blockchain, { verifier }) => {
     const source = await readChainFile(file, blockchain.view.scheme);
     const genesis = headerRowAt(blockchain.view, 1)?.header.signature;
     if (genesis === undefined || !equal(genesis, source.genesisId)) {
@@ -122,11 +131,32 @@ async function importChain(path: string, file: string, flags: Flags) {
   });
 }
 
+/** The transactions of the blocks go to the journal of the pool first, for the next start. */
 async function rollback(path: string, target: number, flags: Flags) {
+  const { poolJournal } = await import('../pool-journal.ts');
+  const { appendInPortions, NotKeptError } = await import('../../mempool/journal-portions.ts');
+  const { recordsOf } = await import('../../mempool/readmission.ts');
+  const { systemClock } = await import('../../adapters/system.ts');
   const { printJson } = await import('../output.ts');
-  await withChain(path, flags, async (blockchain) => {
-    const removed = await blockchain.rollback(target);
-    printJson({ height: blockchain.tip().height, removedTransactions: removed.length });
+  await withChain(path, flags, async (blockchain, { config, log }) => {
+    const ports = { journal: poolJournal(config, log), clock: systemClock() };
+    let keptTransactions = 0;
+    blockchain.listen({
+      async rollingBack(txs) {
+        const records = Array.from(recordsOf(txs), ([, record]) => record);
+        await appendInPortions(records, ports);
+        keptTransactions = records.length;
+      },
+    });
+    try {
+      const removedTransactions = (await blockchain.rollback(target)).length;
+      printJson({ height: blockchain.tip().height, removedTransactions, keptTransactions });
+    } catch (cause) {
+      if (!(cause instanceof NotKeptError)) throw cause;
+      throw new CliError(`nothing is rolled back: ${cause.message}`);
+    } finally {
+      await ports.journal.close();
+    }
   });
 }
 

@@ -48,6 +48,12 @@ export const restApi = {
     'The same for the privacy methods; should differ from api-key-hash.',
     { aliases: ['api.auth.privacy-api-key-hash', 'api.rest.privacy-api-key-hash'] },
   ),
+  'host-names': setting<readonly string[]>(
+    list(hostName),
+    [],
+    'Names of this machine under which its own programs may call /utils/reload-wallet without a ' +
+      'key, beside localhost, bind-address and the host of network.declared-address.',
+  ),
   'sdk-compatible': setting(
     bool,
     'no',

@@ -47,6 +47,8 @@ const FEATURES = {
   largeObjects: { id: 180, name: 'Privacy large object', support: 'unknown' },
   /** Runs of scripts have a budget each, and those of a block have one together. */
   scriptMetering: { id: 1000, name: 'Metering of scripts', support: 'own' },
+  /** The creator of a policy need not be one of its owners. */
+  policyForOthers: { id: 1001, name: 'Policies created for other owners', support: 'own' },
   /** Bans, roles and their numbers cannot end a chain. */
   liveness: { id: 1002, name: 'Liveness of the chain', support: 'own' },
 } as const satisfies Readonly<Record<string, Feature>>;

@@ -66,10 +66,11 @@ export const createPolicy = transaction({
     { version: 3, frame: 'proven', fields: [...second, 'atomicBadge'], feature: feature.atomic },
   ],
   fee: 100_000_000n,
-  apply({ fields, id, sender }, ledger) {
+  apply({ fields, id, sender }, ledger, block) {
     const { policyName: name, description: about, recipients, owners } = fields;
     if (owners.length === 0) throw refused('Policy without owners is invalid');
-    if (!owners.some((owner) => equal(owner, sender))) {
+    const mayBeAnybody = block.features.has(feature.policyForOthers);
+    if (!mayBeAnybody && !owners.some((owner) => equal(owner, sender))) {
       throw refused(`Sender '${ledger.scheme.addressToText(sender)}' is not owner for policy`);
     }
     const strangers = strangersIn(ledger, recipients);

@@ -13,6 +13,7 @@ import type { Http, HttpReply, HttpRoute, HttpServerOptions } from '../../../src
 import { httpThreads } from '../../http-threads.ts';
 import { ask, eventually, exchange } from './raw-socket.ts';
 import { rules } from './rules.ts';
+import { refusesTwoLengths } from './two-lengths.ts';
 
 const ok = (value: unknown): HttpReply => ({
   status: 200,
@@ -133,8 +134,83 @@ t.test('unknown paths and methods', async (t) => {
     const answer = await ask(port, `${line} HTTP/1.1\nHost: h`);
     t.strictSame([line, answer.status, answer.body], [line, 404, notFound]);
   }
-  const head = await ask(port, 'HEAD /who HTTP/1.1\nHost: h');
-  t.strictSame([head.status, head.body], [404, '']);
+  for (const path of ['/nope', '/size']) {
+    const { text } = await exchange(port, [head(path), get404], (text) => text.includes(notFound));
+    const [first, second] = text.split('\r\n\r\n');
+    t.match(first, /^HTTP\/1\.1 404 .*content-length: 67/is);
+    t.match(second, /^HTTP\/1\.1 404 /, 'the connection goes on, without a body in between');
+  }
+});
+
+const head = (path: string): string => `HEAD ${path} HTTP/1.1\r\nHost: h\r\n\r\n`;
+const get404 = 'GET /nope HTTP/1.1\r\nHost: h\r\n\r\n';
+
+t.test('HEAD is answered like GET, without the body', async (t) => {
+  const { port } = await listen(t);
+  const last = (text: string): boolean => text.includes('"error":404,');
+  const headers = (text: string): string[] =>
+    text
+      .toLowerCase()
+      .split('\r\n')
+      .filter((line) => !line.startsWith('date:'))
+      .sort();
+  for (const path of ['/key/a/b?x=1', '/who', '/body/1', '/throws', '/rejects', '/long']) {
+    const isEnd = (text: string): boolean =>
+      text.length - text.indexOf('\r\n\r\n') - 4 ===
+      Number(/content-length: (\d+)/i.exec(text)?.[1]);
+    const get = await exchange(port, [head(path).replace('HEAD', 'GET')], isEnd, 10_000);
+    const [expected = ''] = get.text.split('\r\n\r\n');
+    const { text } = await exchange(port, [head(path), get404], last);
+    const [first = '', second = ''] = text.split('\r\n\r\n');
+    t.strictSame(headers(first), headers(expected), path);
+    t.match(second, /^HTTP\/1\.1 404 /, `${path}: no body, and the next request is answered`);
+  }
+  const slow = exchange(port, [head('/slow')], (text) => text.includes('\r\n\r\n'));
+  await sleep(100);
+  release();
+  t.match((await slow).text, /^HTTP\/1\.1 200 .*content-length: 6\r\n.*\r\n\r\n$/is);
+});
+
+t.test(
+  'HEAD of an answer that goes on',
+  { skip: httpThreads > 0 && 'no thread passes it on' },
+  async (t) => {
+    const events: string[] = [];
+    const stream: HttpReply['stream'] = {
+      filler: '\n',
+      begin: () => void events.push('begun'),
+      ready: () => void events.push('ready'),
+      closed: () => void events.push('closed'),
+    };
+    const server = await hyperExpress.listen(
+      [get('/stream', () => ({ status: 200, type: 'text/event-stream', body: 'first', stream }))],
+      { host: '127.0.0.1', port: 0, cors: false },
+    );
+    t.teardown(() => server.close());
+    const { text } = await exchange(server.port, [head('/stream'), get404], (text) =>
+      text.includes('"error":404,'),
+    );
+    const [first, second] = text.split('\r\n\r\n');
+    t.match(first, /^HTTP\/1\.1 200 .*text\/event-stream/is);
+    t.notMatch(first, /content-length/i);
+    t.match(second, /^HTTP\/1\.1 404 /);
+    t.strictSame(events, ['closed'], 'it never begins');
+  },
+);
+
+t.test('a body of two lengths is refused', async (t) => {
+  const { port } = await listen(t);
+  const lines = ['POST /size', 'POST /judged', 'GET /who', 'GET /body/1', 'HEAD /who'];
+  for (const line of [...lines, 'OPTIONS /size', 'PUT /size', 'GET /nope']) {
+    await refusesTwoLengths(t, port, line);
+  }
+  await refusesTwoLengths(t, port, 'POST /size', ['X-Kept: between']);
+  const same = 'POST /size HTTP/1.1\nHost: h\nContent-Length: 5\nContent-Length: 5';
+  t.match(
+    (await ask(port, same, 'hello')).body,
+    '{"size":5}',
+    'the same twice is no contradiction',
+  );
 });
 
 t.test('other origins', async (t) => {

@@ -15,21 +15,35 @@ const hash = (key: string): Uint8Array => family.secureHash(utf8(key));
 
 const ranges = (...texts: string[]) => texts.map((text) => ipRange(text)!);
 
-function guard(changes: Partial<AccessOptions>, time = { ms: 0 }) {
+/** The status of a refusal; `messages` gets its text. */
+function guard(
+  changes: Partial<AccessOptions>,
+  time = { ms: 0 },
+  messages: (string | undefined)[] = [],
+) {
   const clock = { monotonic: () => time.ms } as Parameters<typeof accessGuard>[2];
   const judge = accessGuard({ ...OPEN_TO_ALL, ...changes }, family, clock);
-  return (headers: Readonly<Record<string, string>> = {}, from = '127.0.0.1') =>
-    judge({
+  return (headers: Readonly<Record<string, string>> = {}, from = '127.0.0.1') => {
+    const refusal = judge({
       header: (name: string) => headers[name] ?? '',
       headers: (name: string) => headers[name] ?? '',
       remoteAddress: () => from,
-    } as unknown as HttpRequest)?.status;
+    } as unknown as HttpRequest);
+    messages.push(refusal?.message);
+    return refusal?.status;
+  };
 }
 
 t.test('keys', async (t) => {
-  const ask = guard({ auth: 'api-key', keyHashes: [hash('first'), hash('second')] });
+  const messages: (string | undefined)[] = [];
+  const keyHashes = [hash('first'), hash('second')];
+  const ask = guard({ auth: 'api-key', keyHashes }, undefined, messages);
   t.equal(ask(), 401, 'none');
   t.equal(ask({ 'x-api-key': 'third' }), 403, 'a wrong one');
+  t.strictSame(messages, [
+    'No API key was given: send it in the header X-API-Key',
+    'Provided API key is not correct',
+  ]);
   t.equal(ask({ 'x-api-key': 'first' }), undefined);
   t.equal(ask({ 'x-api-key': 'second' }), undefined, 'each of the list');
   t.equal(ask({ authorization: 'Bearer second' }), undefined);

@@ -4,8 +4,11 @@ import t, { type Test } from 'tap';
 import type { Database } from '../../../src/base/database.ts';
 import { parse } from '../../../src/base/json.ts';
 import { dataRoutes } from '../../../src/data-service/api/data-api.ts';
+import { refusesTwoLengths } from '../../adapters/http/two-lengths.ts';
+import { headProblems } from '../../api/fixtures/head.ts';
+import { fillText } from '../../rest-cases/bindings.ts';
 import type { RestCase } from '../../rest-cases/cases.ts';
-import { runCases } from '../../rest-cases/runner.ts';
+import { call, runCases } from '../../rest-cases/runner.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { served } from '../served.ts';
@@ -80,6 +83,14 @@ async function check(t: Test, open: () => Promise<Database>): Promise<void> {
   const available = new Set(['made-chain']);
   const outcomes = await runCases(cases, { baseUrl: service.url, bindings, available });
   for (const { name, result, why } of outcomes) t.equal(result, 'passed', `${name}: ${why}`);
+  for (const { name, method, path } of cases) {
+    if (method !== 'GET') continue;
+    const url = service.url + fillText(path, bindings);
+    t.strictSame(await headProblems((verb) => call(verb, url)), [], `HEAD of ${name}`);
+  }
+  const stream = await call('HEAD', `${service.url}/transactions/stream`);
+  t.match(stream, { status: 200, text: '', headers: { 'content-type': /event-stream/ } });
+  await refusesTwoLengths(t, Number(new URL(service.url).port), 'POST /transactions');
 }
 
 const cluster = await postgresCluster(t);

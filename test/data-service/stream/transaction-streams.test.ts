@@ -126,7 +126,7 @@ t.test('interruptions', { skip: cluster.skip, timeout: 120_000 }, async (t) => {
   t.ok(events.some(({ type }) => type === 'rollback'));
 });
 
-t.test('a client that takes too little', { timeout: 60_000 }, async (t) => {
+t.test('a client that takes too little', { timeout: 110_000 }, async (t) => {
   const chain = madeChain({ seed: 'slow', txsPerBlock: 100, accounts: 20 });
   chain.grow(300);
   const node = await madeNode(t, () => chain);

@@ -190,7 +190,8 @@ t.test('tokens open what they are for and nothing else', async (t) => {
   t.match(await refusal(ask(key, asked, '')), { status: UNAUTHENTICATED });
   t.match(await refusal(ask(key, asked, token)), wrong, 'the token of the connection');
   t.match(await refusal(ask(key, asked, `${call.token}=`)), wrong);
-  t.match(await refusal(ask(key, asked, `A${call.token.slice(1)}`)), wrong, 'a forged one');
+  const forged = `${call.token.startsWith('A') ? 'B' : 'A'}${call.token.slice(1)}`;
+  t.match(await refusal(ask(key, asked, forged)), wrong, 'a forged one');
   t.match(await client.connect(connectionId, call.token).failed, { code: UNAUTHENTICATED });
   t.match(await client.connect('another', token).failed, { code: INVALID_ARGUMENT });
 

@@ -1,0 +1,30 @@
+/** What a request says of the length of its body. */
+import type uws from 'uWebSockets.js';
+import { apiError } from '../../base/errors.ts';
+import type { HttpReply } from '../../base/http.ts';
+import { errorReply } from './reply.ts';
+
+type Request = Parameters<Parameters<ReturnType<typeof uws.App>['get']>[1]>[1];
+
+export const TWO_LENGTHS = errorReply(
+  apiError('Invalid', 'Content-Length is given twice, with different values'),
+);
+
+/**
+ * A server in front of this one may take another of the two lengths, and what is body to the one is
+ * then a request to the other. `takesBody`: also looks behind an empty length, which the parser
+ * takes for none.
+ */
+export function hasTwoLengths(request: Request, takesBody: boolean): boolean {
+  const first = request.getHeader('content-length');
+  if (first === '' && !takesBody) return false;
+  let differ = false;
+  request.forEach((name, value) => {
+    if (name === 'content-length' && value !== first) differ = true;
+  });
+  return differ;
+}
+
+export function tooBig(actual: number, max: number): HttpReply | undefined {
+  return actual > max ? errorReply(apiError('BodyTooBig', actual, max)) : undefined;
+}

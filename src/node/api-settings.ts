@@ -1,0 +1,35 @@
+/** What the REST interface is told of the configuration, in the main thread and in its own threads. */
+import type { ApiSettings } from '../api/services.ts';
+import { parseAddress } from '../network/messages/peer-address.ts';
+import type { Config } from './config/settings.ts';
+
+const WILDCARDS: readonly string[] = ['0.0.0.0', '::'];
+
+/** Plain data, without the rest of the sections. */
+export function apiSettings({
+  restApi,
+  network,
+}: Pick<Config, 'restApi' | 'network'>): ApiSettings {
+  const {
+    sdkCompatible,
+    transactionsByAddressLimit,
+    distributionAddressLimit,
+    apiKeyHash,
+    privacyApiKeyHash,
+    cryptoApiKey,
+    hostNames,
+    bindAddress,
+  } = restApi;
+  const { declaredAddress } = network;
+  const declared = declaredAddress === undefined ? undefined : parseAddress(declaredAddress);
+  const bound = WILDCARDS.includes(bindAddress) ? [] : [bindAddress];
+  return {
+    sdkCompatible,
+    transactionsByAddressLimit,
+    distributionAddressLimit,
+    apiKeyHash,
+    privacyApiKeyHash,
+    cryptoApiKey,
+    ownNames: [...hostNames, ...bound, ...(declared === undefined ? [] : [declared.host])],
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * Requests for confidential data that wait while others are answered. Who may have the data is
+ * judged again when the answer begins.
+ */
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { DATA, encodeRequest, NO_DATA, signedByAsker } from '../../src/privacy/privacy-messages.ts';
+import { family } from '../chain/chain-harness.ts';
+import { seededRandom } from '../crypto/random.ts';
+import { type Maverick, maverick } from '../network/maverick.ts';
+import { dataOf, members, sha256 } from './members.ts';
+
+const random = seededRandom('a request that waits');
+
+t.test('a member that the policy loses while its request waits', async (t) => {
+  const network = await members(t, { miners: ['a'], others: ['slow', 'leaver'] });
+  const a = await network.keep('a', { set: ['privacy.replier.parallelism=1'] });
+  const slow = await maverick(t, network, 'slow');
+  const leaver = await maverick(t, network, 'leaver');
+  for (const one of [slow, leaver]) one.pester([a]);
+  const hasSessions = () => slow.session(a) !== undefined && leaver.session(a) !== undefined;
+  await network.until('sessions', hasSessions);
+  const policyId = await network.policy([a, slow, leaver], [a]);
+  const bytes = randomBytes(4 * 1024 * 1024);
+  const item = { policyId, hash: sha256(bytes) };
+  await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
+  await network.seconds(5);
+  /** Resolves with what the first message is; the answer is open until `taken`. */
+  const ask = (self: Maverick, first: (message: string) => void, taken: Promise<void>) => {
+    const own = family.generateKeyPair(random);
+    const about = { ...item, asker: self.address, replier: a.address };
+    const signature = self.sign(signedByAsker(about, own.publicKey));
+    const asked = self.session(a)!.converse(DATA, 100_000, async (stream) => {
+      await stream.send(encodeRequest({ ...item, ephemeralKey: own.publicKey, signature }));
+      const message = await stream.receive();
+      first(message?.[0] === NO_DATA[0] ? 'no data' : 'an offer');
+      await taken;
+      throw new Error('it leaves');
+    });
+    return asked.catch(() => {});
+  };
+  const heard: string[] = [];
+  const open: (() => void)[] = [];
+  const held = () => new Promise<void>((resolve) => void open.push(resolve));
+  const before = ask(leaver, (message) => heard.push(message), Promise.resolve());
+  await network.until('an answer', () => heard.length === 1);
+  await before;
+  const slowly = ask(slow, (message) => heard.push(message), held());
+  await network.until('an answer that is not taken', () => heard.length === 2);
+  const waiting = ask(leaver, (message) => heard.push(message), Promise.resolve());
+  await network.seconds(1);
+  await network.change(a, policyId, 'remove', [leaver], [a]);
+  t.strictSame(heard, ['an offer', 'an offer'], 'the request waits for the other answer');
+  for (const leave of open) leave();
+  await network.until('an answer', () => heard.length === 3);
+  await Promise.all([slowly, waiting]);
+  t.equal(heard[2], 'no data', 'who is no member any more gets nothing');
+  t.ok(leaver.session(a), 'and has done nothing wrong');
+});
