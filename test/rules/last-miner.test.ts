@@ -21,10 +21,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** `boss` gives roles and lets nodes in; the others are registered and have the roles that are named. */
-async function network(
-  roles: readonly (readonly Role[])[],
-  from = 0,
-): Promise<Harness> {
+async function network(roles: readonly (readonly Role[])[], from = 0): Promise<Harness> {
   const features = new Map([...defaultRules.preActivatedFeatures, [feature.liveness, from]]);
   return createHarness({
     balances: [one, two, three, boss].map((of) => [of, 1000n * WEST] as const),
@@ -170,14 +167,17 @@ t.test('others than the last go as before', async () => {
   h.apply(node(h, 'remove', three));
 });
 
-t.test('a network whose nodes are registered under other accounts can change its miners', async (t) => {
-  const h = await network([['miner'], ['miner']]);
-  h.apply(node(h, 'remove', two));
-  t.equal(h.refusal(node(h, 'remove', one)), last(one));
-  const other = await network([['miner'], ['miner']], 3);
-  other.apply(node(other, 'remove', one));
-  other.apply(node(other, 'remove', two));
-  await other.mine();
-  other.apply(role(other, 'remove', 'miner', one));
-  t.equal(other.refusal(role(other, 'remove', 'miner', two)), last(two), 'one keeps the role');
-});
+t.test(
+  'a network whose nodes are registered under other accounts can change its miners',
+  async (t) => {
+    const h = await network([['miner'], ['miner']]);
+    h.apply(node(h, 'remove', two));
+    t.equal(h.refusal(node(h, 'remove', one)), last(one));
+    const other = await network([['miner'], ['miner']], 3);
+    other.apply(node(other, 'remove', one));
+    other.apply(node(other, 'remove', two));
+    await other.mine();
+    other.apply(role(other, 'remove', 'miner', one));
+    t.equal(other.refusal(role(other, 'remove', 'miner', two)), last(two), 'one keeps the role');
+  },
+);
