@@ -119,10 +119,11 @@ class Simulation {
       return memberOf(i, isPlain ? 'miner' : (this.last as Member['part']));
     });
     this.hasLiar = dice.happens(0.5);
-    this.roles = dice.happens(0.5) ? new RoleLoad(dice.fork(), this.members) : undefined;
+    const consensus = dice.happens(0.3) ? 'pos' : 'poa';
+    this.roles = dice.happens(0.5) ? new RoleLoad(dice.fork(), this.members, consensus) : undefined;
     this.cluster = new Cluster({
       seed: dice.u32(),
-      consensus: dice.happens(0.3) ? 'pos' : 'poa',
+      consensus,
       members: this.members,
       // With roles that come and go no fixed number would always do.
       quorum: this.roles === undefined ? dice.pick([0, 0, 1, undefined]) : undefined,
