@@ -102,7 +102,10 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
 
   function plan(): void {
     if (!isReady()) return;
-    if (chain.unfinished.waits()) return make(() => chain.unfinished.finish(), IDLE_MS);
+    if (chain.unfinished.waits()) {
+      make(() => chain.unfinished.finish(), IDLE_MS);
+      return;
+    }
     const now = clock.now();
     const slot = freeSlot(chain, now);
     state = slot === undefined ? 'idle' : 'waiting';

@@ -13,6 +13,7 @@ import { auditChain } from '../../src/chain/audit.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
 import { type Blockchain, createBlockchain } from '../../src/chain/blockchain.ts';
 import type { Generator } from '../../src/chain/forge.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { Consensus } from '../../src/consensus/consensus.ts';
 import { createPoa } from '../../src/consensus/poa.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
@@ -153,6 +154,7 @@ export async function newChain(
   store: Store = createMemoryStore(),
   settings: typeof rules = rules,
   clock: TestClock = testClock(GENESIS_TIME),
+  of: ChainScheme = scheme,
 ): Promise<TestChain> {
   const blockchain = createBlockchain(
     {
@@ -162,7 +164,7 @@ export async function newChain(
       transactionBytesMax: 1_048_576,
       undoDepth: 2000,
     },
-    { scheme, store, verifier, clock, log: quiet },
+    { scheme: of, store, verifier, clock, log: quiet },
   );
   if (blockchain.isEmpty()) await blockchain.found(genesis);
   auditChain(blockchain, 'state', (broken) => {

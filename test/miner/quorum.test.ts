@@ -23,6 +23,7 @@ async function mines(miners: number, connected: number, quorum?: number): Promis
         tip: () => ({ height: 5, timestamp: START }),
         nextSlot: (now) => (forged ? undefined : { from: now, until: START + 60_000 }),
         isUsed: () => false,
+        unfinished: { waits: () => false, finish: async () => undefined },
         forge: async () => {
           forged = true;
         },

@@ -15,7 +15,7 @@ import { nameProblem } from '../../script/declared-names.ts';
 import type { Script } from '../../script/script.ts';
 import { chainId, fee, script, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
-import { guardScript, scriptsOf } from '../scripts/known-scripts.ts';
+import { decodedScript } from '../scripts/known-scripts.ts';
 import { optional } from '../scripts/record-values.ts';
 import type { BlockContext } from '../transaction.ts';
 import { transaction } from '../transaction.ts';
@@ -54,7 +54,7 @@ export const setScript = transaction({
   ],
   features: [feature.smartAccounts],
   fee: 50_000_000n,
-  check: ({ fields }, scheme) => guardScript(fields.script, scheme),
+  newScript: ({ fields }) => fields.script,
   record: ({ fields }) => ({ script: optional(fields.script) }),
   apply({ fields, sender, timestamp: time }, ledger, block) {
     guardRoles(ledger, sender, [time, block.timestamp], block);
@@ -63,7 +63,7 @@ export const setScript = transaction({
       return;
     }
     if (!block.features.has(feature.smartAccountTrading)) {
-      guardNames(scriptsOf(ledger.scheme).read(fields.script));
+      guardNames(decodedScript(fields.script, ledger.scheme));
     }
     ledger.set(scripts, sender, fields.script);
   },
