@@ -27,7 +27,6 @@ async function mines(miners: number, connected: number, quorum?: number): Promis
         forge: async () => {
           forged = true;
         },
-        unfinished: { waits: () => false, finish: async () => undefined },
         onHead: () => () => undefined,
       },
     },
