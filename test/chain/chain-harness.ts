@@ -14,6 +14,7 @@ import type { BlockDraft } from '../../src/chain/block-draft.ts';
 import { type Blockchain, createBlockchain } from '../../src/chain/blockchain.ts';
 import type { Generator } from '../../src/chain/forge.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
+import type { Consensus } from '../../src/consensus/consensus.ts';
 import { createPoa } from '../../src/consensus/poa.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import type { KeyPair } from '../../src/crypto/family.ts';
@@ -127,17 +128,21 @@ export const genesis: Block = (() => {
   return buildGenesis(settings, { publicKey: founder.publicKey, signature }, scheme);
 })();
 
-export const consensus = createPoa(
-  {
-    genesisTimestamp: GENESIS_TIME,
-    roundDurationMs: ROUND_MS,
-    syncDurationMs: SYNC_MS,
-    banDurationBlocks: 10,
-    warningsForBan: 3,
-    maxBansPercentage: 40,
-  },
-  scheme,
-);
+export const consensusOf = ({ preActivatedFeatures, featureCheckBlocks }: ChainRules): Consensus =>
+  createPoa(
+    {
+      genesisTimestamp: GENESIS_TIME,
+      roundDurationMs: ROUND_MS,
+      syncDurationMs: SYNC_MS,
+      banDurationBlocks: 10,
+      warningsForBan: 3,
+      maxBansPercentage: 40,
+      preActivatedFeatures,
+      featureCheckBlocks,
+    },
+    scheme,
+  );
+export const consensus = consensusOf(rules);
 
 export interface TestChain {
   readonly blockchain: Blockchain;
@@ -154,7 +159,7 @@ export async function newChain(
   const blockchain = createBlockchain(
     {
       rules: settings,
-      consensus,
+      consensus: consensusOf(settings),
       support: { autoSupport: true, supported: [] },
       transactionBytesMax: 1_048_576,
       undoDepth: 2000,

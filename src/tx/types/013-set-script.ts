@@ -8,7 +8,7 @@ import { apiError, refused } from '../../base/errors.ts';
 import { check, text16 } from '../../codec/primitives.ts';
 import { withDefault } from '../../codec/struct.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
-import { rolesAt } from '../../ledger/permissions.ts';
+import { changesAfter, rolesAt } from '../../ledger/permissions.ts';
 import { CONTRACT_DEVELOPER } from '../../ledger/roles.ts';
 import { scripts } from '../../ledger/tables.ts';
 import { nameProblem } from '../../script/declared-names.ts';
@@ -17,6 +17,7 @@ import { chainId, fee, script, senderPublicKey, timestamp } from '../fields/shar
 import { feature } from '../rules/features.ts';
 import { decodedScript } from '../scripts/known-scripts.ts';
 import { optional } from '../scripts/record-values.ts';
+import type { BlockContext } from '../transaction.ts';
 import { transaction } from '../transaction.ts';
 
 const NAME_CHARS_MAX = 128;
@@ -56,7 +57,7 @@ export const setScript = transaction({
   newScript: ({ fields }) => fields.script,
   record: ({ fields }) => ({ script: optional(fields.script) }),
   apply({ fields, sender, timestamp: time }, ledger, block) {
-    guardRoles(ledger, sender, [time, block.timestamp]);
+    guardRoles(ledger, sender, [time, block.timestamp], block);
     if (fields.script === undefined) {
       ledger.remove(scripts, sender);
       return;
@@ -69,8 +70,17 @@ export const setScript = transaction({
 });
 
 /** A script would let its account act in a role without its key. */
-function guardRoles(view: LedgerView, sender: Uint8Array, times: readonly number[]): void {
-  const roles = times.flatMap((time) => rolesAt(view, sender, time));
+function guardRoles(
+  view: LedgerView,
+  sender: Uint8Array,
+  times: readonly number[],
+  block: BlockContext,
+): void {
+  const roles = [
+    ...times.flatMap((time) => rolesAt(view, sender, time)),
+    // A role that begins later could not be used with a script either.
+    ...(block.features.has(feature.liveness) ? changesAfter(view, sender, block.timestamp) : []),
+  ];
   if (roles.every(({ role }) => role === CONTRACT_DEVELOPER)) return;
   throw refused(
     'Script cannot be assigned to an account with a role other than contract_developer!',
