@@ -2,17 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
-import { base58 } from '../../src/base/base58.ts';
-import { equal } from '../../src/base/bytes.ts';
 import type { Verifier } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
 import { importBlocks, importLimits, replayBlocks } from '../../src/chain/import-blocks.ts';
 import { confirmedHeight } from '../../src/chain/stored-blocks.ts';
-import { plannedMax } from '../../src/chain/verify-block.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
-import { scriptTx, tradeTx, transferTx } from '../crash/witness/unsigned.ts';
+import { tradeTx } from '../crash/witness/unsigned.ts';
 import { bulky } from '../mempool/bulky-transactions.ts';
 import {
   mine,
@@ -184,33 +181,12 @@ t.test('so do the bytes of their messages', async (t) => {
   t.same(jobs, [2, 2, 2, 2]);
 });
 
-t.test('the checks that scripts may ask for are bounded for a block', async (t) => {
-  const USES = 40;
-  const COUNT = 900;
-  const at = await newChain();
-  const key = base58.encode(alice.publicKey);
-  const cases = Array.from(
-    { length: USES - 1 },
-    (_, i) => `if (height == ${i + 1000}) then
-    sigVerify(tx.bodyBytes, tx.proofs[0], base58'${key}') else `,
-  );
-  const source = `${cases.join('')} sigVerify(tx.bodyBytes, tx.proofs[0], base58'${key}')`;
-  const first = await mine(at, [scriptTx(alice, source, at.clock.time, alice, scheme)]);
-  const { time } = at.clock;
-  const txs = Array.from({ length: COUNT }, (_, i) =>
-    transferTx(alice, bob.address, i, time + i, alice, scheme),
-  );
-  const target = await emptyChain({ blocks: [], txs, time: time + 60_000 });
-  const { small, jobs } = smallVerifier({});
-  await importBlocks(target.blockchain, small, [first], { from: 2 });
-  // A hostile one: no block has the scripts of so many.
-  const many = remade(await mine(at), nextGenerator(at), {
-    transactions: txs.map(({ bytes }) => bytes),
+t.test('another chain than the one that is stored', async (t) => {
+  const chain = await source();
+  const { blockchain } = await emptyChain(chain);
+  await importBlocks(blockchain, verifier, chain.blocks, { from: 2 });
+  const other = endingWith(chain, []);
+  await t.rejects(importBlocks(blockchain, verifier, other, { from: 2 }), {
+    message: `Block ${COUNT + 1} differs from the one in the data directory`,
   });
-  await t.rejects(importBlocks(target.blockchain, small, [many], { from: 3 }), /runs of scripts/);
-  t.equal(jobs.length, 2);
-  t.ok(jobs[1]! >= plannedMax.checks && jobs[1]! < plannedMax.checks + USES, `${jobs[1]}`);
 });
-
-const nextGenerator = ({ blockchain }: TestChain) =>
-  miners.find(({ publicKey }) => equal(publicKey, blockchain.tip().header.generator))!;
