@@ -112,6 +112,7 @@ export const events = {
   'peer.connected': 'A session with another node has begun.',
   'peer.limited':
     'Somebody at this host broke a rule before a proof of identity; for a while few of its connections begin, except those of members that are known.',
+  'peer.not-judged': 'Whether a peer is to blame for a wrong proof could not be found out.',
   'peer.offence': 'A peer broke a rule; `verdict` is the consequence.',
   'peer.refused':
     'A connection did not become a session; `why` is the reason that one of the sides gave.',
