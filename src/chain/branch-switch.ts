@@ -5,25 +5,35 @@
  * Invariant: at most `rollbackMax` blocks are given up.
  */
 import { ApiError } from '../base/errors.ts';
-import type { Log } from '../base/ports.ts';
+import type { Clock, Log } from '../base/ports.ts';
 import { blockId } from '../block/block.ts';
-import { type Consensus, isBetter } from '../consensus/consensus.ts';
+import type { Consensus } from '../consensus/consensus.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { AppliedRun } from './applied-run.ts';
 import { BadBlock } from './bad-block.ts';
 import type { AppliedBlock } from './block-applier.ts';
 import type { Blockchain, Inside } from './blockchain.ts';
+import { type Candidate, standingOf } from './chain-choice.ts';
+import type { Equivocations } from './equivocation.ts';
 import type { HeaderClaims } from './header-claims.ts';
 import { headerRowAt, heightOf } from './stored-blocks.ts';
 import { type Tip, tipOf } from './tip.ts';
 import type { CheckedBlock } from './verify-block.ts';
 
-export type SwitchOutcome = 'adopted' | 'known' | 'not-better' | 'unknown-parent' | 'too-deep';
+export type SwitchOutcome =
+  | 'adopted'
+  | 'known'
+  | 'not-better'
+  | 'late'
+  | 'unknown-parent'
+  | 'too-deep';
 
 export interface BranchSwitchPorts {
   readonly blockchain: Blockchain;
   readonly consensus: Consensus;
   readonly claims: HeaderClaims;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly equivocations: Pick<Equivocations, 'isThird'>;
   readonly log: Log;
 }
 
@@ -47,9 +57,14 @@ export class BranchSwitch {
     if (height === undefined || row === undefined) return 'unknown-parent';
     const ancestor = tipOf(height, row);
     const current = inside.tip();
-    const end = endOf(ancestor, rest, this.ports.consensus);
-    if (!isBetter(end, { ...current, reference: current.header.reference })) return 'not-better';
+    const { consensus, clock, equivocations } = this.ports;
     const depth = current.height - height;
+    // A branch that others have continued is theirs too.
+    const isThird = rest.length === 1 && equivocations.isThird(first.block.header);
+    if (depth > 0 && isThird) return 'not-better';
+    const candidate = candidateOf(ancestor, rest, consensus);
+    const standing = standingOf(candidate, current, consensus, clock.now());
+    if (standing !== 'better') return standing;
     if (depth > this.rollbackMax) {
       this.ports.log.error('fork.too-deep', {
         depth,
@@ -98,9 +113,14 @@ function withoutKnown(branch: readonly CheckedBlock[], view: LedgerView): readon
   return start === -1 ? [] : branch.slice(start);
 }
 
-function endOf(ancestor: Tip, branch: readonly CheckedBlock[], consensus: Consensus) {
-  let { score } = ancestor;
-  for (const { block } of branch) score += consensus.score(block.header.consensus);
-  const { signature: id, reference } = branch.at(-1)!.block.header;
-  return { score, id, reference };
+function candidateOf(
+  { height, score }: Tip,
+  branch: readonly CheckedBlock[],
+  consensus: Consensus,
+): Candidate {
+  const sum = branch.reduce(
+    (sum, { block }) => sum + consensus.score(block.header.consensus),
+    score,
+  );
+  return { ancestor: height, header: branch.at(-1)!.block.header, score: sum };
 }

@@ -24,6 +24,11 @@ export interface Evidence {
 export interface Equivocations {
   /** Returns the evidence that this header completes, where the turn has none yet. */
   note(header: Header): Evidence | undefined;
+  /**
+   * True for a block of a turn that two other blocks prove. It replaces none of them: a miner could
+   * otherwise sign block after block, each with a lower id, and have each one applied.
+   */
+  isThird(header: Header): boolean;
   /** The evidence of the last 24 hours, oldest first. */
   list(): readonly Evidence[];
 }
@@ -40,9 +45,19 @@ export function createEquivocations(
   const isProved = (by: Header): boolean =>
     evidence.some(({ first }) => equal(first.signature, by.signature));
 
+  const turnOf = (header: Header): string =>
+    `${latin1(header.generator)} ${consensus.turnOf(header)}`;
+
   return {
+    isThird(header) {
+      const first = seen.get(turnOf(header));
+      const pair = evidence.find((one) => one.first === first);
+      if (pair === undefined) return false;
+      const both = [pair.first, pair.second];
+      return !both.some(({ signature }) => equal(signature, header.signature));
+    },
     note(header) {
-      const turn = `${latin1(header.generator)} ${consensus.turnOf(header)}`;
+      const turn = turnOf(header);
       const first = seen.get(turn);
       if (first === undefined) {
         if (seen.size >= HEADERS_MAX) seen.delete(seen.keys().next().value ?? '');

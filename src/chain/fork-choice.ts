@@ -90,7 +90,14 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
   const { scheme } = view;
   const turns = createTurns(clock);
   const claims = new HeaderClaims(blockchain, consensus, options.rollbackMax);
-  const branches = new BranchSwitch(options.rollbackMax, { blockchain, consensus, claims, log });
+  const branches = new BranchSwitch(options.rollbackMax, {
+    blockchain,
+    consensus,
+    claims,
+    clock,
+    equivocations,
+    log,
+  });
   // Blocks of this node are recorded too, so that two nodes with the same keys are detected.
   blockchain.listen({ block: ({ block }) => equivocations.note(block.row.header) });
 

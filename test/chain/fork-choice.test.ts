@@ -2,7 +2,7 @@
 // network. Two or more chains of one network share a past and then diverge.
 
 import t, { type Test } from 'tap';
-import { equal } from '../../src/base/bytes.ts';
+import { compare, equal } from '../../src/base/bytes.ts';
 import { decodeBlock } from '../../src/block/block.ts';
 import type { ForkChoice } from '../../src/chain/fork-choice.ts';
 import { blockAt, findTransaction } from '../../src/chain/stored-blocks.ts';
@@ -13,6 +13,7 @@ import type { Tx } from '../../src/tx/transaction.ts';
 import { createAlias } from '../../src/tx/types/010-create-alias.ts';
 import {
   FUNDS,
+  GENESIS_TIME,
   LENGTH_MS,
   mine,
   miners,
@@ -97,7 +98,7 @@ t.test('scenarios 40 and 41: the better side wins, and a double spend is spent o
   await mineLate(right, 1, [onlyRight, spentRight]);
   for (let i = 0; i < 9; i++) await mine(right);
   await mine(left, [payment(alice, bob, all, left.clock.time)]);
-  for (let i = 0; i < 9; i++) await mine(left);
+  for (let i = 0; i < 10; i++) await mine(left);
 
   const before = right.blockchain.tip();
   t.equal((await adopt(left, right, 2)).kind, 'not-better');
@@ -119,6 +120,7 @@ t.test('scenario 42: a fork deeper than max-rollback is refused and reported', a
     await mine(left);
     await mineLate(right, 1);
   }
+  await mine(left);
   const tip = right.blockchain.tip();
   t.equal((await adopt(right, left, 1)).kind, 'too-deep');
   t.equal(right.blockchain.tip(), tip);
@@ -184,6 +186,73 @@ t.test(
   },
 );
 
+t.test('a block that comes after its round takes no successor away', async (t) => {
+  const left = await newFork();
+  const right = await newFork();
+  const withheld = await mine(left);
+  const successor = await mineLate(right, 1);
+  right.clock.time = left.clock.time + LENGTH_MS;
+  t.equal((await right.fork.offer(withheld)).kind, 'late');
+  t.same(right.blockchain.tip().id, successor.header.signature);
+  t.notOk(right.fork.invalid.has(withheld.header.signature), 'nobody is blamed');
+
+  const next = await mine(left);
+  right.clock.time = left.clock.time;
+  const branch = await Promise.all([withheld, next].map(right.fork.check));
+  t.equal((await right.fork.adopt(branch)).kind, 'adopted', 'with a block that is in time');
+});
+
+t.test('a block that comes in the last moment of its round still counts', async (t) => {
+  const left = await newFork();
+  const right = await newFork();
+  const withheld = await mine(left);
+  await mineLate(right, 1);
+  right.clock.time = GENESIS_TIME + 2 * LENGTH_MS - 1;
+  t.equal((await right.fork.offer(withheld)).kind, 'adopted');
+});
+
+t.test('a late chain that is better by more than a block replaces ours', async (t) => {
+  const left = await newFork();
+  const right = await newFork();
+  for (let i = 0; i < 3; i++) await mine(left);
+  await mineLate(right, 1);
+  right.clock.time += 100 * LENGTH_MS;
+  t.equal((await adopt(right, left, 1)).kind, 'adopted');
+});
+
+t.test('a late block that nothing has followed is taken', async (t) => {
+  const left = await newFork();
+  const right = await newFork();
+  const late = await mine(left);
+  right.clock.time = left.clock.time + 5 * LENGTH_MS;
+  t.equal((await right.fork.offer(late)).kind, 'adopted');
+});
+
+t.test('a third block of a proved turn replaces neither of the two', async (t) => {
+  const left = await newFork();
+  const right = await newFork();
+  const one = await mine(left, [payment(alice, bob, 1n, left.clock.time)]);
+  const miner = miners.find(({ publicKey }) => equal(publicKey, one.header.generator))!;
+  const twins = Array.from({ length: 12 }, (_, i) =>
+    remade(one, miner, { timestamp: one.header.timestamp + 1 + i, transactions: [] }),
+  ).sort((a, b) => compare(b.header.signature, a.header.signature));
+  right.clock.time = one.header.timestamp + 20;
+  const [first, second, third] = [twins[0]!, twins[1]!, twins.at(-1)!];
+  t.equal((await right.fork.offer(first)).kind, 'adopted');
+  t.equal((await right.fork.offer(second)).kind, 'adopted', 'it has the lower id');
+  for (const more of twins.slice(2)) {
+    t.equal((await right.fork.offer(more)).kind, 'not-better', 'though it has a lower id still');
+  }
+  t.same(right.blockchain.tip().id, second.header.signature);
+  t.equal((await right.fork.offer(first)).kind, 'not-better', 'the pair is compared as before');
+
+  const elsewhere = await newFork();
+  elsewhere.clock.time = right.clock.time;
+  t.equal((await elsewhere.fork.offer(third)).kind, 'adopted');
+  await mine(elsewhere);
+  t.equal((await adopt(right, elsewhere, 1)).kind, 'adopted', 'a chain that goes on from it');
+});
+
 t.test('a block from the future is neither taken nor remembered', async (t) => {
   const left = await newFork();
   const right = await newFork();
@@ -199,7 +268,7 @@ t.test('what falls out of the chain is kept before the chain changes', async (t)
   const right = await newFork();
   const tx = payment(alice, bob, 1n, right.clock.time);
   await mineLate(right, 1, [tx]);
-  await mine(left);
+  for (let i = 0; i < 2; i++) await mine(left);
   const { id } = right.blockchain.tip();
   const kept: unknown[] = [];
   right.blockchain.listen({
@@ -220,6 +289,7 @@ t.test('scenario 45: an alias belongs to whom the winning chain gave it', async 
     signed(createAlias, by, { timestamp: at.clock.time, fee: 100_000_000n, alias: 'treasure' });
   await mineLate(right, 1, [claim(alice, right)]);
   await mine(left, [claim(bob, left)]);
+  await mine(left);
   t.equal((await adopt(right, left, 1)).kind, 'adopted');
   t.same(aliasOwner(right.blockchain.view, 'treasure'), bob.address);
   await sameState(t, left, right);

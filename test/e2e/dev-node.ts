@@ -40,6 +40,7 @@ export interface DevOptions {
   /** Folder of the network; kept by the node and removed with the test. */
   readonly dir?: string;
   readonly round?: string;
+  readonly consensus?: 'poa' | 'pos';
   readonly env?: Readonly<Record<string, string>>;
   /** With a data service beside it. */
   readonly data?: boolean;
@@ -52,8 +53,9 @@ export function temporaryFolder(scope: Scope): string {
 }
 
 export async function startDevNode(scope: Scope, options: DevOptions = {}): Promise<DevNode> {
-  const { dir = temporaryFolder(scope), round = '1s', env } = options;
+  const { dir = temporaryFolder(scope), round = '1s', consensus, env } = options;
   const args = ['--dir', dir, '--keep', '--round', round];
+  if (consensus !== undefined) args.push('--consensus', consensus);
   if (options.data === true) args.push('--data-port', '0');
   const { command, ready } = await startDev(scope, args, env);
   const node = ready.nodes[0]!;

@@ -126,6 +126,7 @@ for (const isSlow of [false, true]) {
     const [forged, good] = [payBy(at, NOBODY, 1), payBy(at, alice, 2)];
     await mineLate(at, [forged, good]);
     await mine(winner, [scriptTx(alice, undefined, winner.clock.time, NOBODY, scheme)]);
+    await mine(winner);
     t.equal(await follow(at, winner, 2), 'adopted');
     t.equal(pool.size(), 2, 'both are back');
     t.equal(pool.verdictsOn(good)?.isComplete, !isSlow);
@@ -176,6 +177,7 @@ t.test('a contract that nobody signed comes back from the result that contained 
     draft.add(result, unchecked(result));
   });
   await mine(winner, [scriptTx(alice, undefined, winner.clock.time, NOBODY, scheme)]);
+  await mine(winner);
   t.equal(await follow(at, winner, 3), 'adopted');
   const entry = pool.entry(creation.id);
   t.ok(entry, 'it is back');

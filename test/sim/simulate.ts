@@ -12,10 +12,12 @@ import { asSent } from './contracts.ts';
 import { startLiar } from './liar.ts';
 import type { SimNode } from './node.ts';
 import { Dice } from './random.ts';
+import { RoleLoad, TERM_MS_MAX } from './role-load.ts';
 import { ScriptEpisodes } from './script-episodes.ts';
 import { isUnsigned } from './script-load.ts';
-import { GENESIS_TIME, type Member, memberOf } from './settings.ts';
+import { BAN_BLOCKS, GENESIS_TIME, LENGTH_MS, type Member, memberOf } from './settings.ts';
 import { GOOD, type Quality } from './weather.ts';
+import { bannedAt, withholdNext } from './withholding.ts';
 import { createWorkload, type Workload } from './workload.ts';
 
 export interface SimOptions {
@@ -63,6 +65,15 @@ const PARTITION_MS_MAX = 150_000;
 const DOWN_MS_MAX = 60_000;
 const WRONG_CLOCK_MS_MAX = 100_000;
 const LOAD_EVERY_MS = 1_500;
+const ROLES_EVERY_MS = 20_000;
+/** Changes at one time, some of which meet in one block. */
+const ROLES_MAX = 6;
+const WITHHOLD_EVERY_MS = 60_000;
+/** The last ban, and what the nodes that were away need to make their blocks again. */
+const UNBANNED_MS_MAX = 2 * BAN_BLOCKS * LENGTH_MS;
+/** Stake needs more than a minute for one block now and then. */
+const GROW_MS_MAX = 300_000;
+const GROW_BLOCKS = 2;
 const MINUTE_MS = 60_000;
 /**
  * A member that was removed while it was cut off does not know it. Without a quorum it makes blocks
@@ -88,6 +99,8 @@ class Simulation {
   private readonly workload: Workload;
   private readonly episodes: ScriptEpisodes;
   private readonly hasLiar: boolean;
+  /** What could end the chain; absent in some networks, whose miners stay. */
+  private readonly roles: RoleLoad | undefined;
   private quiet = false;
   /** The node whose clock is far off; one at a time. */
   private wrongClock: SimNode | undefined;
@@ -106,11 +119,14 @@ class Simulation {
       return memberOf(i, isPlain ? 'miner' : (this.last as Member['part']));
     });
     this.hasLiar = dice.happens(0.5);
+    const consensus = dice.happens(0.3) ? 'pos' : 'poa';
+    this.roles = dice.happens(0.5) ? new RoleLoad(dice.fork(), this.members, consensus) : undefined;
     this.cluster = new Cluster({
       seed: dice.u32(),
-      consensus: dice.happens(0.3) ? 'pos' : 'poa',
+      consensus,
       members: this.members,
-      quorum: dice.pick([0, 0, 1]),
+      // With roles that come and go no fixed number would always do.
+      quorum: this.roles === undefined ? dice.pick([0, 0, 1, undefined]) : undefined,
       trace: options.trace,
     });
     this.workload = createWorkload(dice.u32());
@@ -135,6 +151,8 @@ class Simulation {
     if (this.hasLiar) cluster.guard(startLiar(cluster.ground, cluster.options, dice.fork(), forge));
     this.every(LOAD_EVERY_MS, () => cluster.send(this.workload));
     this.every(FAULT_EVERY_MS, () => this.fault());
+    this.every(WITHHOLD_EVERY_MS, () => withholdNext(cluster, dice));
+    this.every(ROLES_EVERY_MS, () => this.changeRoles());
     this.endUnawareness();
     cluster.guard(this.episodes.run());
     await cluster.run(ms);
@@ -150,6 +168,7 @@ class Simulation {
     const agreedAfter = (cluster.world.now - since) / 1000;
     cluster.nothingLost();
     const first = cluster.running()[0]!;
+    await this.goesOn(first);
     const { height } = first.blockchain.tip();
     const stateHash = Buffer.from(first.blockchain.stateHash(height)!).toString('hex');
     const { reorganisations, depthMax, executed, acceptedCount: accepted } = cluster.checkers;
@@ -167,6 +186,19 @@ class Simulation {
     const { unaware } = this;
     const about = { scripts, unsigned, unaware, judged: cold.count, agreedAfter, steps };
     return { kind, height, stateHash, trace, ...counts, ...about };
+  }
+
+  /** Nobody stays banned, and the height grows. */
+  private async goesOn(node: SimNode): Promise<void> {
+    const { cluster } = this;
+    const isFree = await cluster.runUntil(
+      () => bannedAt(node, cluster).length === 0,
+      UNBANNED_MS_MAX,
+    );
+    if (!isFree) throw new Broken(`banned for good: ${bannedAt(node, cluster)}`);
+    const height = node.blockchain.tip().height + GROW_BLOCKS;
+    const grows = await cluster.runUntil(() => node.blockchain.tip().height >= height, GROW_MS_MAX);
+    if (!grows) throw new Broken(`the height does not reach ${height}`);
   }
 
   /** Why the network is not whole yet. */
@@ -224,6 +256,18 @@ class Simulation {
       this.register('add', without);
     }
     cluster.world.after(LOOK_EVERY_MS, () => this.endUnawareness());
+  }
+
+  /** Ends early, so that all terms are over when it gets quiet. */
+  private changeRoles(): void {
+    const { cluster, dice, roles } = this;
+    const able = cluster.running().filter(({ member }) => member.part !== 'watcher');
+    if (roles === undefined || able.length === 0) return;
+    if (this.secondsLeft() * 1000 < TERM_MS_MAX) return;
+    for (let i = dice.between(1, ROLES_MAX); i > 0; i--) {
+      const tx = roles.next(cluster.world.now);
+      cluster.guard(cluster.submit(dice.pick(able), tx));
+    }
   }
 
   private admitLast(): void {

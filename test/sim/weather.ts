@@ -34,6 +34,8 @@ export class Weather {
   private readonly retransmissionMs: number;
   /** By the hosts it leads from and to. */
   private readonly cuts = new Map<string, Cut>();
+  /** By the host, until when what it sends waits. */
+  private readonly withheld = new Map<string, number>();
 
   constructor(world: World, dice: Dice, retransmissionMs = RETRANSMISSION_MS_MAX) {
     this.retransmissionMs = retransmissionMs;
@@ -48,10 +50,16 @@ export class Weather {
     this.cuts.set(`${from}>${to}`, { since: now, until });
   }
 
+  /** What this host sends arrives after so long, and what it receives comes as always. */
+  withhold(from: string, ms: number): void {
+    this.withheld.set(from, this.world.now + ms);
+  }
+
   fate({ from, to, protocol, message }: Delivery): Fate {
     const { dice, quality } = this;
     let delayMs = quality.delayMs + dice.below(quality.jitterMs + 1);
     const cut = this.cutOf(from, to);
+    delayMs += Math.max(0, (this.withheld.get(from) ?? 0) - this.world.now);
     if (cut !== undefined) delayMs += this.whenWhole(cut, isDial(protocol, message));
     if (quality.stalls > 0 && dice.happens(quality.stalls)) delayMs += dice.below(STALL_MS_MAX);
     const truncated = message.length > 0 && quality.breaks > 0 && dice.happens(quality.breaks);

@@ -77,7 +77,7 @@ export function createGossipBlocks(
   const seen = createRecentSet(SEEN_MAX, SEEN_MS, clock);
   const turns = new RelayedTurns(consensus);
   const arrivals = new Arrivals<Session>();
-  const early = createEarlyBlocks(clock);
+  const early = createEarlyBlocks<Session>(clock);
   let stopped = false;
 
   sessions.handleNotices(blockProtocols.newBlock, {
@@ -115,8 +115,10 @@ export function createGossipBlocks(
     const { compact, author } = arrival;
     const { header } = compact;
     const use = await allowedUse(arrival);
+    if (use === undefined) return;
     const again = (): void => onBlock(author, arrival.message);
-    if (use === undefined || early.holds(header.timestamp - clock.now(), again)) return;
+    const announced = { peer: author, bytes: arrival.message.length };
+    if (early.holds(header.timestamp - clock.now(), announced, again)) return;
     if (rebuild.isTooMuch(compact)) {
       author.offend('invalid-block', 'a list of more bytes than a block may have');
       return;
@@ -144,7 +146,9 @@ export function createGossipBlocks(
   /** The judgement before anything is fetched; a header that breaks a rule is of no use. */
   async function allowedUse({ compact, sources }: Arrival<Session>): Promise<Use | undefined> {
     const { header } = compact;
-    const use = useOf(header, { blockchain, consensus, invalid: forkChoice.invalid, turns });
+    const { invalid, equivocations } = forkChoice;
+    const judging = { blockchain, consensus, clock, invalid, equivocations, turns };
+    const use = useOf(header, judging);
     if (use === 'orphan') ports.onOrphan();
     if (use === 'orphan' || use === undefined) return undefined;
     const refusal = await forkChoice.examine(header);

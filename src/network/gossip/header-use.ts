@@ -3,13 +3,16 @@
  * neither improves the chain nor proves that its miner made two blocks in one turn.
  */
 import { equal, latin1 } from '../../base/bytes.ts';
+import type { Clock } from '../../base/ports.ts';
 import { Recent } from '../../base/recent.ts';
 import type { Header } from '../../block/header.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
+import { standingOf } from '../../chain/chain-choice.ts';
+import type { Equivocations } from '../../chain/equivocation.ts';
 import type { InvalidBlocks } from '../../chain/invalid-blocks.ts';
 import { headerRowAt, heightOf } from '../../chain/stored-blocks.ts';
 import type { Tip } from '../../chain/tip.ts';
-import { type Consensus, isBetter } from '../../consensus/consensus.ts';
+import type { Consensus } from '../../consensus/consensus.ts';
 
 /**
  * The next block; the end of a better branch; a second block of one turn, which is fetched and
@@ -20,7 +23,9 @@ export type Use = 'child' | 'fork' | 'evidence';
 export interface HeaderUsePorts {
   readonly blockchain: Blockchain;
   readonly consensus: Consensus;
+  readonly clock: Pick<Clock, 'now'>;
   readonly invalid: Pick<InvalidBlocks, 'has'>;
+  readonly equivocations: Pick<Equivocations, 'isThird'>;
   readonly turns: RelayedTurns;
 }
 
@@ -29,18 +34,19 @@ export interface HeaderUsePorts {
  * parent.
  */
 export function useOf(header: Header, ports: HeaderUsePorts): Use | 'orphan' | undefined {
-  const { blockchain, consensus, invalid, turns } = ports;
+  const { blockchain, consensus, clock, invalid, equivocations, turns } = ports;
   const { view } = blockchain;
   const id = header.signature;
   if (heightOf(view, id) !== undefined || invalid.has(id)) return undefined;
   const parentHeight = heightOf(view, header.reference);
   const parent = parentHeight === undefined ? undefined : headerRowAt(view, parentHeight);
-  if (parent === undefined) return 'orphan';
+  if (parentHeight === undefined || parent === undefined) return 'orphan';
   const tip = blockchain.tip();
   const score = parent.score + consensus.score(header.consensus);
-  const current = { ...tip, reference: tip.header.reference };
-  if (isBetter({ score, id, reference: header.reference }, current)) {
-    return parentHeight === tip.height ? 'child' : 'fork';
+  const candidate = { ancestor: parentHeight, header, score };
+  if (standingOf(candidate, tip, consensus, clock.now()) === 'better') {
+    if (parentHeight === tip.height) return 'child';
+    return equivocations.isThird(header) ? undefined : 'fork';
   }
   return isTwin(header, tip, consensus) && !turns.isProved(header) ? 'evidence' : undefined;
 }

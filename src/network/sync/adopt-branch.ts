@@ -33,6 +33,8 @@ export class Branch {
   private readonly followed: Session;
   private readonly ports: BranchPorts;
   private blocks: Fetched[] = [];
+  /** Better than our chain, but too late to replace it (chain-choice.ts): nobody's fault. */
+  isLate = false;
 
   constructor(followed: Session, ports: BranchPorts) {
     this.followed = followed;
@@ -45,7 +47,8 @@ export class Branch {
     this.blocks.push(...portion);
     requireBounded(this.blocks);
     const verdict = await adopt(this.blocks);
-    if (verdict.kind === 'not-better') return;
+    this.isLate = verdict.kind === 'late';
+    if (verdict.kind === 'not-better' || this.isLate) return;
     if (verdict.kind === 'unknown-parent') watch.unusable();
     this.requireAdopted(verdict);
     if (verdict.kind === 'adopted') watch.adopted(this.blocks.length);

@@ -103,7 +103,7 @@ export class PeerFollower {
       await branch.extend(portion);
       this.missing = Math.max(0, this.missing - portion.length);
     }
-    if (isTie) heads.markLostTie(target);
+    if (isTie || branch.isLate) heads.markLost(target);
     else if (blockchain.tip().score < target.score) {
       const hasRolledBack = heads.hasRolledBack(target);
       if (hasRolledBack) watch.rolledBack();

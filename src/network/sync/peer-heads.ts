@@ -44,15 +44,15 @@ export interface PeerHeads {
   defer(session: Session): void;
   /** A peer with a slow answer does not count until the answer is there. */
   markSlow(session: Session, isSlow: boolean): void;
-  /** This head has the score of ours and lost the comparison: it is not followed again. */
-  markLostTie(head: Head): void;
+  /** This head lost the comparison with our tip: it is not followed again as long as that stays. */
+  markLost(head: Head): void;
   onHead(action: (head: PeerHead) => void): void;
   stop(): void;
 }
 
 const DISTRUST_MS = 5 * 60_000;
 const DISTRUSTED_MAX = 1_000;
-const LOST_TIES_MAX = 100;
+const LOST_MAX = 100;
 const NO_SESSIONS: ReadonlySet<Session> = new Set();
 
 interface Announced {
@@ -71,7 +71,8 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
    * peer may be the only one ahead.
    */
   const deferred = createRecentSet(DISTRUSTED_MAX, DISTRUST_MS, clock);
-  const lostTies = new Set<string>();
+  /** Ids of our tip and of heads that lost to it. */
+  const lost = new Set<string>();
   /** Peers that take long to answer. */
   const slow = new Set<Session>();
   const listeners: ((head: PeerHead) => void)[] = [];
@@ -107,12 +108,13 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
     }
   }
 
-  const isLostTie = (head: Head): boolean => lostTies.has(latin1(head.id));
+  const pairOf = (head: Head, tip: Tip): string => latin1(tip.id) + latin1(head.id);
 
   function looksBetter(head: Head, tip: Tip): boolean {
+    if (lost.has(pairOf(head, tip))) return false;
     if (head.score !== tip.score) return head.score > tip.score;
     // Perhaps a sibling of our tip with a lower id (H-9).
-    return head.height === tip.height && compare(head.id, tip.id) < 0 && !isLostTie(head);
+    return head.height === tip.height && compare(head.id, tip.id) < 0;
   }
 
   return {
@@ -135,9 +137,9 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
       if (isSlow && peers.has(session)) slow.add(session);
       else slow.delete(session);
     },
-    markLostTie(head) {
-      if (lostTies.size >= LOST_TIES_MAX) lostTies.delete(lostTies.keys().next().value ?? '');
-      lostTies.add(latin1(head.id));
+    markLost(head) {
+      if (lost.size >= LOST_MAX) lost.delete(lost.keys().next().value ?? '');
+      lost.add(pairOf(head, blockchain.tip()));
     },
     onHead: (action) => void listeners.push(action),
     stop() {
