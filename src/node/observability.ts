@@ -147,6 +147,8 @@ export const events = {
     'No member could give confidential data for hours; it is tried again now and then, and when a client asks.',
   'privacy.no-room':
     'A quota for confidential data or the free space of the disk is used up; items wait until there is room: see privacy.storage.',
+  'privacy.not-accepted':
+    'Data of a policy are refused, because privacy.storage.accepted-creators does not name the account that created it.',
   'privacy.storage-failed':
     'The storage of confidential data refused a call: check its space, health and settings.',
   'registry.no-login':
