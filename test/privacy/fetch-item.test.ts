@@ -102,9 +102,9 @@ async function opened(t: Test, storing: Partial<PrivateStore> = {}) {
       failed: (owner) => void failed.push(owner),
       clearFailure: () => {},
     },
-    async hasRoom() {
+    async refusal() {
       rooms++;
-      return true;
+      return undefined;
     },
     onStored: () => {},
   });
