@@ -9,7 +9,13 @@ import type { Turns } from '../base/turns.ts';
 import { type Block, SCRIPT_RUNS_MAX, signedBytes } from '../block/block.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
-import { type CheckPlan, carrying, ProofChecks, type ProofVerdicts } from '../tx/proof-verdicts.ts';
+import {
+  type CheckLoad,
+  type CheckPlan,
+  carrying,
+  ProofChecks,
+  type ProofVerdicts,
+} from '../tx/proof-verdicts.ts';
 import { hasScripts, planChecks } from '../tx/scripts/plan-checks.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeUnreadTx } from '../tx/tx-bytes.ts';
@@ -65,19 +71,24 @@ export async function decodeTransactions(
   }
 }
 
+/** The checks of a block, composed and not yet asked for. */
+export interface BlockChecks extends CheckLoad {
+  /** Called once. Rejects with ApiError where the signature of the block itself is wrong. */
+  ask(verifier: Verifier): Promise<readonly ProofVerdicts[]>;
+}
+
 /**
- * Throws ApiError where the signature of the block itself is wrong, unless `isSigned` says that it
- * has already been verified. The scripts at `view`, the head, say which checks to make in advance.
+ * Of the signature of the block itself, unless `isSigned` says that it has already been verified,
+ * and of all proofs. The scripts at `view`, the head, say which checks to make in advance.
  */
-export async function verifyBlock(
+export async function composeChecks(
   block: Block,
   txs: readonly Tx[],
-  verifier: Verifier,
   known: KnownVerdicts,
   view: LedgerView,
   turns: Turns,
   isSigned = false,
-): Promise<readonly ProofVerdicts[]> {
+): Promise<BlockChecks> {
   const { generator, signature } = block.header;
   const ofBlock = { publicKey: generator, message: signedBytes(block), signature };
   const checks = new ProofChecks(isSigned ? [] : [ofBlock]);
@@ -94,14 +105,33 @@ export async function verifyBlock(
     // Reading a script takes milliseconds.
     if (turns.due()) await turns.take();
   }
-  const [isGood] = await checks.ask(verifier);
-  if (!isSigned && isGood !== true) throw apiError('InvalidSignature');
-  let next = 0;
-  return txs.map((tx, i) => {
-    const verdicts = before[i] ?? checks.verdicts(next++);
-    const carried = inside[i];
-    return carried === undefined ? verdicts : carrying(tx, verdicts, carried);
-  });
+  return {
+    ...checks.load,
+    async ask(verifier) {
+      const [isGood] = await checks.ask(verifier);
+      if (!isSigned && isGood !== true) throw apiError('InvalidSignature');
+      let next = 0;
+      return txs.map((tx, i) => {
+        const verdicts = before[i] ?? checks.verdicts(next++);
+        const carried = inside[i];
+        return carried === undefined ? verdicts : carrying(tx, verdicts, carried);
+      });
+    },
+  };
+}
+
+/** Composes the checks and asks for them. */
+export async function verifyBlock(
+  block: Block,
+  txs: readonly Tx[],
+  verifier: Verifier,
+  known: KnownVerdicts,
+  view: LedgerView,
+  turns: Turns,
+  isSigned = false,
+): Promise<readonly ProofVerdicts[]> {
+  const checks = await composeChecks(block, txs, known, view, turns, isSigned);
+  return checks.ask(verifier);
 }
 
 /**
