@@ -31,6 +31,10 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'reading a script throws only its own error; any other is a fault of the node',
   ],
   [
+    "src/tx/scripts/plan-checks.ts hasScripts: if (tx.layout.frame === 'genesis') return false;",
+    'no refusal: a genesis transaction has no sender, and the search for a script finds none',
+  ],
+  [
     'src/tx/scripts/script-environment.ts requireSearchable: text.length > bytesMax',
     'a text has at least as many bytes as characters: it spares making the bytes of a long one',
   ],

@@ -19,7 +19,7 @@ import {
   removeMembers,
 } from '../../src/ledger/policies.ts';
 import { policyHashes } from '../../src/ledger/tables.ts';
-import { createFetch } from '../../src/privacy/fetch-item.ts';
+import { createFetch, type FetchPorts } from '../../src/privacy/fetch-item.ts';
 import { itemBytes } from '../../src/privacy/item-id.ts';
 import type { Peer } from '../../src/privacy/peer-ports.ts';
 import {
@@ -58,7 +58,11 @@ const honest: Answer = (message) => {
   return [encodeOffer({ ephemeralKey: own.publicKey, signature }), seal(chunk)];
 };
 
-async function opened(t: Test, storing: Partial<PrivateStore> = {}) {
+async function opened(
+  t: Test,
+  storing: Partial<PrivateStore> = {},
+  limit?: Awaited<ReturnType<FetchPorts['refusal']>>,
+) {
   const { blockchain } = await newChain();
   const view = createOverlay(blockchain.view);
   createPolicy(view, item.policyId, { name: 'papers', description: '' });
@@ -104,7 +108,7 @@ async function opened(t: Test, storing: Partial<PrivateStore> = {}) {
     },
     async refusal() {
       rooms++;
-      return undefined;
+      return limit;
     },
     onStored: () => {},
   });
@@ -134,6 +138,18 @@ t.test('an item that is not wanted is asked for nowhere', async (t) => {
     lose(at);
     t.equal(await at.attempt(honest), 'settled');
     t.strictSame([at.asked(), at.rooms()], [0, 0], lose.name);
+  }
+});
+
+t.test('nor is one that this node may not keep', async (t) => {
+  for (const [limit, outcome] of [
+    ['not-accepted', 'settled'],
+    ['quota', 'no-room'],
+    ['unknown', 'no-room'],
+  ] as const) {
+    const at = await opened(t, {}, limit);
+    t.equal(await at.attempt(honest), outcome);
+    t.equal(at.asked(), 0, limit);
   }
 });
 

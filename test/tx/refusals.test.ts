@@ -187,6 +187,7 @@ const cases: readonly (readonly [keyof typeof requests, Json, number, string | R
   ['executed', { tx: 5 }, 1, 'obj.tx'],
   ['executed', { tx: { ...common, type: 4, version: 2 } }, 199, /^Bad transaction type \(4\)/],
   ['executed', { tx: { ...call, params: undefined } }, 1, 'obj.tx.params'],
+  ['executed', { tx: { ...call, contractId: 'x' }, results: 5 }, 1, 'obj.results'],
   ['executed', { tx: { ...call, contractId: 'x' } }, 600, "Contract 'x' is not found"],
   ['register', { nodeName: null }, 199, 'NodeName should not be empty'],
   ['register', { nodeName: 'n'.repeat(100) }, 199, 'NodeName length should be less than 100'],
