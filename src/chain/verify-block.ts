@@ -7,6 +7,7 @@ import { apiError } from '../base/errors.ts';
 import type { Verifier } from '../base/ports.ts';
 import type { Turns } from '../base/turns.ts';
 import { type Block, signedBytes } from '../block/block.ts';
+import { claimChecks } from '../block/turn-claims.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { type CheckPlan, carrying, ProofChecks, type ProofVerdicts } from '../tx/proof-verdicts.ts';
@@ -64,7 +65,7 @@ export async function decodeTransactions(
 
 /**
  * Throws ApiError where the signature of the block itself is wrong, unless `isSigned` says that it
- * has already been verified. The scripts at `view`, the head, say which checks to make in advance.
+ * has already been verified, and where one of its turn claims is not signed. The scripts at `view`, the head, say which checks to make in advance.
  */
 export async function verifyBlock(
   block: Block,
@@ -77,7 +78,8 @@ export async function verifyBlock(
 ): Promise<readonly ProofVerdicts[]> {
   const { generator, signature } = block.header;
   const ofBlock = { publicKey: generator, message: signedBytes(block), signature };
-  const checks = new ProofChecks(isSigned ? [] : [ofBlock]);
+  const claims = claimChecks(block.header, view.scheme);
+  const checks = new ProofChecks([...claims, ...(isSigned ? [] : [ofBlock])]);
   const before = txs.map((tx) => knownBefore(tx, known, view));
   const inside = txs.map((tx) => knownInside(tx, known, view));
   for (const [i, tx] of txs.entries()) {
@@ -86,8 +88,12 @@ export async function verifyBlock(
     // Reading a script takes milliseconds.
     if (turns.due()) await turns.take();
   }
-  const [isGood] = await checks.ask(verifier);
-  if (!isSigned && isGood !== true) throw apiError('InvalidSignature');
+  const answers = await checks.ask(verifier);
+  if (!isSigned && answers.at(-1) !== true) throw apiError('InvalidSignature');
+  if (answers.slice(0, claims.length).includes(false)) {
+    // The generator has signed the block with it, so this is no forgery of the sender.
+    throw apiError('Invalid', 'A turn that the block claims is not signed by its generator');
+  }
   let next = 0;
   return txs.map((tx, i) => {
     const verdicts = before[i] ?? checks.verdicts(next++);

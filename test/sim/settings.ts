@@ -6,6 +6,7 @@ import { signGenesis } from '../../src/block/genesis.ts';
 import { genesisSettings } from '../../src/node/config/genesis-section.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
+import { newNetworkFeatures } from '../../src/tx/rules/features.ts';
 import { type Account, account, FUNDS, miners, scheme, users } from '../chain/chain-harness.ts';
 import { stranger } from '../generators/faults.ts';
 import { scriptedAccounts } from './script-load.ts';
@@ -78,6 +79,9 @@ export function configOf(rules: Rules, member: Member, knows: readonly Member[])
         'max-bans-percentage': 40,
       },
       custom: {
+        functionality: {
+          'pre-activated-features': Object.fromEntries(newNetworkFeatures.map((id) => [id, 0])),
+        },
         'address-scheme-character': String.fromCharCode(scheme.chainId),
         genesis: {
           'initial-balance': String(FUNDS * BigInt(funded.length)),

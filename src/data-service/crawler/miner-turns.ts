@@ -13,6 +13,8 @@ export interface MinedBlock {
   readonly generator: string;
   /** Rounds without a block since the genesis. */
   readonly skipped: number;
+  /** Addresses of miners whose turns the block carries, since their blocks lost. */
+  readonly kept: readonly string[];
 }
 
 /** A grant or a removal of the role `miner`. */
@@ -61,7 +63,8 @@ export function marksOf(
   const { histories, lastBlocks } = state;
   const skipped = Math.max(0, block.skipped - parent.skipped);
   const turns = skipped === 0 ? NOBODY : turnsAfter(parent, timestamp, ops, state, settings);
-  const applied = { height, timestamp, generator: utf8(block.generator), skipped };
+  const kept = block.kept.map(utf8);
+  const applied = { height, timestamp, generator: utf8(block.generator), skipped, kept };
   const changes = applyBans(applied, turns, settings, (address) => histories.get(latin1(address)));
   for (const { address, history } of changes) histories.set(latin1(address), history ?? NO_BANS);
   lastBlocks.set(block.generator, height);

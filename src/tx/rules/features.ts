@@ -46,6 +46,8 @@ const FEATURES = {
   scriptMetering: { id: 1000, name: 'Metering of scripts', support: 'own' },
   /** The creator of a policy need not be one of its owners. */
   policyForOthers: { id: 1001, name: 'Policies created for other owners', support: 'own' },
+  /** A child may carry the turn of a block that lost, and then nobody is marked for that turn. */
+  lostBlocks: { id: 1003, name: 'Turns of lost blocks', support: 'own' },
 } as const satisfies Readonly<Record<string, Feature>>;
 
 type FeatureIds = { readonly [Key in keyof typeof FEATURES]: (typeof FEATURES)[Key]['id'] };
