@@ -9,7 +9,7 @@ import { transactionBytesAt } from '../chain/stored-blocks.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { headers } from '../ledger/tables.ts';
-import { decodeTx } from '../tx/tx-bytes.ts';
+import { decodeStoredTx } from '../tx/tx-bytes.ts';
 import { print } from './answer.ts';
 import { Int32, Int64 } from './body.ts';
 import { endingWith, listOf, mapped, type Pieces } from './pieces.ts';
@@ -134,7 +134,7 @@ export function blockPieces(placed: PlacedHeader, services: Needs, extended: boo
   const show = extended ? extendedJson : confirmedJson;
   const { height } = placed;
   const { scheme, view } = services;
-  const txs = mapped(transactionBytesAt(view, height), (bytes) => decodeTx(bytes, scheme));
+  const txs = mapped(transactionBytesAt(view, height), (bytes) => decodeStoredTx(bytes, scheme));
   const transactions = listOf(txs, (tx) => show({ tx, height }, services));
   return endingWith(headerJson(placed, services), 'transactions', transactions);
 }

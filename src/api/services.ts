@@ -86,6 +86,8 @@ export interface NodePort {
   readonly owner: KeyHolder;
   /** The identity of this node to its peers: the holder of privacy.owner-address. */
   readonly identity: KeyHolder;
+  /** Why no node takes anything from this one; undefined while it is a member of its network. */
+  outside(): string | undefined;
   /** Why the store cannot be trusted; undefined while it works. */
   problem(): string | undefined;
   /** Starts an orderly exit; returns at once. */

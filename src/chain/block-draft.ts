@@ -20,7 +20,7 @@ import { feature } from '../tx/rules/features.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
 import { ID_PREFIX_BYTES } from './block-index.ts';
-import { BlockScripts } from './block-scripts.ts';
+import { BlockScripts, type ScriptsTaken } from './block-scripts.ts';
 import { consensusView } from './consensus-view.ts';
 import { countVotes, type VotingSettings } from './feature-activation.ts';
 import type { ScriptTime } from './script-time.ts';
@@ -58,6 +58,8 @@ export interface BlockDraft {
    * known; changes nothing.
    */
   check(executable: Tx, verdicts: ProofVerdicts): void;
+  /** Grows also by what the draft refuses. */
+  readonly scriptsTried: () => ScriptsTaken;
   /** True for a transaction of the draft or of a block before it. */
   has(id: Uint8Array): boolean;
   /**
@@ -137,6 +139,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
       }
       overlay.revert(mark);
     },
+    scriptsTried: () => scripts.tried,
     has: (id) => known.heightOf(id) !== undefined,
     async finish(header) {
       closeBlock(overlay, context, fees);

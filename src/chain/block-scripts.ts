@@ -21,6 +21,8 @@ export class BlockScripts implements ScriptRuns {
   private readonly isMetered: boolean;
   private readonly time: ScriptTime | undefined;
   private taken: ScriptsTaken = { runs: 0, units: 0 };
+  /** Of all that was tried; nothing is taken back. Replaced where it changes. */
+  tried: ScriptsTaken = { runs: 0, units: 0 };
   /** Of the present transaction. */
   private meter: Meter;
 
@@ -41,15 +43,29 @@ export class BlockScripts implements ScriptRuns {
 
   run(owner: ScriptOwner, script: (meter: Meter) => void): void {
     const { isMetered, time, meter } = this;
-    const { runs, units } = this.taken;
+    const { runs } = this.taken;
     const isCounted = isMetered || owner !== 'order';
     if (isCounted && runs >= SCRIPT_RUNS_MAX) throw full(`${SCRIPT_RUNS_MAX} runs`);
     const before = meter.used;
-    if (time === undefined) script(meter);
-    else time.run(() => script(meter));
-    const used = isMetered ? meter.used - before : 0;
-    if (units + used > BLOCK_SCRIPT_UNITS_MAX) throw full(`${BLOCK_SCRIPT_UNITS_MAX} units`);
-    this.taken = { runs: isCounted ? runs + 1 : runs, units: units + used };
+    try {
+      if (time === undefined) script(meter);
+      else time.run(() => script(meter));
+    } finally {
+      this.note(1, meter.used - before);
+    }
+    this.take(isCounted ? 1 : 0, meter.used - before);
+  }
+
+  readNew(read: () => number): void {
+    const { time } = this;
+    let units = 0;
+    const reading = (): void => {
+      units = read();
+    };
+    if (time === undefined) reading();
+    else time.run(reading);
+    this.note(0, units);
+    this.take(0, units);
   }
 
   /** For `restore`, where a transaction turns out not to belong to the block. */
@@ -59,6 +75,17 @@ export class BlockScripts implements ScriptRuns {
 
   restore(taken: ScriptsTaken): void {
     this.taken = taken;
+  }
+
+  private note(runs: number, units: number): void {
+    const { tried } = this;
+    this.tried = { runs: tried.runs + runs, units: tried.units + units };
+  }
+
+  private take(runs: number, units: number): void {
+    const sum = this.taken.units + (this.isMetered ? units : 0);
+    if (sum > BLOCK_SCRIPT_UNITS_MAX) throw full(`${BLOCK_SCRIPT_UNITS_MAX} units`);
+    this.taken = { runs: this.taken.runs + runs, units: sum };
   }
 
   private newMeter(): Meter {

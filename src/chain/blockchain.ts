@@ -36,6 +36,7 @@ import {
   withClaims,
 } from './forge.ts';
 import { Lane } from './lane.ts';
+import { minerCount } from './miner-count.ts';
 import { createScriptTime } from './script-time.ts';
 import type { Tip } from './tip.ts';
 import { requireReachable, type Unwinding } from './unwinding.ts';
@@ -85,6 +86,8 @@ export interface Blockchain {
   exclusive<T>(job: (inside: Inside) => Promise<T>): Promise<T>;
   /** Undefined also for an account with a script, which makes no blocks. */
   nextSlot(forger: Forger, now: number): Slot | undefined;
+  /** The number of accounts that may make blocks at a time after the head; see miner-count.ts. */
+  minerCount(now: number): number;
   forge(generator: Generator, timestamp: number, pack: Packer): Promise<Block>;
   /** Rolls back all blocks above `height`; returns their transactions. Throws ApiError. */
   rollback(height: number): Promise<readonly Tx[]>;
@@ -126,6 +129,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
   const head = new ChainHead(undoDepth, { ...ports, turns, duration: metrics?.commit });
   const { view } = head;
   const lane = new Lane();
+  const atHead = headView(head);
   const inside: Inside = {
     turns,
     tip: () => head.tip,
@@ -155,7 +159,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
   async function forge(generator: Generator, timestamp: number, pack: Packer): Promise<Block> {
     const parent = head.tip;
     const votes = votesFor(view, rules, support);
-    const state = consensusView(view);
+    const state = atHead();
     const plain = headerInTurn(parent, generator, timestamp, votes, consensus, state);
     const draft = applier.draftOn(view, parent, plain, NOTHING_AHEAD, createScriptTime(clock));
     const header = withClaims(plain, parent, generator, draft, consensus, state);
@@ -189,11 +193,25 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     exclusive: (job) => lane.run(() => job(inside)),
     nextSlot: (forger, now) =>
       view.get(scripts, forger.address) === undefined
-        ? consensus.nextSlot(head.tip, forger, now, consensusView(view))
+        ? consensus.nextSlot(head.tip, forger, now, atHead())
         : undefined,
+    minerCount: (now) => minerCount(view, atHead(), now),
     forge: (generator, timestamp, pack) => lane.run(() => forge(generator, timestamp, pack)),
     rollback: (height) => lane.run(() => rollback(height)),
     listen: (listener) => head.listen(listener),
     idle: () => lane.idle(),
+  };
+}
+
+/** One view for each head, so that what consensus derives from it is derived once. */
+function headView(head: ChainHead): () => ConsensusView {
+  let tip: Tip | undefined;
+  let view: ConsensusView | undefined;
+  return () => {
+    if (view === undefined || tip !== head.tip) {
+      tip = head.tip;
+      view = consensusView(head.view);
+    }
+    return view;
   };
 }

@@ -118,6 +118,9 @@ function candidateOf(
   branch: readonly CheckedBlock[],
   consensus: Consensus,
 ): Candidate {
-  const sum = branch.reduce((sum, { block }) => sum + consensus.score(block.header.consensus), score);
+  const sum = branch.reduce(
+    (sum, { block }) => sum + consensus.score(block.header.consensus),
+    score,
+  );
   return { ancestor: height, header: branch.at(-1)!.block.header, score: sum };
 }

@@ -5,9 +5,19 @@ import { type BanHistory, decodeBanHistory } from '../consensus/ban-history.ts';
 import type { ConsensusView } from '../consensus/consensus.ts';
 import { generatingBalance } from '../ledger/balance-history.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
-import { currentMiners, hasRole } from '../ledger/permissions.ts';
+import { minerQueue } from '../ledger/miner-queue.ts';
+import { hasRole } from '../ledger/permissions.ts';
 import { BANNED, MINER } from '../ledger/roles.ts';
-import { bans, blocksByGenerator, roleHistory, roleHolders, roles } from '../ledger/tables.ts';
+import {
+  bans,
+  blocksByGenerator,
+  features,
+  roleHistory,
+  roleHolders,
+  roles,
+  rollSizes,
+  vitalHolders,
+} from '../ledger/tables.ts';
 import { headerRowAt } from './stored-blocks.ts';
 
 /** Blocks that are applied but not committed yet, by height: a batch of imported blocks. */
@@ -21,7 +31,7 @@ export type Uncommitted = ReadonlyMap<
  * rollback, because their keys contain the height.
  */
 export const CONSENSUS_TABLES: ReadonlySet<number> = new Set(
-  [bans, roleHistory, roleHolders, roles].map(({ id }) => id),
+  [bans, features, roleHistory, roleHolders, roles, rollSizes, vitalHolders].map(({ id }) => id),
 );
 
 export function consensusView(
@@ -47,13 +57,14 @@ export function consensusView(
   }
 
   return {
-    minersAt: (timestamp) => currentMiners(view, timestamp),
+    minersAt: (timestamp) => minerQueue(view, timestamp),
     isMiner: (address, timestamp) =>
       hasRole(view, address, MINER, timestamp) && !hasRole(view, address, BANNED, timestamp),
     banHistory(address): BanHistory | undefined {
       const row = view.get(bans, address);
       return row && decodeBanHistory(row, scheme);
     },
+    approvedAt: (id) => view.get(features, id)?.approvedAt,
     generatorAt: (height) => scheme.addressOf(header(height).generator),
     lastBlockBy(address, height) {
       for (let at = height; uncommitted.has(at); at--) {

@@ -14,6 +14,7 @@ import { type LostTurn, turnBytes } from '../block/turn-claims.ts';
 import type { Consensus, ConsensusView, Forger, Parent } from '../consensus/consensus.ts';
 import { feature } from '../tx/rules/features.ts';
 import type { BlockDraft } from './block-draft.ts';
+import type { ScriptsTaken } from './block-scripts.ts';
 
 /** Fills the draft of a block with this header with transactions up to these limits. */
 export type Packer = (
@@ -28,6 +29,8 @@ export interface PackLimits {
   readonly countMax: number;
   /** The time of day at which the packer ends; absent: it ends when the pool is used up. */
   readonly deadline?: number;
+  /** What scripts have taken so far, those of refused transactions too. */
+  readonly scriptsTried?: () => ScriptsTaken;
 }
 
 export interface Generator extends Forger {
@@ -91,11 +94,15 @@ export function withClaims(
   return { ...header, consensus: { ...data, claims: { own, lost } } };
 }
 
-export function packLimits({ context }: BlockDraft, transactionBytesMax: number): PackLimits {
+export function packLimits(
+  { context, scriptsTried }: BlockDraft,
+  transactionBytesMax: number,
+): PackLimits {
   const limits = limitsOf(transactionBytesMax, (id) => context.features.has(id));
   return {
     bytesMax: limits.transactionBytesMax,
     countMax: limits.transactionsMax ?? TRANSACTIONS_MAX,
+    scriptsTried,
   };
 }
 

@@ -12,7 +12,7 @@ import { createTurns } from '../base/turns.ts';
 import { scripts } from '../ledger/tables.ts';
 import { defOfBytes } from '../tx/registry.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { decodeTx } from '../tx/tx-bytes.ts';
+import { decodeStoredTx } from '../tx/tx-bytes.ts';
 import { setScript } from '../tx/types/013-set-script.ts';
 import type { Blockchain } from './blockchain.ts';
 import { headerRowAt, transactionBytesInTurns } from './stored-blocks.ts';
@@ -79,7 +79,7 @@ export function createScriptHistory(
       if (!counts(when)) return;
       for (const bytes of await transactionBytesInTurns(view, height, turns)) {
         if (defOfBytes(bytes)?.type !== TYPE) continue;
-        const tx = decodeTx(bytes, view.scheme);
+        const tx = decodeStoredTx(bytes, view.scheme);
         // What was noted since is newer.
         if (!changes.has(latin1(tx.sender))) note(tx, when);
       }

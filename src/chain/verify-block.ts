@@ -13,7 +13,7 @@ import type { LedgerView } from '../ledger/ledger.ts';
 import { type CheckPlan, carrying, ProofChecks, type ProofVerdicts } from '../tx/proof-verdicts.ts';
 import { planChecks } from '../tx/scripts/plan-checks.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { decodeTx } from '../tx/tx-bytes.ts';
+import { decodeUnreadTx } from '../tx/tx-bytes.ts';
 
 /** A block with a valid signature of its generator, and the verdicts on the proofs in it. */
 export interface VerifiedBlock {
@@ -44,7 +44,10 @@ export type KnownVerdicts = (tx: Tx) => ProofVerdicts | undefined;
 
 export const NOTHING_KNOWN: KnownVerdicts = () => undefined;
 
-/** Throws ApiError where a transaction does not decode. */
+/**
+ * New scripts stay unread until the block is applied. Throws ApiError where a transaction does not
+ * decode.
+ */
 export async function decodeTransactions(
   block: Block,
   scheme: ChainScheme,
@@ -53,7 +56,7 @@ export async function decodeTransactions(
   try {
     const txs: Tx[] = [];
     for (const bytes of block.transactions) {
-      txs.push(decodeTx(bytes, scheme));
+      txs.push(decodeUnreadTx(bytes, scheme));
       if (turns.due()) await turns.take();
     }
     return txs;

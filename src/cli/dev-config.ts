@@ -102,8 +102,7 @@ function poaSection(roundMs: number): string {
 function peersSection(peers: DevConfig['peers']): string {
   if (peers === undefined) {
     return `# No other node joins it, so it waits for none.
-  network { listen = no, bind-address = "${HOST}", known-peers = [] }
-  miner.quorum = 0`;
+  network { listen = no, bind-address = "${HOST}", known-peers = [] }`;
   }
   const places = peers.ports.map((port) => `"${HOST}:${port}"`);
   const others = places.filter((_, i) => i !== peers.index);
@@ -116,6 +115,5 @@ function peersSection(peers: DevConfig['peers']): string {
     known-peers = [${others.join(', ')}]
     attempt-connection-delay = 500ms
     suspension-residence-time = 2s
-  }
-  miner.quorum = 1`;
+  }`;
 }

@@ -11,15 +11,21 @@ import { apiError } from '../base/errors.ts';
 import type { ConsensusData, UnsignedHeader } from '../block/header.ts';
 import type { LostTurn } from '../block/turn-claims.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import type { MinerQueue } from '../ledger/miner-queue.ts';
 import type { BanHistory } from './ban-history.ts';
 
-/** What consensus may read of chain and state at the parent. Addresses are 26 bytes. */
+/**
+ * What consensus may read of chain and state at the parent. Addresses are 26 bytes. One view has one
+ * parent, and gives the same answers as long as it is used.
+ */
 export interface ConsensusView {
-  /** Addresses with an active role `miner` at that time, in queue order (consensus.md#the-miner-queue). */
-  minersAt(timestamp: number): readonly Uint8Array[];
+  /** Those with an active role `miner` at a time after the parent (consensus.md#the-miner-queue). */
+  minersAt(timestamp: number): MinerQueue;
   /** True if the address has an active role `miner` and is not banned by role at that time. */
   isMiner(address: Uint8Array, timestamp: number): boolean;
   banHistory(address: Uint8Array): BanHistory | undefined;
+  /** The height at which votes have approved a feature (state.md#features). */
+  approvedAt(feature: number): number | undefined;
   /** The address of the generator of the block at a height, at most that of the parent. */
   generatorAt(height: number): Uint8Array;
   /** The height of the last block at or below `height` that the address made. */

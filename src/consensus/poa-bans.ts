@@ -78,9 +78,12 @@ function markFaulty(
   let banned = turns.queue.filter((address) =>
     isBanned(read(address), height, banDurationBlocks),
   ).length;
-  const missed = missedTurns(skipped, size, settings);
+  // Nobody is marked twice by one block, and the turns repeat.
+  const missed = Math.min(size, missedTurns(skipped, size, settings));
+  // Who is banned and has a turn all the same is not marked for it.
+  const bansCount = { ...turns, pardonFrom: Infinity };
   for (let k = 0; k < missed && banned < limit; k++) {
-    const address = minerAfter(turns, k);
+    const address = minerAfter(bansCount, k);
     if (address === undefined || kept.some((one) => equal(one, address))) continue;
     const history = read(address);
     if (lastMark(history) >= timestamp) continue;

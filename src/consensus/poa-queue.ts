@@ -2,7 +2,8 @@
  * Which miner has the turn under PoA (consensus.md#whose-turn-it-is).
  *
  * The turn goes to the miner that follows the generator of the last block made by a miner of the
- * queue. Each skipped round moves the turn on by one. Banned miners are skipped.
+ * queue. Each skipped round moves the turn on by one. Banned miners are skipped, as long
+ * as others make blocks.
  */
 import { latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
@@ -25,22 +26,34 @@ export interface Turns {
   readonly last: number | undefined;
   /** By position: true where the miner is banned at the parent's height. */
   readonly banned: readonly boolean[];
+  /** From this number of skipped rounds on, bans do not count. */
+  readonly pardonFrom: number;
 }
 
 export function turnsAfter(
   queue: readonly Uint8Array[],
   parentHeight: number,
   banDurationBlocks: number,
+  hasPardon: boolean,
   view: ConsensusView,
 ): Turns {
+  const banned = queue.map((address) =>
+    isBanned(view.banHistory(address), parentHeight, banDurationBlocks),
+  );
   return {
     queue,
     last: lastGenerator(queue, parentHeight, view),
-    banned: queue.map((address) =>
-      isBanned(view.banHistory(address), parentHeight, banDurationBlocks),
-    ),
+    banned,
+    pardonFrom: hasPardon ? pardonOf(banned) : Infinity,
   };
 }
+
+/**
+ * A ban passes by height, so without blocks it would never pass. Bans do not count where everybody is
+ * banned, and after everybody else has missed a turn (feature 1002).
+ */
+const pardonOf = (banned: readonly boolean[]): number =>
+  banned.every((is) => is) ? 0 : banned.length;
 
 function lastGenerator(
   queue: readonly Uint8Array[],
@@ -74,7 +87,7 @@ export function determineMiner(turns: Turns, skipped: number): Uint8Array {
 
 /** The same without a reason: undefined where no miner has the turn. */
 export function minerAfter(
-  { queue, last, banned }: Turns,
+  { queue, last, banned, pardonFrom }: Turns,
   skipped: number,
 ): Uint8Array | undefined {
   const size = queue.length;
@@ -84,7 +97,7 @@ export function minerAfter(
   // The candidates: the queue after the last generator, then the whole queue once more.
   for (let at = last + 1 + (skipped % size); at < 2 * size; at++) {
     const place = at % size;
-    if (!banned[place]) return queue[place];
+    if (!banned[place] || skipped >= pardonFrom) return queue[place];
   }
   return undefined;
 }

@@ -8,6 +8,7 @@ import { type ApiError, apiError } from '../base/errors.ts';
 import type { ConsensusData } from '../block/header.ts';
 import { LOST_TURNS_MAX, type LostTurn } from '../block/turn-claims.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import { type ActivationRules, feature, heightOfActivation } from '../tx/rules/features.ts';
 import {
   type BlockFacts,
   type Consensus,
@@ -21,19 +22,18 @@ import { applyBans, type BanSettings } from './poa-bans.ts';
 import { determineMiner, minerAfter, type Turns, turnsAfter } from './poa-queue.ts';
 import { createRounds, type RoundSettings, type Rounds, skippedRounds } from './poa-rounds.ts';
 
-export type PoaSettings = RoundSettings & BanSettings;
+export type PoaSettings = RoundSettings & BanSettings & ActivationRules;
 
 export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus {
   const rounds = createRounds(settings);
-  const turnsAt = (parent: Parent, timestamp: number, view: ConsensusView): Turns =>
-    turnsAfter(view.minersAt(timestamp), parent.height, settings.banDurationBlocks, view);
+  const turnsAt = rememberingTurns(settings);
   const clearing: Consensus['clearing'] = (turns, parent, timestamp, view) =>
     clearingTurns(
       turns,
       rounds,
       parent.header,
       timestamp,
-      turnsAt(parent, timestamp, view),
+      turnsAt(parent, timestamp, view).turns,
       scheme,
     );
   const skippedAt = (parent: Parent, timestamp: number): number =>
@@ -43,10 +43,14 @@ export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus
     kind: 'poa',
     algorithm: 'Proof-of-Authority (PoA)',
     nextSlot: (parent, forger, now, view) =>
-      nextSlot(rounds, parent, now, view, (timestamp) => {
-        if (!view.isMiner(forger.address, timestamp)) return false;
-        const due = minerAfter(turnsAt(parent, timestamp, view), skippedAt(parent, timestamp));
-        return due !== undefined && equal(due, forger.address);
+      nextSlot(rounds, parent, now, (timestamp) => {
+        const { turns, until } = turnsAt(parent, timestamp, view);
+        const due = minerAfter(turns, skippedAt(parent, timestamp));
+        const isDue =
+          due !== undefined &&
+          equal(due, forger.address) &&
+          view.isMiner(forger.address, timestamp);
+        return { isDue, size: turns.queue.length, until };
       }),
     fields: (parent, _forger, timestamp) => ({
       kind: 'poa',
@@ -63,7 +67,7 @@ export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus
       checkMiner(address, timestamp, view, scheme);
       checkTime(rounds, header, parent);
       const skipped = skippedAt(parent, timestamp);
-      const due = determineMiner(turnsAt(parent, timestamp, view), skipped);
+      const due = determineMiner(turnsAt(parent, timestamp, view).turns, skipped);
       if (!equal(due, address)) throw notItsTurn(address, due, parent.height, scheme);
       checkSkipped(header, skippedUpTo(parent.header) + skipped);
       checkClaims(header, skipped, (lost) => clearing(lost, parent, timestamp, view));
@@ -77,7 +81,7 @@ export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus
           skipped: skippedAt(parent, header.timestamp),
           kept: lostTurnsOf(header).map(({ generator }) => scheme.addressOf(generator)),
         },
-        turnsAt(parent, header.timestamp, view),
+        turnsAt(parent, header.timestamp, view).turns,
         settings,
         (address) => view.banHistory(address),
       ),
@@ -191,21 +195,79 @@ const notItsTurn = (
       `Expected ${scheme.addressToText(due)}`,
   );
 
-/** Turns repeat after as many rounds as there are miners, so the search ends there. */
+/** The turns while the queue stays as it is. */
+interface Rotation {
+  /** Of the parent. */
+  readonly height: number;
+  readonly from: number;
+  /** Exclusive. */
+  readonly until: number;
+  readonly turns: Turns;
+}
+
+/**
+ * The turns at a time. Each view remembers those it was asked for, so that a head that is asked every
+ * second reads its queue once.
+ */
+function rememberingTurns(
+  settings: BanSettings & ActivationRules,
+): (parent: Parent, timestamp: number, view: ConsensusView) => Rotation {
+  const known = new WeakMap<ConsensusView, Rotation[]>();
+  return ({ height }, timestamp, view) => {
+    const rotations = known.get(view) ?? [];
+    known.set(view, rotations);
+    const found = rotations.find(
+      (one) => one.height === height && one.from <= timestamp && timestamp < one.until,
+    );
+    if (found !== undefined) return found;
+    const { members, until } = view.minersAt(timestamp);
+    const { liveness } = feature;
+    const activation = heightOfActivation(liveness, view.approvedAt(liveness), settings);
+    const hasPardon = activation !== undefined && height + 1 >= activation;
+    const turns = turnsAfter(members, height, settings.banDurationBlocks, hasPardon, view);
+    const rotation = { height, from: timestamp, until, turns };
+    rotations.push(rotation);
+    if (rotations.length > ROTATIONS_MAX) rotations.shift();
+    return rotation;
+  };
+}
+
+/** Recorded changes of the queue up to which a slot is searched for at once. */
+const CHANGES_MAX = 16;
+/** Of one head; a later search begins with what is known of an earlier one. */
+const ROTATIONS_MAX = 2 * CHANGES_MAX;
+
+interface RoundTurn {
+  readonly isDue: boolean;
+  /** Members of the queue. */
+  readonly size: number;
+  /** Until then the queue is the same. */
+  readonly until: number;
+}
+
+/**
+ * Turns repeat after as many rounds as there are miners, and those of banned miners come one such
+ * time later, so the search ends there. It ends sooner where the queue changes often: who asks again
+ * then finds a later slot.
+ */
 function nextSlot(
   rounds: Rounds,
   parent: Parent,
   now: number,
-  view: ConsensusView,
-  isDue: (timestamp: number) => boolean,
+  turnAt: (timestamp: number) => RoundTurn,
 ): Slot | undefined {
   const until = (round: number): number => Math.min(rounds.syncStart(round), rounds.end(round));
   let first = Math.max(rounds.numberAt(now), rounds.numberAt(parent.header.timestamp) + 1);
   if (now >= until(first)) first += 1;
   const from = (round: number): number => Math.max(now, rounds.start(round));
-  const last = first + view.minersAt(from(first)).length - 1;
-  for (let round = first; round <= last; round++) {
-    if (isDue(from(round))) return { from: from(round), until: until(round) };
+  let queueEnds = -Infinity;
+  for (let round = first, changes = 0, size = 1; round < first + 2 * size; round++) {
+    const turn = turnAt(from(round));
+    if (turn.isDue) return { from: from(round), until: until(round) };
+    if (from(round) < queueEnds) continue;
+    if (++changes > CHANGES_MAX) return undefined;
+    queueEnds = turn.until;
+    size = turn.size;
   }
   return undefined;
 }

@@ -14,19 +14,25 @@ export interface NetworkSettings {
   /** Sizes and counts that limit a block. */
   readonly limits: JsonObject;
   readonly txExpireTimeoutMs: number;
+  /**
+   * The deepest reorganisation in blocks; absent for the default, so that older releases have the
+   * same hash.
+   */
+  readonly maxRollback?: number;
 }
 
 export function settingsHash(
   settings: NetworkSettings,
   fastHash: (bytes: Uint8Array) => Uint8Array,
 ): Uint8Array {
-  const { consensus, functionality, fees, limits, txExpireTimeoutMs } = settings;
+  const { consensus, functionality, fees, limits, txExpireTimeoutMs, maxRollback } = settings;
   const text = canonicalJson({
     consensus,
     functionality,
     fees,
     limits,
     'tx-expire-timeout': txExpireTimeoutMs,
+    'max-rollback': maxRollback,
   });
   return fastHash(new TextEncoder().encode(text));
 }

@@ -81,7 +81,7 @@ function idFrom(text: string, problem: () => ApiError, bytes: number = ID_BYTES)
   try {
     id = text.length <= ID_CHARS_MAX ? base58.decode(text) : undefined;
   } catch {
-    throw problem();
+    // What is no Base58 is no id either.
   }
   if (id?.length !== bytes) throw problem();
   return id;

@@ -18,8 +18,13 @@ import {
   assets,
   feeCarry,
   leases,
+  nextOrder,
+  PARTICIPANTS,
+  participants,
   roleHistory,
   roles,
+  rollSizes,
+  vitalHolders,
 } from './tables.ts';
 
 const EVERYTHING = 1_000_000;
@@ -36,6 +41,7 @@ export function brokenInvariants(view: LedgerView, initialBalance: bigint): read
     ...leaseSums(view),
     ...aliasIndex(view),
     ...latestRoles(view),
+    ...rolls(view),
   ];
 }
 
@@ -138,6 +144,23 @@ function* latestRoles(view: LedgerView): Generator<string> {
     }
   }
   if (latest.size > 0) yield 'a role without its latest operation';
+}
+
+/** The rolls of feature 1002 agree with what they count. */
+function* rolls(view: LedgerView): Generator<string> {
+  const found = new Map<number, number>();
+  for (const [[role]] of rowsOf(view, vitalHolders)) found.set(role, (found.get(role) ?? 0) + 1);
+  let next = 0;
+  for (const [, { order }] of rowsOf(view, participants)) {
+    found.set(PARTICIPANTS, (found.get(PARTICIPANTS) ?? 0) + 1);
+    next = Math.max(next, order + 1);
+  }
+  for (const [of, size] of rowsOf(view, rollSizes)) {
+    const rows = found.get(of) ?? 0;
+    if (rows !== size) yield `roll ${of} has ${rows} rows, not ${size}`;
+  }
+  const given = view.get(nextOrder, 0);
+  if (given !== undefined && given < next) yield `order ${given} is given twice`;
 }
 
 const name = (view: LedgerView, address: Uint8Array): string => view.scheme.addressToText(address);

@@ -6,11 +6,7 @@
  * Invariants: two operations on one address and role never have the same timestamp (H-7); the row
  * in `roles` holds the operation with the highest timestamp, which may lie in the future.
  */
-import { compare } from '../base/bytes.ts';
-import { inOneGo, listInSteps, sortInSteps } from '../base/turns.ts';
-import { prefix, prefixEnd, u8Key } from './key-codecs.ts';
 import type { Ledger, LedgerView } from './ledger.ts';
-import { BANNED, CONNECTION_MANAGER, MINER, PERMISSIONER } from './roles.ts';
 import { roleHistory, roleHolders, roles } from './tables.ts';
 
 export interface RoleOp {
@@ -21,12 +17,8 @@ export interface RoleOp {
   readonly due: number | undefined;
 }
 
-/** The roles of which a network must always keep one permanent holder. */
-export const VITAL_ROLES: readonly number[] = [MINER, PERMISSIONER, CONNECTION_MANAGER];
-
-const HOLDERS_MAX = 1_000_000;
-
-const inForce = (op: RoleOp | undefined, time: number): op is RoleOp =>
+/** True where the operation, if it is the one that counts, gives the role at `time`. */
+export const inForce = (op: RoleOp | undefined, time: number): op is RoleOp =>
   op?.add === true && (op.due === undefined || op.due > time);
 
 /** The latest operation at or before `time`. */
@@ -73,6 +65,14 @@ export function rolesAt(view: LedgerView, address: Uint8Array, time: number): re
     .sort((a, b) => a.role - b.role);
 }
 
+/** The last operations on roles, of those that are recorded for a time after `time`. */
+export const changesAfter = (
+  view: LedgerView,
+  address: Uint8Array,
+  time: number,
+): readonly RoleOp[] =>
+  (view.get(roles, address) ?? []).filter(({ timestamp }) => timestamp > time);
+
 /** True if the role was changed at exactly this time; a second change is then refused (H-7). */
 export const isChangedAt = (
   view: LedgerView,
@@ -96,74 +96,10 @@ export function recordRoleOp(ledger: Ledger, address: Uint8Array, op: RoleOp): v
   );
 }
 
-/**
- * The queue of miners, ordered by the time of the operation that gave the role, then by address
- * (H-7). A role given again puts the miner at the end of the queue.
- */
-export const currentMiners = (view: LedgerView, time: number): readonly Uint8Array[] =>
-  inOneGo(minersInSteps(view, time));
-
-interface Queued {
-  readonly address: Uint8Array;
-  /** Time of the operation that gave the role. */
-  readonly since: number;
-}
-
-/** The same queue as work in steps. */
-export function* minersInSteps(
-  view: LedgerView,
-  time: number,
-): Generator<undefined, readonly Uint8Array[]> {
-  const queue = yield* listInSteps(queuedMiners(view, time));
-  const bySince = (a: Queued, b: Queued) => a.since - b.since || compare(a.address, b.address);
-  return (yield* sortInSteps(queue, bySince)).map(({ address }) => address);
-}
-
-/** Undefined for each former miner. */
-function* queuedMiners(view: LedgerView, time: number): Generator<Queued | undefined> {
-  for (const address of everHolders(view, MINER)) {
-    const op = activeRole(view, address, MINER, time);
-    yield op && { address, since: op.timestamp };
-  }
-}
-
-/**
- * True if no other account would keep the role permanently. A successor must hold it now without
- * due date, must not be banned, and no recorded operation for a later time may change either.
- */
-export function isLastOfRole(
-  view: LedgerView,
-  address: Uint8Array,
-  role: number,
-  now: number,
-): boolean {
-  for (const other of everHolders(view, role)) {
-    if (compare(other, address) !== 0 && isLastingHolder(view, other, role, now)) return false;
-  }
-  return true;
-}
-
-function isLastingHolder(
-  view: LedgerView,
-  address: Uint8Array,
-  role: number,
-  now: number,
-): boolean {
-  const op = latestOp(view, address, role);
-  if (!inForce(op, now) || op.timestamp > now || op.due !== undefined) return false;
-  return !inForce(latestOp(view, address, BANNED), now) && !hasRole(view, address, BANNED, now);
-}
-
-function latestOp(view: LedgerView, address: Uint8Array, role: number): RoleOp | undefined {
+/** The operation with the highest timestamp, which may lie in the future. */
+export function latestOp(view: LedgerView, address: Uint8Array, role: number): RoleOp | undefined {
   const ops = view.get(roles, address);
   if (ops === undefined) return undefined;
   for (const op of ops) if (op.role === role) return op;
   return undefined;
-}
-
-function* everHolders(view: LedgerView, role: number): Generator<Uint8Array> {
-  const from = prefix([u8Key], role);
-  for (const [[, address]] of view.range(roleHolders, from, prefixEnd(from), HOLDERS_MAX)) {
-    yield address;
-  }
 }

@@ -304,6 +304,39 @@ export const bans = table(
   WARM_ROWS,
 );
 
+/** Written in networks with feature 1002 (ledger/role-holders.ts, ledger/participants.ts). */
+export const vitalHolders = table(
+  37,
+  'vitalHolders',
+  'state',
+  tuple(u8Key, address),
+  present,
+  '(role, address) of every account that holds a vital role now or later.',
+);
+
+/** Key of the participants in `rollSizes`; no role has this number. */
+export const PARTICIPANTS = 0;
+
+export const rollSizes = table(
+  38,
+  'rollSizes',
+  'state',
+  u8Key,
+  u32,
+  'Key 0: number of participants; others: rows of the role with that number in vitalHolders.',
+  WARM_ROWS,
+);
+
+export const nextOrder = table(
+  39,
+  'nextOrder',
+  'state',
+  u8Key,
+  u32,
+  'Key 0: the order number of the next participant.',
+  WARM_ROWS,
+);
+
 // ── features ─────────────────────────────────────────────────────────────────────────────────
 
 export const features = table(
@@ -479,6 +512,9 @@ export const tables: readonly Table<never, never>[] = [
   roleHolders,
   participants,
   bans,
+  vitalHolders,
+  rollSizes,
+  nextOrder,
   features,
   featureVotes,
   feeCarry,

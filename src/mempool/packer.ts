@@ -1,4 +1,7 @@
-/** Fills a block from the pool, oldest first (mempool.md). */
+/**
+ * Fills a block from the pool, oldest first (mempool.md). Only scripts are shared out, since a few
+ * transactions can take all that a block has for them.
+ */
 import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
@@ -8,6 +11,7 @@ import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { PoolEntry } from './entry.ts';
 import type { Pool } from './pool.ts';
+import { ScriptShares } from './script-shares.ts';
 
 /** The outcome for a transaction that the packer has taken from the pool. */
 export type Outcome =
@@ -61,8 +65,9 @@ export interface Selection {
 
 /**
  * Offers the entries of the pool to `step` in order, and drops those that the step refuses. The
- * pool keeps a refused entry only where a reorganisation has put it in doubt. Ends when nothing
- * more fits, or at the deadline.
+ * pool keeps a refused entry only where a reorganisation has put it in doubt. A sender whose scripts
+ * have taken their share of the block waits until all others were offered. Ends when nothing more
+ * fits, or at the deadline.
  */
 export async function pack(
   pool: Pool,
@@ -72,37 +77,49 @@ export async function pack(
   { reserved = 0, takes = everything }: Selection = {},
 ): Promise<Room> {
   const { bytesMax, countMax, deadline = Number.POSITIVE_INFINITY } = limits;
+  const shares = new ScriptShares(limits.scriptsTried);
+  const turns = createTurns(clock);
   let room = bytesMax - reserved;
   let count = 0;
   let isFull = false;
   // A transaction must not be judged before those on which it builds have returned.
   await pool.readmitted();
-  const turns = createTurns(clock);
+  const waiting: PoolEntry[] = [];
   // The order of the pool changes with every arrival, so the loop runs over a copy.
-  for (const entry of [...pool.inOrder()]) {
-    if (clock.now() >= deadline) break;
-    if (count >= countMax || room < SMALLEST_BYTES) {
-      isFull = true;
-      break;
-    }
-    if (entry.removed || !takes(entry)) continue;
-    const { size } = entry;
-    if (size > bytesMax) {
-      pool.drop(entry, apiError('Invalid', `${size} bytes fit into no block of this network`));
-    }
-    if (size > room) {
-      isFull = true;
-      continue;
-    }
-    const found = outcomeOf(pool, entry, step, room);
-    const outcome = found instanceof Promise ? await found : found;
-    if (outcome.kind === 'in') {
-      room -= outcome.bytes;
-      count++;
-    } else if (outcome.kind === 'out' && !entry.removed) pool.drop(entry, outcome.error);
-    if (turns.due()) await turns.take();
-  }
+  await offerAll([...pool.inOrder()], true);
+  await offerAll(waiting, false);
   return { bytes: room, count: countMax - count, isFull };
+
+  async function offerAll(entries: readonly PoolEntry[], isShared: boolean): Promise<void> {
+    for (const entry of entries) {
+      if (clock.now() >= deadline) return;
+      if (count >= countMax || room < SMALLEST_BYTES) {
+        isFull = true;
+        return;
+      }
+      if (entry.removed || !takes(entry)) continue;
+      const { size, sender } = entry;
+      if (size > bytesMax) {
+        pool.drop(entry, apiError('Invalid', `${size} bytes fit into no block of this network`));
+      }
+      if (size > room) {
+        isFull = true;
+        continue;
+      }
+      if (isShared && shares.isUsedUp(sender)) {
+        waiting.push(entry);
+        continue;
+      }
+      const found = outcomeOf(pool, entry, step, room);
+      const outcome = found instanceof Promise ? await found : found;
+      if (outcome.kind === 'in') {
+        room -= outcome.bytes;
+        count++;
+      } else if (outcome.kind === 'out' && !entry.removed) pool.drop(entry, outcome.error);
+      shares.note(sender);
+      if (turns.due()) await turns.take();
+    }
+  }
 }
 
 const everything = (): boolean => true;

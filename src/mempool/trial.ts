@@ -132,4 +132,7 @@ class Trial implements ScriptRuns {
   run(_owner: ScriptOwner, script: (meter: Meter) => void): void {
     this.scripts.run(() => script(this.meter));
   }
+
+  /** Every door of the pool has read it (decoder.ts), and the least block has room for it. */
+  readNew(): void {}
 }

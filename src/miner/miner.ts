@@ -9,13 +9,13 @@ import { isOurs } from '../base/assert.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Slot } from '../consensus/consensus.ts';
 import { freeSlot, type Slots, startOf } from './free-slots.ts';
-import { type Obstacle, obstacleOfNode, obstacleOfQuorum } from './obstacles.ts';
+import { majorityOf, type Obstacle, obstacleOfNode, obstacleOfQuorum } from './obstacles.ts';
 import type { UnfinishedBlock } from './unfinished-block.ts';
 
 export interface MinerOptions {
   readonly enabled: boolean;
-  /** The number of connected miners below which no block is made. */
-  readonly quorum: number;
+  /** The number of connected miners below which no block is made; absent: see obstacles.ts. */
+  readonly quorum?: number | undefined;
   /** The pause before the quorum is checked again. */
   readonly noQuorumDelayMs: number;
   /** No block is made on a head older than this, since the node is then probably behind. */
@@ -37,6 +37,8 @@ export interface MinerPorts {
     readonly onHead: (listener: () => void) => () => void;
   };
   readonly connectedMiners: () => number;
+  /** All miners of the network, as the head says. */
+  readonly minerCount: () => number;
   /** The chain of this node says that its owner is removed from the network. */
   readonly isShutOut: () => boolean;
 }
@@ -100,7 +102,10 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
 
   function plan(): void {
     if (!isReady()) return;
-    if (chain.unfinished.waits()) return make(() => chain.unfinished.finish(), IDLE_MS);
+    if (chain.unfinished.waits()) {
+      make(() => chain.unfinished.finish(), IDLE_MS);
+      return;
+    }
     const now = clock.now();
     const slot = freeSlot(chain, now);
     state = slot === undefined ? 'idle' : 'waiting';
@@ -124,7 +129,8 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   }
 
   function make(block: () => Promise<void>, retryMs: number): void {
-    if (isHeldBy(obstacleOfQuorum(ports.connectedMiners(), options))) return;
+    const { quorum = majorityOf(ports.minerCount()), noQuorumDelayMs } = options;
+    if (isHeldBy(obstacleOfQuorum(ports.connectedMiners(), quorum, noQuorumDelayMs))) return;
     state = 'forging';
     forging = block().then(
       () => ended(plan),

@@ -28,10 +28,17 @@ export function obstacleOfNode(
   return { state: 'stale-tip', pauseMs: NODE_PAUSE_MS, fields: { height: tip.height } };
 }
 
+/**
+ * The other miners that make a strict majority together with this one, so that of two parts of a
+ * divided network one at most makes blocks; of two miners both are needed.
+ */
+export const majorityOf = (miners: number): number => Math.floor(miners / 2);
+
 /** A miner without connections to other miners would make a chain of its own. */
 export function obstacleOfQuorum(
   connected: number,
-  { quorum, noQuorumDelayMs }: { readonly quorum: number; readonly noQuorumDelayMs: number },
+  quorum: number,
+  noQuorumDelayMs: number,
 ): Obstacle | undefined {
   if (connected >= quorum) return undefined;
   const why = `Quorum not available '${connected}/${quorum}', not forging block`;

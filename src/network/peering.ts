@@ -12,6 +12,7 @@ import { createDialler } from './peers/dialler.ts';
 import { serveIdentity } from './peers/identity-query.ts';
 import { initialSync } from './peers/initial-sync.ts';
 import { MemberKeys } from './peers/member-keys.ts';
+import { OwnMembership } from './peers/own-membership.ts';
 import { createExchange } from './peers/peer-exchange.ts';
 import { createHandshake, type HandshakePorts } from './sessions/handshake.ts';
 import { createPenalties, type Penalties } from './sessions/penalties.ts';
@@ -65,13 +66,14 @@ export interface Peering {
   readonly sessions: SessionRegistry;
   readonly book: AddressBook;
   readonly penalties: Penalties;
+  readonly membership: OwnMembership;
   /** Undefined while the node accepts no connections. */
   port(): number | undefined;
   /** Rejects with InitialSyncError where the node cannot join its network. */
   start(): Promise<void>;
   /**
    * Called after every change of the head: ends the sessions of owners that are no longer members
-   * (H-25).
+   * (H-25), and says where this node is one of them.
    */
   review(membersChanged: boolean): void;
   /** Dials at once. Rejects where the host has no address; does not wait for the connection. */
@@ -108,9 +110,17 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
     isConfigured,
     ownAddress: owner.address,
   });
+  const membership = new OwnMembership({
+    owner: scheme.addressToText(owner.address),
+    isRegistered: () => !handshakeCheck || registeredKey(owner.address) !== undefined,
+    isConnected: () => sessions.all().length > 0,
+    clock: ports.clock,
+    log,
+  });
+  sessions.onOpen(() => membership.accepted());
   const dialler = createDialler(
     { connectionsMax, delayMs: options.dialDelayMs, connectionMs: options.connectionMs },
-    { ...ports, book, sessions, penalties, isMember },
+    { ...ports, book, sessions, penalties, isMember, membership },
   );
   const exchange = createExchange(
     { enabled: options.exchange, intervalMs: options.exchangeMs },
@@ -153,6 +163,7 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
     sessions,
     book,
     penalties,
+    membership,
     port: () => port,
 
     async start() {
@@ -166,8 +177,9 @@ export function createPeering(options: PeeringOptions, ports: PeeringPorts): Pee
 
     review(membersChanged) {
       keys.review();
+      membership.review();
       sessions.evict(isMember);
-      if (membersChanged) book.forget(isMember);
+      if (membersChanged) book.review(isMember);
     },
 
     async connect(address) {

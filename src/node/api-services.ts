@@ -52,6 +52,7 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
       version: ports.version,
       owner,
       identity,
+      outside: () => parts.peering.outside(),
       problem: () => store.problem?.(),
       stop: () => ports.requestStop(),
     },

@@ -82,6 +82,11 @@ export const events = {
   'miner.stale-tip':
     'The last block is too old, so this node makes no block: check its connections.',
   'network.listening': 'Other nodes can connect at this address.',
+  'network.not-permitted':
+    'A known node does not have the owner of this node, and no other is connected: the network may have removed it while it was off; ask a connection manager.',
+  'network.registered': 'The chain of this node has its owner now.',
+  'network.removed':
+    'The network has removed the owner of this node (type 111), so no node takes anything from it: ask a connection manager to register it again.',
   'node.failed': 'An unexpected error: the node ends with code 70; report it.',
   'node.settings': 'The settings in force at the start, secrets masked.',
   'node.started': 'The node has started; the fields describe it.',
@@ -105,6 +110,8 @@ export const events = {
   'peer.asked-for': 'An operator requested a connection to this address.',
   'peer.closed': 'A session with another node has ended.',
   'peer.connected': 'A session with another node has begun.',
+  'peer.limited':
+    'Somebody at this host broke a rule before a proof of identity; for a while few of its connections begin, except those of members that are known.',
   'peer.offence': 'A peer broke a rule; `verdict` is the consequence.',
   'peer.refused':
     'A connection did not become a session; `why` is the reason that one of the sides gave.',
@@ -215,7 +222,7 @@ export const metricTable = {
   ]),
   offences: counter(
     'node_peer_offences_total',
-    'Rules that peers broke, and whether that ended a session or led to the blacklist.',
+    'Rules that peers broke, and whether that ended a session, limited a host, or led to the blacklist.',
     ['offence', 'verdict'],
   ),
   syncState: gauge('node_sync_state', '1 for the state of synchronisation.', ['state']),

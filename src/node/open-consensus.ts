@@ -29,6 +29,8 @@ export function consensusOf(
       banDurationBlocks: consensus.banDurationBlocks,
       warningsForBan: consensus.warningsForBan,
       maxBansPercentage: consensus.maxBansPercentage,
+      preActivatedFeatures: custom.functionality.preActivatedFeatures,
+      featureCheckBlocks: custom.functionality.featureCheckBlocksPeriod,
     },
     scheme,
   );

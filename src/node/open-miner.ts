@@ -45,6 +45,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       clock,
       log,
       connectedMiners: peering.connectedMiners,
+      minerCount: () => blockchain.minerCount(clock.now()),
       isShutOut: peering.isShutOut,
       chain: {
         tip: () => {

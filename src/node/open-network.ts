@@ -16,6 +16,7 @@ import type { Pool } from '../mempool/pool.ts';
 import { createNetworkService, type NetworkServiceOptions } from '../network/network-service.ts';
 import type { AddressBook } from '../network/peers/address-book.ts';
 import { InitialSyncError, NO_PEERS, unregistered } from '../network/peers/initial-sync.ts';
+import { notInChain } from '../network/peers/own-membership.ts';
 import type { Penalties } from '../network/sessions/penalties.ts';
 import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import type { Sync } from '../network/sync/sync.ts';
@@ -50,6 +51,8 @@ export interface NodeNetwork {
   isFarBehind(): boolean;
   /** The own state does not have the owner (type 111), so no node takes anything from this one. */
   isShutOut(): boolean;
+  /** Why no node takes anything from this one, also as far as others tell. */
+  outside(): string | undefined;
   /** Rejects with InitialSyncError where the node cannot join. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -72,6 +75,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     connectedMiners: service.connectedMiners,
     isFarBehind: service.isFarBehind,
     isShutOut: () => isShutOut(config, ports),
+    outside: () => peering.membership.problem(),
     async start() {
       try {
         await peering.start();
@@ -147,6 +151,8 @@ function serviceOptions(config: Config, ports: NetworkPorts): NetworkServiceOpti
 const isShutOut = ({ network }: Config, { blockchain, owner }: NetworkPorts): boolean =>
   network.handshakeCheck && !isParticipant(blockchain.view, owner.address);
 
+const ownerText = ({ scheme, owner }: NetworkPorts): string => scheme.addressToText(owner.address);
+
 /** A node without peers cannot ask any other node about its network. */
 function alone(config: Config, ports: NetworkPorts): NodeNetwork {
   return {
@@ -156,6 +162,7 @@ function alone(config: Config, ports: NetworkPorts): NodeNetwork {
     connectedMiners: () => 0,
     isFarBehind: () => false,
     isShutOut: () => isShutOut(config, ports),
+    outside: () => (isShutOut(config, ports) ? notInChain(ownerText(ports)) : undefined),
     async start() {
       if (isShutOut(config, ports)) throw unregistered(NO_PEERS, ports);
     },

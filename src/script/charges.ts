@@ -16,6 +16,16 @@ export const NODE_UNITS = 1;
 /** Decoding the script, by its bytes. */
 export const SCRIPT_CHARGE: Charge = { fixed: 0, per: 2, each: 1 };
 
+/** A step of the estimator. */
+export const STEP_UNITS = 3;
+
+/** Before a script comes into the state: its checksum, its tree, and the estimate. */
+export const readingUnits = (
+  { bytes, steps }: { readonly bytes: Uint8Array; readonly steps: number },
+  { hash }: CryptoCharges,
+): number =>
+  unitsOf(hash, bytes.length) + unitsOf(SCRIPT_CHARGE, bytes.length) + steps * STEP_UNITS;
+
 /** A row of the state. */
 export const ROW_UNITS = 400;
 /** A key that is looked for, by its code units. */

@@ -46,8 +46,14 @@ interface Choice {
   yes: State | undefined;
 }
 
+export interface Estimate {
+  readonly complexity: number;
+  /** The steps that the estimate took, at most STEPS_MAX. */
+  readonly steps: number;
+}
+
 /** Throws ScriptError where a name is unknown, or where the script costs more than it may. */
-export function estimate(tree: Tree, version: Version): number {
+export function estimate(tree: Tree, version: Version): Estimate {
   const steps = new Steps(STEPS_MAX, 'Script is too complex: too many paths to estimate');
   const numbers = numbersOf(tree, predefinedNames(version));
   let cost = 0;
@@ -60,7 +66,7 @@ export function estimate(tree: Tree, version: Version): number {
     else visit(next);
   }
   if (cost > COMPLEXITY_MAX) throw tooComplex(cost);
-  return cost;
+  return { complexity: cost, steps: steps.taken };
 
   function visit(node: Tree): void {
     steps.take();

@@ -8,7 +8,7 @@ import { Recent } from '../base/recent.ts';
 import { readScript, writeScript } from './binary.ts';
 import { compileTree } from './compiler.ts';
 import { readDirectives } from './directives.ts';
-import { estimate } from './estimator.ts';
+import { type Estimate, estimate } from './estimator.ts';
 import { bytesOfBase64 } from './operations.ts';
 import { parse } from './parser.ts';
 import { type Program, programOf } from './program.ts';
@@ -26,6 +26,8 @@ export interface Script {
   readonly tree: Tree;
   /** Throws ScriptError above COMPLEXITY_MAX; never where the script comes from `read`. */
   readonly complexity: number;
+  /** Those of the estimator. Throws like `complexity`. */
+  readonly steps: number;
   readonly text: () => string;
   readonly program: Program;
   /** The checks of proofs that it will probably ask for. */
@@ -121,7 +123,11 @@ function compileSource(whole: string, context: Context, secureHash: SecureHash):
 
 function readWhole(bytes: Uint8Array, secureHash: SecureHash): Script {
   const { version, tree } = readScript(bytes, secureHash);
-  let complexity: number | undefined;
+  let estimated: Estimate | undefined;
+  const once = (): Estimate => {
+    estimated ??= estimate(tree, version);
+    return estimated;
+  };
   let program: Program | undefined;
   let uses: readonly SignatureUse[] | undefined;
   return {
@@ -129,8 +135,10 @@ function readWhole(bytes: Uint8Array, secureHash: SecureHash): Script {
     version,
     tree,
     get complexity() {
-      complexity ??= estimate(tree, version);
-      return complexity;
+      return once().complexity;
+    },
+    get steps() {
+      return once().steps;
     },
     text: () => treeText(tree),
     get program() {

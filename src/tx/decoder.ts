@@ -5,6 +5,7 @@
 import { ApiError, apiError } from '../base/errors.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
 import { type Plan, planOf } from './plan.ts';
+import { guardNewScript } from './scripts/known-scripts.ts';
 import { readSealed } from './seal.ts';
 import { requireSize } from './size.ts';
 import type { Tx, TxType } from './transaction.ts';
@@ -42,42 +43,52 @@ export function planTable(defs: readonly TxType[]): (bytes: Uint8Array) => reado
   };
 }
 
-export function createDecoder(defs: readonly TxType[], plansFor = planTable(defs)): Decoder {
-  return (bytes, scheme, id) => {
-    const plans = plansFor(bytes);
-    return plans.length === 1
-      ? decodeAs(plans[0]!, bytes, scheme, id)
-      : decodeAny(plans, bytes, scheme);
-  };
-}
+export const createDecoder = (
+  defs: readonly TxType[],
+  plansFor: PlansFor = planTable(defs),
+): Decoder => decoderOf(plansFor, 'whole');
+
+/**
+ * The same for the bytes of a block, without the script that a transaction puts into the state. The
+ * script is read when the block is applied: nobody reads one for a block that no miner has signed,
+ * and the budget of a block for scripts depends on its height.
+ */
+export const createUnreadDecoder = (plansFor: PlansFor): Decoder => decoderOf(plansFor, 'unread');
 
 /**
  * The same for bytes that were decoded before they came into a block. The rules of the type are not
- * checked again: that of a script takes longer than all the rest. Where several layouts may be
- * meant, they are, since they tell which one is.
+ * checked again. Where several layouts may be meant, they are, since they tell which one is.
  */
-export const createStoredDecoder =
-  (plansFor: (bytes: Uint8Array) => readonly Plan[]): Decoder =>
+export const createStoredDecoder = (plansFor: PlansFor): Decoder => decoderOf(plansFor, 'fields');
+
+type PlansFor = (bytes: Uint8Array) => readonly Plan[];
+
+/** How much is checked: all rules that need no state, all but new scripts, or those of fields. */
+type Extent = 'whole' | 'unread' | 'fields';
+
+const decoderOf =
+  (plansFor: PlansFor, extent: Extent): Decoder =>
   (bytes, scheme, id) => {
     const plans = plansFor(bytes);
     return plans.length === 1
-      ? decodeAs(plans[0]!, bytes, scheme, id, true)
-      : decodeAny(plans, bytes, scheme);
+      ? decodeAs(plans[0]!, bytes, scheme, id, extent)
+      : decodeAny(plans, bytes, scheme, extent === 'fields' ? 'unread' : extent);
   };
 
 function decodeAs(
   plan: Plan,
   bytes: Uint8Array,
   scheme: ChainScheme,
-  id?: Uint8Array,
-  isStored = false,
+  id: Uint8Array | undefined,
+  extent: Extent,
 ): Tx {
   try {
     requireSize(plan.def, bytes.length);
     const src = new Reader(bytes, scheme);
     const tx = readSealed(src, plan, id);
     src.finish();
-    if (!isStored) plan.def.check?.(tx, scheme);
+    if (extent !== 'fields') plan.def.check?.(tx, scheme);
+    if (extent === 'whole') guardNewScript(tx, scheme);
     return tx;
   } catch (cause) {
     if (cause instanceof ApiError) throw new CodecError('bytes', cause.message, cause);
@@ -86,12 +97,17 @@ function decodeAs(
 }
 
 /** Exactly one of several layouts must fit all the bytes. */
-function decodeAny(plans: readonly Plan[], bytes: Uint8Array, scheme: ChainScheme): Tx {
+function decodeAny(
+  plans: readonly Plan[],
+  bytes: Uint8Array,
+  scheme: ChainScheme,
+  extent: Extent,
+): Tx {
   const fits: Tx[] = [];
   let failure: unknown;
   for (const plan of plans) {
     try {
-      fits.push(decodeAs(plan, bytes, scheme));
+      fits.push(decodeAs(plan, bytes, scheme, undefined, extent));
     } catch (cause) {
       if (!(cause instanceof CodecError)) throw cause;
       failure ??= cause;

@@ -1,10 +1,11 @@
 /**
  * The one way a transaction gets into the state, the same for the pool, the miner and a block from
  * a peer (state.md#order-of-checks). The order of refusals is fixed: signatures, time, features,
- * known id, funds, permissions, fee, the rules of the type, the balances that result, and scripts.
+ * known id, funds, permissions, fee, the rules of the type, the balances that result, scripts that
+ * judge, and the script that the transaction puts into the state.
  *
- * Invariants: a refused transaction leaves no trace; no script runs for a transaction that another
- * rule refuses; the verdict depends on nothing but the transaction, the verdicts on its proofs, the
+ * Invariants: a refused transaction leaves no trace; no script runs and none is read for a
+ * transaction that another rule refuses; the verdict depends on nothing but the transaction, the verdicts on its proofs, the
  * ledger, the block context and what the block has left for scripts.
  */
 import { apiError, refused } from '../base/errors.ts';
@@ -17,6 +18,7 @@ import type { ChainRules } from './rules/chain-rules.ts';
 import { activeFeatures, feature, requireFeature } from './rules/features.ts';
 import { chargeFee, checkFee, feeAssetOf } from './rules/fees.ts';
 import { checkPermissions } from './rules/sender-permissions.ts';
+import { readNewScript } from './scripts/known-scripts.ts';
 import type { FindTransaction } from './scripts/script-environment.ts';
 import { NotedRuns, type ScriptRuns } from './scripts/script-runs.ts';
 import type { BlockContext, Tx } from './transaction.ts';
@@ -79,12 +81,17 @@ function applyJudged(
   try {
     const noted = new NotedRuns();
     const { heightOf, find, scripts } = known;
-    const earned = applyOnce(tx, verdicts, ledger, block, { heightOf, find, scripts: noted });
-    if (!noted.isAsked) return earned;
+    let earned = applyOnce(tx, verdicts, ledger, block, { heightOf, find, scripts: noted });
+    const newScript = tx.def.newScript?.(tx);
+    if (!noted.isAsked && newScript === undefined) return earned;
     scripts.begin();
-    // Scripts see the state before the transaction.
-    ledger.revert(mark);
-    return applyOnce(tx, verdicts, ledger, block, known);
+    if (noted.isAsked) {
+      // Scripts see the state before the transaction.
+      ledger.revert(mark);
+      earned = applyOnce(tx, verdicts, ledger, block, known);
+    }
+    if (newScript !== undefined) scripts.readNew(() => readNewScript(newScript, ledger.scheme));
+    return earned;
   } catch (error) {
     ledger.revert(mark);
     throw error;

@@ -1,7 +1,7 @@
 /** Every transaction type by number, and the decoder of all of them. */
 import * as declarations from './all-types.ts';
 import type { Decoder } from './decoder.ts';
-import { createDecoder, createStoredDecoder, planTable } from './decoder.ts';
+import { createDecoder, createStoredDecoder, createUnreadDecoder, planTable } from './decoder.ts';
 import type { Plan } from './plan.ts';
 import type { TxType } from './transaction.ts';
 
@@ -26,6 +26,8 @@ export const defOfBytes = (bytes: Uint8Array): TxType | undefined =>
 /** Bytes of any type → transaction; see decoder.ts. */
 const plansFor = planTable(allTypes);
 export const decodeTx: Decoder = createDecoder(allTypes, plansFor);
+/** Bytes of a block that is about to be applied → transaction. */
+export const decodeUnreadTx: Decoder = createUnreadDecoder(plansFor);
 /** Bytes of this chain → transaction. */
 export const decodeStoredTx: Decoder = createStoredDecoder(plansFor);
 

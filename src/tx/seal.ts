@@ -15,6 +15,7 @@ import { type ChainScheme, CodecError, type Reader, type Writer } from '../codec
 import { scratch } from '../codec/scratch.ts';
 import { PROOF_BYTES_MAX, PROOFS_MAX, proofs as proofsCodec } from './fields/proofs.ts';
 import { complete, type Plan, planOf, withAbsent } from './plan.ts';
+import { guardNewScript } from './scripts/known-scripts.ts';
 import { requireSize } from './size.ts';
 import type { Fields, Frame, Input, Layout, Tx, TxType, Values } from './transaction.ts';
 
@@ -62,6 +63,7 @@ export function seal(
   const bytes = out.take();
   const tx = makeTx(plan, values, bytes, bytes.subarray(start, end), proofs, scheme);
   def.check?.(tx, scheme);
+  guardNewScript(tx, scheme);
   return tx;
 }
 

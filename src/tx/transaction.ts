@@ -140,6 +140,11 @@ export interface TxType<F extends Fields = Fields> {
   ) => Uint8Array;
   /** The key of the sending account; default: field senderPublicKey. */
   readonly sender?: (values: Values<F>) => Uint8Array | undefined;
+  /**
+   * The script that it puts into the state: 3, 13, 15. Reading one can take as long as a run, so it
+   * is no part of `check`. A type that a miner makes around another one has none.
+   */
+  readonly newScript?: (tx: Tx<F>) => Uint8Array | undefined;
   /** Rules over several fields that need no state. Throws ApiError. */
   readonly check?: (tx: Tx<F>, scheme: ChainScheme) => void;
   /** The role that the sender needs (state.md#roles); a function where it depends on the fields. */

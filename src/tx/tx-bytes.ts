@@ -7,7 +7,7 @@ import { decodeTx, defOfBytes } from './registry.ts';
 import { EXECUTED_TX_BYTES_MAX, TX_BYTES_MAX } from './size.ts';
 import type { Tx } from './transaction.ts';
 
-export { decodeStoredTx, decodeTx } from './registry.ts';
+export { decodeStoredTx, decodeTx, decodeUnreadTx } from './registry.ts';
 export { buildTx, signedBytes } from './seal.ts';
 
 /** Reads a length and a transaction. Throws CodecError. */

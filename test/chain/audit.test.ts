@@ -80,4 +80,7 @@ t.test('a chain that goes wrong is found out at the first block', async (t) => {
   t.strictSame(heard, []);
   end();
   t.equal(accountOf(blockchain.view, bob.address).balance, FUNDS + 7n);
+  const stillWrong = { message: /native balances sum up to/ };
+  await t.rejects(mine(at), stillWrong, 'the state tells it after each later block');
+  await t.rejects(blockchain.rollback(2), stillWrong, 'and after a rollback that leaves it');
 });

@@ -73,6 +73,23 @@ t.test('what is taken back leaves room again', async (t) => {
   t.same(scripts.save(), { runs: 1, units: DEAR });
 });
 
+t.test('what was tried grows, whatever becomes of it', async (t) => {
+  const scripts = ofThisNode(true);
+  const taken = scripts.save();
+  const denied = (meter: Meter): void => {
+    meter.charge(DEAR / 2);
+    throw new Error('denied');
+  };
+  t.throws(() => scripts.run('sender', denied), { message: 'denied' });
+  scripts.run('order', costing(1));
+  scripts.readNew(() => 5);
+  scripts.restore(taken);
+  t.same(scripts.tried, { runs: 2, units: DEAR / 2 + 6 });
+  t.throws(() => scripts.readNew(() => BLOCK_SCRIPT_UNITS_MAX + 1), FULL);
+  t.same(scripts.save(), taken);
+  t.equal(scripts.tried.units, BLOCK_SCRIPT_UNITS_MAX + DEAR / 2 + 7);
+});
+
 t.test('runs are counted, with those of orders', async (t) => {
   for (const scripts of [ofPeer(true), ofThisNode(true), ofThisNode(false)]) {
     for (let i = 0; i < SCRIPT_RUNS_MAX; i++) scripts.run('order', costing(1));

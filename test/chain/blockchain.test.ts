@@ -154,6 +154,16 @@ t.test('a block that breaks a rule leaves the chain as it was', async (t) => {
     /already in the state/,
   );
   await refused(
+    'with bytes that are no transaction',
+    remade(good, miner, { transactions: [Uint8Array.of(99, 1)] }),
+    /^Bad transaction type \(99\) and version \(1\)$/,
+  );
+  await refused(
+    'with a transaction that is not whole',
+    remade(good, miner, { transactions: [tx.bytes.subarray(0, 20)] }),
+    /^bytes: unexpected end of data$/,
+  );
+  await refused(
     'with another version',
     remade(good, miner, { version: 1, features: [] }),
     /version 3/,

@@ -13,6 +13,8 @@ import { auditChain } from '../../src/chain/audit.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
 import { type Blockchain, createBlockchain } from '../../src/chain/blockchain.ts';
 import type { Generator } from '../../src/chain/forge.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
+import type { Consensus } from '../../src/consensus/consensus.ts';
 import { createPoa } from '../../src/consensus/poa.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import type { KeyPair } from '../../src/crypto/family.ts';
@@ -126,17 +128,21 @@ export const genesis: Block = (() => {
   return buildGenesis(settings, { publicKey: founder.publicKey, signature }, scheme);
 })();
 
-export const consensus = createPoa(
-  {
-    genesisTimestamp: GENESIS_TIME,
-    roundDurationMs: ROUND_MS,
-    syncDurationMs: SYNC_MS,
-    banDurationBlocks: 10,
-    warningsForBan: 3,
-    maxBansPercentage: 40,
-  },
-  scheme,
-);
+export const consensusOf = ({ preActivatedFeatures, featureCheckBlocks }: ChainRules): Consensus =>
+  createPoa(
+    {
+      genesisTimestamp: GENESIS_TIME,
+      roundDurationMs: ROUND_MS,
+      syncDurationMs: SYNC_MS,
+      banDurationBlocks: 10,
+      warningsForBan: 3,
+      maxBansPercentage: 40,
+      preActivatedFeatures,
+      featureCheckBlocks,
+    },
+    scheme,
+  );
+export const consensus = consensusOf(rules);
 
 export interface TestChain {
   readonly blockchain: Blockchain;
@@ -148,16 +154,17 @@ export async function newChain(
   store: Store = createMemoryStore(),
   settings: typeof rules = rules,
   clock: TestClock = testClock(GENESIS_TIME),
+  of: ChainScheme = scheme,
 ): Promise<TestChain> {
   const blockchain = createBlockchain(
     {
       rules: settings,
-      consensus,
+      consensus: consensusOf(settings),
       support: { autoSupport: true, supported: [] },
       transactionBytesMax: 1_048_576,
       undoDepth: 2000,
     },
-    { scheme, store, verifier, clock, log: quiet },
+    { scheme: of, store, verifier, clock, log: quiet },
   );
   if (blockchain.isEmpty()) await blockchain.found(genesis);
   auditChain(blockchain, 'state', (broken) => {

@@ -4,6 +4,7 @@
  */
 import t from 'tap';
 import type { Store, StoreView } from '../../src/base/ports.ts';
+import { inOneGo } from '../../src/base/turns.ts';
 import { findTransaction, headerRowAt, transactionsOf } from '../../src/chain/stored-blocks.ts';
 import { Writer } from '../../src/codec/codec.ts';
 import { effective } from '../../src/ledger/accounts.ts';
@@ -15,8 +16,9 @@ import {
   minimumOver,
 } from '../../src/ledger/balance-history.ts';
 import { createHead, type KeyedView, viewOf } from '../../src/ledger/head.ts';
+import { minersInSteps } from '../../src/ledger/miner-queue.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
-import { currentMiners, rolesAt } from '../../src/ledger/permissions.ts';
+import { rolesAt } from '../../src/ledger/permissions.ts';
 import { accountHistory } from '../../src/ledger/tables.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -32,6 +34,8 @@ import {
   signed,
   users,
 } from './chain-harness.ts';
+
+const minersAt = (...of: Parameters<typeof minersInSteps>) => inOneGo(minersInSteps(...of));
 
 const [alice, bob, carol] = users;
 const [one, two] = miners as [(typeof miners)[0], (typeof miners)[0]];
@@ -124,7 +128,7 @@ const questions: Readonly<Record<string, (view: KeyedView, of: History) => unkno
   'an account at a past height': (view) => accountAt(view, alice.address, 7),
   'roles at a past time': (view) =>
     rolesAt(view, carol.address, headerRowAt(view, 7)!.header.timestamp),
-  'miners at a past height': (view) => currentMiners(view, headerRowAt(view, 7)!.header.timestamp),
+  'miners at a past height': (view) => minersAt(view, headerRowAt(view, 7)!.header.timestamp),
   'the distribution of an asset at a past height': (view, { asset }) => [
     ...everHolders(view, asset, 7),
   ],
@@ -162,7 +166,7 @@ t.test('answers about the past are those that were given then', async (t) => {
       ].sort(([a], [b]) => compareAddresses(String(a), String(b))),
     );
     const { timestamp } = headerRowAt(view, height)!.header;
-    const names = currentMiners(view, timestamp).map((address) => scheme.addressToText(address));
+    const names = minersAt(view, timestamp).map((address) => scheme.addressToText(address));
     t.equal(names.includes(carol.text), height % 2 === 1, `height ${height}`);
     t.ok(names.includes(two.text));
   }

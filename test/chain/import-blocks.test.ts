@@ -92,3 +92,13 @@ t.test('ids are found after an import', async (t) => {
     t.equal(confirmedHeight(blockchain.view, id), i + 2);
   }
 });
+
+t.test('another chain than the one that is stored', async (t) => {
+  const chain = await source();
+  const { blockchain } = await emptyChain(chain);
+  await importBlocks(blockchain, verifier, chain.blocks, { from: 2 });
+  const other = endingWith(chain, []);
+  await t.rejects(importBlocks(blockchain, verifier, other, { from: 2 }), {
+    message: `Block ${COUNT + 1} differs from the one in the data directory`,
+  });
+});

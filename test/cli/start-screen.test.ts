@@ -27,7 +27,7 @@ t.test('the settings in force are logged before anything is opened, without secr
     'network.port': 7000,
     'network.known-peers': ['10.0.0.1:6864'],
 
-    'miner.quorum': 1,
+    'miner.enable': 'yes',
     'wallet.password': '***',
   });
   t.notMatch(stderr, /hunter[23]/);

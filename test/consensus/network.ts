@@ -22,6 +22,8 @@ export const poaSettings: PoaSettings = {
   banDurationBlocks: 100,
   warningsForBan: 3,
   maxBansPercentage: 40,
+  preActivatedFeatures: new Map(),
+  featureCheckBlocks: 10,
 };
 
 export const R = 20_000;
@@ -77,7 +79,9 @@ export function createNetwork(queue: number[], settings: Partial<PoaSettings> = 
   const bans = new Map<number, BanHistory>();
   const at = (height: number): Made => made[height - 1]!;
   const view: ConsensusView = {
-    minersAt: () => network.queue.map(address),
+    // The tests change the queue at any time.
+    minersAt: (timestamp) => ({ members: network.queue.map(address), until: timestamp }),
+    approvedAt: () => undefined,
     isMiner: (account) => (network.roles ?? network.queue).includes(nameOf(account)),
     banHistory: (account) => bans.get(nameOf(account)),
     generatorAt: (height) => address(nameOf(at(height).generator)),

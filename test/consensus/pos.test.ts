@@ -125,7 +125,8 @@ function grow(length: number) {
   const state = { balance: BALANCE, isMiner: true };
   const asked: number[] = [];
   const view: ConsensusView = {
-    minersAt: () => [],
+    minersAt: () => ({ members: [], until: Infinity }),
+    approvedAt: () => undefined,
     isMiner: () => state.isMiner,
     banHistory: () => undefined,
     generatorAt: () => publicKey(0),

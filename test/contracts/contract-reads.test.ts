@@ -32,6 +32,7 @@ t.test('what a running contract reads', async (t) => {
     t.throws(() => reads.contractEntry(contractId, 'k'.repeat(1000)), { code: 304 });
     t.throws(() => reads.contractEntry('nonsense', 'a'), { code: 600, status: 404 });
     t.throws(() => reads.contractEntry('1'.repeat(100_000), 'a'), { code: 600 });
+    t.throws(() => reads.contractEntry(base58.encode(new Uint8Array(32)), 'a'), { code: 600 });
     t.same(await keys({}), ['a', 'ab', 'b', 'c', 'text']);
     t.same(await keys({ offset: 1, limit: 2 }), ['ab', 'b']);
     t.same(await keys({ limit: 0 }), []);

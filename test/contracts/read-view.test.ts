@@ -59,8 +59,11 @@ t.test('rows and bytes are limited, and a closed view reads nothing', async (t) 
     message: /at most 5 rows/,
   });
   t.throws(() => [...contractEntries(read().view, one, 9)], { code: 413 });
+  const begun = contractEntries(view, one, 4)[Symbol.iterator]();
   close();
   t.throws(() => contractEntry(view, one, 'key 1'), { code: 622 });
+  t.throws(() => [...contractEntries(view, one, 1)], { code: 622 });
+  t.throws(() => begun.next(), { code: 622 });
   const small = createReadView(view, createChangeLog(), { rows: 9, bytes: 30 });
   t.throws(() => contractEntry(small.view, one, 'key 1'), Error);
 });

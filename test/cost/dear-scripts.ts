@@ -34,7 +34,7 @@ const wordsOf = ({ id }: Target, { publicKey, address }: AttackingPeer): Words =
 let distinct = 0;
 
 /** A script of this cost that the node has not seen. */
-const freshBytes = ({ recipe }: Found, words: Words): Uint8Array => {
+export const freshBytes = ({ recipe }: Found, words: Words): Uint8Array => {
   // Its words are those of one attacker, so a recipe with words has one set of variants only.
   const known = made.get(recipe) ?? variants(recipe, family.secureHash, words);
   made.set(recipe, known);
@@ -122,11 +122,11 @@ const reading = (of: Found, atOnce: number): Attack[] => [
 
 // ── messages ─────────────────────────────────────────────────────────────────────────────────
 
-const COUNT_MAX = 500;
+export const COUNT_MAX = 500;
 const ANNOUNCED_MS = 20_000;
 
 /** Announces transactions and sends them when the node asks. */
-async function handedOver(
+export async function handedOver(
   target: Target,
   index: number,
   makeAll: (peer: AttackingPeer) => readonly Uint8Array[],
@@ -181,7 +181,7 @@ const guard = (peer: AttackingPeer, script: Uint8Array): Tx =>
   });
 
 /** The bytes of such a transaction, signed, even where the script is none. */
-function guardBytes(peer: AttackingPeer, script: Uint8Array): Uint8Array {
+export function guardBytes(peer: AttackingPeer, script: Uint8Array): Uint8Array {
   const least = textScript(0).length;
   const stand = textScript(script.length - least);
   const { bytes, body } = guard(peer, stand);

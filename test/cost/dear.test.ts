@@ -14,6 +14,7 @@ import { eventually, type Scope } from '../e2e/process.ts';
 import { restOf } from '../e2e/rest.ts';
 import { type Attack, type Measured, MISSED } from './attack.ts';
 import type { ContractNode } from './contract-node.ts';
+import { blockRows } from './dear-blocks.ts';
 import { bodyRows, patternRows } from './dear-bodies.ts';
 import { scriptRows } from './dear-scripts.ts';
 import { followed } from './follower.ts';
@@ -41,7 +42,7 @@ t.test('no input holds the event loop', async (t) => {
   const target = await startTarget(t, SIZE);
   const height = await target.rest.height();
   if (IS_FULL) t.comment(HEAD);
-  for (const row of chosen([...bodyRows(IS_FULL), ...scriptRows(IS_FULL)])) {
+  for (const row of chosen([...bodyRows(IS_FULL), ...scriptRows(IS_FULL), ...blockRows(IS_FULL)])) {
     await judge(t, row.name, () => measured(row, target));
   }
   await eventually('the next block', async () =>

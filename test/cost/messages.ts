@@ -106,7 +106,7 @@ async function lookUp(target: Target, peer: AttackingPeer) {
 }
 
 /** The header of a block that the node has, asked for as any peer may. */
-async function headerOf(peer: AttackingPeer, id: Uint8Array) {
+export async function headerOf(peer: AttackingPeer, id: Uint8Array) {
   const stream = await peer.open(blockProtocols.blocks);
   await stream.send(numbered(1, encodeIdList([id], scheme)));
   const answer = (await stream.receive())!.subarray(ANSWER_HEAD_BYTES);

@@ -40,13 +40,22 @@ const DIAL_MS = 10_000;
 export interface Answers {
   privateData?(stream: PeerStream, peer: AttackingPeer): Promise<void>;
   transactions?(message: Uint8Array): Uint8Array;
+  ids?(message: Uint8Array): Uint8Array;
+  blocks?(message: Uint8Array): Uint8Array;
 }
+
+const answerOf = ({ ids, blocks, transactions }: Answers, protocol: string) =>
+  new Map<string, Answers['ids']>([
+    [txProtocols.txs, transactions],
+    [blockProtocols.ids, ids],
+    [blockProtocols.blocks, blocks],
+  ]).get(protocol);
 
 /** Rejects where the node refuses the peer. */
 export async function connectPeer(
   target: Target,
   { publicKey, privateKey }: Person,
-  { privateData, transactions }: Answers = {},
+  { privateData, ...answers }: Answers = {},
 ): Promise<AttackingPeer> {
   const { config } = await loadConfig(target.config);
   const key = base58.decode(publicKey)!;
@@ -101,9 +110,7 @@ export async function connectPeer(
       answerBytesMax: LARGE,
       concurrent: 100,
       answer: async (_session, message) =>
-        protocol === txProtocols.txs && transactions !== undefined
-          ? transactions(message)
-          : new Promise(() => {}),
+        answerOf(answers, protocol)?.(message) ?? new Promise(() => {}),
     });
   }
   sessions.handleStreams(DATA, {

@@ -179,7 +179,6 @@ t.test('the guide, step by step', async (t) => {
     .replace('"10000000 WEST"', '"5000000 WEST"')
     .replace('round-duration = 17s', 'round-duration = 900ms')
     .replace('sync-duration = 3s', 'sync-duration = 100ms')
-    .replace('miner.quorum = 2', 'miner.quorum = 1')
     .replace(
       'ntp.fatal-timeout',
       'network.suspension-residence-time = 1s\n  ntp.servers = []\n  ntp.fatal-timeout',

@@ -281,7 +281,7 @@ t.test('a file never becomes longer than a start can read', async (t) => {
   const { recovered, close } = openJournal({ path });
   t.same(
     recovered.map(({ length }) => length),
-    [1, 140_000],
+    [1, 10_000, 140_000],
     'a rewritten one has room again',
   );
   await close();

@@ -3,9 +3,10 @@
 import t from 'tap';
 import { inOneGo } from '../../src/base/turns.ts';
 import { createHead } from '../../src/ledger/head.ts';
+import { minersInSteps } from '../../src/ledger/miner-queue.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { participantsInOrder } from '../../src/ledger/participants.ts';
-import { minersInSteps, recordRoleOp } from '../../src/ledger/permissions.ts';
+import { recordRoleOp } from '../../src/ledger/permissions.ts';
 import { membersOf, RECIPIENT } from '../../src/ledger/policies.ts';
 import { MINER } from '../../src/ledger/roles.ts';
 import { participants, policyMembers } from '../../src/ledger/tables.ts';

@@ -1,19 +1,17 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { compare } from '../../src/base/bytes.ts';
+import { inOneGo } from '../../src/base/turns.ts';
 import { createHead } from '../../src/ledger/head.ts';
+import { minersInSteps } from '../../src/ledger/miner-queue.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
-import {
-  currentMiners,
-  hasRole,
-  isLastOfRole,
-  type RoleOp,
-  recordRoleOp,
-  rolesAt,
-} from '../../src/ledger/permissions.ts';
+import { hasRole, type RoleOp, recordRoleOp, rolesAt } from '../../src/ledger/permissions.ts';
+import { isLastOfRole } from '../../src/ledger/role-holders.ts';
 import { BANNED, MINER } from '../../src/ledger/roles.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { scheme } from './tables.ts';
+
+const minersAt = (...of: Parameters<typeof minersInSteps>) => inOneGo(minersInSteps(...of));
 
 const addresses = [3, 1, 2].map((byte) => new Uint8Array(26).fill(byte));
 const [first, second, third] = addresses as [Uint8Array, Uint8Array, Uint8Array];
@@ -47,11 +45,11 @@ t.test('the queue is ordered by grant and then by address', async (t) => {
   recordRoleOp(view, first, grant(10));
   recordRoleOp(view, second, grant(20));
   recordRoleOp(view, third, grant(20));
-  t.same(currentMiners(view, 30), [first, second, third]);
+  t.same(minersAt(view, 30), [first, second, third]);
   recordRoleOp(view, first, grant(40));
-  t.same(currentMiners(view, 40), [second, third, first], 'granted anew: to the end');
-  t.same(currentMiners(view, 30), [first, second, third], 'the past stays');
-  t.same(currentMiners(view, 9), []);
+  t.same(minersAt(view, 40), [second, third, first], 'granted anew: to the end');
+  t.same(minersAt(view, 30), [first, second, third], 'the past stays');
+  t.same(minersAt(view, 9), []);
 });
 
 t.test('who counts as a successor', async (t) => {
@@ -96,7 +94,7 @@ t.test('operations in any order: the same as looking at all of them', async () =
         return active ? [{ address, since: latest.timestamp }] : [];
       });
       holders.sort((a, b) => a.since - b.since || compare(a.address, b.address));
-      const queue = currentMiners(view, time);
+      const queue = minersAt(view, time);
       return (
         queue.length === holders.length &&
         queue.every((address, i) => compare(address, holders[i]!.address) === 0)

@@ -81,10 +81,11 @@ t.test('a block', async (t) => {
   const at = await newChain();
   const block = await mine(at, scripts(50, nextTurn(at).time));
   const { clock, pieces, reading } = timed(at.clock.time);
-  const txs = await decodeTransactions(block, reading, createTurns(clock));
-  t.equal(txs.length, 50);
-  t.ok(pieces.length >= 50);
-  t.ok(Math.max(...pieces) <= READ_MS);
+  const to = await newChain(undefined, undefined, clock, reading);
+  await to.blockchain.append(block);
+  t.equal(to.blockchain.tip().height, 2);
+  t.ok(pieces.length >= 50, `${pieces.length} turns`);
+  t.ok(Math.max(...pieces) <= READ_MS, `${Math.max(...pieces)} ms`);
 });
 
 /** Turns are counted, and each question for the time takes a millisecond. */

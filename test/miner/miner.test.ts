@@ -43,7 +43,14 @@ function armed(tipAgeMs: number) {
   };
   const miner = createMiner(
     { enabled: true, quorum: 0, noQuorumDelayMs: 1000, staleTipMs: STALE_MS },
-    { clock, log: quiet, chain, connectedMiners: () => 0, isShutOut: () => world.shutOut },
+    {
+      clock,
+      log: quiet,
+      chain,
+      connectedMiners: () => 0,
+      minerCount: () => 1,
+      isShutOut: () => world.shutOut,
+    },
   );
   miner.start();
   return { clock, forged, world, miner };
@@ -112,18 +119,21 @@ t.test('a failure is tried again after a pause, and not at once', async (t) => {
   await miner.stop();
 });
 
-t.test('a sealed block comes before a new one, and is tried until it is in the chain', async (t) => {
-  const { clock, forged, world, miner } = armed(0);
-  let tries = 0;
-  world.unfinished = () => {
-    if (++tries < 3) throw new Error('the disk is full');
-    world.unfinished = undefined;
-  };
-  await clock.advanceTo(SLOT.from + 1_500);
-  t.equal(tries, 2);
-  t.strictSame(forged, []);
-  await clock.advanceTo(SLOT.from + 2_500);
-  t.equal(tries, 3);
-  t.equal(forged.length, 1, 'then the slot is used');
-  await miner.stop();
-});
+t.test(
+  'a sealed block comes before a new one, and is tried until it is in the chain',
+  async (t) => {
+    const { clock, forged, world, miner } = armed(0);
+    let tries = 0;
+    world.unfinished = () => {
+      if (++tries < 3) throw new Error('the disk is full');
+      world.unfinished = undefined;
+    };
+    await clock.advanceTo(SLOT.from + 1_500);
+    t.equal(tries, 2);
+    t.strictSame(forged, []);
+    await clock.advanceTo(SLOT.from + 2_500);
+    t.equal(tries, 3);
+    t.equal(forged.length, 1, 'then the slot is used');
+    await miner.stop();
+  },
+);

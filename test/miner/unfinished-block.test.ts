@@ -13,10 +13,10 @@ import type { Journal, Store } from '../../src/base/ports.ts';
 import { decodeBlock } from '../../src/block/block.ts';
 import { headerRowAt } from '../../src/chain/stored-blocks.ts';
 import { tables } from '../../src/ledger/tables.ts';
-import { readRecord } from '../../src/miner/used-turns.ts';
 import { createUnfinishedBlock } from '../../src/miner/unfinished-block.ts';
-import { memoryLog } from '../node/memory-ports.ts';
+import { readRecord } from '../../src/miner/used-turns.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from '../node/in-process.ts';
+import { memoryLog } from '../node/memory-ports.ts';
 
 const FULL = new Error('no space left on device');
 

@@ -31,7 +31,9 @@ export interface Switched {
 }
 
 /** Functions that throw where something is wrong, and are called for nothing else. */
-const GUARD_NAME = /^(guard|require|check|verify|judge)/;
+const GUARD_NAME = /^(guard|require|check|verify|judge[A-Z])/;
+/** Texts that tell the miner what to do next, which are no refusals. */
+const NEXT_STEP = /^(next|stop|again|cold)$/;
 /** Functions whose answer is a refusal. */
 const REFUSAL_NAME = /^(refuse|nothing|abort|apiError|tooBig|failure|judged|judgeError)$/;
 const TEXT_CHARS = 100;
@@ -141,6 +143,7 @@ function calledName({ expression }: ts.CallExpression): string {
 }
 
 function isRefusal(expression: ts.Expression): boolean {
+  if (ts.isStringLiteralLike(expression) && NEXT_STEP.test(expression.text)) return false;
   if (isText(expression) || expression.kind === ts.SyntaxKind.FalseKeyword) return true;
   const call = ts.isAwaitExpression(expression) ? expression.expression : expression;
   return ts.isCallExpression(call) && REFUSAL_NAME.test(calledName(call));

@@ -17,7 +17,6 @@ export const SHORT: Readonly<Record<string, string>> = {
   FUZZ_FRAMES: '2000',
   FUZZ_REQUESTS: '500',
   MUTATIONS: '5000',
-  ROLLBACK_FORKS: '10',
   ROUND_TRIPS: '5000',
   SCRIPT_BINARIES: '2000',
   SCRIPT_SOURCES: '500',

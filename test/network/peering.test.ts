@@ -231,6 +231,75 @@ t.test('scenario 98: a key that is removed, and comes back by a rollback', async
   t.ok(one.connected().includes('three'));
 });
 
+t.test('the configured place of a removed node is known again after a rollback', async (t) => {
+  const { node, seconds, state } = world(t);
+  const one = node('one', ['three']);
+  const three = node('three', []);
+  for (const { peering } of [one, three]) await peering.start();
+  await seconds(2);
+  t.strictSame(one.connected(), ['three']);
+  const hosts = (): string[] => one.peering.book.known().map(({ address }) => address.host);
+  const key = state.get(latin1(three.owner))!;
+  state.delete(latin1(three.owner));
+  for (const { peering } of [one, three]) peering.review(true);
+  t.strictSame(hosts(), []);
+  await seconds(120);
+  t.strictSame(one.log.of('peer.unreachable'), [], 'it is not dialled');
+  state.set(latin1(three.owner), key);
+  for (const { peering } of [one, three]) peering.review(true);
+  t.strictSame(hosts(), ['three']);
+  await seconds(10);
+  t.strictSame(one.connected(), ['three']);
+});
+
+t.test('a removed node says so once', async (t) => {
+  const { node, seconds, state } = world(t);
+  const one = node('one', []);
+  const two = node('two', ['one']);
+  for (const { peering } of [one, two]) await peering.start();
+  await seconds(2);
+  const { membership } = two.peering;
+  t.equal(membership.problem(), undefined);
+  const key = state.get(latin1(two.owner))!;
+  state.delete(latin1(two.owner));
+  for (const { peering } of [one, two]) peering.review(true);
+  await seconds(120);
+  for (const { peering } of [one, two]) peering.review(false);
+  t.strictSame(two.log.of('network.removed'), [{ owner: two.text }]);
+  t.strictSame(two.log.of('network.not-permitted'), [], 'which the refusals do not repeat');
+  t.match(membership.problem(), `the chain does not have '${two.text}'`);
+  state.set(latin1(two.owner), key);
+  for (const { peering } of [one, two]) peering.review(true);
+  t.equal(membership.problem(), undefined);
+  t.strictSame(two.log.of('network.registered'), [{ owner: two.text }]);
+  t.strictSame(one.log.of('network.removed'), []);
+});
+
+t.test('a node that was off when it was removed says so once', async (t) => {
+  const { node, seconds, state } = world(t);
+  const sees = new Map<string, Uint8Array>();
+  const one = node('one', []);
+  const two = node('two', [], { sees });
+  const off = node('off', ['one', 'two'], { sees });
+  for (const [owner, key] of state) sees.set(owner, key);
+  state.delete(latin1(off.owner));
+  const said = () => off.log.of('network.not-permitted');
+  await one.peering.start();
+  await off.peering.start();
+  await seconds(8);
+  t.strictSame(said(), [], 'the first node that it asks may be behind');
+  await seconds(120);
+  t.match(said(), [{ owner: off.text, place: 'one:6864' }]);
+  t.equal(said().length, 1);
+  t.match(off.peering.membership.problem(), `other nodes refuse '${off.text}'`);
+  await two.peering.start();
+  await seconds(70);
+  t.strictSame(off.connected(), ['two']);
+  t.equal(off.peering.membership.problem(), undefined, 'one node accepts it');
+  await seconds(120);
+  t.equal(said().length, 1);
+});
+
 t.test('scenario 104: a flood of addresses', async (t) => {
   const { node, seconds } = world(t);
   const one = node('one', []);

@@ -5,7 +5,7 @@ import { base58 } from '../../src/base/base58.ts';
 import { decodeBlock } from '../../src/block/block.ts';
 import { bannedMiners } from '../../src/chain/banned-miners.ts';
 import { headerRowAt } from '../../src/chain/stored-blocks.ts';
-import { currentMiners } from '../../src/ledger/permissions.ts';
+import { minerQueue } from '../../src/ledger/miner-queue.ts';
 import type { Scope } from '../e2e/process.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from './in-process.ts';
 
@@ -36,7 +36,7 @@ t.test('a node alone makes one block in each round', async (t) => {
     t.strictSame(consensus, { kind: 'poa', skippedRounds: 0 });
   }
   const [owner] = whole.accounts;
-  t.strictSame(currentMiners(node.blockchain.view, clock.now()), [owner.address]);
+  t.strictSame(minerQueue(node.blockchain.view, clock.now()).members, [owner.address]);
 });
 
 t.test('scenario 18: a network that slept for a thousand rounds goes on', async (t) => {
@@ -154,7 +154,7 @@ t.test('scenario 31: a miner that loses its role in its own round', async (t) =>
   await judge.node.blockchain.append(block);
   t.equal(judge.heightOf(loss), 3, 'the block with the removal is valid');
 
-  const miners = (time: number) => currentMiners(judge.node.blockchain.view, time);
+  const miners = (time: number) => minerQueue(judge.node.blockchain.view, time).members;
   await advance(ROUND_MS);
   t.strictSame(
     miners(judge.clock.now()).map((one) => base58.encode(one)),

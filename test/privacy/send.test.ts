@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import type { ApiError } from '../../src/base/errors.ts';
+import { type ApiError, apiError } from '../../src/base/errors.ts';
 import type { DataToSend } from '../../src/privacy/data-to-send.ts';
 import { account } from '../chain/chain-harness.ts';
 import { dataOf, held, type Keeper, type Members, members, sha256 } from './members.ts';
@@ -92,6 +92,7 @@ t.test('scenario 89: what is refused, in which order, and that nothing is kept',
   await network.until('the block', () => node.node.pool.size() === 0);
   const again = await refusal(node, honest);
   t.strictSame(again, [615, `The specified dataset with hash ${honest.hash} was added earlier`]);
+  t.strictSame(await refusal(node, { ...honest, fee: 1 }), again, 'before the fee is looked at');
 });
 
 t.test('a sender who is no recipient', async (t) => {
@@ -101,7 +102,20 @@ t.test('a sender who is no recipient', async (t) => {
   const request = dataOf(node, policyId, randomBytes(10));
   const why = `State check failed. Reason: Sender '${node.text}' is not in policy recipients`;
   t.strictSame(await refusal(node, request), [112, why]);
+  const other = { ...request, hash: base58.encode(sha256(randomBytes(9))) };
+  t.strictSame(await refusal(node, other), [112, why], 'before the hash is compared');
   t.strictSame(filesIn(node.folder), []);
+});
+
+t.test('more text at once than a node takes', async (t) => {
+  const { node, policyId } = await scene(t);
+  const data = 'A'.repeat(70 * 1024 * 1024);
+  const request = { ...dataOf(node, policyId, randomBytes(10)), data };
+  const codes = (await Promise.all([1, 2].map(() => refusal(node, request)))).map(
+    (refused) => refused?.[0],
+  );
+  t.strictSame(codes, [607, apiError('Overloaded').code]);
+  t.equal((await refusal(node, request))?.[0], 607, 'when the other has been answered');
 });
 
 t.test('the same request again and again, at once and later', async (t) => {
@@ -133,6 +147,16 @@ t.test('scenario 96: a file that is damaged is missing, and comes again', async 
   await network.until('it again', async () => (await held(b, policyId, bytes)) !== undefined);
   t.ok((await held(b, policyId, bytes))!.equals(bytes));
   t.equal(b.log.of('privacy.damaged').length, 1);
+});
+
+t.test('data of a policy that does not exist', async (t) => {
+  const { node } = await scene(t);
+  const hash = sha256(randomBytes(9));
+  for (const policyId of [new Uint8Array(32), new Uint8Array(31)]) {
+    await t.rejects(privacyOf(node).data(hash, policyId), { code: 612 });
+    await t.rejects(privacyOf(node).info(hash, policyId), { code: 612 });
+  }
+  await t.rejects(privacyOf(node).data(hash, undefined), { code: 617 });
 });
 
 t.test('scenario 96: a storage that refuses makes no transaction', async (t) => {

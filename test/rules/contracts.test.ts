@@ -1,6 +1,7 @@
 import t from 'tap';
 import { base58 } from '../../src/codec/text.ts';
 import { contractEntries, contractOf, executedBy } from '../../src/ledger/contracts.ts';
+import { scripts } from '../../src/ledger/tables.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
@@ -8,6 +9,7 @@ import { callContract } from '../../src/tx/types/104-call-contract.ts';
 import { executedContract } from '../../src/tx/types/105-executed-contract.ts';
 import { disableContract } from '../../src/tx/types/106-disable-contract.ts';
 import { updateContract } from '../../src/tx/types/107-update-contract.ts';
+import { compiled } from '../generators/scripts.ts';
 import { verdictsBy } from '../tx/verdicts-by.ts';
 import { type Actor, actor, createHarness, type Harness, WEST } from './ledger-harness.ts';
 
@@ -82,6 +84,19 @@ t.test('scenario 82: what a block may not hold', async (t) => {
   t.match(h.refusal(forged, { verdicts }), /doesn't validate as signature/);
 });
 
+t.test('what is executed is judged as it would be alone', async (t) => {
+  const h = await network();
+  // Of a scripted account it costs more.
+  const creation = { ...IMAGE, contractName: 'sum', params: [], fee: 2n * createContract.fee! };
+  const make = (proofs: readonly Uint8Array[]) =>
+    executed(h, h.make(createContract, alice, creation, { proofs }), []);
+  t.match(h.refusal(make([])), /must have exactly 1 proof/);
+  h.draft.set(scripts, alice.address, compiled('false'));
+  t.match(h.refusal(make([])), /not allowed by account-script/);
+  h.draft.set(scripts, alice.address, compiled('true'));
+  h.apply(make([]));
+});
+
 t.test('scenario 83: ended, updated and foreign contracts', async (t) => {
   const h = await network();
   const creation = create(h);
@@ -102,6 +117,8 @@ t.test('scenario 83: ended, updated and foreign contracts', async (t) => {
     `Contract update transaction sender '${base58.encode(bob.publicKey)}' ` +
       `is not equal to contract creator '${base58.encode(alice.publicKey)}'`,
   );
+  const updated = h.make(updateContract, alice, { ...IMAGE, image: 'sum:2', contractId });
+  t.equal(h.refusal(executed(h, updated, sum(1n))), 'An update of a contract has no results');
   h.apply(update(alice));
   await h.mine();
   t.equal(
@@ -116,6 +133,7 @@ t.test('scenario 83: ended, updated and foreign contracts', async (t) => {
   );
   h.send(disableContract, alice, { contractId });
   await h.mine();
+  t.match(h.refusal(update(alice)), /has been disabled/);
   t.match(
     t.throws(() => h.apply(call(2))),
     {

@@ -13,6 +13,7 @@ import { massTransfer } from '../../src/tx/types/011-mass-transfer.ts';
 import { data } from '../../src/tx/types/012-data.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import { registerNode } from '../../src/tx/types/111-register-node.ts';
+import { compiled } from '../generators/scripts.ts';
 import {
   actor,
   createHarness,
@@ -224,4 +225,27 @@ t.test('an asset that is not sponsored pays no fee', async (t) => {
     h.refusal(h.make(transfer, alice, pay)),
     `Asset '11111111111111111111111111111111' does not exist, cannot be used to pay fees`,
   );
+});
+
+t.test('fees where the fee switch is not active', async (t) => {
+  const fees = { ...defaultFees, base: new Map([[4, 1n]]) };
+  const preActivatedFeatures = new Map([3, 4, 5].map((id) => [id, 0]));
+  const h = await network({ fees, preActivatedFeatures });
+  const priced = (fee: bigint) => h.make(transfer, alice, { recipient: bob.to, amount: 1n, fee });
+  const free = (fee: bigint) => h.make(createAlias, alice, { alias: 'alice', fee });
+  // No bytes have a fee below zero, so the second rule is tried without them.
+  t.equal(h.refusal(priced(0n)), 'Fee must be positive for tx type 4.');
+  t.equal(h.refusal({ ...free(0n), fee: -1n } as Tx), 'Fee must be non negative for tx type 10.');
+  h.apply(priced(1n));
+  h.apply(free(0n));
+});
+
+t.test('a script of an asset needs its feature', async (t) => {
+  const h = await network({ preActivatedFeatures: new Map([4, 7].map((id) => [id, 0])) });
+  const gold = { name: 'Gold', description: '', quantity: 1n, decimals: 0, reissuable: false };
+  t.match(
+    h.refusal(h.make(issue, alice, { ...gold, script: compiled('true') })),
+    /Blockchain feature 'Smart Assets' .* has not been activated yet/,
+  );
+  h.send(issue, alice, gold);
 });

@@ -156,6 +156,52 @@ t.test('scenario 71: an order of version 1 from a scripted account', async (t) =
   );
 });
 
+t.test('scenario 71: what a trade with scripts needs', async (t) => {
+  const h = await createHarness({
+    balances: [alice, bob, dex].map((of) => [of, 100n * WEST] as const),
+    participants: [
+      [alice, ['miner', 'permissioner', 'connection_manager', 'issuer']],
+      [dex, ['dex']],
+    ],
+    rules: { preActivatedFeatures: new Map([4, 7].map((id) => [id, 0])) },
+  });
+  const { id: asset } = h.send(issue, alice, gold);
+  await h.mine();
+  const signature = base58.encode(new Uint8Array(64));
+  const old = { version: 1, signature, proofs: undefined };
+  const orders = (rest = {}) => ({
+    order1: order(h, bob, 'buy', asset, rest),
+    order2: order(h, alice, 'sell', asset, rest),
+  });
+  h.draft.set(scripts, bob.address, compiled(BUYS_ONLY));
+  t.match(
+    h.refusal(trade(h, orders(), 1n)),
+    /Blockchain feature 'Smart Account Trading' .* has not been activated yet/,
+  );
+  h.draft.remove(scripts, bob.address);
+  h.draft.set(scripts, dex.address, compiled('true'));
+  h.apply(trade(h, orders(), 1n));
+  const { fields } = trade(h, orders(old), 1n);
+  t.equal(
+    h.refusal(h.make(exchange, dex, fields, { version: 1 })),
+    `Can't process transaction with signature from scripted account`,
+  );
+});
+
+t.test('an exchange where the network has none', async (t) => {
+  const h = await createHarness({
+    balances: [alice, bob, dex].map((of) => [of, 100n * WEST] as const),
+    participants: [
+      [alice, ['miner', 'permissioner', 'connection_manager', 'issuer']],
+      [dex, ['dex']],
+    ],
+    rules: { exchangeEnabled: false },
+  });
+  const { id: asset } = h.send(issue, alice, gold);
+  const orders = { order1: order(h, bob, 'buy', asset), order2: order(h, alice, 'sell', asset) };
+  t.match(h.refusal(trade(h, orders, 1n)), /The exchange/);
+});
+
 t.test('scenario 68: fees in a sponsored asset', async (t) => {
   const h = await network();
   const { id: asset } = h.send(issue, alice, { ...gold, quantity: 1_000_000n });

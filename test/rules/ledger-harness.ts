@@ -131,6 +131,7 @@ export interface Judging extends Partial<Knowledge> {
 const oneByOne: ScriptRuns = {
   begin: () => undefined,
   run: (_owner, script) => script(new Meter(RUN_UNITS_MAX)),
+  readNew: (read) => void read(),
 };
 
 export interface Making {

@@ -1,5 +1,7 @@
 import t from 'tap';
-import { currentMiners, rolesAt } from '../../src/ledger/permissions.ts';
+import { inOneGo } from '../../src/base/turns.ts';
+import { minersInSteps } from '../../src/ledger/miner-queue.ts';
+import { rolesAt } from '../../src/ledger/permissions.ts';
 import type { Role } from '../../src/ledger/roles.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -13,6 +15,8 @@ import {
   type Harness,
   WEST,
 } from './ledger-harness.ts';
+
+const minersAt = (...of: Parameters<typeof minersInSteps>) => inOneGo(minersInSteps(...of));
 
 const [admin, second, carol, dave] = [actor(1), actor(2), actor(3), actor(4)] as const;
 const MINUTE = 60_000;
@@ -212,13 +216,13 @@ t.test('the queue of miners: by time of the grant, then by address', async (t) =
   h.send(permit, admin, change('add', 'miner', f));
   await h.mine();
   const tied = [e, f].map(({ address }) => address).sort(Buffer.compare);
-  t.same(currentMiners(h.head, h.now), [admin.address, ...tied]);
+  t.same(minersAt(h.head, h.now), [admin.address, ...tied]);
   h.send(permit, admin, change('remove', 'miner', admin));
   await h.mine();
   h.send(permit, admin, change('add', 'miner', admin));
   await h.mine();
-  t.same(currentMiners(h.head, h.now), [...tied, admin.address]);
-  t.same(currentMiners(h.head, GENESIS_TIME), [admin.address]);
+  t.same(minersAt(h.head, h.now), [...tied, admin.address]);
+  t.same(minersAt(h.head, GENESIS_TIME), [admin.address]);
 });
 
 t.test(
@@ -244,3 +248,16 @@ t.test(
     );
   },
 );
+
+t.test('roles that the network does not have', async (t) => {
+  const h = await network();
+  for (const [role, name] of [
+    ['sender', 'Sender'],
+    ['contract_validator', 'ContractValidator'],
+  ] as const) {
+    t.equal(
+      h.refusal(h.make(permit, admin, change('add', role, carol))),
+      `The role '${name}' is not allowed by network parameters`,
+    );
+  }
+});

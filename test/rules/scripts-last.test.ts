@@ -29,6 +29,9 @@ const never: ScriptRuns = {
   run: () => {
     throw new Error('a script has run');
   },
+  readNew: () => {
+    throw new Error('a script was read');
+  },
 };
 
 /** Notes what happens, and lets it happen. */
@@ -41,6 +44,10 @@ function noting(h: Harness) {
     run: (owner, script) => {
       notes.push(owner);
       script(new Meter(RUN_UNITS_MAX));
+    },
+    readNew: (read) => {
+      notes.push('new');
+      read();
     },
   };
   return { notes, runs };

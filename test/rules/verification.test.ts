@@ -1,6 +1,8 @@
 import t from 'tap';
 import { base58 } from '../../src/codec/text.ts';
 import { scripts } from '../../src/ledger/tables.ts';
+import { applyUnjudged } from '../../src/tx/pipeline.ts';
+import { NotedRuns } from '../../src/tx/scripts/script-runs.ts';
 import { genesis } from '../../src/tx/types/001-genesis.ts';
 import { payment } from '../../src/tx/types/002-payment.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -75,4 +77,18 @@ t.test('genesis types belong to the genesis block', async (t) => {
     /PaymentTransaction/,
     'nor is the oldest transfer taken',
   );
+});
+
+t.test('only genesis types stand in the genesis block', async (t) => {
+  const h = await network();
+  const tx = h.make(transfer, alice, { recipient: bob.to, amount: 1n });
+  const known = {
+    heightOf: () => undefined,
+    find: () => undefined,
+    scripts: new NotedRuns(),
+  };
+  t.throws(() => applyUnjudged(tx, h.draft, { ...h.block, height: 1 }, known), {
+    message: /TransferTransaction cannot appear in the initial block/,
+  });
+  applyUnjudged(tx, h.draft, h.block, known);
 });

@@ -16,6 +16,7 @@ import {
   ROW_UNITS,
   SCRIPT_CHARGE,
   SHORT_BYTES,
+  STEP_UNITS,
   sum,
   TEXT_CHARGE,
 } from '../../src/script/charges.ts';
@@ -38,6 +39,7 @@ function functionRows(): readonly string[] {
 
 const partRows: readonly string[] = [
   `| node | ${NODE_UNITS} |`,
+  `| reading | ${text(SCRIPT_CHARGE, 'bytes')} + hash of its bytes + ${STEP_UNITS} × steps |`,
   `| script | ${text(SCRIPT_CHARGE, 'bytes')} |`,
   `| row | ${ROW_UNITS} |`,
   `| value | of a text ${text(TEXT_CHARGE, 'code units')}, of a byte string ${text(BYTES_CHARGE, 'bytes')}, else 0 |`,

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { readScript } from '../../src/script/binary.ts';
-import { estimate } from '../../src/script/estimator.ts';
+import { type Estimate, estimate } from '../../src/script/estimator.ts';
 import { builtins } from '../../src/script/functions.ts';
 import { createScripts } from '../../src/script/script.ts';
 import { nodesOf, ScriptError, TRUE, type Tree, type Version } from '../../src/script/tree.ts';
@@ -20,17 +20,20 @@ const TREES = Number(process.env['ESTIMATED_TREES'] ?? 2500);
 
 t.setTimeout(600_000);
 
-type Estimator = (tree: Tree, version: Version) => number;
+type Estimator = (tree: Tree, version: Version) => Estimate;
 
-/** The cost, or the text of the refusal. */
-function outcome(of: Estimator, tree: Tree, version: Version): number | string {
+/** Cost and steps, or the text of the refusal. */
+function outcome(of: Estimator, tree: Tree, version: Version): string {
   try {
-    return of(tree, version);
+    const { complexity, steps } = of(tree, version);
+    return `${complexity} in ${steps} steps`;
   } catch (error) {
     if (error instanceof ScriptError) return error.message;
     throw error;
   }
 }
+
+const hasCost = (found: string): boolean => /^\d+ in \d+ steps$/.test(found);
 
 const HEADERS = [...builtins.map(({ header }) => header), 'Alias', 'Order', 'unknown', 7];
 /** One of the dearest functions, so that some trees cost too much. */
@@ -109,7 +112,7 @@ t.test('mutated trees', async (t) => {
     const expected = outcome(estimateByReplay, tree, 2);
     const found = outcome(estimate, tree, 2);
     if (found !== expected) t.equal(found, expected, JSON.stringify(tree));
-    if (typeof found === 'number') costs++;
+    if (hasCost(found)) costs++;
   }
   t.ok(costs > 0 && costs < TREES, `${costs} have a cost`);
 });
@@ -123,7 +126,7 @@ t.test('generated trees', async (t) => {
     const expected = outcome(estimateByReplay, tree, version);
     const found = outcome(estimate, tree, version);
     if (found !== expected) t.equal(found, expected, JSON.stringify(tree));
-    if (typeof found === 'number') seen.costs++;
+    if (hasCost(found)) seen.costs++;
     else if (/too many paths/.test(found)) seen.tooManyPaths++;
     else if (/too complex/.test(found)) seen.tooComplex++;
     else if (/Undeclared/.test(found)) seen.undeclared++;

@@ -3,6 +3,7 @@
  * those of the dearer branch again. It is the oracle of the estimator: every value and every refusal
  * of it is a rule of all chains made since.
  */
+import type { Estimate } from '../../src/script/estimator.ts';
 import { costOf } from '../../src/script/functions.ts';
 import { predefinedNames } from '../../src/script/scope.ts';
 import { headerText, ScriptError, type Tree, type Version } from '../../src/script/tree.ts';
@@ -29,13 +30,13 @@ interface Change {
 }
 
 /** Throws ScriptError where a name is unknown, or where the script costs more than it may. */
-export function estimateByReplay(tree: Tree, version: Version): number {
+export function estimateByReplay(tree: Tree, version: Version): Estimate {
   const state = new Map(predefinedNames(version).map((name) => [name, COUNTED]));
   const changes: Change[] = [];
   let steps = 0;
   const complexity = cost(tree);
   if (complexity > COMPLEXITY_MAX) throw tooComplex(complexity);
-  return complexity;
+  return { complexity, steps };
 
   function cost(node: Tree): number {
     if (++steps > STEPS_MAX)

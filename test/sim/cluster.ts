@@ -304,8 +304,7 @@ export class Cluster {
     if (event === 'peer.offence') this.offence(node, fields);
     else if (event === 'block.equivocation') {
       this.fail(new Broken(`${node.name} has the proof: ${JSON.stringify(fields)}`));
-    }
-    else if (level === 'error' && !String(fields['why']).includes('Crash')) {
+    } else if (level === 'error' && !String(fields['why']).includes('Crash')) {
       this.fail(new Broken(`${node.name}: ${event} ${JSON.stringify(fields)}`));
     }
   }

@@ -187,10 +187,7 @@ class Simulation {
     );
     if (!isFree) throw new Broken(`banned for good: ${bannedAt(node, cluster)}`);
     const height = node.blockchain.tip().height + GROW_BLOCKS;
-    const grows = await cluster.runUntil(
-      () => node.blockchain.tip().height >= height,
-      GROW_MS_MAX,
-    );
+    const grows = await cluster.runUntil(() => node.blockchain.tip().height >= height, GROW_MS_MAX);
     if (!grows) throw new Broken(`the height does not reach ${height}`);
   }
 

@@ -2,8 +2,9 @@
  * Blocks that their makers withhold: signed in time, and published after their successors. To the
  * others that is a miner that missed its turn and comes too late.
  */
-import { isBanned } from '../../src/consensus/ban-history.ts';
+
 import { consensusView } from '../../src/chain/consensus-view.ts';
+import { isBanned } from '../../src/consensus/ban-history.ts';
 import type { Cluster } from './cluster.ts';
 import type { SimNode } from './node.ts';
 import type { Dice } from './random.ts';

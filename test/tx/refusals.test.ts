@@ -17,6 +17,12 @@ const id = base58.encode(new Uint8Array(32).fill(9));
 const common = { senderPublicKey: key, fee: 1, timestamp: 1574240400000, proofs: [] };
 const zeros = (bytes: number): string => base58.encode(new Uint8Array(bytes));
 
+const order = (orderType: unknown, change: Json = {}): Json => ({
+  ...{ senderPublicKey: key, matcherPublicKey: key, orderType, amount: 1, price: 10 ** 8 },
+  ...{ assetPair: { amountAsset: id, priceAsset: null }, matcherFee: 1, signature: zeros(64) },
+  ...{ timestamp: common.timestamp, expiration: common.timestamp + 1, ...change },
+});
+
 const requests = {
   issue: {
     ...{ type: 3, version: 2, name: 'Token', description: '', quantity: 1, decimals: 0 },
@@ -38,7 +44,15 @@ const requests = {
     ...{ type: 103, version: 1, image: 'r/i:1', imageHash: 'a'.repeat(64) },
     ...{ contractName: 'c', params: [] },
   },
+  createLater: {
+    ...{ type: 103, version: 4, image: 'r/i:1', imageHash: 'a'.repeat(64) },
+    ...{ contractName: 'c', params: [], validationPolicy: { type: 'any' }, apiVersion: '1.0' },
+  },
   call: { type: 104, version: 1, contractId: id, params: [] },
+  trade: {
+    ...{ type: 7, version: 1, amount: 1, price: 10 ** 8, buyMatcherFee: 1, sellMatcherFee: 1 },
+    ...{ order1: order('buy'), order2: order('sell'), signature: zeros(64) },
+  },
   register: { type: 111, version: 1, targetPubKey: key, nodeName: 'n', opType: 'add' },
   policy: { type: 112, version: 1, policyName: 'p', description: '', recipients: [], owners: [] },
 } as const satisfies Record<string, Json>;
@@ -78,11 +92,13 @@ const cases: readonly (readonly [keyof typeof requests, Json, number, string | R
   ['transfer', { attachment: zeros(141) }, 10, /^Too big sequences requested/],
   ['transfer', { attachment: 'l' }, 199, /Base58/],
   ['transfer', { senderPublicKey: undefined }, 1, 'obj.senderPublicKey'],
+  ['transfer', { senderPublicKey: 5 }, 1, 'obj.senderPublicKey'],
   ['transfer', { senderPublicKey: 'abc' }, 108, /^invalid public key: Can't create public key/],
   ['transfer', { senderPublicKey: zeros(33) }, 108, /^invalid public key/],
   ['transfer', { sender: address }, 102, /is not the address of senderPublicKey/],
   ['transfer', { proofs: undefined }, 1, 'obj.proofs'],
   ['transfer', { proofs: 'x' }, 1, 'obj.proofs'],
+  ['transfer', { proofs: [5] }, 1, 'obj.proofs[0]'],
   ['transfer', { proofs: ['0OIl'] }, 199, /^invalid proof/],
   ['transfer', { proofs: [zeros(65)] }, 199, /^invalid proof/],
   ['transfer', { proofs: Array(9).fill('1') }, 199, /^Too many proofs/],
@@ -102,6 +118,7 @@ const cases: readonly (readonly [keyof typeof requests, Json, number, string | R
   ['burn', { amount: -1 }, 111, 'negative amount: -1 of assets'],
   ['lease', { amount: 0 }, 111, 'negative amount: 0 of WEST'],
   ['leaseCancel', { leaseId: zeros(31) }, 199, /^Lease transaction id is invalid/],
+  ['alias', { alias: 5 }, 1, 'obj.alias'],
   ['alias', { alias: 'UPPER' }, 199, /^Alias should contain only/],
   ['alias', { alias: 'abc' }, 199, /length should be between 4 and 30/],
   [
@@ -134,7 +151,10 @@ const cases: readonly (readonly [keyof typeof requests, Json, number, string | R
   ['sponsor', { minSponsoredAssetFee: -1 }, 114, `negative fee per: ${id}`],
   ['sponsor', { isEnabled: false }, 199, /contradict/],
   ['sponsor', { isEnabled: 'x' }, 1, 'obj.isEnabled'],
+  ['assetScript', { script: 'base64:Aw==' }, 199, "Bad script version '3'"],
   ['assetScript', { script: null }, 199, 'Cannot set empty script'],
+  ['permit', { role: 5 }, 1, 'obj.role'],
+  ['permit', { opType: 5 }, 1, 'obj.opType'],
   ['permit', { role: 'king' }, 199, /^Permission\.fromStr failure: unknown role name 'king'$/],
   ['permit', { opType: 'swap' }, 199, 'OpType.fromStr failure: unknown operation string swap'],
   ['create', { image: '' }, 199, /^Incorrect image length: 0/],
@@ -143,6 +163,20 @@ const cases: readonly (readonly [keyof typeof requests, Json, number, string | R
   ['create', { params: [...many(2), ...many(1)] }, 199, 'Params with duplicate keys were found'],
   ['create', { params: [param('', 'boolean', true)] }, 199, 'Param with empty key was found'],
   ['create', { params: [param('k', 'string', 'x'.repeat(128_000))] }, 604, /^Contract transaction/],
+  ['createLater', { validationPolicy: 5 }, 1, 'obj.validationPolicy'],
+  ['createLater', { validationPolicy: { type: 'x' } }, 199, 'unknown validation policy'],
+  ['createLater', { apiVersion: 5 }, 1, 'obj.apiVersion'],
+  ['createLater', { apiVersion: '1' }, 199, "Bad version '1'"],
+  ['createLater', { apiVersion: '65536.0' }, 199, "Bad version '65536.0'"],
+  ['createLater', { apiVersion: '0.65536' }, 199, "Bad version '0.65536'"],
+  ['trade', { order1: 5 }, 1, 'obj.order1'],
+  ['trade', { order2: order('sell', { assetPair: 5 }) }, 1, 'obj.order2.assetPair'],
+  ['trade', { order1: order(5) }, 1, 'obj.order1.orderType'],
+  ['trade', { order1: order('swap') }, 199, 'Bad order type swap'],
+  ['trade', { order1: order('buy', { version: 3 }) }, 199, 'Bad order version'],
+  ['trade', { order1: order('buy', { version: 2 }) }, 199, /takes orders of version 1$/],
+  ['trade', { order2: order('sell', { version: 2 }) }, 199, /takes orders of version 1$/],
+  ['call', { contractId: 5 }, 1, 'obj.contractId'],
   ['call', { contractId: 'x' }, 600, "Contract 'x' is not found"],
   ['register', { nodeName: null }, 199, 'NodeName should not be empty'],
   ['register', { nodeName: 'n'.repeat(100) }, 199, 'NodeName length should be less than 100'],
@@ -181,6 +215,22 @@ t.test('the untouched requests are right', (t) => {
   for (const request of Object.values(requests)) {
     t.equal(txFromJson({ ...common, ...request }, scheme).type, request.type);
   }
+  t.end();
+});
+
+t.test('what is wrong with an entry is said', (t) => {
+  const said = (entry: unknown): unknown =>
+    refusal({ ...common, ...requests.data, data: [entry] }).body['validationErrors'];
+  const wrong: readonly (readonly [unknown, string, string])[] = [
+    [5, 'obj.data[0]', 'error.expected.jsobject'],
+    [param(5, 'integer', 1), 'obj.data[0].key', 'key is missing'],
+    [param('k', 5, 1), 'obj.data[0].type', 'type is missing'],
+    [param('k', 'integer', 'x'), 'obj.data[0].value', 'value is missing or is not an integer'],
+    [param('k', 'boolean', 1), 'obj.data[0].value', 'value is missing or is not a boolean'],
+    [param('k', 'string', undefined), 'obj.data[0].value', 'value is missing or is not a string'],
+    [param('k', 'binary', 5), 'obj.data[0].value', 'value is missing or is not a binary'],
+  ];
+  for (const [entry, path, why] of wrong) t.match(said(entry), { [path]: [{ msg: [why] }] });
   t.end();
 });
 

@@ -6,7 +6,7 @@ import type { HeaderRow } from '../../block/header-row.ts';
 import { bannedMiners } from '../../chain/banned-miners.ts';
 import { headerRowAt } from '../../chain/stored-blocks.ts';
 import { generatingBalance } from '../../ledger/balance-history.ts';
-import { minersInSteps } from '../../ledger/permissions.ts';
+import { minersInSteps } from '../../ledger/miner-queue.ts';
 import { Int32, Int64 } from '../body.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';

@@ -62,7 +62,9 @@ const ready = route({
   path: '/health/ready',
   access: 'public',
   group,
-  doc: 'Whether the node should get requests; 503 also while it is behind or has too few peers.',
+  doc:
+    'Whether the node should get requests; 503 also while it is behind, has too few peers, or is ' +
+    'no member of its network.',
   query: {
     maxBlocksBehind: params.optional(
       params.nonNegative(
@@ -88,6 +90,8 @@ const ready = route({
       because('tip-too-old', `the last block is ${Math.round(tipAge / 1000)} s old`);
     }
     if (!clock.synchronized()) because('no-time', 'the time servers were of no use for too long');
+    const outside = services.node.outside();
+    if (outside !== undefined) because('shut-out', outside);
     if (peers < minPeers) because('peers', `${peers} of at least ${minPeers} nodes connected`);
     const well = reasons.length === 0;
     const status = well ? 'ready' : 'not ready';

@@ -79,7 +79,7 @@ export function marksOf(
   });
 }
 
-const NOBODY: Turns = { queue: [], last: undefined, banned: [] };
+const NOBODY: Turns = { queue: [], last: undefined, banned: [], pardonFrom: Infinity };
 
 function missedTurns(turns: Turns, skipped: number): Map<string, number> {
   const counts = new Map<string, number>();
@@ -107,6 +107,8 @@ function turnsAfter(
     banned: queue.map((address) =>
       isBanned(histories.get(address), parent.height, banDurationBlocks),
     ),
+    // A turn that a banned miner has while bans do not count is no missed turn.
+    pardonFrom: Infinity,
   };
 }
 

@@ -89,7 +89,7 @@ export class Announcer {
    */
   announce(hash: string, wasThereBefore: boolean): void {
     if (wasThereBefore) this.spread.forgetHolders(hash);
-    this.fresh.add(this.spread.begin(hash));
+    this.fresh.add(this.spread.begin(hash, this.ports.clock.monotonic()));
     if (this.fresh.size >= this.options.batchMax) this.flushFresh();
     else this.flushSoon();
   }
@@ -174,10 +174,11 @@ export class Announcer {
   private rebroadcast(): void {
     if (this.stopped) return;
     const { clock, pool, index } = this.ports;
-    const oldest = clock.now() - this.options.rebroadcastAgeMs;
+    const oldest = clock.monotonic() - this.options.rebroadcastAgeMs;
     for (const entry of pool.inOrder()) {
-      if (entry.timestamp > oldest || !entry.announced) continue;
+      if (!entry.announced) continue;
       const hash = index.hashOf(entry);
+      if (this.spread.since(hash) > oldest) continue;
       this.spread.forgetHolders(hash);
       for (const [session, peer] of this.peers) this.queue(session, peer, hash);
     }

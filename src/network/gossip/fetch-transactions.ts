@@ -3,11 +3,12 @@
  *
  * Invariants: a transaction is requested from one peer at a time (wanted.ts) and validated once,
  * however many peers announce it; after a peer has sent a transaction that the state refuses, its
- * next ones are checked against the state before their signatures.
+ * next ones are checked against the state before their signatures, and that one is asked for again
+ * after the next blocks (refused.ts).
  */
 import { isOurs } from '../../base/assert.ts';
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
-import type { Log } from '../../base/ports.ts';
+import type { Clock, Log } from '../../base/ports.ts';
 import type { RecentSet } from '../../base/recent-set.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import { isFaultOfPeer, isUnknownType, refusalFrom } from '../../codec/refusal.ts';
@@ -16,6 +17,7 @@ import { WrongProof } from '../../tx/wrong-proof.ts';
 import { decodeTxs, encodeTxHashes, txProtocols } from '../messages/transaction-messages.ts';
 import { SilentLine } from '../sessions/requests.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
+import { Refused } from './refused.ts';
 import type { Suspicions } from './suspicions.ts';
 import { Wanted } from './wanted.ts';
 
@@ -23,6 +25,7 @@ export interface TransactionFetcherPorts {
   readonly scheme: ChainScheme;
   readonly pool: Pool;
   readonly sessions: Sessions;
+  readonly clock: Pick<Clock, 'after'>;
   readonly log: Log;
   /** Transactions that were recently checked, with any verdict. */
   readonly checked: RecentSet;
@@ -34,12 +37,24 @@ export interface TransactionFetcherPorts {
 /** Transactions of a peer that are doubted after a refused one. */
 const DOUBTED_MAX = 1_000;
 const REQUEST_TIMEOUT_MS = 10_000;
+/** After a block, before what was refused is asked for again. */
+const AGAIN_MS = 200;
+
+/** A transaction that was asked for. */
+interface Arrived {
+  readonly bytesHash: string;
+  readonly bytes: Uint8Array;
+  /** The peers that have it. */
+  readonly sources: readonly Session[];
+}
 
 export class TransactionFetcher {
   private readonly ports: TransactionFetcherPorts;
   private readonly wanted = new Wanted<Session>();
   /** The number of transactions that are checked against the state before their signatures. */
   private readonly doubted = new Map<Session, number>();
+  private readonly refusals = new Refused<Session>();
+  private cancelAgain: (() => void) | undefined;
   private stopped = false;
 
   constructor(ports: TransactionFetcherPorts) {
@@ -53,6 +68,7 @@ export class TransactionFetcher {
 
   leave(session: Session): void {
     this.wanted.leave(session);
+    this.refusals.leave(session);
     this.doubted.delete(session);
   }
 
@@ -63,14 +79,38 @@ export class TransactionFetcher {
     if (missing.length > 0) void this.fetch(session, missing);
   }
 
+  /**
+   * The head has moved, so that it may accept what it has refused. Blocks often come together, and
+   * all but the last of them say little.
+   */
+  headMoved(): void {
+    this.cancelAgain ??= this.ports.clock.after(AGAIN_MS, () => {
+      this.cancelAgain = undefined;
+      const due = this.refusals.take((hash) => this.wanted.has(hash));
+      for (const [session, hashes] of due) this.announcedAgain(session, hashes);
+    });
+  }
+
   stop(): void {
     this.stopped = true;
+    this.cancelAgain?.();
     this.wanted.clear();
+    this.refusals.clear();
+  }
+
+  /** It may have come from another peer meanwhile. */
+  private announcedAgain(session: Session, hashes: readonly string[]): void {
+    const { checked } = this.ports;
+    this.announced(
+      session,
+      hashes.filter((hash) => !checked.has(hash)),
+    );
   }
 
   private async fetch(session: Session, hashes: readonly string[]): Promise<void> {
     const left = await this.fetchFrom(session, hashes);
-    const next = this.wanted.answered(session, hashes.length, left);
+    this.wanted.done(session, hashes.length);
+    const next = this.wanted.unanswered(session, left);
     for (const [source, list] of next) void this.fetch(source, list);
   }
 
@@ -105,13 +145,14 @@ export class TransactionFetcher {
   private async take(session: Session, txs: readonly Uint8Array[]): Promise<Set<string>> {
     const { scheme, pool, checked } = this.ports;
     const got = new Set<string>();
-    const fresh: { readonly bytesHash: string; readonly bytes: Uint8Array }[] = [];
+    const fresh: Arrived[] = [];
     for (const bytes of txs) {
       const hash = latin1(scheme.fastHash(bytes));
       got.add(hash);
-      if (!this.wanted.arrived(hash) || checked.has(hash) || this.stopped) continue;
+      const sources = this.wanted.arrived(hash);
+      if (sources === undefined || checked.has(hash) || this.stopped) continue;
       checked.add(hash);
-      fresh.push({ bytesHash: hash, bytes });
+      fresh.push({ bytesHash: hash, bytes, sources });
     }
     // A signature check costs more than a check of the state, which must be repeated afterwards.
     const doubted = fresh.splice(0, this.doubtedOf(session, fresh.length));
@@ -119,22 +160,31 @@ export class TransactionFetcher {
       if (list.length === 0) return;
       const errors = await pool.submitAll(list, isDoubted);
       for (const [i, error] of errors.entries()) {
-        if (error !== undefined) this.refused(session, list[i]!.bytesHash, error);
+        if (error === undefined) this.refusals.forget(list[i]!.bytesHash);
+        else this.refused(session, list[i]!, error);
       }
     };
     await Promise.all([submit(doubted, true), submit(fresh, false)]);
     return got;
   }
 
-  private refused(session: Session, hash: string, error: unknown): void {
-    const { log, checked } = this.ports;
+  private refused(session: Session, { bytesHash: hash, sources }: Arrived, error: unknown): void {
+    const { log, checked, suspicions } = this.ports;
     // A corrected retry of the sender must not be mistaken for this transaction.
     checked.remove(hash);
     const refusal = refusalFrom(error);
     log.debug('tx.refused', { why: refusal.message });
-    if (this.isOffence(error)) session.offend('invalid-transactions', refusal.message);
-    else if (this.doubted.has(session)) this.doubted.set(session, DOUBTED_MAX);
-    if (refusal instanceof WrongProof) this.ports.suspicions.note(session, refusal);
+    if (this.isOffence(error)) {
+      this.refusals.forget(hash);
+      session.offend('invalid-transactions', refusal.message);
+      return;
+    }
+    if (this.doubted.has(session)) this.doubted.set(session, DOUBTED_MAX);
+    // What this node has asked for again has been noted when it came first.
+    const isAgain = this.refusals.has(hash, session);
+    if (refusal instanceof WrongProof && !isAgain) suspicions.note(session, refusal);
+    const others = sources.filter((one) => one !== session && this.doubted.has(one));
+    if (this.doubted.has(session)) this.refusals.note(hash, [session, ...others]);
   }
 
   private isOffence(error: unknown): boolean {

@@ -8,6 +8,7 @@ import { limitsOf } from '../../base/budget.ts';
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { createRecentSet } from '../../base/recent-set.ts';
+import type { Blockchain } from '../../chain/blockchain.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { BytesIndex } from '../../mempool/bytes-index.ts';
 import type { PoolEntry } from '../../mempool/entry.ts';
@@ -34,6 +35,7 @@ export interface GossipTransactionsPorts {
   readonly pool: Pool;
   readonly index: BytesIndex;
   readonly sessions: Sessions;
+  readonly blockchain: Pick<Blockchain, 'listen'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly isFarBehind: () => boolean;
@@ -73,7 +75,13 @@ export function createGossipTransactions(
     announcer.leave(session);
     fetcher.leave(session);
   });
-  const stopListening = pool.listen({ added });
+  const headMoved = (): void => {
+    if (!ports.isFarBehind()) fetcher.headMoved();
+  };
+  const stops = [
+    pool.listen({ added }),
+    ports.blockchain.listen({ block: headMoved, rolledBack: headMoved }),
+  ];
 
   function added(entry: PoolEntry): void {
     const hash = index.hashOf(entry);
@@ -114,7 +122,7 @@ export function createGossipTransactions(
   return {
     stop() {
       stopped = true;
-      stopListening();
+      for (const end of stops) end();
       announcer.stop();
       fetcher.stop();
       ports.suspicions.stop();

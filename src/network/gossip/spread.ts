@@ -17,6 +17,8 @@ export interface Known {
   readonly holders: PeerNumber[];
   /** True while it is in the list of those that too few peers have. */
   isListed: boolean;
+  /** When it came into the pool, on the monotonic clock; 0 where only peers are known to have it. */
+  since: number;
 }
 
 export interface SpreadOptions {
@@ -45,8 +47,10 @@ export class Spread {
   }
 
   /** The record of a new transaction, which is undelivered until enough peers have it. */
-  begin(hash: string): Known {
+  begin(hash: string, now: number): Known {
     const known = this.knownOf(hash);
+    // V8 keeps a small integer in the object itself.
+    known.since = Math.trunc(now);
     if (known.isListed || known.holders.length >= this.options.enough) return known;
     if (this.listed.length >= this.siftAt) this.sift();
     if (this.listed.length < UNDELIVERED_MAX) {
@@ -65,6 +69,14 @@ export class Spread {
 
   has(peer: PeerNumber, hash: string): boolean {
     return this.byHash.get(hash)?.holders.includes(peer) === true;
+  }
+
+  /**
+   * When it came into the pool. 0 where that is no longer known, since many have come after it. The
+   * timestamp of a transaction says nothing about that: its sender has chosen it.
+   */
+  since(hash: string): number {
+    return this.byHash.get(hash)?.since ?? 0;
   }
 
   forgetHolders(hash: string): void {
@@ -90,7 +102,7 @@ export class Spread {
   private knownOf(hash: string): Known {
     let known = this.byHash.get(hash);
     if (known === undefined) {
-      known = { hash, holders: [], isListed: false };
+      known = { hash, holders: [], isListed: false, since: 0 };
       this.byHash.set(hash, known);
     }
     return known;

@@ -50,17 +50,28 @@ export class Wanted<Source> {
     return missing;
   }
 
-  /** The transaction has arrived; false where it was not requested, or arrived before. */
-  arrived(hash: string): boolean {
-    return this.sources.delete(hash);
+  /** True where it was requested and has not arrived. */
+  has(hash: string): boolean {
+    return this.sources.has(hash);
   }
 
   /**
-   * A peer was asked for `count` transactions and did not send `left`: returns the peers to ask for
-   * these now.
+   * The transaction has arrived. Returns the peers that have it; undefined where it was not
+   * requested, or arrived before.
    */
-  answered(source: Source, count: number, left: readonly string[]): Map<Source, string[]> {
+  arrived(hash: string): readonly Source[] | undefined {
+    const sources = this.sources.get(hash);
+    this.sources.delete(hash);
+    return sources;
+  }
+
+  /** `count` of the transactions that a peer was asked for no longer count. */
+  done(source: Source, count: number): void {
     this.count(source, -count);
+  }
+
+  /** A peer that was asked for these did not send them: returns the peers to ask now. */
+  unanswered(source: Source, left: readonly string[]): Map<Source, string[]> {
     const next = new Map<Source, string[]>();
     for (const hash of left) {
       const others = this.sources.get(hash)?.filter((one) => one !== source && this.asked.has(one));

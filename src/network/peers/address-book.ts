@@ -1,11 +1,12 @@
 /**
  * The addresses of nodes (network.md#addresses-of-nodes).
  *
- *   configured   from known-peers; never forgotten (known-places.ts)
+ *   configured   from known-peers; never forgotten, but hidden while the chain says that the owner
+ *                who was met there is no member (known-places.ts)
  *   learned      a handshake has succeeded there; forgotten a day after the last message
  *   candidate    announced by a peer; at most 100, the oldest are dropped, and any after a failed dial
  *
- * The file holds all configured and learned addresses.
+ * The file holds all configured and learned addresses that are not hidden.
  */
 import type { Clock, Files, Log, Random } from '../../base/ports.ts';
 import { addressText, isAnyLocal, isLoopback, type PeerAddress } from '../messages/peer-address.ts';
@@ -46,8 +47,8 @@ export interface AddressBook {
   fail(address: PeerAddress): void;
   /** A message of this owner has arrived. */
   touch(owner: Uint8Array): void;
-  /** Drops the learned addresses of owners that are no longer members. */
-  forget(isMember: (owner: Uint8Array) => boolean): void;
+  /** Hides the addresses of owners that are no members, and shows those of members again. */
+  review(isMember: (owner: Uint8Array) => boolean): void;
   /** An address that leads back to this node. */
   exclude(address: PeerAddress): void;
   /** The port on which this node listens, so that it recognises its own addresses. */
@@ -137,7 +138,7 @@ export function createAddressBook(
     },
     locate: (host, digits) => known.locate(host, digits),
     touch: (owner) => known.touch(owner),
-    forget: (isMember) => known.forget(isMember),
+    review: (isMember) => known.review(isMember),
 
     exclude(address) {
       const text = addressText(address);

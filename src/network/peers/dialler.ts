@@ -12,6 +12,7 @@ import { HandshakeRefused } from '../sessions/handshake-refused.ts';
 import type { Penalties } from '../sessions/penalties.ts';
 import type { SessionRegistry } from '../sessions/session-registry.ts';
 import type { AddressBook, Place } from './address-book.ts';
+import type { OwnMembership } from './own-membership.ts';
 
 export interface DiallerOptions {
   readonly connectionsMax: number;
@@ -25,6 +26,7 @@ export interface DiallerPorts {
   readonly sessions: SessionRegistry;
   readonly penalties: Penalties;
   readonly isMember: (owner: Uint8Array) => boolean;
+  readonly membership: Pick<OwnMembership, 'refusedAt'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -40,7 +42,7 @@ export interface Dialler {
 const DIALS_MAX = 8;
 
 export function createDialler(options: DiallerOptions, ports: DiallerPorts): Dialler {
-  const { network, book, sessions, penalties, isMember, clock, log } = ports;
+  const { network, book, sessions, penalties, isMember, membership, clock, log } = ports;
   const dialling = new Set<string>();
   /** Addresses of open sessions that this node has dialled, by owner. */
   const places = new Map<string, PeerAddress>();
@@ -78,6 +80,10 @@ export function createDialler(options: DiallerOptions, ports: DiallerPorts): Dia
     next();
   }
 
+  /** Anybody may announce the address of a node that lies. */
+  const isKnown = (text: string): boolean =>
+    book.known().some(({ address }) => addressText(address) === text);
+
   async function attempt(address: PeerAddress): Promise<void> {
     const text = addressText(address);
     if (stopped || dialling.has(text)) return;
@@ -95,12 +101,14 @@ export function createDialler(options: DiallerOptions, ports: DiallerPorts): Dia
       book.confirm(address, owner);
     } catch (cause) {
       log.info('peer.unreachable', { place: text, why: (cause as Error).message });
+      const isStranger = cause instanceof HandshakeRefused && cause.isStranger;
+      if (isStranger && isKnown(text)) membership.refusedAt(text);
       book.fail(address);
       if (cause instanceof HandshakeRefused && cause.isSameOwner) book.exclude(address);
       else penalties.suspend(text, book.isConfigured(undefined, address.host));
       if (cause instanceof HandshakeRefused && cause.owner !== undefined) {
         book.suspect(address, cause.owner);
-        book.forget(isMember);
+        book.review(isMember);
       }
     } finally {
       dialling.delete(text);

@@ -3,7 +3,8 @@
  *
  * Invariants: a configured address is never forgotten; a learned one is forgotten some time after
  * the last message of its owner, and when there are too many; an address from the file without a
- * new handshake is forgotten after a number of dials.
+ * new handshake is forgotten after a number of dials. An address whose owner is no member is hidden
+ * until the owner is one again, also a configured one.
  */
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
@@ -29,6 +30,8 @@ interface Row {
   failedDials: number;
   /** Read from the file, without a successful handshake since the start. */
   isUnconfirmed: boolean;
+  /** The owner was no member at the last review. */
+  isHidden: boolean;
 }
 
 export const LEARNED_MAX = 1000;
@@ -50,17 +53,18 @@ export class KnownPlaces {
     for (const address of configured) this.add(address, true);
   }
 
+  /** False for a hidden one, where another node may be by now. */
   has(text: string): boolean {
-    return this.rows.has(text);
+    return this.rows.get(text)?.isHidden === false;
   }
 
-  /** By their text, without expired ones. */
+  /** By their text, without expired and hidden ones. */
   all(): ReadonlyMap<string, KnownPlace> {
     const now = this.clock.monotonic();
     for (const [text, { configured, seenAt }] of this.rows) {
       if (!configured && now - seenAt > this.residenceMs) this.rows.delete(text);
     }
-    return this.rows;
+    return new Map([...this.rows].filter(([, { isHidden }]) => !isHidden));
   }
 
   /** An address from the file. */
@@ -74,6 +78,7 @@ export class KnownPlaces {
     row.owner = owner;
     row.failedDials = 0;
     row.isUnconfirmed = false;
+    row.isHidden = false;
     this.see(row);
   }
 
@@ -99,10 +104,10 @@ export class KnownPlaces {
     }
   }
 
-  /** Drops the learned addresses of owners that are no longer members. */
-  forget(isMember: (owner: Uint8Array) => boolean): void {
-    for (const [text, { configured, owner }] of this.rows) {
-      if (!configured && owner !== undefined && !isMember(owner)) this.rows.delete(text);
+  /** Hides the addresses of owners that are no members, and shows those of members again. */
+  review(isMember: (owner: Uint8Array) => boolean): void {
+    for (const row of this.rows.values()) {
+      row.isHidden = row.owner !== undefined && !isMember(row.owner);
     }
   }
 
@@ -120,6 +125,7 @@ export class KnownPlaces {
     return [...this.rows.values()].some(
       (row) =>
         row.configured &&
+        !row.isHidden &&
         (row.address.host === host ||
           this.located.get(row.address.host) === host ||
           (row.owner !== undefined && latin1(row.owner) === key)),
@@ -129,7 +135,7 @@ export class KnownPlaces {
   private add(address: PeerAddress, configured: boolean): Row {
     const row: Row = {
       ...{ address, configured, lastSeen: 0, seenAt: 0, owner: undefined },
-      ...{ failedDials: 0, isUnconfirmed: false },
+      ...{ failedDials: 0, isUnconfirmed: false, isHidden: false },
     };
     this.see(row);
     this.rows.set(addressText(address), row);

@@ -19,8 +19,6 @@ export interface EntrancePorts<Session> {
   readonly handshake: Handshake;
   readonly penalties: Penalties;
   readonly unproved: UnprovedConnections<Session>;
-  /** True for a host that the configuration names. */
-  readonly isConfigured: (host: string) => boolean;
   /** Opens the session of a proved identity; otherwise the reason why there is none. */
   readonly admit: (identity: Identity, connection: PeerConnection) => Session | string;
 }
@@ -64,8 +62,8 @@ export function createEntrance<Session>(
     const { remoteHost: host, remotePort: port } = connection;
     log.info('peer.refused', { host, port, why: error.message });
     if (error instanceof HandshakeRefused && error.forged) {
-      const culprit = { owner: undefined, host, configured: ports.isConfigured(host) };
-      penalties.offend(culprit, 'forged-handshake', error.message);
+      const isNews = penalties.offendUnproved(host, 'forged-handshake');
+      if (isNews) log.warn('peer.limited', { host, why: error.message });
     }
     // Pending data are not worth waiting for, except a refusal.
     if (error instanceof HandshakeRefused) await connection.close();

@@ -8,14 +8,20 @@ export class HandshakeRefused extends Error {
   readonly byRemote: boolean;
   /** The other side is this node itself, or another one with its keys. */
   readonly isSameOwner: boolean;
+  /** The other side does not have the owner of this node. */
+  readonly isStranger: boolean;
   /** The owner that the other side claims to be, proved or not. */
   owner: Uint8Array | undefined;
 
-  constructor(why: string, { forged = false, byRemote = false, isSameOwner = false } = {}) {
+  constructor(
+    why: string,
+    { forged = false, byRemote = false, isSameOwner = false, isStranger = false } = {},
+  ) {
     super(why);
     this.forged = forged;
     this.byRemote = byRemote;
     this.isSameOwner = isSameOwner;
+    this.isStranger = isStranger;
   }
 }
 

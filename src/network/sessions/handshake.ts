@@ -27,7 +27,7 @@ import {
   signedInHandshake,
 } from '../messages/handshake-messages.ts';
 import { checkAuth, checkHello, type Identity, type PeerCheckPorts } from './check-peer.ts';
-import { HandshakeRefused, sameOwner } from './handshake-refused.ts';
+import { HandshakeRefused, notPermitted, sameOwner } from './handshake-refused.ts';
 
 /** What this node says about itself, without the fields that are new in every handshake. */
 export type OwnHello = Omit<Hello, 'challenge' | 'ephemeralKey'>;
@@ -97,8 +97,10 @@ export function createHandshake(ports: HandshakePorts): Handshake {
     const message = decodeHandshake(bytes, scheme);
     if (message.kind === 'refusal') {
       // Only the text is transferred, so here it becomes a kind of refusal again.
-      const isSameOwner = message.why === sameOwner(scheme.addressToText(ownAddress));
-      throw new HandshakeRefused(message.why, { byRemote: true, isSameOwner });
+      const { why } = message;
+      const own = scheme.addressToText(ownAddress);
+      const [isSameOwner, isStranger] = [why === sameOwner(own), why === notPermitted(own)];
+      throw new HandshakeRefused(why, { byRemote: true, isSameOwner, isStranger });
     }
     return { bytes, message };
   }

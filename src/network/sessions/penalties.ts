@@ -3,6 +3,8 @@
  *
  *   suspended     an address that failed, or whose connection ended: not dialled for a while
  *   blacklisted   an owner and its host: refused in both directions, for a quarter of an hour
+ *   limited       a host with an offence before any proof of identity: few of its connections begin,
+ *                 for a quarter of an hour (host-limits.ts)
  *
  * A configured node is blacklisted for at most a minute. It is suspended, or blacklisted for being
  * slow, for at most some seconds. So an operator's own network heals. Nodes share the hosts of the
@@ -12,6 +14,7 @@
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
 import { isLoopback } from '../messages/peer-address.ts';
+import { HostLimits } from './host-limits.ts';
 import type { Offence } from './session.ts';
 
 export interface PenaltyOptions {
@@ -22,17 +25,23 @@ export interface PenaltyOptions {
 }
 
 export interface Culprit {
-  /** Undefined until it is proved. */
-  readonly owner: Uint8Array | undefined;
+  /** Proved. */
+  readonly owner: Uint8Array;
   readonly host: string;
   /** True for a node that the configuration names. */
   readonly configured: boolean;
 }
 
-export type Verdict = 'noted' | 'close' | 'blacklisted';
+export type Verdict = 'noted' | 'close' | 'limited' | 'blacklisted';
 
 export interface Penalties {
   offend(culprit: Culprit, offence: Offence, detail: string): Verdict;
+  /** Before the other side has proved who it is. True where the host was not limited so far. */
+  offendUnproved(host: string, offence: Offence): boolean;
+  /** The owner has proved itself on a connection with this transport key. */
+  prove(owner: Uint8Array, transportId: Uint8Array): void;
+  /** Counts a connection that another node opens; false where its host opens too many. */
+  mayBegin(host: string, transportId: Uint8Array): boolean;
   /** `action` is called for every offence. */
   onOffence(action: (offence: Offence, verdict: Verdict) => void): void;
   suspend(place: string, configured: boolean): void;
@@ -41,12 +50,13 @@ export interface Penalties {
   blacklistReason(owner: Uint8Array | undefined, host: string): string | undefined;
   suspended(): readonly { readonly place: string; readonly since: number }[];
   blacklisted(): readonly BlacklistEntry[];
+  /** Also the limits of hosts. */
   clearBlacklist(): void;
 }
 
 export interface BlacklistEntry {
   readonly host: string;
-  readonly owner: Uint8Array | undefined;
+  readonly owner: Uint8Array;
   /** Time of day. */
   readonly since: number;
   /** On the monotonic clock, so that a time server can neither end nor prolong it. */
@@ -85,11 +95,12 @@ export function createPenalties(options: PenaltyOptions, clock: Clock): Penaltie
   const suspensions = new Map<string, { readonly since: number; readonly until: number }>();
   const offences = new Map<string, number[]>();
   const entries = new Map<string, BlacklistEntry>();
+  const limits = new HostLimits(options.blacklistMs, clock);
   const listeners: ((offence: Offence, verdict: Verdict) => void)[] = [];
 
   /** Counts this offence together with those of the last hour. */
   function count(culprit: Culprit, offence: Offence): number {
-    const key = `${offence} ${culprit.owner === undefined ? culprit.host : latin1(culprit.owner)}`;
+    const key = `${offence} ${latin1(culprit.owner)}`;
     const now = clock.monotonic();
     const recent = (offences.get(key) ?? []).filter((time) => now - time < HOUR_MS);
     recent.push(now);
@@ -99,13 +110,11 @@ export function createPenalties(options: PenaltyOptions, clock: Clock): Penaltie
 
   function blacklist(culprit: Culprit, reason: string, isSlow: boolean): boolean {
     const { owner, host, configured } = culprit;
-    // A node without a proved owner cannot be recognised on the loopback.
-    if (!options.blacklisting || (owner === undefined && isLoopback(host))) return false;
+    if (!options.blacklisting) return false;
     const since = clock.now();
     const most = isSlow ? CONFIGURED_PAUSE_MS_MAX : CONFIGURED_MS_MAX;
     const ms = configured ? Math.min(options.blacklistMs, most) : options.blacklistMs;
-    const key = owner === undefined ? host : latin1(owner);
-    put(entries, key, { host, owner, since, until: clock.monotonic() + ms, reason });
+    put(entries, latin1(owner), { host, owner, since, until: clock.monotonic() + ms, reason });
     return true;
   }
 
@@ -121,12 +130,22 @@ export function createPenalties(options: PenaltyOptions, clock: Clock): Penaltie
     return blacklist(culprit, `${offence}: ${detail}`, slow === true) ? 'blacklisted' : 'close';
   }
 
+  function tell(offence: Offence, verdict: Verdict): void {
+    for (const listener of listeners) listener(offence, verdict);
+  }
+
   return {
     offend(culprit, offence, detail) {
       const verdict = judge(culprit, offence, detail);
-      for (const listener of listeners) listener(offence, verdict);
+      tell(offence, verdict);
       return verdict;
     },
+    offendUnproved(host, offence) {
+      tell(offence, options.blacklisting ? 'limited' : 'close');
+      return options.blacklisting && limits.offend(host);
+    },
+    prove: (owner, transportId) => limits.prove(owner, transportId),
+    mayBegin: (host, transportId) => limits.mayBegin(host, transportId),
     onOffence: (action) => void listeners.push(action),
 
     suspend(place, configured) {
@@ -143,9 +162,7 @@ export function createPenalties(options: PenaltyOptions, clock: Clock): Penaltie
     blacklistReason(owner, host) {
       const key = owner === undefined ? undefined : latin1(owner);
       return current().find(
-        (entry) =>
-          (entry.owner !== undefined && latin1(entry.owner) === key) ||
-          (entry.host === host && !isLoopback(host)),
+        (entry) => latin1(entry.owner) === key || (entry.host === host && !isLoopback(host)),
       )?.reason;
     },
 
@@ -155,7 +172,10 @@ export function createPenalties(options: PenaltyOptions, clock: Clock): Penaltie
       return Array.from(suspensions, ([place, { since }]) => ({ place, since }));
     },
     blacklisted: current,
-    clearBlacklist: () => entries.clear(),
+    clearBlacklist() {
+      entries.clear();
+      limits.clear();
+    },
   };
 }
 

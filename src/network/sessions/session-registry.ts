@@ -75,17 +75,11 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
   const table = new SessionTable<ConnectedSession>({ ownAddress, connectionsMax, isConfigured });
   const opened: ((session: Session) => void)[] = [];
   const closed: ((session: Session, reason: string) => void)[] = [];
-  const isHostConfigured = (host: string): boolean => isConfigured(undefined, host);
   const unproved = new UnprovedConnections<ConnectedSession>(
-    { handshakeMs, isKept: isHostConfigured },
+    { handshakeMs, isKept: (host) => isConfigured(undefined, host) },
     clock,
   );
-  const entrance = createEntrance(handshakeMs, {
-    ...ports,
-    unproved,
-    isConfigured: isHostConfigured,
-    admit,
-  });
+  const entrance = createEntrance(handshakeMs, { ...ports, unproved, admit });
   const stopHeartbeat = startHeartbeat(idleMs, clock, () => table.all());
   protocols.notices.set(ALIVE, aliveHandler);
   let stopped = false;
@@ -115,7 +109,8 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
     const { owner } = identity;
     const text = textOf(owner);
     if (stopped) return 'The node is stopping';
-    const { remoteHost: host, remotePort: port, outbound } = connection;
+    const { remoteHost: host, remotePort: port, remoteId, outbound } = connection;
+    penalties.prove(owner, remoteId);
     const reason = penalties.blacklistReason(owner, host);
     if (reason !== undefined) return `Peer with address '${text}' is blacklisted`;
     const problem = table.makePlace({ owner, remoteHost: host, outbound });
@@ -134,8 +129,9 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
   }
 
   function incoming(connection: PeerConnection): void {
-    const isRefused = penalties.blacklistReason(undefined, connection.remoteHost) !== undefined;
-    if (stopped || isRefused) connection.abort();
+    const { remoteHost: host, remoteId } = connection;
+    const isRefused = penalties.blacklistReason(undefined, host) !== undefined;
+    if (stopped || isRefused || !penalties.mayBegin(host, remoteId)) connection.abort();
     else unproved.arrive(connection);
   }
 

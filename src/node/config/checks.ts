@@ -2,8 +2,9 @@
  * Checks of several settings together (node.md#configuration, decision 46): errors, and warnings
  * for combinations that are legal but seldom intended.
  */
+import { majorityOf } from '../../miner/obstacles.ts';
 import type { Problem } from './problems.ts';
-import type { Config } from './settings.ts';
+import type { Config, GenesisConfig } from './settings.ts';
 
 type Storage = Config['privacy']['storage'];
 type StorageKey = 'url' | 'bucket' | 'accessKeyId' | 'secretAccessKey';
@@ -43,6 +44,7 @@ export function crossChecks(config: Config, file: string, warnings: string[]): P
   checkChain(config, wrong);
   checkNetwork(config, wrong);
   checkTls(config, wrong);
+  checkRollback(config, wrong);
   checkStorage(config.privacy.storage, wrong);
   checkContracts(config, wrong);
   warnings.push(...warningsOf(config).map((text) => `${file}: ${text}`));
@@ -89,6 +91,17 @@ function checkNetwork({ synchronization, network }: Config, wrong: Wrong): void 
   }
 }
 
+/** A branch replaces blocks by their undo records. */
+function checkRollback({ synchronization, storage }: Config, wrong: Wrong): void {
+  if (storage.maxRollbackDepth >= synchronization.maxRollback) return;
+  wrong(
+    'storage.max-rollback-depth',
+    String(storage.maxRollbackDepth),
+    `expected at least synchronization.max-rollback = ${synchronization.maxRollback}`,
+    'without the undo records of a block no reorganisation can take it back',
+  );
+}
+
 function checkTls({ restApi: { tls } }: Config, wrong: Wrong): void {
   const { cert, key } = tls;
   if ((cert === undefined) === (key === undefined)) return;
@@ -132,8 +145,8 @@ function checkContracts(
 }
 
 /** Warnings for values that are legal but seldom intended. */
-function warningsOf({ network, restApi }: Config): string[] {
-  const warnings: string[] = [];
+function warningsOf({ network, restApi, miner, blockchain }: Config): string[] {
+  const warnings = quorumWarnings(miner.quorum, blockchain.custom.genesis);
   if (!network.handshakeCheck) {
     warnings.push('network.handshake-check = no: peers are not asked who they are');
   }
@@ -145,6 +158,18 @@ function warningsOf({ network, restApi }: Config): string[] {
     warnings.push('rest-api is plain HTTP beyond loopback: set rest-api.tls.cert and .key');
   }
   return warnings;
+}
+
+/** `quorum`: the setting. The miners are those of the genesis block, as no other ones are known here. */
+function quorumWarnings(quorum: number | undefined, genesis: GenesisConfig): string[] {
+  const miners = genesis.networkParticipants.filter(({ roles }) => roles.includes('miner')).length;
+  const majority = majorityOf(miners);
+  if (quorum === undefined || quorum >= majority) return [];
+  return [
+    `miner.quorum = ${quorum} is less than ${majority}, which with this node is a majority of the ` +
+      `${miners} miners of the genesis block: when the network is divided, several parts make blocks, ` +
+      'and all but one of them lose theirs, with what they have confirmed',
+  ];
 }
 
 export const isLoopback = (host: string): boolean =>

@@ -11,6 +11,7 @@ import type { SharedSettings } from '../../chain/origin.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { canonicalJson, type NetworkSettings } from '../../consensus/settings-hash.ts';
 import { ROLES } from '../../tx/fields/permission.ts';
+import { ROLLBACK_MAX } from './network-settings.ts';
 import { camel } from './setting.ts';
 import { allSettings, type Config, type GenesisConfig } from './settings.ts';
 
@@ -147,11 +148,14 @@ export function genesisSeal(genesis: GenesisConfig):
 /** `[e1,e2]`, the form in which the errors are reported together. */
 export const joinErrors = (errors: readonly string[]): string => `[${errors.join(',')}]`;
 
-/** Every setting that must be equal on all nodes of a network, as canonical JSON by its key. */
+/** Equal on all nodes, but no block is judged by it. */
+const JUDGES_NO_BLOCK = 'synchronization.max-rollback';
+
+/** Every setting by which blocks are judged, as canonical JSON by its key. */
 export const sharedSettings = (config: Config): SharedSettings =>
   Object.fromEntries(
     allSettings
-      .filter(({ setting }) => setting.network === true)
+      .filter(({ key, setting }) => setting.network === true && key !== JUDGES_NO_BLOCK)
       .map(({ key }) => [key, canonicalJson(canonical(valueAt(config, key)))]),
   );
 
@@ -166,11 +170,13 @@ export function networkSettings(config: Config): NetworkSettings {
         .filter(({ key, setting }) => setting.network === true && key.startsWith(prefix))
         .map(({ key }) => [key.slice(prefix.length), canonical(valueAt(config, key))]),
     );
+  const { maxRollback } = config.synchronization;
   return {
     consensus: { ...under('blockchain.consensus.'), ...under('blockchain.custom.genesis.') },
     functionality: under('blockchain.custom.functionality.'),
     fees: under('blockchain.fees.'),
     limits: under('miner.'),
+    ...(maxRollback === ROLLBACK_MAX ? {} : { maxRollback }),
     txExpireTimeoutMs: config.utx.txExpireTimeout.ms,
   };
 }

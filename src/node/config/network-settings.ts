@@ -119,7 +119,11 @@ export const ntp = {
 
 export const miner = {
   enable: setting(bool, 'yes', 'Make blocks when the owner has the miner role.'),
-  quorum: setting(int(0, 1000), 1, 'Least number of connected miners for making blocks.'),
+  quorum: optional(
+    int(0, 1000),
+    'Least number of other miners that must be connected for making blocks. Left out: as many as ' +
+      'make a majority with this node, half of all miners rounded down.',
+  ),
   'interval-after-last-block-then-generation-is-allowed': setting(
     time,
     '1d',
@@ -152,8 +156,13 @@ export const miner = {
   ),
 };
 
+/** Networks of releases that did not compare it have this one. */
+export const ROLLBACK_MAX = 100;
+
 export const synchronization = {
-  'max-rollback': setting(COUNT, 100, 'Deepest reorganisation in blocks.'),
+  'max-rollback': setting(COUNT, ROLLBACK_MAX, 'Deepest reorganisation in blocks.', {
+    network: true,
+  }),
   'max-chain-length': setting(COUNT, 101, 'Block ids in one request.', IGNORED),
   'extension-batch-size': setting(COUNT, 10, 'Blocks in one request.'),
   'synchronization-timeout': setting(time, '40s', 'Limit for an answer with blocks.'),

@@ -19,6 +19,9 @@ interface Feature {
   readonly support: 'preset' | 'vote' | 'request' | 'own' | 'unknown';
 }
 
+/** When features become active: without a vote, or one window after it. */
+export type ActivationRules = Pick<ChainRules, 'preActivatedFeatures' | 'featureCheckBlocks'>;
+
 /** Every feature of the protocol; this table alone knows their ids, names and support. */
 const FEATURES = {
   /** Changes the miners' income: the next miner gets a part of the fees. */
@@ -46,6 +49,8 @@ const FEATURES = {
   scriptMetering: { id: 1000, name: 'Metering of scripts', support: 'own' },
   /** The creator of a policy need not be one of its owners. */
   policyForOthers: { id: 1001, name: 'Policies created for other owners', support: 'own' },
+  /** Bans, roles and their numbers cannot end a chain. */
+  liveness: { id: 1002, name: 'Liveness of the chain', support: 'own' },
   /** A child may carry the turn of a block that lost, and then nobody is marked for that turn. */
   lostBlocks: { id: 1003, name: 'Turns of lost blocks', support: 'own' },
 } as const satisfies Readonly<Record<string, Feature>>;
@@ -94,10 +99,18 @@ export function activationHeight(
   id: number,
   rules: ChainRules,
 ): number | undefined {
+  return heightOfActivation(id, view.get(features, id)?.approvedAt, rules);
+}
+
+/** The same where the height is known at which votes have approved the feature, if they have. */
+export function heightOfActivation(
+  id: number,
+  approvedAt: number | undefined,
+  rules: ActivationRules,
+): number | undefined {
   const given = rules.preActivatedFeatures.get(id);
   if (given !== undefined) return given;
-  const vote = view.get(features, id);
-  return vote && vote.approvedAt + rules.featureCheckBlocks;
+  return approvedAt === undefined ? undefined : approvedAt + rules.featureCheckBlocks;
 }
 
 /** The features that are active in a block at `height`; asked once for each block. */

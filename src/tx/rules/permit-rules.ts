@@ -5,16 +5,19 @@
  * each. Permanent means that an account holds the role without due date and is not banned.
  */
 import { type ApiError, apiError, refused } from '../../base/errors.ts';
-import type { LedgerView } from '../../ledger/ledger.ts';
+import type { Ledger, LedgerView } from '../../ledger/ledger.ts';
+import { activeRole, isChangedAt, type RoleOp, recordRoleOp } from '../../ledger/permissions.ts';
 import {
-  activeRole,
-  isChangedAt,
+  hasPlace,
   isLastOfRole,
-  type RoleOp,
+  noteHolder,
+  VITAL_HOLDERS_MAX,
   VITAL_ROLES,
-} from '../../ledger/permissions.ts';
+} from '../../ledger/role-holders.ts';
 import { BANNED, CONTRACT_DEVELOPER, roleName } from '../../ledger/roles.ts';
 import { scripts } from '../../ledger/tables.ts';
+import type { BlockContext } from '../transaction.ts';
+import { feature } from './features.ts';
 
 /** Throws ApiError where the target is scripted and may not have the role. */
 export function guardTarget(view: LedgerView, target: Uint8Array, role: number): void {
@@ -59,6 +62,26 @@ function rolesLost(
   return op.add && current.due !== undefined ? [] : [op.role];
 }
 
-function lastOfRole(view: LedgerView, target: Uint8Array, role: number): ApiError {
+/** Records the operation. Throws ApiError where too many accounts would hold a vital role. */
+export function recordBounded(
+  ledger: Ledger,
+  target: Uint8Array,
+  op: RoleOp,
+  { features, timestamp: now }: BlockContext,
+): void {
+  const { role } = op;
+  if (!features.has(feature.liveness) || !VITAL_ROLES.includes(role)) {
+    recordRoleOp(ledger, target, op);
+    return;
+  }
+  if (op.add && !hasPlace(ledger, target, role, now)) {
+    const name = roleName(role) ?? String(role);
+    throw refused(`No more than ${VITAL_HOLDERS_MAX} accounts can hold the role '${name}'`);
+  }
+  recordRoleOp(ledger, target, op);
+  noteHolder(ledger, target, role, now);
+}
+
+export function lastOfRole(view: LedgerView, target: Uint8Array, role: number): ApiError {
   return apiError('LastOfRole', roleName(role) ?? String(role), view.scheme.addressToText(target));
 }

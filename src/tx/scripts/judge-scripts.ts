@@ -2,6 +2,7 @@
  * Runs the scripts that judge a transaction, and makes their refusals (scripts.md#evaluation). A
  * refusal shows the script and what its variables were.
  */
+import { assert } from '../../base/assert.ts';
 import { type ApiError, apiError } from '../../base/errors.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Environment } from '../../script/environment.ts';
@@ -52,7 +53,7 @@ export function judgeByAsset(bytes: Uint8Array, tx: Tx, at: Situation, meter: Me
 
 function known(tx: Tx, context: 'account' | 'asset', scheme: ChainScheme): CaseObject {
   const record = recordOf(tx, scheme, context);
-  if (record === undefined) throw unknownToScripts(tx);
+  assert(record !== undefined, 'a type without a record is refused before its script runs');
   return record;
 }
 

@@ -1,8 +1,10 @@
 /** The decoded scripts of a chain; they are read once and run often. */
 import { apiError } from '../../base/errors.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import { createScripts, type Scripts } from '../../script/script.ts';
+import { readingUnits } from '../../script/charges.ts';
+import { createScripts, type Script, type Scripts } from '../../script/script.ts';
 import { ScriptError } from '../../script/tree.ts';
+import type { Tx } from '../transaction.ts';
 
 const known = new WeakMap<ChainScheme, Scripts>();
 
@@ -16,11 +18,25 @@ export function scriptsOf(scheme: ChainScheme): Scripts {
   return scripts;
 }
 
-/** Throws ApiError where the field of a transaction holds anything but a script. */
-export function guardScript(bytes: Uint8Array | undefined, scheme: ChainScheme): void {
-  if (bytes === undefined) return;
+/** Throws ApiError where a transaction would put anything but a script into the state. */
+export function guardNewScript(tx: Tx, scheme: ChainScheme): void {
+  const bytes = tx.def.newScript?.(tx);
+  if (bytes !== undefined) readNewScript(bytes, scheme);
+}
+
+/** Returns the units of the reading, the same whether it was known or not. Throws ApiError. */
+export function readNewScript(bytes: Uint8Array, scheme: ChainScheme): number {
+  const script = orRefused(() => scriptsOf(scheme).read(bytes));
+  return readingUnits(script, scheme.charges);
+}
+
+/** The script without the estimate of its complexity. Throws ApiError. */
+export const decodedScript = (bytes: Uint8Array, scheme: ChainScheme): Script =>
+  orRefused(() => scriptsOf(scheme).stored(bytes));
+
+function orRefused(read: () => Script): Script {
   try {
-    scriptsOf(scheme).read(bytes);
+    return read();
   } catch (cause) {
     if (cause instanceof ScriptError) throw apiError('Invalid', cause.message);
     throw cause;

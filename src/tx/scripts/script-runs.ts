@@ -19,6 +19,12 @@ export interface ScriptRuns {
    * block has no more for it.
    */
   run(owner: ScriptOwner, script: (meter: Meter) => void): void;
+  /**
+   * The script that the transaction puts into the state; after `begin`, and behind the runs. `read`
+   * reads it and returns the units of that. Throws what it throws, and ApiError BlockFull where the
+   * block has no more for it.
+   */
+  readNew(read: () => number): void;
 }
 
 /** Runs nothing, and notes whether there was anything to run. */
@@ -30,4 +36,6 @@ export class NotedRuns implements ScriptRuns {
   run(): void {
     this.isAsked = true;
   }
+
+  readNew(): void {}
 }

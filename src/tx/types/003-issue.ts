@@ -16,7 +16,6 @@ import { assets } from '../../ledger/tables.ts';
 import { atomicBadge } from '../fields/extensions.ts';
 import { chainId, fee, positive, script, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature, requireFeature } from '../rules/features.ts';
-import { guardScript } from '../scripts/known-scripts.ts';
 import { optional } from '../scripts/record-values.ts';
 import { transaction } from '../transaction.ts';
 
@@ -82,7 +81,7 @@ export const issue = transaction({
   ],
   fee: 100_000_000n,
   roles: ['issuer'],
-  check: ({ fields }, scheme) => guardScript(fields.script, scheme),
+  newScript: ({ fields }) => fields.script,
   derived: (tx) => ({ assetId: base58.encode(tx.id) }),
   derivedSchema: { assetId: base58.schema },
   record: ({ fields }) => ({

@@ -8,15 +8,16 @@ import { apiError, refused } from '../../base/errors.ts';
 import { check, text16 } from '../../codec/primitives.ts';
 import { withDefault } from '../../codec/struct.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
-import { rolesAt } from '../../ledger/permissions.ts';
+import { changesAfter, rolesAt } from '../../ledger/permissions.ts';
 import { CONTRACT_DEVELOPER } from '../../ledger/roles.ts';
 import { scripts } from '../../ledger/tables.ts';
 import { nameProblem } from '../../script/declared-names.ts';
 import type { Script } from '../../script/script.ts';
 import { chainId, fee, script, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
-import { guardScript, scriptsOf } from '../scripts/known-scripts.ts';
+import { decodedScript } from '../scripts/known-scripts.ts';
 import { optional } from '../scripts/record-values.ts';
+import type { BlockContext } from '../transaction.ts';
 import { transaction } from '../transaction.ts';
 
 const NAME_CHARS_MAX = 128;
@@ -53,24 +54,33 @@ export const setScript = transaction({
   ],
   features: [feature.smartAccounts],
   fee: 50_000_000n,
-  check: ({ fields }, scheme) => guardScript(fields.script, scheme),
+  newScript: ({ fields }) => fields.script,
   record: ({ fields }) => ({ script: optional(fields.script) }),
   apply({ fields, sender, timestamp: time }, ledger, block) {
-    guardRoles(ledger, sender, [time, block.timestamp]);
+    guardRoles(ledger, sender, [time, block.timestamp], block);
     if (fields.script === undefined) {
       ledger.remove(scripts, sender);
       return;
     }
     if (!block.features.has(feature.smartAccountTrading)) {
-      guardNames(scriptsOf(ledger.scheme).read(fields.script));
+      guardNames(decodedScript(fields.script, ledger.scheme));
     }
     ledger.set(scripts, sender, fields.script);
   },
 });
 
 /** A script would let its account act in a role without its key. */
-function guardRoles(view: LedgerView, sender: Uint8Array, times: readonly number[]): void {
-  const roles = times.flatMap((time) => rolesAt(view, sender, time));
+function guardRoles(
+  view: LedgerView,
+  sender: Uint8Array,
+  times: readonly number[],
+  block: BlockContext,
+): void {
+  const roles = [
+    ...times.flatMap((time) => rolesAt(view, sender, time)),
+    // A role that begins later could not be used with a script either.
+    ...(block.features.has(feature.liveness) ? changesAfter(view, sender, block.timestamp) : []),
+  ];
   if (roles.every(({ role }) => role === CONTRACT_DEVELOPER)) return;
   throw refused(
     'Script cannot be assigned to an account with a role other than contract_developer!',

@@ -9,7 +9,6 @@ import { assets } from '../../ledger/tables.ts';
 import { assetId, chainId, fee, script, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { ownAsset } from '../rules/asset-rules.ts';
 import { feature } from '../rules/features.ts';
-import { guardScript } from '../scripts/known-scripts.ts';
 import { optional } from '../scripts/record-values.ts';
 import { transaction } from '../transaction.ts';
 
@@ -29,9 +28,9 @@ export const setAssetScript = transaction({
   features: [feature.smartAssets],
   fee: 100_000_000n,
   roles: ['contract_developer'],
-  check: ({ fields }, scheme) => {
+  newScript: ({ fields }) => fields.script,
+  check({ fields }) {
     if (fields.script === undefined) throw apiError('Invalid', 'Cannot set empty script');
-    guardScript(fields.script, scheme);
   },
   record: ({ fields }) => ({ script: optional(fields.script), assetId: fields.assetId }),
   apply({ fields, sender }, ledger) {

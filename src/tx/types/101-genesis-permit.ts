@@ -6,9 +6,9 @@
  * Signature and id are a doubled hash in which the timestamp comes before the role.
  */
 import { concat } from '../../base/bytes.ts';
-import { recordRoleOp } from '../../ledger/permissions.ts';
 import { numberOf, role } from '../fields/permission.ts';
 import { address, timestamp } from '../fields/shared.ts';
+import { recordBounded } from '../rules/permit-rules.ts';
 import { transaction } from '../transaction.ts';
 
 /** Position of the role in the bytes. */
@@ -34,9 +34,9 @@ export const genesisPermit = transaction({
     );
     return concat(hash, hash);
   },
-  apply({ fields, timestamp: time }, ledger) {
+  apply({ fields, timestamp: time }, ledger, block) {
     const op = { role: numberOf(fields.role), timestamp: time, add: true, due: undefined };
-    recordRoleOp(ledger, fields.target, op);
+    recordBounded(ledger, fields.target, op, block);
   },
   involved: ({ fields }) => [fields.target],
 });

@@ -6,7 +6,6 @@
  *   v2  badge at the end
  */
 import { refused } from '../../base/errors.ts';
-import { recordRoleOp } from '../../ledger/permissions.ts';
 import { atomicBadge } from '../fields/extensions.ts';
 import {
   dueTimestamp,
@@ -19,7 +18,8 @@ import {
 import { recipient } from '../fields/recipient.ts';
 import { fee, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
-import { guardChange, guardTarget } from '../rules/permit-rules.ts';
+import { keepingAMiner } from '../rules/last-miner.ts';
+import { guardChange, guardTarget, recordBounded } from '../rules/permit-rules.ts';
 import { resolve, resolvedOne } from '../rules/resolve-recipient.ts';
 import type { BlockContext } from '../transaction.ts';
 import { transaction } from '../transaction.ts';
@@ -68,7 +68,7 @@ export const permit = transaction({
     };
     guardTarget(ledger, target, op.role);
     guardChange(ledger, target, op, block.timestamp);
-    recordRoleOp(ledger, target, op);
+    keepingAMiner(ledger, target, block, () => recordBounded(ledger, target, op, block));
   },
   involved: ({ fields }, ledger) => resolvedOne(ledger, fields.target),
 });

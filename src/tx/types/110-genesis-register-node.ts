@@ -6,8 +6,8 @@
  * Signature and id are the doubled hash of the bytes.
  */
 import { concat } from '../../base/bytes.ts';
-import { addParticipant } from '../../ledger/participants.ts';
 import { publicKey, timestamp } from '../fields/shared.ts';
+import { enrol } from '../rules/participant-rules.ts';
 import { transaction } from '../transaction.ts';
 
 export const genesisRegisterNode = transaction({
@@ -26,10 +26,6 @@ export const genesisRegisterNode = transaction({
   },
   accounts: { target: 'targetPublicKey' },
   apply: ({ fields }, ledger, block) =>
-    addParticipant(ledger, {
-      publicKey: fields.targetPublicKey,
-      nodeName: '',
-      height: block.height,
-    }),
+    enrol(ledger, { publicKey: fields.targetPublicKey, nodeName: '', height: block.height }, block),
   involved: ({ fields }, ledger) => [ledger.scheme.addressOf(fields.targetPublicKey)],
 });

@@ -10,16 +10,13 @@ import type { Codec } from '../../codec/codec.ts';
 import { check, text16 } from '../../codec/primitives.ts';
 import { nullable } from '../../codec/struct.ts';
 import { base58 } from '../../codec/text.ts';
-import {
-  addParticipant,
-  isLastParticipant,
-  isParticipant,
-  removeParticipant,
-} from '../../ledger/participants.ts';
+import { isLastParticipant, isParticipant } from '../../ledger/participants.ts';
 import { atomicBadge } from '../fields/extensions.ts';
 import { opType } from '../fields/permission.ts';
 import { fee, publicKey, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
+import { keepingAMiner } from '../rules/last-miner.ts';
+import { enrol, strike } from '../rules/participant-rules.ts';
 import { transaction } from '../transaction.ts';
 
 const NAME_CHARS_MAX = 99;
@@ -76,7 +73,7 @@ export const registerNode = transaction({
     const isKnown = isParticipant(ledger, target);
     if (fields.opType === 'add') {
       if (isKnown) throw refused(`${account} already presented in blockchain`);
-      addParticipant(ledger, { publicKey: key, nodeName: name, height: block.height });
+      enrol(ledger, { publicKey: key, nodeName: name, height: block.height }, block);
       return;
     }
     if (!isKnown) {
@@ -85,7 +82,7 @@ export const registerNode = transaction({
     if (isLastParticipant(ledger)) {
       throw refused(`${account} cannot be removed because no participant would be left`);
     }
-    removeParticipant(ledger, target);
+    keepingAMiner(ledger, target, block, () => strike(ledger, target, block));
   },
   involved: ({ fields }, ledger) => [ledger.scheme.addressOf(fields.targetPubKey)],
 });

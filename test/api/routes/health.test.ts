@@ -52,6 +52,16 @@ t.test('peers and time', async (t) => {
   t.match(await get('/health/ready?minPeers=2'), { status: 503, codes: ['no-time', 'peers'] });
 });
 
+t.test('a node that is no member of its network', async (t) => {
+  const outside = () => 'the network has removed it';
+  const get = await asked({ node: { ...services.node, outside } });
+  t.match(await get('/health/ready'), {
+    status: 503,
+    body: { reasons: [{ code: 'shut-out', message: outside() }] },
+  });
+  t.equal((await get('/health/live')).status, 200, 'a restart would not help');
+});
+
 t.test('a broken store and a broken journal', async (t) => {
   const get = await asked({
     node: { ...services.node, problem: () => 'the store is damaged' },

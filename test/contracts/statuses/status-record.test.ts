@@ -124,3 +124,10 @@ t.test('batches hold 1 to 50 records and nothing else', async (t) => {
     }
   }
 });
+
+t.test('a record about an id of another length', (t) => {
+  const short = sealed(refusal);
+  short[miner.publicKey.length + 1] = 31;
+  t.throws(() => decodeRecord(short, scheme), { message: /31 bytes are no transaction id/ });
+  t.end();
+});

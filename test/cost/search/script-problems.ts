@@ -8,6 +8,7 @@ import { ApiError } from '../../../src/base/errors.ts';
 import { BLOCK_SCRIPT_UNITS_MAX } from '../../../src/block/block.ts';
 import { scripts as accountScripts, assets } from '../../../src/ledger/tables.ts';
 import { SCRIPT_BYTES_MAX } from '../../../src/script/binary.ts';
+import { readingUnits } from '../../../src/script/charges.ts';
 import { nameProblem } from '../../../src/script/declared-names.ts';
 import { type Builtin, builtins, type Parameter } from '../../../src/script/functions.ts';
 import { Meter, RUN_UNITS_MAX } from '../../../src/script/meter.ts';
@@ -189,6 +190,9 @@ const bounds: Bounds = {
 };
 
 const UNITS_LEAST = 300_000;
+const BLOCK_BYTES = 1024 * 1024;
+/** The least of a type 13 beside its script. */
+const HOLDER_BYTES = 150;
 
 /** The sender gets this script, which is known already. */
 function guarded(bytes: Uint8Array): void {
@@ -231,6 +235,12 @@ export const scriptProblems: readonly Problem[] = [
       return bytes && (() => createScripts(secureHash).read(bytes));
     },
   },
+  // What a block full of such scripts would take; what is no script ends the block.
+  problem('readings', (script, bytes) => () => {
+    createScripts(secureHash).read(bytes);
+    const units = readingUnits(script, scheme.charges);
+    return Math.min(BLOCK_SCRIPT_UNITS_MAX / units, BLOCK_BYTES / (bytes.length + HOLDER_BYTES));
+  }),
   problem(
     'uses',
     ({ tree }) =>
@@ -262,7 +272,11 @@ export const scriptProblems: readonly Problem[] = [
   problem('units', (_script, bytes) => {
     guarded(bytes);
     const asked: ((meter: Meter) => void)[] = [];
-    judged(fromAccount, { begin: () => undefined, run: (_owner, run) => void asked.push(run) });
+    judged(fromAccount, {
+      begin: () => undefined,
+      run: (_owner, run) => void asked.push(run),
+      readNew: () => undefined,
+    });
     return () => {
       const meter = new Meter(RUN_UNITS_MAX);
       try {

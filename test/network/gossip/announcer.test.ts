@@ -21,12 +21,17 @@ function announcer(t: Test, ...names: string[]) {
   const waiting = new Set(names);
   const clock = fakeClock(0);
   let isFarBehind = false;
+  const entries: { hash: string; timestamp: number; announced: boolean }[] = [];
   const it = new Announcer(OPTIONS, {
     scheme,
     clock,
     isFarBehind: () => isFarBehind,
-    pool: { inOrder: () => [] },
-    index: { hashes: () => waiting, waits: (name) => waiting.has(name), hashOf: () => '' },
+    pool: { inOrder: () => entries as never },
+    index: {
+      hashes: () => waiting,
+      waits: (name) => waiting.has(name),
+      hashOf: (entry) => (entry as unknown as { hash: string }).hash,
+    },
   });
   t.teardown(() => it.stop());
   function peer() {
@@ -49,7 +54,7 @@ function announcer(t: Test, ...names: string[]) {
   const setFarBehind = (value: boolean): void => {
     isFarBehind = value;
   };
-  return { it, clock, waiting, peer, announce, setFarBehind };
+  return { it, clock, waiting, entries, peer, announce, setFarBehind };
 }
 
 t.test('a newcomer hears of all that waits, in batches', async (t) => {
@@ -116,4 +121,23 @@ t.test('nothing goes out while the node is far behind', async (t) => {
   setFarBehind(false);
   await clock.advance(OPTIONS.retryMs + OPTIONS.batchMs);
   t.strictSame(got.flat(), [hash(1), hash(2), hash(3), hash(4)], 'the retry makes up for it');
+});
+
+t.test('what waits for long is announced again, by the time at which it came', async (t) => {
+  const { it, clock, entries, peer, announce } = announcer(t);
+  const { session, got } = peer();
+  const add = (i: number, timestamp: number): void => {
+    entries.push({ hash: hash(i), timestamp, announced: true });
+    announce(hash(i));
+  };
+  add(1, 2 * OPTIONS.rebroadcastEveryMs);
+  await clock.advance(OPTIONS.batchMs);
+  it.delivered(session, hash(1));
+  await clock.advance(OPTIONS.rebroadcastEveryMs - OPTIONS.batchMs - OPTIONS.retryMs);
+  add(2, 0);
+  await clock.advance(OPTIONS.batchMs);
+  it.delivered(session, hash(2));
+  t.strictSame(got.flat(), [hash(1), hash(2)]);
+  await clock.advance(OPTIONS.retryMs);
+  t.strictSame(got.flat(), [hash(1), hash(2), hash(1)], 'whatever timestamp its sender chose');
 });

@@ -7,9 +7,9 @@ function make() {
   const waiting = new Set<string>();
   const spread = new Spread({ enough: ENOUGH, isWaiting: (hash) => waiting.has(hash) });
   const undelivered = (): string[] => spread.undelivered().map(({ hash }) => hash);
-  function begin(hash: string): void {
+  function begin(hash: string, now = 0): void {
     waiting.add(hash);
-    spread.begin(hash);
+    spread.begin(hash, now);
   }
   return { spread, waiting, undelivered, begin };
 }
@@ -57,4 +57,17 @@ t.test('a record remembers a limited number of peers', async (t) => {
   for (let peer = 1; peer <= 65; peer++) spread.delivered(peer, 'one');
   t.equal(spread.has(1, 'one'), false, 'the first is forgotten');
   t.equal(spread.has(65, 'one'), true);
+});
+
+t.test('when it came is remembered, and not when peers had it', async (t) => {
+  const { spread, begin } = make();
+  spread.delivered(1, 'one');
+  t.equal(spread.since('one'), 0);
+  begin('one', 5_000.5);
+  t.equal(spread.since('one'), 5_000);
+  spread.delivered(2, 'one');
+  t.equal(spread.since('one'), 5_000);
+  begin('one', 9_000);
+  t.equal(spread.since('one'), 9_000, 'again, where a block was taken back');
+  t.equal(spread.since('another'), 0);
 });

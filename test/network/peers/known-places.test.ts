@@ -24,10 +24,26 @@ t.test('what was learned is forgotten, what is configured is not', async (t) => 
   places.touch(OWNER);
   await clock.advance(1);
   t.strictSame(names(places), ['listed', 'met'], 'a day after the last message');
-  places.forget(() => false);
-  t.strictSame(names(places), ['listed'], 'of owners who are no members');
   places.remove(addressText(place('listed')));
-  t.strictSame(names(places), ['listed']);
+  t.strictSame(names(places), ['listed', 'met']);
+});
+
+t.test('places of an owner who is no member are hidden until it is one again', async (t) => {
+  const { places } = known('listed', 'unmet');
+  places.locate('listed', '10.0.0.1');
+  for (const name of ['listed', 'met']) places.confirm(place(name), OWNER);
+  places.confirm(place('other'), OTHER);
+  places.review((owner) => owner !== OWNER);
+  t.strictSame(names(places), ['unmet', 'other'], 'the configured one, too');
+  for (const host of ['listed', '10.0.0.1']) t.notOk(places.isConfigured(undefined, host));
+  t.notOk(places.isConfigured(OWNER, '10.0.0.9'));
+  t.notOk(places.has(addressText(place('met'))), 'another node may be announced there');
+  places.review(() => true);
+  t.strictSame(names(places).sort(), ['listed', 'met', 'other', 'unmet']);
+  t.ok(places.isConfigured(undefined, '10.0.0.1'));
+  places.review((owner) => owner !== OWNER);
+  places.confirm(place('listed'), OTHER);
+  t.ok(names(places).includes('listed'), 'where another owner is met');
 });
 
 t.test('failed dials count for what is in the file and was never met', async (t) => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { latin1 } from '../../../src/base/bytes.ts';
 import type { PeerStream } from '../../../src/base/network.ts';
@@ -177,17 +178,17 @@ t.test('scenario 100: recorded and relayed handshakes', async (t) => {
 
   t.test('a man in the middle', async (t) => {
     const { a, b, party } = await two(t);
-    await middle(a, b, party);
+    const { mallory } = await middle(a, b, party);
     await until('refusal', () => b.log.of('peer.refused').length > 0);
     t.match(b.log.of('peer.refused')[0], { why: /Invalid signature/ });
     t.strictSame([a.events, b.events], [[], []]);
-    t.match(b.penalties.blacklisted()[0], { reason: /forged-handshake/, owner: undefined });
+    t.match(b.log.of('peer.limited'), [{ host: mallory.host, why: /Invalid signature/ }]);
+    t.strictSame(b.penalties.blacklisted(), []);
   });
 
   t.test('a recording', async (t) => {
     const { a, b, party } = await two(t);
     const { seen } = await middle(a, b, party);
-    b.penalties.clearBlacklist();
     t.strictSame(
       seen.map((message) => decodeHandshake(message, scheme).kind),
       ['hello', 'auth'],
@@ -203,4 +204,39 @@ t.test('scenario 100: recorded and relayed handshakes', async (t) => {
     t.match(decodeHandshake(answers[1]!, scheme), { kind: 'refusal', why: /Invalid signature/ });
     t.strictSame(b.events, []);
   });
+});
+
+t.test('who forges behind an address shuts out no member there', async (t) => {
+  const { b, party } = await two(t);
+  const host = '10.9.9.9';
+  const behind = (name: string, options: PartyOptions = {}): Party => {
+    const made = party(name, { ...options, host });
+    t.teardown(made.stop);
+    return made;
+  };
+  const member = behind('member');
+  await member.dial(b);
+  const forger = behind('forger', { forged: true });
+  const since = performance.now();
+  const forge = async (times: number): Promise<void> => {
+    for (let i = 0; i < times; i++) await t.rejects(forger.dial(b));
+  };
+  await forge(50);
+  const seconds = (performance.now() - since) / 1000;
+  const heard = b.log.of('peer.refused').length;
+  t.ok(heard >= 4 && heard <= 5 + 2 * seconds, `${heard} of 50 in ${seconds} s`);
+  t.match(b.log.of('peer.limited'), [{ host }]);
+  t.equal(b.log.of('peer.limited').length, 1);
+  t.strictSame(b.penalties.blacklisted(), []);
+  t.strictSame(b.events, ['+member'], 'its session goes on');
+
+  member.sessions.of(b.owner)?.close('for a moment');
+  await until('the end of the session', () => b.sessions.all().length === 0);
+  await forge(10);
+  await member.dial(b);
+  t.ok(b.sessions.of(member.owner), 'a member that is known is not limited');
+  const newcomer = behind('newcomer');
+  const tried = async () => await newcomer.dial(b).catch(() => undefined);
+  for (let i = 0; i < 500 && (await tried()) === undefined; i++) await sleep(10);
+  t.ok(b.sessions.of(newcomer.owner), 'another one waits for its turn');
 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { utf8 } from '../../../src/base/bytes.ts';
 import { type Culprit, createPenalties } from '../../../src/network/sessions/penalties.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 
@@ -59,16 +60,33 @@ t.test('nodes of the configuration come back after a minute', async (t) => {
 
 t.test('on the loopback only owners are refused', async (t) => {
   const { penalties } = setUp();
-  const stranger = culprit({ owner: undefined, host: '127.0.0.1' });
-  t.equal(penalties.offend(stranger, 'forged-handshake', ''), 'close');
   penalties.offend(culprit({ host: '127.0.0.1' }), 'invalid-block', '');
   t.equal(penalties.blacklistReason(undefined, '127.0.0.1'), undefined);
   t.equal(penalties.blacklistReason(other, '127.0.0.1'), undefined);
   t.ok(penalties.blacklistReason(culprit().owner, '127.0.0.1'));
 });
 
+t.test('an offence before a proof of identity refuses nobody', async (t) => {
+  const { penalties } = setUp();
+  const verdicts: string[] = [];
+  penalties.onOffence((_offence, verdict) => void verdicts.push(verdict));
+  const id = Uint8Array.of(1);
+  for (let i = 0; i < 100; i++) penalties.offendUnproved('10.0.0.1', 'forged-handshake');
+  t.strictSame(new Set(verdicts), new Set(['limited']));
+  t.strictSame(penalties.blacklisted(), []);
+  for (const owner of [undefined, other]) {
+    t.equal(penalties.blacklistReason(owner, '10.0.0.1'), undefined);
+  }
+  const begin = () => [1, 2, 3, 4, 5].map(() => penalties.mayBegin('10.0.0.1', id));
+  t.strictSame(begin(), [true, true, true, true, false]);
+  penalties.prove(other, id);
+  t.ok(begin().every(Boolean));
+});
+
 t.test('without blacklisting a session still ends', async (t) => {
   const { penalties } = setUp(false);
+  t.notOk(penalties.offendUnproved('10.0.0.1', 'forged-handshake'));
+  for (let i = 0; i < 10; i++) t.ok(penalties.mayBegin('10.0.0.1', Uint8Array.of(1)));
   t.equal(penalties.offend(culprit(), 'invalid-block', ''), 'close');
   t.strictSame(penalties.blacklisted(), []);
 });
@@ -128,7 +146,7 @@ t.test('everything is bounded', async (t) => {
   for (let i = 0; i < 5000; i++) {
     const host = `10.1.${i >> 8}.${i & 255}`;
     penalties.suspend(host, false);
-    penalties.offend(culprit({ owner: undefined, host }), 'malformed-message', '');
+    penalties.offend(culprit({ owner: utf8(host), host }), 'malformed-message', '');
   }
   t.equal(penalties.suspended().length, 1000);
   t.equal(penalties.blacklisted().length, 1000);

@@ -1,0 +1,68 @@
+import t from 'tap';
+import {
+  HostLimits,
+  LIMITED_BURST,
+  LIMITED_PER_SECOND,
+} from '../../../src/network/sessions/host-limits.ts';
+import { fakeClock } from '../../node/fake-clock.ts';
+
+const QUARTER_MS = 900_000;
+const HOST = '10.0.0.1';
+const id = (n: number): Uint8Array => Uint8Array.of(n >> 8, n & 255);
+const STRANGER = Uint8Array.of(1, 2, 3);
+
+function setUp() {
+  const clock = fakeClock(1_700_000_000_000);
+  return { clock, limits: new HostLimits(QUARTER_MS, clock) };
+}
+
+const begun = (limits: HostLimits, tries: number, transportId: Uint8Array = STRANGER): number =>
+  Array.from({ length: tries }, () => limits.mayBegin(HOST, transportId)).filter(Boolean).length;
+
+t.test('few connections of a host with an offence begin', async (t) => {
+  const { clock, limits } = setUp();
+  t.equal(begun(limits, 100), 100);
+  t.ok(limits.offend(HOST), 'which is new');
+  t.equal(begun(limits, 100), LIMITED_BURST);
+  for (let second = 0; second < 60; second++) {
+    await clock.advance(1000);
+    t.notOk(limits.offend(HOST));
+    t.equal(begun(limits, 20), LIMITED_PER_SECOND);
+  }
+  t.ok(limits.mayBegin('10.0.0.2', STRANGER), 'another host is free');
+  await clock.advance(QUARTER_MS - 1);
+  t.equal(begun(limits, 100), LIMITED_BURST);
+  await clock.advance(1);
+  t.equal(begun(limits, 100), 100, 'a quarter of an hour after the last offence');
+  t.ok(limits.offend(HOST));
+  limits.clear();
+  t.equal(begun(limits, 100), 100);
+});
+
+t.test('nodes that have proved themselves are not limited', async (t) => {
+  const { limits } = setUp();
+  const [owner, other] = [Uint8Array.of(1), Uint8Array.of(2)];
+  limits.prove(owner, id(1));
+  limits.prove(other, id(2));
+  limits.offend(HOST);
+  t.equal(begun(limits, 100), LIMITED_BURST);
+  t.equal(begun(limits, 100, id(1)), 100);
+  limits.prove(owner, id(3));
+  t.equal(begun(limits, 100, id(1)), 0, 'one key of an owner, the last');
+  t.equal(begun(limits, 100, id(3)), 100);
+  for (let i = 0; i < 20_000; i++) limits.prove(owner, Uint8Array.of(9, i >> 8, i & 255));
+  t.equal(begun(limits, 100, id(2)), 100, 'no owner takes the place of another');
+});
+
+t.test('hosts and owners are bounded', async (t) => {
+  const { limits } = setUp();
+  limits.offend(HOST);
+  t.equal(begun(limits, 100), LIMITED_BURST);
+  for (let i = 0; i < 1_000; i++) limits.offend(`10.1.${i >> 8}.${i & 255}`);
+  t.equal(begun(limits, 100), 100, 'the oldest is forgotten');
+  limits.prove(Uint8Array.of(1), id(1));
+  for (let i = 0; i < 10_000; i++) limits.prove(Uint8Array.of(2, i >> 8, i & 255), id(i + 2));
+  limits.offend(HOST);
+  t.equal(begun(limits, 100, id(1)), LIMITED_BURST);
+  t.equal(begun(limits, 100, id(10_001)), 100);
+});
