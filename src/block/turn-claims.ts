@@ -19,12 +19,17 @@ import type { SignatureCheck } from '../base/ports.ts';
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, type Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
-import type { UnsignedHeader } from './header.ts';
 
 export const LOST_TURNS_MAX = 4;
 
 /** The turn of a block: that of a miner, on a parent, at a time. */
-export type Turn = Pick<UnsignedHeader, 'timestamp' | 'reference' | 'generator'>;
+export interface Turn {
+  readonly timestamp: number;
+  /** Id of the parent. */
+  readonly reference: Uint8Array;
+  /** Public key. */
+  readonly generator: Uint8Array;
+}
 
 export interface LostTurn extends Turn {
   readonly signature: Uint8Array;
@@ -75,6 +80,13 @@ export function readClaims(src: Reader, length: number): TurnClaims {
   return { own, lost };
 }
 
+/** A header that may have claims. */
+interface Claiming extends Turn {
+  readonly consensus:
+    | { readonly kind: 'poa'; readonly claims?: TurnClaims }
+    | { readonly kind: 'pos' };
+}
+
 function writeTurn(out: Writer, { timestamp, reference, generator }: Turn): void {
   out.u53(timestamp);
   out.bytes(reference);
@@ -90,7 +102,7 @@ export function turnBytes(turn: Turn, scheme: ChainScheme): Uint8Array {
 }
 
 /** The turn of a block, where a child of its rival may carry it. */
-export function lostTurnOf(header: UnsignedHeader): LostTurn | undefined {
+export function lostTurnOf(header: Claiming): LostTurn | undefined {
   const { timestamp, reference, generator, consensus } = header;
   const claims = consensus.kind === 'poa' ? consensus.claims : undefined;
   return claims && { timestamp, reference, generator, signature: claims.own };
@@ -103,7 +115,7 @@ export const turnCheck = (turn: LostTurn, scheme: ChainScheme): SignatureCheck =
 });
 
 /** The signatures within the claims of a block, its own first. */
-export function claimChecks(header: UnsignedHeader, scheme: ChainScheme): SignatureCheck[] {
+export function claimChecks(header: Claiming, scheme: ChainScheme): SignatureCheck[] {
   const own = lostTurnOf(header);
   if (own === undefined || header.consensus.kind !== 'poa') return [];
   return [own, ...header.consensus.claims!.lost].map((turn) => turnCheck(turn, scheme));

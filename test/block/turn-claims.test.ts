@@ -1,7 +1,6 @@
 // The turn claims of a block as bytes (consensus.md#turn-claims).
 import t from 'tap';
-import { decodeBlock, encodeUnsigned, sealBlock } from '../../src/block/block.ts';
-import { blockBytesMax } from '../../src/block/block.ts';
+import { blockBytesMax, decodeBlock, encodeUnsigned, sealBlock } from '../../src/block/block.ts';
 import { decodeHeader, encodeHeader, type Header } from '../../src/block/header.ts';
 import {
   claimChecks,

@@ -1,12 +1,12 @@
 // One of three miners withholds each of its blocks until its successor has made one. That takes no turn
 // away: the successors' blocks stay, and no miner but the withholding one is marked.
 import t from 'tap';
-import { headerRowAt } from '../../src/chain/stored-blocks.ts';
 import { equal } from '../../src/base/bytes.ts';
 import { consensusView } from '../../src/chain/consensus-view.ts';
+import { headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';
 import { LENGTH_MS, memberOf } from './settings.ts';
-import { disagreement } from './checkers.ts';
 
 const TIMES = 30;
 const MEMBERS = [0, 1, 2].map((i) => memberOf(i));

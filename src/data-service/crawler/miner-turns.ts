@@ -70,7 +70,7 @@ export function marksOf(
   lastBlocks.set(block.generator, height);
   // The parent of the second block is the genesis, whose time says nothing about miners.
   if (height === 2) return [];
-  return [...missedTurns(turns, skipped)].map(([address, missed]) => {
+  return [...missedTurns(turns, skipped, block.kept)].map(([address, missed]) => {
     const { warnings, bans } = histories.get(address) ?? NO_BANS;
     const isNow = bans[0]?.height === height;
     const mark = isNow ? MARKS.ban : warnings[0] === timestamp ? MARKS.warning : MARKS.none;
@@ -81,11 +81,11 @@ export function marksOf(
 
 const NOBODY: Turns = { queue: [], last: undefined, banned: [], pardonFrom: Infinity };
 
-function missedTurns(turns: Turns, skipped: number): Map<string, number> {
+function missedTurns(turns: Turns, skipped: number, kept: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (let round = 0; round < Math.min(skipped, ROUNDS_MAX); round++) {
     const miner = minerAfter(turns, round);
-    if (miner === undefined) continue;
+    if (miner === undefined || kept.includes(latin1(miner))) continue;
     counts.set(latin1(miner), (counts.get(latin1(miner)) ?? 0) + 1);
   }
   return counts;
