@@ -1,6 +1,7 @@
 /**
  * What a unit of a script is worth (docs/protocol/scripts.md#metering): the time of each function,
- * with small and with large arguments, beside the units that it charges.
+ * with small and with large arguments, and of the reading of scripts, beside the units that they
+ * charge.
  *
  *   node bench/measure/script-units.ts [part of a name]
  *
@@ -28,8 +29,11 @@ import {
   transactionIds,
   transactions,
 } from '../../src/ledger/tables.ts';
+import { writeScript } from '../../src/script/binary.ts';
+import { readingUnits } from '../../src/script/charges.ts';
 import { Meter, UNMETERED } from '../../src/script/meter.ts';
 import { programOf } from '../../src/script/program.ts';
+import { createScripts } from '../../src/script/script.ts';
 import type { Header, Tree } from '../../src/script/tree.ts';
 import { type CaseObject, EvaluationFailure, type Value } from '../../src/script/values.ts';
 import { recordOf } from '../../src/tx/scripts/records.ts';
@@ -264,6 +268,31 @@ function casesOf({
   ];
 }
 
+// ── readings ─────────────────────────────────────────────────────────────────────────────────
+
+const DOUBLINGS = 14;
+const LEVELS = 900;
+
+/** Scripts that come into the state: many steps of the estimate, many nodes, many bytes. */
+function readingCases(): readonly (readonly [name: string, tree: Tree])[] {
+  const twice = (of: string): Tree => ({ op: 'if', test: TRUE, yes: name(of), no: name(of) });
+  let doubled: Tree = name(`x${DOUBLINGS}`);
+  for (let i = DOUBLINGS; i > 0; i--) doubled = block(`x${i}`, twice(`x${i - 1}`), doubled);
+  let nodes: Tree = TRUE;
+  for (let i = 0; i < LEVELS; i++) nodes = { op: 'if', test: nodes, yes: TRUE, no: TRUE };
+  return [
+    ['reading, paths', block('x0', TRUE, doubled)],
+    ['reading, nodes', nodes],
+    ['reading, bytes', call(200, bytes(8000))],
+    ['reading, little', TRUE],
+  ];
+}
+
+function measuredReading(tree: Tree, { secureHash, charges }: CryptoFamily): Measured {
+  const script = writeScript(1, tree, secureHash);
+  return timed(1, () => readingUnits(createScripts(secureHash).read(script), charges));
+}
+
 // ── the state ────────────────────────────────────────────────────────────────────────────────
 
 async function worldOf(family: CryptoFamily, store: Store) {
@@ -361,18 +390,25 @@ function measured(
   env: Environment,
 ): Measured {
   const program = programOf(around(repeated(part, count)), 1, 0);
+  return timed(count, () => {
+    const meter = new Meter(UNMETERED - 1);
+    const { result } = program.run(env, meter);
+    if (isWrong(result)) throw new Error(`${of}: ${(result as Error).message}`);
+    return meter.used;
+  });
+}
+
+/** `work` returns its units, those of `count` calls. */
+function timed(count: number, work: () => number): Measured {
   const begun = performance.now();
   const cpu = process.cpuUsage();
   let ns = Number.POSITIVE_INFINITY;
   let units = 0;
   let runs = 0;
   for (; runs < RUNS_MIN || performance.now() - begun < RUNS_MS; runs++) {
-    const meter = new Meter(UNMETERED - 1);
     const from = process.hrtime.bigint();
-    const { result } = program.run(env, meter);
+    units = work();
     ns = Math.min(ns, Number(process.hrtime.bigint() - from));
-    units = meter.used;
-    if (isWrong(result)) throw new Error(`${of}: ${(result as Error).message}`);
   }
   const { user, system } = process.cpuUsage(cpu);
   const meanNs = ((user + system) * 1000) / runs;
@@ -387,18 +423,24 @@ async function main(wanted = ''): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'script-units-'));
     const store = await openLmdbStore({ folder, tables });
     const { env, world } = await worldOf(createFamily(family, { cachedKeys: 1 }), store);
-    for (const one of casesOf(world)) {
-      if (!one.name.includes(wanted)) continue;
-      const { ns, meanNs, units } = measured(one, env);
+    const all: readonly (readonly [string, () => Measured])[] = [
+      ...casesOf(world).map((one) => [one.name, () => measured(one, env)] as const),
+      ...readingCases().map(
+        ([of, tree]) => [of, () => measuredReading(tree, createFamily(family))] as const,
+      ),
+    ];
+    for (const [of, measure] of all) {
+      if (!of.includes(wanted)) continue;
+      const { ns, meanNs, units } = measure();
       const line = [
         ns.toFixed(0),
         units.toFixed(0),
         (ns / units).toFixed(1),
         (meanNs / units).toFixed(1),
       ];
-      const lines = results.get(one.name) ?? [];
+      const lines = results.get(of) ?? [];
       lines.push(...line.map((part) => part.padStart(9)));
-      results.set(one.name, lines);
+      results.set(of, lines);
     }
     await store.close();
     rmSync(folder, { recursive: true });

@@ -11,6 +11,8 @@ import type { Clock } from '../base/ports.ts';
 const SCRIPTS_MS_MAX = 1000;
 
 export interface ScriptTime {
+  /** What scripts have taken so far, in milliseconds. */
+  readonly spentMs: number;
   /**
    * Called before the scripts of a transaction. Only here the time can end, so that each
    * transaction fits where it comes early enough.
@@ -24,6 +26,9 @@ export function createScriptTime({ monotonic }: Pick<Clock, 'monotonic'>): Scrip
   let spentMs = 0;
   let isOver = false;
   return {
+    get spentMs() {
+      return spentMs;
+    },
     begin() {
       isOver = spentMs >= SCRIPTS_MS_MAX;
     },

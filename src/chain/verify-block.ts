@@ -6,12 +6,12 @@
 import { apiError } from '../base/errors.ts';
 import type { Verifier } from '../base/ports.ts';
 import type { Turns } from '../base/turns.ts';
-import { type Block, signedBytes } from '../block/block.ts';
+import { type Block, SCRIPT_RUNS_MAX, signedBytes } from '../block/block.ts';
 import { claimChecks } from '../block/turn-claims.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { type CheckPlan, carrying, ProofChecks, type ProofVerdicts } from '../tx/proof-verdicts.ts';
-import { planChecks } from '../tx/scripts/plan-checks.ts';
+import { hasScripts, planChecks } from '../tx/scripts/plan-checks.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeUnreadTx } from '../tx/tx-bytes.ts';
 
@@ -85,9 +85,14 @@ export async function verifyBlock(
   const checks = new ProofChecks([...claims, ...(isSigned ? [] : [ofBlock])]);
   const before = txs.map((tx) => knownBefore(tx, known, view));
   const inside = txs.map((tx) => knownInside(tx, known, view));
+  let planned = 0;
   for (const [i, tx] of txs.entries()) {
     if (before[i] !== undefined) continue;
-    checks.add(tx, inside[i] === undefined ? planChecks(tx, view) : ONLY_OWN);
+    // A plan decodes scripts, for a block that nobody may have signed. Further runs than a block
+    // may have make their checks themselves.
+    const plan = planned < SCRIPT_RUNS_MAX ? planChecks(tx, view) : undefined;
+    if (plan !== undefined) planned++;
+    checks.add(tx, inside[i] === undefined ? plan : ONLY_OWN);
     // Reading a script takes milliseconds.
     if (turns.due()) await turns.take();
   }
@@ -112,7 +117,7 @@ export async function verifyBlock(
 function knownBefore(tx: Tx, known: KnownVerdicts, view: LedgerView): ProofVerdicts | undefined {
   const verdicts = known(tx);
   if (verdicts === undefined || verdicts.isComplete) return verdicts;
-  return planChecks(tx, view) === undefined ? undefined : verdicts;
+  return hasScripts(tx, view) ? verdicts : undefined;
 }
 
 /** Checks of the sender's own proofs, and of none of what the transaction carries. */

@@ -2,8 +2,9 @@
  * Judges entries in doubt (unsettled.ts) on each head.
  *
  * Invariants: an entry in doubt is judged together with those before it, on one overlay of the head;
- * it leaves only after several heads have refused it. The work for each head is bounded, also that
- * of scripts.
+ * it leaves only after several heads have refused it, and no head counts on which entries that it may
+ * build on had no time. The work for each head is bounded, also that of scripts, and so is the part
+ * of one sender while others wait.
  */
 import type { ApiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
@@ -26,6 +27,8 @@ export interface SettlerPorts {
 
 /** The number of entries that are judged on one head. */
 const JUDGED_MAX = 2_000;
+/** The time for the scripts of a sender on one head, before those of all others. */
+const SENDER_MS_MAX = 250;
 /** The number of heads that refuse an entry before it leaves: lost funds may come back meanwhile. */
 const REFUSALS_MAX = 5;
 
@@ -49,33 +52,56 @@ export function createSettler(ports: SettlerPorts): Settler {
 
   async function judge(together: EntriesTogether): Promise<void> {
     const turns = createTurns(clock);
-    const round: Round = { together, scriptTime: createScriptTime(clock), isComplete: true };
-    const early: { entry: PoolEntry; error: ApiError; counts: boolean }[] = [];
+    const round = newRound(together, clock);
+    const early: Early[] = [];
     for (const entry of [...unsettled.entries()].slice(0, JUDGED_MAX)) {
       if (turns.due()) await turns.take();
       if (!together.isCurrent()) return;
+      if (isShareUsedUp(entry, round)) {
+        early.push({ entry, error: undefined, isComplete: false });
+        round.isComplete = false;
+        continue;
+      }
       const error = tryOne(entry, round);
-      if (error !== undefined) early.push({ entry, error, counts: round.isComplete });
+      if (error === undefined) continue;
+      if (hadNoTime(error)) round.isComplete = false;
+      early.push({ entry, error, isComplete: round.isComplete });
     }
-    // What the journal held at a crash may be in another order than it was in the chain.
-    for (const { entry, error, counts } of early) {
+    const refused: Refused[] = [];
+    let isComplete = true;
+    // What the journal held at a crash may be in another order than it was in the chain. And those
+    // of a sender whose scripts take long come behind all others.
+    for (const { entry, error, isComplete: wasComplete } of early) {
       if (turns.due()) await turns.take();
       if (!together.isCurrent()) return;
       const again = tryOne(entry, round);
-      if (again === undefined) unsettled.moveLast(entry);
-      else if (counts) refuse(entry, hadNoTime(again) ? error : again);
+      if (again === undefined) {
+        if (error !== undefined) unsettled.moveLast(entry);
+      } else if (hadNoTime(again)) {
+        isComplete = false;
+        if (error !== undefined && wasComplete) refused.push({ entry, error });
+      } else if (isComplete) refused.push({ entry, error: again });
     }
+    // One that had no time may stand behind those that build on it.
+    for (const { entry, error } of refused)
+      if (isComplete || isOfScript(error)) refuse(entry, error);
   }
 
   function tryOne(entry: PoolEntry, round: Round): ApiError | undefined {
     if (entry.removed || !unsettled.has(entry)) return undefined;
-    const { together, scriptTime } = round;
+    const { scriptTime, shares } = round;
+    const before = scriptTime.spentMs;
+    const error = judgeOne(entry, round);
+    const ms = scriptTime.spentMs - before;
+    if (ms > 0) shares.set(entry.sender, (shares.get(entry.sender) ?? 0) + ms);
+    return error;
+  }
+
+  function judgeOne(entry: PoolEntry, { together, scriptTime }: Round): ApiError | undefined {
     try {
       entries.respend(entry, together.tryApply(entry, scriptTime));
     } catch (cause) {
-      const error = refusalFrom(cause);
-      if (hadNoTime(error)) round.isComplete = false;
-      return error;
+      return refusalFrom(cause);
     }
     refusals.delete(entry);
     // A returned entry is announced as soon as it is valid without the others.
@@ -107,9 +133,39 @@ export function createSettler(ports: SettlerPorts): Settler {
 interface Round {
   readonly together: EntriesTogether;
   readonly scriptTime: ScriptTime;
+  /** What the scripts of a sender have taken, in milliseconds. */
+  readonly shares: Map<string, number>;
   /**
    * False once an entry had no time for its scripts. Those behind it may build on it, so that their
    * refusals mean nothing.
    */
   isComplete: boolean;
 }
+
+/** An entry that the first attempt has not accepted. */
+interface Early {
+  readonly entry: PoolEntry;
+  /** Undefined where there was no attempt. */
+  readonly error: ApiError | undefined;
+  /** True where every entry before it had its time. */
+  readonly isComplete: boolean;
+}
+
+interface Refused {
+  readonly entry: PoolEntry;
+  readonly error: ApiError;
+}
+
+const newRound = (together: EntriesTogether, clock: Clock): Round => ({
+  together,
+  scriptTime: createScriptTime(clock),
+  shares: new Map(),
+  isComplete: true,
+});
+
+/** Others shall have their time, whoever stands before them. */
+const isShareUsedUp = ({ sender }: PoolEntry, { shares }: Round): boolean =>
+  (shares.get(sender) ?? 0) >= SENDER_MS_MAX;
+
+const isOfScript = ({ entry }: ApiError): boolean =>
+  entry === 'ScriptDenied' || entry === 'ScriptFailed';

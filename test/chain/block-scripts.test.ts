@@ -16,7 +16,7 @@ const costing =
   (units: number) =>
   (meter: Meter): void =>
     meter.charge(units);
-const never = (): void => {
+const never = (): never => {
   throw new Error('it must not run');
 };
 
@@ -88,6 +88,25 @@ t.test('what was tried grows, whatever becomes of it', async (t) => {
   t.throws(() => scripts.readNew(() => BLOCK_SCRIPT_UNITS_MAX + 1), FULL);
   t.same(scripts.save(), taken);
   t.equal(scripts.tried.units, BLOCK_SCRIPT_UNITS_MAX + DEAR / 2 + 7);
+});
+
+t.test('readings have units and time, and are no runs', async (t) => {
+  let ms = 0;
+  const slow = (): number => {
+    ms += 600;
+    return 7;
+  };
+  const scripts = new BlockScripts(true, createScriptTime({ monotonic: () => ms }));
+  for (const _ of [1, 2]) {
+    scripts.begin();
+    scripts.readNew(slow);
+  }
+  t.same(scripts.save(), { runs: 0, units: 14 });
+  scripts.begin();
+  t.throws(() => scripts.readNew(never), { message: /scripts have taken 1000 ms/ });
+  const peers = ofPeer(false);
+  for (let i = 0; i < 3; i++) peers.readNew(() => BLOCK_SCRIPT_UNITS_MAX);
+  t.same(peers.save(), { runs: 0, units: 0 }, 'before the feature');
 });
 
 t.test('runs are counted, with those of orders', async (t) => {

@@ -5,13 +5,11 @@
  */
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
-import { SIGNATURE_BYTES } from '../../src/base/sizes.ts';
 import { BLOCK_SCRIPT_UNITS_MAX } from '../../src/block/block.ts';
 import { importBlocks, replayBlocks } from '../../src/chain/import-blocks.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import { readingUnits, STEP_UNITS } from '../../src/script/charges.ts';
-import { Steps } from '../../src/script/steps.ts';
 import { readNewScript, scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';
@@ -36,13 +34,12 @@ import {
 } from './chain-harness.ts';
 import { FULL, follower, forge, guard, hostile, METERED, OLD, put } from './dear-blocks.ts';
 import { createTestForkChoice } from './fork-harness.ts';
+import { forgetScripts, spoilt, stepsOf } from './unknown-scripts.ts';
 
 const [alice, bob, carol] = users;
 const [founder] = miners as [Account];
 /** The estimate of a script: more is refused. */
 const STEPS_MAX = 100_000;
-/** More than the node keeps decoded. */
-const OTHERS = 200;
 
 /** A few hundred bytes that take most steps that an estimate may have. */
 const dear = (number: number): Uint8Array =>
@@ -82,29 +79,6 @@ const asset = (timestamp: number, script: Uint8Array): Tx =>
 
 const assets = (time: number, count: number, from = 0): Tx[] =>
   Array.from({ length: count }, (_, i) => asset(time, dear(from + i)));
-
-function forgetScripts(): void {
-  for (let i = 0; i < OTHERS; i++) {
-    scriptsOf(scheme).read(binaryOf({ op: 'string', value: `script ${i}` }));
-  }
-}
-
-/** The steps of all estimates while `act` runs, which knows none of the scripts. */
-async function stepsOf(act: () => Promise<unknown>): Promise<number> {
-  forgetScripts();
-  const { take } = Steps.prototype;
-  let steps = 0;
-  Steps.prototype.take = function (this: Steps, count = 1) {
-    steps += count;
-    take.call(this, count);
-  };
-  try {
-    await act();
-  } finally {
-    Steps.prototype.take = take;
-  }
-  return steps;
-}
 
 t.test('the units of a reading', async (t) => {
   const script = compiled('true');
@@ -249,18 +223,14 @@ t.test('nobody reads more than the budget, nor for a block that nobody has signe
   }
 });
 
-/** Signed, but with a script whose checksum is wrong; nothing builds it. */
-function spoilt(tx: Tx, by: Account): Tx {
-  const bytes = tx.bytes.slice();
-  const script = Buffer.from(bytes).indexOf(compiled('true'));
-  bytes[script + 1]! ^= 1;
-  const from = tx.body.byteOffset - tx.bytes.byteOffset;
-  bytes.set(by.sign(bytes.subarray(from, from + tx.body.length)), bytes.length - SIGNATURE_BYTES);
-  return { ...tx, bytes };
-}
+/** Where feature 10 is not active, the names in a script are looked at before it is read. */
+const NAMED = {
+  ...OLD,
+  preActivatedFeatures: new Map([...OLD.preActivatedFeatures].filter(([id]) => id !== 10)),
+};
 
 t.test('a block with what is no script is invalid on each route', async (t) => {
-  for (const settings of [METERED, OLD]) {
+  for (const settings of [METERED, OLD, NAMED]) {
     const at = await chain(settings);
     const first = blockAt(at.blockchain.view, 2)!;
     const block = await hostile(at, (time) => [spoilt(guard(bob, compiled('true'), time), bob)]);

@@ -1,60 +1,107 @@
 // A transaction that the node has accepted is read again without the estimate of the script in it:
 // a script of another author may ask for many of them, and pays for their bytes alone.
 import t from 'tap';
-import { bytesUnder, candidateUnder } from '../../src/chain/stored-blocks.ts';
-import { scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
+import { blockPieces } from '../../src/api/block-json.ts';
+import type { Verifier } from '../../src/base/ports.ts';
+import { createTurns } from '../../src/base/turns.ts';
+import { createScriptHistory } from '../../src/chain/script-history.ts';
+import {
+  bytesUnder,
+  candidateUnder,
+  findTransaction,
+  headerRowAt,
+  transactionsAt,
+  transactionsInTurns,
+  transactionsOf,
+} from '../../src/chain/stored-blocks.ts';
 import { decodeTx } from '../../src/tx/tx-bytes.ts';
-import { setScript } from '../../src/tx/types/013-set-script.ts';
 import { binaryOf, doubled } from '../generators/dear-scripts.ts';
-import { createTestPool } from '../mempool/pool-harness.ts';
-import { callsOf } from '../script/counted-calls.ts';
-import { mine, newChain, scheme, signed, users } from './chain-harness.ts';
+import { compiled } from '../generators/scripts.ts';
+import { createTestPool, memoryJournal } from '../mempool/pool-harness.ts';
+import { mine, newChain, nextTurn, scheme, users, verifier } from './chain-harness.ts';
+import { guard } from './dear-blocks.ts';
+import { stepsOf } from './unknown-scripts.ts';
 
-const [alice] = users;
-/** More than the node keeps decoded. */
-const OTHERS = 200;
+const [alice, bob] = users;
+/** The estimate of the script takes more. */
+const STEPS_LEAST = 10_000;
+const HEIGHT = 2;
 
-const changing = [
-  [Map.prototype, ['set', 'delete']],
-  [Array.prototype, ['push', 'pop', 'slice', 'splice']],
-] as const;
+const dear = (time: number) =>
+  guard(
+    alice,
+    binaryOf({
+      op: 'block',
+      name: 'any',
+      value: { op: 'bool', value: true },
+      body: doubled(12, { op: 'ref', name: 'any' }),
+    }),
+    time,
+  );
 
-const dearScript = () =>
-  binaryOf({
-    op: 'block',
-    name: 'any',
-    value: { op: 'bool', value: true },
-    body: doubled(12, { op: 'ref', name: 'any' }),
-  });
-
-function forgetScripts(): void {
-  for (let i = 0; i < OTHERS; i++) {
-    scriptsOf(scheme).read(binaryOf({ op: 'string', value: `script ${i}` }));
-  }
-}
-
-t.test('what was accepted is not estimated again', async (t) => {
+t.test('in the pool', async (t) => {
   const at = await newChain();
-  const tx = signed(setScript, alice, {
-    script: dearScript(),
-    name: 'dear',
-    description: '',
-    fee: 50_000_000n,
-    timestamp: at.clock.time,
-  });
+  const tx = dear(at.clock.time);
+  t.ok((await stepsOf(() => decodeTx(tx.bytes, scheme))) > STEPS_LEAST, 'at the door');
   const pool = createTestPool(at);
   await pool.submit(tx);
-  const work = (read: () => unknown): number => {
-    forgetScripts();
-    return callsOf(changing, read);
+  const routes: Record<string, () => unknown> = {
+    'to be packed': () => pool.decode(pool.entry(tx.id)!),
+    'asked for': () => pool.get(tx.id),
+    listed: () => [...pool.list()],
+    'sent again': () => pool.submit(tx),
   };
-  const fresh = work(() => decodeTx(tx.bytes, scheme));
-  t.ok(fresh > 10_000, `${fresh} changes at the door`);
-  const waiting = work(() => pool.decode(pool.entry(tx.id)!));
-  t.ok(waiting < 100, `${waiting} in the pool`);
+  for (const [name, read] of Object.entries(routes)) t.equal(await stepsOf(read), 0, name);
+});
+
+t.test('in the journal', async (t) => {
+  const at = await newChain();
+  const tx = dear(at.clock.time);
+  const others = Array.from({ length: 200 }, (_, i) =>
+    guard(bob, compiled(`height != ${i}`), at.clock.time + i),
+  );
+  const records = [tx, ...others].map(({ bytes }) => bytes);
+  let isWaiting = false;
+  const never: Verifier = {
+    ...verifier,
+    verify() {
+      isWaiting = true;
+      return new Promise(() => {});
+    },
+  };
+  const ports = { verifier: never, journal: memoryJournal(records) };
+  const pool = createTestPool(at, ports, { senderEntriesMax: 1000 });
+  const once = await stepsOf(() => decodeTx(tx.bytes, scheme));
+  const steps = await stepsOf(async () => {
+    void pool.recover();
+    while (!isWaiting) await new Promise(setImmediate);
+  });
+  const ofOthers = others.length * 10;
+  t.ok(steps >= once && steps < once + ofOthers, `${steps} steps, ${once} of them of one reading`);
+  t.equal(pool.size(), records.length);
+  t.equal(await stepsOf(() => pool.get(tx.id)), 0, 'asked for while it waits');
+  t.equal(await stepsOf(() => [...pool.list()]), 0, 'listed');
+});
+
+t.test('in the chain', async (t) => {
+  const at = await newChain();
+  const tx = dear(nextTurn(at).time);
   await mine(at, [tx]);
   const { view } = at.blockchain;
-  const found = work(() => candidateUnder(view, tx.id)!.tx());
-  t.ok(found < 100, `${found} where a script looks it up`);
+  const placed = { ...headerRowAt(view, HEIGHT)!, height: HEIGHT };
+  const settings = { sdkCompatible: true } as never;
+  // It reads what is older than itself.
+  const history = createScriptHistory({ blocks: 5, ms: 0 }, at.blockchain, at.clock);
+  const routes: Record<string, () => unknown> = {
+    'a script looks it up': () => candidateUnder(view, tx.id)!.tx(),
+    'asked for': () => findTransaction(view, tx.id),
+    'of a block': () => transactionsAt(view, HEIGHT),
+    'of a block, in turns': () => transactionsInTurns(view, HEIGHT, createTurns(at.clock)),
+    'of an account': () => [...transactionsOf(view, alice.address, 10)],
+    'the answer with a block': () => [...blockPieces(placed, { view, scheme, settings }, false)],
+    'the accounts with scripts': () => history.hadScript(bob.address),
+    'taken back': () => at.blockchain.rollback(1),
+  };
   t.same(candidateUnder(view, tx.id)!.tx().bytes, bytesUnder(view, tx.id)!.bytes);
+  for (const [name, read] of Object.entries(routes)) t.equal(await stepsOf(read), 0, name);
 });

@@ -2,13 +2,20 @@
 // event loop has a turn after each piece of this work.
 import t from 'tap';
 import { createTurns } from '../../src/base/turns.ts';
+import { SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
 import { importBlocks } from '../../src/chain/import-blocks.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
-import { decodeTransactions, verifyBlock } from '../../src/chain/verify-block.ts';
+import {
+  decodeTransactions,
+  type KnownVerdicts,
+  verifyBlock,
+} from '../../src/chain/verify-block.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
+import { scripts as scriptTable } from '../../src/ledger/tables.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { setScript } from '../../src/tx/types/013-set-script.ts';
 import {
+  account,
   mine,
   newChain,
   nextTurn,
@@ -112,6 +119,41 @@ t.test('the checks of a block, for which scripts of the state are read', async (
   const { view } = at.blockchain;
   await verifyBlock(block, txs, verifier, () => undefined, view, createTurns(at.clock));
   t.ok(turns.count - before >= 20, `${turns.count - before} turns`);
+});
+
+t.test('they are no more than a block may run, whoever signed it', async (t) => {
+  const at = await newChain();
+  const senders = Array.from({ length: 150 }, (_, i) => account(`sender ${i}`));
+  const { miner, time } = nextTurn(at);
+  at.clock.time = time;
+  await at.blockchain.forge(miner, time, async (draft) => {
+    for (const [i, { address }] of senders.entries()) {
+      draft.overlay.set(scriptTable, address, compiled(`height != ${5000 + i}`));
+    }
+  });
+  const txs = senders.map((from) => payment(from, bob, 1n, time));
+  const block = await mine(at);
+  let decoded = 0;
+  const counting: ChainScheme = {
+    ...scheme,
+    secureHash: (message) => {
+      decoded++;
+      return scheme.secureHash(message);
+    },
+  };
+  const { view } = await newChain(at.store, undefined, at.clock, counting).then(
+    ({ blockchain }) => blockchain,
+  );
+  const turns = createTurns(at.clock);
+  const verify = (known: KnownVerdicts) => verifyBlock(block, txs, verifier, known, view, turns);
+  const first = await verify(() => undefined);
+  t.equal(decoded, SCRIPT_RUNS_MAX);
+  t.same(first[0]!.isComplete, false, 'planned');
+  t.ok(first.at(-1)!.isComplete, 'checked as a signature');
+  decoded = 0;
+  const again = await verify((tx) => first[txs.indexOf(tx)]);
+  t.equal(decoded, 0, 'nor for what is known');
+  t.same(again, first);
 });
 
 t.test('blocks of an import', async (t) => {

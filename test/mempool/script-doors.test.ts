@@ -3,6 +3,7 @@ import t from 'tap';
 import type { Verifier } from '../../src/base/ports.ts';
 import type { PoolChain, TrialScripts } from '../../src/mempool/pool-chain.ts';
 import { createTrial } from '../../src/mempool/trial.ts';
+import { scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -22,6 +23,7 @@ import {
   users,
   verifier,
 } from '../chain/chain-harness.ts';
+import { spoilt, stepsOf } from '../chain/unknown-scripts.ts';
 import { compiled } from '../generators/scripts.ts';
 import { createTestPool, hearBlocks, memoryJournal } from './pool-harness.ts';
 
@@ -30,13 +32,13 @@ const FEE = 1_400_000n;
 /** What each question for the time costs, once scripts are slow. */
 const STEP_MS = 50;
 
-function pay(from: Account, amount: bigint, timestamp: number): Tx {
+function pay(from: Account, amount: bigint, timestamp: number, to: Account = carol): Tx {
   const input = {
     senderPublicKey: from.publicKey,
     timestamp,
     amount,
     fee: FEE,
-    recipient: { kind: 'address', bytes: carol.address } as const,
+    recipient: { kind: 'address', bytes: to.address } as const,
     attachment: new Uint8Array(0),
   };
   const layout = transfer.layouts[1]!;
@@ -189,6 +191,82 @@ t.test('those that scripts refuse leave, however long their scripts take', async
   }
   t.equal(pool.size(), 0, `${heads} heads`);
   t.match(pool.dropped(txs[0]!.id), /not allowed by account-script/);
+});
+
+t.test('a sender whose scripts take long does not keep others from being judged', async (t) => {
+  const at = await scriptedChain();
+  const { pool } = poolOn(at);
+  const { time } = nextTurn(at);
+  const first = Array.from({ length: 30 }, (_, i) => pay(alice, 1n + BigInt(i), time + i));
+  const other = pay(bob, 1n, time + 30);
+  await mine(at, [...first, other]);
+  slowScripts(at);
+  await at.blockchain.rollback(2);
+  await settled(at);
+  t.ok(pool.entry(other.id)?.announced);
+  t.notOk(pool.entry(first.at(-1)!.id)?.announced);
+});
+
+t.test('nobody leaves because what it builds on had no time', async (t) => {
+  const at = await newChain();
+  const [middle, poor] = [account('middle'), account('poor')];
+  const dear = ['one', 'two', 'three', 'four'].map((name) => account(`dear ${name}`));
+  const { time } = nextTurn(at);
+  const funds = dear.map((of) => payment(carol, of, FUNDS / 10n, time));
+  await mine(at, [...funds, payment(carol, middle, 50_000_000n, time)]);
+  const next = nextTurn(at).time;
+  await mine(
+    at,
+    [...dear, middle].map((of) => guarded(of, 'true', next)),
+  );
+  const now = at.clock.time;
+  // Five runs of each take the whole second, and each of them no more than its share.
+  const runs = dear.flatMap((of) => [1, 2, 3, 4, 5].map((n) => pay(of, BigInt(n), now + n)));
+  const given = payment(carol, middle, FUNDS / 10n, now);
+  const passed = pay(middle, FUNDS / 20n, now, poor);
+  const built = payment(poor, bob, 1n, now);
+  // As a crash in the middle of a reorganisation may leave them.
+  const records = [built, passed, ...runs, given].map(({ bytes }) => bytes);
+  slowScripts(at);
+  at.clock.after = (ms, action) => {
+    if (ms < 1000) setImmediate(action);
+    return () => undefined;
+  };
+  const { pool } = poolOn(at, memoryJournal(records));
+  await pool.recover();
+  t.equal(pool.size(), records.length);
+  for (let i = 0; i < 8; i++) {
+    await mine(at);
+    await settled(at);
+  }
+  t.ok(pool.entry(built.id), String(pool.dropped(built.id)));
+  t.equal(pool.size(), records.length);
+});
+
+t.test('no door lets in what is no script', async (t) => {
+  const at = await newChain();
+  const bad = spoilt(guarded(alice, 'true', at.clock.time), alice);
+  const { pool } = poolOn(at, memoryJournal([bad.bytes]));
+  await pool.recover();
+  const refusal = /Invalid checksum/;
+  await t.rejects(pool.submit(bad), refusal);
+  for (const isDoubted of [false, true]) {
+    await t.rejects(pool.submitBytes(bad.bytes, { isDoubted }), refusal);
+    t.match(await pool.submitAll([{ bytes: bad.bytes }], isDoubted), [refusal]);
+  }
+  t.equal(pool.size(), 0);
+});
+
+t.test('a script is read once on its way into the pool', async (t) => {
+  const at = await newChain();
+  const pool = createTestPool(at, {}, { senderEntriesMax: 1000, bytesMax: 10_000_000 });
+  const txs = Array.from({ length: 300 }, (_, i) =>
+    guarded(alice, `height == ${i}`, at.clock.time + i),
+  );
+  const each = scriptsOf(scheme).read(compiled('height == 7')).steps;
+  const steps = await stepsOf(() => pool.submitAll(txs, false));
+  t.equal(pool.size(), txs.length);
+  t.equal(steps, each * txs.length);
 });
 
 t.test('a start rests after each script of its journal', async (t) => {

@@ -1,11 +1,12 @@
 /**
- * `npm run test:mutations -- [--only=PART] [--files=FOLDER] [--workers=N] [--seconds=S]
- * [--fresh]`: takes out one guard after the other and runs the test files in which it acts, the shortest first, until one
- * fails. Writes docs/guards.md where all guards were looked at. Ends with 1 where a guard has
- * neither a test that notices nor a reason in reasons.ts.
+ * `npm run test:mutations -- [--only=PART] [--files=FOLDER] [--workers=N] [--seconds=S] [--fresh]`:
+ * takes out one guard after the other and runs the test files in which it acts, the shortest first,
+ * until one fails. Writes docs/guards.md where all guards were looked at. Ends with 1 where a guard
+ * has neither a test that notices nor a reason in reasons.ts.
  *
- * `only` is a part of the name of a guard; test files outside of `files` are not measured. `seconds` is how long the test files of one guard may
- * take before it counts as a survivor; the rest of them is tried in a later run with more.
+ * `only` is a part of the names of guards; test files outside of `files` are not measured.
+ * `seconds` is how long the test files of one guard may take before it counts as a survivor; the
+ * rest of them is tried in a later run with more. `fresh` forgets what earlier runs have found.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /** The handling of data that a client sends to a node (privacy.md#sending), on a whole node. */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { base58 } from '../../src/base/base58.ts';
@@ -172,4 +172,15 @@ t.test('scenario 96: a storage that refuses makes no transaction', async (t) => 
   t.equal(node.node.pool.size(), 0);
   t.notMatch(message, node.folder, 'where it is stored is nobody’s business');
   t.match(node.log.of('privacy.storage-failed'), [{ why: String }]);
+});
+
+t.test('a storage that cannot be read when data are asked for again', async (t) => {
+  const { network, node, policyId } = await scene(t);
+  await privacyOf(node).send(dataOf(node, policyId, randomBytes(1000)), true);
+  await network.until('the block', () => node.node.pool.size() === 0);
+  t.strictSame(await privacyOf(node).sync(policyId), { restarted: 0 });
+  const folder = join(node.folder, base58.encode(policyId));
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, '');
+  await t.rejects(privacyOf(node).sync(policyId), { code: apiError('ForceSyncFailed').code });
 });

@@ -180,8 +180,10 @@ t.test('scenario 71: what a trade with scripts needs', async (t) => {
   );
   h.draft.remove(scripts, bob.address);
   h.draft.set(scripts, dex.address, compiled('true'));
-  h.apply(trade(h, orders(), 1n));
-  const { fields } = trade(h, orders(old), 1n);
+  // A matcher with a script pays more.
+  const fee = 2n * exchange.fee!;
+  h.apply(trade(h, orders(), 1n, { fee }));
+  const { fields } = trade(h, orders(old), 1n, { fee });
   t.equal(
     h.refusal(h.make(exchange, dex, fields, { version: 1 })),
     `Can't process transaction with signature from scripted account`,

@@ -14,6 +14,7 @@ import { exchange } from '../../src/tx/types/007-exchange.ts';
 import { lease } from '../../src/tx/types/008-lease.ts';
 import { leaseCancel } from '../../src/tx/types/009-lease-cancel.ts';
 import { massTransfer } from '../../src/tx/types/011-mass-transfer.ts';
+import { setScript } from '../../src/tx/types/013-set-script.ts';
 import { compiled } from '../generators/scripts.ts';
 import { actor, createHarness, type Harness, scheme, WEST } from './ledger-harness.ts';
 
@@ -121,6 +122,27 @@ t.test('the scripts of orders', async (t) => {
   const { notes, runs } = noting(h);
   h.apply(trade({}), { scripts: runs });
   t.same(notes.slice(1), ['order', 'order', 'asset']);
+});
+
+t.test('the script that a transaction brings', async (t) => {
+  const h = await network();
+  const guard = { name: 'guard', description: '', script: compiled('true'), fee: WEST };
+  const refused: readonly [string, Tx, RegExp][] = [
+    ['funds', h.make(setScript, poor, guard), /unavailable funds/],
+    ['fee', h.make(setScript, bob, { ...guard, fee: 1n }), /does not exceed minimal/],
+    ['roles', h.make(setScript, alice, guard), /role other than contract_developer/],
+    ['issuers', h.make(issue, bob, { ...gold, script: guard.script }), /PermissionError/],
+  ];
+  for (const [what, tx, why] of refused) t.match(h.refusal(tx, { scripts: never }), why, what);
+  const { notes, runs } = noting(h);
+  h.apply(h.make(setScript, bob, guard), { scripts: runs });
+  t.match(notes, [/^begin/, 'new']);
+  h.apply(h.make(setScript, bob, { ...guard, script: compiled('false') }), { scripts: runs });
+  t.match(notes.slice(2), [/^begin/, 'sender', 'new'], 'behind the old one');
+  h.apply(h.make(issue, alice, { ...gold, script: guard.script }), { scripts: runs });
+  t.match(notes.slice(5), [/^begin/, 'new']);
+  h.apply(h.make(issue, alice, gold), { scripts: runs });
+  t.equal(notes.length, 7, 'none, none');
 });
 
 function bobScripted(h: Harness): typeof bob {

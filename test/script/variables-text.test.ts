@@ -18,7 +18,7 @@ t.test('one failure is shown for each variable that waits for it', async (t) => 
   const shown = shownVariables(ran(tree, env).variables());
   t.match(shown[0], { name: 'x0', error: /^€{1200}$/ });
   t.equal(shown[54]?.name, 'x54');
-  t.match(shown.at(-1), { name: '…', value: /^\d+ more variables$/ });
+  t.same(shown.at(-1), { name: '…', value: `${600 - (shown.length - 1)} more variables` });
   t.ok(lengthOf(shown) < LENGTH_MAX, `${lengthOf(shown)} characters`);
 });
 

@@ -6,7 +6,7 @@ import { signGenesis } from '../../src/block/genesis.ts';
 import { genesisSettings } from '../../src/node/config/genesis-section.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
-import { newNetworkFeatures } from '../../src/tx/rules/features.ts';
+import { feature, presetFeatures } from '../../src/tx/rules/features.ts';
 import { type Account, account, FUNDS, miners, scheme, users } from '../chain/chain-harness.ts';
 import { stranger } from '../generators/faults.ts';
 import { scriptedAccounts } from './script-load.ts';
@@ -53,12 +53,18 @@ export const liarMember: Member = {
   part: 'watcher',
 };
 
+/** The network is an old one, but that bans and roles cannot end it, and turns of lost blocks count. */
+const FEATURES = Object.fromEntries(
+  [...presetFeatures, feature.liveness, feature.lostBlocks].map((id) => [id, 0]),
+);
+
 const MINER_ROLES = ['permissioner', 'connection_manager', 'issuer', 'miner'];
 
 export interface Rules {
   readonly consensus: ConsensusKind;
   readonly members: readonly Member[];
-  readonly quorum: number;
+  /** Absent: a majority. */
+  readonly quorum?: number | undefined;
 }
 
 /** The configuration of one member that knows where these others are. */
@@ -79,9 +85,7 @@ export function configOf(rules: Rules, member: Member, knows: readonly Member[])
         'max-bans-percentage': 40,
       },
       custom: {
-        functionality: {
-          'pre-activated-features': Object.fromEntries(newNetworkFeatures.map((id) => [id, 0])),
-        },
+        functionality: { 'pre-activated-features': FEATURES },
         'address-scheme-character': String.fromCharCode(scheme.chainId),
         genesis: {
           'initial-balance': String(FUNDS * BigInt(funded.length)),
@@ -105,7 +109,7 @@ export function configOf(rules: Rules, member: Member, knows: readonly Member[])
       'known-peers': knows.map(place),
     },
     synchronization: { 'max-rollback': ROLLBACK_MAX },
-    miner: { quorum: rules.quorum },
+    miner: rules.quorum === undefined ? {} : { quorum: rules.quorum },
     'docker-engine': { enable: executes(member) },
     utx: { 'memory-limit': `${POOL_BYTES_MAX}B` },
     ntp: { servers: [], 'fatal-timeout': '5m' },

@@ -12,6 +12,7 @@ import { asSent } from './contracts.ts';
 import { startLiar } from './liar.ts';
 import type { SimNode } from './node.ts';
 import { Dice } from './random.ts';
+import { RoleLoad, TERM_MS_MAX } from './role-load.ts';
 import { ScriptEpisodes } from './script-episodes.ts';
 import { isUnsigned } from './script-load.ts';
 import { BAN_BLOCKS, GENESIS_TIME, LENGTH_MS, type Member, memberOf } from './settings.ts';
@@ -64,6 +65,9 @@ const PARTITION_MS_MAX = 150_000;
 const DOWN_MS_MAX = 60_000;
 const WRONG_CLOCK_MS_MAX = 100_000;
 const LOAD_EVERY_MS = 1_500;
+const ROLES_EVERY_MS = 20_000;
+/** Changes at one time, some of which meet in one block. */
+const ROLES_MAX = 6;
 const WITHHOLD_EVERY_MS = 60_000;
 /** The last ban, and what the nodes that were away need to make their blocks again. */
 const UNBANNED_MS_MAX = 2 * BAN_BLOCKS * LENGTH_MS;
@@ -95,6 +99,8 @@ class Simulation {
   private readonly workload: Workload;
   private readonly episodes: ScriptEpisodes;
   private readonly hasLiar: boolean;
+  /** What could end the chain; absent in some networks, whose miners stay. */
+  private readonly roles: RoleLoad | undefined;
   private quiet = false;
   /** The node whose clock is far off; one at a time. */
   private wrongClock: SimNode | undefined;
@@ -113,11 +119,14 @@ class Simulation {
       return memberOf(i, isPlain ? 'miner' : (this.last as Member['part']));
     });
     this.hasLiar = dice.happens(0.5);
+    const consensus = dice.happens(0.3) ? 'pos' : 'poa';
+    this.roles = dice.happens(0.5) ? new RoleLoad(dice.fork(), this.members, consensus) : undefined;
     this.cluster = new Cluster({
       seed: dice.u32(),
-      consensus: dice.happens(0.3) ? 'pos' : 'poa',
+      consensus,
       members: this.members,
-      quorum: dice.pick([0, 0, 1]),
+      // With roles that come and go no fixed number would always do.
+      quorum: this.roles === undefined ? dice.pick([0, 0, 1, undefined]) : undefined,
       trace: options.trace,
     });
     this.workload = createWorkload(dice.u32());
@@ -143,6 +152,7 @@ class Simulation {
     this.every(LOAD_EVERY_MS, () => cluster.send(this.workload));
     this.every(FAULT_EVERY_MS, () => this.fault());
     this.every(WITHHOLD_EVERY_MS, () => withholdNext(cluster, dice));
+    this.every(ROLES_EVERY_MS, () => this.changeRoles());
     this.endUnawareness();
     cluster.guard(this.episodes.run());
     await cluster.run(ms);
@@ -246,6 +256,18 @@ class Simulation {
       this.register('add', without);
     }
     cluster.world.after(LOOK_EVERY_MS, () => this.endUnawareness());
+  }
+
+  /** Ends early, so that all terms are over when it gets quiet. */
+  private changeRoles(): void {
+    const { cluster, dice, roles } = this;
+    const able = cluster.running().filter(({ member }) => member.part !== 'watcher');
+    if (roles === undefined || able.length === 0) return;
+    if (this.secondsLeft() * 1000 < TERM_MS_MAX) return;
+    for (let i = dice.between(1, ROLES_MAX); i > 0; i--) {
+      const tx = roles.next(cluster.world.now);
+      cluster.guard(cluster.submit(dice.pick(able), tx));
+    }
   }
 
   private admitLast(): void {

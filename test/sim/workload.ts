@@ -77,6 +77,6 @@ export function createWorkload(seed: number): Workload {
 const asUser = (attempt: Attempt | undefined): Attempt | undefined =>
   attempt && { ...attempt, tx: asSent(attempt.tx) };
 
-/** Without miners a network stands still for ever, and rightly so. */
+/** Where the quorum is a number, that many miners are needed; role-load.ts takes them elsewhere. */
 const isEndOfNetwork = ({ def, fields }: Tx): boolean =>
   def.type === permit.type && fields['role'] === 'miner' && fields['opType'] === 'remove';

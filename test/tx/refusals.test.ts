@@ -23,6 +23,8 @@ const order = (orderType: unknown, change: Json = {}): Json => ({
   ...{ timestamp: common.timestamp, expiration: common.timestamp + 1, ...change },
 });
 
+const call = { ...common, type: 104, version: 1, contractId: id, params: [] };
+
 const requests = {
   issue: {
     ...{ type: 3, version: 2, name: 'Token', description: '', quantity: 1, decimals: 0 },
@@ -52,6 +54,10 @@ const requests = {
   trade: {
     ...{ type: 7, version: 1, amount: 1, price: 10 ** 8, buyMatcherFee: 1, sellMatcherFee: 1 },
     ...{ order1: order('buy'), order2: order('sell'), signature: zeros(64) },
+  },
+  executed: {
+    ...{ type: 105, version: 1, results: [] },
+    tx: call,
   },
   register: { type: 111, version: 1, targetPubKey: key, nodeName: 'n', opType: 'add' },
   policy: { type: 112, version: 1, policyName: 'p', description: '', recipients: [], owners: [] },
@@ -178,6 +184,10 @@ const cases: readonly (readonly [keyof typeof requests, Json, number, string | R
   ['trade', { order2: order('sell', { version: 2 }) }, 199, /takes orders of version 1$/],
   ['call', { contractId: 5 }, 1, 'obj.contractId'],
   ['call', { contractId: 'x' }, 600, "Contract 'x' is not found"],
+  ['executed', { tx: 5 }, 1, 'obj.tx'],
+  ['executed', { tx: { ...common, type: 4, version: 2 } }, 199, /^Bad transaction type \(4\)/],
+  ['executed', { tx: { ...call, params: undefined } }, 1, 'obj.tx.params'],
+  ['executed', { tx: { ...call, contractId: 'x' } }, 600, "Contract 'x' is not found"],
   ['register', { nodeName: null }, 199, 'NodeName should not be empty'],
   ['register', { nodeName: 'n'.repeat(100) }, 199, 'NodeName length should be less than 100'],
   ['policy', { policyName: 'p'.repeat(101) }, 199, 'policy name is too long'],

@@ -68,7 +68,10 @@ export interface Order extends Body {
   readonly proofs: readonly Uint8Array[];
 }
 
-/** Reads an order of a known version, which the first byte of version 2 has told; the bytes are a view. */
+/**
+ * Reads an order of a known version; the bytes are a view. The caller has looked at the first byte
+ * of version 2, which is part of the body.
+ */
 export function readOrder(src: Reader, version: 1 | 2): Order {
   const start = src.position;
   if (version === 2) src.u8();

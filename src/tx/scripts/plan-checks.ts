@@ -25,6 +25,17 @@ export function planChecks(tx: Tx, view: LedgerView): CheckPlan | undefined {
   return plan.every((checks) => checks === undefined) ? undefined : plan;
 }
 
+/** True where `planChecks` has a plan; decodes no script. */
+export function hasScripts(tx: Tx, view: LedgerView): boolean {
+  if (tx.layout.frame === 'genesis') return false;
+  const isScripted = (address: Uint8Array): boolean => view.get(scripts, address) !== undefined;
+  const carried = tx.def.carried?.(tx) ?? NONE;
+  return (
+    isScripted(tx.sender) ||
+    carried.some(({ publicKey }) => isScripted(view.scheme.addressOf(publicKey)))
+  );
+}
+
 function plannedBy(
   address: Uint8Array,
   proofs: readonly Uint8Array[],
