@@ -4,7 +4,9 @@ import { base58 } from '../base/base58.ts';
 import { integer } from '../base/json.ts';
 import type { Header as HeaderFields } from '../block/header.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
+import type { TurnClaims } from '../block/turn-claims.ts';
 import { transactionBytesAt } from '../chain/stored-blocks.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { headers } from '../ledger/tables.ts';
 import { decodeStoredTx } from '../tx/tx-bytes.ts';
@@ -49,7 +51,7 @@ export function headerJson(
     version: header.version,
     timestamp: header.timestamp,
     reference: base58.encode(header.reference),
-    ...consensusJson(header, settings.sdkCompatible),
+    ...consensusJson(header, settings.sdkCompatible, scheme),
     ...(header.version >= FIRST_VERSION_WITH_FEATURES ? { features: header.features } : {}),
     generator: scheme.addressToText(scheme.addressOf(header.generator)),
     signature: base58.encode(header.signature),
@@ -91,11 +93,15 @@ export function headerText(
 function consensusJson(
   { consensus }: HeaderFields,
   sdkCompatible: boolean,
+  scheme: ChainScheme,
 ): Record<string, unknown> {
   if (consensus.kind === 'poa') {
     return {
       coreconsensus: { basetarget: 0, generationsignature: '' },
-      'poa-consensus': { 'overall-skipped-rounds': consensus.skippedRounds },
+      'poa-consensus': {
+        'overall-skipped-rounds': consensus.skippedRounds,
+        ...claimsJson(consensus.claims, scheme),
+      },
     };
   }
   const target = integer(consensus.baseTarget);
@@ -105,6 +111,22 @@ function consensusJson(
     coreconsensus: { basetarget: target, generationsignature: signature },
     'pos-consensus': hyphenated,
     ...(sdkCompatible ? { 'nxt-consensus': hyphenated } : {}),
+  };
+}
+
+/** The turn that the block claims for itself, and those of blocks that lost. */
+function claimsJson(claims: TurnClaims | undefined, scheme: ChainScheme): Record<string, unknown> {
+  if (claims === undefined) return {};
+  const lost = claims.lost.map(({ timestamp, reference, generator, signature }) => ({
+    timestamp,
+    reference: base58.encode(reference),
+    generator: scheme.addressToText(scheme.addressOf(generator)),
+    generatorPublicKey: base58.encode(generator),
+    signature: base58.encode(signature),
+  }));
+  return {
+    'turn-signature': base58.encode(claims.own),
+    ...(lost.length === 0 ? {} : { 'lost-turns': lost }),
   };
 }
 

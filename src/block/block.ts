@@ -182,10 +182,13 @@ export function checkLimits(
   }
 }
 
+/** Above the longest header of both families, with its votes and its claims. */
+const HEADER_BYTES_MAX = 2048;
+
 /**
  * The most bytes of a block within the limits; a longer one is refused before it is read. Every
  * transaction takes four bytes of length, and none is shorter than 32 bytes.
  */
 export function blockBytesMax(transactionBytesMax: number): number {
-  return transactionBytesMax + Math.ceil(transactionBytesMax / 32) * 4 + 1024;
+  return transactionBytesMax + Math.ceil(transactionBytesMax / 32) * 4 + HEADER_BYTES_MAX;
 }

@@ -6,7 +6,8 @@
  *   b64 reference              id of the parent
  *   i4  consensus length       bytes of the next two
  *   u1  consensus type         1 PoS, 2 PoA
- *       consensus data         PoS: i8 base target, b32 generation signature; PoA: i8 skipped rounds
+ *       consensus data         PoS: i8 base target, b32 generation signature
+ *                              PoA: i8 skipped rounds, [turn claims, see turn-claims.ts]
  *      (fields 7–9: transactions; only in a full block, see block.ts)
  *   i4  count, count × i2      feature votes (versions 3 and 4)
  *   u1  present, [u1 flag]     genesis data (version 4)
@@ -19,6 +20,7 @@
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
+import { claimsLength, readClaims, type TurnClaims, writeClaims } from './turn-claims.ts';
 
 export const GENESIS_VERSION = 1;
 export const BLOCK_VERSION = 3;
@@ -39,6 +41,7 @@ export interface PoaData {
   readonly kind: 'poa';
   /** Rounds without a block since genesis. */
   readonly skippedRounds: number;
+  readonly claims?: TurnClaims;
 }
 
 export interface PosData {
@@ -109,9 +112,11 @@ export function writeHead(out: Writer, head: Head): void {
     out.i64(consensus.baseTarget);
     out.bytes(consensus.generationSignature);
   } else {
-    out.i32(POA_LENGTH);
+    const { claims } = consensus;
+    out.i32(POA_LENGTH + (claims === undefined ? 0 : claimsLength(claims, out.scheme)));
     out.u8(POA_TYPE);
     out.u53(consensus.skippedRounds);
+    if (claims !== undefined) writeClaims(out, claims);
   }
 }
 
@@ -130,6 +135,9 @@ function readConsensus(src: Reader): ConsensusData {
   const type = src.u8();
   if (type === POA_TYPE && length === POA_LENGTH) {
     return { kind: 'poa', skippedRounds: src.u53() };
+  }
+  if (type === POA_TYPE && length > POA_LENGTH) {
+    return { kind: 'poa', skippedRounds: src.u53(), claims: readClaims(src, length - POA_LENGTH) };
   }
   if (type === POS_TYPE && length === POS_LENGTH) {
     const baseTarget = src.i64();

@@ -7,6 +7,7 @@ import { apiError } from '../base/errors.ts';
 import type { Histogram } from '../base/ports.ts';
 import type { Turns } from '../base/turns.ts';
 import { type Block, checkLimits, limitsOf } from '../block/block.ts';
+import type { Header } from '../block/header.ts';
 import type { HeaderRow } from '../block/header-row.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
@@ -15,7 +16,8 @@ import type { KeyedOverlay } from '../ledger/overlay.ts';
 import { scripts } from '../ledger/tables.ts';
 import { unchecked } from '../tx/proof-verdicts.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
-import type { Tx } from '../tx/transaction.ts';
+import { feature, requireFeature } from '../tx/rules/features.ts';
+import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { Ahead } from './ahead.ts';
 import { type BlockDraft, openDraft } from './block-draft.ts';
 import { consensusView } from './consensus-view.ts';
@@ -102,6 +104,7 @@ export class BlockApplier {
     const draft = this.draftOn(base, parent, header, ahead);
     const isActive = (id: number): boolean => draft.context.features.has(id);
     checkLimits(block, limitsOf(transactionBytesMax, isActive));
+    requireClaims(header, draft.context);
     consensus.verify(header, parent, consensusView(base, ahead.headers));
     const measured = duration?.start();
     const { length } = verdicts ?? txs;
@@ -151,4 +154,10 @@ export class BlockApplier {
       `Account '${account}' is scripted are therefore not allowed to forge blocks`,
     );
   }
+}
+
+/** Throws ApiError where the block claims turns before that is a rule of the network. */
+function requireClaims({ consensus }: Header, context: Pick<BlockContext, 'features'>): void {
+  if (consensus.kind !== 'poa' || consensus.claims === undefined) return;
+  requireFeature(feature.lostBlocks, 'turn claims', context);
 }

@@ -27,7 +27,14 @@ import { type AppliedBlock, type ApplierOptions, BlockApplier } from './block-ap
 import { ChainHead, type ChainListener } from './chain-head.ts';
 import { consensusView } from './consensus-view.ts';
 import { votesFor } from './feature-activation.ts';
-import { type Generator, headerInTurn, type Packer, packLimits, sealInTurn } from './forge.ts';
+import {
+  type Generator,
+  headerInTurn,
+  type Packer,
+  packLimits,
+  sealInTurn,
+  withClaims,
+} from './forge.ts';
 import { Lane } from './lane.ts';
 import { minerCount } from './miner-count.ts';
 import { createScriptTime } from './script-time.ts';
@@ -153,8 +160,9 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     const parent = head.tip;
     const votes = votesFor(view, rules, support);
     const state = atHead();
-    const header = headerInTurn(parent, generator, timestamp, votes, consensus, state);
-    const draft = applier.draftOn(view, parent, header, NOTHING_AHEAD, createScriptTime(clock));
+    const plain = headerInTurn(parent, generator, timestamp, votes, consensus, state);
+    const draft = applier.draftOn(view, parent, plain, NOTHING_AHEAD, createScriptTime(clock));
+    const header = withClaims(plain, parent, generator, draft, consensus, state);
     const measured = metrics?.apply.start();
     await pack(draft, packLimits(draft, transactionBytesMax), header);
     measured?.();

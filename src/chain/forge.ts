@@ -10,7 +10,9 @@ import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import { type Block, limitsOf, sealBlock, TRANSACTIONS_MAX } from '../block/block.ts';
 import { BLOCK_VERSION, type UnsignedHeader } from '../block/header.ts';
+import { type LostTurn, turnBytes } from '../block/turn-claims.ts';
 import type { Consensus, ConsensusView, Forger, Parent } from '../consensus/consensus.ts';
+import { feature } from '../tx/rules/features.ts';
 import type { BlockDraft } from './block-draft.ts';
 import type { ScriptsTaken } from './block-scripts.ts';
 
@@ -33,6 +35,8 @@ export interface PackLimits {
 
 export interface Generator extends Forger {
   readonly sign: (message: Uint8Array) => Uint8Array;
+  /** Turns of blocks that came in time, of which the next block carries those that lost. */
+  readonly seen?: () => readonly LostTurn[];
   /** Absent in tools that make a chain of their own. */
   readonly turns?: {
     has(turn: string): boolean;
@@ -65,6 +69,29 @@ export function headerInTurn(
   } as const;
   consensus.verify({ ...header, signature: NO_SIGNATURE }, parent, view);
   return header;
+}
+
+/**
+ * The header of a block after skipped rounds, with the turns that it claims for itself and for blocks
+ * that lost (consensus.md#turn-claims). Before feature 1003 is active, and where no round was
+ * skipped, it is the header as it was.
+ */
+export function withClaims(
+  header: UnsignedHeader,
+  parent: Parent,
+  { sign, seen }: Generator,
+  { context, overlay }: Pick<BlockDraft, 'context' | 'overlay'>,
+  consensus: Consensus,
+  view: ConsensusView,
+): UnsignedHeader {
+  const { consensus: data } = header;
+  const before = parent.header.consensus;
+  if (!context.features.has(feature.lostBlocks)) return header;
+  if (data.kind !== 'poa' || before.kind !== 'poa') return header;
+  if (data.skippedRounds === before.skippedRounds) return header;
+  const own = sign(turnBytes(header, overlay.scheme));
+  const lost = consensus.clearing(seen?.() ?? [], parent, header.timestamp, view);
+  return { ...header, consensus: { ...data, claims: { own, lost } } };
 }
 
 export function packLimits(

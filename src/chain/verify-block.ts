@@ -7,6 +7,7 @@ import { apiError } from '../base/errors.ts';
 import type { Verifier } from '../base/ports.ts';
 import type { Turns } from '../base/turns.ts';
 import { type Block, SCRIPT_RUNS_MAX, signedBytes } from '../block/block.ts';
+import { claimChecks } from '../block/turn-claims.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import {
@@ -73,13 +74,14 @@ export async function decodeTransactions(
 
 /** The checks of a block, composed and not yet asked for. */
 export interface BlockChecks extends CheckLoad {
-  /** Called once. Rejects with ApiError where the signature of the block itself is wrong. */
+  /** Called once. Rejects with ApiError where the signature of the block or of a claim is wrong. */
   ask(verifier: Verifier): Promise<readonly ProofVerdicts[]>;
 }
 
 /**
  * Of the signature of the block itself, unless `isSigned` says that it has already been verified,
- * and of all proofs. The scripts at `view`, the head, say which checks to make in advance.
+ * of the turns that it claims, and of all proofs. The scripts at `view`, the head, say which checks
+ * to make in advance.
  */
 export async function composeChecks(
   block: Block,
@@ -91,7 +93,8 @@ export async function composeChecks(
 ): Promise<BlockChecks> {
   const { generator, signature } = block.header;
   const ofBlock = { publicKey: generator, message: signedBytes(block), signature };
-  const checks = new ProofChecks(isSigned ? [] : [ofBlock]);
+  const claims = claimChecks(block.header, view.scheme);
+  const checks = new ProofChecks([...claims, ...(isSigned ? [] : [ofBlock])]);
   const before = txs.map((tx) => knownBefore(tx, known, view));
   const inside = txs.map((tx) => knownInside(tx, known, view));
   let planned = 0;
@@ -108,8 +111,12 @@ export async function composeChecks(
   return {
     ...checks.load,
     async ask(verifier) {
-      const [isGood] = await checks.ask(verifier);
-      if (!isSigned && isGood !== true) throw apiError('InvalidSignature');
+      const answers = await checks.ask(verifier);
+      if (!isSigned && answers.at(-1) !== true) throw apiError('InvalidSignature');
+      if (!answers.slice(0, claims.length).every((isGood) => isGood === true)) {
+        // The generator has signed the block with it, so this is no forgery of the sender.
+        throw apiError('Invalid', 'A turn that the block claims is not signed by its generator');
+      }
       let next = 0;
       return txs.map((tx, i) => {
         const verdicts = before[i] ?? checks.verdicts(next++);

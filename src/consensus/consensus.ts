@@ -9,6 +9,7 @@
 import { compare, equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { ConsensusData, UnsignedHeader } from '../block/header.ts';
+import type { LostTurn } from '../block/turn-claims.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { MinerQueue } from '../ledger/miner-queue.ts';
 import type { BanHistory } from './ban-history.ts';
@@ -99,6 +100,17 @@ export interface Consensus {
   turnOf(header: Pick<UnsignedHeader, 'timestamp' | 'reference'>): string;
   /** True where the turn of a block is over at this time. A turn under PoS never ends. */
   hasEnded(header: Pick<UnsignedHeader, 'timestamp'>, now: number): boolean;
+  /**
+   * The turns among these for which a block at `timestamp` marks nobody, where it carries them: of
+   * the miner whose turn the round was, between the parent and the block. Ascending, one for each
+   * round, at most LOST_TURNS_MAX. None under PoS.
+   */
+  clearing(
+    turns: readonly LostTurn[],
+    parent: Parent,
+    timestamp: number,
+    view: ConsensusView,
+  ): LostTurn[];
   /**
    * The score of one block; the score of a chain is the sum over its blocks, genesis included
    * (consensus.md#choice-between-forks).

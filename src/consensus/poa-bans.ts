@@ -2,12 +2,13 @@
  * Warnings and bans for missed turns, derived from the chain alone
  * (consensus.md#warnings-and-bans).
  *
- * The next block marks the miners whose turns passed without a block, each at most once per block.
+ * The next block marks the miners whose turns passed without a block, each at most once per block. A
+ * turn whose block lost against another one is not missed, where the next block says so.
  * The mark is a warning, or a ban that replaces the last warnings. A miner's own block clears its
  * warnings. At most a share of the queue is banned at one time; while that many are banned, no
  * miner is marked.
  */
-import { latin1 } from '../base/bytes.ts';
+import { equal, latin1 } from '../base/bytes.ts';
 import {
   type BanHistory,
   isBanned,
@@ -34,6 +35,8 @@ export interface AppliedBlock {
   readonly generator: Uint8Array;
   /** Rounds without a block since the parent. */
   readonly skipped: number;
+  /** Addresses of miners whose blocks in these rounds lost against others; they are not marked. */
+  readonly kept: readonly Uint8Array[];
 }
 
 /** The histories that a block changes; `turns` are those after its parent, at the block's time. */
@@ -63,7 +66,7 @@ export function applyBans(
 }
 
 function markFaulty(
-  { height, timestamp, skipped }: AppliedBlock,
+  { height, timestamp, skipped, kept }: AppliedBlock,
   turns: Turns,
   settings: BanSettings,
   read: (address: Uint8Array) => BanHistory,
@@ -81,7 +84,7 @@ function markFaulty(
   const bansCount = { ...turns, pardonFrom: Infinity };
   for (let k = 0; k < missed && banned < limit; k++) {
     const address = minerAfter(bansCount, k);
-    if (address === undefined) continue;
+    if (address === undefined || kept.some((one) => equal(one, address))) continue;
     const history = read(address);
     if (lastMark(history) >= timestamp) continue;
     if (history.warnings.length === warningsForBan - 1) {

@@ -6,6 +6,7 @@ import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
 import type { ConsensusData } from '../block/header.ts';
+import { LOST_TURNS_MAX, type LostTurn } from '../block/turn-claims.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { type ActivationRules, feature, heightOfActivation } from '../tx/rules/features.ts';
 import {
@@ -26,6 +27,15 @@ export type PoaSettings = RoundSettings & BanSettings & ActivationRules;
 export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus {
   const rounds = createRounds(settings);
   const turnsAt = rememberingTurns(settings);
+  const clearing: Consensus['clearing'] = (turns, parent, timestamp, view) =>
+    clearingTurns(
+      turns,
+      rounds,
+      parent.header,
+      timestamp,
+      turnsAt(parent, timestamp, view).turns,
+      scheme,
+    );
   const skippedAt = (parent: Parent, timestamp: number): number =>
     skippedRounds(rounds, parent.header.timestamp, timestamp);
 
@@ -60,6 +70,7 @@ export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus
       const due = determineMiner(turnsAt(parent, timestamp, view).turns, skipped);
       if (!equal(due, address)) throw notItsTurn(address, due, parent.height, scheme);
       checkSkipped(header, skippedUpTo(parent.header) + skipped);
+      checkClaims(header, skipped, (lost) => clearing(lost, parent, timestamp, view));
     },
     finish: (header, parent, view) =>
       applyBans(
@@ -68,6 +79,7 @@ export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus
           timestamp: header.timestamp,
           generator: scheme.addressOf(header.generator),
           skipped: skippedAt(parent, header.timestamp),
+          kept: lostTurnsOf(header).map(({ generator }) => scheme.addressOf(generator)),
         },
         turnsAt(parent, header.timestamp, view).turns,
         settings,
@@ -75,6 +87,7 @@ export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus
       ),
     turnOf: ({ timestamp }) => `round ${rounds.numberAt(timestamp)}`,
     hasEnded: ({ timestamp }, now) => rounds.numberAt(now) > rounds.numberAt(timestamp),
+    clearing,
     score: scorePoa,
   };
 }
@@ -99,6 +112,47 @@ function checkSkipped(header: JudgedHeader, expected: number): void {
   const claimed = skippedUpTo(header);
   if (claimed === expected) return;
   throw ofBlock(header, `overall skipped rounds ${claimed} do not match calculated ${expected}`);
+}
+
+const lostTurnsOf = ({ consensus }: BlockFacts): readonly LostTurn[] =>
+  poaData(consensus).claims?.lost ?? [];
+
+/** A block has claims after skipped rounds only, and none that clear nothing. */
+function checkClaims(
+  header: JudgedHeader,
+  skipped: number,
+  clearing: (lost: readonly LostTurn[]) => LostTurn[],
+): void {
+  if (poaData(header.consensus).claims === undefined) return;
+  if (skipped === 0) throw ofBlock(header, 'claims a turn, but no round was skipped');
+  const lost = lostTurnsOf(header);
+  const found = clearing(lost);
+  const isExact = found.length === lost.length && found.every((turn, i) => turn === lost[i]);
+  if (!isExact) throw ofBlock(header, 'claims turns that nobody has missed');
+}
+
+function clearingTurns(
+  lost: readonly LostTurn[],
+  rounds: Rounds,
+  parent: BlockFacts,
+  timestamp: number,
+  turns: Turns,
+  scheme: ChainScheme,
+): LostTurn[] {
+  const byRound = new Map<number, LostTurn>();
+  for (const turn of lost) {
+    const round = rounds.numberAt(turn.timestamp);
+    const isBetween =
+      round > rounds.numberAt(parent.timestamp) && round < rounds.numberAt(timestamp);
+    if (!isBetween || turn.timestamp >= rounds.syncStart(round) || byRound.has(round)) continue;
+    const due = minerAfter(turns, skippedRounds(rounds, parent.timestamp, turn.timestamp));
+    const isDue = due !== undefined && equal(due, scheme.addressOf(turn.generator));
+    if (isDue) byRound.set(round, turn);
+  }
+  return [...byRound.keys()]
+    .sort((a, b) => a - b)
+    .slice(0, LOST_TURNS_MAX)
+    .map((round) => byRound.get(round)!);
 }
 
 /** A block belongs in the working part of a round later than that of its parent. */

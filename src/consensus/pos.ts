@@ -91,6 +91,7 @@ export function createPos(settings: PosSettings, scheme: ChainScheme): Consensus
     },
     finish: () => [],
     hasEnded: () => false,
+    clearing: () => [],
     turnOf: ({ reference }) => `child of ${base58.encode(reference)}`,
     score: scorePos,
   };

@@ -4,6 +4,7 @@ import type { Clock, Log, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { consensusView } from '../chain/consensus-view.ts';
 import type { ForkChoice } from '../chain/fork-choice.ts';
+import type { LostBlocks } from '../chain/lost-blocks.ts';
 import type { ScriptHistory } from '../chain/script-history.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
@@ -38,6 +39,7 @@ export interface NetworkServicePorts {
   readonly blockchain: Blockchain;
   readonly consensus: Consensus;
   readonly forkChoice: ForkChoice;
+  readonly lostBlocks: LostBlocks;
   readonly pool: Pool;
   readonly sessions: Sessions;
   readonly verifier: Verifier;

@@ -3,6 +3,7 @@ import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
 import { type Blockchain, type ChainMetrics, createBlockchain } from '../chain/blockchain.ts';
 import type { FeatureSupport, VotingSettings } from '../chain/feature-activation.ts';
+import { createLostBlocks, type LostBlocks } from '../chain/lost-blocks.ts';
 import { requireSameOrigin, requireSameSettings } from '../chain/origin.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
@@ -27,6 +28,7 @@ export interface OpenedChain {
   readonly consensus: Consensus;
   readonly rules: ChainRules & VotingSettings;
   readonly support: FeatureSupport;
+  readonly lostBlocks: LostBlocks;
 }
 
 /**
@@ -62,5 +64,6 @@ export async function openBlockchain(
   if (blockchain.isEmpty()) await blockchain.found(genesis);
   else requireSameOrigin(blockchain.view, blockId(genesis));
   await requireSameSettings(blockchain.view, sharedSettings(config), ports.store);
-  return { blockchain, consensus, rules, support };
+  const lostBlocks = createLostBlocks({ ...ports, blockchain, consensus });
+  return { blockchain, consensus, rules, support, lostBlocks };
 }

@@ -14,7 +14,8 @@ import type { OpenedChain } from './open-blockchain.ts';
 import { type NodeContracts, roundOf } from './open-contracts.ts';
 import type { NodeNetwork } from './open-network.ts';
 
-export interface MinerPortsOfNode extends Pick<OpenedChain, 'blockchain' | 'consensus'> {
+export interface MinerPortsOfNode
+  extends Pick<OpenedChain, 'blockchain' | 'consensus' | 'lostBlocks'> {
   readonly clock: Clock;
   readonly log: Log;
   /** Stores the turns that the miner has used. */
@@ -31,7 +32,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { miner, network } = config;
   const { blockchain, consensus, clock, log, peering, owner } = ports;
   const usedTurns = createUsedTurns(ports.turns, log);
-  const generator = { ...owner, turns: usedTurns };
+  const generator = { ...owner, turns: usedTurns, seen: ports.lostBlocks.turns };
   const unfinished = createUnfinishedBlock(usedTurns, { blockchain, log });
   const made = createMiner(
     {

@@ -8,6 +8,7 @@ import { createEquivocations } from '../chain/equivocation.ts';
 import { lacksFeatures } from '../chain/feature-activation.ts';
 import { createForkChoice, type ForkChoice } from '../chain/fork-choice.ts';
 import { createInvalidBlocks } from '../chain/invalid-blocks.ts';
+import type { LostBlocks } from '../chain/lost-blocks.ts';
 import { createScriptHistory, type ScriptHistory } from '../chain/script-history.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { isParticipant } from '../ledger/participants.ts';
@@ -24,6 +25,7 @@ import type { Config } from './config/settings.ts';
 import { openPeering, type PeeringPortsOfNode } from './open-peering.ts';
 
 export interface NetworkPorts extends PeeringPortsOfNode {
+  readonly lostBlocks: LostBlocks;
   readonly consensus: Consensus;
   readonly rules: ChainRules;
   readonly pool: Pool;

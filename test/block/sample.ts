@@ -30,8 +30,18 @@ export const filled = (count: number, byte: number): Uint8Array => new Uint8Arra
 
 const bytesOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 
+const lostTurn = fc.record({
+  timestamp: fc.maxSafeNat(),
+  reference: bytesOf(64),
+  generator: bytesOf(32),
+  signature: bytesOf(64),
+});
+
+const claims = fc.record({ own: bytesOf(64), lost: fc.array(lostTurn, { maxLength: 4 }) });
+
 export const consensusData: fc.Arbitrary<ConsensusData> = fc.oneof(
   fc.record({ kind: fc.constant('poa' as const), skippedRounds: fc.maxSafeNat() }),
+  fc.record({ kind: fc.constant('poa' as const), skippedRounds: fc.maxSafeNat(), claims }),
   fc.record({
     kind: fc.constant('pos' as const),
     baseTarget: fc.bigInt(1n, 2n ** 63n - 1n),

@@ -53,7 +53,12 @@ t.test('two blocks of a turn are evidence enough', async (t) => {
   const relayed = turns.map((headers) => headers.size);
   t.ok(relayed.length > 1, `${relayed.length} turns`);
   t.ok(Math.max(...relayed) === 2, `${relayed} blocks of a turn are relayed`);
+  const rebuilt = one.log.of('block.rebuilt').length;
+  const { height } = tipOf(one);
+  t.ok(rebuilt <= height + turns.length, `${rebuilt} blocks are fetched for a height of ${height}`);
   for (const { log, name } of [one, two]) {
+    const swaps = log.of('chain.reorganised').length;
+    t.ok(swaps <= turns.length, `${name} swaps ${swaps} blocks in ${turns.length} turns`);
     const pairs = log.of('block.equivocation').length;
     t.equal(pairs, turns.length, `${name} notes one pair for each turn`);
   }

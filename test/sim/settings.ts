@@ -53,8 +53,10 @@ export const liarMember: Member = {
   part: 'watcher',
 };
 
-/** The network is an old one, but that bans and roles cannot end it. */
-const FEATURES = Object.fromEntries([...presetFeatures, feature.liveness].map((id) => [id, 0]));
+/** The network is an old one, but that bans and roles cannot end it, and turns of lost blocks count. */
+const FEATURES = Object.fromEntries(
+  [...presetFeatures, feature.liveness, feature.lostBlocks].map((id) => [id, 0]),
+);
 
 const MINER_ROLES = ['permissioner', 'connection_manager', 'issuer', 'miner'];
 

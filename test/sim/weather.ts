@@ -36,6 +36,8 @@ export class Weather {
   private readonly cuts = new Map<string, Cut>();
   /** By the host, until when what it sends waits. */
   private readonly withheld = new Map<string, number>();
+  /** By the host, until when what it is sent waits. */
+  private readonly deaf = new Map<string, number>();
 
   constructor(world: World, dice: Dice, retransmissionMs = RETRANSMISSION_MS_MAX) {
     this.retransmissionMs = retransmissionMs;
@@ -55,11 +57,17 @@ export class Weather {
     this.withheld.set(from, this.world.now + ms);
   }
 
+  /** What this host is sent arrives after so long, and what it sends goes as always. */
+  deafen(to: string, ms: number): void {
+    this.deaf.set(to, this.world.now + ms);
+  }
+
   fate({ from, to, protocol, message }: Delivery): Fate {
     const { dice, quality } = this;
     let delayMs = quality.delayMs + dice.below(quality.jitterMs + 1);
     const cut = this.cutOf(from, to);
-    delayMs += Math.max(0, (this.withheld.get(from) ?? 0) - this.world.now);
+    const held = Math.max(this.withheld.get(from) ?? 0, this.deaf.get(to) ?? 0);
+    delayMs += Math.max(0, held - this.world.now);
     if (cut !== undefined) delayMs += this.whenWhole(cut, isDial(protocol, message));
     if (quality.stalls > 0 && dice.happens(quality.stalls)) delayMs += dice.below(STALL_MS_MAX);
     const truncated = message.length > 0 && quality.breaks > 0 && dice.happens(quality.breaks);

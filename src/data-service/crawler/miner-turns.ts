@@ -13,6 +13,8 @@ export interface MinedBlock {
   readonly generator: string;
   /** Rounds without a block since the genesis. */
   readonly skipped: number;
+  /** Addresses of miners whose turns the block carries, since their blocks lost. */
+  readonly kept: readonly string[];
 }
 
 /** A grant or a removal of the role `miner`. */
@@ -61,13 +63,14 @@ export function marksOf(
   const { histories, lastBlocks } = state;
   const skipped = Math.max(0, block.skipped - parent.skipped);
   const turns = skipped === 0 ? NOBODY : turnsAfter(parent, timestamp, ops, state, settings);
-  const applied = { height, timestamp, generator: utf8(block.generator), skipped };
+  const kept = block.kept.map(utf8);
+  const applied = { height, timestamp, generator: utf8(block.generator), skipped, kept };
   const changes = applyBans(applied, turns, settings, (address) => histories.get(latin1(address)));
   for (const { address, history } of changes) histories.set(latin1(address), history ?? NO_BANS);
   lastBlocks.set(block.generator, height);
   // The parent of the second block is the genesis, whose time says nothing about miners.
   if (height === 2) return [];
-  return [...missedTurns(turns, skipped)].map(([address, missed]) => {
+  return [...missedTurns(turns, skipped, block.kept)].map(([address, missed]) => {
     const { warnings, bans } = histories.get(address) ?? NO_BANS;
     const isNow = bans[0]?.height === height;
     const mark = isNow ? MARKS.ban : warnings[0] === timestamp ? MARKS.warning : MARKS.none;
@@ -78,11 +81,11 @@ export function marksOf(
 
 const NOBODY: Turns = { queue: [], last: undefined, banned: [], pardonFrom: Infinity };
 
-function missedTurns(turns: Turns, skipped: number): Map<string, number> {
+function missedTurns(turns: Turns, skipped: number, kept: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (let round = 0; round < Math.min(skipped, ROUNDS_MAX); round++) {
     const miner = minerAfter(turns, round);
-    if (miner === undefined) continue;
+    if (miner === undefined || kept.includes(latin1(miner))) continue;
     counts.set(latin1(miner), (counts.get(latin1(miner)) ?? 0) + 1);
   }
   return counts;

@@ -5,7 +5,7 @@
 import type { Database, Queries } from '../../base/database.ts';
 import type { BanHistory } from '../../consensus/ban-history.ts';
 import { readMeta, writeMeta } from '../schema/migrate.ts';
-import { SKIPPED_ROUNDS } from '../schema/tables.ts';
+import { KEPT_MINERS, SKIPPED_ROUNDS } from '../schema/tables.ts';
 import {
   MARKS,
   type MinedBlock,
@@ -27,7 +27,8 @@ export async function refreshTurns(db: Database, node: NodeReader): Promise<bool
   if (settings === undefined) return false;
   const done = Number((await readMeta(db, DONE)) ?? 1);
   const blocks = await db.query<MinedBlock>(
-    `SELECT height, ts::float8 AS timestamp, generator, coalesce(${SKIPPED_ROUNDS}, 0)::float8 AS skipped
+    `SELECT height, ts::float8 AS timestamp, generator, coalesce(${SKIPPED_ROUNDS}, 0)::float8 AS skipped,
+            ${KEPT_MINERS} AS kept
      FROM blocks WHERE height >= $1 ORDER BY height LIMIT ${BLOCKS_AT_ONCE + 1}`,
     [done],
   );

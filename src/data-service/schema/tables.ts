@@ -59,6 +59,10 @@ CREATE TABLE IF NOT EXISTS miner_marks (
 /** All rounds skipped up to a block, under proof of authority. */
 export const SKIPPED_ROUNDS = `(consensus->'poa-consensus'->>'overall-skipped-rounds')::bigint`;
 
+/** Addresses of the miners whose turns a block carries, since their blocks lost. */
+export const KEPT_MINERS = `ARRAY(SELECT turn->>'generator' FROM jsonb_array_elements(
+  coalesce(consensus->'poa-consensus'->'lost-turns', '[]'::jsonb)) AS turns(turn))`;
+
 /** Two to this power rows of `seq` are a bucket. */
 export const BUCKET_BITS = 13;
 /** The same of a large bucket. */

@@ -21,6 +21,7 @@ import { encodeHeader, type Header } from '../../block/header.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { BlockEvent } from '../../chain/chain-head.ts';
 import type { ForkChoice } from '../../chain/fork-choice.ts';
+import type { LostBlocks } from '../../chain/lost-blocks.ts';
 import { heightOf } from '../../chain/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Consensus } from '../../consensus/consensus.ts';
@@ -47,6 +48,7 @@ export interface GossipBlocksPorts {
   readonly blockchain: Blockchain;
   readonly consensus: Consensus;
   readonly forkChoice: ForkChoice;
+  readonly lostBlocks: Pick<LostBlocks, 'note'>;
   readonly index: BytesIndex;
   readonly serve: ServeBlocks;
   readonly sessions: Sessions;
@@ -141,6 +143,7 @@ export function createGossipBlocks(
     const isBlamed = verdict.kind === 'invalid' && !ports.isOutdated(height);
     if (isBlamed) blame(header, verdict.error.message, ports);
     if (verdict.kind === 'unknown-parent') ports.onOrphan();
+    if (verdict.kind === 'not-better') await ports.lostBlocks.note(header);
   }
 
   /** The judgement before anything is fetched; a header that breaks a rule is of no use. */
@@ -150,7 +153,12 @@ export function createGossipBlocks(
     const judging = { blockchain, consensus, clock, invalid, equivocations, turns };
     const use = useOf(header, judging);
     if (use === 'orphan') ports.onOrphan();
-    if (use === 'orphan' || use === undefined) return undefined;
+    if (use === 'orphan') return undefined;
+    if (use === undefined) {
+      // It loses, and its miner was there all the same.
+      if (!invalid.has(header.signature)) await ports.lostBlocks.note(header);
+      return undefined;
+    }
     const refusal = await forkChoice.examine(header);
     if (refusal === undefined) return use;
     log.info('block.refused', { why: refusal.message });

@@ -51,6 +51,8 @@ const FEATURES = {
   policyForOthers: { id: 1001, name: 'Policies created for other owners', support: 'own' },
   /** Bans, roles and their numbers cannot end a chain. */
   liveness: { id: 1002, name: 'Liveness of the chain', support: 'own' },
+  /** A child may carry the turn of a block that lost, and then nobody is marked for that turn. */
+  lostBlocks: { id: 1003, name: 'Turns of lost blocks', support: 'own' },
 } as const satisfies Readonly<Record<string, Feature>>;
 
 type FeatureIds = { readonly [Key in keyof typeof FEATURES]: (typeof FEATURES)[Key]['id'] };

@@ -31,9 +31,15 @@ const WANTED = [
   { height: 19, address: 'C', missed: 1, mark: MARKS.warning, until: null },
 ];
 
-async function addBlock(db: Database, height: number): Promise<void> {
+async function addBlock(db: Database, height: number, lost: readonly string[] = []): Promise<void> {
   const [generator, skipped] = CHAIN[height - 1]!;
-  const consensus = JSON.stringify({ 'poa-consensus': { 'overall-skipped-rounds': skipped } });
+  const turns = lost.map((miner) => ({ generator: miner }));
+  const consensus = JSON.stringify({
+    'poa-consensus': {
+      'overall-skipped-rounds': skipped,
+      ...(turns.length === 0 ? {} : { 'lost-turns': turns }),
+    },
+  });
   const txs = height === 1 ? 3 : 0;
   await db.query(
     `INSERT INTO blocks (height, signature, reference, version, ts, generator, consensus, features,
@@ -84,6 +90,17 @@ t.test('block by block, with blocks removed in between', async (t) => {
   }
   await refreshTurns(db, node);
   t.strictSame(await marksIn(db), WANTED);
+});
+
+t.test('a miner whose block lost has not missed its turn', async (t) => {
+  const db = await withGenesis();
+  t.teardown(() => db.close());
+  for (let height = 2; height <= 7; height++) await addBlock(db, height, height === 5 ? ['C'] : []);
+  await refreshTurns(db, node);
+  t.strictSame(await marksIn(db), [
+    { height: 3, address: 'C', missed: 1, mark: MARKS.warning, until: null },
+    { height: 7, address: 'C', missed: 1, mark: MARKS.warning, until: null },
+  ]);
 });
 
 t.test('without proof of authority there is nothing to derive', async (t) => {
