@@ -31,11 +31,19 @@ export interface VerifyPool extends Verifier {
 /** The pool was closed before there was a verdict. */
 export class VerifyPoolClosedError extends OwnFailure {
   override name = 'VerifyPoolClosedError';
+
+  constructor(why: string) {
+    super('Overloaded', why);
+  }
 }
 
 /** Threads died repeatedly, so there is no verdict. */
 export class VerifyThreadError extends OwnFailure {
   override name = 'VerifyThreadError';
+
+  constructor(why: string) {
+    super('Overloaded', why);
+  }
 }
 
 export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {

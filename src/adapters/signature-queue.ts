@@ -16,6 +16,10 @@ import { verifyPoolLimits as limits } from './signature-limits.ts';
  */
 export class VerifyQueueFullError extends OwnFailure {
   override name = 'VerifyQueueFullError';
+
+  constructor(why: string) {
+    super('Overloaded', why);
+  }
 }
 
 /** The checks of one caller. */

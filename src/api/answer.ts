@@ -6,6 +6,7 @@ import { isOurs } from '../base/assert.ts';
 import { ApiError, apiError } from '../base/errors.ts';
 import type { HttpReply, HttpStream } from '../base/http.ts';
 import { stringify } from '../base/json.ts';
+import { isOwnFault } from '../base/own-fault.ts';
 import type { Log } from '../base/ports.ts';
 import { StoreCorruptError } from '../base/store-damage.ts';
 import { CodecError } from '../codec/codec.ts';
@@ -79,7 +80,7 @@ export function refused(error: ApiError): Answer {
 
 /**
  * Turns the error that a handler threw into an answer. An unexpected error is written to the log
- * only.
+ * only; one of this machine, such as its disk, is answered with 503.
  */
 export function refusal(error: unknown, log: Log, where: string): Answer {
   const known = toApiError(error);
@@ -87,8 +88,11 @@ export function refusal(error: unknown, log: Log, where: string): Answer {
   // The client gets its answer, and the node stops.
   if (isOurs(error)) void Promise.reject(error);
   log.error('http.failed', { where, error: error instanceof Error ? error.stack : String(error) });
+  if (isOwnFault(error) && !isOurs(error)) return refused(apiError('StatusCheckFailed', OF_NODE));
   return answer(500, { error: 0, message: 'Error is unknown' });
 }
+
+const OF_NODE = 'the node cannot do its part at present';
 
 /** The answer to a request that breaks a rule; undefined where the error is no such refusal. */
 export function refusalOfRule(error: unknown): Answer | undefined {

@@ -90,6 +90,8 @@ export interface NodePort {
   outside(): string | undefined;
   /** Why the store cannot be trusted; undefined while it works. */
   problem(): string | undefined;
+  /** Why the disk has no room for transactions; undefined or absent while it has. */
+  space?(): string | undefined;
   /** Starts an orderly exit; returns at once. */
   stop(): void;
 }

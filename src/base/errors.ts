@@ -10,8 +10,11 @@ interface Entry {
   readonly status: number;
   // The arguments of a message may have any type; the entry's own type checks each caller.
   readonly text: (...args: never[]) => string;
-  /** Set where no honest peer forwards such an input, whatever its head. */
-  readonly fault?: 'peer';
+  /**
+   * `peer` where no honest peer forwards such an input, whatever its head; `node` where the entry
+   * says nothing about the input, because this node could not do its part.
+   */
+  readonly fault?: 'peer' | 'node';
 }
 
 const NO_KEY = 'No API key was given: send it in the header X-API-Key';
@@ -25,9 +28,13 @@ const faultOfPeer = <E extends Entry>(of: E): E & { readonly fault: 'peer' } => 
   ...of,
   fault: 'peer',
 });
+const faultOfNode = <E extends Entry>(of: E): E & { readonly fault: 'node' } => ({
+  ...of,
+  fault: 'node',
+});
 
 export const catalogue = {
-  Unknown: entry(0, 500, () => 'Error is unknown'),
+  Unknown: faultOfNode(entry(0, 500, () => 'Error is unknown')),
   /** Of the data service; `validationErrors` names every wrong parameter. */
   InvalidQuery: entry(1, 400, () => 'Invalid query parameters'),
   MalformedJson: entry(1, 400, () => 'failed to parse json message'),
@@ -86,6 +93,12 @@ export const catalogue = {
   BlockFull: entry(199, 400, (why: string) => `Limit of txs was reached: ${why}`),
   /** Every other refusal of an input; the text is the reason. */
   Invalid: entry(199, 400, free),
+  /** The record that would undo the block is no longer kept. */
+  UndoMissing: faultOfNode(
+    entry(199, 400, (height: number) => `Block ${height} is too old to be rolled back`),
+  ),
+  /** No rule refuses the input, but this node cannot handle it. */
+  Unhandled: faultOfNode(entry(199, 400, (why: string) => `it cannot be handled: ${why}`)),
   BlockNotFound: entry(301, 404, (id: string) => `block with signature '${id}' does not exist`),
   AliasNotFound: entry(302, 404, (alias: string) => `alias '${alias}' doesn't exist`),
   Mistiming: entry(303, 400, free),
@@ -105,11 +118,11 @@ export const catalogue = {
     (why: string) => `The answer is too big: ${why}. Ask for less at a time`,
   ),
   NotFound: entry(404, 404, () => 'The requested resource could not be found'),
-  TooManyRequests: entry(429, 429, () => 'Too many requests'),
+  TooManyRequests: faultOfNode(entry(429, 429, () => 'Too many requests')),
   /** The data service cannot answer now; the text says why. */
-  DataUnavailable: entry(503, 503, free),
-  QueryTooSlow: entry(504, 504, () => 'Query took too long, narrow the filters'),
-  Overloaded: entry(503, 503, () => 'Server is overloaded'),
+  DataUnavailable: faultOfNode(entry(503, 503, free)),
+  QueryTooSlow: faultOfNode(entry(504, 504, () => 'Query took too long, narrow the filters')),
+  Overloaded: faultOfNode(entry(503, 503, () => 'Server is overloaded')),
   /** A feature that a later release brings; the text says which. */
   NotAvailable: entry(199, 400, (what: string) => `${what} is not available on this node`),
   ContractNotFound: entry(600, 404, (id: string) => `Contract '${id}' is not found`),
@@ -151,8 +164,8 @@ export const catalogue = {
       `Policy data too big, actual size '${actual}' bytes, max size '${max}' bytes`,
   ),
   /** The storage of confidential data is full, broken or unreachable; the log says why. */
-  StorageFailed: entry(609, 500, () => 'DB error'),
-  ForceSyncFailed: entry(610, 500, () => 'Force sync error'),
+  StorageFailed: faultOfNode(entry(609, 500, () => 'DB error')),
+  ForceSyncFailed: faultOfNode(entry(610, 500, () => 'Force sync error')),
   BodyTooBig: entry(
     611,
     400,
@@ -189,29 +202,32 @@ export const catalogue = {
     400,
     (pattern: string) => `Keys filter parameter has invalid regex pattern '${pattern}'`,
   ),
-  StatusCheckFailed: entry(640, 503, free),
+  StatusCheckFailed: faultOfNode(entry(640, 503, free)),
+  /** Less space is free than storage.free-space-min. */
+  DiskLow: faultOfNode(
+    entry(640, 503, () => 'the disk of the node is almost full, so it takes no transactions'),
+  ),
   /**
    * A row of the store was changed on the disk. The node stops and rebuilds its chain at the next
    * start.
    */
-  StoreDamaged: entry(640, 503, () => 'the chain on disk is damaged'),
+  StoreDamaged: faultOfNode(entry(640, 503, () => 'the chain on disk is damaged')),
 } as const satisfies Record<string, Entry>;
 
 export type ErrorName = keyof typeof catalogue;
+/** The entries that say nothing about an input. */
+type NodeErrorName = {
+  [N in ErrorName]: (typeof catalogue)[N] extends { readonly fault: 'node' } ? N : never;
+}[ErrorName];
+/** The entries with which a rule judges an input. */
+export type RuleName = Exclude<ErrorName, NodeErrorName>;
 type Args<N extends ErrorName> = Parameters<(typeof catalogue)[N]['text']>;
 
 /**
- * This node could not do its part: it is overloaded, or a thread has died. The input may be
- * correct, so neither a peer nor a client is to blame.
+ * An answer with a code of the catalogue: a Refusal or an OwnFailure. `extra` is added to the body
+ * beside the code.
  */
-export class OwnFailure extends Error {
-  override name = 'OwnFailure';
-}
-
-/**
- * A refusal with a code of the catalogue. `extra` is added to the answer's body beside the code.
- */
-export class ApiError extends Error {
+export abstract class ApiError extends Error {
   override name = 'ApiError';
   readonly entry: ErrorName;
   readonly code: number;
@@ -231,15 +247,15 @@ export class ApiError extends Error {
     this.extra = extra;
   }
 
-  /** `peer` where no honest peer forwards such an input, whatever its head. */
-  get fault(): 'peer' | undefined {
+  /** As the catalogue says. */
+  get fault(): Entry['fault'] {
     const { fault }: Entry = catalogue[this.entry];
     return fault;
   }
 
-  /** The same refusal with more fields in its body. */
+  /** The same with more fields in its body. */
   with(extra: Readonly<Record<string, unknown>>): ApiError {
-    return new ApiError(this.entry, this.message, { ...this.extra, ...extra });
+    return made(this.entry, this.message, { ...this.extra, ...extra });
   }
 
   get body(): Record<string, unknown> {
@@ -247,10 +263,43 @@ export class ApiError extends Error {
   }
 }
 
-export function apiError<N extends ErrorName>(name: N, ...args: Args<N>): ApiError {
+/**
+ * A rule says that an input is wrong. Penalties of peers and the memory of invalid blocks take
+ * nothing else (network/sessions/session.ts, chain/bad-block.ts), so that an error of this machine
+ * is never held against a peer or a block.
+ */
+export class Refusal extends ApiError {
+  /** Makes the class a type of its own for the compiler. */
+  declare protected readonly isByRule: true;
+
+  override with(extra: Readonly<Record<string, unknown>>): Refusal {
+    return new Refusal(this.entry, this.message, { ...this.extra, ...extra });
+  }
+}
+
+/**
+ * This node could not do its part: its disk refuses a write, it is overloaded, a thread has died.
+ * The input may be correct, so neither a peer, a block nor a client is to blame.
+ */
+export class OwnFailure extends ApiError {
+  override name = 'OwnFailure';
+  declare protected readonly isOwn: true;
+}
+
+type Thrown<N extends ErrorName> = N extends NodeErrorName ? OwnFailure : Refusal;
+
+/** The catalogue decides whether this is a refusal of an input or a failure of this node. */
+export function apiError<N extends ErrorName>(name: N, ...args: Args<N>): Thrown<N> {
   const text = catalogue[name].text as (...args: Args<N>) => string;
-  return new ApiError(name, text(...args));
+  return made(name, text(...args)) as Thrown<N>;
+}
+
+function made(name: ErrorName, message: string, extra = {}): ApiError {
+  const { fault }: Entry = catalogue[name];
+  return fault === 'node'
+    ? new OwnFailure(name, message, extra)
+    : new Refusal(name, message, extra);
 }
 
 /** A refusal by a rule of the state: code 112 with its reason. */
-export const refused = (reason: string): ApiError => apiError('StateCheckFailed', reason);
+export const refused = (reason: string): Refusal => apiError('StateCheckFailed', reason);

@@ -173,6 +173,12 @@ export interface Journal {
   close(): Promise<void>;
 }
 
+/** The disk of the node's data. */
+export interface DiskSpace {
+  /** Bytes that this process may still write. */
+  freeBytes(): Promise<number>;
+}
+
 /** Small named files that are replaced atomically (keystore, peers). */
 export interface Files {
   read(path: string): Uint8Array | undefined;

@@ -4,7 +4,7 @@
  * `adapters/private-store` implement it.
  */
 import { base58 } from './base58.ts';
-import { type ApiError, apiError } from './errors.ts';
+import { type ApiError, apiError, Refusal } from './errors.ts';
 
 /** Bytes of one item (rest.md#limits-of-requests). */
 export const PRIVATE_DATA_BYTES_MAX = 20 * 1024 * 1024;
@@ -75,6 +75,11 @@ export class PrivateStoreError extends Error {
     super(message, { cause });
     this.kind = kind;
     this.answer = answer;
+  }
+
+  /** What is wrong with the data; undefined where the storage itself failed. */
+  get ofData(): Refusal | undefined {
+    return this.answer instanceof Refusal ? this.answer : undefined;
   }
 }
 

@@ -1,16 +1,19 @@
-/** A block that broke a rule, with that rule. */
-import { ApiError } from '../base/errors.ts';
+/**
+ * A block that broke a rule, with that rule. An error of this machine is no Refusal, so no block is
+ * ever bad because of it.
+ */
+import { Refusal } from '../base/errors.ts';
 
 export class BadBlock extends Error {
   readonly id: Uint8Array;
-  readonly refusal: ApiError;
+  readonly refusal: Refusal;
   /**
    * False until its own signature is verified. Before that, a peer may have put the id of a good
    * block on a bad one; remembering the id would then exclude the good block.
    */
   readonly remembered: boolean;
 
-  constructor(id: Uint8Array, refusal: ApiError, remembered: boolean) {
+  constructor(id: Uint8Array, refusal: Refusal, remembered: boolean) {
     super(refusal.message);
     this.id = id;
     this.refusal = refusal;
@@ -19,12 +22,12 @@ export class BadBlock extends Error {
 }
 
 /** The refusal that the rule throws, if any. */
-export function ruleBroken(rule: () => void): ApiError | undefined {
+export function ruleBroken(rule: () => void): Refusal | undefined {
   try {
     rule();
     return undefined;
   } catch (error) {
-    if (error instanceof ApiError) return error;
+    if (error instanceof Refusal) return error;
     throw error;
   }
 }

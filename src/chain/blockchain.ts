@@ -74,6 +74,8 @@ export interface Blockchain {
   /** True before `found`. */
   isEmpty(): boolean;
   tip(): Tip;
+  /** The disk has refused the last write. */
+  isFailing(): boolean;
   stateHash(height: number): Uint8Array | undefined;
   /** Writes the genesis block into an empty store. */
   found(genesis: Block): Promise<void>;
@@ -113,7 +115,7 @@ export interface Inside {
   unwind(to: number): Promise<Unwinding>;
   /**
    * Writes consecutive blocks on the head, or on the state that `unwinding` leaves, in one write;
-   * resolves when the head has moved. Throws ApiError where the store refuses the write, and the
+   * resolves when the head has moved. Throws OwnFailure where the store refuses the write, and the
    * head stays.
    */
   commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): Promise<void>;
@@ -187,6 +189,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     view,
     isEmpty: () => head.isEmpty,
     tip: () => head.tip,
+    isFailing: () => head.isFailing,
     stateHash: (height) => store.get(stateHashes.id, u32Key.encode(height)),
     found: (genesis) => lane.run(() => found(genesis)),
     append: (block, known = NOTHING_KNOWN) => lane.run(() => append(block, known)),

@@ -4,7 +4,7 @@
  *
  * Invariant: at most `rollbackMax` blocks are given up.
  */
-import { ApiError } from '../base/errors.ts';
+import { Refusal } from '../base/errors.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import { blockId } from '../block/block.ts';
 import type { Consensus } from '../consensus/consensus.ts';
@@ -46,7 +46,10 @@ export class BranchSwitch {
     this.ports = ports;
   }
 
-  /** Runs in the lane, so the head does not move meanwhile. Throws BadBlock. */
+  /**
+   * Runs in the lane, so the head does not move meanwhile. Throws BadBlock, and OwnFailure where
+   * the store refuses the write.
+   */
   async attempt(inside: Inside, branch: readonly CheckedBlock[]): Promise<SwitchOutcome> {
     const { view } = this.ports.blockchain;
     const rest = withoutKnown(branch, view);
@@ -92,7 +95,7 @@ export class BranchSwitch {
     for (const { block, txs, verdicts } of branch) {
       const verified = { block, txs, verdicts: await verdicts };
       const next = await run.apply(verified).catch((error) => {
-        if (!(error instanceof ApiError)) throw error;
+        if (!(error instanceof Refusal)) throw error;
         throw new BadBlock(blockId(block), error, true);
       });
       applied.push(next);

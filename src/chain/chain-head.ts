@@ -4,8 +4,8 @@
  * Invariants: readers see the old head or the new one and nothing between; listeners are called
  * after the commit, in the order of the blocks.
  */
-import { AssertionError, assert } from '../base/assert.ts';
-import { ApiError, apiError } from '../base/errors.ts';
+import { assert, isOurs } from '../base/assert.ts';
+import { apiError } from '../base/errors.ts';
 import { tellAll } from '../base/listeners.ts';
 import type { Clock, Histogram, Log, Store } from '../base/ports.ts';
 import type { Turns } from '../base/turns.ts';
@@ -56,6 +56,8 @@ export class ChainHead {
   private readonly committer: Committer;
   private readonly listeners = new Set<ChainListener>();
   private newest: Tip | undefined;
+  /** The disk has refused the last write. */
+  isFailing = false;
 
   constructor(undoDepth: number, ports: ChainHeadPorts) {
     const { store, scheme, turns } = ports;
@@ -95,7 +97,7 @@ export class ChainHead {
 
   /**
    * Writes consecutive blocks on the head, or on the state that `unwinding` leaves, in one write;
-   * resolves when the head has moved. Throws ApiError where the store refuses the write, and the
+   * resolves when the head has moved. Throws OwnFailure where the store refuses the write, and the
    * head stays.
    */
   async commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): Promise<void> {
@@ -154,8 +156,8 @@ export class ChainHead {
   }
 
   /**
-   * `landed` runs in the step that moves the head. A failure of the store is not the fault of the
-   * input.
+   * `landed` runs in the step that moves the head. Whatever fails is not the fault of the input:
+   * no rule runs here. Logged once, however often the same blocks come again.
    */
   private async write(step: Step, landed: () => void): Promise<void> {
     const { log, duration } = this.ports;
@@ -163,10 +165,14 @@ export class ChainHead {
     try {
       await this.committer.commit(step, landed);
     } catch (cause) {
-      if (cause instanceof AssertionError || cause instanceof ApiError) throw cause;
-      log.error('chain.write-failed', { height: this.newest?.height ?? 0, why: String(cause) });
+      if (isOurs(cause)) throw cause;
+      const fields = { height: this.newest?.height ?? 0, why: String(cause) };
+      if (!this.isFailing) log.error('chain.write-failed', fields);
+      this.isFailing = true;
       throw apiError('StatusCheckFailed', 'the chain cannot be written to disk');
     }
+    if (this.isFailing) log.info('chain.write-works', { height: this.newest?.height ?? 0 });
+    this.isFailing = false;
     measured?.();
   }
 }

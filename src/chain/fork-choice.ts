@@ -8,7 +8,7 @@
  */
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
-import { ApiError, apiError } from '../base/errors.ts';
+import { apiError, Refusal } from '../base/errors.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import { type Block, blockId } from '../block/block.ts';
@@ -50,7 +50,7 @@ export type Verdict =
   | {
       readonly kind: 'invalid' | 'future';
       readonly id: Uint8Array;
-      readonly error: ApiError;
+      readonly error: Refusal;
       /** The block does not have a valid signature of its generator, so the sender made it up. */
       readonly isForged: boolean;
     };
@@ -62,11 +62,12 @@ export interface Known {
 }
 
 export interface ForkChoice {
-  /** Starts the checks that need no state; throws ApiError where a transaction does not decode. */
+  /** Starts the checks that need no state; throws Refusal where a transaction does not decode. */
   check(block: Block): Promise<CheckedBlock>;
   /**
    * Takes consecutive blocks, the first of which has its parent in this chain; they replace the
-   * blocks above that parent.
+   * blocks above that parent. Rejects where this node could not do its part; that says nothing
+   * about the blocks, which are neither refused nor remembered.
    */
   adopt(branch: readonly CheckedBlock[]): Promise<Verdict>;
   /**
@@ -74,7 +75,7 @@ export interface ForkChoice {
    * it are checked first, then whose turn it was. Undefined: there is no reason, or its parent is
    * unknown here.
    */
-  examine(header: Header): Promise<ApiError | undefined>;
+  examine(header: Header): Promise<Refusal | undefined>;
   /** `check` and `adopt` for one block. */
   offer(block: Block, known?: Known): Promise<Verdict>;
   readonly invalid: InvalidBlocks;
@@ -123,8 +124,8 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
 
   function refusal(error: unknown): Verdict {
     if (!(error instanceof BadBlock)) throw error;
-    const { id, refusal, remembered } = error;
-    if (remembered) invalid.add(id);
+    const { id, refusal } = error;
+    invalid.add(error);
     const isFuture = refusal.entry === 'BlockFromFuture';
     const fields = { id: base58.encode(id), why: refusal.message };
     if (isFuture) log.info('block.early', fields);
@@ -138,12 +139,14 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     adopt,
     examine: (header) => claims.examine(header),
     async offer(block, known = NOTHING_KNOWN) {
+      let checked: CheckedBlock;
       try {
-        return await adopt([await check(block, known)]);
+        checked = await check(block, known);
       } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
+        if (!(error instanceof Refusal)) throw error;
         return refusal(new BadBlock(blockId(block), error, known.isSigned));
       }
+      return adopt([checked]);
     },
     invalid,
     equivocations,
@@ -162,7 +165,7 @@ async function requireSigned(
     const foreign = (why: string) => new BadBlock(id, apiError('Invalid', why), false);
     if (invalid.has(id)) throw foreign('The block is known to be invalid');
     await verdicts.catch((error) => {
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof Refusal)) throw error;
       throw new BadBlock(id, error, error.entry !== 'InvalidSignature');
     });
     // This check comes after the signature: a forged reference is the fault of the sender, not of

@@ -3,7 +3,7 @@
  * whose turn the first one is. A false claim must not cost more than this check: rolling back a
  * hundred blocks reads all that they have changed.
  */
-import type { ApiError } from '../base/errors.ts';
+import type { Refusal } from '../base/errors.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { Header } from '../block/header.ts';
 import type { Consensus, Parent } from '../consensus/consensus.ts';
@@ -45,7 +45,7 @@ export class HeaderClaims {
    * Why a block with this header would be refused. Undefined: there is no reason, or its parent is
    * unknown here.
    */
-  async examine(header: Header): Promise<ApiError | undefined> {
+  async examine(header: Header): Promise<Refusal | undefined> {
     const { blockchain, consensus } = this;
     const ancestor = this.ancestorOf(header);
     if (ancestor === undefined) return undefined;
@@ -61,7 +61,7 @@ export class HeaderClaims {
     });
   }
 
-  private outOfTurn(inside: Inside, ancestor: Tip, header: Header): ApiError | undefined {
+  private outOfTurn(inside: Inside, ancestor: Tip, header: Header): Refusal | undefined {
     const state = inside.consensusAt(ancestor.height);
     return ruleBroken(() => this.consensus.verify(header, ancestor, state));
   }

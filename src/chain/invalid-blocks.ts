@@ -5,9 +5,11 @@
 import { latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import { createRecentSet } from '../base/recent-set.ts';
+import type { BadBlock } from './bad-block.ts';
 
 export interface InvalidBlocks {
-  add(id: Uint8Array): void;
+  /** Remembers the block where a rule was broken by what its generator has signed. */
+  add(bad: BadBlock): void;
   has(id: Uint8Array): boolean;
 }
 
@@ -21,5 +23,8 @@ export function createInvalidBlocks(
   clock: Pick<Clock, 'monotonic'>,
 ): InvalidBlocks {
   const ids = createRecentSet(options.max, options.forgetMs, clock);
-  return { add: (id) => ids.add(latin1(id)), has: (id) => ids.has(latin1(id)) };
+  return {
+    add: ({ id, remembered }) => void (remembered && ids.add(latin1(id))),
+    has: (id) => ids.has(latin1(id)),
+  };
 }

@@ -6,7 +6,7 @@
  * block that is damaged or missing, and peers supply the rest; an interrupted rebuild continues
  * where it stopped.
  */
-import { ApiError } from '../base/errors.ts';
+import { Refusal } from '../base/errors.ts';
 import type { Log, Verifier } from '../base/ports.ts';
 import { type Block, encodeBlock } from '../block/block.ts';
 import { decodeHeaderRow } from '../block/header-row.ts';
@@ -45,7 +45,7 @@ export async function rebuild(
       },
     });
   } catch (cause) {
-    if (!(cause instanceof ApiError || cause instanceof CodecError)) throw cause;
+    if (!(cause instanceof Refusal || cause instanceof CodecError)) throw cause;
     log.warn('chain.rebuild-ended', { why: cause.message });
   }
   let of = 0;

@@ -4,13 +4,14 @@
  * StartError.
  */
 import { join } from 'node:path';
+import { diskSpace } from '../adapters/disk-space.ts';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { hyperExpress } from '../adapters/http/hyper-express.ts';
 import { openJournal } from '../adapters/journal.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
 import type { Disposal } from '../base/disposal.ts';
-import { ApiError } from '../base/errors.ts';
+import { Refusal } from '../base/errors.ts';
 import type { Http } from '../base/http.ts';
 import type { Network } from '../base/network.ts';
 import type { Clock, Journal, Log, Store } from '../base/ports.ts';
@@ -79,6 +80,7 @@ export async function openPorts(
     scheme,
     family,
     store,
+    disk: diskSpace(config.dataDirectory),
     journal,
     turns,
     verifier,
@@ -138,7 +140,7 @@ async function openStore(
     return await openChainStore(config, genesis, log, onDamage);
   } catch (cause) {
     // Data that fit neither genesis nor settings have their own error.
-    if (cause instanceof CliError || cause instanceof ApiError) throw cause;
+    if (cause instanceof CliError || cause instanceof Refusal) throw cause;
     const remedy = 'restore a backup, or choose another folder to fetch the chain again';
     throw new StartError(`chain in ${folder}`, 'data-directory', cause, remedy);
   }

@@ -6,7 +6,7 @@
 import { limitHeapGrowth } from '../adapters/heap-growth.ts';
 import { LOG_LEVELS, type LogControl, stderrLog } from '../adapters/log.ts';
 import { Disposal } from '../base/disposal.ts';
-import { ApiError } from '../base/errors.ts';
+import { Refusal } from '../base/errors.ts';
 import type { HttpServer } from '../base/http.ts';
 import type { LogLevel } from '../base/ports.ts';
 import type { Block } from '../block/block.ts';
@@ -70,8 +70,8 @@ export async function runNode(
     await started.dispose().catch(() => undefined);
     stops.release();
     log.flush();
-    // An ApiError of createNode means that the data do not fit the genesis block.
-    throw cause instanceof ApiError ? incorrectGenesis(log, cause) : exitOf(cause);
+    // A refusal by createNode means that the data do not fit the genesis block.
+    throw cause instanceof Refusal ? incorrectGenesis(log, cause) : exitOf(cause);
   }
 }
 

@@ -7,7 +7,7 @@
  */
 import { assert } from '../base/assert.ts';
 import type { CryptoCharges } from '../base/charge.ts';
-import type { ApiError } from '../base/errors.ts';
+import type { Refusal } from '../base/errors.ts';
 
 /** A JSON Schema (draft 2020-12), as embedded in OpenAPI 3.1. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -85,9 +85,9 @@ export class CodecError extends Error {
   override name = 'CodecError';
   readonly path: string;
   readonly why: string;
-  readonly api: ApiError | undefined;
+  readonly api: Refusal | undefined;
 
-  constructor(path: string, why: string, api?: ApiError) {
+  constructor(path: string, why: string, api?: Refusal) {
     // Like an ApiError, this is an expected answer to bad input, and a stack would cost more than
     // the check.
     const frames = Error.stackTraceLimit;

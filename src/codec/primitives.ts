@@ -1,6 +1,6 @@
 /** Numbers, booleans, byte strings and texts (transactions.md, conventions). */
 
-import { type ApiError, apiError } from '../base/errors.ts';
+import { apiError, type Refusal } from '../base/errors.ts';
 import { I64_MAX, I64_MIN } from '../base/int.ts';
 import { integer } from '../base/json.ts';
 import {
@@ -143,15 +143,15 @@ export class TextTooLong extends Error {
 }
 
 /** Makes the refusal of a text from the reason and the text. */
-export type Refusal = (reason: string, text: string) => ApiError;
+export type Refuse = (reason: string, text: string) => Refusal;
 
-const invalid: Refusal = (reason) => apiError('Invalid', reason);
+const invalid: Refuse = (reason) => apiError('Invalid', reason);
 
 interface Limits {
   readonly min: number;
   readonly max: number;
-  readonly badText: Refusal;
-  readonly wrongSize: Refusal;
+  readonly badText: Refuse;
+  readonly wrongSize: Refuse;
 }
 
 function bytesFromJson(json: unknown, path: string, form: TextForm, limits: Limits): Uint8Array {
@@ -171,7 +171,7 @@ function bytesFromJson(json: unknown, path: string, form: TextForm, limits: Limi
 }
 
 /** Exactly `count` bytes. */
-export function bytes(count: number, form: TextForm, refuse: Refusal = invalid): Codec<Uint8Array> {
+export function bytes(count: number, form: TextForm, refuse: Refuse = invalid): Codec<Uint8Array> {
   const limits = { min: count, max: count, badText: refuse, wrongSize: refuse };
   return {
     write: (out, v) => out.bytes(v),
@@ -183,7 +183,7 @@ export function bytes(count: number, form: TextForm, refuse: Refusal = invalid):
   };
 }
 
-function overlong(path: string, max: number, refuse: Refusal, json: unknown): CodecError {
+function overlong(path: string, max: number, refuse: Refuse, json: unknown): CodecError {
   const reason = `longer than ${max} bytes`;
   return new CodecError(path, reason, refuse(reason, json as string));
 }
@@ -213,18 +213,18 @@ const LENGTH_4: Length = {
 };
 
 /** L2: u16 length and at most `max` bytes. */
-export const bytes16 = (max: number, form: TextForm, tooLong?: Refusal): Codec<Uint8Array> =>
+export const bytes16 = (max: number, form: TextForm, tooLong?: Refuse): Codec<Uint8Array> =>
   sizedBytes(LENGTH_2, max, form, tooLong);
 
 /** L4: i32 length and at most `max` bytes. */
-export const bytes32 = (max: number, form: TextForm, tooLong?: Refusal): Codec<Uint8Array> =>
+export const bytes32 = (max: number, form: TextForm, tooLong?: Refuse): Codec<Uint8Array> =>
   sizedBytes(LENGTH_4, max, form, tooLong);
 
 function sizedBytes(
   length: Length,
   max: number,
   form: TextForm,
-  tooLong: Refusal = invalid,
+  tooLong: Refuse = invalid,
 ): Codec<Uint8Array> {
   const limits = { min: 0, max, badText: invalid, wrongSize: tooLong };
   return {
@@ -260,16 +260,16 @@ export function utf8ToBytes(text: string): Uint8Array {
  * L2 text of at most `maxBytes` bytes of UTF-8. Unpaired surrogates have no UTF-8 form and are
  * refused.
  */
-export function text16(maxBytes = L2_MAX, tooLong?: Refusal): Codec<string> {
+export function text16(maxBytes = L2_MAX, tooLong?: Refuse): Codec<string> {
   return text(maxBytes, LENGTH_2, tooLong);
 }
 
 /** L4 text of at most `maxBytes` bytes of UTF-8. */
-export function text32(maxBytes: number, tooLong?: Refusal): Codec<string> {
+export function text32(maxBytes: number, tooLong?: Refuse): Codec<string> {
   return text(maxBytes, LENGTH_4, tooLong);
 }
 
-function text(maxBytes: number, length: Length, tooLong: Refusal = invalid): Codec<string> {
+function text(maxBytes: number, length: Length, tooLong: Refuse = invalid): Codec<string> {
   return {
     write(out, v) {
       const raw = encoder.encode(v);
@@ -301,7 +301,7 @@ function text(maxBytes: number, length: Length, tooLong: Refusal = invalid): Cod
 /** Refuses values for which `problem` gives a reason, in bytes and in JSON alike. */
 export function check<T>(
   inner: Codec<T>,
-  problem: (value: T, scheme: ChainScheme) => ApiError | string | undefined,
+  problem: (value: T, scheme: ChainScheme) => Refusal | string | undefined,
   schema: JsonSchema = {},
 ): Codec<T> {
   const guard = (value: T, path: string, scheme: ChainScheme): T => {

@@ -1,6 +1,6 @@
 /** Codecs made of codecs: structures, options, lists. */
 
-import { type ApiError, apiError } from '../base/errors.ts';
+import { apiError, type Refusal } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { type Codec, CodecError, type JsonSchema, type ValueOf } from './codec.ts';
 import { mismatch } from './primitives.ts';
@@ -96,7 +96,7 @@ export function since<T, A = undefined>(inner: Codec<T>, absent?: A): Codec<T | 
 export function list16<T>(
   inner: Codec<T>,
   max: number,
-  problem?: (count: number) => ApiError,
+  problem?: (count: number) => Refusal,
 ): Codec<readonly T[]> {
   return list(inner, max, 2, problem);
 }
@@ -105,7 +105,7 @@ export function list16<T>(
 export function list32<T>(
   inner: Codec<T>,
   max: number,
-  problem?: (count: number) => ApiError,
+  problem?: (count: number) => Refusal,
 ): Codec<readonly T[]> {
   return list(inner, max, 4, problem);
 }
@@ -114,7 +114,7 @@ function list<T>(
   inner: Codec<T>,
   max: number,
   countBytes: 2 | 4,
-  problem: (count: number) => ApiError = (count) =>
+  problem: (count: number) => Refusal = (count) =>
     apiError('TooBigSequence', `${count} items are more than ${max}`),
 ): Codec<readonly T[]> {
   const tooMany = (path: string, count: number): CodecError => {

@@ -73,7 +73,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       for (let height = from; height > to; height--) {
         const record = store.get(options.undo, u32Key.encode(height));
         if (record === undefined) {
-          throw apiError('Invalid', `Block ${height} is too old to be rolled back`);
+          throw apiError('UndoMissing', height);
         }
         for (const { table, key, previous } of readUndo(record, scheme)) {
           if (only?.has(table) === false) continue;

@@ -8,7 +8,7 @@
 import { assert } from '../base/assert.ts';
 import type { Store, StoreView } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
-import { type ChainScheme, Reader } from '../codec/codec.ts';
+import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
 import { keyText } from './key-codecs.ts';
 import type { LedgerView } from './ledger.ts';
 import type { Table } from './table.ts';
@@ -47,10 +47,20 @@ export function decodeValue<V>(
   scheme: ChainScheme,
 ): V {
   const src = new Reader(bytes, scheme);
-  const value = table.value.read(src);
+  const value = readOwn(table, src);
   // The text is made only where it is needed, because values are decoded for every read.
   if (src.remaining !== 0) assert(false, `a value of ${table.name} has trailing bytes`);
   return value;
+}
+
+/** What this node has written itself decodes; otherwise a peer would be blamed for it. */
+function readOwn<V>(table: Table<unknown, V>, src: Reader): V {
+  try {
+    return table.value.read(src);
+  } catch (cause) {
+    assert(!(cause instanceof CodecError), `a value of ${table.name} decodes: ${String(cause)}`);
+    throw cause;
+  }
 }
 
 export function* decodeKeys<K, V>(

@@ -37,6 +37,8 @@ export interface AdmissionPorts {
   readonly log: Log;
   readonly entries: Entries;
   readonly senders: Senders;
+  /** True while the disk has no room to keep it; absent: it has. */
+  readonly isDiskLow?: (() => boolean) | undefined;
   /**
    * What to wait for before a transaction with this id and sender is judged: older ones of the
    * journal that are not judged yet (recovery.ts).
@@ -142,6 +144,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
       if (older !== undefined) await older;
       const known = entries.get(key);
       if (known !== undefined) return earlier(known, sender);
+      requireSpace();
       senders.requireRoom(tx.bytes.length, sender);
       const copy = own(tx);
       if (options.acceptsScripted === false && state.isScripted(tx.sender)) {
@@ -169,6 +172,11 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     } finally {
       arriving.delete(name);
     }
+  }
+
+  /** Throws OwnFailure. */
+  function requireSpace(): void {
+    if (ports.isDiskLow?.() === true) throw apiError('DiskLow');
   }
 
   function notWritten(entry: PoolEntry, cause: unknown): ApiError {
@@ -219,6 +227,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
 
   /** Wrong signatures aside. */
   const checkUnjudged = async (tx: Tx): Promise<void> => {
+    requireSpace();
     const sender = latin1(tx.sender);
     await scripts.pass(sender, (run) => requirePlace(tx, placeOf(tx, sender, run)));
   };

@@ -1,6 +1,7 @@
 /** Checks all entries at intervals, and removes those that have expired or that the head refuses. */
+import { unlessOurs } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
-import type { Clock } from '../base/ports.ts';
+import type { Clock, Log } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import { createScriptTime, type ScriptTime } from '../chain/script-time.ts';
 import type { Departures } from './departures.ts';
@@ -16,6 +17,7 @@ export interface CleanupOptions {
 
 export interface CleanupPorts {
   readonly clock: Clock;
+  readonly log: Log;
   readonly entries: Entries;
   readonly unsettled: Unsettled;
   readonly trial: EntryTrial;
@@ -26,9 +28,14 @@ export interface CleanupPorts {
 
 /** Returns a function that stops it. */
 export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () => void {
-  const { clock, entries, unsettled, trial, departures } = ports;
+  const { clock, log, entries, unsettled, trial, departures } = ports;
   let stopped = false;
-  let cancel = clock.after(options.cleanupMs, round);
+  let cancel = clock.after(options.cleanupMs, next);
+
+  async function next(): Promise<void> {
+    await round().catch(unlessOurs((why) => log.error('pool.check-failed', { why: String(why) })));
+    if (!stopped) cancel = clock.after(options.cleanupMs, next);
+  }
 
   async function round(): Promise<void> {
     const now = clock.now();
@@ -48,7 +55,6 @@ export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () =
       if (turns.due()) await turns.take();
     }
     await ports.afterwards();
-    if (!stopped) cancel = clock.after(options.cleanupMs, round);
   }
 
   /** The settler judges the entries in doubt (settler.ts). */

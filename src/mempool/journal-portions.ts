@@ -13,6 +13,11 @@ import type { Clock, Journal } from '../base/ports.ts';
 /** The records are not all on disk, so what needs them must not happen. */
 export class NotKeptError extends OwnFailure {
   override name = 'NotKeptError';
+
+  constructor(why: string, cause: unknown) {
+    super('StatusCheckFailed', why);
+    this.cause = cause;
+  }
 }
 
 /** Far below what a journal takes at a time. */
@@ -61,7 +66,7 @@ async function appendPortion(
     const other = failed.find(({ cause }) => !(cause instanceof JournalFullError));
     if (other !== undefined || pauses === PAUSES_MAX) {
       const { cause } = other ?? failed[0]!;
-      throw new NotKeptError(`the pool cannot be written to disk: ${String(cause)}`, { cause });
+      throw new NotKeptError(`the pool cannot be written to disk: ${String(cause)}`, cause);
     }
     left = failed.map(({ record }) => record);
     await new Promise<void>((resolve) => clock.after(PAUSE_MS, resolve));

@@ -41,6 +41,8 @@ export interface PoolPorts {
   readonly state: PoolChain;
   readonly verifier: Verifier;
   readonly journal: Journal;
+  /** True while the disk has no room for transactions; absent: it has. */
+  readonly isDiskLow?: (() => boolean) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -105,7 +107,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   entries.listen({ removed: (entry) => unsettled.forget(entry) });
   const trial = createEntryTrial(scheme, state);
   const departures = new Departures(entries, unsettled, log);
-  const settler = createSettler({ clock, entries, unsettled, trial, departures });
+  const settler = createSettler({ clock, log, entries, unsettled, trial, departures });
   const recovering = (key: string, sender: string) => recovery.older(key, sender);
   const admission = createAdmission(options, { ...ports, entries, senders, recovering });
   const { acceptAgain } = admission;
@@ -116,7 +118,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const size = watchJournalSize(journal, entries, beside, log);
   const rewrite = size.rewrite;
   const recovery = new Recovery({ ...ports, entries, senders, unsettled, acceptAgain, rewrite });
-  const cleanup = { clock, entries, unsettled, trial, departures, afterwards: size.trim };
+  const cleanup = { clock, log, entries, unsettled, trial, departures, afterwards: size.trim };
   const stopCleanup = startCleanup(options, cleanup);
   let stopped = false;
 

@@ -6,8 +6,10 @@
  * build on had no time. The work for each head is bounded, also that of scripts, and so is the part
  * of one sender while others wait.
  */
+
+import { unlessOurs } from '../base/assert.ts';
 import type { ApiError } from '../base/errors.ts';
-import type { Clock } from '../base/ports.ts';
+import type { Clock, Log } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import { createScriptTime, type ScriptTime } from '../chain/script-time.ts';
 import { refusalFrom } from '../codec/refusal.ts';
@@ -19,6 +21,7 @@ import type { Unsettled } from './unsettled.ts';
 
 export interface SettlerPorts {
   readonly clock: Clock;
+  readonly log: Log;
   readonly entries: Entries;
   readonly unsettled: Unsettled;
   readonly trial: EntryTrial;
@@ -38,7 +41,7 @@ export interface Settler {
 }
 
 export function createSettler(ports: SettlerPorts): Settler {
-  const { clock, entries, unsettled, trial, departures } = ports;
+  const { clock, log, entries, unsettled, trial, departures } = ports;
   const refusals = new WeakMap<PoolEntry, number>();
   let running: Promise<void> | undefined;
   let isDue = false;
@@ -121,9 +124,12 @@ export function createSettler(ports: SettlerPorts): Settler {
   return {
     settle() {
       isDue = unsettled.size > 0;
-      running ??= judgeAll().finally(() => {
-        running = undefined;
-      });
+      running ??= judgeAll()
+        // They are judged on the next head.
+        .catch(unlessOurs((why) => log.error('pool.check-failed', { why: String(why) })))
+        .finally(() => {
+          running = undefined;
+        });
       return running;
     },
   };

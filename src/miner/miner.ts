@@ -9,7 +9,13 @@ import { isOurs } from '../base/assert.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Slot } from '../consensus/consensus.ts';
 import { freeSlot, type Slots, startOf } from './free-slots.ts';
-import { majorityOf, type Obstacle, obstacleOfNode, obstacleOfQuorum } from './obstacles.ts';
+import {
+  majorityOf,
+  type Obstacle,
+  obstacleOfDisk,
+  obstacleOfNode,
+  obstacleOfQuorum,
+} from './obstacles.ts';
 import type { UnfinishedBlock } from './unfinished-block.ts';
 
 export interface MinerOptions {
@@ -41,6 +47,8 @@ export interface MinerPorts {
   readonly minerCount: () => number;
   /** The chain of this node says that its owner is removed from the network. */
   readonly isShutOut: () => boolean;
+  /** The disk takes no blocks, or took none, and blocks are missing since. Absent: false. */
+  readonly lacksDisk?: () => boolean;
 }
 
 /** Roles and bans change with time too, so the answer "never" is asked for again. */
@@ -56,6 +64,7 @@ export const MINER_STATES = [
   'forging',
   /** The reasons that hold the miner back. */
   'no-time',
+  'no-disk',
   'shut-out',
   'stale-tip',
   'no-quorum',
@@ -98,6 +107,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   const isReady = (): boolean =>
     !stopped &&
     forging === undefined &&
+    !isHeldBy(obstacleOfDisk(ports.lacksDisk?.() ?? false)) &&
     !isHeldBy(obstacleOfNode(clock, chain.tip(), options.staleTipMs, ports.isShutOut()));
 
   function plan(): void {

@@ -2,7 +2,7 @@
 import type { Clock, LogFields } from '../base/ports.ts';
 
 export interface Obstacle {
-  readonly state: 'no-time' | 'shut-out' | 'stale-tip' | 'no-quorum';
+  readonly state: 'no-time' | 'no-disk' | 'shut-out' | 'stale-tip' | 'no-quorum';
   /** The pause before the miner checks again. */
   readonly pauseMs: number;
   readonly fields?: LogFields;
@@ -27,6 +27,10 @@ export function obstacleOfNode(
   if (tip.height === 1 || clock.now() - tip.timestamp <= staleTipMs) return undefined;
   return { state: 'stale-tip', pauseMs: NODE_PAUSE_MS, fields: { height: tip.height } };
 }
+
+/** The turn of a block that the disk does not take is lost. */
+export const obstacleOfDisk = (lacksDisk: boolean): Obstacle | undefined =>
+  lacksDisk ? { state: 'no-disk', pauseMs: NODE_PAUSE_MS } : undefined;
 
 /**
  * The other miners that make a strict majority together with this one, so that of two parts of a

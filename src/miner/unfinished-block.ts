@@ -7,7 +7,7 @@
  * Invariants: the block is on disk before it is committed; a block that breaks a rule is given up.
  */
 import { equal } from '../base/bytes.ts';
-import { ApiError, type ErrorName } from '../base/errors.ts';
+import { Refusal } from '../base/errors.ts';
 import type { Log } from '../base/ports.ts';
 import { type Block, decodeBlock } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
@@ -20,9 +20,6 @@ export interface UnfinishedBlock {
   /** Commits it. Throws where that may succeed later. */
   finish(): Promise<void>;
 }
-
-/** The block may be valid: the disk of this node failed, or its clock is behind. */
-const PASSING: ReadonlySet<ErrorName> = new Set(['StatusCheckFailed', 'BlockFromFuture']);
 
 export function createUnfinishedBlock(
   turns: Pick<UsedTurns, 'newest' | 'claim'>,
@@ -64,7 +61,8 @@ export function createUnfinishedBlock(
       try {
         await blockchain.append(block);
       } catch (error) {
-        if (!(error instanceof ApiError) || PASSING.has(error.entry)) throw error;
+        // The block may be valid: this node failed, or its clock is behind.
+        if (!(error instanceof Refusal) || error.entry === 'BlockFromFuture') throw error;
         // Where the head has moved meanwhile, the block is no longer the next one.
         if (next() === undefined) return;
         log.error('miner.sealed-refused', { turn: sealed.turn, why: error.message });

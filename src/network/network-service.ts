@@ -56,6 +56,8 @@ export interface NetworkServicePorts {
 export interface NetworkService {
   /** True while more than one batch of blocks is missing; the node then makes no blocks. */
   isFarBehind(): boolean;
+  /** A peer has announced a better chain. */
+  isBehind(): boolean;
   readonly sync: Pick<Sync, 'state' | 'missing'>;
   /** Connected nodes that may make blocks now, for the quorum. */
   connectedMiners(): number;
@@ -94,6 +96,7 @@ export function createNetworkService(
 
   return {
     isFarBehind,
+    isBehind: () => heads.best() !== undefined,
     sync,
     connectedMiners() {
       const view = consensusView(blockchain.view);

@@ -4,6 +4,7 @@ import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
 import { apiSettings } from './api-settings.ts';
 import type { Config } from './config/settings.ts';
+import type { FreeSpace } from './free-space.ts';
 import type { NodePorts } from './node-ports.ts';
 import type { OpenedChain } from './open-blockchain.ts';
 import type { NodeContracts } from './open-contracts.ts';
@@ -19,6 +20,7 @@ export interface NodeParts extends OpenedChain, OpenedPool {
   readonly statuses: Statuses;
   readonly contracts: NodeContracts | undefined;
   readonly peering: NodeNetwork;
+  readonly space: FreeSpace;
 }
 
 export function apiServices(config: Config, ports: NodePorts, parts: NodeParts): Services {
@@ -54,6 +56,7 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
       identity,
       outside: () => parts.peering.outside(),
       problem: () => store.problem?.(),
+      space: parts.space.problem,
       stop: () => ports.requestStop(),
     },
     privacy: parts.privacy,

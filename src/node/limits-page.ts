@@ -69,6 +69,11 @@ Generated from the declarations in \`src/api/routes\`, \`src/network/messages/me
 \`npm run test:cost\` sends to each route and each protocol the worst that its budget allows and one
 step beyond.
 
+## The disk
+
+With less than \`storage.free-space-min\` (${settings.storage['free-space-min'].fallback}) free on the disk of \`data-directory\`, the node
+takes no transactions (503, code 640) and makes no blocks, until there is a twentieth more.
+
 ## Requests of clients
 
 * **Body**: longer ones are refused with 400 and code 611. JSON has at most

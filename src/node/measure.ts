@@ -20,6 +20,7 @@ import { MINER_STATES, type Miner } from '../miner/miner.ts';
 import { SYNC_STATES } from '../network/sync/sync.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
 import type { Tx } from '../tx/transaction.ts';
+import type { FreeSpace } from './free-space.ts';
 import type { NodeMetrics } from './observability.ts';
 import type { NetworkReadings } from './open-network.ts';
 
@@ -136,12 +137,15 @@ export interface Watched {
   readonly clock: Clock;
   readonly process: ProcessReadings;
   readonly healthy: () => boolean;
+  readonly space: Pick<FreeSpace, 'bytes'>;
+  readonly freeBytesMin: number;
 }
 
 /** Values that are looked up whenever the metrics are read. */
 export function readOnDemand(of: Watched, metrics: NodeMetrics): void {
   metrics.info.set(1, { version: of.version, chain_id: of.chainId });
   metrics.poolBytesMax.set(of.poolBytesMax);
+  metrics.diskFreeMin.set(of.freeBytesMin);
   metrics.startTime.set(of.process.startSeconds());
   metrics.journalDamage.set(of.journal.damagedPlaces ?? 0, { journal: 'pool' });
   metrics.journalDamage.set(of.turns.damagedPlaces ?? 0, { journal: 'miner' });
@@ -157,6 +161,8 @@ export function readOnDemand(of: Watched, metrics: NodeMetrics): void {
     const { clock } = of;
     metrics.synchronized.set((clock.confirmed?.() ?? clock.synchronized()) ? 1 : 0);
     metrics.storeBytes.set(of.store.size());
+    const free = of.space.bytes();
+    if (free !== undefined) metrics.diskFree.set(free);
     metrics.healthy.set(of.healthy() ? 1 : 0);
     setDelay(metrics.loopDelay, of.process.loopDelay(), {});
     metrics.residentBytes.set(of.process.residentBytes());

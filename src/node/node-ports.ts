@@ -8,6 +8,7 @@ import type { Http } from '../base/http.ts';
 import type { Network } from '../base/network.ts';
 import type {
   Clock,
+  DiskSpace,
   Files,
   Journal,
   Log,
@@ -27,6 +28,8 @@ export interface NodePorts {
   readonly scheme: ChainScheme;
   readonly family: CryptoFamily;
   readonly store: Store;
+  /** The disk below the stores of this node; absent: its free space is not watched. */
+  readonly disk?: DiskSpace | undefined;
   readonly journal: Journal;
   /** Stores the turns that the miner has used. */
   readonly turns: Journal;

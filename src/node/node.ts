@@ -25,6 +25,7 @@ import type { Privacy } from '../privacy/privacy-service.ts';
 import { transactionSchemas } from '../tx/json/transaction-schemas.ts';
 import { apiServices, type NodeParts } from './api-services.ts';
 import type { Config } from './config/settings.ts';
+import { watchFreeSpace } from './free-space.ts';
 import { listenContracts } from './listen-contracts.ts';
 import { listenRest } from './listen-rest.ts';
 import {
@@ -92,7 +93,9 @@ async function startNode(
   startAudit(blockchain, ports, started);
   const measured = telemetry === undefined ? undefined : metrics;
   const opening = { ...ports, ...opened, metrics: measured, started };
-  const { pool, problem, feeOf } = openPool(config, opening);
+  const space = await watchFreeSpace({ bytesMin: config.storage.freeSpaceMin }, ports);
+  started.add('free space', space.stop);
+  const { pool, problem, feeOf } = openPool(config, { ...opening, isDiskLow: space.isLow });
 
   const owner = signerWith(ports.ownerKey, ports);
   const identity = ports.identityKey === undefined ? owner : signerWith(ports.identityKey, ports);
@@ -152,7 +155,7 @@ async function startNode(
     executions,
     metrics,
   });
-  const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner, contracts });
+  const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner, contracts, space });
 
   const parts = {
     ...opened,
@@ -165,6 +168,7 @@ async function startNode(
     statuses,
     contracts,
     peering,
+    space,
   };
   const services = apiServices(config, ports, parts);
   const routes = createApi(services, { schemas: transactionSchemas() }, ports.pages);
@@ -231,6 +235,7 @@ function watchNode(config: Config, of: WatchedNode, metrics: NodeMetrics): () =>
       process: of.telemetry.process,
       poolBytesMax: config.utx.memoryLimit,
       chainId: String.fromCharCode(of.scheme.chainId),
+      freeBytesMin: config.storage.freeSpaceMin,
       healthy: () => (store.problem?.() ?? of.problem()) === undefined,
     },
     metrics,

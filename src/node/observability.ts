@@ -31,7 +31,9 @@ export const events = {
   'chain.rebuilding': 'The chain is being read from a damaged store, with every check.',
   'chain.reorganised': 'A better branch replaced the last blocks.',
   'chain.rolled-back': 'Blocks were rolled back; their transactions wait in the pool again.',
-  'chain.write-failed': 'The disk refused a commit; the head stays where it is.',
+  'chain.write-failed':
+    'The disk refused a commit; the head stays where it is, no peer is blamed, and the node tries again: check disk space and disk health.',
+  'chain.write-works': 'The disk takes commits again.',
   'container.ended': 'A container ended by itself; the next call starts another one.',
   'container.not-removed':
     'A container could not be removed; it is tried again, at the latest at the next start.',
@@ -48,6 +50,10 @@ export const events = {
     'Outcomes of contract transactions cannot be written to disk: check disk space and disk health.',
   'contracts.statuses-unchecked':
     'Signatures of outcomes from peers could not be checked; the outcomes are dropped.',
+  'disk.low':
+    'Less space than storage.free-space-min is free, so this node makes no blocks and takes no transactions: free space; it goes on by itself.',
+  'disk.recovered': 'There is space on the disk again: the node goes on.',
+  'disk.unreadable': 'The free space of the disk cannot be read, so it is not watched.',
   'engine.away':
     'The container engine does not answer, so this node executes no contracts: check it, and docker-engine.docker-host.',
   'engine.returned': 'The container engine answers again.',
@@ -58,7 +64,8 @@ export const events = {
   'fork.too-deep':
     'Other nodes are on a better branch that diverged too long ago: roll back, or start with an empty data directory.',
   'genesis.incorrect': 'Configuration and genesis block do not fit together; the node ends.',
-  'http.failed': 'A request met an error of the node itself and was answered with 500.',
+  'http.failed':
+    'A request met an error of the node itself and was answered with 500, or with 503 where the machine failed.',
   'identity.failed': 'A listed peer did not send its key; the node asks the others as well.',
   'image.pull': 'The image of a contract is being fetched from its registry.',
   'keystore.reload.failed': 'The keystore on disk cannot be read; the old one stays in use.',
@@ -72,11 +79,18 @@ export const events = {
     'The journal of the miner ended in the middle of a write, as a power failure leaves it; nothing was signed for what is missing.',
   'miner.journal-damaged':
     'The journal of the miner was damaged at `places`; `records` turns could be read, a copy is `kept`; a turn that is missing could be used again: check the health of the disk.',
+  'miner.no-disk':
+    'The disk is almost full or refuses blocks, or blocks that were missed meanwhile are still missing, so this node makes no block.',
   'miner.no-quorum': 'Too few miners are connected, so this node makes no block.',
   'miner.no-time':
     'The time servers were of no use for ntp.fatal-timeout, so this node makes no block; it ends.',
   'miner.note-failed':
     'The turn of the miner cannot be written to disk, so no block was signed: check disk space and disk health.',
+  'miner.block-finished':
+    'A block that was sealed and not stored, since the node or its disk failed, is in the chain now.',
+  'miner.sealed-refused':
+    'A block that was sealed and not stored breaks a rule by now; it is given up.',
+  'miner.sealed-unreadable': 'The block that was sealed last cannot be read; it is given up.',
   'miner.shut-out':
     'The network has removed the owner of this node, so this node makes no block until it is registered again.',
   'miner.stale-tip':
@@ -120,6 +134,8 @@ export const events = {
   'peer.unreachable': 'A connection to a node failed; it is tried again after a pause.',
   'peers.file-unreadable': 'The file of known peers is damaged and ignored.',
   'peers.not-saved': 'The known peers cannot be written to disk: check disk space and disk health.',
+  'pool.check-failed':
+    'Transactions of the pool could not be judged, because a part of this node failed; they stay and are judged again.',
   'pool.dropped': 'A transaction left the pool without a block; `why` is the reason.',
   'pool.journal-cut':
     'The journal of the pool ended in the middle of a write, as a power failure leaves it; nothing acknowledged is missing.',
@@ -262,6 +278,14 @@ export const metricTable = {
     '1 while the container engine answers; absent where docker-engine.enable = no.',
   ),
   storeBytes: gauge('node_store_bytes', 'Bytes of the chain on disk.'),
+  diskFree: gauge(
+    'node_disk_free_bytes',
+    'Free bytes on the disk of data-directory; absent where it cannot be read.',
+  ),
+  diskFreeMin: gauge(
+    'node_disk_free_bytes_min',
+    'Bytes below which the node makes no blocks and takes no transactions (storage.free-space-min).',
+  ),
   journalDamage: gauge(
     'node_journal_damaged_places',
     'Damaged places that a journal (pool, miner) had at the last start.',

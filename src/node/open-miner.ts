@@ -10,6 +10,7 @@ import { createMiner, type Miner } from '../miner/miner.ts';
 import { createUnfinishedBlock } from '../miner/unfinished-block.ts';
 import { createUsedTurns } from '../miner/used-turns.ts';
 import type { Config } from './config/settings.ts';
+import type { FreeSpace } from './free-space.ts';
 import type { OpenedChain } from './open-blockchain.ts';
 import { type NodeContracts, roundOf } from './open-contracts.ts';
 import type { NodeNetwork } from './open-network.ts';
@@ -23,7 +24,8 @@ export interface MinerPortsOfNode
   readonly pool: Pool;
   /** Undefined where this node executes no contracts. */
   readonly contracts: Pick<NodeContracts, 'packer'> | undefined;
-  readonly peering: Pick<NodeNetwork, 'connectedMiners' | 'isFarBehind' | 'isShutOut'>;
+  readonly peering: Pick<NodeNetwork, 'connectedMiners' | 'isFarBehind' | 'isBehind' | 'isShutOut'>;
+  readonly space: Pick<FreeSpace, 'holdsMiner'>;
   readonly owner: Forger & { readonly sign: (message: Uint8Array) => Uint8Array };
 }
 
@@ -47,6 +49,8 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       connectedMiners: peering.connectedMiners,
       minerCount: () => blockchain.minerCount(clock.now()),
       isShutOut: peering.isShutOut,
+      lacksDisk: () =>
+        ports.space.holdsMiner({ isFailing: blockchain.isFailing, isBehind: peering.isBehind }),
       chain: {
         tip: () => {
           const { height, header } = blockchain.tip();

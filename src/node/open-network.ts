@@ -49,6 +49,8 @@ export interface NodeNetwork {
   connectedMiners(): number;
   /** True while blocks are missing; the node then makes none. */
   isFarBehind(): boolean;
+  /** A peer has announced a better chain. */
+  isBehind(): boolean;
   /** The own state does not have the owner (type 111), so no node takes anything from this one. */
   isShutOut(): boolean;
   /** Why no node takes anything from this one, also as far as others tell. */
@@ -74,6 +76,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     sessions: peering.sessions,
     connectedMiners: service.connectedMiners,
     isFarBehind: service.isFarBehind,
+    isBehind: service.isBehind,
     isShutOut: () => isShutOut(config, ports),
     outside: () => peering.membership.problem(),
     async start() {
@@ -161,6 +164,7 @@ function alone(config: Config, ports: NetworkPorts): NodeNetwork {
     sessions: undefined,
     connectedMiners: () => 0,
     isFarBehind: () => false,
+    isBehind: () => false,
     isShutOut: () => isShutOut(config, ports),
     outside: () => (isShutOut(config, ports) ? notInChain(ownerText(ports)) : undefined),
     async start() {

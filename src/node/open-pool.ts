@@ -25,6 +25,8 @@ export interface PoolPortsOfNode extends Pick<OpenedChain, 'blockchain' | 'rules
   /** Absent: submissions are not counted. */
   readonly metrics?: NodeMetrics | undefined;
   readonly started: Disposal;
+  /** Absent: no disk is watched. */
+  readonly isDiskLow?: (() => boolean) | undefined;
 }
 
 export interface OpenedPool {

@@ -2,6 +2,7 @@
  * An item on its way between two nodes: its header and its data in chunks. Each chunk is encrypted
  * when it is read and decrypted when it is stored, so only a few are in memory at a time.
  */
+import { Misconduct } from '../base/misconduct.ts';
 import type { PeerStream } from '../base/network.ts';
 import { CHUNK_OVERHEAD_BYTES, type Chunk } from '../crypto/stream-cipher.ts';
 import { HEADER_BYTES_MAX, LENGTH_BYTES, MESSAGE_BYTES_MAX } from './privacy-messages.ts';
@@ -11,7 +12,7 @@ const PLAIN_BYTES = MESSAGE_BYTES_MAX - CHUNK_OVERHEAD_BYTES;
 /**
  * The received item is not the requested one: the peer has sent something else, or not all of it.
  */
-export class WrongData extends Error {
+export class WrongData extends Misconduct {
   override name = 'WrongData';
 }
 

@@ -4,6 +4,7 @@
  */
 import type { PaceLimits } from '../base/budget.ts';
 import type { PeerStream } from '../base/network.ts';
+import type { Evidence } from '../codec/evidence.ts';
 
 /** Another node. */
 export interface Peer {
@@ -23,7 +24,7 @@ export interface Peer {
     action: (stream: PeerStream) => Promise<T>,
   ): Promise<T>;
   notify(protocol: string, message: Uint8Array): boolean;
-  offend(offence: 'wrong-private-data' | 'unanswered-request', detail: string): void;
+  offend(offence: 'wrong-private-data' | 'unanswered-request', evidence: Evidence): void;
 }
 
 export interface Peers {

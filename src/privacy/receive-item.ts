@@ -6,8 +6,12 @@
  */
 import { isOurs } from '../base/assert.ts';
 import { TooLate } from '../base/deadline.ts';
+import { misconduct } from '../base/misconduct.ts';
+import type { PeerStream } from '../base/network.ts';
+import { isOwnFault } from '../base/own-fault.ts';
 import { PrivateStoreError } from '../base/private-store.ts';
 import { CodecError } from '../codec/codec.ts';
+import type { Evidence } from '../codec/evidence.ts';
 import { CryptoError } from '../crypto/family.ts';
 import { chunkOpener } from '../crypto/stream-cipher.ts';
 import { boundHash } from '../ledger/policies.ts';
@@ -40,8 +44,12 @@ export async function receiveItem(
   const { view, store, scheme, family, verifier, random, owner } = ports;
   const about: Exchange = { ...item, asker: owner.address, replier: peer.owner };
 
+  // Until the stream is open, too.
+  const line = { isAwaited: true };
+
   const transfer = (): Promise<Received> =>
-    peer.converse(DATA, timeoutMs, async (stream) => {
+    peer.converse(DATA, timeoutMs, async (raw) => {
+      const stream = watched(raw, line);
       const own = family.generateKeyPair(random);
       const signature = owner.sign(signedByAsker(about, own.publicKey));
       await stream.send(encodeRequest({ ...item, ephemeralKey: own.publicKey, signature }));
@@ -69,13 +77,35 @@ export async function receiveItem(
     return await transfer();
   } catch (cause) {
     if (isOurs(cause)) throw cause;
-    if (cause instanceof PrivateStoreError && cause.kind === 'storage') return 'unstored';
-    if (isWrong(cause)) peer.offend('wrong-private-data', (cause as Error).message);
-    else if (cause instanceof TooLate) peer.offend('unanswered-request', cause.message);
+    const wrong = wrongIn(cause);
+    if (wrong !== undefined) peer.offend('wrong-private-data', wrong);
+    if (wrong !== undefined) return 'failed';
+    if (cause instanceof PrivateStoreError || isOwnFault(cause)) return 'unstored';
+    // While this node stores what has come, the peer waits for it.
+    if (!line.isAwaited) return 'unstored';
+    if (cause instanceof TooLate) {
+      peer.offend('unanswered-request', misconduct('confidential data that came too slowly'));
+    }
     return 'failed';
   }
 }
 
-/** Errors that no honest node causes, whatever chain it follows. */
-const isWrong = (cause: unknown): boolean =>
-  [WrongData, PrivateStoreError, CodecError, CryptoError].some((kind) => cause instanceof kind);
+/** What no honest node sends, whatever chain it follows. */
+function wrongIn(cause: unknown): Evidence | undefined {
+  if (cause instanceof WrongData || cause instanceof CodecError) return cause;
+  if (cause instanceof PrivateStoreError) return cause.ofData;
+  return cause instanceof CryptoError ? misconduct('a key that opens nothing') : undefined;
+}
+
+/** What comes on the stream; `line` says whether this node waits for it. */
+const watched = (stream: PeerStream, line: { isAwaited: boolean }): PeerStream => ({
+  send: (message) => stream.send(message),
+  end: () => stream.end(),
+  abort: () => stream.abort(),
+  async receive() {
+    line.isAwaited = true;
+    const message = await stream.receive();
+    line.isAwaited = false;
+    return message;
+  },
+});

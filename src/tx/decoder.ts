@@ -2,7 +2,7 @@
  * Bytes → transaction for a set of types (transactions.md#body-full-bytes-id, "Parser"). After a
  * first byte 0 come type and version; any other first byte is the type.
  */
-import { ApiError, apiError } from '../base/errors.ts';
+import { apiError, Refusal } from '../base/errors.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
 import { type Plan, planOf } from './plan.ts';
 import { guardNewScript } from './scripts/known-scripts.ts';
@@ -91,7 +91,7 @@ function decodeAs(
     if (extent === 'whole') guardNewScript(tx, scheme);
     return tx;
   } catch (cause) {
-    if (cause instanceof ApiError) throw new CodecError('bytes', cause.message, cause);
+    if (cause instanceof Refusal) throw new CodecError('bytes', cause.message, cause);
     throw cause;
   }
 }
@@ -123,6 +123,6 @@ function unknown(type: number, version = 0): never {
   throw new CodecError('bytes', api.message, api);
 }
 
-export function badType(type: number | bigint, version: number | bigint): ApiError {
+export function badType(type: number | bigint, version: number | bigint): Refusal {
   return apiError('BadTransactionType', type, version);
 }

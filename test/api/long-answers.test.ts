@@ -3,7 +3,7 @@ import t from 'tap';
 import { createLongAnswers } from '../../src/api/long-answers.ts';
 import { endingWith, inTurns, joined, listOf, objectOf } from '../../src/api/pieces.ts';
 import { budget, KIB, MIB } from '../../src/base/budget.ts';
-import { ApiError } from '../../src/base/errors.ts';
+import { ApiError, apiError } from '../../src/base/errors.ts';
 import type { HttpReply } from '../../src/base/http.ts';
 import { wholeNode } from '../node/in-process.ts';
 
@@ -172,7 +172,7 @@ t.test('a refusal in the middle is an answer like any other', async (t) => {
     long.reply(
       inTurns(function* () {
         for (let i = 0; i < 100; i++) yield `${i},`;
-        throw new ApiError('BlockNotFound', 'x');
+        throw apiError('BlockNotFound', 'x');
       }),
       roomy,
     );

@@ -110,7 +110,7 @@ for (const consensus of ['poa', 'pos'] as const) {
     const { whole, disk, claimed } = await nodeOnDisk(t, consensus);
     await until(whole, () => tip(whole).height === 3);
     disk.store = true;
-    await until(whole, () => whole.log.of('chain.write-failed').length >= 3);
+    await until(whole, () => whole.log.of('miner.failed').length >= 3);
     t.equal(tip(whole).height, 3);
     t.equal(claimed.length, 3, 'it seals no second block meanwhile');
     disk.store = false;

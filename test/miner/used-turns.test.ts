@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openJournal } from '../../src/adapters/journal.ts';
 import { utf8 } from '../../src/base/bytes.ts';
-import { ApiError } from '../../src/base/errors.ts';
+import { ApiError, apiError } from '../../src/base/errors.ts';
 import type { Journal } from '../../src/base/ports.ts';
 import { createUsedTurns } from '../../src/miner/used-turns.ts';
 import { quiet } from '../chain/chain-harness.ts';
@@ -33,7 +33,7 @@ t.test('a claimed turn is used, in this life and the next', async (t) => {
   t.ok(turns.has('round 7'));
   await t.rejects(
     turns.claim('round 7', block('another')),
-    new ApiError('Invalid', 'This node has used its turn: round 7'),
+    apiError('Invalid', 'This node has used its turn: round 7'),
   );
   await first.close();
 

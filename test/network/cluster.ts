@@ -19,7 +19,7 @@ import type { OwnHello } from '../../src/network/sessions/handshake.ts';
 import { genesisSettings, networkSettings } from '../../src/node/config/genesis-section.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
-import { createNode, type Node } from '../../src/node/node.ts';
+import { createNode, type Node, type NodePorts } from '../../src/node/node.ts';
 import { type Account, account, family, scheme } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
@@ -90,6 +90,8 @@ export interface StartOptions {
   readonly containers?: (clock: Clock) => Containers;
   /** Signed messages that its verifier has no room for. */
   readonly noRoomFor?: (message: Uint8Array) => boolean;
+  /** Stands between the node and its ports. */
+  readonly around?: (ports: NodePorts) => NodePorts;
 }
 
 export interface Cluster {
@@ -170,7 +172,8 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
     if (privateStore !== undefined) await keystore.add([self.keys]);
     const verifier = inlineVerifier(family);
     let signatureChecks = 0;
-    const node = await createNode(config, genesis, {
+    const { around = (ports: NodePorts) => ports } = start;
+    const ports: NodePorts = {
       scheme,
       family,
       // Closing a store in memory would lose it; the next node goes on with it.
@@ -209,7 +212,8 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
       requestStop: (cause) => {
         throw cause ?? new Error('the node wants to stop');
       },
-    });
+    };
+    const node = await createNode(config, genesis, around(ports));
     let stopped = false;
     async function stop(): Promise<void> {
       if (stopped) return;

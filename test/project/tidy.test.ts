@@ -26,12 +26,13 @@ const routes = /^src\/api\/routes\//;
 const vagueNames = /^(utils?|helpers?|misc|common|stuff)\.ts$/;
 const unfinished = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b`);
 
-/** These read errors of a library that tells its kind in the text alone. */
+/** These read errors of a library, or of the engine, that tell their kind in the text alone. */
 const foreignTexts = [
   'src/adapters/database/pglite.ts',
   'src/adapters/database/postgres.ts',
   'src/adapters/libp2p/transport.ts',
   'src/adapters/lmdb/environment.ts',
+  'src/base/own-fault.ts',
 ];
 
 const root = new URL('../../', import.meta.url);

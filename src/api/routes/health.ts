@@ -63,8 +63,8 @@ const ready = route({
   access: 'public',
   group,
   doc:
-    'Whether the node should get requests; 503 also while it is behind, has too few peers, or is ' +
-    'no member of its network.',
+    'Whether the node should get requests; 503 also while it is behind, has too few peers or an ' +
+    'almost full disk, or is no member of its network.',
   query: {
     maxBlocksBehind: params.optional(
       params.nonNegative(
@@ -89,6 +89,8 @@ const ready = route({
     if (blocksBehind > maxBlocksBehind) {
       because('tip-too-old', `the last block is ${Math.round(tipAge / 1000)} s old`);
     }
+    const space = services.node.space?.();
+    if (space !== undefined) because('disk', space);
     if (!clock.synchronized()) because('no-time', 'the time servers were of no use for too long');
     const outside = services.node.outside();
     if (outside !== undefined) because('shut-out', outside);

@@ -10,6 +10,7 @@
  * stored or handed on before its signature is good.
  */
 import { unlessOurs } from '../../base/assert.ts';
+import { misconduct } from '../../base/misconduct.ts';
 import type { Clock, Log, Verifier } from '../../base/ports.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { detached, type SentStatus } from './status-messages.ts';
@@ -145,7 +146,7 @@ export class IncomingStatuses {
     if (this.stopped) return;
     batch.forEach(([peer, sent], i) => {
       if (verdicts[i] !== true)
-        peer.offend('forged-status', 'a status that its sender did not sign');
+        peer.offend('forged-status', misconduct('a status that its sender did not sign'));
       // Another peer may have sent the same one in this batch.
       else if (this.ports.judge(sent) === 'good') this.ports.accept(sent, peer);
     });

@@ -3,13 +3,14 @@
  * network/sessions/session-registry.ts implements it.
  */
 import type { PaceLimits } from '../../base/budget.ts';
+import type { Misconduct } from '../../base/misconduct.ts';
 
 /** Another node. */
 export interface Peer {
   /** Address of the account that makes its blocks, which it has proved. */
   readonly miner: Uint8Array;
   notify(protocol: string, message: Uint8Array): boolean;
-  offend(offence: 'forged-status', detail: string): void;
+  offend(offence: 'forged-status', evidence: Misconduct): void;
 }
 
 export interface Peers {

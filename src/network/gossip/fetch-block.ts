@@ -2,11 +2,12 @@
  * Fetches an announced block from the first peer that has it; a peer that announced it without
  * having it is penalised.
  */
-import { ApiError, OwnFailure } from '../../base/errors.ts';
+import { Refusal } from '../../base/errors.ts';
+import { Misconduct, misconduct } from '../../base/misconduct.ts';
+import { isOwnFault } from '../../base/own-fault.ts';
 import type { Log } from '../../base/ports.ts';
 import { CodecError } from '../../codec/codec.ts';
 import type { CompactBlock } from '../messages/block-messages.ts';
-import { SilentLine } from '../sessions/requests.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
 import type { Rebuild, Rebuilt } from './rebuild-block.ts';
 
@@ -27,13 +28,13 @@ export async function fetchBlock(
     try {
       const found = await rebuild.from(compact, session);
       if (found !== undefined) return found;
-      session.offend('withheld', 'a block that was announced');
+      session.offend('withheld', misconduct('a block that was announced'));
     } catch (error) {
-      if (error instanceof OwnFailure) throw error;
-      if (error instanceof CodecError || error instanceof ApiError) {
-        session.offend('malformed-message', error.message);
-      } else if (sessions.of(session.owner) === session && !(error instanceof SilentLine)) {
-        session.offend('withheld', `a block that was announced: ${String(error)}`);
+      if (isOwnFault(error)) throw error;
+      if (error instanceof CodecError || error instanceof Refusal) {
+        session.offend('malformed-message', error);
+      } else if (error instanceof Misconduct && sessions.of(session.owner) === session) {
+        session.offend('withheld', error);
       }
       log.debug('block.fetch-failed', { peer: session.nodeName, why: String(error) });
     }

@@ -8,14 +8,16 @@
  */
 import { isOurs } from '../../base/assert.ts';
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
+import { Misconduct } from '../../base/misconduct.ts';
+import { isOwnFault } from '../../base/own-fault.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { RecentSet } from '../../base/recent-set.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
+import type { Evidence } from '../../codec/evidence.ts';
 import { isFaultOfPeer, isUnknownType, refusalFrom } from '../../codec/refusal.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import { WrongProof } from '../../tx/wrong-proof.ts';
 import { decodeTxs, encodeTxHashes, txProtocols } from '../messages/transaction-messages.ts';
-import { SilentLine } from '../sessions/requests.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
 import { Refused } from './refused.ts';
 import type { Suspicions } from './suspicions.ts';
@@ -134,9 +136,7 @@ export class TransactionFetcher {
       if (isOurs(error)) throw error;
       log.debug('tx.fetch-failed', { why: String(error) });
       const isOpen = this.ports.sessions.of(session.owner) === session;
-      if (isOpen && !(error instanceof SilentLine)) {
-        session.offend('withheld', `transactions that were announced: ${String(error)}`);
-      }
+      if (isOpen && error instanceof Misconduct) session.offend('withheld', error);
     }
     return left;
   }
@@ -172,11 +172,17 @@ export class TransactionFetcher {
     const { log, checked, suspicions } = this.ports;
     // A corrected retry of the sender must not be mistaken for this transaction.
     checked.remove(hash);
+    if (isOwnFault(error)) {
+      if (isOurs(error)) throw error;
+      log.debug('tx.refused', { why: String(error) });
+      return;
+    }
     const refusal = refusalFrom(error);
     log.debug('tx.refused', { why: refusal.message });
-    if (this.isOffence(error)) {
+    const offence = this.offenceIn(error);
+    if (offence !== undefined) {
       this.refusals.forget(hash);
-      session.offend('invalid-transactions', refusal.message);
+      session.offend('invalid-transactions', offence);
       return;
     }
     if (this.doubted.has(session)) this.doubted.set(session, DOUBTED_MAX);
@@ -187,10 +193,10 @@ export class TransactionFetcher {
     if (this.doubted.has(session)) this.refusals.note(hash, [session, ...others]);
   }
 
-  private isOffence(error: unknown): boolean {
+  private offenceIn(error: unknown): Evidence | undefined {
     // The head of the peer may be far ahead.
-    if (isUnknownType(error) && this.ports.isOutdated(Number.POSITIVE_INFINITY)) return false;
-    return isFaultOfPeer(error);
+    const isFromLater = isUnknownType(error) && this.ports.isOutdated(Number.POSITIVE_INFINITY);
+    return !isFromLater && isFaultOfPeer(error) ? error : undefined;
   }
 
   /** How many of the next `count` transactions are doubted. */
@@ -207,7 +213,7 @@ function read<T>(session: Session, decode: () => T): T | undefined {
     return decode();
   } catch (error) {
     if (!(error instanceof CodecError)) throw error;
-    session.offend('malformed-message', error.message);
+    session.offend('malformed-message', error);
     session.close(error.message);
     return undefined;
   }

@@ -14,6 +14,8 @@
 import { unlessOurs } from '../../base/assert.ts';
 import { limitsOf } from '../../base/budget.ts';
 import { equal, latin1 } from '../../base/bytes.ts';
+import type { Refusal } from '../../base/errors.ts';
+import { misconduct } from '../../base/misconduct.ts';
 import type { Clock, Log, Verifier } from '../../base/ports.ts';
 import { createRecentSet } from '../../base/recent-set.ts';
 import type { Block } from '../../block/block.ts';
@@ -122,7 +124,7 @@ export function createGossipBlocks(
     const announced = { peer: author, bytes: arrival.message.length };
     if (early.holds(header.timestamp - clock.now(), announced, again)) return;
     if (rebuild.isTooMuch(compact)) {
-      author.offend('invalid-block', 'a list of more bytes than a block may have');
+      author.offend('invalid-block', misconduct('a list of more bytes than a block may have'));
       return;
     }
     const found = await fetchBlock(compact, arrival.sources, { rebuild, sessions, log });
@@ -132,7 +134,8 @@ export function createGossipBlocks(
     log.debug('block.rebuilt', { height, txs: block.transactions.length, missing });
     if (stopped) return;
     seen.add(key);
-    if (!isAsListed) author.offend('invalid-block', 'a list of transactions of another block');
+    if (!isAsListed)
+      author.offend('invalid-block', misconduct('a list of transactions of another block'));
     const message = isAsListed
       ? arrival.message
       : announcementOf(block.header, block.transactions, scheme);
@@ -141,7 +144,7 @@ export function createGossipBlocks(
     // Not earlier: a block on another branch may be useless to other nodes.
     if (use === 'fork' && verdict.kind === 'adopted') relay(arrival, block, message);
     const isBlamed = verdict.kind === 'invalid' && !ports.isOutdated(height);
-    if (isBlamed) blame(header, verdict.error.message, ports);
+    if (isBlamed) blame(header, verdict.error, ports);
     if (verdict.kind === 'unknown-parent') ports.onOrphan();
     if (verdict.kind === 'not-better') await ports.lostBlocks.note(header);
   }
@@ -162,7 +165,7 @@ export function createGossipBlocks(
     const refusal = await forkChoice.examine(header);
     if (refusal === undefined) return use;
     log.info('block.refused', { why: refusal.message });
-    for (const session of sources) session.offend('invalid-block', refusal.message);
+    for (const session of sources) session.offend('invalid-block', refusal);
     return undefined;
   }
 
@@ -196,7 +199,7 @@ export function createGossipBlocks(
  */
 function blame(
   { generator }: Header,
-  why: string,
+  why: Refusal,
   { scheme, sessions }: Pick<GossipBlocksPorts, 'scheme' | 'sessions'>,
 ): void {
   const address = scheme.addressOf(generator);

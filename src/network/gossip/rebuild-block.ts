@@ -7,6 +7,7 @@
  * joined; a peer is penalised only for data that it has sent.
  */
 import { equal, latin1 } from '../../base/bytes.ts';
+import { type Misconduct, misconduct } from '../../base/misconduct.ts';
 import type { Verifier } from '../../base/ports.ts';
 import {
   type Block,
@@ -51,8 +52,8 @@ export interface Rebuild {
   /** True where the listed and available transactions are more than a block may hold. */
   isTooMuch(compact: CompactBlock): boolean;
   /**
-   * Rejects with CodecError or ApiError where the peer has sent something wrong, and with another
-   * error where it did not answer. Undefined: the peer does not have the block.
+   * Rejects with CodecError or Refusal where the peer has sent something wrong, with Misconduct
+   * where it did not answer, and with any other error where this node could not do its part. Undefined: the peer does not have the block.
    */
   from(compact: CompactBlock, session: Session): Promise<Rebuilt | undefined>;
 }
@@ -98,24 +99,25 @@ export function createRebuild(
     const [bytes] = decodeBlocks(answer, scheme, blockBytesMax(transactionBytesMax));
     if (bytes === undefined) return undefined;
     const block = decodeBlock(bytes, scheme);
-    const why = await refusalOf(block, header);
-    if (why === undefined) {
+    const wrong = await wrongIn(block, header);
+    if (wrong === undefined) {
       const { transactions } = block;
       const isAsListed =
         transactions.length === txs.length && txs.every((tx, i) => isHashOf(tx, transactions[i]!));
       return { block, isAsListed, missing: transactions.length };
     }
-    session.offend('invalid-block', why);
+    session.offend('invalid-block', wrong);
     return undefined;
   }
 
   /** The checks that every honest peer makes before it relays. */
-  async function refusalOf(block: Block, announced: Header): Promise<string | undefined> {
+  async function wrongIn(block: Block, announced: Header): Promise<Misconduct | undefined> {
     if (!equal(encodeHeader(block.header, scheme), encodeHeader(announced, scheme))) {
-      return 'a block with another header than was announced';
+      return misconduct('a block with another header than was announced');
     }
-    if (isOverLimit(block.transactions)) return 'a block with more bytes than are allowed';
-    return (await isSigned(block)) ? undefined : 'a block with a wrong signature';
+    if (isOverLimit(block.transactions))
+      return misconduct('a block with more bytes than are allowed');
+    return (await isSigned(block)) ? undefined : misconduct('a block with a wrong signature');
   }
 
   const isHashOf = ({ hash, bytes }: CompactTx, full: Uint8Array): boolean =>

@@ -51,7 +51,7 @@ export interface Suspicions {
 
 interface Suspicion {
   readonly account: Uint8Array;
-  readonly why: string;
+  readonly why: WrongProof;
   readonly at: number;
   /** The head that the peer had announced before. */
   readonly head: Uint8Array;
@@ -146,7 +146,8 @@ export function createSuspicions({ keptMs }: SuspicionOptions, ports: SuspicionP
   }
 
   return {
-    note(session, { account, message: why }) {
+    note(session, why) {
+      const { account } = why;
       const key = latin1(session.owner);
       const suspect = suspectOf(session);
       const at = clock.monotonic();

@@ -8,6 +8,7 @@
 import { unlessOurs } from '../../base/assert.ts';
 import { limitsOf } from '../../base/budget.ts';
 import { latin1 } from '../../base/bytes.ts';
+import { misconduct } from '../../base/misconduct.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { budgets } from '../messages/message-budgets.ts';
@@ -52,7 +53,7 @@ export function createExchange(options: ExchangeOptions, ports: ExchangePorts): 
     ...limitsOf(budgets.peers),
     take(session, bytes) {
       const message = decodePeers(bytes, scheme);
-      if (isTooMuch(session)) session.offend('flood', 'messages of peers');
+      if (isTooMuch(session)) session.offend('flood', misconduct('messages of peers'));
       else if (!options.enabled) return;
       else if (message.kind === 'ask') session.notify(PEERS, encodePeers(table(session), scheme));
       else book.offer(message.addresses, message.addresses.length <= NEWS_MAX);

@@ -9,14 +9,14 @@ import { TooLate } from '../../base/deadline.ts';
 import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/network.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { Life } from './life.ts';
-import { converse, RequestStreams, SilentLine } from './requests.ts';
+import { converse, NoAnswer, RequestStreams, SilentLine } from './requests.ts';
 import { SlotsByProtocol } from './slots-by-protocol.ts';
 
 export interface AskingPorts {
   readonly clock: Clock;
   /** Full name of a protocol on the wire. */
   readonly wireName: (protocol: string) => string;
-  readonly onMalformed: (why: string) => void;
+  readonly onMalformed: (cause: MalformedStream) => void;
 }
 
 /** As the handler of the same protocol declares it. */
@@ -55,7 +55,11 @@ export class Asking {
       this.streams.set(protocol, streams);
     }
     const line = streams;
-    return this.inLine(protocol, concurrent, timeoutMs, (leftMs) => line.ask(message, leftMs));
+    return this.inLine(protocol, concurrent, timeoutMs, (leftMs) =>
+      line.ask(message, leftMs),
+    ).catch((cause) => {
+      throw cause instanceof TooLate ? new NoAnswer(cause.message) : cause;
+    });
   }
 
   converse<T>(
@@ -98,7 +102,7 @@ export class Asking {
       life.hear();
       return result;
     } catch (cause) {
-      if (cause instanceof MalformedStream) onMalformed(cause.message);
+      if (cause instanceof MalformedStream) onMalformed(cause);
       if (cause instanceof TooLate && life.heardAt <= asked) throw new SilentLine(cause.message);
       throw cause;
     } finally {

@@ -3,6 +3,7 @@
  * (asking.ts), its answers (serving.ts), and its notices (notices.ts).
  */
 import type { PeerConnection } from '../../base/network.ts';
+import type { Evidence } from '../../codec/evidence.ts';
 import { Asking } from './asking.ts';
 import type { Identity } from './check-peer.ts';
 import type { ConnectedSession, StreamHandler } from './connected-session.ts';
@@ -17,7 +18,7 @@ export interface SessionPorts extends ServingPorts {
   readonly wireName: (protocol: string) => string;
   readonly requestHandler: (protocol: string) => RequestHandler | undefined;
   readonly streamHandler: (protocol: string) => StreamHandler | undefined;
-  readonly onOffence: (session: ConnectedSession, offence: Offence, detail: string) => void;
+  readonly onOffence: (session: ConnectedSession, offence: Offence, evidence: Evidence) => void;
   /** Called once. */
   readonly onClose: (session: ConnectedSession, reason: string) => void;
 }
@@ -33,7 +34,7 @@ export function openSession(
   const asking = new Asking(connection, life, {
     clock,
     wireName,
-    onMalformed: (why) => session.offend('malformed-message', why),
+    onMalformed: (cause) => session.offend('malformed-message', cause),
   });
 
   const session: ConnectedSession = {
@@ -70,7 +71,7 @@ export function openSession(
       return queue.put(message);
     },
 
-    offend: (offence, detail) => ports.onOffence(session, offence, detail),
+    offend: (offence, evidence) => ports.onOffence(session, offence, evidence),
     close(reason) {
       if (!life.isOpen) return;
       life.isOpen = false;

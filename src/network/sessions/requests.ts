@@ -11,8 +11,10 @@
  */
 import { isOurs } from '../../base/assert.ts';
 import { fromUtf8, utf8 } from '../../base/bytes.ts';
-import { within } from '../../base/deadline.ts';
+import { TooLate, within } from '../../base/deadline.ts';
+import { Misconduct } from '../../base/misconduct.ts';
 import type { PeerConnection, PeerStream } from '../../base/network.ts';
+import { isOwnFault } from '../../base/own-fault.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { Slots } from '../../base/slots.ts';
 import { CodecError } from '../../codec/codec.ts';
@@ -40,8 +42,13 @@ export class SilentLine extends Error {
 }
 
 /** The other side has refused a request and given this reason. */
-export class RequestRefused extends Error {
+export class RequestRefused extends Misconduct {
   override name = 'RequestRefused';
+}
+
+/** The other side gave no whole answer: it was late, broke the stream, or sent something else. */
+export class NoAnswer extends Misconduct {
+  override name = 'NoAnswer';
 }
 
 /** Holds a stream for `action`, and aborts it when that fails or takes too long. */
@@ -89,7 +96,10 @@ export class RequestStreams {
     this.clock = clock;
   }
 
-  /** The answer to a request. Rejects with RequestRefused where the other side gives none. */
+  /**
+   * The answer to a request. Rejects with TooLate, with RequestRefused or NoAnswer where the other
+   * side gives none, and with what is the fault of this machine.
+   */
   ask(message: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     const { protocol, clock } = this;
     const number = ++this.number;
@@ -105,7 +115,9 @@ export class RequestStreams {
         this.keep(stream);
         return bytes;
       },
-    );
+    ).catch((cause) => {
+      throw isOfLine(cause) ? new NoAnswer(`${protocol}: ${String(cause)}`) : cause;
+    });
   }
 
   /** The connection is over, and its streams with it. */
@@ -133,14 +145,18 @@ export class RequestStreams {
   }
 }
 
+/** The stream broke. */
+const isOfLine = (cause: unknown): boolean =>
+  !(cause instanceof TooLate || cause instanceof Misconduct || isOwnFault(cause));
+
 async function answerTo(number: number, stream: PeerStream, protocol: string) {
   const message = await stream.receive();
   if (message === undefined || message.length < ANSWER_HEAD_BYTES) {
-    throw new Error(`${protocol}: the answer is not whole`);
+    throw new NoAnswer(`${protocol}: the answer is not whole`);
   }
   const status = message[NUMBER_BYTES]!;
   if (numberOf(message) !== number || status > REFUSED) {
-    throw new Error(`${protocol}: the answer to something else`);
+    throw new NoAnswer(`${protocol}: the answer to something else`);
   }
   return { status, bytes: message.subarray(ANSWER_HEAD_BYTES) };
 }

@@ -6,6 +6,7 @@
  */
 import { isOurs } from '../../base/assert.ts';
 import type { PaceLimits } from '../../base/budget.ts';
+import { misconduct } from '../../base/misconduct.ts';
 import { MalformedStream, type PeerStream } from '../../base/network.ts';
 import type { Clock } from '../../base/ports.ts';
 import { CodecError } from '../../codec/codec.ts';
@@ -75,7 +76,7 @@ export class Serving {
           life.hear();
           handler.take(session, message);
         },
-        onFlood: () => session.offend('flood', 'more notices than can be read'),
+        onFlood: () => session.offend('flood', misconduct('more notices than can be read')),
       });
     } catch (cause) {
       this.judge(cause);
@@ -98,7 +99,7 @@ export class Serving {
 
   private judge(cause: unknown): void {
     if (cause instanceof CodecError || cause instanceof MalformedStream) {
-      this.session.offend('malformed-message', cause.message);
+      this.session.offend('malformed-message', cause);
     } else if (isOurs(cause)) {
       throw cause;
     }

@@ -90,7 +90,7 @@ export function createSessions(options: SessionsOptions, ports: SessionsPorts): 
     requestHandler: (protocol) => protocols.requests.get(protocol),
     streamHandler: (protocol) => protocols.streams.get(protocol),
     paces: new Paces(clock),
-    onOffence(session, offence, detail) {
+    onOffence(session, offence, { message: detail }) {
       const { owner, remoteHost: host } = session;
       const configured = isConfigured(owner, host);
       const verdict = penalties.offend({ owner, host, configured }, offence, detail);

@@ -7,6 +7,7 @@
  * is spent on it.
  */
 import type { PaceLimits } from '../../base/budget.ts';
+import type { Evidence } from '../../codec/evidence.ts';
 import type { NodeMode } from '../messages/handshake-messages.ts';
 
 /** Why a peer is penalised; penalties.ts has the weights and durations. */
@@ -36,7 +37,8 @@ export interface Session {
   readonly remotePort: number;
   /**
    * Sends a request. Rejects on refusal, on a closed session, and on time-out: with SilentLine
-   * where no other message arrived either.
+   * where no other message arrived either, and with Misconduct where the peer refused or gave no
+   * whole answer.
    */
   request(protocol: string, message: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
   /**
@@ -48,7 +50,7 @@ export interface Session {
    * Records an offence, also of a closed session. A grave or repeated one closes the session and
    * blacklists the owner.
    */
-  offend(offence: Offence, detail: string): void;
+  offend(offence: Offence, evidence: Evidence): void;
   close(reason: string): void;
 }
 

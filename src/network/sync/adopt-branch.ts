@@ -6,11 +6,12 @@
  * penalised, and the followed peer for a signed block that breaks a rule; the branch is bounded.
  */
 import { equal } from '../../base/bytes.ts';
+import { misconduct } from '../../base/misconduct.ts';
 import { blockId } from '../../block/block.ts';
 import type { ForkChoice, Verdict } from '../../chain/fork-choice.ts';
 import type { CheckedBlock } from '../../chain/verify-block.ts';
 import type { Session } from '../sessions/session.ts';
-import { GivenUp } from './given-up.ts';
+import { Blamed, GivenUp } from './given-up.ts';
 import type { PeerHeads } from './peer-heads.ts';
 import type { StallWatch } from './stall-detector.ts';
 
@@ -69,8 +70,8 @@ export class Branch {
         // A forgery says nothing about the chain; a signed block that breaks a rule is part of it.
         const sender = this.blocks.find(({ block }) => equal(blockId(block), id))?.session;
         const culprit = isForged && sender !== undefined ? sender : this.followed;
-        culprit.offend('invalid-block', error.message);
-        throw new GivenUp(error.message, 'blamed', culprit);
+        culprit.offend('invalid-block', error);
+        throw new Blamed(error, culprit);
       }
       case 'too-deep':
         this.ports.heads.ignore(this.followed);
@@ -85,5 +86,5 @@ export class Branch {
 function requireBounded(branch: readonly CheckedBlock[]): void {
   const bytes = branch.reduce((sum, { block }) => sum + block.bytes.length, 0);
   if (branch.length <= BRANCH_BLOCKS_MAX && bytes <= BRANCH_BYTES_MAX) return;
-  throw new GivenUp('a long branch that is not better', 'blamed');
+  throw new Blamed(misconduct('a long branch that is not better'));
 }

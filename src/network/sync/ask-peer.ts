@@ -2,6 +2,8 @@
  * A request of the download. It ends by its time-out, when the peer is no longer followed, or when
  * the peer is slow and another one may take over; the time-out of the slow peer runs on.
  */
+import { Misconduct } from '../../base/misconduct.ts';
+import { isOwnFault } from '../../base/own-fault.ts';
 import type { Clock } from '../../base/ports.ts';
 import { SilentLine } from '../sessions/requests.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
@@ -14,7 +16,7 @@ export interface AskPorts {
   readonly clock: Clock;
 }
 
-/** Rejects with GivenUp. Once `left` is aborted, nothing is sent and what is pending ends. */
+/** Rejects with GivenUp, or with a fault of this node. Once `left` is aborted, nothing is sent and what is pending ends. */
 export type AskPeer = (
   session: Session,
   protocol: string,
@@ -50,13 +52,19 @@ export const createAskPeer =
     function failed(error: unknown): void {
       over();
       const why = `no answer: ${String(error)}`;
+      if (isOwnFault(error)) {
+        reject(error);
+        return;
+      }
       // A broken or dead connection is no offence.
       if (error instanceof SilentLine) session.close(why);
-      if (sessions.of(session.owner) === session) {
-        heads.defer(session);
-        session.offend('unanswered-request', why);
-      }
-      elsewhere(why);
+      const isOpen = sessions.of(session.owner) === session;
+      if (isOpen) heads.defer(session);
+      const isOffence = isOpen && error instanceof Misconduct;
+      if (isOffence) session.offend('unanswered-request', error);
+      // An open session without an offence would be asked again at once.
+      if (isOpen && !isOffence) reject(new GivenUp(why, 'later'));
+      else elsewhere(why);
     }
     session.request(protocol, message, timeoutMs).then((answer) => {
       over();

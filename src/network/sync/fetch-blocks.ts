@@ -3,13 +3,14 @@
  * peer is asked last. Of the blocks only the ids are checked.
  */
 import { equal } from '../../base/bytes.ts';
+import { misconduct } from '../../base/misconduct.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { type Block, blockBytesMax, blockId, decodeBlock } from '../../block/block.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { blockProtocols, decodeBlocks, encodeIdList } from '../messages/block-messages.ts';
 import type { Session } from '../sessions/session.ts';
 import type { AskPeer } from './ask-peer.ts';
-import { GivenUp, read } from './given-up.ts';
+import { Blamed, GivenUp, read } from './given-up.ts';
 import type { PeerHead, PeerHeads } from './peer-heads.ts';
 
 export interface FetchBlocksPorts {
@@ -52,13 +53,13 @@ export class BlockFetcher {
         await this.fetchInto(blocks, ids.slice(before), source, left);
       } catch (error) {
         if (!(error instanceof GivenUp) || helper === undefined || left.aborted) throw error;
-        if (error.reason === 'blamed' && source === target.session) throw error;
+        if (error instanceof Blamed && source === target.session) throw error;
         log.debug('sync.helper-failed', { peer: source.nodeName, why: error.message });
-        if (error.reason === 'blamed') heads.ignore(source);
+        if (error instanceof Blamed) heads.ignore(source);
       }
       if (this.stopped) throw new GivenUp('the node stops', 'later');
       if (helper === undefined && blocks.length === before) {
-        throw new GivenUp('blocks without their bodies', 'blamed');
+        throw new Blamed(misconduct('blocks without their bodies'));
       }
     }
     return blocks;
@@ -89,8 +90,9 @@ export class BlockFetcher {
       const block = read(session, () => decodeBlock(bytes, scheme));
       const id = ids[i];
       if (id === undefined || !equal(blockId(block), id)) {
-        session.offend('malformed-message', 'another block than was asked for');
-        throw new GivenUp('another block than was asked for', 'blamed', session);
+        const what = misconduct('another block than was asked for');
+        session.offend('malformed-message', what);
+        throw new Blamed(what, session);
       }
       blocks.push({ block, session });
       await clock.turn();

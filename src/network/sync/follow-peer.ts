@@ -5,7 +5,8 @@
  *
  * Invariant: only adopted blocks, never announcements, make this node believe that it is far behind.
  */
-import { ApiError } from '../../base/errors.ts';
+import { Refusal } from '../../base/errors.ts';
+import { misconduct } from '../../base/misconduct.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { ForkChoice, Verdict } from '../../chain/fork-choice.ts';
@@ -14,7 +15,7 @@ import type { ChainScheme } from '../../codec/codec.ts';
 import type { Sessions } from '../sessions/session.ts';
 import { BRANCH_BLOCKS_MAX, Branch, type Fetched } from './adopt-branch.ts';
 import { createDownload, type Download } from './download.ts';
-import { GivenUp, read } from './given-up.ts';
+import { Blamed, GivenUp, read } from './given-up.ts';
 import type { PeerHead, PeerHeads } from './peer-heads.ts';
 import { portionsOf, withLead } from './portions.ts';
 import { createStallDetector, IDLE_MS_MAX, type StallWatch } from './stall-detector.ts';
@@ -108,8 +109,8 @@ export class PeerFollower {
     else if (blockchain.tip().score < target.score) {
       const hasRolledBack = heads.hasRolledBack(target);
       if (hasRolledBack) watch.rolledBack();
-      const why = 'a score without the blocks for it';
-      throw new GivenUp(why, hasRolledBack ? 'elsewhere' : 'blamed');
+      const what = misconduct('a score without the blocks for it');
+      throw hasRolledBack ? new GivenUp(what.message, 'elsewhere') : new Blamed(what);
     }
   }
 
@@ -130,7 +131,7 @@ export class PeerFollower {
     for await (const { block, session } of this.download.blocks(target, left)) {
       const { forkChoice } = this.ports;
       const checked = await forkChoice.check(block).catch((error) => {
-        if (error instanceof ApiError && this.isOutdated())
+        if (error instanceof Refusal && this.isOutdated())
           throw new GivenUp(error.message, 'later');
         return read(session, (): never => {
           throw error;

@@ -1,6 +1,7 @@
 /** Why a peer is no longer followed. */
-import { ApiError } from '../../base/errors.ts';
+import { Refusal } from '../../base/errors.ts';
 import { CodecError } from '../../codec/codec.ts';
+import type { Evidence } from '../../codec/evidence.ts';
 import type { Session } from '../sessions/session.ts';
 
 /**
@@ -11,23 +12,32 @@ type Reason = 'blamed' | 'elsewhere' | 'later';
 /** The peer is no longer followed. */
 export class GivenUp extends Error {
   readonly reason: Reason;
-  /** The peer at fault, if it is a helper and not the followed peer. */
-  readonly culprit: Session | undefined;
-  constructor(why: string, reason: Reason, culprit?: Session) {
+  constructor(why: string, reason: Reason) {
     super(why);
     this.reason = reason;
+  }
+}
+
+/** The peer is no longer followed, because of what it did. */
+export class Blamed extends GivenUp {
+  readonly evidence: Evidence;
+  /** The peer at fault, if it is a helper and not the followed peer. */
+  readonly culprit: Session | undefined;
+  constructor(evidence: Evidence, culprit?: Session) {
+    super(evidence.message, 'blamed');
+    this.evidence = evidence;
     this.culprit = culprit;
   }
 }
 
-/** What was sent by the session; a refusal is its fault. Throws GivenUp. */
+/** What was sent by the session; a refusal is its fault. Throws Blamed. */
 export function read<T>(session: Session, decode: () => T): T {
   try {
     return decode();
   } catch (error) {
-    const refusal = error instanceof ApiError || error instanceof CodecError;
-    if (!refusal) throw error;
-    session.offend('malformed-message', error.message);
-    throw new GivenUp(error.message, 'blamed', session);
+    const isRefusal = error instanceof Refusal || error instanceof CodecError;
+    if (!isRefusal) throw error;
+    session.offend('malformed-message', error);
+    throw new Blamed(error, session);
   }
 }

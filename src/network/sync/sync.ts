@@ -7,9 +7,11 @@
  * ignored for that time.
  */
 import { unlessOurs } from '../../base/assert.ts';
+import { isOwnFault } from '../../base/own-fault.ts';
+import type { Evidence } from '../../codec/evidence.ts';
 import type { Session } from '../sessions/session.ts';
 import { type FollowOptions, type FollowPorts, PeerFollower } from './follow-peer.ts';
-import { GivenUp } from './given-up.ts';
+import { Blamed, GivenUp } from './given-up.ts';
 
 export const SYNC_STATES = ['idle', 'following', 'far-behind'] as const;
 export type SyncState = (typeof SYNC_STATES)[number];
@@ -29,6 +31,8 @@ export interface Sync {
 const ANNOUNCEMENT_WAIT_MS = 500;
 /** Before a better chain that could not be taken is tried again. */
 const RETRY_MS = 2_000;
+/** The same where this node could not take it: the blocks have to be sent again. */
+const OWN_FAULT_RETRY_MS = 10_000;
 /** Peers whose chain cannot be taken at present, in one run; the others may do better. */
 const SET_ASIDE_MAX = 3;
 
@@ -37,6 +41,8 @@ export function createSync(options: FollowOptions, ports: FollowPorts): Sync {
   const follower = new PeerFollower(options, ports);
   let running: Promise<void> | undefined;
   let stopped = false;
+  /** On the monotonic clock; no peer is followed before. */
+  let restUntil = Number.NEGATIVE_INFINITY;
   let cancelWake: (() => void) | undefined;
   heads.onHead(({ height, score }) => {
     const tip = blockchain.tip();
@@ -54,8 +60,18 @@ export function createSync(options: FollowOptions, ports: FollowPorts): Sync {
 
   function wake(): void {
     if (stopped || running !== undefined || heads.best() === undefined) return;
+    const rest = restUntil - clock.monotonic();
+    if (rest > 0) {
+      wakeLater(rest);
+      return;
+    }
     running = run()
-      .catch(unlessOurs((error) => log.error('sync.failed', { why: String(error) })))
+      .catch(
+        unlessOurs((error) => {
+          if (isOwnFault(error)) restUntil = clock.monotonic() + OWN_FAULT_RETRY_MS;
+          log.error('sync.failed', { why: String(error) });
+        }),
+      )
       .then(() => {
         running = undefined;
         follower.reset();
@@ -74,15 +90,15 @@ export function createSync(options: FollowOptions, ports: FollowPorts): Sync {
         if (!(error instanceof GivenUp)) throw error;
         log.warn('sync.given-up', { peer: target.session.nodeName, why: error.message });
         if (error.reason === 'later') setAside.add(target.session);
-        if (error.reason === 'blamed') blame(error.culprit ?? target.session, error.message);
+        if (error instanceof Blamed) blame(error.culprit ?? target.session, error.evidence);
       }
     }
   }
 
-  function blame(culprit: Session, why: string): void {
+  function blame(culprit: Session, evidence: Evidence): void {
     heads.ignore(culprit);
     // What was an offence of its own has closed the session already.
-    if (isOpen(culprit)) culprit.offend('unanswered-request', why);
+    if (isOpen(culprit)) culprit.offend('unanswered-request', evidence);
   }
 
   const isOpen = (session: Session): boolean => sessions.of(session.owner) === session;

@@ -1,5 +1,6 @@
 /** The ids of the blocks that a peer's chain has and ours has not, in order, an answer at a time. */
 import { equal } from '../../base/bytes.ts';
+import { misconduct } from '../../base/misconduct.ts';
 import type { Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { InvalidBlocks } from '../../chain/invalid-blocks.ts';
@@ -7,7 +8,7 @@ import { headerRowAt, heightOf } from '../../chain/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { blockProtocols, decodeIds, encodeIdList } from '../messages/block-messages.ts';
 import type { AskPeer } from './ask-peer.ts';
-import { GivenUp, read } from './given-up.ts';
+import { Blamed, GivenUp, read } from './given-up.ts';
 import type { PeerHead, PeerHeads } from './peer-heads.ts';
 
 export interface UnknownIdsPorts {
@@ -44,8 +45,9 @@ export async function* unknownIds(
       throw new GivenUp('no common block', 'later');
     }
     if (!known.some((id) => equal(id, ids.common))) {
-      session.offend('malformed-message', 'a common block that was not asked about');
-      throw new GivenUp('a common block that was not asked about', 'blamed');
+      const what = misconduct('a common block that was not asked about');
+      session.offend('malformed-message', what);
+      throw new Blamed(what);
     }
     // Copies: views would keep the whole message.
     const next = ids.next.map((id) => id.slice());
@@ -53,8 +55,9 @@ export async function* unknownIds(
     // A peer that sends our own ids could go on for ever.
     if (unknown.length === 0) return;
     if (unknown.some((id) => invalid.has(id))) {
-      session.offend('invalid-block', 'ids of a chain with an invalid block');
-      throw new GivenUp('a chain with an invalid block', 'blamed');
+      const what = misconduct('ids of a chain with an invalid block');
+      session.offend('invalid-block', what);
+      throw new Blamed(what);
     }
     yield unknown;
     const last = next.at(-1)!;

@@ -5,7 +5,7 @@
 import { NATIVE_TOKEN } from '../../crypto/chain-scheme.ts';
 import { blockchain } from './chain-settings.ts';
 import { dataService } from './data-settings.ts';
-import { bool, int } from './kinds.ts';
+import { bool, int, size } from './kinds.ts';
 import { miner, network, ntp, synchronization, utx } from './network-settings.ts';
 import { api, dockerEngine, metrics, privacy, restApi } from './service-settings.ts';
 import {
@@ -91,6 +91,11 @@ export const settings = {
       2000,
       'Blocks that a manual rollback can remove.',
       { aliases: ['additional-cache.rocksdb.max-rollback-depth'] },
+    ),
+    'free-space-min': setting(
+      size,
+      '256MiB',
+      'Space on the disk of data-directory below which the node makes no blocks and takes no transactions.',
     ),
   },
   metrics,

@@ -6,7 +6,7 @@
  *   binary  2  length 2 (type 12) or 4 (contracts) | bytes
  *   string  3  length 2 (type 12) or 4 (contracts) | UTF-8
  */
-import { type ApiError, apiError } from '../../base/errors.ts';
+import { apiError, type Refusal } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
 import { type Codec, CodecError } from '../../codec/codec.ts';
 import {
@@ -17,7 +17,7 @@ import {
   integerFromJson,
   L2_MAX,
   mismatch,
-  type Refusal,
+  type Refuse,
   text16,
   text32,
 } from '../../codec/primitives.ts';
@@ -38,7 +38,7 @@ export const DATA_ENTRIES_MAX = 100;
 /** A key of one character, a kind and a boolean. */
 const ENTRY_BYTES_MIN = 2 + 1 + 1 + 1;
 
-const tooBig: Refusal = (reason) => apiError('TooBigSequence', reason);
+const tooBig: Refuse = (reason) => apiError('TooBigSequence', reason);
 const key = text16(L2_MAX, tooBig);
 const KINDS: readonly Kind[] = ['integer', 'boolean', 'binary', 'string'];
 
@@ -69,7 +69,7 @@ const DUPLICATE_RESULTS = 'Results with duplicate keys were found';
 export const results = entryList(contractEntries(L2_MAX), EMPTY_RESULT, DUPLICATE_RESULTS);
 
 /** Why these cannot be the results of a contract. */
-export const resultsProblem = (items: readonly Entry[]): ApiError | undefined =>
+export const resultsProblem = (items: readonly Entry[]): Refusal | undefined =>
   problemOf(items, EMPTY_RESULT, DUPLICATE_RESULTS);
 
 function contractEntries(max: number): Codec<readonly Entry[]> {
@@ -147,7 +147,7 @@ function problemOf(
   items: readonly Entry[],
   emptyKey: string,
   duplicateKeys: string,
-): ApiError | undefined {
+): Refusal | undefined {
   const seen = new Set<string>();
   for (const { key: name } of items) {
     if (name.length === 0) return apiError('Invalid', emptyKey);

@@ -4,7 +4,7 @@
  * from a peer and to JSON from a client.
  */
 
-import { apiError } from '../../base/errors.ts';
+import { apiError, type Refusal } from '../../base/errors.ts';
 import { ADDRESS_BYTES, ID_BYTES } from '../../base/sizes.ts';
 import { type ChainScheme, type Codec, CodecError } from '../../codec/codec.ts';
 import {
@@ -78,7 +78,7 @@ export function addressFromText(text: string, path: string, scheme: ChainScheme)
   try {
     return scheme.addressFromText(text);
   } catch (cause) {
-    const api = cause as ReturnType<typeof apiError>;
+    const api = cause as Refusal;
     throw new CodecError(path, api.message, api);
   }
 }

@@ -5,11 +5,11 @@
 import { apiError } from '../../base/errors.ts';
 import { ID_BYTES } from '../../base/sizes.ts';
 import { type Codec, CodecError } from '../../codec/codec.ts';
-import { bytes16, L2_MAX, mismatch, type Refusal } from '../../codec/primitives.ts';
+import { bytes16, L2_MAX, mismatch, type Refuse } from '../../codec/primitives.ts';
 import { base58, shown } from '../../codec/text.ts';
 
 /** L2 around exactly 32 bytes; `refuse` makes the refusal of a wrong id. */
-export function sizedId(refuse: Refusal): Codec<Uint8Array> {
+export function sizedId(refuse: Refuse): Codec<Uint8Array> {
   const inner = bytes16(L2_MAX, base58);
   return {
     ...inner,

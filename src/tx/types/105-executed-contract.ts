@@ -8,7 +8,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { equal } from '../../base/bytes.ts';
-import { ApiError, apiError, refused } from '../../base/errors.ts';
+import { apiError, Refusal, refused } from '../../base/errors.ts';
 import { type Codec, CodecError } from '../../codec/codec.ts';
 import { bytes32 } from '../../codec/primitives.ts';
 import { since } from '../../codec/struct.ts';
@@ -48,7 +48,7 @@ const nested: Codec<Tx> = {
       const reading = readRequest(executableTypes, json, 'broadcast', path);
       return readTransaction(reading.plans[0], reading.json, scheme, path);
     } catch (cause) {
-      if (cause instanceof ApiError) throw new CodecError(path, cause.message, cause);
+      if (cause instanceof Refusal) throw new CodecError(path, cause.message, cause);
       throw cause;
     }
   },

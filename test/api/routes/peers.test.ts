@@ -2,6 +2,7 @@
 import t from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
 import { utf8 } from '../../../src/base/bytes.ts';
+import { misconduct } from '../../../src/base/misconduct.ts';
 import { cluster, PORT } from '../../network/cluster.ts';
 import { exchangeJson } from '../fixtures/exchange-json.ts';
 import { serveApi } from '../fixtures/memory-node.ts';
@@ -51,7 +52,7 @@ t.test('two nodes that know each other', async (t) => {
   });
 
   const [session] = services.peers!.sessions.all();
-  session!.offend('invalid-block', OFFENCE);
+  session!.offend('invalid-block', misconduct(OFFENCE));
   const hostname = `/${b.host}`;
   t.match((await get('/peers/blacklisted')).body, [{ hostname, reason: new RegExp(OFFENCE) }]);
   t.strictSame((await get('/peers/connected')).body, { peers: [] });

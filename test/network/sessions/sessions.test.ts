@@ -238,7 +238,7 @@ t.test('who withholds an answer is told from a dead line', async (t) => {
     }
     return asked;
   }
-  t.equal(await outcome(), 'TooLate', 'it shows that it is alive');
+  t.equal(await outcome(), 'NoAnswer', 'it shows that it is alive');
   partition = true;
   t.equal(await outcome(), 'SilentLine');
 });

@@ -7,7 +7,8 @@
  * the connection opens Connect and nothing else.
  */
 import type { ContractExecution, ContractOutcome } from '../../../base/containers.ts';
-import { ApiError, apiError } from '../../../base/errors.ts';
+import { apiError, Refusal } from '../../../base/errors.ts';
+import { isOwnFault } from '../../../base/own-fault.ts';
 import type { Clock } from '../../../base/ports.ts';
 import { createCalls } from './container-calls.ts';
 import { fromEntry } from './entries.ts';
@@ -82,7 +83,7 @@ export function createGrpcContainer(
   /** A container that goes on asking for what it may not have is ended. */
   function countRefusal(cause: unknown): void {
     // A key that is absent is an ordinary answer; requests of a call are counted anyway.
-    if (cause instanceof ApiError && cause.status === 404) return;
+    if (isOwnFault(cause) || (cause instanceof Refusal && cause.status === 404)) return;
     refusals++;
     if (refusals > REFUSALS_MAX) end('too many refused requests');
   }
