@@ -90,6 +90,11 @@ export class Results {
     return isValid ? killer : undefined;
   }
 
+  /** The test that noticed last, whatever has changed since. */
+  lastKiller(guard: Guard): Killer | undefined {
+    return this.kept.verdicts[nameOf(guard)]?.killer;
+  }
+
   /** Test files that have not been tried without the guard; the one that noticed last is first. */
   untried(guard: Guard): readonly string[] {
     const { unnoticed, killer } = this.verdict(guard);

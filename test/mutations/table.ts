@@ -22,8 +22,8 @@ export function tableOf(guards: readonly Guard[], results: Results): string {
 }
 
 function rowOf(guard: Guard, results: Results): string {
-  const killer = results.killer(guard);
-  const reason = reasons.get(nameOf(guard)) ?? 'no test and no reason';
+  const killer = results.lastKiller(guard);
+  const reason = reasons.get(nameOf(guard)) ?? 'not found yet';
   const by = killer === undefined ? `none: ${reason}` : `${killer.file}: ${cell(killer.test)}`;
   return `| ${guard.where} | ${code(guard.text)} | ${by} |`;
 }
