@@ -104,13 +104,16 @@ export function unknownFeatures(active: ReadonlySet<number>): readonly number[] 
 }
 
 /**
- * True where such a feature is approved or active. What this node takes for a broken rule may then be
- * a rule that newer releases have.
+ * True where such a feature is active at a height. What this node takes for a broken rule there may
+ * be a rule that newer releases have; below, they have the same rules.
  */
-export function lacksFeatures(view: LedgerView, settings: ChainRules): boolean {
+export function lacksFeatures(view: LedgerView, height: number, settings: ChainRules): boolean {
   const decided = [...view.range(features, START_OF_TABLE, END_OF_TABLE, FEATURES_MAX)];
   const ids = new Set([...settings.preActivatedFeatures.keys(), ...decided.map(([id]) => id)]);
-  return unknownFeatures(ids).length > 0;
+  return unknownFeatures(ids).some((id) => {
+    const from = activationHeight(view, id, settings);
+    return from !== undefined && from <= height;
+  });
 }
 
 /** Throws ApiError where such a feature is active and the operator wants to stop then. */

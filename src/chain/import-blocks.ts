@@ -16,6 +16,7 @@ import { type Block, blockId } from '../block/block.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
+import type { CheckLoad } from '../tx/proof-verdicts.ts';
 import type { Ahead } from './ahead.ts';
 import { AppliedRun } from './applied-run.ts';
 import type { AppliedBlock } from './block-applier.ts';
@@ -24,16 +25,20 @@ import { IdFilter } from './id-filter.ts';
 import { headerRowAt, transactionsAt } from './stored-blocks.ts';
 import {
   type CheckedBlock,
+  composeChecks,
   decodeTransactions,
   NOTHING_KNOWN,
   type ReplayedBlock,
   type VerifiedBlock,
-  verifyBlock,
 } from './verify-block.ts';
 
 export const importLimits = {
-  /** The number of signatures checked ahead of the block that is being applied. */
+  /**
+   * The number of signatures checked ahead of the block that is being applied, and the bytes of
+   * their messages. Together with one block more, they are less than a verifier has room for.
+   */
   checksAhead: 20_000,
+  messageBytesAhead: 128 * 1024 * 1024,
   blocksAhead: 200,
   /** Commits after this many blocks … */
   blocksPerCommit: 50,
@@ -163,17 +168,23 @@ class Replay implements Queue {
 }
 
 interface Queued extends CheckedBlock {
-  /** The number of signatures that are being checked. */
-  readonly checks: number;
+  /** Of the checks that were asked for. */
+  readonly load: CheckLoad;
 }
 
-/** Blocks whose signatures are being checked. */
+/**
+ * Blocks whose signatures are being checked. A block waits until the checks before it leave room for
+ * its own, so that the verifier never refuses any.
+ */
 class ChecksAhead implements Queue {
   private readonly view: KeyedView;
   private readonly turns: Turns;
   private readonly verifier: Verifier;
   private readonly queue: Queued[] = [];
-  private checks = 0;
+  /** Of the blocks in the queue. */
+  private queued: CheckLoad = NO_LOAD;
+  /** Of the checks that have no verdict. */
+  private running: CheckLoad = NO_LOAD;
 
   constructor(view: KeyedView, turns: Turns, verifier: Verifier) {
     this.view = view;
@@ -186,30 +197,52 @@ class ChecksAhead implements Queue {
   }
 
   isLong(): boolean {
-    const { blocksAhead, checksAhead } = importLimits;
-    return this.queue.length > blocksAhead || this.checks > checksAhead;
+    return this.queue.length > importLimits.blocksAhead || isTooMuch(this.queued);
   }
 
   async add(block: Block): Promise<void> {
-    const { view, turns, verifier } = this;
+    const { view, turns } = this;
     const txs = await decodeTransactions(block, view.scheme, turns);
-    const verdicts = verifyBlock(block, txs, verifier, NOTHING_KNOWN, view, turns);
+    const load = await composeChecks(block, txs, NOTHING_KNOWN, view, turns);
+    await this.room(load);
+    this.running = plus(this.running, load, 1);
+    const verdicts = load.ask(this.verifier);
+    const ended = (): void => {
+      this.running = plus(this.running, load, -1);
+    };
     // `next` awaits the verdicts; an earlier rejection must not end the process.
-    verdicts.catch(() => undefined);
-    const checks = txs.reduce((sum, tx) => sum + tx.proofs.length, 1);
-    this.checks += checks;
-    this.queue.push({ block, txs, verdicts, checks });
+    verdicts.then(ended, ended);
+    this.queued = plus(this.queued, load, 1);
+    this.queue.push({ block, txs, verdicts, load });
   }
 
   async next(): Promise<VerifiedBlock> {
     const next = this.queue.shift();
     assert(next !== undefined, 'the next block is asked for where there is one');
-    const { block, txs, checks } = next;
+    const { block, txs, load } = next;
     const verdicts = await next.verdicts;
-    this.checks -= checks;
+    this.queued = plus(this.queued, load, -1);
     return { block, txs, verdicts };
   }
+
+  /** Resolves when checks of this load may be asked for. */
+  private async room(load: CheckLoad): Promise<void> {
+    for (const { verdicts } of [...this.queue]) {
+      if (!isTooMuch(plus(this.running, load, 1))) return;
+      await verdicts.catch(() => undefined);
+    }
+  }
 }
+
+const NO_LOAD: CheckLoad = { checks: 0, messageBytes: 0 };
+
+const plus = (load: CheckLoad, other: CheckLoad, sign: 1 | -1): CheckLoad => ({
+  checks: load.checks + sign * other.checks,
+  messageBytes: load.messageBytes + sign * other.messageBytes,
+});
+
+const isTooMuch = ({ checks, messageBytes }: CheckLoad): boolean =>
+  checks > importLimits.checksAhead || messageBytes > importLimits.messageBytesAhead;
 
 /** Writes many blocks with one commit; the next blocks are applied meanwhile. */
 class BatchedCommits {

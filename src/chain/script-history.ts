@@ -98,7 +98,10 @@ export function createScriptHistory(
   return {
     async hadScript(account) {
       if (view.get(scripts, account) !== undefined) return true;
-      reading ??= readStored();
+      reading ??= readStored().catch((cause) => {
+        reading = undefined;
+        throw cause;
+      });
       await reading;
       const change = changes.get(latin1(account));
       return (change !== undefined && counts(change)) || (lost !== undefined && counts(lost));

@@ -10,7 +10,13 @@ import { type Block, SCRIPT_RUNS_MAX, signedBytes } from '../block/block.ts';
 import { claimChecks } from '../block/turn-claims.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
-import { type CheckPlan, carrying, ProofChecks, type ProofVerdicts } from '../tx/proof-verdicts.ts';
+import {
+  type CheckLoad,
+  type CheckPlan,
+  carrying,
+  ProofChecks,
+  type ProofVerdicts,
+} from '../tx/proof-verdicts.ts';
 import { hasScripts, planChecks } from '../tx/scripts/plan-checks.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeUnreadTx } from '../tx/tx-bytes.ts';
@@ -66,19 +72,25 @@ export async function decodeTransactions(
   }
 }
 
+/** The checks of a block, composed and not yet asked for. */
+export interface BlockChecks extends CheckLoad {
+  /** Called once. Rejects with ApiError where the signature of the block itself is wrong. */
+  ask(verifier: Verifier): Promise<readonly ProofVerdicts[]>;
+}
+
 /**
- * Throws ApiError where the signature of the block itself is wrong, unless `isSigned` says that it
- * has already been verified, and where one of its turn claims is not signed. The scripts at `view`, the head, say which checks to make in advance.
+ * Of the signature of the block itself, unless `isSigned` says that it has already been verified, of
+ * its turn claims, and of all proofs. The scripts at `view`, the head, say which checks to make in
+ * advance.
  */
-export async function verifyBlock(
+export async function composeChecks(
   block: Block,
   txs: readonly Tx[],
-  verifier: Verifier,
   known: KnownVerdicts,
   view: LedgerView,
   turns: Turns,
   isSigned = false,
-): Promise<readonly ProofVerdicts[]> {
+): Promise<BlockChecks> {
   const { generator, signature } = block.header;
   const ofBlock = { publicKey: generator, message: signedBytes(block), signature };
   const claims = claimChecks(block.header, view.scheme);
@@ -96,18 +108,37 @@ export async function verifyBlock(
     // Reading a script takes milliseconds.
     if (turns.due()) await turns.take();
   }
-  const answers = await checks.ask(verifier);
-  if (!isSigned && answers.at(-1) !== true) throw apiError('InvalidSignature');
-  if (answers.slice(0, claims.length).includes(false)) {
-    // The generator has signed the block with it, so this is no forgery of the sender.
-    throw apiError('Invalid', 'A turn that the block claims is not signed by its generator');
-  }
-  let next = 0;
-  return txs.map((tx, i) => {
-    const verdicts = before[i] ?? checks.verdicts(next++);
-    const carried = inside[i];
-    return carried === undefined ? verdicts : carrying(tx, verdicts, carried);
-  });
+  return {
+    ...checks.load,
+    async ask(verifier) {
+      const answers = await checks.ask(verifier);
+      if (!isSigned && answers.at(-1) !== true) throw apiError('InvalidSignature');
+      if (answers.slice(0, claims.length).includes(false)) {
+        // The generator has signed the block with it, so this is no forgery of the sender.
+        throw apiError('Invalid', 'A turn that the block claims is not signed by its generator');
+      }
+      let next = 0;
+      return txs.map((tx, i) => {
+        const verdicts = before[i] ?? checks.verdicts(next++);
+        const carried = inside[i];
+        return carried === undefined ? verdicts : carrying(tx, verdicts, carried);
+      });
+    },
+  };
+}
+
+/** Composes the checks and asks for them. */
+export async function verifyBlock(
+  block: Block,
+  txs: readonly Tx[],
+  verifier: Verifier,
+  known: KnownVerdicts,
+  view: LedgerView,
+  turns: Turns,
+  isSigned = false,
+): Promise<readonly ProofVerdicts[]> {
+  const checks = await composeChecks(block, txs, known, view, turns, isSigned);
+  return checks.ask(verifier);
 }
 
 /**

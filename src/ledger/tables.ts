@@ -483,6 +483,15 @@ export const contractStatuses = table(
   '(contract transaction, hash) → what a miner says of its outcome (contracts/statuses).',
 );
 
+export const privateStored = table(
+  67,
+  'privateStored',
+  'local',
+  privateItem,
+  struct({ bytes: u32, creator: raw(26), sender: raw(26) }),
+  'Private data that count for quotas: of whose policy, bound by whom (privacy/stored-bytes.ts).',
+);
+
 /** Every table; the store opens one sub-database for each. */
 export const tables: readonly Table<never, never>[] = [
   meta,
@@ -529,4 +538,5 @@ export const tables: readonly Table<never, never>[] = [
   privatePending,
   privateLost,
   contractStatuses,
+  privateStored,
 ] as unknown as readonly Table<never, never>[];

@@ -25,6 +25,7 @@ import { Departures } from './departures.ts';
 import type { PoolEntry } from './entry.ts';
 import { createEntryTrial } from './entry-trial.ts';
 import { watchJournalSize } from './journal-size.ts';
+import { OtherProofs } from './other-proofs.ts';
 import type { PoolChain } from './pool-chain.ts';
 import { Entries, type PoolListener } from './pool-entries.ts';
 import { createReadmission } from './readmission.ts';
@@ -71,7 +72,8 @@ export interface Pool {
   drop(entry: PoolEntry, error: ApiError): void;
   /** Why a transaction recently left the pool without being mined. */
   dropped(id: Uint8Array): string | undefined;
-  removeMined(ids: Iterable<Uint8Array>): void;
+  /** Of what a block executes, the transactions that the pool could hold. */
+  removeMined(txs: Iterable<Pick<Tx, 'id' | 'bytes'>>): void;
   /**
    * Writes to disk the transactions of blocks that are about to be rolled back, so that a crash
    * between the two does not lose them. The next start skips those that are still in the chain.
@@ -107,7 +109,9 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const recovering = (key: string, sender: string) => recovery.older(key, sender);
   const admission = createAdmission(options, { ...ports, entries, senders, recovering });
   const { acceptAgain } = admission;
-  const readmission = createReadmission({ ...ports, entries, unsettled, decode: trial.decode });
+  const otherProofs = new OtherProofs();
+  const returning = { entries, unsettled, otherProofs, decode: trial.decode };
+  const readmission = createReadmission({ ...ports, ...returning });
   const beside = { older: () => recovery.unjudged(), underWay: readmission.underWay };
   const size = watchJournalSize(journal, entries, beside, log);
   const rewrite = size.rewrite;
@@ -153,10 +157,12 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     decode: trial.decode,
     drop: (entry, error) => departures.drop(entry, error),
     dropped: (id) => departures.reasonOf(id),
-    removeMined(ids) {
-      for (const id of ids) {
+    removeMined(txs) {
+      for (const { id, bytes } of txs) {
         const entry = entries.get(latin1(id));
-        if (entry !== undefined) entries.remove(entry);
+        if (entry === undefined) continue;
+        if (!equal(entry.bytes, bytes)) otherProofs.note(entry.key, entry.bytes);
+        entries.remove(entry);
       }
       void size.trim();
       void settler.settle();

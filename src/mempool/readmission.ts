@@ -2,7 +2,8 @@
  * Returns transactions to the pool when a reorganisation rolls back their blocks.
  *
  * Invariants: they are in the journal from before the rollback until they are entries of the pool,
- * so a crash at any moment loses none, and what the journal cannot take is not rolled back. Nothing that was known about their proofs serves again: a
+ * so a crash at any moment loses none, and what the journal cannot take is not rolled back. What the
+ * pool held with other proofs than the block comes back with its own. Nothing that was known about their proofs serves again: a
  * script may have judged them in the block, and the new branch may have none. They are checked by
  * other threads, and until then by whoever judges the entry.
  */
@@ -10,16 +11,20 @@ import { isOurs } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { ProofChecks, unchecked } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
+import { decodeStoredTx } from '../tx/tx-bytes.ts';
 import { PoolEntry, textsOf } from './entry.ts';
 import { appendInPortions } from './journal-portions.ts';
+import type { OtherProofs } from './other-proofs.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
 import { NOTHING_SPENT } from './spending.ts';
 import type { Unsettled } from './unsettled.ts';
 
 export interface ReadmissionPorts {
+  readonly scheme: ChainScheme;
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Log;
@@ -28,6 +33,7 @@ export interface ReadmissionPorts {
   readonly decode: (entry: PoolEntry) => Tx;
   readonly entries: Entries;
   readonly unsettled: Unsettled;
+  readonly otherProofs: OtherProofs;
 }
 
 export interface Readmission {
@@ -48,7 +54,7 @@ export interface Readmission {
 }
 
 export function createReadmission(ports: ReadmissionPorts): Readmission {
-  const { journal, clock, log, state, verifier, entries, unsettled } = ports;
+  const { journal, clock, log, state, verifier, entries, unsettled, otherProofs } = ports;
   /**
    * Records on disk, by id, of transactions whose blocks are still in the chain. Where the rollback
    * fails, the next attempt finds them there, so that attempts do not fill the disk.
@@ -66,12 +72,21 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     const returned: PoolEntry[] = [];
     for (const mined of txs) {
       if (turns.due()) await turns.take();
-      const tx = waitingOf(mined);
+      const tx = ownOf(waitingOf(mined));
       if (!tx.def.internal && !isKnown(tx)) returned.push(put(tx));
     }
     unsettled.putFirst(returned.filter((entry) => !entry.removed));
     returning.delete(txs);
   }
+
+  /** With the proofs that the pool had. */
+  function ownOf(tx: Tx): Tx {
+    const own = otherProofs.get(latin1(tx.id));
+    return own === undefined ? tx : decodeStoredTx(own, ports.scheme, tx.id);
+  }
+
+  const ownRecords = (txs: Iterable<Tx>): [string, Uint8Array][] =>
+    Array.from(recordsOf(txs), ([key, record]) => [key, otherProofs.get(key) ?? record]);
 
   const isKnown = (tx: Tx): boolean =>
     stopped || entries.get(latin1(tx.id)) !== undefined || state.isMined(tx.id);
@@ -81,6 +96,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     const own = { ...tx, bytes: tx.bytes.slice() };
     const entry = new PoolEntry(own, textsOf(tx), unchecked(own), NOTHING_SPENT, true);
     entries.put(entry);
+    otherProofs.forget(entry.key);
     unproven.push(entry);
     unsettled.shake([entry]);
     return entry;
@@ -126,7 +142,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     async keep(txs) {
       const before = kept;
       // A journal that is rewritten meanwhile must hold all of them.
-      const wanted = new Map(recordsOf(txs));
+      const wanted = new Map(ownRecords(txs));
       kept = wanted;
       const lacking = [...wanted].filter(([key, record]) => !isSame(before.get(key), record));
       let written = 0;
@@ -154,7 +170,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     idle: () => running,
     underWay: () => [
       ...kept.values(),
-      ...[...returning].flatMap((txs) => Array.from(recordsOf(txs), ([, record]) => record)),
+      ...[...returning].flatMap((txs) => ownRecords(txs).map(([, record]) => record)),
     ],
     stop() {
       stopped = true;

@@ -82,7 +82,7 @@ export class Recovery {
   private count = 0;
   private reading: Promise<void> | undefined;
   private stopped = false;
-  private cancelPause = (): void => {};
+  private endPause = nothing;
   /** Of the records that wait. */
   bytes = 0;
 
@@ -164,7 +164,7 @@ export class Recovery {
   /** What waits stays in the journal until the next start. */
   stop(): void {
     this.stopped = true;
-    this.cancelPause();
+    this.endPause();
     for (const { done } of this.senders.values()) done?.resolve();
   }
 
@@ -267,8 +267,13 @@ export class Recovery {
         log.warn('pool.recovery-waits', { why: String(cause) });
       }
       await new Promise<void>((resolve) => {
-        this.cancelPause = clock.after(RETRY_MS, resolve);
+        const cancel = clock.after(RETRY_MS, resolve);
+        this.endPause = () => {
+          cancel();
+          resolve();
+        };
       });
+      if (this.stopped) return [];
     }
   }
 

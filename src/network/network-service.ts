@@ -46,8 +46,11 @@ export interface NetworkServicePorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly scripts: ScriptHistory;
-  /** True where a feature is decided that this release does not have, so that newer ones know more. */
-  readonly isOutdated: () => boolean;
+  /**
+   * True where a feature that this release does not have is active at a height, so that newer ones
+   * know more. Infinite: at any height, as far as is decided.
+   */
+  readonly isOutdated: (height: number) => boolean;
 }
 
 export interface NetworkService {

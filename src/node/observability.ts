@@ -112,6 +112,7 @@ export const events = {
   'peer.connected': 'A session with another node has begun.',
   'peer.limited':
     'Somebody at this host broke a rule before a proof of identity; for a while few of its connections begin, except those of members that are known.',
+  'peer.not-judged': 'Whether a peer is to blame for a wrong proof could not be found out.',
   'peer.offence': 'A peer broke a rule; `verdict` is the consequence.',
   'peer.refused':
     'A connection did not become a session; `why` is the reason that one of the sides gave.',
@@ -146,6 +147,8 @@ export const events = {
     'No member could give confidential data for hours; it is tried again now and then, and when a client asks.',
   'privacy.no-room':
     'A quota for confidential data or the free space of the disk is used up; items wait until there is room: see privacy.storage.',
+  'privacy.not-accepted':
+    'Data of a policy are refused, because privacy.storage.accepted-creators does not name the account that created it.',
   'privacy.storage-failed':
     'The storage of confidential data refused a call: check its space, health and settings.',
   'registry.no-login':

@@ -66,7 +66,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     sessions: peering.sessions,
     forkChoice: openForkChoice(config, ports),
     scripts: openScriptHistory(config, ports),
-    isOutdated: () => lacksFeatures(ports.blockchain.view, ports.rules),
+    isOutdated: (height) => lacksFeatures(ports.blockchain.view, height, ports.rules),
   });
   return {
     readings: { ...peering, sync: service.sync },

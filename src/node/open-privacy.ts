@@ -46,6 +46,8 @@ export function openPrivacy(
   const { privateStore, scheme, blockchain } = ports;
   if (privateStore === undefined) return undefined;
   const { synchronizer, replier, storage } = privacy;
+  const { acceptedCreators: listed } = storage;
+  const creators = listed.length === 0 ? [] : [...listed, privacy.ownerAddress];
   return createPrivacy(
     {
       replyParallelism: replier.parallelism,
@@ -60,6 +62,8 @@ export function openPrivacy(
       failedMs: synchronizer.failedPeersCacheExpireTimeout.ms,
       quota: {
         policyBytesMax: storage.policyQuota,
+        accountBytesMax: storage.accountQuota,
+        acceptedCreators: creators.map((one) => scheme.addressFromText(one)),
         totalBytesMax: storage.quota,
         freeBytesMin: storage.freeSpaceMin,
       },

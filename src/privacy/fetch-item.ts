@@ -2,18 +2,19 @@
  * One attempt to fetch an item: asks its possible sources one after the other, until one delivers.
  */
 import type { Log } from '../base/ports.ts';
-import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
+import { type BoundHash, boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
 import type { Outcome } from './after-attempt.ts';
 import { type ItemId, namesOf } from './item-id.ts';
 import type { Sources } from './item-sources.ts';
+import type { Bound, QuotaLimit } from './quota.ts';
 import { receiveItem } from './receive-item.ts';
 import type { TransferPorts } from './session-key.ts';
 
 export interface FetchPorts extends TransferPorts {
   readonly sources: Sources;
   readonly log: Log;
-  /** True where another item of this policy may be stored. Never rejects. */
-  readonly hasRoom: (policyId: Uint8Array) => Promise<boolean>;
+  /** Why this item may not be stored now. Never rejects. */
+  readonly refusal: (item: Bound) => Promise<QuotaLimit | 'unknown' | undefined>;
   /** Called when the item is stored, so that other nodes may have it. */
   readonly onStored: (item: ItemId) => void;
 }
@@ -24,9 +25,11 @@ export function createFetch(
 ): (item: ItemId) => Promise<Outcome> {
   const { view, store, sources, log, scheme, owner } = ports;
 
-  const isWanted = ({ policyId, hash }: ItemId): boolean =>
-    isMember(view, policyId, RECIPIENT, owner.address) &&
-    boundHash(view, policyId, hash) !== undefined;
+  /** What the chain says of an item for this node. */
+  const wanted = ({ policyId, hash }: ItemId): BoundHash | undefined =>
+    isMember(view, policyId, RECIPIENT, owner.address)
+      ? boundHash(view, policyId, hash)
+      : undefined;
 
   /** The storage logs its own failures; the item is then asked for again later. */
   const isStored = ({ policyId, hash }: ItemId): Promise<boolean | undefined> =>
@@ -36,12 +39,16 @@ export function createFetch(
     );
 
   return async (item) => {
-    if (!isWanted(item)) return 'settled';
+    const bound = wanted(item);
+    if (bound === undefined) return 'settled';
     const stored = await isStored(item);
     if (stored !== false) return stored === true ? 'settled' : 'missing';
-    if (!(await ports.hasRoom(item.policyId))) return 'no-room';
+    const refusal = await ports.refusal({ ...item, sender: bound.sender });
+    // Nothing but another configuration changes that, so it takes no place among the lost items.
+    if (refusal === 'not-accepted') return 'settled';
+    if (refusal !== undefined) return 'no-room';
     for (const peer of sources.of(item)) {
-      if (!isWanted(item)) return 'settled';
+      if (wanted(item) === undefined) return 'settled';
       const received = await receiveItem(peer, item, timeoutMs, ports);
       if (received === 'stored') {
         log.info('privacy.fetched', { ...namesOf(item), from: scheme.addressToText(peer.owner) });

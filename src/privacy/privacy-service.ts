@@ -13,6 +13,7 @@ import { findTransaction } from '../chain/stored-blocks.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
 import { createSendData, type SendData, type SendPorts } from './accept-item.ts';
 import { type Access, answering, createAccess } from './client-access.ts';
+import { createSearch } from './deleted-items.ts';
 import { createBacklog } from './fetch-backlog.ts';
 import { createFetch } from './fetch-item.ts';
 import { createFetchQueue, type FetchQueue, type QueueSizes } from './fetch-queue.ts';
@@ -70,7 +71,12 @@ export interface Privacy extends Access {
 /** Registers its protocols here, so the network must start after it. */
 export function createPrivacy(options: PrivacyOptions, ports: PrivacyPorts): Privacy {
   const { peers, view, ownerAddress, scheme } = ports;
-  const quota = createQuota(options.quota, { ...ports, onRefused: ports.onNoRoom ?? (() => {}) });
+  const quota = createQuota(options.quota, {
+    ...ports,
+    creatorOf: (policyId) => findTransaction(view, policyId)?.tx.sender,
+    onRefused: ports.onNoRoom ?? (() => {}),
+  });
+  const search = createSearch(quota.forgetDeleted, ports.clock);
   const { store } = quota;
   const exchange =
     peers === undefined ? undefined : createExchange(options, { ...ports, store, peers, quota });
@@ -81,8 +87,12 @@ export function createPrivacy(options: PrivacyOptions, ports: PrivacyPorts): Pri
     bytes: quota.bytes,
     queue: () => exchange?.queue.sizes() ?? { new: 0, pending: 0, lost: 0, transfers: 0 },
     send: (request, broadcast) => answering(() => send(request, broadcast)),
-    start: async () => exchange?.start(),
+    async start() {
+      search.start();
+      await exchange?.start();
+    },
     async stop() {
+      await search.stop();
       await exchange?.stop();
       await store.stop();
     },
@@ -109,7 +119,7 @@ function createExchange(
     sources,
     onStored,
     // The storage logs its own failures.
-    hasRoom: (policyId) => ports.quota.has(policyId).catch(() => false),
+    refusal: (item) => ports.quota.refusal(item).catch(() => 'unknown' as const),
   });
   const queue = createFetchQueue(
     { ...options, parallelism: options.fetchParallelism },

@@ -1,71 +1,145 @@
 /**
- * How many bytes of confidential data this node has stored, for each policy and in all, in rows of
- * its own, and how many are reserved for transfers under way.
+ * How many bytes of confidential data this node has stored, in rows of its own: in all, for each
+ * policy, for each account that has created policies, and for each account that has bound data. It
+ * also knows how many are reserved for transfers under way.
+ *
+ * Invariant: a row for each item says what it counts for, and changes together with the sums. So an
+ * item counts once, however often it is stored, and what is deleted is subtracted.
  */
 import { base58 } from '../base/base58.ts';
-import { latin1 } from '../base/bytes.ts';
-import type { Log, Store } from '../base/ports.ts';
+import type { Log, Store, StoreWrite } from '../base/ports.ts';
+import { type ChainScheme, Reader } from '../codec/codec.ts';
+import { scratch } from '../codec/scratch.ts';
 import { u64Key } from '../ledger/key-codecs.ts';
-import { meta } from '../ledger/tables.ts';
+import { meta, privateStored } from '../ledger/tables.ts';
+import { type ItemId, itemBytes, itemOfBytes } from './item-id.ts';
 
 export interface StoredBytesPorts {
-  readonly rows: Pick<Store, 'get' | 'write'>;
+  /** The store of the node's own rows. */
+  readonly rows: Pick<Store, 'get' | 'range' | 'write'>;
+  readonly scheme: ChainScheme;
   readonly log: Log;
 }
 
-const TOTAL = 'privacy-bytes';
+/** The accounts that an item counts for. */
+export interface Answerable {
+  /** Created the policy. */
+  readonly creator: Uint8Array;
+  /** Bound the hash. */
+  readonly sender: Uint8Array;
+}
 
-const nameOf = (policyId: Uint8Array): string => `${TOTAL}/${base58.encode(policyId)}`;
+export interface CountedItem extends ItemId, Answerable {}
+
+const TOTAL = 'privacy-bytes';
+const END_OF_ROWS = new Uint8Array(65).fill(0xff);
+
+/** Names of the sums. */
+export const inAll = TOTAL;
+export const ofPolicy = (policyId: Uint8Array): string => `${TOTAL}/${base58.encode(policyId)}`;
+export const ofCreator = (address: Uint8Array): string =>
+  `${TOTAL}/creator/${base58.encode(address)}`;
+export const ofSender = (address: Uint8Array): string =>
+  `${TOTAL}/sender/${base58.encode(address)}`;
+
+const sumsOf = ({ policyId, creator, sender }: CountedItem): readonly string[] => [
+  inAll,
+  ofPolicy(policyId),
+  ofCreator(creator),
+  ofSender(sender),
+];
 
 export class StoredBytes {
   private readonly ports: StoredBytesPorts;
   private readonly reserved = new Map<string, number>();
   private counting: Promise<void> = Promise.resolve();
-  /** For transfers of all policies. */
-  reservedInAll = 0;
 
   constructor(ports: StoredBytesPorts) {
     this.ports = ports;
   }
 
   /** Without the reserved ones. */
-  inAll(): number {
-    return this.row(TOTAL);
+  stored(sum: string): number {
+    const value = this.ports.rows.get(meta.id, meta.key.encode(sum));
+    return value === undefined ? 0 : u64Key.decode(value);
   }
 
-  /** Stored or reserved for this policy. */
-  takenBy(policyId: Uint8Array): number {
-    return this.row(nameOf(policyId)) + (this.reserved.get(latin1(policyId)) ?? 0);
+  reservedFor(sum: string): number {
+    return this.reserved.get(sum) ?? 0;
+  }
+
+  /** Stored or reserved. */
+  taken(sum: string): number {
+    return this.stored(sum) + this.reservedFor(sum);
   }
 
   /** Negative: they are no longer reserved. */
-  reserve(policyId: Uint8Array, bytes: number): void {
-    const key = latin1(policyId);
-    const left = (this.reserved.get(key) ?? 0) + bytes;
-    this.reservedInAll += bytes;
-    if (left === 0) this.reserved.delete(key);
-    else this.reserved.set(key, left);
+  reserve(item: CountedItem, bytes: number): void {
+    for (const sum of sumsOf(item)) {
+      const left = this.reservedFor(sum) + bytes;
+      if (left === 0) this.reserved.delete(sum);
+      else this.reserved.set(sum, left);
+    }
   }
 
-  /** Updates run one after the other, since each continues from the last. Never rejects. */
-  add(policyId: Uint8Array, bytes: number): Promise<void> {
-    const { rows, log } = this.ports;
-    this.counting = this.counting.then(() =>
-      rows
-        .write(
-          [TOTAL, nameOf(policyId)].map((name) => ({
-            table: meta.id,
-            key: meta.key.encode(name),
-            value: u64Key.encode(this.row(name) + bytes),
-          })),
-        )
-        .catch((cause: unknown) => log.error('privacy.backlog-failed', { why: String(cause) })),
-    );
+  /** The items with a row, in the order of their keys, from this key on. */
+  items(from: Uint8Array, limit: number): ItemId[] {
+    const rows = this.ports.rows.range(privateStored.id, from, END_OF_ROWS, limit);
+    return Array.from(rows, ([key]) => itemOfBytes(key.slice()));
+  }
+
+  /** The item is stored with so many bytes. Never rejects. */
+  add(item: CountedItem, bytes: number): Promise<void> {
+    return this.inTurn(() => this.replace(item, { ...item, bytes }));
+  }
+
+  /** Subtracts the item if it is still gone when its turn comes. Rejects where `isGone` does. */
+  async subtract(item: ItemId, isGone: () => Promise<boolean>): Promise<void> {
+    let failure: unknown;
+    await this.inTurn(async () => {
+      try {
+        if (await isGone()) await this.replace(item, undefined);
+      } catch (cause) {
+        failure = cause;
+      }
+    });
+    if (failure !== undefined) throw failure;
+  }
+
+  /** Changes run one after the other, since each continues from the last. Never rejects. */
+  private inTurn(change: () => Promise<void>): Promise<void> {
+    const { log } = this.ports;
+    this.counting = this.counting
+      .then(change)
+      .catch((cause: unknown) => log.error('privacy.backlog-failed', { why: String(cause) }));
     return this.counting;
   }
 
-  private row(name: string): number {
-    const value = this.ports.rows.get(meta.id, meta.key.encode(name));
-    return value === undefined ? 0 : u64Key.decode(value);
+  private async replace(id: ItemId, next: (CountedItem & { bytes: number }) | undefined) {
+    const old = this.rowOf(id);
+    const changes = new Map<string, number>();
+    const count = (item: CountedItem, bytes: number): void => {
+      for (const sum of sumsOf(item)) changes.set(sum, (changes.get(sum) ?? 0) + bytes);
+    };
+    if (old !== undefined) count({ ...id, ...old }, -old.bytes);
+    if (next !== undefined) count(next, next.bytes);
+    const sums = Array.from(changes, ([sum, change]): StoreWrite => {
+      const bytes = Math.max(0, this.stored(sum) + change);
+      const value = bytes === 0 ? undefined : u64Key.encode(bytes);
+      return { table: meta.id, key: meta.key.encode(sum), value };
+    });
+    const value = next && this.encoded(next);
+    await this.ports.rows.write([...sums, { table: privateStored.id, key: itemBytes(id), value }]);
+  }
+
+  private rowOf(item: ItemId) {
+    const row = this.ports.rows.get(privateStored.id, itemBytes(item));
+    return row && privateStored.value.read(new Reader(row, this.ports.scheme));
+  }
+
+  private encoded(row: Answerable & { readonly bytes: number }): Uint8Array {
+    const out = scratch(this.ports.scheme);
+    privateStored.value.write(out, row);
+    return out.take();
   }
 }

@@ -122,10 +122,17 @@ export const provenOf = (tx: Tx): Proven => ({
   proofs: tx.proofs,
 });
 
+/** What checks take of the room of a verifier. */
+export interface CheckLoad {
+  readonly checks: number;
+  readonly messageBytes: number;
+}
+
 /** Checks of the proofs of several transactions, which the verifier gets as one job. */
 export class ProofChecks {
   readonly #checks: SignatureCheck[];
   readonly #othersCount: number;
+  #messageBytes: number;
   readonly #txs: Tx[] = [];
   readonly #plans: (CheckPlan | undefined)[] = [];
   #verdicts: readonly ProofVerdicts[] | undefined;
@@ -133,6 +140,7 @@ export class ProofChecks {
   /** `others`: more checks for the same job. */
   constructor(others: readonly SignatureCheck[] = NONE) {
     this.#checks = [...others];
+    this.#messageBytes = others.reduce((sum, { message }) => sum + message.length, 0);
     this.#othersCount = others.length;
   }
 
@@ -141,8 +149,17 @@ export class ProofChecks {
     return this.#txs.length;
   }
 
+  /** The number of checks so far, and the bytes of their messages. */
+  get load(): CheckLoad {
+    return { checks: this.#checks.length, messageBytes: this.#messageBytes };
+  }
+
   add(tx: Tx, plan?: CheckPlan): void {
+    const before = this.#checks.length;
     addChecks(this.#checks, tx, plan);
+    for (let i = before; i < this.#checks.length; i++) {
+      this.#messageBytes += this.#checks[i]!.message.length;
+    }
     this.#txs.push(tx);
     this.#plans.push(plan);
   }

@@ -4,6 +4,7 @@ import t from 'tap';
 import {
   activationStatus,
   countVotes,
+  lacksFeatures,
   unknownFeatures,
   votesFor,
 } from '../../src/chain/feature-activation.ts';
@@ -131,6 +132,20 @@ t.test(
     });
   },
 );
+
+t.test('a feature that this release lacks changes nothing below its activation', async (t) => {
+  const UNKNOWN = 140;
+  const ledger = state();
+  t.notOk(lacksFeatures(ledger, Number.POSITIVE_INFINITY, settings));
+  blocks(ledger, 1, 10, [UNKNOWN]);
+  t.notOk(lacksFeatures(ledger, 19, settings), 'approved');
+  t.ok(lacksFeatures(ledger, 20, settings), 'active');
+  t.ok(lacksFeatures(ledger, Number.POSITIVE_INFINITY, settings));
+  const later = new Map([...settings.preActivatedFeatures, [UNKNOWN, 50]]);
+  const preActivated = { ...settings, preActivatedFeatures: later };
+  t.notOk(lacksFeatures(state(), 49, preActivated));
+  t.ok(lacksFeatures(state(), 50, preActivated));
+});
 
 t.test('pre-activated features need no vote', async (t) => {
   const ledger = state();

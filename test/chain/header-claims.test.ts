@@ -2,15 +2,20 @@
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import type { Block } from '../../src/block/block.ts';
+import { rebuild } from '../../src/chain/rebuild.ts';
+import { END_OF_TABLE as END, START_OF_TABLE as START } from '../../src/ledger/key-codecs.ts';
 import {
   type Account,
+  consensus,
   LENGTH_MS,
   mine,
   miners,
   newChain,
+  quiet,
   remade,
   scheme,
   type TestChain,
+  verifier,
 } from './chain-harness.ts';
 import { createTestForkChoice } from './fork-harness.ts';
 
@@ -81,3 +86,39 @@ t.test('what a branch says of itself', async (t) => {
 });
 
 const skipped = (skippedRounds: number) => ({ kind: 'poa', skippedRounds }) as const;
+
+t.test('a branch on a block that is unknown', async (t) => {
+  const source = await newChain();
+  await mine(source);
+  const orphan = await mine(source);
+  const at = await newChain();
+  at.clock.time = source.clock.time;
+  t.match(await createTestForkChoice(at).offer(orphan), { kind: 'unknown-parent' });
+});
+
+t.test('a fault of this node says nothing about a block', async (t) => {
+  const source = await newChain();
+  const block = await mine(source);
+  const fault = new Error('a fault of this node');
+  const fails = (): never => {
+    throw fault;
+  };
+  const at = await newChain();
+  at.clock.time = source.clock.time;
+  const judging = createTestForkChoice(at, { consensus: { ...consensus, verifyHeader: fails } });
+  await t.rejects(judging.examine(block.header), fault, 'where the header is judged');
+  const blockchain: TestChain['blockchain'] = {
+    ...at.blockchain,
+    view: at.blockchain.view,
+    exclusive: (act) =>
+      at.blockchain.exclusive((inside) => act({ ...inside, apply: async () => fails() })),
+  };
+  const applying = createTestForkChoice({ blockchain, clock: at.clock });
+  await t.rejects(applying.offer(block), fault, 'where the block is applied');
+  const { store } = source;
+  const rows = (table: number) => [...store.range(table, START, END, 100, false)];
+  const failing = { ...verifier, verify: async () => fails() };
+  await t.rejects(rebuild(at.blockchain, failing, rows, quiet), fault, 'where a chain is rebuilt');
+  const rebuilt = await rebuild(at.blockchain, verifier, rows, quiet);
+  t.strictSame(rebuilt, { height: 2, of: 2 }, 'the same rows without the fault');
+});

@@ -1,9 +1,16 @@
 // Imports refuse what is in the chain already, wherever it stands.
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
+import type { Verifier } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
 import { importBlocks, importLimits, replayBlocks } from '../../src/chain/import-blocks.ts';
 import { confirmedHeight } from '../../src/chain/stored-blocks.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
+import { issue } from '../../src/tx/types/003-issue.ts';
+import { permit } from '../../src/tx/types/102-permit.ts';
+import { tradeTx } from '../crash/witness/unsigned.ts';
+import { bulky } from '../mempool/bulky-transactions.ts';
 import {
   mine,
   miners,
@@ -11,6 +18,7 @@ import {
   payment,
   remade,
   scheme,
+  signed,
   type TestChain,
   users,
   verifier,
@@ -91,6 +99,86 @@ t.test('ids are found after an import', async (t) => {
   for (const [i, { id }] of chain.txs.entries()) {
     t.equal(confirmedHeight(blockchain.view, id), i + 2);
   }
+});
+
+/** Says that it is full above a number of checks, or bytes of messages; it answers after a while. */
+function smallVerifier(max: { readonly checks?: number; readonly messageBytes?: number }) {
+  const { checks = Number.POSITIVE_INFINITY, messageBytes = Number.POSITIVE_INFINITY } = max;
+  let [pending, pendingBytes] = [0, 0];
+  const jobs: number[] = [];
+  const small: Verifier = {
+    ...verifier,
+    async verify(items) {
+      const bytes = items.reduce((sum, { message }) => sum + message.length, 0);
+      if (pending + items.length > checks || pendingBytes + bytes > messageBytes) {
+        throw new VerifyQueueFullError(`${pending} signature checks are waiting already`);
+      }
+      jobs.push(items.length);
+      pending += items.length;
+      pendingBytes += bytes;
+      await sleep(50);
+      pending -= items.length;
+      pendingBytes -= bytes;
+      return verifier.verify(items);
+    },
+  };
+  return { small, jobs };
+}
+
+function ahead(t: Test, limits: Partial<typeof importLimits>): void {
+  const before = { ...importLimits };
+  Object.assign(importLimits, limits);
+  t.teardown(() => Object.assign(importLimits, before));
+}
+
+const TRADES = 30;
+
+/** Blocks of trades, each with three proofs: of the matcher, and of both orders. */
+async function marketBlocks(): Promise<Source> {
+  const at = await newChain();
+  const blocks: Block[] = [];
+  const add = async (txs: readonly Tx[]): Promise<void> => {
+    blocks.push(await mine(at, txs));
+  };
+  const matcher = miners[0]!;
+  const gold = { name: 'gold', description: 'gold', quantity: 1_000_000n, decimals: 0 };
+  const about = { reissuable: false, script: undefined, fee: issue.fee, ...gold };
+  const asset = signed(issue, matcher, { ...about, timestamp: at.clock.time } as never);
+  const dex = {
+    target: { kind: 'address', bytes: matcher.address },
+    opType: 'add',
+    role: 'dex',
+    ...{ fee: permit.fee, timestamp: at.clock.time },
+  };
+  await add([asset, signed(permit, matcher, dex as never, 1)]);
+  const traders = { matcher, buyer: alice, seller: matcher, asset: asset.id };
+  for (let block = 0; block < 4; block++) {
+    const { time } = at.clock;
+    await add(Array.from({ length: TRADES }, (_, i) => tradeTx(traders, time + i, alice, scheme)));
+  }
+  return { blocks, txs: [], time: at.clock.time };
+}
+
+t.test('proofs of orders count, and a block waits for room', async (t) => {
+  const chain = await marketBlocks();
+  const ofBlock = 3 * TRADES + 1;
+  ahead(t, { checksAhead: ofBlock + 10 });
+  const target = await emptyChain(chain);
+  const { small, jobs } = smallVerifier({ checks: ofBlock + 10 });
+  const count = await importBlocks(target.blockchain, small, chain.blocks, { from: 2 });
+  t.equal(count, 4 * TRADES + 2);
+  t.same(jobs, [3, ofBlock, ofBlock, ofBlock, ofBlock]);
+});
+
+t.test('so do the bytes of their messages', async (t) => {
+  const at = await newChain();
+  const blocks: Block[] = [];
+  for (let i = 0; i < 4; i++) blocks.push(await mine(at, [bulky(alice, at.clock.time)]));
+  const target = await emptyChain({ blocks, txs: [], time: at.clock.time });
+  ahead(t, { messageBytesAhead: 400_000 });
+  const { small, jobs } = smallVerifier({ messageBytes: 400_000 });
+  await importBlocks(target.blockchain, small, blocks, { from: 2 });
+  t.same(jobs, [2, 2, 2, 2]);
 });
 
 t.test('another chain than the one that is stored', async (t) => {

@@ -5,10 +5,11 @@ import { decodeBlock } from '../../src/block/block.ts';
 import { importBlocks, replayBlocks } from '../../src/chain/import-blocks.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
 import { decodeBanHistory, isBanned } from '../../src/consensus/ban-history.ts';
-import { bans } from '../../src/ledger/tables.ts';
+import { bans, roleHolders, vitalHolders } from '../../src/ledger/tables.ts';
 import { feature } from '../../src/tx/rules/features.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import {
   type Account,
   consensusOf,
@@ -180,4 +181,47 @@ t.test('by vote: from the height at which the feature is active', async (t) => {
   const early = { ...rules, featureCheckBlocks: 1000, featureApprovalVotes: 3 };
   const never = await left(early);
   t.notOk(await mineBy(never, [away]), 'approved by nobody yet');
+});
+
+t.test('the queue and the votes at a lower height are those of then', async (t) => {
+  const voting = { ...rules, featureCheckBlocks: 4, featureApprovalVotes: 3 };
+  const at = await newChain(undefined, voting);
+  while (at.blockchain.tip().height < 9) await mineBy(at, miners);
+  await mineBy(at, miners, (time) => [leave(one, time)]);
+  await mineBy(at, miners, (time) => [leave(two, time)]);
+  const { timestamp } = at.blockchain.tip().header;
+  await at.blockchain.exclusive(async ({ consensusAt }) => {
+    const sizes = [11, 10, 9].map((height) => {
+      return consensusAt(height).minersAt(timestamp + 1).members.length;
+    });
+    t.strictSame(sizes, [1, 2, 3]);
+    t.equal(consensusAt(4).approvedAt(feature.liveness), 4);
+    t.equal(consensusAt(3).approvedAt(feature.liveness), undefined);
+  });
+});
+
+t.test('turns are those of the head, after a rollback too', async (t) => {
+  const store = createMemoryStore();
+  let reads = 0;
+  const counted: typeof store = {
+    ...store,
+    range: (table, ...args) => {
+      if (table === roleHolders.id || table === vitalHolders.id) reads += 1;
+      return store.range(table, ...args);
+    },
+  };
+  const at = await newChain(counted, WITH);
+  while (at.blockchain.tip().height < 5) await mineBy(at, miners);
+  await mineBy(at, miners, (time) => [leave(one, time), leave(two, time)]);
+  const slots = (): readonly boolean[] => {
+    const { timestamp } = at.blockchain.tip().header;
+    return miners.map((miner) => at.blockchain.nextSlot(miner, timestamp + 1) !== undefined);
+  };
+  reads = 0;
+  for (let second = 0; second < 10; second++) t.strictSame(slots(), [false, false, true]);
+  t.equal(reads, 1, 'read once for the head');
+  await at.blockchain.rollback(5);
+  await mineBy(at, miners);
+  t.equal(at.blockchain.tip().height, 6);
+  t.strictSame(slots(), [true, true, true]);
 });

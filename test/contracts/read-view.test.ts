@@ -59,11 +59,14 @@ t.test('rows and bytes are limited, and a closed view reads nothing', async (t) 
     message: /at most 5 rows/,
   });
   t.throws(() => [...contractEntries(read().view, one, 9)], { code: 413 });
-  const begun = contractEntries(view, one, 4)[Symbol.iterator]();
   close();
   t.throws(() => contractEntry(view, one, 'key 1'), { code: 622 });
-  t.throws(() => [...contractEntries(view, one, 1)], { code: 622 });
-  t.throws(() => begun.next(), { code: 622 });
+  t.throws(() => [...contractEntries(view, two, 1)], { code: 622 }, 'nor a range without rows');
+  const ending = read();
+  const begun = contractEntries(ending.view, one, 4)[Symbol.iterator]();
+  begun.next();
+  ending.close();
+  t.throws(() => begun.next(), { code: 622 }, 'a range that has begun ends too');
   const small = createReadView(view, createChangeLog(), { rows: 9, bytes: 30 });
   t.throws(() => contractEntry(small.view, one, 'key 1'), Error);
 });

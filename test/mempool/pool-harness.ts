@@ -27,7 +27,7 @@ export function memoryJournal(recovered: readonly Uint8Array[] = []) {
 /** A pool hears of blocks that are added and taken back, as in a node. */
 export function hearBlocks({ blockchain }: Pick<TestChain, 'blockchain'>, pool: () => Pool): void {
   blockchain.listen({
-    block: ({ block }) => pool().removeMined(block.txs.map(({ id }) => id)),
+    block: ({ block }) => pool().removeMined(block.txs),
     rollingBack: (txs) => pool().keep(txs),
     rolledBack: (_tip, txs) => void pool().readmit(txs),
   });

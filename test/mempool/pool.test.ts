@@ -40,7 +40,7 @@ function poolOn(
   checks = verifier,
 ): Pool {
   const pool = createTestPool(at, { journal, verifier: checks }, options);
-  at.blockchain.listen({ block: ({ block }) => pool.removeMined(block.txs.map((tx) => tx.id)) });
+  at.blockchain.listen({ block: ({ block }) => pool.removeMined(block.txs) });
   return pool;
 }
 

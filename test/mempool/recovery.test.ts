@@ -273,6 +273,28 @@ t.test('nobody waits for a pool that has stopped', async (t) => {
   await finish();
 });
 
+t.test('a recovery that waits for room ends with its pool', async (t) => {
+  const at = await newChain();
+  const full: Verifier = {
+    ...verifier,
+    verify: () => Promise.reject(new VerifyQueueFullError('no room')),
+  };
+  const journal = memoryJournal([payment(alice, bob, 1n, at.clock.time).bytes]);
+  const pool = createTestPool(at, { verifier: full, journal });
+  let isOver = false;
+  const done = pool.recover().then(() => {
+    isOver = true;
+  });
+  await pool.whenRead();
+  for (let i = 0; i < 10; i++) await turn();
+  t.notOk(isOver, 'the clock stands still');
+  await pool.stop();
+  for (let i = 0; i < 10; i++) await turn();
+  t.ok(isOver);
+  if (isOver) await done;
+  t.equal(journal.records.length, 1);
+});
+
 t.test('what a block contains by then is not taken back', async (t) => {
   const at = await newChain();
   const tx = payment(alice, bob, 1n, at.clock.time);

@@ -27,7 +27,7 @@ import {
 } from '../chain/chain-harness.ts';
 import { createTestForkChoice } from '../chain/fork-harness.ts';
 import { NOBODY, onlyBy, scriptTx, signedTx, transferTx } from '../crash/witness/unsigned.ts';
-import { createTestPool, hearBlocks } from './pool-harness.ts';
+import { createTestPool, hearBlocks, memoryJournal } from './pool-harness.ts';
 
 const [alice, bob, carol] = users;
 const LIMITS = { bytesMax: 100_000, countMax: 100 };
@@ -72,6 +72,28 @@ async function mineLate(at: TestChain, txs: readonly Tx[]): Promise<Block> {
     for (const tx of txs) draft.add(tx, unchecked(tx));
   });
 }
+
+t.test('a block has other proofs than the pool, and its branch loses', async (t) => {
+  const [at, other] = [await newChain(), await newChain()];
+  const journal = memoryJournal();
+  const pool = createTestPool(at, { journal });
+  hearBlocks(at, () => pool);
+  const [good, forged] = [payBy(at, alice), payBy(at, NOBODY)];
+  t.same(good.id, forged.id, 'an id does not cover the proofs');
+  await pool.submit(good);
+  await mineLate(at, [script(at, 'true', alice)]);
+  await mineLate(at, [forged]);
+  t.equal(pool.get(good.id), undefined, 'it is mined');
+  for (let i = 0; i < 3; i++) await mine(other);
+  t.equal(await follow(at, other, 1), 'adopted');
+  await pool.readmitted();
+  t.same(pool.get(good.id)?.bytes, good.bytes, 'the one that was acknowledged comes back');
+  const after = createTestPool(at, { journal: memoryJournal(journal.records) });
+  await after.recover();
+  t.same(after.get(good.id)?.bytes, good.bytes, 'after a crash too');
+  await mine(at, [pool.get(good.id)!]);
+  t.ok(confirmedHeight(at.blockchain.view, good.id), 'without the script');
+});
 
 t.test('between admission and packing', async (t) => {
   const at = await newChain();

@@ -104,7 +104,7 @@ export function switchGuards(file: string, source: string, first: number): Switc
   function inParts(condition: ts.Expression): void {
     const parts = alternatives(condition);
     if (parts.length === 1) return;
-    for (const part of parts) {
+    for (const part of parts.filter((one) => !asksForNothing(one))) {
       insertions.around(part, '((', `) && __guard(${add('part', part)}))`);
     }
   }
@@ -148,6 +148,12 @@ function isRefusal(expression: ts.Expression): boolean {
   const call = ts.isAwaitExpression(expression) ? expression.expression : expression;
   return ts.isCallExpression(call) && REFUSAL_NAME.test(calledName(call));
 }
+
+/** `… === undefined`: the compiler demands most of these, and what they keep out fails all the same. */
+const asksForNothing = (part: ts.Expression): boolean =>
+  ts.isBinaryExpression(part) &&
+  part.operatorToken.kind === ts.SyntaxKind.EqualsEqualsEqualsToken &&
+  isUndefined(part.right);
 
 const isText = (node: ts.Expression): boolean =>
   ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);

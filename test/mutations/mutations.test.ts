@@ -16,6 +16,11 @@ const sample: Readonly<Record<string, readonly string[]>> = {
   'test/privacy/waiting-requests.test.ts': [
     'src/privacy/serve-items.ts serveItems.answer: if (!mayReceive(request, peer.owner)) return await nothing(stream);',
   ],
+  'test/rules/order-rules.test.ts': [
+    "src/tx/rules/order-rules.ts guardTrade: if (problem !== undefined) throw apiError('Invalid', problem);",
+    "src/tx/rules/order-rules.ts tradeProblem: if (trade.amount <= 0n) return 'amount should be > 0';",
+  ],
+  'test/chain/unwinding.test.ts': ['src/chain/unwinding.ts requireReachable: to > from'],
 };
 
 const FILE_MS_MAX = 60_000;

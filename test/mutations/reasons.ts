@@ -5,7 +5,40 @@
 import { type Guard, nameOf } from './guards.ts';
 
 /** By the name of the guard. */
-export const reasons: ReadonlyMap<string, string> = new Map([]);
+export const reasons: ReadonlyMap<string, string> = new Map([
+  [
+    'src/contracts/breakers.ts createBreakers.isEngineAtFault: if (resting.size < OPEN_MAX) return false;',
+    'a shortcut: the same number is compared again, without the rests that have ended',
+  ],
+  [
+    'src/contracts/run-contract.ts brokenEngine: if (isOurs(cause)) throw cause;',
+    'an assertion: it acts only where the node is wrong, and the node stops',
+  ],
+  [
+    "src/privacy/receive-item.ts receiveItem.transfer: if (answer === undefined) throw new Error('no answer');",
+    'without it, decoding nothing throws, which has the same consequences',
+  ],
+  [
+    'src/privacy/serve-items.ts serveItems.serve: if (message === undefined) return stream.abort();',
+    'without it, decoding nothing throws, and the stream is aborted all the same',
+  ],
+  [
+    "src/tx/fields/order-pair.ts fromJson: if (!isObject(json)) throw mismatch(path, json, 'jsobject');",
+    'the fields of a transaction are read from an object, which the compiler cannot know here',
+  ],
+  [
+    'src/tx/scripts/known-scripts.ts orRefused: throw cause;',
+    'reading a script throws only its own error; any other is a fault of the node',
+  ],
+  [
+    'src/tx/scripts/script-environment.ts requireSearchable: text.length > bytesMax',
+    'a text has at least as many bytes as characters: it spares making the bytes of a long one',
+  ],
+  [
+    'src/tx/types/105-executed-contract.ts fromJson: throw cause;',
+    'reading a request throws refusals only; anything else is a fault of the node',
+  ],
+]);
 
 export function reasonsInVain(
   guards: readonly Guard[],

@@ -40,8 +40,19 @@ async function offences(t: Test, set: readonly string[], isInBlock: boolean): Pr
   return Array.from(old.log.of('peer.offence'), ({ offence }) => offence);
 }
 
-const active = [3, 4, 5, 6, 7, 9, 10, 100, 101, UNKNOWN].map((id) => `"${id}":0`);
-const lacking = [`blockchain.custom.functionality.pre-activated-features={${active.join(',')}}`];
+const old = [3, 4, 5, 6, 7, 9, 10, 100, 101].map((id) => `"${id}":0`);
+/** A network in which the feature is active from a height on. */
+const lackingFrom = (height: number): readonly string[] => {
+  const all = [...old, `"${UNKNOWN}":${height}`];
+  return [`blockchain.custom.functionality.pre-activated-features={${all.join(',')}}`];
+};
+const lacking = lackingFrom(0);
+
+t.test('a feature that is decided and not active excuses no block', async (t) => {
+  t.ok((await offences(t, lackingFrom(1_000_000), true)).length > 0);
+  const head = 'a peer may be ahead, and its transactions say not how far';
+  t.strictSame(await offences(t, lackingFrom(1_000_000), false), [], head);
+});
 
 for (const isInBlock of [false, true]) {
   const where = isInBlock ? 'in a block' : 'in the pool of a peer';

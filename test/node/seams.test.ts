@@ -180,6 +180,7 @@ const seams: Readonly<Record<string, Seam>> = {
             charge.pass();
             made++;
           },
+          unfinished: { waits: () => false, finish: async () => undefined },
           onHead: () => () => {},
         },
       } as never,

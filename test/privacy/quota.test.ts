@@ -1,34 +1,58 @@
 // Quotas of confidential data: data are refused before the transfer, and fetched when there is
 // room.
 import { randomBytes } from 'node:crypto';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
+import { base58 } from '../../src/base/base58.ts';
 import type { PrivateItem } from '../../src/base/private-store.ts';
+import { SEARCH_EVERY_MS } from '../../src/privacy/deleted-items.ts';
 import { DATA } from '../../src/privacy/privacy-messages.ts';
 import { createQuota, type QuotaOptions } from '../../src/privacy/quota.ts';
+import { scheme } from '../chain/chain-harness.ts';
 import { temporaryFolder } from '../e2e/dev-node.ts';
 import { memoryLog } from '../node/memory-ports.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { dataOf, held, members, sha256 } from './members.ts';
 
+t.setTimeout(120_000);
+
 const MIB = 1024 * 1024;
-const WIDE = { policyBytesMax: 1024 * MIB, totalBytesMax: 1024 * MIB, freeBytesMin: 0 };
+const WIDE: QuotaOptions = {
+  policyBytesMax: 1024 * MIB,
+  accountBytesMax: 1024 * MIB,
+  totalBytesMax: 1024 * MIB,
+  freeBytesMin: 0,
+  acceptedCreators: [],
+};
+
+/** An account, by its number. */
+const by = (account: number): Uint8Array => new Uint8Array(26).fill(account);
+/** The policies 10 to 19 are of the account 1, and so on. */
+const creatorOf = (policyId: Uint8Array): Uint8Array => by(Math.floor(policyId[0]! / 10));
 
 function quota(options: Partial<QuotaOptions>, rows = createMemoryStore()) {
   const log = memoryLog();
   const refused: string[] = [];
-  const shelf = filesShelf(temporaryFolder(t));
+  const folder = temporaryFolder(t);
+  const shelf = filesShelf(folder);
   const free = { bytes: 1024 * MIB };
   const store = { ...verifiedStore(shelf, log), freeBytes: async () => free.bytes };
-  const ports = { store, rows, log, onRefused: (limit: string) => void refused.push(limit) };
-  return { ...createQuota({ ...WIDE, ...options }, ports), log, refused, rows, free };
+  const onRefused = (limit: string) => void refused.push(limit);
+  const ports = { store, rows, log, scheme, creatorOf, onRefused };
+  const made = createQuota({ ...WIDE, ...options }, ports);
+  const has = async (policy: number, sender = by(0)): Promise<boolean> =>
+    (await made.refusal({ ...item(policy, NONE), sender })) === undefined;
+  return { ...made, has, log, refused, rows, free, folder };
 }
 
-const item = (policy: number, bytes: Uint8Array): PrivateItem => ({
+const NONE = new Uint8Array(0);
+const item = (policy: number, bytes: Uint8Array, sender = by(0)): PrivateItem => ({
   policyId: new Uint8Array(32).fill(policy),
   hash: sha256(bytes),
-  sender: new Uint8Array(26),
+  sender,
   type: 'file',
   filename: '',
   size: '',
@@ -54,8 +78,8 @@ t.test('a quota is never exceeded, whatever comes at once', async (t) => {
   t.ok(first.filter(Boolean).length <= 2, 'each transfer may be of the longest item');
   while (await put(1));
   t.ok(made.bytes() <= 50 * MIB);
-  t.notOk(await made.has(new Uint8Array(32).fill(1)));
-  t.ok(await made.has(new Uint8Array(32).fill(2)), 'another policy has its own');
+  t.notOk(await made.has(1));
+  t.ok(await made.has(2), 'another policy has its own');
   while (await put(2));
   while (await put(3));
   t.ok(made.bytes() <= 90 * MIB && made.bytes() > 60 * MIB);
@@ -74,7 +98,121 @@ t.test('the same data again take no room, a full disk takes none', async (t) => 
   await t.rejects(made.store.write(item(2, bytes), one(bytes)), /no room: free-space/);
   t.strictSame(made.refused, ['free-space']);
   made.free.bytes = 130 * MIB;
-  t.ok(await made.has(new Uint8Array(32).fill(2)));
+  t.ok(await made.has(2));
+});
+
+t.test('an account answers for the policies that it has created', async (t) => {
+  const made = quota({ accountBytesMax: 25 * MIB });
+  const put = (policy: number, sender: number): Promise<void> => {
+    const bytes = randomBytes(2 * MIB);
+    return made.store.write(item(policy, bytes, by(sender)), one(bytes));
+  };
+  for (const [policy, sender] of [
+    [10, 3],
+    [11, 4],
+    [12, 5],
+  ] as const) {
+    await put(policy, sender);
+  }
+  await t.rejects(put(13, 6), /no room: creator-quota/, 'however many policies and senders');
+  t.notOk(await made.has(14));
+  t.ok(await made.has(20), 'another account has a share of its own');
+  await put(20, 3);
+});
+
+t.test('an account answers for the data that it has bound', async (t) => {
+  const made = quota({ accountBytesMax: 25 * MIB });
+  const put = (policy: number, sender: number): Promise<void> => {
+    const bytes = randomBytes(2 * MIB);
+    return made.store.write(item(policy, bytes, by(sender)), one(bytes));
+  };
+  for (const policy of [10, 20, 30]) await put(policy, 7);
+  await t.rejects(put(40, 7), /no room: sender-quota/, 'whoever has created the policies');
+  t.notOk(await made.has(10, by(7)));
+  t.ok(await made.has(10, by(8)), 'the other members go on');
+});
+
+t.test('what is deleted no longer counts', async (t) => {
+  const made = quota({ policyBytesMax: 25 * MIB, accountBytesMax: 25 * MIB });
+  const all = Array.from({ length: 3 }, () => randomBytes(2 * MIB));
+  const put = (bytes: Uint8Array) => made.store.write(item(10, bytes, by(7)), one(bytes));
+  for (const bytes of all) await put(bytes);
+  t.notOk(await made.has(10, by(7)));
+  await made.forgetDeleted(() => false);
+  t.equal(made.bytes(), 6 * MIB, 'what is there counts');
+  const policy = base58.encode(new Uint8Array(32).fill(10));
+  for (const bytes of all.slice(1)) rmSync(join(made.folder, policy, base58.encode(sha256(bytes))));
+  await made.forgetDeleted(() => true);
+  t.equal(made.bytes(), 6 * MIB, 'a stop ends the search');
+  await made.forgetDeleted(() => false);
+  t.equal(made.bytes(), 2 * MIB);
+  t.ok(await made.has(10, by(7)), 'by every sum');
+  await put(all[1]!);
+  t.equal(made.bytes(), 4 * MIB, 'what comes back counts again');
+  rmSync(join(made.folder, policy, base58.encode(sha256(all[1]!))));
+  await put(all[1]!);
+  t.equal(made.bytes(), 4 * MIB, 'once');
+  const wide = quota({}, made.rows);
+  const twice = [...all, ...all].map((bytes) => item(10, bytes, by(7)));
+  await Promise.all(twice.map((it, i) => wide.store.write(it, one(all[i % 3]!))));
+  t.equal(wide.bytes(), 6 * MIB, 'whatever comes at once');
+});
+
+t.test('a search goes through all items in parts', async (t) => {
+  const made = quota({});
+  const many = Array.from({ length: 1_010 }, (_, i) => Buffer.from(`item ${i}`));
+  for (const bytes of many) await made.store.write(item(10, bytes), one(bytes));
+  rmSync(join(made.folder, base58.encode(new Uint8Array(32).fill(10))), { recursive: true });
+  await made.forgetDeleted(() => false);
+  t.ok(made.bytes() > 0);
+  await made.forgetDeleted(() => false);
+  t.equal(made.bytes(), 0);
+});
+
+t.test('accounts that are not accepted', async (t) => {
+  const made = quota({ acceptedCreators: [by(1), by(2)] });
+  const bytes = randomBytes(100);
+  for (const policy of [10, 20]) await made.store.write(item(policy, bytes), one(bytes));
+  await t.rejects(made.store.write(item(30, bytes), one(bytes)), /no room: not-accepted/);
+  t.notOk(await made.has(30, by(1)), 'whoever sends');
+  t.equal(made.log.of('privacy.not-accepted').length, 1);
+});
+
+t.test('a participant that fills its share leaves room for others', async (t) => {
+  const network = await members(t, { miners: ['a', 'mallory'], others: ['b', 'c'] });
+  const a = await network.keep('a');
+  const mallory = await network.keep('mallory');
+  const settings = ['quota=24MiB', 'account-quota=21MiB'].map((one) => `privacy.storage.${one}`);
+  const retry = 'privacy.synchronizer.lost-data-processing-delay=5s';
+  const b = await network.keep('b', { set: [...settings, retry] });
+  const c = await network.keep('c', { set: [`privacy.storage.accepted-creators=["${a.text}"]`] });
+  const nodes = [a, mallory, b, c];
+  const bad = await network.policy([mallory, b, c], nodes);
+  const good = await network.policy([a, b, c], nodes);
+  const items = Array.from({ length: 6 }, () => randomBytes(MIB));
+  for (const bytes of items) {
+    await mallory.node.services.privacy!.send(dataOf(mallory, bad, bytes), true);
+  }
+  const stored = () =>
+    readdirSync(join(b.folder, base58.encode(bad)), { withFileTypes: true }).map(
+      ({ name }) => name,
+    );
+  await network.until('a refusal', () => b.log.of('privacy.no-room').length > 0);
+  t.match(b.log.of('privacy.no-room'), [{ policy: base58.encode(bad), limit: 'creator-quota' }]);
+  const bytes = randomBytes(1000);
+  await a.node.services.privacy!.send(dataOf(a, good, bytes), true);
+  for (const node of [b, c]) {
+    await network.until('the data', async () => (await held(node, good, bytes)) !== undefined);
+  }
+  t.ok(stored().length <= 2);
+  await network.until('the other', () => c.log.of('privacy.not-accepted').length > 0);
+  t.notOk(readdirSync(c.folder).includes(base58.encode(bad)));
+  t.strictSame(c.log.of('privacy.lost'), []);
+
+  for (const name of stored()) rmSync(join(b.folder, base58.encode(bad), name));
+  await network.seconds(SEARCH_EVERY_MS / 1000);
+  await network.until('other data', () => stored().length > 0);
+  t.pass('room that an operator makes is used');
 });
 
 t.test('an item without room is not asked for, and comes when there is room', async (t) => {

@@ -4,11 +4,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import { base58 } from '../../src/base/base58.ts';
 import { DATA, encodeRequest, NO_DATA, signedByAsker } from '../../src/privacy/privacy-messages.ts';
 import { family } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { type Maverick, maverick } from '../network/maverick.ts';
-import { dataOf, members, sha256 } from './members.ts';
+import { dataOf, make, members, sha256 } from './members.ts';
 
 const random = seededRandom('a request that waits');
 
@@ -56,4 +57,37 @@ t.test('a member that the policy loses while its request waits', async (t) => {
   await Promise.all([slowly, waiting]);
   t.equal(heard[2], 'no data', 'who is no member any more gets nothing');
   t.ok(leaver.session(a), 'and has done nothing wrong');
+});
+
+t.test('a member that asks for what is not on the chain, or not here', async (t) => {
+  const network = await members(t, { miners: ['a'], others: ['b'] });
+  const a = await network.keep('a');
+  const b = await maverick(t, network, 'b');
+  b.pester([a]);
+  await network.until('a session', () => b.session(a) !== undefined);
+  const policyId = await network.policy([a, b], [a]);
+  /** How long the answer that there are no data took. */
+  async function nothing(hash: Uint8Array): Promise<number> {
+    const began = network.clock.monotonic();
+    const own = family.generateKeyPair(random);
+    const about = { policyId, hash, asker: b.address, replier: a.address };
+    const signature = b.sign(signedByAsker(about, own.publicKey));
+    let answer: Uint8Array | undefined;
+    const asked = b.session(a)!.converse(DATA, 100_000, async (stream) => {
+      await stream.send(encodeRequest({ policyId, hash, ephemeralKey: own.publicKey, signature }));
+      await stream.end();
+      answer = await stream.receive();
+    });
+    await network.until('an answer', () => answer !== undefined);
+    await asked;
+    t.strictSame(answer, NO_DATA);
+    return network.clock.monotonic() - began;
+  }
+  const ms = await nothing(random.bytes(32));
+  t.ok(ms >= 2_000 && ms < 5_000, `a block with the hash is waited for, ${ms} ms`);
+  const hash = random.bytes(32);
+  const fields = { type: 114, policyId: base58.encode(policyId), dataHash: base58.encode(hash) };
+  await network.confirm(make(b, network.clock.now(), { ...fields, fee: 5_000_000 }), [a]);
+  t.ok((await nothing(hash)) < 2_000, 'it is known, but nobody has sent the data');
+  t.ok(b.session(a), 'to ask is no offence');
 });

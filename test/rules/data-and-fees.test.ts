@@ -249,3 +249,12 @@ t.test('a script of an asset needs its feature', async (t) => {
   );
   h.send(issue, alice, gold);
 });
+
+t.test('a version of a transaction needs its feature', async (t) => {
+  const h = await network();
+  const pay = { recipient: bob.to, amount: 1n, atomicBadge: undefined };
+  t.match(
+    h.refusal(h.make(transfer, alice, pay, { version: 3 })),
+    /Blockchain feature 'Atomic transactions' .* has not been activated yet/,
+  );
+});

@@ -10,7 +10,8 @@ import { proofs } from '../../src/tx/fields/proofs.ts';
 import { alias, recipient } from '../../src/tx/fields/recipient.ts';
 import { address } from '../../src/tx/fields/shared.ts';
 import { contractId } from '../../src/tx/fields/sized-id.ts';
-import { decodeTx } from '../../src/tx/tx-bytes.ts';
+import { EXECUTED_TX_BYTES_MAX } from '../../src/tx/size.ts';
+import { decodeTx, readTx } from '../../src/tx/tx-bytes.ts';
 import { lease } from '../../src/tx/types/008-lease.ts';
 import { addresses, scheme } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';
@@ -67,6 +68,16 @@ t.test('whole transactions', async (t) => {
   ];
   for (const [name, bytes, why] of whole) {
     t.throws(() => decodeTx(bytes, scheme), { message: why }, name);
+  }
+});
+
+t.test('a length that no transaction has is refused before its bytes are read', async (t) => {
+  for (const length of [0, EXECUTED_TX_BYTES_MAX + 1]) {
+    const announced = Buffer.alloc(4);
+    announced.writeInt32BE(length);
+    t.throws(() => readTx(new Reader(announced, scheme)), {
+      message: `transactions: one of ${length} bytes`,
+    });
   }
 });
 

@@ -31,7 +31,7 @@ export interface TransactionFetcherPorts {
   readonly checked: RecentSet;
   readonly suspicions: Pick<Suspicions, 'note' | 'isMuted'>;
   /** True where peers of a newer release may know types that this node does not. */
-  readonly isOutdated: () => boolean;
+  readonly isOutdated: (height: number) => boolean;
 }
 
 /** Transactions of a peer that are doubted after a refused one. */
@@ -188,7 +188,8 @@ export class TransactionFetcher {
   }
 
   private isOffence(error: unknown): boolean {
-    if (isUnknownType(error) && this.ports.isOutdated()) return false;
+    // The head of the peer may be far ahead.
+    if (isUnknownType(error) && this.ports.isOutdated(Number.POSITIVE_INFINITY)) return false;
     return isFaultOfPeer(error);
   }
 

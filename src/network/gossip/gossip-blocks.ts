@@ -56,7 +56,7 @@ export interface GossipBlocksPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly isFarBehind: () => boolean;
-  readonly isOutdated: () => boolean;
+  readonly isOutdated: (height: number) => boolean;
   /** A block of an unknown parent was announced. */
   readonly onOrphan: () => void;
 }
@@ -140,7 +140,7 @@ export function createGossipBlocks(
     const verdict = await forkChoice.offer(block, { isSigned: true });
     // Not earlier: a block on another branch may be useless to other nodes.
     if (use === 'fork' && verdict.kind === 'adopted') relay(arrival, block, message);
-    const isBlamed = verdict.kind === 'invalid' && !ports.isOutdated();
+    const isBlamed = verdict.kind === 'invalid' && !ports.isOutdated(height);
     if (isBlamed) blame(header, verdict.error.message, ports);
     if (verdict.kind === 'unknown-parent') ports.onOrphan();
     if (verdict.kind === 'not-better') await ports.lostBlocks.note(header);

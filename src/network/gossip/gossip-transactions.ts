@@ -39,7 +39,7 @@ export interface GossipTransactionsPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly isFarBehind: () => boolean;
-  readonly isOutdated: () => boolean;
+  readonly isOutdated: (height: number) => boolean;
   readonly suspicions: Suspicions;
 }
 

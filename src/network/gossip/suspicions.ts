@@ -8,12 +8,16 @@
  * as long as its pool may keep what another branch permitted, and the account has no script and had
  * none lately. What cannot be known is not blamed.
  *
+ * An honest peer announces its head as soon as a session begins. One that does not is never judged, so
+ * after a wrong proof it is asked for nothing until it does.
+ *
  * Invariants: a judgement blames once, however many transactions came, because a branch that lives
  * for less than a second shows in no head; whoever sends many wrong proofs is not asked for
  * transactions for a while, to blame or not; all memory is bounded.
  */
+import { unlessOurs } from '../../base/assert.ts';
 import { latin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock, Log } from '../../base/ports.ts';
 import { Recent } from '../../base/recent.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { ScriptHistory } from '../../chain/script-history.ts';
@@ -32,11 +36,15 @@ export interface SuspicionPorts {
   readonly heads: Pick<PeerHeads, 'onHead'>;
   readonly scripts: Pick<ScriptHistory, 'hadScript'>;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 export interface Suspicions {
   note(session: Session, refusal: WrongProof): void;
-  /** True where the peer has sent so many wrong proofs that it is not asked for a while. */
+  /**
+   * True where the peer has sent so many wrong proofs that it is not asked for a while; or one, and
+   * no head in this session, without which it is never judged.
+   */
   isMuted(session: Session): boolean;
   stop(): void;
 }
@@ -76,7 +84,7 @@ export const WRONG_PROOFS_MAX = 500;
 const PEERS_MAX = 1_000;
 
 export function createSuspicions({ keptMs }: SuspicionOptions, ports: SuspicionPorts): Suspicions {
-  const { blockchain, heads, scripts, clock } = ports;
+  const { blockchain, heads, scripts, clock, log } = ports;
   const { view } = blockchain;
   /** By owner, so that a new session does not clear them. */
   const suspects = new Recent<string, Suspect>(PEERS_MAX);
@@ -123,7 +131,10 @@ export function createSuspicions({ keptMs }: SuspicionOptions, ports: SuspicionP
     const ripe = left.filter(isRipe);
     if (suspect !== undefined) suspect.suspicions = left.filter((one) => !isRipe(one));
     if (suspect === undefined || suspect.suspicions.length === 0) open.delete(key);
-    if (suspect !== undefined && ripe.length > 0) void blame(suspect.session, ripe);
+    if (suspect === undefined || ripe.length === 0) return;
+    blame(suspect.session, ripe).catch(
+      unlessOurs((cause) => log.error('peer.not-judged', { why: String(cause) })),
+    );
   }
 
   async function blame(session: Session, ripe: readonly Suspicion[]): Promise<void> {
@@ -149,9 +160,12 @@ export function createSuspicions({ keptMs }: SuspicionOptions, ports: SuspicionP
       suspect.suspicions.push({ account: account.slice(), why, at, head: head.id });
       open.add(key);
     },
-    isMuted({ owner }) {
-      const suspect = suspects.get(latin1(owner));
-      if (suspect === undefined || suspect.count < WRONG_PROOFS_MAX) return false;
+    isMuted(session) {
+      const key = latin1(session.owner);
+      const suspect = suspects.get(key);
+      if (suspect === undefined) return false;
+      if (announced.get(key)?.session !== session) return true;
+      if (suspect.count < WRONG_PROOFS_MAX) return false;
       return clock.monotonic() - suspect.since < MUTE_MS;
     },
     stop() {

@@ -26,7 +26,7 @@ export interface BranchPorts {
   readonly isOutdated: () => boolean;
 }
 
-const BRANCH_BLOCKS_MAX = 1_000;
+export const BRANCH_BLOCKS_MAX = 1_000;
 const BRANCH_BYTES_MAX = 256 * 1024 * 1024;
 
 export class Branch {

@@ -12,7 +12,7 @@ import type { ForkChoice, Verdict } from '../../chain/fork-choice.ts';
 import type { CheckedBlock } from '../../chain/verify-block.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Sessions } from '../sessions/session.ts';
-import { Branch, type Fetched } from './adopt-branch.ts';
+import { BRANCH_BLOCKS_MAX, Branch, type Fetched } from './adopt-branch.ts';
 import { createDownload, type Download } from './download.ts';
 import { GivenUp, read } from './given-up.ts';
 import type { PeerHead, PeerHeads } from './peer-heads.ts';
@@ -36,7 +36,7 @@ export interface FollowPorts {
   readonly clock: Clock;
   readonly log: Log;
   /** True where newer releases have rules that this node lacks: then broken ones blame nobody. */
-  readonly isOutdated: () => boolean;
+  readonly isOutdated: (height: number) => boolean;
 }
 
 /** Portions being checked while one is applied. */
@@ -94,7 +94,8 @@ export class PeerFollower {
   }
 
   private async take(target: PeerHead, watch: StallWatch, left: AbortSignal): Promise<void> {
-    const { blockchain, heads, isOutdated } = this.ports;
+    const { blockchain, heads } = this.ports;
+    const isOutdated = (): boolean => this.isOutdated();
     const isTie = target.score === blockchain.tip().score;
     const adopt = (blocks: readonly CheckedBlock[]) => this.adopt(blocks);
     const branch = new Branch(target.session, { adopt, heads, watch, isOutdated });
@@ -112,6 +113,12 @@ export class PeerFollower {
     }
   }
 
+  /** At the highest block that a branch may have. */
+  private isOutdated(): boolean {
+    const { blockchain, isOutdated } = this.ports;
+    return isOutdated(blockchain.tip().height + BRANCH_BLOCKS_MAX);
+  }
+
   private async adopt(branch: readonly CheckedBlock[]): Promise<Verdict> {
     const verdict = await this.ports.forkChoice.adopt(branch);
     if (this.stopped) throw new GivenUp('the node stops', 'later');
@@ -121,9 +128,10 @@ export class PeerFollower {
   /** The blocks in order, with their signatures being checked. */
   private async *checkedBlocks(target: PeerHead, left: AbortSignal): AsyncGenerator<Fetched> {
     for await (const { block, session } of this.download.blocks(target, left)) {
-      const { forkChoice, isOutdated } = this.ports;
+      const { forkChoice } = this.ports;
       const checked = await forkChoice.check(block).catch((error) => {
-        if (error instanceof ApiError && isOutdated()) throw new GivenUp(error.message, 'later');
+        if (error instanceof ApiError && this.isOutdated())
+          throw new GivenUp(error.message, 'later');
         return read(session, (): never => {
           throw error;
         });

@@ -2,6 +2,7 @@
  * Settings of the interfaces and services around the chain: REST, gRPC, privacy, containers,
  * metrics (node.md#configuration).
  */
+import { PRIVATE_DATA_BYTES_MAX } from '../../base/private-store.ts';
 import { bool, duration, int, size } from './kinds.ts';
 import { derived, optional, setting } from './setting.ts';
 import {
@@ -117,6 +118,19 @@ export const privacy = {
       size,
       '10GiB',
       'Bytes accepted for one policy; further items are fetched once there is room.',
+    ),
+    'account-quota': derived<number>(
+      size,
+      '<a quarter of quota>',
+      (read) =>
+        Math.max(PRIVATE_DATA_BYTES_MAX, Math.floor(Number(read('privacy.storage.quota')) / 4)),
+      'The same for all policies that one account has created, and for all data that one has bound.',
+    ),
+    'accepted-creators': setting<readonly string[]>(
+      list(address),
+      [],
+      'Accounts of whose policies (type 112) data are accepted, beside privacy.owner-address; ' +
+        'empty: of all.',
     ),
     quota: setting(size, '100GiB', 'The same for all policies together.'),
     'free-space-min': setting(

@@ -6,7 +6,6 @@
  */
 
 import { apiError } from '../../base/errors.ts';
-import { ADDRESS_BYTES } from '../../base/sizes.ts';
 import {
   type ChainScheme,
   type Codec,
@@ -28,7 +27,6 @@ export interface AliasRecipient {
 }
 export type Recipient = AddressRecipient | AliasRecipient;
 
-const ADDRESS_VERSION = 1;
 const ALIAS_VERSION = 2;
 const NAME_CHARS_MIN = 4;
 const NAME_CHARS_MAX = 30;
@@ -129,9 +127,6 @@ export const recipient: Codec<Recipient> = {
     if (src.remaining > 0 && version === ALIAS_VERSION) {
       src.u8();
       return { kind: 'alias', name: readAliasTail(src) };
-    }
-    if (src.remaining >= ADDRESS_BYTES && version !== ADDRESS_VERSION) {
-      throw new CodecError('bytes', `Unknown address version: ${version}`);
     }
     return { kind: 'address', bytes: address.read(src) };
   },

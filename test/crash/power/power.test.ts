@@ -34,7 +34,13 @@ import { openChainStore } from '../../../src/cli/chain-store.ts';
 import { loadConfig } from '../../../src/cli/config-file.ts';
 import { genesisBlock } from '../../../src/cli/genesis-block.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../../src/ledger/key-codecs.ts';
-import { meta, privateLost, privatePending, tables } from '../../../src/ledger/tables.ts';
+import {
+  meta,
+  privateLost,
+  privatePending,
+  privateStored,
+  tables,
+} from '../../../src/ledger/tables.ts';
 import { openBlockchain } from '../../../src/node/open-blockchain.ts';
 import { decodeTx } from '../../../src/tx/tx-bytes.ts';
 import { appendCold } from '../../chain/cold-validator.ts';
@@ -180,7 +186,7 @@ const opened = (folder: DevFolder, config: Config, store: Store) =>
 /** All rows that follow from the chain. */
 function digest(view: StoreView): string {
   const hash = createHash('sha256');
-  const own: readonly number[] = [meta.id, privatePending.id, privateLost.id];
+  const own = [meta, privatePending, privateLost, privateStored].map(({ id }): number => id);
   for (const { id } of tables) {
     if (own.includes(id)) continue;
     for (const [key, value] of view.range(id, START_OF_TABLE, END_OF_TABLE, 1e9)) {

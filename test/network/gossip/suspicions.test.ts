@@ -7,6 +7,7 @@ import { createSuspicions, WRONG_PROOFS_MAX } from '../../../src/network/gossip/
 import type { Session } from '../../../src/network/sessions/session.ts';
 import type { PeerHead } from '../../../src/network/sync/peer-heads.ts';
 import { WrongProof } from '../../../src/tx/wrong-proof.ts';
+import { quiet } from '../../chain/chain-harness.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 
 const SECOND = 1000;
@@ -20,6 +21,8 @@ const AHEAD = id(2);
 function scene() {
   const clock = fakeClock(0);
   const offences: string[] = [];
+  const errors: string[] = [];
+  const isIll = { value: false };
   const chain = new Set([latin1(OURS), latin1(id(9))]);
   const scripts = new Set([latin1(scripted)]);
   let onHead: (head: PeerHead) => void = () => {};
@@ -39,8 +42,14 @@ function scene() {
     {
       blockchain: blockchain as never,
       heads: { onHead: (action) => (onHead = action) },
-      scripts: { hadScript: async (account) => scripts.has(latin1(account)) },
+      scripts: {
+        async hadScript(account) {
+          if (isIll.value) throw new Error('the row is damaged');
+          return scripts.has(latin1(account));
+        },
+      },
       clock,
+      log: { ...quiet, error: (event) => void errors.push(event) },
     },
   );
   const sessionOf = (owner: number): Session =>
@@ -52,6 +61,8 @@ function scene() {
   return {
     clock,
     offences,
+    errors,
+    isIll,
     suspicions,
     peer,
     sessionOf,
@@ -180,6 +191,7 @@ t.test('what cannot be known is not blamed', async (t) => {
 
 t.test('many wrong proofs mute a peer for a while, whoever they are of', async (t) => {
   const s = scene();
+  await s.head(OURS);
   const other = s.sessionOf(8);
   for (let i = 0; i < WRONG_PROOFS_MAX - 1; i++) s.note(scripted);
   t.notOk(s.suspicions.isMuted(s.peer));
@@ -194,4 +206,34 @@ t.test('many wrong proofs mute a peer for a while, whoever they are of', async (
   t.notOk(s.suspicions.isMuted(s.peer));
   s.note(scripted);
   t.notOk(s.suspicions.isMuted(s.peer), 'it begins anew');
+});
+
+t.test('a judgement that fails blames nobody, and the node goes on', async (t) => {
+  const s = scene();
+  await s.settle();
+  s.isIll.value = true;
+  s.note(plain);
+  await s.clock.advance(5 * SECOND);
+  await s.head(OURS);
+  t.same(s.errors, ['peer.not-judged']);
+  t.same(s.offences, []);
+  s.isIll.value = false;
+  s.note(plain);
+  await s.clock.advance(5 * SECOND);
+  await s.head(OURS);
+  t.equal(s.offences.length, 1, 'the next one is judged');
+});
+
+t.test('a peer that announces no head is not asked after a wrong proof', async (t) => {
+  const s = scene();
+  t.notOk(s.suspicions.isMuted(s.peer), 'before it has sent one');
+  s.note(plain);
+  t.ok(s.suspicions.isMuted(s.peer));
+  await s.clock.advance(60 * SECOND);
+  t.ok(s.suspicions.isMuted(s.peer), 'however long it waits');
+  t.ok(s.suspicions.isMuted(s.sessionOf(7)), 'nor in a new session');
+  t.notOk(s.suspicions.isMuted(s.sessionOf(8)), 'another peer is');
+  await s.head(OURS);
+  t.notOk(s.suspicions.isMuted(s.peer), 'until it does');
+  t.ok(s.suspicions.isMuted(s.sessionOf(7)), 'in that session');
 });

@@ -1,0 +1,186 @@
+/**
+ * One attempt to fetch an item: what the chain says is looked at again before each peer is asked,
+ * and a node that cannot store the item blames nobody.
+ */
+import { randomBytes } from 'node:crypto';
+import t, { type Test } from 'tap';
+import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
+import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
+import { AssertionError } from '../../src/base/assert.ts';
+import type { PeerStream } from '../../src/base/network.ts';
+import { type PrivateStore, storageFailed } from '../../src/base/private-store.ts';
+import { chunkSealer } from '../../src/crypto/stream-cipher.ts';
+import { createOverlay } from '../../src/ledger/overlay.ts';
+import {
+  addMembers,
+  bindHash,
+  createPolicy,
+  RECIPIENT,
+  removeMembers,
+} from '../../src/ledger/policies.ts';
+import { policyHashes } from '../../src/ledger/tables.ts';
+import { createFetch } from '../../src/privacy/fetch-item.ts';
+import { itemBytes } from '../../src/privacy/item-id.ts';
+import type { Peer } from '../../src/privacy/peer-ports.ts';
+import {
+  decodeRequest,
+  encodeHeader,
+  encodeOffer,
+  NO_DATA,
+  signedByReplier,
+} from '../../src/privacy/privacy-messages.ts';
+import { transferKey } from '../../src/privacy/session-key.ts';
+import { account, family, newChain, scheme, testClock, verifier } from '../chain/chain-harness.ts';
+import { seededRandom } from '../crypto/random.ts';
+import { temporaryFolder } from '../e2e/dev-node.ts';
+import { memoryLog } from '../node/memory-ports.ts';
+import { sha256 } from './members.ts';
+
+const random = seededRandom('an attempt');
+const [self, other] = [account('who fetches'), account('who has it')];
+const bytes = randomBytes(100);
+const item = { policyId: new Uint8Array(32).fill(1), hash: sha256(bytes) };
+
+type Answer = (request: Uint8Array) => readonly Uint8Array[];
+
+/** The messages of an honest member. */
+const honest: Answer = (message) => {
+  const request = decodeRequest(message, scheme);
+  const own = family.generateKeyPair(random);
+  const about = { ...request, asker: self.address, replier: other.address };
+  const signature = other.sign(signedByReplier(about, request.ephemeralKey, own.publicKey));
+  const keys = [request.ephemeralKey, own.publicKey] as const;
+  const key = transferKey(family, own.privateKey, request.ephemeralKey, keys);
+  const texts = { type: 'file', filename: 'x', size: '1', author: '', comment: '' };
+  const header = encodeHeader({ ...texts, sender: other.address, timestamp: 1n }, scheme);
+  const chunk = { plain: Buffer.concat([header, bytes]), last: true };
+  const seal = chunkSealer(family, key, itemBytes(request));
+  return [encodeOffer({ ephemeralKey: own.publicKey, signature }), seal(chunk)];
+};
+
+async function opened(t: Test, storing: Partial<PrivateStore> = {}) {
+  const { blockchain } = await newChain();
+  const view = createOverlay(blockchain.view);
+  createPolicy(view, item.policyId, { name: 'papers', description: '' });
+  addMembers(view, item.policyId, RECIPIENT, [self.address]);
+  bindHash(view, item.policyId, item.hash, {
+    transaction: new Uint8Array(32),
+    sender: other.address,
+  });
+  const offences: string[] = [];
+  const failed: Uint8Array[] = [];
+  let asked = 0;
+  let rooms = 0;
+  const answers: Answer[] = [];
+  const peer = (): Peer => ({
+    owner: other.address,
+    ownerPublicKey: other.publicKey,
+    mode: 'default',
+    notify: () => true,
+    offend: (offence) => void offences.push(offence),
+    converse(_protocol, _timeoutMs, action) {
+      let left: Uint8Array[] = [];
+      const answer = answers[asked++]!;
+      const stream = {
+        async send(message: Uint8Array) {
+          left = [...answer(message)];
+        },
+        end: async () => {},
+        receive: async () => left.shift(),
+      };
+      return action(stream as unknown as PeerStream);
+    },
+  });
+  const log = memoryLog();
+  const store = { ...verifiedStore(filesShelf(temporaryFolder(t)), log), ...storing };
+  const fetch = createFetch(1000, {
+    ...{ view, store, scheme, family, verifier, random, log, owner: self, clock: testClock(0) },
+    sources: {
+      of: () => answers.map(peer),
+      isAnnounced: () => false,
+      announced: () => {},
+      failed: (owner) => void failed.push(owner),
+      clearFailure: () => {},
+    },
+    async refusal() {
+      rooms++;
+      return undefined;
+    },
+    onStored: () => {},
+  });
+  return {
+    view,
+    offences,
+    failed,
+    asked: () => asked,
+    /** How often room was looked for. */
+    rooms: () => rooms,
+    attempt(...of: readonly Answer[]) {
+      answers.push(...of);
+      return fetch(item);
+    },
+  };
+}
+
+t.test('an item is stored, and nobody else is asked', async (t) => {
+  const at = await opened(t);
+  t.equal(await at.attempt(honest, honest), 'settled');
+  t.equal(at.asked(), 1);
+});
+
+t.test('an item that is not wanted is asked for nowhere', async (t) => {
+  for (const lose of [leave, unbind]) {
+    const at = await opened(t);
+    lose(at);
+    t.equal(await at.attempt(honest), 'settled');
+    t.strictSame([at.asked(), at.rooms()], [0, 0], lose.name);
+  }
+});
+
+t.test('nor at the next peer, once it is not wanted any more', async (t) => {
+  const at = await opened(t);
+  const without: Answer = () => {
+    leave(at);
+    return [NO_DATA];
+  };
+  t.equal(await at.attempt(without, honest), 'settled');
+  t.equal(at.asked(), 1);
+  t.strictSame(at.failed, [], 'to have nothing is no failure');
+});
+
+t.test('data whose hash has left the chain are not stored', async (t) => {
+  const at = await opened(t);
+  const late: Answer = (request) => {
+    unbind(at);
+    return honest(request);
+  };
+  t.equal(await at.attempt(late), 'missing');
+  t.strictSame([at.failed, at.offences], [[], []]);
+});
+
+t.test('a peer that says nothing has failed', async (t) => {
+  const at = await opened(t);
+  t.equal(await at.attempt(() => [], honest), 'settled', 'the next one has it');
+  t.strictSame([at.failed, at.offences], [[other.address], []]);
+});
+
+t.test('a storage that is full is no fault of the peer, and all others are spared', async (t) => {
+  const at = await opened(t, { write: () => Promise.reject(storageFailed('full')) });
+  t.equal(await at.attempt(honest, honest), 'missing');
+  t.strictSame([at.asked(), at.failed, at.offences], [1, [], []]);
+});
+
+t.test('a fault of this node stops it', async (t) => {
+  const at = await opened(t, { write: () => Promise.reject(new AssertionError('wrong')) });
+  await t.rejects(at.attempt(honest, honest), AssertionError);
+});
+
+type Opened = Awaited<ReturnType<typeof opened>>;
+
+function leave({ view }: Opened): void {
+  removeMembers(view, item.policyId, RECIPIENT, [self.address]);
+}
+
+function unbind({ view }: Opened): void {
+  view.remove(policyHashes, [item.policyId, item.hash]);
+}
