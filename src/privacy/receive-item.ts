@@ -55,7 +55,7 @@ export async function receiveItem(
       await stream.send(encodeRequest({ ...item, ephemeralKey: own.publicKey, signature }));
       await stream.end();
       const answer = await stream.receive();
-      if (answer === undefined) throw new Error('no answer');
+      if (answer === undefined) return 'failed';
       const offer = decodeOffer(answer, scheme);
       if (offer === undefined) return 'nothing';
       const signed = signedByReplier(about, own.publicKey, offer.ephemeralKey);

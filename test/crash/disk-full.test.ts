@@ -46,7 +46,8 @@ t.test('a full disk is refused with 503 and recovered from', { skip }, async (t)
   const genesisTimestamp = Date.now() - ROUND_MS;
   const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp });
   const { scheme, owner } = folder;
-  const options = { set: [`data-directory=${disk}`] };
+  // The whole disk is smaller than what a node leaves free.
+  const options = { set: [`data-directory=${disk}`, 'storage.free-space-min=0'] };
   const senders = createSenders(SENDERS, scheme);
   let node = await startNode(folder, options);
   t.teardown(() => node.kill());
