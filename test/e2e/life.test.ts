@@ -23,9 +23,9 @@ async function takenPort(t: Test): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-/** What is not an event of the log. */
+/** Lines that are no log, and no warning about the settings of the test. */
 const saidIn = (text: string): string[] =>
-  text.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+  text.split('\n').filter((line) => line !== '' && !/^(\{|warning: )/.test(line));
 
 t.test('a part that cannot start', async (t) => {
   const { config } = await networkFolder(t);

@@ -20,9 +20,9 @@ const asking = (servers: readonly string[]): string => `ntp.servers=${JSON.strin
 const setting = (servers: readonly string[], more: readonly string[] = []): string[] =>
   [asking(servers), ...more].flatMap((set) => ['--set', set]);
 
-/** What is not an event of the log. */
+/** Lines that are no log, and no warning about the settings of the test. */
 const saidIn = (text: string): string[] =>
-  text.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+  text.split('\n').filter((line) => line !== '' && !/^(\{|warning: )/.test(line));
 
 /** Servers from which nobody learns the time. */
 async function useless(t: Test): Promise<Readonly<Record<string, readonly string[]>>> {

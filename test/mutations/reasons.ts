@@ -15,10 +15,6 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'an assertion: it acts only where the node is wrong, and the node stops',
   ],
   [
-    "src/privacy/receive-item.ts receiveItem.transfer: if (answer === undefined) throw new Error('no answer');",
-    'without it, decoding nothing throws, which has the same consequences',
-  ],
-  [
     'src/privacy/serve-items.ts serveItems.serve: if (message === undefined) return stream.abort();',
     'without it, decoding nothing throws, and the stream is aborted all the same',
   ],

@@ -51,5 +51,6 @@ t.test('nobody can claim the miner of another', async (t) => {
   t.not(listener.sessions.of(proven.owner)?.miner, proven.owner);
   await t.rejects(thief.dial(listener), HandshakeRefused);
   t.equal(listener.sessions.of(thief.owner), undefined);
-  t.match(listener.penalties.blacklisted(), [{ reason: /Invalid signature of the miner/ }]);
+  t.strictSame(listener.penalties.blacklisted(), [], 'its host is limited, and no more');
+  t.match(listener.log.of('peer.limited'), [{ why: /Invalid signature of the miner/ }]);
 });
