@@ -8,10 +8,11 @@
  */
 import { equal } from '../base/bytes.ts';
 import { Refusal } from '../base/errors.ts';
-import type { Log } from '../base/ports.ts';
+import type { Clock, Log } from '../base/ports.ts';
 import { type Block, decodeBlock } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { CodecError } from '../codec/codec.ts';
+import { isFromFuture } from '../consensus/consensus.ts';
 import type { UsedTurns } from './used-turns.ts';
 
 export interface UnfinishedBlock {
@@ -21,9 +22,15 @@ export interface UnfinishedBlock {
   finish(): Promise<void>;
 }
 
+interface UnfinishedPorts {
+  readonly blockchain: Blockchain;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+}
+
 export function createUnfinishedBlock(
   turns: Pick<UsedTurns, 'newest' | 'claim'>,
-  { blockchain, log }: { readonly blockchain: Blockchain; readonly log: Log },
+  { blockchain, clock, log }: UnfinishedPorts,
 ): UnfinishedBlock {
   let known: { readonly bytes: Uint8Array; readonly block: Block | undefined } | undefined;
 
@@ -47,8 +54,10 @@ export function createUnfinishedBlock(
 
   function next(): Block | undefined {
     const block = newest();
-    const isNext = block !== undefined && equal(block.header.reference, blockchain.tip().id);
-    return isNext ? block : undefined;
+    if (block === undefined || !equal(block.header.reference, blockchain.tip().id))
+      return undefined;
+    // Sealed by a clock that was ahead: until its time, free turns before it are used.
+    return isFromFuture(block.header.timestamp, clock.now()) ? undefined : block;
   }
 
   return {

@@ -35,7 +35,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { blockchain, consensus, clock, log, peering, owner } = ports;
   const usedTurns = createUsedTurns(ports.turns, log);
   const generator = { ...owner, turns: usedTurns, seen: ports.lostBlocks.turns };
-  const unfinished = createUnfinishedBlock(usedTurns, { blockchain, log });
+  const unfinished = createUnfinishedBlock(usedTurns, { blockchain, clock, log });
   const made = createMiner(
     {
       enabled: miner.enable && network.mode !== 'watcher',
