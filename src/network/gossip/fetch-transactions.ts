@@ -172,9 +172,14 @@ export class TransactionFetcher {
     const { log, checked, suspicions } = this.ports;
     // A corrected retry of the sender must not be mistaken for this transaction.
     checked.remove(hash);
+    const others = sources.filter((one) => one !== session && this.doubted.has(one));
+    const askAgain = (): void => {
+      if (this.doubted.has(session)) this.refusals.note(hash, [session, ...others]);
+    };
     if (isOwnFault(error)) {
       if (isOurs(error)) throw error;
       log.debug('tx.refused', { why: String(error) });
+      askAgain();
       return;
     }
     const refusal = refusalFrom(error);
@@ -189,8 +194,7 @@ export class TransactionFetcher {
     // What this node has asked for again has been noted when it came first.
     const isAgain = this.refusals.has(hash, session);
     if (refusal instanceof WrongProof && !isAgain) suspicions.note(session, refusal);
-    const others = sources.filter((one) => one !== session && this.doubted.has(one));
-    if (this.doubted.has(session)) this.refusals.note(hash, [session, ...others]);
+    askAgain();
   }
 
   private offenceIn(error: unknown): Evidence | undefined {

@@ -90,11 +90,16 @@ export class Refused<Source> {
   }
 
   private put(hash: string, refusal: Refusal<Source>): void {
-    const [first] = refusal.sources;
-    if (first === undefined || this.byHash.size >= REFUSED_MAX) return;
-    const share = this.shares.get(first) ?? 0;
-    if (share >= REFUSED_OF_ONE_MAX) return;
-    this.shares.set(first, share + 1);
-    this.byHash.set(hash, refusal);
+    if (this.byHash.size >= REFUSED_MAX) return;
+    // A peer whose share is used up does not take this one from the others that have it.
+    const payer = refusal.sources.find((one) => this.shareOf(one) < REFUSED_OF_ONE_MAX);
+    if (payer === undefined) return;
+    const others = refusal.sources.filter((one) => one !== payer);
+    this.shares.set(payer, this.shareOf(payer) + 1);
+    this.byHash.set(hash, { ...refusal, sources: [payer, ...others] });
+  }
+
+  private shareOf(source: Source): number {
+    return this.shares.get(source) ?? 0;
   }
 }

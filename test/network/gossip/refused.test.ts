@@ -50,7 +50,7 @@ t.test('what came, and peers that leave', async (t) => {
 t.test('the memory is bounded, for each peer and in all', async (t) => {
   const refused = new Refused<string>();
   const fill = (peer: string): void => {
-    for (let i = 0; i < 2 * REFUSED_OF_ONE_MAX; i++) refused.note(`${peer} ${i}`, [peer, 'other']);
+    for (let i = 0; i < 2 * REFUSED_OF_ONE_MAX; i++) refused.note(`${peer} ${i}`, [peer]);
   };
   fill('a');
   t.equal(taken(refused)['a']?.length, REFUSED_OF_ONE_MAX);
@@ -62,4 +62,14 @@ t.test('the memory is bounded, for each peer and in all', async (t) => {
   const counted = taken(refused, () => true);
   const all = new Set(Object.values(counted).flat());
   t.equal(all.size, REFUSED_MAX - REFUSED_OF_ONE_MAX + 1, 'beside those that were asked for');
+});
+
+t.test('a peer whose share is used up takes nothing from others', (t) => {
+  const refused = new Refused<string>();
+  for (let i = 0; i < REFUSED_OF_ONE_MAX; i++) refused.note(`of a ${i}`, ['a']);
+  refused.note('x', ['a', 'b']);
+  t.ok(refused.has('x', 'b'));
+  refused.note('y', ['a']);
+  t.notOk(refused.has('y', 'a'));
+  t.end();
 });
