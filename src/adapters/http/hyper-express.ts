@@ -164,7 +164,7 @@ export class Server implements HttpServer {
 
   private refuseUnknown(response: Response, request: Request): void {
     const client = this.clientOf(response, request, request.getMethod() === 'head');
-    if (hasTwoLengths(request, false)) this.refuseLengths(client);
+    if (hasTwoLengths(request)) this.refuseLengths(client);
     else this.refuse(client, NOT_FOUND, this.closing);
   }
 
@@ -196,7 +196,7 @@ export class Server implements HttpServer {
 
   private preflight(cors: Cors, response: Response, request: Request): void {
     const client = { response, shared: NO_HEADERS, isHead: false };
-    if (hasTwoLengths(request, false)) this.refuseLengths(client);
+    if (hasTwoLengths(request)) this.refuseLengths(client);
     else this.refuse(client, cors.preflight(request.getHeader('origin')), this.closing);
   }
 
@@ -223,7 +223,7 @@ export class Server implements HttpServer {
     return (response, request) => {
       const client = this.clientOf(response, request, isHead);
       const incoming = new IncomingRequest(route, response, request);
-      if (hasTwoLengths(request, takesBody)) this.refuseLengths(client);
+      if (hasTwoLengths(request)) this.refuseLengths(client);
       else if (takesBody) this.serveWithBody(route, incoming, client, request);
       else this.serve(route, incoming, client);
     };

@@ -12,12 +12,11 @@ export const TWO_LENGTHS = errorReply(
 
 /**
  * A server in front of this one may take another of the two lengths, and what is body to the one is
- * then a request to the other. `takesBody`: also looks behind an empty length, which the parser
- * takes for none.
+ * then a request to the other. The parser takes an empty length for none, so every request is
+ * looked through.
  */
-export function hasTwoLengths(request: Request, takesBody: boolean): boolean {
+export function hasTwoLengths(request: Request): boolean {
   const first = request.getHeader('content-length');
-  if (first === '' && !takesBody) return false;
   let differ = false;
   request.forEach((name, value) => {
     if (name === 'content-length' && value !== first) differ = true;
