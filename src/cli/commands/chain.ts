@@ -137,7 +137,7 @@ async function rollback(path: string, target: number, flags: Flags) {
   const { appendInPortions, NotKeptError } = await import('../../mempool/journal-portions.ts');
   const { recordsOf } = await import('../../mempool/readmission.ts');
   const { systemClock } = await import('../../adapters/system.ts');
-  const { printJson } = await import('../output.ts');
+  const { printJson, say } = await import('../output.ts');
   await withChain(path, flags, async (blockchain, { config, log }) => {
     const ports = { journal: poolJournal(config, log), clock: systemClock() };
     let keptTransactions = 0;
@@ -151,6 +151,9 @@ async function rollback(path: string, target: number, flags: Flags) {
     try {
       const removedTransactions = (await blockchain.rollback(target)).length;
       printJson({ height: blockchain.tip().height, removedTransactions, keptTransactions });
+      say(
+        'the turns of blocks that this node made stay used: docs/protocol/consensus.md says what follows',
+      );
     } catch (cause) {
       if (!(cause instanceof NotKeptError)) throw cause;
       throw new CliError(`nothing is rolled back: ${cause.message}`);
