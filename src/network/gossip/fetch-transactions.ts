@@ -17,7 +17,12 @@ import type { Evidence } from '../../codec/evidence.ts';
 import { isFaultOfPeer, isUnknownType, refusalFrom } from '../../codec/refusal.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import { WrongProof } from '../../tx/wrong-proof.ts';
-import { decodeTxs, encodeTxHashes, txProtocols } from '../messages/transaction-messages.ts';
+import {
+  decodeTxs,
+  encodeTxHashes,
+  txLimits,
+  txProtocols,
+} from '../messages/transaction-messages.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
 import { Refused } from './refused.ts';
 import type { Suspicions } from './suspicions.ts';
@@ -110,10 +115,14 @@ export class TransactionFetcher {
   }
 
   private async fetch(session: Session, hashes: readonly string[]): Promise<void> {
-    const left = await this.fetchFrom(session, hashes);
-    this.wanted.done(session, hashes.length);
-    const next = this.wanted.unanswered(session, left);
-    for (const [source, list] of next) void this.fetch(source, list);
+    // Those that are asked for again may be more than one request holds.
+    for (let from = 0; from < hashes.length; from += txLimits.countMax) {
+      const part = hashes.slice(from, from + txLimits.countMax);
+      const left = await this.fetchFrom(session, part);
+      this.wanted.done(session, part.length);
+      const next = this.wanted.unanswered(session, left);
+      for (const [source, list] of next) void this.fetch(source, list);
+    }
   }
 
   /** Returns the hashes of the transactions that the peer did not send. */
