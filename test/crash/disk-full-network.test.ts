@@ -3,7 +3,7 @@
 // catches up and makes blocks again as soon as there is space, without a restart. The disk is a
 // small file system in memory, which only root can mount; for other users the test is skipped.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -37,10 +37,10 @@ function mounted(): boolean {
   }
 }
 
+/** The disk only gets fuller, so that the node sees no room in between. */
 function fill(bytesLeft: number): void {
-  rmSync(ballast, { force: true });
   const { bavail, bsize } = statfsSync(disk);
-  writeFileSync(ballast, new Uint8Array(Math.max(0, bavail * bsize - bytesLeft)));
+  appendFileSync(ballast, new Uint8Array(Math.max(0, bavail * bsize - bytesLeft)));
 }
 
 const skip = mounted() ? false : 'no file system can be mounted here';
