@@ -75,6 +75,7 @@ async function opened(
   const failed: Uint8Array[] = [];
   let asked = 0;
   let rooms = 0;
+  let found = 0;
   const answers: Answer[] = [];
   const peer = (): Peer => ({
     owner: other.address,
@@ -110,6 +111,7 @@ async function opened(
       rooms++;
       return limit;
     },
+    found: async () => void found++,
     onStored: () => {},
   });
   return {
@@ -119,6 +121,7 @@ async function opened(
     asked: () => asked,
     /** How often room was looked for. */
     rooms: () => rooms,
+    found: () => found,
     attempt(...of: readonly Answer[]) {
       answers.push(...of);
       return fetch(item);
@@ -129,7 +132,9 @@ async function opened(
 t.test('an item is stored, and nobody else is asked', async (t) => {
   const at = await opened(t);
   t.equal(await at.attempt(honest, honest), 'settled');
-  t.equal(at.asked(), 1);
+  t.strictSame([at.asked(), at.found()], [1, 0]);
+  t.equal(await at.attempt(honest), 'settled');
+  t.strictSame([at.asked(), at.found()], [1, 1], 'what is stored is counted');
 });
 
 t.test('an item that is not wanted is asked for nowhere', async (t) => {
