@@ -61,6 +61,8 @@ export function createFetch(
       }
       if (received === 'unstored') return 'missing';
       if (received === 'failed') sources.failed(peer.owner);
+      if (received === 'busy') sources.busy(peer.owner);
+      if (received === 'nothing') sources.withdrawn(item, peer.owner);
     }
     return 'missing';
   };
