@@ -9,11 +9,21 @@ export const RESULTS_BYTES_MAX = MIB;
 export const FIELDS_MAX = 65_536;
 /** Messages of a container that have begun to arrive, together. */
 export const ARRIVING_BYTES_MAX = 8 * MIB;
+/** A piece of a message counts as one of this length at least. */
+export const PIECE_BYTES_MIN = 256;
+/** A message has arrived in this time, and an answer has been taken. */
+export const MESSAGE_MS_MAX = 10_000;
+/** The message of Connect holds an id. */
+export const CONNECT_BYTES_MAX = KIB;
+/** Answers that a container has not taken yet, together. */
+export const LEAVING_BYTES_MAX = 16 * MIB;
 
 /** An SDK opens one connection a thread. */
 export const CONNECTIONS_MAX = 16;
 /** Of all containers, where they share a TCP port. */
 export const TCP_CONNECTIONS_MAX = 1024;
+/** Connections of one address that have shown no token yet; containers may share an address. */
+export const STRANGERS_MAX = 64;
 export const STREAMS_MAX = 64;
 export const HEADER_BYTES_MAX = 8 * KIB;
 
