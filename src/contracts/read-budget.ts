@@ -1,13 +1,16 @@
 /** How much one execution may read: what it asks for comes from a program that nobody trusts. */
+import { MIB } from '../base/budget.ts';
 import { apiError } from '../base/errors.ts';
 
 export interface ReadLimits {
-  /** Every row looked for counts, also one that does not exist. */
+  /** Every row looked for counts, also one that does not exist, and a range without rows. */
   readonly rows: number;
   readonly bytes: number;
+  /** Ranges that are not part of each other. */
+  readonly ranges: number;
 }
 
-export const READ_LIMITS: ReadLimits = { rows: 10_000, bytes: 8 * 1024 * 1024 };
+export const READ_LIMITS: ReadLimits = { rows: 10_000, bytes: 8 * MIB, ranges: 2000 };
 
 export interface ReadBudget {
   /** Throws ApiError AnswerTooBig where the budget is used up. */

@@ -18,7 +18,7 @@ export interface ReadView {
 
 export function createReadView(base: KeyedView, changes: ChangeLog, limits: ReadLimits): ReadView {
   const budget = createReadBudget(limits);
-  const read = new ReadSet(changes);
+  const read = new ReadSet(changes, limits.ranges);
   let open = true;
   const requireOpen = (): void => {
     if (!open) throw apiError('ContractTokenInvalid');
@@ -46,11 +46,14 @@ export function createReadView(base: KeyedView, changes: ChangeLog, limits: Read
   ): Generator<readonly [Uint8Array, V]> {
     requireOpen();
     read.range(table.id, from, to);
+    let isEmpty = true;
     for (const entry of base.entries(table, from, to, limit, reverse)) {
       requireOpen();
+      isEmpty = false;
       budget.spend(entry[0], entry[1]);
       yield entry;
     }
+    if (isEmpty) budget.spend(from, undefined);
   }
 
   return {
