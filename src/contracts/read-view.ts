@@ -11,6 +11,8 @@ import { createReadBudget, type ReadLimits } from './read-budget.ts';
 
 export interface ReadView {
   readonly view: KeyedView;
+  /** Takes rows from the budget that are not looked for. */
+  spend(rows: number): void;
   /** True where something that was read has changed since. */
   isStale(): boolean;
   close(): void;
@@ -65,6 +67,7 @@ export function createReadView(base: KeyedView, changes: ChangeLog, limits: Read
       range: (table, from, to, limit, reverse) =>
         decodeKeys(table, entries(asUntyped(table), from, to, limit, reverse)),
     },
+    spend: budget.spendRows,
     isStale: () => read.isStale(),
     close: () => {
       open = false;

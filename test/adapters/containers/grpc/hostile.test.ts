@@ -9,6 +9,7 @@ import {
   LEAVING_BYTES_MAX,
   MESSAGE_BYTES_MAX,
   REFUSALS_MAX,
+  REQUEST_FIELDS_MAX,
   REQUESTS_PER_CALL_MAX,
   RESULTS_BYTES_MAX,
   STREAMS_MAX,
@@ -118,6 +119,28 @@ t.test('results at the limit of size, and above', async (t) => {
   t.equal(await send(http, read, framed(Buffer.alloc(MESSAGE_BYTES_MAX + 1))), '8');
   t.equal(await send(http, headers, results(RESULTS_BYTES_MAX)), '0');
   t.match(await outcome, { kind: 'success' });
+});
+
+t.test('elements at any depth cost', async (t) => {
+  const { call, open, session, outcome } = await attacked(t);
+  const spent: number[] = [];
+  call.reads.spend = (rows) => void spent.push(rows);
+  const http = open();
+  const ask = (name: string, bytes: Uint8Array) =>
+    send(http, headersOf(`/wavesenterprise.ContractService/${name}`, call.token), framed(bytes));
+  const keys = (count: number) =>
+    encode('ContractKeysRequest', { keysFilter: { keys: Array<string>(count).fill('') } });
+  t.equal(await ask('GetContractKeys', keys(REQUEST_FIELDS_MAX)), '8', 'one more with its list');
+  t.equal(await ask('GetContractKeys', keys(REQUEST_FIELDS_MAX - 1)), '0');
+  const ids = Array<object>(9000).fill({ value: '' });
+  t.equal(
+    await ask('GetContractBalances', encode('ContractBalancesRequest', { assetsIds: ids })),
+    '0',
+  );
+  t.same(spent, [9000]);
+  const rejected = t.rejects(outcome);
+  await session.close();
+  await rejected;
 });
 
 t.test('a Connect that is long', async (t) => {
