@@ -56,7 +56,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       clock,
       log,
       connectedMiners: peering.connectedMiners,
-      minerCount: () => blockchain.minerCount(clock.now()),
+      minerCount: () => blockchain.countedMiners(clock.now()).length,
       isShutOut: peering.isShutOut,
       lacksDisk: () =>
         ports.space.holdsMiner({ isFailing: blockchain.isFailing, isBehind: peering.isBehind }),
