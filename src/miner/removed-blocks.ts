@@ -22,11 +22,12 @@ export interface RemovedBlocksPorts {
   readonly own: Uint8Array;
 }
 
+/** What becomes of the blocks of this node. */
 export interface RemovedBlocks {
-  /** Those of this node. */
-  readonly own: number;
-  /** Those of them that come back where their parent is the tip again. */
+  /** Those that come back where their parent is the tip again. */
   readonly kept: number;
+  /** Those that do not, although their turns stay used. */
+  readonly given: number;
 }
 
 /** Throws ApiError where the disk does not take it: then the blocks must stay in the chain. */
@@ -48,7 +49,7 @@ export async function keepRemovedBlocks(
     await turns.keep({ turn, bytes: block.bytes });
     kept += 1;
   }
-  return { own: heights.length, kept };
+  return { kept, given: heights.length - kept };
 }
 
 /**
@@ -63,7 +64,7 @@ export async function giveUpRemovedBlocks(
   const given = new Set(heights.map(({ header }) => consensus.turnOf(header)));
   for (const { turn } of turns.sealed()) given.add(turn);
   for (const turn of given) await turns.giveUp(turn);
-  return { own: heights.length, kept: 0 };
+  return { kept: 0, given: given.size };
 }
 
 function ownAbove(above: number, { view, tip }: Blockchain, own: Uint8Array) {

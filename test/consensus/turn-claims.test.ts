@@ -92,7 +92,16 @@ t.test('a claim counts only for a miner that delivers blocks', async (t) => {
     round += 1;
   }
   at.run(round, round);
-  miss(round + 1, at.height + 2 * window, at.height);
+  round = miss(round + 1, at.height + 2 * window, at.height);
+  for (; due(round) !== silent; round++) at.run(round, round, (miner) => miner === silent);
+  for (const [last, count] of [
+    [at.height - window, 0],
+    [at.height - window + 1, 1],
+  ] as const) {
+    const view = { ...at.view, lastBlockBy: () => last };
+    const found = at.poa.clearing([turn(silent, round)], at.parent, G + (round + 1) * R, view);
+    t.equal(found.length, count, 'the last block that counts');
+  }
   t.strictSame([...verdicts].sort(), ['false false', 'false true', 'true false']);
 });
 

@@ -186,10 +186,18 @@ t.test('pos: given up by the tool, they stay away, and their turns stay used', a
     const turns = createUsedTurns(file, log);
     const ports = { ...opened, clock, turns, own: whole.accounts[0].address };
     const other = { ...ports, own: whole.accounts[1].address };
-    t.strictSame(await keepRemovedBlocks(4, other), { own: 0, kept: 0 }, 'blocks of others');
+    t.strictSame(await keepRemovedBlocks(4, other), { kept: 0, given: 0 }, 'blocks of others');
+    const unknown = createUsedTurns(memoryJournal(emptyRecords()), log);
+    const removed = [5, 6].map((at) => headerRowAt(opened.blockchain.view, at)!.header);
+    await giveUpRemovedBlocks(4, { ...ports, turns: unknown });
+    t.ok(
+      removed.every((header) => unknown.has(opened.consensus.turnOf(header))),
+      'turns that were never noted, too',
+    );
     opened.blockchain.listen({
       async rollingBack(_txs, above) {
-        t.strictSame(await giveUpRemovedBlocks(above, ports), { own: 2, kept: 0 });
+        t.strictSame(await giveUpRemovedBlocks(above, ports), { kept: 0, given: 2 });
+        t.strictSame(turns.sealed(), []);
       },
     });
     await opened.blockchain.rollback(4);

@@ -228,8 +228,13 @@ t.test('a turn that could not be freed is claimed on disk again', async (t) => {
   t.ok(turns.has('child of 1'));
   isFull = false;
   await turns.claim('child of 1', block('1'));
-  const again = createUsedTurns(memoryJournal(records), quiet);
+  const again = createUsedTurns({ ...journal, recovered: [...records.list] }, quiet);
   await t.rejects(again.claim('child of 1', block('another')), /has used its turn/);
+  isFull = true;
+  await t.rejects(again.giveUp('child of 1'), /cannot be noted on disk/);
+  isFull = false;
+  await again.claim('child of 1', block('1'));
+  t.notOk(again.isOfThisLife('child of 1'), 'noted again, but sealed before');
 });
 
 t.test('the turns of all blocks that a rollback can remove are known', async (t) => {

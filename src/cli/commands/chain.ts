@@ -1,6 +1,7 @@
 /** `platform-node chain export|import|rollback|hash`: the chain of a node that is not running. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Blockchain } from '../../chain/blockchain.ts';
+import type { RemovedBlocks } from '../../miner/removed-blocks.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { setOption } from './config.ts';
 
@@ -167,7 +168,7 @@ async function rollback(path: string, target: number, flags: RollbackFlags) {
     };
     const settleTurns = flags.giveUpTurns === true ? giveUpRemovedBlocks : keepRemovedBlocks;
     let keptTransactions = 0;
-    let blocks = { own: 0, kept: 0 };
+    let blocks: RemovedBlocks | undefined;
     blockchain.listen({
       async rollingBack(txs, above) {
         const records = Array.from(recordsOf(txs), ([, record]) => record);
@@ -179,14 +180,17 @@ async function rollback(path: string, target: number, flags: RollbackFlags) {
     try {
       const removedTransactions = (await blockchain.rollback(target)).length;
       const { height } = blockchain.tip();
+      // The blocks may have left the chain before.
+      if (flags.giveUpTurns === true) blocks ??= await giveUpRemovedBlocks(height, chain);
+      const { kept, given } = blocks ?? { kept: 0, given: 0 };
       printJson({
         height,
         removedTransactions,
         keptTransactions,
-        ownBlocks: blocks.own,
-        returningBlocks: blocks.kept,
+        returningBlocks: kept,
+        givenUpTurns: given,
       });
-      const notice = turnsNotice(height, blocks, consensus.kind);
+      const notice = turnsNotice(height, { kept, given }, consensus.kind);
       if (flags.giveUpTurns === true && consensus.kind === 'pos') warn(notice);
       else say(notice);
     } catch (cause) {
@@ -200,23 +204,19 @@ async function rollback(path: string, target: number, flags: RollbackFlags) {
 }
 
 /** What becomes of the blocks of this node, and of its turns. */
-function turnsNotice(
-  height: number,
-  { own, kept }: { readonly own: number; readonly kept: number },
-  kind: 'poa' | 'pos',
-): string {
-  if (own === 0) return 'none of the removed blocks was of this node';
+function turnsNotice(height: number, { kept, given }: RemovedBlocks, kind: 'poa' | 'pos'): string {
+  if (kept + given === 0) return 'no block of this node is concerned';
   if (kept > 0) {
     return (
       `${kept} removed blocks of this node come back after its start, one after the other, where ` +
       'nobody else goes on first; --give-up-turns keeps them out'
     );
   }
-  const given = `the turns of ${own} removed blocks of this node are given up: the blocks do not come back`;
+  const away = `the turns of ${given} blocks of this node are given up: the blocks do not come back`;
   return kind === 'pos'
-    ? `${given}, and this node never signs others on the same parents. Where no other miner makes ` +
+    ? `${away}, and this node never signs others on the same parents. Where no other miner makes ` +
         `the block after height ${height}, the chain ends there`
-    : `${given}, and this node makes its next block in its next turn`;
+    : `${away}, and this node makes its next block in its next turn`;
 }
 
 async function stateHash(path: string, asked: number | undefined, flags: Flags) {
