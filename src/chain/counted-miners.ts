@@ -2,6 +2,7 @@
  * The miners of a network, of which a majority must be connected (miner/obstacles.ts): one list says
  * how many there are, and which connected nodes count.
  */
+import { latin1 } from '../base/bytes.ts';
 import type { ConsensusView } from '../consensus/consensus.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { isParticipant } from '../ledger/participants.ts';
@@ -23,4 +24,15 @@ export function countedMiners(
   const miners = state.minersAt(now).members.filter(able);
   const registered = miners.filter((address) => isParticipant(view, address));
   return registered.length > 0 ? registered : miners;
+}
+
+/** How many of them are among those connected. Two nodes of one account are one miner, as is `own`. */
+export function connectedOf(
+  counted: readonly Uint8Array[],
+  connected: readonly Uint8Array[],
+  own: Uint8Array,
+): number {
+  const others = new Set(connected.map(latin1));
+  others.delete(latin1(own));
+  return counted.filter((address) => others.has(latin1(address))).length;
 }

@@ -1,7 +1,7 @@
 /** Wires gossip and sync together, and offers the functions that the rest of the node needs. */
-import { latin1 } from '../base/bytes.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
+import { connectedOf } from '../chain/counted-miners.ts';
 import type { ForkChoice } from '../chain/fork-choice.ts';
 import type { LostBlocks } from '../chain/lost-blocks.ts';
 import type { ScriptHistory } from '../chain/script-history.ts';
@@ -99,12 +99,9 @@ export function createNetworkService(
     sync,
     connectedMiners() {
       const able = sessions.all().filter(({ mode }) => mode !== 'watcher');
-      const connected = new Set(able.map(({ miner }) => latin1(miner)));
-      // Nor is another node of the own account another miner.
-      connected.delete(latin1(scheme.addressOf(options.ownPublicKey)));
-      return blockchain
-        .countedMiners(clock.now())
-        .filter((address) => connected.has(latin1(address))).length;
+      const connected = able.map(({ miner }) => miner);
+      const own = scheme.addressOf(options.ownPublicKey);
+      return connectedOf(blockchain.countedMiners(clock.now()), connected, own);
     },
     async stop() {
       transactions?.stop();
