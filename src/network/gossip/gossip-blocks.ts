@@ -150,13 +150,12 @@ export function createGossipBlocks(
       relay(arrival, block, message);
     };
     if (use !== 'fork') relayOnce();
-    let verdict: Verdict | undefined;
-    try {
-      verdict = await forkChoice.offer(block, { isSigned: true });
-    } finally {
-      // A fault of this node, or of the time, says nothing about the block.
-      if (verdict === undefined || UNJUDGED.has(verdict.kind)) seen.remove(key);
-    }
+    const verdict = await forkChoice.offer(block, { isSigned: true }).catch((cause) => {
+      seen.remove(key);
+      throw cause;
+    });
+    // A fault of this node, or of the time, says nothing about the block.
+    if (UNJUDGED.has(verdict.kind)) seen.remove(key);
     // Not earlier: a block on another branch may be useless to other nodes.
     if (use === 'fork' && verdict.kind === 'adopted') relayOnce();
     const isBlamed = verdict.kind === 'invalid' && !ports.isOutdated(height);

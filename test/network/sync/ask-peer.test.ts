@@ -79,7 +79,7 @@ t.test('of two slow peers none is left for the other again and again', async (t)
   const { signal } = new AbortController();
   const asking = (at: (typeof peers)[number]) => ask(at.session, 'ids/1', NOTHING, signal);
   const [one, other] = peers;
-  const first = t.rejects(asking(one), { reason: 'elsewhere' }, 'the other one may be faster');
+  const first = t.rejects(asking(one), /others may be faster/);
   await clock.advance(4_000);
   await first;
   const second = asking(other);
