@@ -24,6 +24,14 @@ export const contractLimits = {
   readBytes: limit(8 * MIB, 'bytes', 'keys and values that one execution reads'),
   ranges: limit(2000, '', 'different ranges of keys that one execution reads'),
   requests: limit(20_000, '', 'requests of one execution'),
+  patternWork: limit(
+    200_000_000,
+    '',
+    'characters of keys, times the size of `matches`, of a request',
+  ),
+  clientWork: limit(800_000_000, '', 'the same of one execution or client in a minute'),
+  patternTime: limit(2000, 'ms', 'for a hundred keys to be matched'),
+  patternsWaiting: limit(64, '', 'such lists of keys that wait; of one execution or client, 8'),
 
   message: limit(4 * MIB, 'bytes', 'one message of a container'),
   results: limit(MIB, 'bytes', 'a message with results'),

@@ -8,6 +8,7 @@ import { diskSpace } from '../adapters/disk-space.ts';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { hyperExpress } from '../adapters/http/hyper-express.ts';
+import { createPatternThread } from '../adapters/pattern-thread.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
 import type { Disposal } from '../base/disposal.ts';
 import { Refusal } from '../base/errors.ts';
@@ -36,6 +37,9 @@ import { turnsJournal } from './turns-journal.ts';
 
 /** The start waits so long at most for the first answers of the time servers. */
 const FIRST_TIME_MS_MAX = 30_000;
+
+/** Works from sources and from the published build. */
+const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
 export interface OpenPorts extends Omit<NodePorts, 'requestStop' | 'audit'> {
   /** The URL of the metrics. */
@@ -72,6 +76,9 @@ export async function openPorts(
   const keys = await unlockOwner(config, keystore);
   const verifier = createVerifyThreads(family, { log });
   started.add('verification threads', () => verifier.close());
+  const workerUrl = new URL(`./pattern-worker${extension}`, import.meta.url);
+  const patterns = createPatternThread({ workerUrl });
+  started.add('pattern thread', () => patterns.close());
   const journal = poolJournal(config, log);
   started.add('journal', () => journal.close());
   const turns = turnsJournal(config, log);
@@ -84,6 +91,7 @@ export async function openPorts(
     journal,
     turns,
     verifier,
+    patterns,
     clock,
     random: systemRandom,
     log,

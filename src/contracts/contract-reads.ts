@@ -9,6 +9,7 @@ import type {
   RoleInfo,
 } from '../base/containers.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
+import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
 import { BLOCK_ID_BYTES, ID_BYTES } from '../base/sizes.ts';
 import { createTurns, inOneGo } from '../base/turns.ts';
@@ -33,7 +34,7 @@ export interface ContractReadsPorts {
   /** Texts of the addresses in the keystore. */
   readonly addresses: () => readonly string[];
   /** Rejects with ApiError where the pattern is malformed or too expensive. */
-  readonly keyFilter: (pattern: string) => Promise<(key: string) => boolean>;
+  readonly keyFilter: (pattern: string) => Promise<KeyFilter>;
   /** Id of the transaction that is executed. */
   readonly txId: Uint8Array;
   /** Also for transactions of the block that is being made. */
@@ -128,10 +129,14 @@ async function entriesOf(
   const found: DataEntry[] = [];
   let skip = offset;
   if (limit <= 0) return found;
-  for (const row of contractEntries(view, contractId, ROWS_MAX)) {
-    if ((accepts === undefined || accepts(row[0])) && skip-- <= 0) {
+  // Without a pattern no row is read ahead.
+  const atOnce = accepts === undefined ? 1 : KEYS_AT_ONCE;
+  for (const rows of listsOf(contractEntries(view, contractId, ROWS_MAX), atOnce)) {
+    const verdicts = await accepts?.(rows.map(([key]) => key));
+    for (const [i, row] of rows.entries()) {
+      if (verdicts?.[i] === false || skip-- > 0) continue;
       found.push(entry(row));
-      if (found.length >= limit) break;
+      if (found.length >= limit) return found;
     }
     if (turns.due()) await turns.take();
   }
