@@ -1,6 +1,8 @@
 import t from 'tap';
 import type { ContractOutcome, DataEntry } from '../../src/base/containers.ts';
 import { base58 } from '../../src/codec/text.ts';
+import { FAILURES_MAX } from '../../src/contracts/breakers.ts';
+import { ATTEMPTS_MAX } from '../../src/contracts/repetitions.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../src/tx/size.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
@@ -146,6 +148,8 @@ t.test('scenario 87: a sender who was banned after the pool had the call', async
     params: [],
   });
   t.match(await at.mine(), [{ id: ban.id }]);
+  // It is judged once its container is ready.
+  t.same(await at.mine(), []);
   t.equal(runs, 0);
   t.match(node.statuses(create), [/^Failure null .*'banned'/]);
   t.equal(isWaiting(node, create), false);
@@ -225,6 +229,56 @@ t.test(
     t.same(node.statuses(calls.at(-1)!).at(-1), 'Failure null The contract has failed too often');
   },
 );
+
+t.test('a call that asks to be repeated has few attempts, and others go on', async (t) => {
+  let runs = 0;
+  const node = await contractNode(t, {
+    repeating({ transaction: { data, params } }) {
+      if (data.kind === 'create' || params.length === 0) return success();
+      runs++;
+      return { kind: 'error', code: 1, message: 'later' };
+    },
+  });
+  const { at, owner } = node;
+  const [, caller] = at.accounts;
+  await at.node.pool.submit(at.transfer(owner, caller, 500_000_000));
+  const contract = await node.created('repeating');
+  const contractId = base58.encode(contract.id);
+  const param = { params: [{ key: 'again', type: 'integer', value: 1 }] };
+  const failing = await at.send(caller, { type: 104, contractId, ...param });
+  for (let rounds = 0; isWaiting(node, failing) && rounds < 60; rounds++) {
+    const good = await node.call(contract, { fee: 10_000_000 + rounds });
+    t.same(node.executed(await at.mine()), [base58.encode(good.id)]);
+  }
+  t.equal(runs, ATTEMPTS_MAX);
+  t.equal(
+    node.statuses(failing).at(-1),
+    'Failure null The transaction has failed too often: later',
+  );
+});
+
+t.test('one caller of code 1 rests, and the calls of others go on', async (t) => {
+  let runs = 0;
+  const node = await contractNode(t, {
+    repeating({ transaction: { data, params } }) {
+      if (data.kind === 'create' || params.length === 0) return success();
+      runs++;
+      return { kind: 'error', code: 1, message: 'later' };
+    },
+  });
+  const { at, owner } = node;
+  const [, caller] = at.accounts;
+  await at.node.pool.submit(at.transfer(owner, caller, 5_000_000_000));
+  const contract = await node.created('repeating');
+  const contractId = base58.encode(contract.id);
+  for (let i = 0; i < 30; i++) {
+    const params = [{ key: 'again', type: 'integer', value: i }];
+    await at.send(caller, { type: 104, contractId, params });
+  }
+  const good = await node.call(contract);
+  t.same(node.executed(await at.mine()), [base58.encode(good.id)]);
+  t.equal(runs, FAILURES_MAX);
+});
 
 t.test('what was mined returns to the pool with its block, and is executed anew', async (t) => {
   const node = await contractNode(t, { sum });
