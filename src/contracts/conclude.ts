@@ -6,13 +6,13 @@ import type {
   ContractOutcome,
   DataEntry,
 } from '../base/containers.ts';
-import { ApiError, apiError } from '../base/errors.ts';
+import { apiError } from '../base/errors.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { idOf, type PoolEntry } from '../mempool/entry.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
-import type { BlockInWork } from './block-in-work.ts';
+import { type BlockInWork, isBlockFull, ResultRefused } from './block-in-work.ts';
 import type { Breakers } from './breakers.ts';
 import type { CreateVersions } from './create-versions.ts';
 import { type Judgement, judgeError, judgeFailure, judgeRefusal } from './judge-outcome.ts';
@@ -21,10 +21,6 @@ import type { ReportStatus } from './status-report.ts';
 
 /** What to do with the transactions behind it. */
 export type Then = 'next' | 'stop';
-
-/** The block takes no more of its kind; a later block may. */
-export const isBlockFull = (cause: unknown): boolean =>
-  cause instanceof ApiError && cause.entry === 'BlockFull';
 
 export interface ConcludePorts {
   readonly pool: Pick<Pool, 'decode' | 'drop'>;
@@ -82,7 +78,8 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
     try {
       if (!block.addResults(tx, entry.verdicts, entries)) return 'stop';
     } catch (cause) {
-      return isBlockFull(cause) ? 'stop' : refusal(contract, entry, cause);
+      if (isBlockFull(cause) || cause instanceof ResultRefused) return 'stop';
+      return refusal(contract, entry, cause);
     }
     if (tx.type === createContract.type) createVersions.add(entry.key, tx.version);
     return 'next';

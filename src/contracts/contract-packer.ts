@@ -14,6 +14,7 @@ import type { LedgerView } from '../ledger/ledger.ts';
 import { idOf, type PoolEntry } from '../mempool/entry.ts';
 import { applying, pack, type Room, type Selection } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
+import { maySend } from '../tx/rules/sender-permissions.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
@@ -95,6 +96,7 @@ export function createContractPacker(
   const { breakers, repetitions } = shared;
   const failedIn = createRoundMemory();
   const { publicKeySize } = view.scheme;
+  const owner = view.scheme.addressOf(ports.signer.publicKey);
   let phase: ContractPhase | undefined;
   let executed: readonly Tx[] = [];
   let stopped = false;
@@ -106,6 +108,10 @@ export function createContractPacker(
       else phase.arrived(entry);
     },
   });
+
+  /** True where the block may hold results that this node signs. */
+  const mayExecute = ({ overlay, context }: BlockDraft): boolean =>
+    maySend({ sender: owner, timestamp: clock.now() }, overlay, context);
 
   /** Address of who shares the places of the phase with others. */
   const creatorOf = (contract: string, entry: PoolEntry): string => {
@@ -162,7 +168,7 @@ export function createContractPacker(
       executed = [];
       const packPlain = (selection: Selection): Promise<Room> =>
         pack(pool, limits, applying(draft.add), clock, selection);
-      if (stopped || containers.problem() !== undefined) {
+      if (stopped || containers.problem() !== undefined || !mayExecute(draft)) {
         await packPlain({ takes: (entry) => !isExecutable(entry) });
         return;
       }
@@ -170,7 +176,8 @@ export function createContractPacker(
       const plain = (entry: PoolEntry): boolean => !concernsContract(entry);
       const first = await packPlain({ takes: plain, reserved });
       const before = { ...first, bytes: first.bytes + reserved };
-      const left = await execute(draft, limits, header, before);
+      // The first part may have taken the right away.
+      const left = mayExecute(draft) ? await execute(draft, limits, header, before) : before;
       if (!first.isFull) return;
       const deadline = limits.contractDeadline + FILL_MS_MAX;
       const remaining = { ...limits, countMax: left.count, deadline };

@@ -11,14 +11,8 @@ import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { disableContract } from '../tx/types/106-disable-contract.ts';
 import { updateContract } from '../tx/types/107-update-contract.ts';
-import type { BlockInWork } from './block-in-work.ts';
-import {
-  type ConcludePorts,
-  type Conclusions,
-  createConclusions,
-  isBlockFull,
-  type Then,
-} from './conclude.ts';
+import { type BlockInWork, isBlockFull } from './block-in-work.ts';
+import { type ConcludePorts, type Conclusions, createConclusions, type Then } from './conclude.ts';
 import type { ContractLine } from './contract-line.ts';
 import type { ImageChecks } from './image-checks.ts';
 import { type ImageLoad, imageKey } from './image-loads.ts';

@@ -2,25 +2,39 @@ import t from 'tap';
 import type { ContractOutcome, DataEntry } from '../../src/base/containers.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { FAILURES_MAX } from '../../src/contracts/breakers.ts';
+import { createContractPacker } from '../../src/contracts/contract-packer.ts';
+import { createExecutions } from '../../src/contracts/executions.ts';
 import { ATTEMPTS_MAX } from '../../src/contracts/repetitions.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../src/tx/size.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
+import { type Account, ROUND_MS } from '../node/in-process.ts';
 import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
 import { type ContractNode, contractNode, sum, TIMEOUT_MS } from './contract-node.ts';
 
 const SUCCESS = 'Success null Contract transaction successfully mined';
 
+interface Script {
+  readonly program: Program;
+  outcome: ContractOutcome | 'never';
+  /** Ids of the calls that began. */
+  readonly calls: string[];
+}
+
 /** Answers a call with what the test has set. */
-function scripted(): { program: Program; outcome: ContractOutcome | 'never' } {
-  const script: { program: Program; outcome: ContractOutcome | 'never' } = {
+function scripted(): Script {
+  const script: Script = {
     outcome: success(),
+    calls: [],
     program({ transaction }) {
       if (transaction.data.kind === 'create') return success();
+      script.calls.push(transaction.id);
       return script.outcome === 'never' ? new Promise(() => {}) : script.outcome;
     },
   };
   return script;
 }
+
+const random = { bytes: (count: number) => new Uint8Array(count).fill(9) };
 
 const isWaiting = ({ at }: ContractNode, tx: Tx): boolean => at.node.pool.get(tx.id) !== undefined;
 
@@ -155,6 +169,52 @@ t.test('scenario 87: a sender who was banned after the pool had the call', async
   t.equal(isWaiting(node, create), false);
 });
 
+t.test('a miner that is banned executes nothing, and drops no calls', async (t) => {
+  let runs = 0;
+  const counted: Program = () => {
+    runs++;
+    return success();
+  };
+  const node = await contractNode(t, { counted });
+  const { at, owner, containers } = node;
+  const [, other] = at.accounts;
+  const contract = await node.created('counted');
+  await at.send(owner, { type: 102, target: other.text, opType: 'add', role: 'banned' });
+  await at.mine();
+  const call = await node.call(contract);
+  const { pool, blockchain } = at.node;
+  const packerOf = (miner: Account) =>
+    createContractPacker(
+      { parallelism: 1, perContainer: 1, timeoutMs: 1e3, phaseMs: 5e3, graceMs: 0 },
+      {
+        ...{ containers, pool, clock: at.clock, view: blockchain.view, addresses: () => [] },
+        signer: { publicKey: miner.publicKey, sign: () => new Uint8Array(64) },
+        executions: createExecutions(1e3, {
+          clock: at.clock,
+          random: { bytes: (count) => new Uint8Array(count) },
+          hash: (bytes) => bytes,
+        }),
+        keyFilter: async () => () => true,
+        report: () => undefined,
+        observe: () => undefined,
+      },
+    );
+  for (const miner of [other, owner]) {
+    const packing = at.node.blockchain.forge(
+      { ...owner, sign: (message) => at.family.sign(owner.privateKey, message, random) },
+      at.clock.now() + ROUND_MS,
+      async (draft, limits, header) => {
+        const contractDeadline = at.clock.now() + 1_000;
+        await packerOf(miner).pack(draft, { ...limits, contractDeadline }, header);
+        throw new Error('enough');
+      },
+    );
+    await t.rejects(packing, { message: 'enough' });
+    t.equal(runs, miner === other ? 1 : 2, 'the creation, and the call for who may');
+  }
+  t.ok(isWaiting(node, call));
+});
+
 t.test('a contract that never ends delays no round, and gives way to others', async (t) => {
   const script = scripted();
   const node = await contractNode(t, { scripted: script.program, sum });
@@ -171,7 +231,9 @@ t.test('a contract that never ends delays no round, and gives way to others', as
   const lengths = rounds.slice(1).map((at, i) => at - rounds[i]!);
   t.equal(new Set(lengths).size, 1, 'every round has its block');
   t.ok(isWaiting(node, call) && isWaiting(node, next));
-  t.ok(node.statuses(call).length >= 2, 'it is tried again in later rounds');
+  const attempts = script.calls.filter((id) => id === base58.encode(call.id));
+  t.ok(attempts.length >= 2, 'it is tried again in later rounds');
+  t.match(node.statuses(call), { length: 1 }, 'which is no news');
   t.ok(TIMEOUT_MS < lengths[0]!);
 });
 
