@@ -129,12 +129,13 @@ function update(line: ContractLine, entry: PoolEntry, tx: Tx, work: Work): Step 
   const refused = tried(line, entry, tx, work);
   if (refused !== undefined) return refused;
   const { image, imageHash } = tx.fields as unknown as ContractImage;
+  const check = ports.checks.check({ image, imageHash }, line.owner);
+  if (check === 'busy') return 'stop';
   const bytes = entry.size + RESULT_BYTES;
   let cancel = (): void => {};
   const late = new Promise<'late'>((resolve) => {
     cancel = ports.clock.after(options.checkMs, () => resolve('late'));
   });
-  const check = ports.checks.check({ image, imageHash });
   block.room.reserve(bytes);
   return {
     image: undefined,
