@@ -25,12 +25,12 @@ type Find = (request: HttpRequest) => RunningExecution;
 
 export function createInternalApi(
   services: Services,
-  executions: Pick<Executions, 'find'>,
+  executions: Pick<Executions, 'find' | 'admit'>,
 ): HttpRoute[] {
   const find: Find = (request) => executions.find(request.header(TOKEN));
   const guard = (request: HttpRequest): ApiError | undefined => {
     try {
-      find(request);
+      executions.admit(request.header(TOKEN));
       return undefined;
     } catch (error) {
       if (error instanceof ApiError) return error;

@@ -8,13 +8,12 @@ import { diskSpace } from '../adapters/disk-space.ts';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { hyperExpress } from '../adapters/http/hyper-express.ts';
-import { openJournal } from '../adapters/journal.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
 import type { Disposal } from '../base/disposal.ts';
 import { Refusal } from '../base/errors.ts';
 import type { Http } from '../base/http.ts';
 import type { Network } from '../base/network.ts';
-import type { Clock, Journal, Log, Store } from '../base/ports.ts';
+import type { Clock, Log, Store } from '../base/ports.ts';
 import { StartError } from '../base/start-error.ts';
 import type { StoreCorruptError } from '../base/store-damage.ts';
 import type { Block } from '../block/block.ts';
@@ -29,10 +28,11 @@ import { openContainers } from './open-containers.ts';
 import { openPrivateStore } from './open-private-store.ts';
 import { openNodeWallet, unlockOwner } from './open-wallet.ts';
 import { readPages } from './page-files.ts';
-import { poolJournal, reportOf } from './pool-journal.ts';
+import { poolJournal } from './pool-journal.ts';
 import { createVerifyThreads } from './signature-threads.ts';
 import { openTelemetry } from './telemetry.ts';
 import { timeSource } from './time-servers.ts';
+import { turnsJournal } from './turns-journal.ts';
 
 /** The start waits so long at most for the first answers of the time servers. */
 const FIRST_TIME_MS_MAX = 30_000;
@@ -153,21 +153,6 @@ async function openKeys(config: Config, log: Log): ReturnType<typeof openNodeWal
     if (cause instanceof CliError) throw cause;
     const remedy = 'restore the file from its backup, or give the password with which it was made';
     throw new StartError('keystore', 'wallet.file, wallet.password', cause, remedy);
-  }
-}
-
-function turnsJournal({ dataDirectory }: Config, log: Log): Journal {
-  const path = join(dataDirectory, 'turns.journal');
-  try {
-    const journal = openJournal({ path });
-    const { isDamaged, ...found } = reportOf(journal);
-    if (isDamaged) log.error('miner.journal-damaged', found);
-    else if (found.unfinishedBytes > 0) log.info('miner.journal-cut', found);
-    return journal;
-  } catch (cause) {
-    const remedy =
-      'move it away, and start after the end of the round in which the node was stopped';
-    throw new StartError(`journal of the miner ${path}`, 'data-directory', cause, remedy);
   }
 }
 

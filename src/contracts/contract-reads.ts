@@ -27,6 +27,8 @@ import { KEY_CHARS_MAX } from '../tx/fields/entries.ts';
 export interface ContractReadsPorts {
   /** Within the budget of the execution. */
   readonly view: LedgerView;
+  /** Takes rows from the same budget; throws ApiError AnswerTooBig. */
+  readonly spend: (rows: number) => void;
   readonly clock: Clock;
   /** Texts of the addresses in the keystore. */
   readonly addresses: () => readonly string[];
@@ -46,6 +48,7 @@ export function createContractReads(ports: ContractReadsPorts): ContractReads {
   const { view, clock } = ports;
   const { scheme } = view;
   return {
+    spend: ports.spend,
     contractEntry: (contractId, key) => entryOf(view, contractIn(view, contractId), key),
     contractEntries: (contractId, query) => entriesOf(contractIn(view, contractId), query, ports),
     addresses: ports.addresses,
@@ -110,10 +113,12 @@ function entryOf(view: LedgerView, contractId: Uint8Array, key: string): DataEnt
 async function entriesOf(
   contractId: Uint8Array,
   { offset, limit, matches, keys }: KeysQuery,
-  { view, clock, keyFilter }: ContractReadsPorts,
+  { view, clock, keyFilter, spend }: ContractReadsPorts,
 ): Promise<readonly DataEntry[]> {
   if (matches === undefined && keys !== undefined) {
-    return keys.filter(isKey).flatMap((key) => {
+    const sought = keys.filter(isKey);
+    spend(keys.length - sought.length);
+    return sought.flatMap((key) => {
       const value = contractEntry(view, contractId, key);
       return value === undefined ? [] : [entry([key, value])];
     });

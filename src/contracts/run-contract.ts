@@ -65,6 +65,7 @@ export function runContract(request: RunRequest, place: RunPlace, ports: RunPort
   const reads = createContractReads({
     ...ports,
     view,
+    spend: reading.spend,
     txId: tx.id,
     isKnown: (id) => draft.has(id) || executedBy(view, id) !== undefined,
   });

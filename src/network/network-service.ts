@@ -2,7 +2,6 @@
 import { latin1 } from '../base/bytes.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { consensusView } from '../chain/consensus-view.ts';
 import type { ForkChoice } from '../chain/fork-choice.ts';
 import type { LostBlocks } from '../chain/lost-blocks.ts';
 import type { ScriptHistory } from '../chain/script-history.ts';
@@ -59,7 +58,7 @@ export interface NetworkService {
   /** A peer has announced a better chain. */
   isBehind(): boolean;
   readonly sync: Pick<Sync, 'state' | 'missing'>;
-  /** Connected nodes that may make blocks now, for the quorum. */
+  /** Other miners that are connected, of those that count for the quorum (chain/counted-miners.ts). */
   connectedMiners(): number;
   stop(): Promise<void>;
 }
@@ -99,13 +98,13 @@ export function createNetworkService(
     isBehind: () => heads.best() !== undefined,
     sync,
     connectedMiners() {
-      const view = consensusView(blockchain.view);
-      const now = clock.now();
-      const miners = sessions
-        .all()
-        .filter(({ mode, miner }) => mode !== 'watcher' && view.isMiner(miner, now));
-      // Two nodes of one account count as one miner.
-      return new Set(miners.map(({ miner }) => latin1(miner))).size;
+      const able = sessions.all().filter(({ mode }) => mode !== 'watcher');
+      const connected = new Set(able.map(({ miner }) => latin1(miner)));
+      // Nor is another node of the own account another miner.
+      connected.delete(latin1(scheme.addressOf(options.ownPublicKey)));
+      return blockchain
+        .countedMiners(clock.now())
+        .filter((address) => connected.has(latin1(address))).length;
     },
     async stop() {
       transactions?.stop();
