@@ -26,6 +26,7 @@ import { Ahead } from './ahead.ts';
 import { type AppliedBlock, type ApplierOptions, BlockApplier } from './block-applier.ts';
 import { ChainHead, type ChainListener } from './chain-head.ts';
 import { consensusView } from './consensus-view.ts';
+import { countedMiners } from './counted-miners.ts';
 import { votesFor } from './feature-activation.ts';
 import {
   type Generator,
@@ -36,7 +37,6 @@ import {
   withClaims,
 } from './forge.ts';
 import { Lane } from './lane.ts';
-import { countedMiners } from './counted-miners.ts';
 import { createScriptTime } from './script-time.ts';
 import type { Tip } from './tip.ts';
 import { requireReachable, type Unwinding } from './unwinding.ts';

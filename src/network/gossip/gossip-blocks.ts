@@ -71,7 +71,7 @@ export interface GossipBlocks {
 const SEEN_MAX = 2_000;
 const SEEN_MS = 10 * 60_000;
 /** Verdicts that may be others later. */
-const UNJUDGED: ReadonlySet<Verdict['kind']> = new Set(['future', 'unknown-parent']);
+const WITHOUT_VERDICT: ReadonlySet<Verdict['kind']> = new Set(['future', 'unknown-parent']);
 
 export function createGossipBlocks(
   options: GossipBlocksOptions,
@@ -155,7 +155,7 @@ export function createGossipBlocks(
       throw cause;
     });
     // A fault of this node, or of the time, says nothing about the block.
-    if (UNJUDGED.has(verdict.kind)) seen.remove(key);
+    if (WITHOUT_VERDICT.has(verdict.kind)) seen.remove(key);
     // Not earlier: a block on another branch may be useless to other nodes.
     if (use === 'fork' && verdict.kind === 'adopted') relayOnce();
     const isBlamed = verdict.kind === 'invalid' && !ports.isOutdated(height);
