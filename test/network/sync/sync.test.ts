@@ -167,8 +167,8 @@ t.test('a chain that this node cannot take keeps it from no other', async (t) =>
   );
   serve(mav, [own], async () => {});
   const noRoomFor = (message: Uint8Array): boolean =>
-    Buffer.from(message).includes(mav.publicKey) &&
-    Buffer.from(message).includes(own.header.reference);
+    Buffer.from(message).includes(Buffer.from(mav.publicKey)) &&
+    Buffer.from(message).includes(Buffer.from(own.header.reference));
   const late = await at.start('late', { knows: ['one', 'two'], noRoomFor });
   mav.pester([late]);
   for (let i = 0; i < 20; i++) {
