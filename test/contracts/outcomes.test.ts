@@ -194,7 +194,7 @@ t.test('a miner that is banned executes nothing, and drops no calls', async (t) 
           random: { bytes: (count) => new Uint8Array(count) },
           hash: (bytes) => bytes,
         }),
-        keyFilter: async () => () => true,
+        keyFilter: async () => async (keys) => keys.map(() => true),
         report: () => undefined,
         observe: () => undefined,
       },
