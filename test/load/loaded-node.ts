@@ -18,6 +18,8 @@ import { countOf, startTransfers, type TransfersJob, type TransfersResult } from
 export const ROUND_MS = 1000;
 const SENDERS = 512;
 const HEADERS_MAX = 100;
+/** Transfers with a lower number come from the load itself. */
+const BESIDE_FIRST = 100_000_000;
 const HOST = '127.0.0.1';
 /** Few enough that none is refused, enough that the node always has something to do. */
 const FULL_CONNECTIONS = 64;
@@ -33,8 +35,12 @@ export interface LoadedNode {
   readonly node: NodeProcess;
   /** Where the balances of the senders are read. */
   readonly paths: readonly string[];
+  /** Signs so many of the next transfers in advance, so that the load is no slower for it. */
+  sign(count: number): Promise<void>;
   /** Posts the next transfers. */
   post(job: Pick<TransfersJob, 'connections' | 'perSecond' | 'ms'>): Promise<TransfersResult>;
+  /** Posts others from a process of its own, which has little else to do, beside `post`. */
+  postBeside(job: Pick<TransfersJob, 'connections' | 'perSecond' | 'ms'>): Promise<TransfersResult>;
   /** Transfers a second that get into blocks while the node has always more to do. */
   maximum(ms: number): Promise<number>;
   height(): Promise<number>;
@@ -68,7 +74,9 @@ export async function loadedNode(t: Test, set: readonly string[] = []): Promise<
   }
   await drained(node);
   const transfers = startTransfers(t);
+  const beside = startTransfers(t);
   let first = 0;
+  let firstBeside = BESIDE_FIRST;
 
   async function height(): Promise<number> {
     return ((await node.get('/blocks/height')) as { height: number }).height;
@@ -94,7 +102,16 @@ export async function loadedNode(t: Test, set: readonly string[] = []): Promise<
   return {
     node,
     paths: senders.map(({ address }) => `/addresses/balance/${scheme.addressToText(address)}`),
+    async sign(count) {
+      await transfers.sign({ first, senders: SENDERS, sign: count });
+    },
     post,
+    async postBeside(job) {
+      const from = firstBeside;
+      const result = await beside.run({ ...job, port: node.port, first: from, senders: SENDERS });
+      firstBeside = result.next;
+      return result;
+    },
     height,
     headers,
     async maximum(ms) {

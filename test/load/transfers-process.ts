@@ -10,7 +10,7 @@ import { cryptographyOf } from '../../src/cli/cryptography.ts';
 import { DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
 import { answerLength } from '../../src/cli/load/answers.ts';
 import { Latencies } from '../../src/cli/load/latencies.ts';
-import type { Answers, TransfersJob, TransfersResult } from './transfers.ts';
+import type { Answers, ToSign, TransfersJob, TransfersResult } from './transfers.ts';
 
 const { scheme } = cryptographyOf(true, DEV_CHAIN_ID);
 const TICK_MS = 4;
@@ -25,6 +25,16 @@ interface Line {
   request: Uint8Array | undefined;
   sentAt: number;
   partial: Buffer | undefined;
+}
+
+/** Those that the next job begins with, the last one first. */
+const ready: Uint8Array[] = [];
+
+function sign({ first, senders: count, sign: transfers }: ToSign): void {
+  const senders = createSenders(count, scheme);
+  for (let n = first + transfers - 1; n >= first; n--) {
+    ready.push(broadcastRequest(nthTransfer(n, senders, Date.now(), scheme), scheme));
+  }
 }
 
 async function run(job: TransfersJob): Promise<TransfersResult> {
@@ -77,8 +87,10 @@ async function run(job: TransfersJob): Promise<TransfersResult> {
     idle.push(line);
   }
 
-  const fresh = (): Uint8Array =>
-    broadcastRequest(nthTransfer(next++, senders, Date.now(), scheme), scheme);
+  function fresh(): Uint8Array {
+    const n = next++;
+    return ready.pop() ?? broadcastRequest(nthTransfer(n, senders, Date.now(), scheme), scheme);
+  }
 
   function send(line: Line): void {
     line.request = again.pop() ?? fresh();
@@ -110,6 +122,7 @@ async function run(job: TransfersJob): Promise<TransfersResult> {
   }
   isOver = true;
   lost += under;
+  ready.length = 0;
   for (const { socket } of idle) socket.destroy();
   return {
     next,
@@ -134,6 +147,8 @@ const answersOf = (
   sample: samples.get(status),
 });
 
-process.on('message', async (job) => {
-  process.send?.(await run(job as TransfersJob));
+process.on('message', async (message) => {
+  const job = message as TransfersJob | ToSign;
+  if ('sign' in job) sign(job);
+  process.send?.('sign' in job ? {} : await run(job));
 });

@@ -14,6 +14,12 @@ export interface TransfersJob {
   readonly senders: number;
 }
 
+/** Transfers that the next job sends first, signed before it begins. */
+export interface ToSign extends Pick<TransfersJob, 'first' | 'senders'> {
+  /** How many. */
+  readonly sign: number;
+}
+
 /** All answers of one status. */
 export interface Answers {
   readonly status: number;
@@ -39,7 +45,8 @@ export interface TransfersResult {
 }
 
 export interface Transfers {
-  /** One job at a time. */
+  /** Resolves when they are signed. One job at a time, of signing or sending. */
+  sign(job: ToSign): Promise<unknown>;
   run(job: TransfersJob): Promise<TransfersResult>;
 }
 
@@ -55,18 +62,17 @@ export function startTransfers(scope: Scope): Transfers {
     child.kill();
     return ended;
   });
-  return {
-    run: (job) =>
-      new Promise((resolve, reject) => {
-        const died = (code: number | null): void => reject(new Error(`the load ended: ${code}`));
-        child.once('exit', died);
-        child.once('message', (result) => {
-          child.off('exit', died);
-          resolve(result as TransfersResult);
-        });
-        child.send(job);
-      }),
-  };
+  const done = (job: TransfersJob | ToSign): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const died = (code: number | null): void => reject(new Error(`the load ended: ${code}`));
+      child.once('exit', died);
+      child.once('message', (result) => {
+        child.off('exit', died);
+        resolve(result);
+      });
+      child.send(job);
+    });
+  return { sign: done, run: (job) => done(job) as Promise<TransfersResult> };
 }
 
 export const answersWith = (result: TransfersResult, status: number): Answers | undefined =>
