@@ -144,9 +144,13 @@ export class ChainHead {
 
   /** Rejects where a listener cannot store them: then they stay in the chain. */
   private async keep(dropped: readonly Tx[], above: number): Promise<void> {
-    try {
-      await Promise.all(Array.from(this.listeners, (one) => one.rollingBack?.(dropped, above)));
-    } catch (cause) {
+    // None of them goes on when this has failed: the head may move then.
+    const kept = await Promise.allSettled(
+      Array.from(this.listeners, async (one) => one.rollingBack?.(dropped, above)),
+    );
+    const failed = kept.find((one) => one.status === 'rejected');
+    if (failed !== undefined) {
+      const cause: unknown = failed.reason;
       this.ports.log.error('chain.not-rolled-back', { txs: dropped.length, why: String(cause) });
       throw cause;
     }

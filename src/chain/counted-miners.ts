@@ -2,7 +2,7 @@
  * The miners of a network, of which a majority must be connected (miner/obstacles.ts): one list says
  * how many there are, and which connected nodes count.
  */
-import { latin1 } from '../base/bytes.ts';
+import { equal, latin1 } from '../base/bytes.ts';
 import type { ConsensusView } from '../consensus/consensus.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { isParticipant } from '../ledger/participants.ts';
@@ -25,6 +25,19 @@ export function countedMiners(
   const registered = miners.filter((address) => isParticipant(view, address));
   return registered.length > 0 ? registered : miners;
 }
+
+/**
+ * The other ones that make a strict majority of them together with the own one. An account that does
+ * not count, since its node is registered under another one, is none of the majority: else two parts
+ * of a network whose accounts are of both kinds would each have one.
+ */
+export function othersOfMajority(counted: readonly Uint8Array[], own: Uint8Array): number {
+  const majority = majorityOf(counted.length);
+  return counted.some((address) => equal(address, own)) ? majority : majority + 1;
+}
+
+/** The other miners that make a strict majority of so many with one of them; of two both are needed. */
+export const majorityOf = (miners: number): number => Math.floor(miners / 2);
 
 /** How many of them are among those connected. Two nodes of one account are one miner, as is `own`. */
 export function connectedOf(

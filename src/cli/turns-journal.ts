@@ -17,7 +17,8 @@ export function turnsJournal({ dataDirectory }: Config, log: Log): Journal {
     return journal;
   } catch (cause) {
     const remedy =
-      'move it away, and start after the end of the round in which the node was stopped';
+      'move it away, and start after the end of the round in which the node was stopped; under proof ' +
+      'of stake, where a turn does not end, once other nodes have a newer block than its last';
     throw new StartError(`journal of the miner ${path}`, 'data-directory', cause, remedy);
   }
 }

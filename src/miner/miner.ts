@@ -9,13 +9,7 @@ import { isOurs } from '../base/assert.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Slot } from '../consensus/consensus.ts';
 import { freeSlot, type Slots, startOf } from './free-slots.ts';
-import {
-  majorityOf,
-  type Obstacle,
-  obstacleOfDisk,
-  obstacleOfNode,
-  obstacleOfQuorum,
-} from './obstacles.ts';
+import { type Obstacle, obstacleOfDisk, obstacleOfNode, obstacleOfQuorum } from './obstacles.ts';
 import type { UnfinishedBlock } from './unfinished-block.ts';
 
 export interface MinerOptions {
@@ -43,8 +37,8 @@ export interface MinerPorts {
     readonly onHead: (listener: () => void) => () => void;
   };
   readonly connectedMiners: () => number;
-  /** All miners of the network, as the head says. */
-  readonly minerCount: () => number;
+  /** Other miners that make a majority of the network with this one, as the head says. */
+  readonly majority: () => number;
   /** The chain of this node says that its owner is removed from the network. */
   readonly isShutOut: () => boolean;
   /** The disk takes no blocks, or took none, and blocks are missing since. Absent: false. */
@@ -108,7 +102,11 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     !stopped &&
     forging === undefined &&
     !isHeldBy(obstacleOfDisk(ports.lacksDisk?.() ?? false)) &&
-    !isHeldBy(obstacleOfNode(clock, chain.tip(), options.staleTipMs, ports.isShutOut()));
+    !isHeldBy(obstacleOfNode(clock, chain.tip(), staleTipMs(), ports.isShutOut()));
+
+  /** A block that was sealed before stands on its parent, however old that has become. */
+  const staleTipMs = (): number =>
+    chain.unfinished.waits() ? Number.POSITIVE_INFINITY : options.staleTipMs;
 
   function plan(): void {
     if (!isReady()) return;
@@ -139,7 +137,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   }
 
   function make(block: () => Promise<void>, retryMs: number): void {
-    const { quorum = majorityOf(ports.minerCount()), noQuorumDelayMs } = options;
+    const { quorum = ports.majority(), noQuorumDelayMs } = options;
     if (isHeldBy(obstacleOfQuorum(ports.connectedMiners(), quorum, noQuorumDelayMs))) return;
     state = 'forging';
     forging = block().then(

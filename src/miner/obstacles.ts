@@ -32,12 +32,6 @@ export function obstacleOfNode(
 export const obstacleOfDisk = (lacksDisk: boolean): Obstacle | undefined =>
   lacksDisk ? { state: 'no-disk', pauseMs: NODE_PAUSE_MS } : undefined;
 
-/**
- * The other miners that make a strict majority together with this one, so that of two parts of a
- * divided network one at most makes blocks; of two miners both are needed.
- */
-export const majorityOf = (miners: number): number => Math.floor(miners / 2);
-
 /** A miner without connections to other miners would make a chain of its own. */
 export function obstacleOfQuorum(
   connected: number,

@@ -116,7 +116,7 @@ export function createUnfinishedBlock(
         // The block may be valid: this node failed, or its clock is behind.
         if (!(error instanceof Refusal) || error.entry === 'BlockFromFuture') throw error;
         // Where the head has moved meanwhile, the block is no longer the next one.
-        if (next() === undefined) return;
+        if (next()?.bytes !== sealed.bytes) return;
         return refuse(sealed, error);
       }
       const { height } = blockchain.tip();

@@ -1,5 +1,6 @@
 /** The miner of a configured node, with its chain and its used turns. */
 import type { Clock, Journal, Log } from '../base/ports.ts';
+import { othersOfMajority } from '../chain/counted-miners.ts';
 import type { Packer } from '../chain/forge.ts';
 import type { Forger } from '../consensus/consensus.ts';
 import { isExecutable } from '../contracts/contract-line.ts';
@@ -56,7 +57,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       clock,
       log,
       connectedMiners: peering.connectedMiners,
-      minerCount: () => blockchain.countedMiners(clock.now()).length,
+      majority: () => othersOfMajority(blockchain.countedMiners(clock.now()), owner.address),
       isShutOut: peering.isShutOut,
       lacksDisk: () =>
         ports.space.holdsMiner({ isFailing: blockchain.isFailing, isBehind: peering.isBehind }),

@@ -1,7 +1,7 @@
 // The miners that count for the quorum, and which of them are connected.
 import t from 'tap';
 import { consensusView } from '../../src/chain/consensus-view.ts';
-import { connectedOf, countedMiners } from '../../src/chain/counted-miners.ts';
+import { connectedOf, countedMiners, othersOfMajority } from '../../src/chain/counted-miners.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { removeParticipant } from '../../src/ledger/participants.ts';
 import { scripts } from '../../src/ledger/tables.ts';
@@ -21,6 +21,23 @@ t.test('a miner with a script does not count, nor does one that was removed', as
   t.strictSame(counted(), [one, three]);
   removeParticipant(view, three.address);
   t.strictSame(counted(), [one]);
+});
+
+t.test('of two parts one at most has a majority, whichever accounts are registered', async (t) => {
+  const all = Array.from({ length: 5 }, (_, i) => new Uint8Array(26).fill(i));
+  for (let count = 1; count <= all.length; count++) {
+    const counted = all.slice(0, count);
+    for (let parts = 0; parts < 2 ** all.length; parts++) {
+      const has = (side: number): boolean => {
+        const members = all.filter((_, i) => ((parts >> i) & 1) === side);
+        return members.some((own) => {
+          const others = connectedOf(counted, members, own);
+          return others >= othersOfMajority(counted, own);
+        });
+      };
+      t.notOk(has(0) && has(1), `${count} registered, parts ${parts.toString(2)}`);
+    }
+  }
 });
 
 t.test('another node of the own account is no other miner', async (t) => {

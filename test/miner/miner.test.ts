@@ -48,7 +48,7 @@ function armed(tipAgeMs: number) {
       log: quiet,
       chain,
       connectedMiners: () => 0,
-      minerCount: () => 1,
+      majority: () => 0,
       isShutOut: () => world.shutOut,
     },
   );
@@ -71,6 +71,20 @@ t.test('a tip that has become too old meanwhile', async (t) => {
   await clock.advance(24_000);
   t.equal(miner.state(), 'stale-tip');
   t.strictSame(forged, []);
+  await miner.stop();
+});
+
+t.test('a sealed block comes back onto a tip of any age', async (t) => {
+  const { clock, world, miner } = armed(STALE_MS + 1000);
+  await clock.advance(2_000);
+  t.equal(miner.state(), 'stale-tip');
+  let finished = 0;
+  world.unfinished = async () => {
+    finished++;
+    world.unfinished = undefined;
+  };
+  await clock.advance(2_000);
+  t.equal(finished, 1);
   await miner.stop();
 });
 

@@ -1,7 +1,7 @@
 // How many other miners must be connected: a majority with this node, or what the setting says.
 import t from 'tap';
+import { majorityOf } from '../../src/chain/counted-miners.ts';
 import { createMiner } from '../../src/miner/miner.ts';
-import { majorityOf } from '../../src/miner/obstacles.ts';
 import { quiet } from '../chain/chain-harness.ts';
 import { fakeClock } from '../node/fake-clock.ts';
 
@@ -17,7 +17,7 @@ async function mines(miners: number, connected: number, quorum?: number): Promis
       clock,
       log: quiet,
       connectedMiners: () => connected,
-      minerCount: () => miners,
+      majority: () => majorityOf(miners),
       isShutOut: () => false,
       chain: {
         tip: () => ({ height: 5, timestamp: START }),
