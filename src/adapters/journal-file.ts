@@ -2,7 +2,7 @@
  * The file of the journal: a header, then frames.
  *
  * Invariants: bytes that `append` and `replace` report as done are on disk; the remains of an append
- * that found no room are cut off, an append beyond the size that a start can read is refused, and a
+ * that found no room are cut off, what would exceed the size that a start can read is refused, and a
  * failed replacement leaves the old file in use, so that the
  * next call may succeed. Any other failure of an append, and one after which neither is possible,
  * is DiskUnknown. After a crash the file is either the old one or the new one.
@@ -10,6 +10,7 @@
 import { closeSync, fstatSync, ftruncateSync, rmSync, write, writeSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { JournalTooLongError } from '../base/journal-full.ts';
 import { keepDamaged } from './damaged-copies.ts';
 import { Frames, piecesOf } from './journal-frames.ts';
 import { headerOf } from './journal-header.ts';
@@ -49,8 +50,7 @@ export class JournalFile {
   /** One call at a time; the bytes may change once it is done. */
   append(bytes: Uint8Array, done: (error: Error | null) => void): void {
     if (this.durable + bytes.length > this.bytesMax) {
-      const why = `the journal ${this.path} would exceed ${this.bytesMax} bytes`;
-      setImmediate(done, new Error(why));
+      setImmediate(done, this.tooLong());
       return;
     }
     writeAll(this.file, bytes, (cause) => {
@@ -102,6 +102,10 @@ export class JournalFile {
     }
   }
 
+  private tooLong(): Error {
+    return new JournalTooLongError(`the journal ${this.path} would exceed ${this.bytesMax} bytes`);
+  }
+
   private cutOff(cause: Error): Error {
     try {
       ftruncateSync(this.file, this.durable);
@@ -114,8 +118,14 @@ export class JournalFile {
   private async writeFresh(records: Iterable<Uint8Array>, frames: Uint8Array): Promise<number> {
     const fresh = openFresh(this.path);
     try {
-      await written(fresh, headerOf(this.mark));
-      for (const piece of piecesOf(this.mark, records, frames)) await written(fresh, piece);
+      const header = headerOf(this.mark);
+      await written(fresh, header);
+      let length = header.length;
+      for (const piece of piecesOf(this.mark, records, frames)) {
+        length += piece.length;
+        if (length > this.bytesMax) throw this.tooLong();
+        await written(fresh, piece);
+      }
       if (this.isUnkept) keepDamaged(this.path);
       this.isUnkept = false;
       return fresh;

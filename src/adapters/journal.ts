@@ -18,13 +18,15 @@ import type { Findings } from './journal-opening.ts';
 
 export interface JournalOptions {
   readonly path: string;
-  /** Bytes that may wait for the disk; an append above this is refused. */
+  /** Bytes that may wait for the disk; an append above this is refused, a needed one later. */
   readonly pendingBytesMax?: number;
   /** Bytes that the file may have; an append beyond this is refused. */
   readonly fileBytesMax?: number;
 }
 
 export const PENDING_BYTES_MAX = 16 * 1024 * 1024;
+/** The part of these that needed records find beside them. */
+const NEEDED_PART = 4;
 /** Opening reads the file at once, and Node reads less than 2³¹ bytes so. */
 const FILE_BYTES_MAX = 2_000_000_000;
 
@@ -140,10 +142,10 @@ export function openJournal(options: JournalOptions): DiskJournal {
     recovered,
     findings,
     damagedPlaces: findings.places + findings.restored,
-    append(record) {
+    append(record, isNeeded = false) {
       if (ended !== undefined) return Promise.reject(ended);
       const pending = group.frames.length + flyingBytes + FRAME_BYTES + record.length;
-      if (pending > pendingMax) {
+      if (pending > pendingMax + (isNeeded ? pendingMax / NEEDED_PART : 0)) {
         return Promise.reject(new JournalFullError(`${pending} bytes wait for the disk`));
       }
       group.frames.add(record);

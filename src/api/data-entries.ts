@@ -31,23 +31,21 @@ function valueJson({ type, value }: DataValue): unknown {
 export interface EntriesQuery {
   readonly offset: number;
   readonly limit: number;
-  /** Selects keys; absent: all keys pass. */
-  readonly accepts?: (key: string) => boolean;
 }
 
 /**
- * The rows with an accepted key, after `offset`, at most `limit`. Each skipped row gives undefined,
+ * The rows after `offset`, at most `limit`. Each skipped row gives undefined,
  * so that the caller may pause there.
  */
 export function* entriesPage(
   rows: Iterable<EntryRow>,
-  { offset, limit, accepts }: EntriesQuery,
+  { offset, limit }: EntriesQuery,
 ): Generator<EntryRow | undefined> {
   let skip = offset;
   let left = limit;
   if (left <= 0) return;
   for (const row of rows) {
-    if ((accepts !== undefined && !accepts(row[0])) || skip-- > 0) {
+    if (skip-- > 0) {
       yield undefined;
       continue;
     }

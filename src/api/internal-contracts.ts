@@ -25,12 +25,12 @@ type Find = (request: HttpRequest) => RunningExecution;
 
 export function createInternalApi(
   services: Services,
-  executions: Pick<Executions, 'find'>,
+  executions: Pick<Executions, 'find' | 'admit'>,
 ): HttpRoute[] {
   const find: Find = (request) => executions.find(request.header(TOKEN));
   const guard = (request: HttpRequest): ApiError | undefined => {
     try {
-      find(request);
+      executions.admit(request.header(TOKEN));
       return undefined;
     } catch (error) {
       if (error instanceof ApiError) return error;
@@ -73,7 +73,18 @@ function answerOf(route: AnyRoute): InExecution {
   const handle = route.handle as (request: Request, services: Services) => unknown;
   return (request, execution, services) => {
     const { view } = execution;
-    const within = { ...services, view, height: () => execution.height };
+    const { keyFilters } = services;
+    const height = (): number => execution.height;
+    const within: Services = {
+      ...services,
+      view,
+      height,
+      snapshot: () => ({ view, height, release: () => {} }),
+      keyFilters: {
+        ...keyFilters,
+        open: (pattern) => keyFilters.open(pattern, base58.encode(execution.txId)),
+      },
+    };
     const seen = (result: unknown): unknown =>
       result instanceof LongAnswer ? new LongAnswer(() => result.make(within)) : result;
     const result = handle(request, within);

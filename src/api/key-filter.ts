@@ -5,38 +5,42 @@
  * A counted repetition costs as much as its body written that many times, and nested repetitions
  * multiply. So the length of the pattern by the product of all its counts is limited before it is
  * compiled. The first match with a key takes time in proportion to the instructions of the compiled
- * pattern, for each character of the key. So they are limited too: nothing can interrupt a match.
+ * pattern, for each character of the key. So they are limited too; above that, a thread matches
+ * (adapters/pattern-thread.ts), and is ended where it takes too long.
  */
 import type { RE2JS as Engine } from 're2js';
 import { apiError } from '../base/errors.ts';
+import type { Patterns } from '../base/patterns.ts';
 
 const PATTERN_CHARS_MAX = 500;
 /** Characters of the pattern by the product of its counts. */
 const WRITTEN_MAX = 50_000;
-/** A key of the greatest length takes 20 ms at most. */
 const INSTRUCTIONS_MAX = 1000;
 /**
- * Characters of all keys of a request, each multiplied by the instructions of the pattern: seconds
- * of work.
+ * Matches keys here and now. Rejects with ApiError BadKeyFilter where the pattern is malformed, needs
+ * backtracking (back references, look-around), or is too expensive.
  */
-const WORK_MAX = 200_000_000;
+export const patternsHere: Patterns = {
+  async match(pattern, keys) {
+    const compiled = compiledBefore(pattern) ?? (await checked(pattern));
+    last = { pattern, compiled };
+    return {
+      size: compiled.programSize(),
+      verdicts: keys.map((key) => compiled.matches(key)),
+    };
+  },
+};
 
-/**
- * A filter that accepts a key where the pattern matches all of it. Rejects with ApiError
- * BadKeyFilter where the pattern is malformed, needs backtracking (back references, look-around),
- * or is too expensive. The filter itself throws ApiError AnswerTooBig once all keys together have
- * taken too much work.
- */
-export async function keyFilter(pattern: string): Promise<(key: string) => boolean> {
+/** The keys of a request come in several lists. */
+let last: { readonly pattern: string; readonly compiled: Engine } | undefined;
+
+const compiledBefore = (pattern: string): Engine | undefined =>
+  last?.pattern === pattern ? last.compiled : undefined;
+
+async function checked(pattern: string): Promise<Engine> {
   const compiled = isCheap(pattern) ? await compile(pattern) : undefined;
-  if (compiled === undefined) throw apiError('BadKeyFilter', pattern.slice(0, PATTERN_CHARS_MAX));
-  const size = compiled.programSize();
-  let left = WORK_MAX;
-  return (key) => {
-    left -= key.length * size;
-    if (left < 0) throw apiError('AnswerTooBig', 'so many keys against such a pattern');
-    return compiled.matches(key);
-  };
+  if (compiled !== undefined) return compiled;
+  throw apiError('BadKeyFilter', pattern.slice(0, PATTERN_CHARS_MAX));
 }
 
 let engine: typeof Engine | undefined;

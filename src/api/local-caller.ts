@@ -9,10 +9,19 @@ import type { HttpRequest } from '../base/http.ts';
 
 /** True for a call from this machine, neither through a proxy nor from a page. */
 export function isLocalProgram(request: HttpRequest, ownNames: readonly string[]): boolean {
-  if (request.header('forwarded') !== '' || request.hasHeader('x-forwarded-')) return false;
-  if (request.hasHeader('origin')) return false;
+  if ([...PROXY_TRACES, ...BROWSER_TRACES].some((prefix) => request.hasHeader(prefix)))
+    return false;
   return isLoopback(request.remoteAddress()) && isOwnHost(request.headers('host'), ownNames);
 }
+
+/** Headers, by the beginning of their name, that proxies and balancers add, and no program sends. */
+export const PROXY_TRACES: readonly string[] = [
+  ...['forwarded', 'via', 'x-forwarded', 'x-original-', 'x-real-ip', 'x-remote-', 'x-proxy'],
+  ...['client-ip', 'true-client-ip', 'x-client-ip', 'x-cluster-client-ip', 'fastly-client-ip'],
+  ...['cf-', 'cdn-loop', 'x-envoy-', 'x-amzn-', 'x-appengine-', 'x-azure-', 'x-arr-', 'x-varnish'],
+];
+/** What only browsers send. A page of the same origin names no origin in some requests. */
+export const BROWSER_TRACES: readonly string[] = ['origin', 'referer', 'sec-fetch-'];
 
 /** `host` is the whole header; two of them are no host. */
 function isOwnHost(host: string, ownNames: readonly string[]): boolean {

@@ -37,6 +37,16 @@ export function* listOf<T>(
   yield before === '[' ? '[]' : ']';
 }
 
+/** A list of values that have been printed. */
+export function* textsOf(items: Iterable<string>): Generator<string> {
+  let before = '[';
+  for (const item of items) {
+    yield before + item;
+    before = ',';
+  }
+  yield before === '[' ? '[]' : ']';
+}
+
 /** A list of values that are pieces themselves; undefined ones are left out. */
 export function* joined(values: Iterable<Pieces | undefined>): Generator<string | undefined> {
   let before = '[';

@@ -2,6 +2,7 @@
  * What the routes get from the node: the state of the chain, and for each part of the node the
  * functions that the routes call, in the types of that part. Refusals are thrown as ApiError.
  */
+import type { KeyFilters } from '../base/patterns.ts';
 import type { Clock, Log, Random, Verifier } from '../base/ports.ts';
 import type { FeatureSupport, VotingSettings } from '../chain/feature-activation.ts';
 import type { ChainScheme } from '../codec/codec.ts';
@@ -41,6 +42,8 @@ export interface Services extends ChainView {
   readonly verifier: Verifier;
   /** The current state, frozen; its reads throw ApiError AnswerTooBig above this many rows. */
   snapshot(rowsMax: number): Snapshot;
+  /** Patterns of clients against keys. */
+  readonly keyFilters: KeyFilters;
   readonly rules: ChainRules & VotingSettings;
   readonly features: FeatureSupport;
   readonly consensus: ConsensusSettings;

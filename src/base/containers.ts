@@ -131,6 +131,8 @@ export interface RoleInfo {
  * not exist, for texts that are no ids or addresses, and above the budget.
  */
 export interface ContractReads {
+  /** Takes these rows from the budget, for parts of a request that read none. */
+  spend(rows: number): void;
   contractEntry(contractId: string, key: string): DataEntry;
   contractEntries(contractId: string, query: KeysQuery): Promise<readonly DataEntry[]>;
   /** Addresses of the node's keystore. */

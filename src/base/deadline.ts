@@ -6,6 +6,11 @@ export class TooLate extends Error {
   override name = 'TooLate';
 }
 
+/** Work of this side left no time to begin the action, so the other side has heard nothing of it. */
+export class NeverBegun extends Error {
+  override name = 'NeverBegun';
+}
+
 /**
  * The outcome of `action`, or a rejection with TooLate after `ms`. `signal` aborts then; the action
  * listens to it and releases what it holds.

@@ -2,3 +2,8 @@
 export class JournalFullError extends Error {
   override name = 'JournalFullError';
 }
+
+/** The file has no room for the record; a rewrite leaves out what nobody needs any more. */
+export class JournalTooLongError extends Error {
+  override name = 'JournalTooLongError';
+}

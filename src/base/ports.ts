@@ -160,7 +160,11 @@ export interface Store extends StoreView {
  * damage it goes on with the next whole record.
  */
 export interface Journal {
-  append(record: Uint8Array): Promise<void>;
+  /**
+   * Rejects with JournalFullError, or JournalTooLongError. `isNeeded`: finds room also where those of
+   * clients find none.
+   */
+  append(record: Uint8Array, isNeeded?: boolean): Promise<void>;
   /**
    * Replaces the whole log by these records, atomically. They are read while they are written, so
    * that a long log never lies in memory as a whole.

@@ -26,6 +26,7 @@ import { Ahead } from './ahead.ts';
 import { type AppliedBlock, type ApplierOptions, BlockApplier } from './block-applier.ts';
 import { ChainHead, type ChainListener } from './chain-head.ts';
 import { consensusView } from './consensus-view.ts';
+import { countedMiners } from './counted-miners.ts';
 import { votesFor } from './feature-activation.ts';
 import {
   type Generator,
@@ -36,7 +37,6 @@ import {
   withClaims,
 } from './forge.ts';
 import { Lane } from './lane.ts';
-import { minerCount } from './miner-count.ts';
 import { createScriptTime } from './script-time.ts';
 import type { Tip } from './tip.ts';
 import { requireReachable, type Unwinding } from './unwinding.ts';
@@ -88,8 +88,8 @@ export interface Blockchain {
   exclusive<T>(job: (inside: Inside) => Promise<T>): Promise<T>;
   /** Undefined also for an account with a script, which makes no blocks. */
   nextSlot(forger: Forger, now: number): Slot | undefined;
-  /** The number of accounts that may make blocks at a time after the head; see miner-count.ts. */
-  minerCount(now: number): number;
+  /** The accounts that may make blocks at a time after the head; see counted-miners.ts. */
+  countedMiners(now: number): readonly Uint8Array[];
   forge(generator: Generator, timestamp: number, pack: Packer): Promise<Block>;
   /** Rolls back all blocks above `height`; returns their transactions. Throws ApiError. */
   rollback(height: number): Promise<readonly Tx[]>;
@@ -198,7 +198,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
       view.get(scripts, forger.address) === undefined
         ? consensus.nextSlot(head.tip, forger, now, atHead())
         : undefined,
-    minerCount: (now) => minerCount(view, atHead(), now),
+    countedMiners: (now) => countedMiners(view, atHead(), now),
     forge: (generator, timestamp, pack) => lane.run(() => forge(generator, timestamp, pack)),
     rollback: (height) => lane.run(() => rollback(height)),
     listen: (listener) => head.listen(listener),

@@ -125,5 +125,6 @@ function candidateOf(
     (sum, { block }) => sum + consensus.score(block.header.consensus),
     score,
   );
-  return { ancestor: height, header: branch.at(-1)!.block.header, score: sum };
+  const [first, last] = [branch[0]!, branch.at(-1)!].map(({ block }) => block.header);
+  return { ancestor: height, first: first!, header: last!, score: sum };
 }

@@ -41,10 +41,11 @@ export interface BlockEvent {
 
 export interface ChainListener {
   /**
-   * Called before anything changes, with the transactions that `rolledBack` will receive; the chain
-   * waits until they are stored. Where it rejects, nothing changes, and the commit rejects so.
+   * Called before anything changes, with the transactions that `rolledBack` will receive, and the
+   * height of the last block that stays; the chain waits until they are stored. Where it rejects,
+   * nothing changes, and the commit rejects so.
    */
-  rollingBack?(txs: readonly Tx[]): Promise<void>;
+  rollingBack?(txs: readonly Tx[], above: number): Promise<void>;
   block?(event: BlockEvent): void;
   /** The transactions of removed blocks that the new chain does not contain, oldest first. */
   rolledBack?(tip: Tip, txs: readonly Tx[]): void;
@@ -103,7 +104,7 @@ export class ChainHead {
   async commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): Promise<void> {
     if (blocks.length === 0 && unwinding === undefined) return;
     const dropped = unwinding === undefined ? [] : droppedBy(unwinding, blocks);
-    if (dropped.length > 0) await this.keep(dropped);
+    if (unwinding !== undefined) await this.keep(dropped, unwinding.unwound.to);
     const changes = { blocks, extra: this.indexOf(blocks), columns: indexColumns(blocks) };
     const step = unwinding === undefined ? changes : { unwound: unwinding.unwound, ...changes };
     await this.write(step, () => {
@@ -142,9 +143,9 @@ export class ChainHead {
   }
 
   /** Rejects where a listener cannot store them: then they stay in the chain. */
-  private async keep(dropped: readonly Tx[]): Promise<void> {
+  private async keep(dropped: readonly Tx[], above: number): Promise<void> {
     try {
-      await Promise.all(Array.from(this.listeners, (one) => one.rollingBack?.(dropped)));
+      await Promise.all(Array.from(this.listeners, (one) => one.rollingBack?.(dropped, above)));
     } catch (cause) {
       this.ports.log.error('chain.not-rolled-back', { txs: dropped.length, why: String(cause) });
       throw cause;

@@ -4,7 +4,7 @@
  *
  * Invariants: the signatures of all blocks of a branch are checked before the state is read; a
  * refused branch changes nothing; a block that broke a rule is remembered, one from the future
- * never; at most `rollbackMax` blocks are given up.
+ * never; at most `rollbackMax` blocks are given up; checks wait for room in the verifier.
  */
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
@@ -14,17 +14,19 @@ import { createTurns } from '../base/turns.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { Header } from '../block/header.ts';
 import { type Consensus, isFromFuture } from '../consensus/consensus.ts';
+import type { Tx } from '../tx/transaction.ts';
 import { BadBlock } from './bad-block.ts';
 import type { Blockchain } from './blockchain.ts';
 import { BranchSwitch, type SwitchOutcome } from './branch-switch.ts';
+import { ChecksRoom } from './checks-room.ts';
 import type { Equivocations } from './equivocation.ts';
 import { HeaderClaims } from './header-claims.ts';
 import type { InvalidBlocks } from './invalid-blocks.ts';
 import {
   type CheckedBlock,
+  composeChecks,
   decodeTransactions,
   type KnownVerdicts,
-  verifyBlock,
 } from './verify-block.ts';
 
 export interface ForkChoiceOptions {
@@ -90,6 +92,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
   const { view } = blockchain;
   const { scheme } = view;
   const turns = createTurns(clock);
+  const room = new ChecksRoom();
   const claims = new HeaderClaims(blockchain, consensus, options.rollbackMax);
   const branches = new BranchSwitch(options.rollbackMax, {
     blockchain,
@@ -104,10 +107,16 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
 
   async function check(block: Block, known: Known = NOTHING_KNOWN): Promise<CheckedBlock> {
     const txs = await decodeTransactions(block, scheme, turns);
-    const verdicts = verifyBlock(block, txs, verifier, knownVerdicts, view, turns, known.isSigned);
+    const verdicts = verdictsOn(block, txs, known.isSigned);
     // `adopt` awaits them later; an earlier rejection must not end the process.
     verdicts.catch(() => undefined);
     return { block, txs, verdicts };
+  }
+
+  async function verdictsOn(block: Block, txs: readonly Tx[], isSigned: boolean) {
+    const checks = await composeChecks(block, txs, knownVerdicts, view, turns, isSigned);
+    await room.enter(checks);
+    return checks.ask(verifier).finally(() => room.leave(checks));
   }
 
   async function adopt(branch: readonly CheckedBlock[]): Promise<Verdict> {

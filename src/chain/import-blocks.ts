@@ -21,6 +21,7 @@ import type { Ahead } from './ahead.ts';
 import { AppliedRun } from './applied-run.ts';
 import type { AppliedBlock } from './block-applier.ts';
 import type { Blockchain, Inside } from './blockchain.ts';
+import { ChecksRoom, isTooMuch, NO_LOAD, plus, roomLimits } from './checks-room.ts';
 import { IdFilter } from './id-filter.ts';
 import { headerRowAt, transactionsAt } from './stored-blocks.ts';
 import {
@@ -33,12 +34,8 @@ import {
 } from './verify-block.ts';
 
 export const importLimits = {
-  /**
-   * The number of signatures checked ahead of the block that is being applied, and the bytes of
-   * their messages. Together with one block more, they are less than a verifier has room for.
-   */
-  checksAhead: 20_000,
-  messageBytesAhead: 128 * 1024 * 1024,
+  /** Checked ahead of the block that is being applied. */
+  ...roomLimits,
   blocksAhead: 200,
   /** Commits after this many blocks … */
   blocksPerCommit: 50,
@@ -172,10 +169,7 @@ interface Queued extends CheckedBlock {
   readonly load: CheckLoad;
 }
 
-/**
- * Blocks whose signatures are being checked. A block waits until the checks before it leave room for
- * its own, so that the verifier never refuses any.
- */
+/** Blocks whose signatures are being checked. */
 class ChecksAhead implements Queue {
   private readonly view: KeyedView;
   private readonly turns: Turns;
@@ -183,8 +177,7 @@ class ChecksAhead implements Queue {
   private readonly queue: Queued[] = [];
   /** Of the blocks in the queue. */
   private queued: CheckLoad = NO_LOAD;
-  /** Of the checks that have no verdict. */
-  private running: CheckLoad = NO_LOAD;
+  private readonly room = new ChecksRoom(importLimits);
 
   constructor(view: KeyedView, turns: Turns, verifier: Verifier) {
     this.view = view;
@@ -197,21 +190,17 @@ class ChecksAhead implements Queue {
   }
 
   isLong(): boolean {
-    return this.queue.length > importLimits.blocksAhead || isTooMuch(this.queued);
+    return this.queue.length > importLimits.blocksAhead || isTooMuch(this.queued, importLimits);
   }
 
   async add(block: Block): Promise<void> {
     const { view, turns } = this;
     const txs = await decodeTransactions(block, view.scheme, turns);
     const load = await composeChecks(block, txs, NOTHING_KNOWN, view, turns);
-    await this.room(load);
-    this.running = plus(this.running, load, 1);
-    const verdicts = load.ask(this.verifier);
-    const ended = (): void => {
-      this.running = plus(this.running, load, -1);
-    };
+    await this.room.enter(load);
+    const verdicts = load.ask(this.verifier).finally(() => this.room.leave(load));
     // `next` awaits the verdicts; an earlier rejection must not end the process.
-    verdicts.then(ended, ended);
+    verdicts.catch(() => undefined);
     this.queued = plus(this.queued, load, 1);
     this.queue.push({ block, txs, verdicts, load });
   }
@@ -224,25 +213,7 @@ class ChecksAhead implements Queue {
     this.queued = plus(this.queued, load, -1);
     return { block, txs, verdicts };
   }
-
-  /** Resolves when checks of this load may be asked for. */
-  private async room(load: CheckLoad): Promise<void> {
-    for (const { verdicts } of [...this.queue]) {
-      if (!isTooMuch(plus(this.running, load, 1))) return;
-      await verdicts.catch(() => undefined);
-    }
-  }
 }
-
-const NO_LOAD: CheckLoad = { checks: 0, messageBytes: 0 };
-
-const plus = (load: CheckLoad, other: CheckLoad, sign: 1 | -1): CheckLoad => ({
-  checks: load.checks + sign * other.checks,
-  messageBytes: load.messageBytes + sign * other.messageBytes,
-});
-
-const isTooMuch = ({ checks, messageBytes }: CheckLoad): boolean =>
-  checks > importLimits.checksAhead || messageBytes > importLimits.messageBytesAhead;
 
 /** Writes many blocks with one commit; the next blocks are applied meanwhile. */
 class BatchedCommits {

@@ -2,8 +2,9 @@
  * Turns of blocks that came in time: a child of another block carries those of blocks that lost, so
  * that their miners are not marked (consensus.md#turn-claims).
  *
- * Invariants: each turn was signed by its generator, a miner, and came before its round ended; the
- * memory is bounded, and so are the signatures that are checked for it at a time.
+ * Invariants: each turn was signed by its generator, a miner, and came before its round ended; what
+ * is not known to be signed takes the place of no other; the memory is bounded, and so are the
+ * signatures that are checked for it at a time.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock, Verifier } from '../base/ports.ts';
@@ -36,9 +37,12 @@ const CHECKING_MAX = 16;
 export function createLostBlocks(ports: LostBlocksPorts): LostBlocks {
   const { blockchain, consensus, verifier, clock } = ports;
   const { scheme } = blockchain.view;
-  /** By miner and turn, oldest first. */
+  /** By miner and round, oldest first: one is enough, since its miner has signed it. */
   const known = new Map<string, LostTurn>();
-  /** Those whose signature is being checked. */
+  /**
+   * Those whose signature is being checked, by all that is signed and the signature: anybody can
+   * send a second header of the same turn.
+   */
   const checking = new Set<string>();
   blockchain.listen({ block: ({ block }) => take(block.row.header) });
 
@@ -63,18 +67,19 @@ export function createLostBlocks(ports: LostBlocksPorts): LostBlocks {
     async note(header) {
       const turn = lostTurnOf(header);
       const key = keyOf(header);
-      if (turn === undefined || known.has(key) || checking.has(key)) return;
-      if (checking.size >= CHECKING_MAX) return;
+      if (turn === undefined || known.has(key)) return;
+      const own = copyOf(turn);
+      const { publicKey, message, signature } = turnCheck(own, scheme);
+      const claim = latin1(message) + latin1(signature);
+      if (checking.has(claim) || checking.size >= CHECKING_MAX) return;
       const address = scheme.addressOf(header.generator);
       const isMiner = consensusView(blockchain.view).isMiner(address, header.timestamp);
       const now = clock.now();
       const isInTime = !isFromFuture(header.timestamp, now) && !consensus.hasEnded(header, now);
       if (!isMiner || !isInTime) return;
-      const own = copyOf(turn);
-      const { publicKey, message, signature } = turnCheck(own, scheme);
-      checking.add(key);
+      checking.add(claim);
       const isGood = await verifier.verifyOne(publicKey, message, signature).finally(() => {
-        checking.delete(key);
+        checking.delete(claim);
       });
       if (isGood) keep(key, own);
     },

@@ -8,13 +8,13 @@ import { diskSpace } from '../adapters/disk-space.ts';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { hyperExpress } from '../adapters/http/hyper-express.ts';
-import { openJournal } from '../adapters/journal.ts';
+import { createPatternThread } from '../adapters/pattern-thread.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
 import type { Disposal } from '../base/disposal.ts';
 import { Refusal } from '../base/errors.ts';
 import type { Http } from '../base/http.ts';
 import type { Network } from '../base/network.ts';
-import type { Clock, Journal, Log, Store } from '../base/ports.ts';
+import type { Clock, Log, Store } from '../base/ports.ts';
 import { StartError } from '../base/start-error.ts';
 import type { StoreCorruptError } from '../base/store-damage.ts';
 import type { Block } from '../block/block.ts';
@@ -29,13 +29,17 @@ import { openContainers } from './open-containers.ts';
 import { openPrivateStore } from './open-private-store.ts';
 import { openNodeWallet, unlockOwner } from './open-wallet.ts';
 import { readPages } from './page-files.ts';
-import { poolJournal, reportOf } from './pool-journal.ts';
+import { poolJournal } from './pool-journal.ts';
 import { createVerifyThreads } from './signature-threads.ts';
 import { openTelemetry } from './telemetry.ts';
 import { timeSource } from './time-servers.ts';
+import { turnsJournal } from './turns-journal.ts';
 
 /** The start waits so long at most for the first answers of the time servers. */
 const FIRST_TIME_MS_MAX = 30_000;
+
+/** Works from sources and from the published build. */
+const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
 export interface OpenPorts extends Omit<NodePorts, 'requestStop' | 'audit'> {
   /** The URL of the metrics. */
@@ -72,6 +76,9 @@ export async function openPorts(
   const keys = await unlockOwner(config, keystore);
   const verifier = createVerifyThreads(family, { log });
   started.add('verification threads', () => verifier.close());
+  const workerUrl = new URL(`./pattern-worker${extension}`, import.meta.url);
+  const patterns = createPatternThread({ workerUrl });
+  started.add('pattern thread', () => patterns.close());
   const journal = poolJournal(config, log);
   started.add('journal', () => journal.close());
   const turns = turnsJournal(config, log);
@@ -84,6 +91,7 @@ export async function openPorts(
     journal,
     turns,
     verifier,
+    patterns,
     clock,
     random: systemRandom,
     log,
@@ -153,21 +161,6 @@ async function openKeys(config: Config, log: Log): ReturnType<typeof openNodeWal
     if (cause instanceof CliError) throw cause;
     const remedy = 'restore the file from its backup, or give the password with which it was made';
     throw new StartError('keystore', 'wallet.file, wallet.password', cause, remedy);
-  }
-}
-
-function turnsJournal({ dataDirectory }: Config, log: Log): Journal {
-  const path = join(dataDirectory, 'turns.journal');
-  try {
-    const journal = openJournal({ path });
-    const { isDamaged, ...found } = reportOf(journal);
-    if (isDamaged) log.error('miner.journal-damaged', found);
-    else if (found.unfinishedBytes > 0) log.info('miner.journal-cut', found);
-    return journal;
-  } catch (cause) {
-    const remedy =
-      'move it away, and start after the end of the round in which the node was stopped';
-    throw new StartError(`journal of the miner ${path}`, 'data-directory', cause, remedy);
   }
 }
 

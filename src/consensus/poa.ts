@@ -27,15 +27,13 @@ export type PoaSettings = RoundSettings & BanSettings & ActivationRules;
 export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus {
   const rounds = createRounds(settings);
   const turnsAt = rememberingTurns(settings);
-  const clearing: Consensus['clearing'] = (turns, parent, timestamp, view) =>
-    clearingTurns(
-      turns,
-      rounds,
-      parent.header,
-      timestamp,
-      turnsAt(parent, timestamp, view).turns,
-      scheme,
-    );
+  const clearing: Consensus['clearing'] = (lost, parent, timestamp, view) => {
+    const { turns } = turnsAt(parent, timestamp, view);
+    const isDelivering = (miner: Uint8Array): boolean =>
+      delivers(miner, parent.height, turns.queue.length * settings.warningsForBan, view);
+    const own = lost.filter(({ generator }) => isDelivering(scheme.addressOf(generator)));
+    return clearingTurns(own, rounds, parent.header, timestamp, turns, scheme);
+  };
   const skippedAt = (parent: Parent, timestamp: number): number =>
     skippedRounds(rounds, parent.header.timestamp, timestamp);
 
@@ -129,6 +127,20 @@ function checkClaims(
   const found = clearing(lost);
   const isExact = found.length === lost.length && found.every((turn, i) => turn === lost[i]);
   if (!isExact) throw ofBlock(header, 'claims turns that nobody has missed');
+}
+
+/**
+ * Whether one of the last blocks is of this miner. A header costs nothing, so a miner that announces
+ * headers and never a block would otherwise keep its turn for ever. In a new chain everybody counts.
+ */
+function delivers(
+  miner: Uint8Array,
+  height: number,
+  blocks: number,
+  view: Pick<ConsensusView, 'lastBlockBy'>,
+): boolean {
+  const before = height - blocks;
+  return before < 1 || (view.lastBlockBy(miner, height) ?? 0) > before;
 }
 
 function clearingTurns(

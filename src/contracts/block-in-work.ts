@@ -1,7 +1,7 @@
 /** The block that is being made, as the contract transactions change it. */
 import { latin1 } from '../base/bytes.ts';
 import type { DataEntry } from '../base/containers.ts';
-import { apiError } from '../base/errors.ts';
+import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import type { UnsignedHeader } from '../block/header.ts';
 import type { BlockDraft } from '../chain/block-draft.ts';
@@ -13,6 +13,10 @@ import { executedTx, type Signer } from './executed-tx.ts';
 import type { PhaseRoom } from './phase-room.ts';
 import type { RunPlace } from './run-contract.ts';
 
+/** The block takes no more of its kind; a later block may. */
+export const isBlockFull = (cause: unknown): boolean =>
+  cause instanceof ApiError && cause.entry === 'BlockFull';
+
 export interface BlockInWork extends RunPlace {
   readonly room: PhaseRoom;
   /** The transactions executed in this block so far. */
@@ -21,9 +25,15 @@ export interface BlockInWork extends RunPlace {
   add(tx: Tx, verdicts: ProofVerdicts): void;
   /**
    * Adds the results of a transaction; false where the block has no room left for them. Throws
-   * ApiError where the results or the transaction break a rule.
+   * ApiError where the results or the transaction break a rule, and ResultRefused where the fault
+   * is that of the sender of the results.
    */
   addResults(tx: Tx, verdicts: ProofVerdicts, results: readonly DataEntry[]): boolean;
+}
+
+/** The block takes no results of this node, whatever transaction they belong to. */
+export class ResultRefused extends Error {
+  override name = 'ResultRefused';
 }
 
 export function createBlockInWork(
@@ -61,7 +71,13 @@ export function createBlockInWork(
       }
       if (length > room.bytes || room.count < 1) return false;
       const index = draft.txs.length;
-      add(result.tx, result.verdicts);
+      try {
+        add(result.tx, result.verdicts);
+      } catch (cause) {
+        if (isBlockFull(cause)) throw cause;
+        draft.check(tx, verdicts);
+        throw new ResultRefused(String(cause));
+      }
       executed.push(tx);
       results.set(latin1(tx.id), { tx: result.tx, height: draft.context.height, index });
       return true;

@@ -3,9 +3,10 @@
  * that has read such a row before it changed would have given a result that belongs to no order of
  * the block.
  */
-import { compare } from '../base/bytes.ts';
+import { apiError } from '../base/errors.ts';
 import { keyText } from '../ledger/key-codecs.ts';
 import type { Change } from '../ledger/ledger.ts';
+import { ReadRanges } from './read-ranges.ts';
 
 interface ChangedRow {
   readonly name: string;
@@ -38,23 +39,19 @@ export function createChangeLog(): ChangeLog {
   };
 }
 
-interface ReadRange {
-  readonly table: number;
-  readonly from: Uint8Array;
-  readonly to: Uint8Array;
-  readonly position: number;
-}
-
 /** What one execution has read, and when. */
 export class ReadSet {
   private readonly log: ChangeLog;
+  private readonly rangesMax: number;
   /** Row → position of the log at its first read. */
   private readonly rows = new Map<string, number>();
-  private readonly ranges: ReadRange[] = [];
+  private readonly ranges = new Map<number, ReadRanges>();
+  private rangeCount = 0;
   private first: number | undefined;
 
-  constructor(log: ChangeLog) {
+  constructor(log: ChangeLog, rangesMax: number) {
     this.log = log;
+    this.rangesMax = rangesMax;
   }
 
   row(table: number, keyAsText: string): void {
@@ -62,8 +59,13 @@ export class ReadSet {
     if (!this.rows.has(name)) this.rows.set(name, this.now());
   }
 
+  /** Throws ApiError AnswerTooBig where there are too many different ranges. */
   range(table: number, from: Uint8Array, to: Uint8Array): void {
-    this.ranges.push({ table, from, to, position: this.now() });
+    const ranges = this.ranges.get(table) ?? new ReadRanges();
+    this.ranges.set(table, ranges);
+    this.rangeCount += ranges.add(from, to, this.now());
+    if (this.rangeCount <= this.rangesMax) return;
+    throw apiError('AnswerTooBig', `one execution reads at most ${this.rangesMax} ranges`);
   }
 
   /** True where a row has changed since it was read. */
@@ -80,12 +82,6 @@ export class ReadSet {
   private readBefore({ name, table, key }: ChangedRow, position: number): boolean {
     const read = this.rows.get(name);
     if (read !== undefined && read <= position) return true;
-    return this.ranges.some(
-      (range) =>
-        range.position <= position &&
-        range.table === table &&
-        compare(range.from, key) <= 0 &&
-        compare(key, range.to) < 0,
-    );
+    return this.ranges.get(table)?.hasReadBefore(key, position) ?? false;
   }
 }

@@ -1,28 +1,31 @@
 /** The end of a contract transaction's turn: its results enter the block, it leaves the pool, or stays. */
 import { fromLatin1 } from '../base/bytes.ts';
-import type { ContractFailure, ContractOutcome, DataEntry } from '../base/containers.ts';
-import { ApiError, apiError } from '../base/errors.ts';
+import type {
+  ContractFailure,
+  ContractImage,
+  ContractOutcome,
+  DataEntry,
+} from '../base/containers.ts';
+import { apiError } from '../base/errors.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { idOf, type PoolEntry } from '../mempool/entry.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
-import type { BlockInWork } from './block-in-work.ts';
+import { type BlockInWork, isBlockFull, ResultRefused } from './block-in-work.ts';
 import type { Breakers } from './breakers.ts';
 import type { CreateVersions } from './create-versions.ts';
 import { type Judgement, judgeError, judgeFailure, judgeRefusal } from './judge-outcome.ts';
+import type { Repetitions } from './repetitions.ts';
 import type { ReportStatus } from './status-report.ts';
 
 /** What to do with the transactions behind it. */
 export type Then = 'next' | 'stop';
 
-/** The block takes no more of its kind; a later block may. */
-export const isBlockFull = (cause: unknown): boolean =>
-  cause instanceof ApiError && cause.entry === 'BlockFull';
-
 export interface ConcludePorts {
   readonly pool: Pick<Pool, 'decode' | 'drop'>;
   readonly breakers: Breakers;
+  readonly repetitions: Repetitions;
   readonly createVersions: CreateVersions;
   readonly report: ReportStatus;
   /** Keys of the pool entries that have failed in this round. */
@@ -33,18 +36,27 @@ export interface ConcludePorts {
 
 export interface Conclusions {
   /** `contract` is the key of its line. */
-  outcome(contract: string, entry: PoolEntry, tx: Tx, outcome: ContractOutcome): Then;
+  outcome(
+    contract: string,
+    entry: PoolEntry,
+    tx: Tx,
+    image: ContractImage,
+    outcome: ContractOutcome,
+  ): Then;
   results(contract: string, entry: PoolEntry, tx: Tx, results: readonly DataEntry[]): Then;
-  failure(contract: string, entry: PoolEntry, failure: ContractFailure): Then;
+  /** The container did not start. */
+  unready(contract: string, entry: PoolEntry, image: ContractImage, failure: ContractFailure): Then;
   refusal(contract: string, entry: PoolEntry, cause: unknown): Then;
   judged(contract: string, entry: PoolEntry, judgement: Judgement): Then;
 }
 
 export function createConclusions(block: BlockInWork, ports: ConcludePorts): Conclusions {
-  const { pool, breakers, createVersions, report, failed } = ports;
+  const { pool, breakers, repetitions, createVersions, report, failed } = ports;
 
-  function judged(contract: string, entry: PoolEntry, judgement: Judgement): Then {
+  function judged(contract: string, entry: PoolEntry, found: Judgement): Then {
     failed.add(entry.key);
+    const isLast = !found.leaves && !repetitions.failed(entry.key);
+    const judgement = isLast ? lastAttempt(found) : found;
     if (judgement.leaves) {
       pool.drop(entry, apiError('Invalid', judgement.report.message));
       // After a reorganisation the pool keeps it in doubt, and nothing is decided yet.
@@ -66,27 +78,42 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
     try {
       if (!block.addResults(tx, entry.verdicts, entries)) return 'stop';
     } catch (cause) {
-      return isBlockFull(cause) ? 'stop' : refusal(contract, entry, cause);
+      if (isBlockFull(cause) || cause instanceof ResultRefused) return 'stop';
+      return refusal(contract, entry, cause);
     }
     if (tx.type === createContract.type) createVersions.add(entry.key, tx.version);
     return 'next';
-  }
-
-  function failure(contract: string, entry: PoolEntry, cause: ContractFailure): Then {
-    breakers.failed(contract);
-    return judged(contract, entry, judgeFailure(cause));
   }
 
   return {
     judged,
     refusal,
     results,
-    failure,
-    outcome(contract, entry, tx, outcome) {
-      if (outcome.kind === 'failure') return failure(contract, entry, outcome);
-      breakers.succeeded(contract);
-      if (outcome.kind === 'error') return judged(contract, entry, judgeError(outcome));
+    unready(contract, entry, image, failure) {
+      breakers.failed(contract, { sender: undefined, image: hashIfSystem(image, failure) });
+      return judged(contract, entry, judgeFailure(failure));
+    },
+    outcome(contract, entry, tx, image, outcome) {
+      const { sender } = entry;
+      if (outcome.kind === 'failure') {
+        breakers.failed(contract, { sender, image: hashIfSystem(image, outcome) });
+        return judged(contract, entry, judgeFailure(outcome));
+      }
+      if (outcome.kind === 'error') {
+        const judgement = judgeError(outcome);
+        if (judgement.leaves) breakers.refused(contract, sender);
+        else breakers.failed(contract, { sender, image: undefined });
+        return judged(contract, entry, judgement);
+      }
+      breakers.succeeded(contract, sender);
       return results(contract, entry, tx, outcome.results);
     },
   };
 }
+
+const hashIfSystem = ({ imageHash }: ContractImage, { system }: ContractFailure) =>
+  system ? imageHash.toLowerCase() : undefined;
+
+/** The transaction has had all its attempts, and says how the last one went. */
+const lastAttempt = ({ report: { message } }: Judgement): Judgement =>
+  judgeRefusal(`The transaction has failed too often: ${message}`);

@@ -50,9 +50,9 @@ export type LineState =
 export class ContractLine {
   /** Contract id as Latin-1 text. */
   readonly key: string;
+  /** The creator of the contract, who shares the places of the phase with others. */
+  readonly owner: string;
   state: LineState = 'empty';
-  /** True while the circuit breaker of the contract is open: only its end gets into the block. */
-  rests = false;
   /** How often the next transaction was executed on state that changed meanwhile. */
   staleRuns = 0;
   /** Set while the line may use the room that a container has again. */
@@ -61,8 +61,13 @@ export class ContractLine {
   private at = 0;
   private decoded: { readonly entry: PoolEntry; readonly tx: Tx } | undefined;
 
-  constructor(key: string) {
+  private readonly left: (entry: PoolEntry) => void;
+
+  /** `left` is told each transaction with which the line is done. */
+  constructor(key: string, owner = '', left: (entry: PoolEntry) => void = () => {}) {
     this.key = key;
+    this.owner = owner;
+    this.left = left;
   }
 
   /** In pool order; newcomers mostly come last. */
@@ -80,12 +85,18 @@ export class ContractLine {
   }
 
   skip(): void {
-    this.at++;
+    const skipped = this.waiting[this.at++];
+    if (skipped !== undefined) this.left(skipped);
     this.staleRuns = 0;
     this.decoded = undefined;
     if (this.at < this.waiting.length) return;
     this.waiting = [];
     this.at = 0;
+  }
+
+  /** Gives up what waits. */
+  clear(): void {
+    while (this.at < this.waiting.length) this.skip();
   }
 
   /** Decodes the next transaction once, however often the line has to wait. */

@@ -4,15 +4,17 @@
  *
  * A node without an engine leaves contract transactions in the pool, for another miner.
  */
-import { latin1 } from '../base/bytes.ts';
+import { fromLatin1, latin1 } from '../base/bytes.ts';
 import type { Containers } from '../base/containers.ts';
 import type { UnsignedHeader } from '../block/header.ts';
 import type { BlockDraft } from '../chain/block-draft.ts';
 import type { PackLimits } from '../chain/forge.ts';
+import { contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { idOf, type PoolEntry } from '../mempool/entry.ts';
 import { applying, pack, type Room, type Selection } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
+import { maySend } from '../tx/rules/sender-permissions.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
@@ -29,6 +31,7 @@ import { createImageLoads } from './image-loads.ts';
 import { createImageUsers } from './image-users.ts';
 import { SUCCESS } from './judge-outcome.ts';
 import { createPhaseRoom } from './phase-room.ts';
+import { createRepetitions } from './repetitions.ts';
 import { createRunTimes } from './run-times.ts';
 import { createWarmUp } from './warm-up.ts';
 
@@ -85,12 +88,15 @@ export function createContractPacker(
     prepare: warmUp.prepare,
     checks: createImageChecks(containers),
     breakers: createBreakers(clock),
+    repetitions: createRepetitions(clock),
     createVersions,
     users,
     times: createRunTimes(),
   };
+  const { breakers, repetitions } = shared;
   const failedIn = createRoundMemory();
   const { publicKeySize } = view.scheme;
+  const owner = view.scheme.addressOf(ports.signer.publicKey);
   let phase: ContractPhase | undefined;
   let executed: readonly Tx[] = [];
   let stopped = false;
@@ -103,6 +109,21 @@ export function createContractPacker(
     },
   });
 
+  /** True where the block may hold results that this node signs. */
+  const mayExecute = ({ overlay, context }: BlockDraft): boolean =>
+    maySend({ sender: owner, timestamp: clock.now() }, overlay, context);
+
+  /** Address of who shares the places of the phase with others. */
+  const creatorOf = (contract: string, entry: PoolEntry): string => {
+    const known = contractOf(view, fromLatin1(contract));
+    return known === undefined ? entry.sender : latin1(view.scheme.addressOf(known.creator));
+  };
+
+  /** A contract ends in any case. What has rested too often is dropped. */
+  const isDue = (contract: string, { key, def, sender }: PoolEntry, failed: Set<string>): boolean =>
+    def.executable !== true ||
+    (!failed.has(key) && repetitions.isDue(key) && breakers.state(contract, sender) !== 'open');
+
   /** Executes contract transactions in the room that is left; returns what they leave. */
   async function execute(
     draft: BlockDraft,
@@ -113,17 +134,26 @@ export function createContractPacker(
     const room = createPhaseRoom(left.bytes, left.count);
     const block = createBlockInWork(draft, header, room, limits.bytesMax, ports);
     const limitMs = Math.min(options.timeoutMs, options.phaseMs * LIMIT_SHARE);
+    const failed = failedIn(header, limits.contractDeadline);
     const begin = createWork(
       block,
       createImageLoads(options.perContainer),
       { limitMs, graceMs: options.graceMs, checkMs: Math.min(CHECK_MS_MAX, options.phaseMs / 2) },
-      { ...shared, failed: failedIn(header, limits.contractDeadline) },
+      { ...shared, failed },
     );
     phase = new ContractPhase(
       { parallelism: options.parallelism, deadline: limits.contractDeadline },
-      { clock, begin, contractKey: (entry) => contractKeyOf(entry, publicKeySize) },
+      {
+        clock,
+        begin,
+        contractKey: (entry) => contractKeyOf(entry, publicKeySize),
+        ownerOf: creatorOf,
+        isDue: (contract, entry) => isDue(contract, entry, failed),
+        yields: (contract, entry) =>
+          repetitions.has(entry.key) || breakers.isFailing(contract, entry.sender),
+      },
     );
-    for (const entry of pool.inOrder()) if (concernsContract(entry)) phase.add(entry);
+    phase.addAll(pool.inOrder().filter(concernsContract));
     try {
       await phase.run();
     } finally {
@@ -138,7 +168,7 @@ export function createContractPacker(
       executed = [];
       const packPlain = (selection: Selection): Promise<Room> =>
         pack(pool, limits, applying(draft.add), clock, selection);
-      if (stopped || containers.problem() !== undefined) {
+      if (stopped || containers.problem() !== undefined || !mayExecute(draft)) {
         await packPlain({ takes: (entry) => !isExecutable(entry) });
         return;
       }
@@ -146,7 +176,8 @@ export function createContractPacker(
       const plain = (entry: PoolEntry): boolean => !concernsContract(entry);
       const first = await packPlain({ takes: plain, reserved });
       const before = { ...first, bytes: first.bytes + reserved };
-      const left = await execute(draft, limits, header, before);
+      // The first part may have taken the right away.
+      const left = mayExecute(draft) ? await execute(draft, limits, header, before) : before;
       if (!first.isFull) return;
       const deadline = limits.contractDeadline + FILL_MS_MAX;
       const remaining = { ...limits, countMax: left.count, deadline };

@@ -6,13 +6,16 @@
  * contracts stands still; a result is not used where its run has read what changed meanwhile, so
  * every block is what some order of its runs gives; after the end nothing changes the draft.
  */
+import { createFairSlots, type FairSlots } from '../base/fair-slots.ts';
 import type { Clock } from '../base/ports.ts';
 import { createTurns, type Turns } from '../base/turns.ts';
 import type { PoolEntry } from '../mempool/entry.ts';
+import { ColdLines } from './cold-lines.ts';
 import type { Then } from './conclude.ts';
 import { ContractLine, type LineState } from './contract-line.ts';
 import type { Begin, Started } from './contract-work.ts';
 import type { ImageLoad } from './image-loads.ts';
+import { createPhaseIntake } from './phase-intake.ts';
 
 export interface PhaseOptions {
   /** Runs at once. */
@@ -26,14 +29,18 @@ export interface PhasePorts {
   readonly begin: Begin;
   /** The contract that an entry concerns, as Latin-1 text. */
   readonly contractKey: (entry: PoolEntry) => string;
+  /** The creator of a contract; what is not known yet belongs to the sender. */
+  readonly ownerOf: (contract: string, entry: PoolEntry) => string;
+  /** False for what must not be executed in this block. */
+  readonly isDue: (contract: string, entry: PoolEntry) => boolean;
+  /** True where the transaction gives way to those of other creators. */
+  readonly yields: (contract: string, entry: PoolEntry) => boolean;
 }
 
-/** Lines whose containers start are tried again this often, while others run. */
-const COLD_MS = 25;
 /** After so many stale results, the transaction is executed while nothing else is. */
 const STALE_RUNS_MAX = 2;
-/** Newcomers beyond this wait for the next block. */
-const ENTRIES_MAX = 20_000;
+/** The part of a phase that the contracts of one creator may take alone, with the wait for it. */
+const ALONE_SHARE = 4;
 
 interface Job {
   readonly line: ContractLine;
@@ -45,31 +52,43 @@ export class ContractPhase {
   private readonly ports: PhasePorts;
   private readonly turns: Turns;
   private readonly lines = new Map<string, ContractLine>();
-  private ready: ContractLine[] = [];
-  private cold: ContractLine[] = [];
+  private readonly slots: FairSlots<ContractLine>;
+  private readonly cold: ColdLines<ContractLine>;
+  private readonly intake = createPhaseIntake();
   private readonly running = new Set<Job>();
   /** A line whose next transaction is executed alone. */
   private alone: ContractLine | undefined;
-  private entries = 0;
+  private readonly aloneMs = new Map<string, number>();
+  private aloneMsMax = 0;
+  private endAlone = (): void => {};
   private pumping = false;
   private closed = false;
-  private nextColdTry = 0;
   private finish: (failure?: unknown) => void = () => {};
 
   constructor(options: PhaseOptions, ports: PhasePorts) {
     this.options = options;
     this.ports = ports;
     this.turns = createTurns(ports.clock);
+    this.slots = createFairSlots(options.parallelism);
+    this.cold = new ColdLines(ports.clock);
+  }
+
+  /** Takes in what waits, in the order of the pool. */
+  addAll(entries: readonly PoolEntry[]): void {
+    this.intake.share(entries);
+    for (const entry of entries) this.add(entry);
   }
 
   /** Takes a transaction in; they come in the order of the pool, or arrive while others run. */
   add(entry: PoolEntry): void {
-    if (this.closed || this.entries >= ENTRIES_MAX) return;
-    this.entries++;
+    if (this.closed) return;
     const key = this.ports.contractKey(entry);
     let line = this.lines.get(key);
+    if (line?.state === 'stopped' || !this.ports.isDue(key, entry)) return;
+    if (!this.intake.offer(entry, key)) return;
     if (line === undefined) {
-      line = new ContractLine(key);
+      const left = (done: PoolEntry): void => this.intake.leave(done, key);
+      line = new ContractLine(key, this.ports.ownerOf(key, entry), left);
       this.lines.set(key, line);
     }
     line.add(entry);
@@ -88,7 +107,9 @@ export class ContractPhase {
     const ended = new Promise<void>((resolve, reject) => {
       this.finish = (failure) => (failure === undefined ? resolve() : reject(failure));
     });
-    const cancel = clock.after(this.options.deadline - clock.now(), () => this.end());
+    const lengthMs = this.options.deadline - clock.now();
+    this.aloneMsMax = lengthMs / ALONE_SHARE;
+    const cancel = clock.after(lengthMs, () => this.end());
     this.pump();
     try {
       await ended;
@@ -102,6 +123,7 @@ export class ContractPhase {
   end(now = false): void {
     if (this.closed) return;
     this.closed = true;
+    this.endAlone();
     for (const { started } of this.running) started.abandon(now);
     this.running.clear();
     this.finish();
@@ -109,7 +131,9 @@ export class ContractPhase {
 
   private queue(line: ContractLine): void {
     line.state = 'ready';
-    this.ready.push(line);
+    const entry = line.next();
+    const yields = entry !== undefined && this.ports.yields(line.key, entry);
+    this.slots.add(line.owner, line, yields);
   }
 
   /** Begins as much as may run at once. */
@@ -121,7 +145,10 @@ export class ContractPhase {
 
   private async beginAll(): Promise<void> {
     try {
-      for (let line = this.take(); line !== undefined; line = this.take()) {
+      for (;;) {
+        for (const entry of this.intake.again()) this.add(entry);
+        const line = this.take();
+        if (line === undefined) break;
         this.advance(line);
         if (this.turns.due()) await this.turns.take();
       }
@@ -135,18 +162,10 @@ export class ContractPhase {
   private take(): ContractLine | undefined {
     if (this.closed || this.running.size >= this.options.parallelism) return undefined;
     if (this.alone !== undefined) return this.running.size === 0 ? this.alone : undefined;
-    this.retryCold();
-    return this.ready.shift();
-  }
-
-  private retryCold(): void {
-    if (this.cold.length === 0) return;
-    const now = this.ports.clock.monotonic();
-    if (now < this.nextColdTry) return;
-    this.nextColdTry = now + COLD_MS;
-    const lines = this.cold;
-    this.cold = [];
-    for (const line of lines) this.queue(line);
+    const line = this.slots.next();
+    if (line !== undefined) return line;
+    for (const waiting of this.cold.due()) this.queue(waiting);
+    return this.slots.next();
   }
 
   private advance(line: ContractLine): void {
@@ -162,9 +181,9 @@ export class ContractPhase {
     if (begins && step.load === line.turn) line.turn = undefined;
     if (step !== 'next') this.passTurn(line);
     if (step === 'next' || step === 'stop') this.proceed(line, step);
-    else if (step === 'cold') {
+    else if ('cold' in step) {
       this.rest(line, 'cold');
-      this.cold.push(line);
+      this.cold.add(step.cold, line);
     } else if (!begins) {
       this.rest(line, 'blocked');
       step.full.wait(line);
@@ -172,6 +191,8 @@ export class ContractPhase {
       line.state = 'busy';
       const job = { line, started: step };
       this.running.add(job);
+      this.slots.take(line.owner);
+      for (const waiting of this.cold.isWarm(step.image)) this.queue(waiting);
       this.follow(job).catch((cause: unknown) => this.finish(cause));
     }
   }
@@ -196,7 +217,43 @@ export class ContractPhase {
   /** Lets the line wait; nobody waits for it meanwhile. */
   private rest(line: ContractLine, state: LineState): void {
     line.state = state;
-    if (this.alone === line) this.alone = undefined;
+    if (state === 'stopped') line.clear();
+    if (this.alone === line) this.endAlone();
+  }
+
+  /**
+   * Nothing else begins until the line has been executed. Its creator has a limited time for that,
+   * in which what runs ends too.
+   */
+  private runAlone(line: ContractLine): void {
+    const { clock } = this.ports;
+    const left = this.aloneMs.get(line.owner) ?? this.aloneMsMax;
+    if (left <= 0) {
+      this.rest(line, 'stopped');
+      return;
+    }
+    line.state = 'ready';
+    this.alone = line;
+    const began = clock.monotonic();
+    const cancel = clock.after(left, () => this.aloneTooLong(line));
+    this.endAlone = () => {
+      cancel();
+      this.aloneMs.set(line.owner, left - (clock.monotonic() - began));
+      this.alone = undefined;
+      this.endAlone = () => {};
+    };
+  }
+
+  private aloneTooLong(line: ContractLine): void {
+    for (const job of this.running) {
+      if (job.line !== line) continue;
+      // Its container stays busy, so what waits for it waits for the next block.
+      job.started.abandon(false);
+      this.running.delete(job);
+      this.slots.release(line.owner);
+    }
+    this.rest(line, 'stopped');
+    this.pump();
   }
 
   private async follow(job: Job): Promise<void> {
@@ -205,6 +262,7 @@ export class ContractPhase {
     if (this.turns.due()) await this.turns.take();
     // The phase may have ended and abandoned it.
     if (!this.running.delete(job)) return;
+    this.slots.release(line.owner);
     started.load?.end();
     this.giveTurn(started.load);
     this.proceed(line, settle());
@@ -217,12 +275,11 @@ export class ContractPhase {
     } else if (then === 'next') {
       this.rest(line, 'ready');
       line.skip();
-      this.ready.push(line);
+      this.queue(line);
     } else if (++line.staleRuns < STALE_RUNS_MAX || this.alone !== undefined) {
       this.queue(line);
     } else {
-      line.state = 'ready';
-      this.alone = line;
+      this.runAlone(line);
     }
   }
 }

@@ -9,6 +9,7 @@ import type {
   RoleInfo,
 } from '../base/containers.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
+import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
 import { BLOCK_ID_BYTES, ID_BYTES } from '../base/sizes.ts';
 import { createTurns, inOneGo } from '../base/turns.ts';
@@ -27,11 +28,13 @@ import { KEY_CHARS_MAX } from '../tx/fields/entries.ts';
 export interface ContractReadsPorts {
   /** Within the budget of the execution. */
   readonly view: LedgerView;
+  /** Takes rows from the same budget; throws ApiError AnswerTooBig. */
+  readonly spend: (rows: number) => void;
   readonly clock: Clock;
   /** Texts of the addresses in the keystore. */
   readonly addresses: () => readonly string[];
   /** Rejects with ApiError where the pattern is malformed or too expensive. */
-  readonly keyFilter: (pattern: string) => Promise<(key: string) => boolean>;
+  readonly keyFilter: (pattern: string) => Promise<KeyFilter>;
   /** Id of the transaction that is executed. */
   readonly txId: Uint8Array;
   /** Also for transactions of the block that is being made. */
@@ -46,6 +49,7 @@ export function createContractReads(ports: ContractReadsPorts): ContractReads {
   const { view, clock } = ports;
   const { scheme } = view;
   return {
+    spend: ports.spend,
     contractEntry: (contractId, key) => entryOf(view, contractIn(view, contractId), key),
     contractEntries: (contractId, query) => entriesOf(contractIn(view, contractId), query, ports),
     addresses: ports.addresses,
@@ -110,10 +114,12 @@ function entryOf(view: LedgerView, contractId: Uint8Array, key: string): DataEnt
 async function entriesOf(
   contractId: Uint8Array,
   { offset, limit, matches, keys }: KeysQuery,
-  { view, clock, keyFilter }: ContractReadsPorts,
+  { view, clock, keyFilter, spend }: ContractReadsPorts,
 ): Promise<readonly DataEntry[]> {
   if (matches === undefined && keys !== undefined) {
-    return keys.filter(isKey).flatMap((key) => {
+    const sought = keys.filter(isKey);
+    spend(keys.length - sought.length);
+    return sought.flatMap((key) => {
       const value = contractEntry(view, contractId, key);
       return value === undefined ? [] : [entry([key, value])];
     });
@@ -123,10 +129,14 @@ async function entriesOf(
   const found: DataEntry[] = [];
   let skip = offset;
   if (limit <= 0) return found;
-  for (const row of contractEntries(view, contractId, ROWS_MAX)) {
-    if ((accepts === undefined || accepts(row[0])) && skip-- <= 0) {
+  // Without a pattern no row is read ahead.
+  const atOnce = accepts === undefined ? 1 : KEYS_AT_ONCE;
+  for (const rows of listsOf(contractEntries(view, contractId, ROWS_MAX), atOnce)) {
+    const verdicts = await accepts?.(rows.map(([key]) => key));
+    for (const [i, row] of rows.entries()) {
+      if (verdicts?.[i] === false || skip-- > 0) continue;
       found.push(entry(row));
-      if (found.length >= limit) break;
+      if (found.length >= limit) return found;
     }
     if (turns.due()) await turns.take();
   }

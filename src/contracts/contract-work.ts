@@ -11,14 +11,8 @@ import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { disableContract } from '../tx/types/106-disable-contract.ts';
 import { updateContract } from '../tx/types/107-update-contract.ts';
-import type { BlockInWork } from './block-in-work.ts';
-import {
-  type ConcludePorts,
-  type Conclusions,
-  createConclusions,
-  isBlockFull,
-  type Then,
-} from './conclude.ts';
+import { type BlockInWork, isBlockFull } from './block-in-work.ts';
+import { type ConcludePorts, type Conclusions, createConclusions, type Then } from './conclude.ts';
 import type { ContractLine } from './contract-line.ts';
 import type { ImageChecks } from './image-checks.ts';
 import { type ImageLoad, imageKey } from './image-loads.ts';
@@ -46,6 +40,8 @@ export interface WorkOptions {
 
 /** A run or a check that has begun. */
 export interface Started {
+  /** The image whose container runs it. */
+  readonly image: string | undefined;
   readonly load: ImageLoad<ContractLine> | undefined;
   /**
    * Resolves with what to do with the result as long as the block is still being made. `again`: the
@@ -58,8 +54,8 @@ export interface Started {
 
 export type Step =
   | Then
-  /** The container starts. */
-  | 'cold'
+  /** The container of this image starts. */
+  | { readonly cold: string }
   /** The container is busy. */
   | { readonly full: ImageLoad<ContractLine> }
   | Started;
@@ -78,7 +74,7 @@ export function createWork(
   options: WorkOptions,
   ports: WorkPorts,
 ): Begin {
-  const { room, draft } = block;
+  const { room } = block;
   const { pool, breakers, failed } = ports;
   const conclude = createConclusions(block, ports);
   const work = { block, loadOf, options, ports, conclude };
@@ -97,18 +93,12 @@ export function createWork(
   return (line, entry, leftMs) => {
     const type = entry.def.type;
     if (type === disableContract.type) return disable(line, entry);
-    if (line.rests || failed.has(entry.key)) return 'next';
+    if (failed.has(entry.key)) return 'next';
     if (!room.fits(entry.size + RESULT_BYTES)) return 'stop';
-    const breaker = breakers.state(line.key);
+    const breaker = breakers.state(line.key, entry.sender);
     if (breaker === 'spent') return conclude.judged(line.key, entry, GIVEN_UP);
-    line.rests = breaker === 'open';
-    if (line.rests) return 'next';
+    if (breaker === 'open') return 'next';
     const tx = line.decode(entry, pool.decode);
-    try {
-      draft.check(tx, entry.verdicts);
-    } catch (cause) {
-      return isBlockFull(cause) ? 'stop' : conclude.refusal(line.key, entry, cause);
-    }
     return type === updateContract.type
       ? update(line, entry, tx, work)
       : execute(line, entry, tx, leftMs, work);
@@ -123,22 +113,32 @@ interface Work {
   readonly conclude: Conclusions;
 }
 
+/** The dry run: undefined where the transaction may be executed. */
+function tried(line: ContractLine, entry: PoolEntry, tx: Tx, work: Work): Then | undefined {
+  try {
+    work.block.draft.check(tx, entry.verdicts);
+    return undefined;
+  } catch (cause) {
+    return isBlockFull(cause) ? 'stop' : work.conclude.refusal(line.key, entry, cause);
+  }
+}
+
 /** No code runs for a 107: its image is checked, and the results are empty. */
-function update(
-  line: ContractLine,
-  entry: PoolEntry,
-  tx: Tx,
-  { block, options, ports, conclude }: Work,
-): Step {
+function update(line: ContractLine, entry: PoolEntry, tx: Tx, work: Work): Step {
+  const { block, options, ports, conclude } = work;
+  const refused = tried(line, entry, tx, work);
+  if (refused !== undefined) return refused;
   const { image, imageHash } = tx.fields as unknown as ContractImage;
+  const check = ports.checks.check({ image, imageHash }, line.owner);
+  if (check === 'busy') return 'stop';
   const bytes = entry.size + RESULT_BYTES;
   let cancel = (): void => {};
   const late = new Promise<'late'>((resolve) => {
     cancel = ports.clock.after(options.checkMs, () => resolve('late'));
   });
-  const check = ports.checks.check({ image, imageHash });
   block.room.reserve(bytes);
   return {
+    image: undefined,
     load: undefined,
     ended: Promise.race([check, late]).then((problem) => () => {
       cancel();
@@ -151,23 +151,22 @@ function update(
   };
 }
 
-function execute(
-  line: ContractLine,
-  entry: PoolEntry,
-  tx: Tx,
-  leftMs: number,
-  { block, loadOf, options, ports, conclude }: Work,
-): Step {
+function execute(line: ContractLine, entry: PoolEntry, tx: Tx, leftMs: number, work: Work): Step {
+  const { block, loadOf, options, ports, conclude } = work;
   const { times, users, clock } = ports;
   const contract = contractFor(line, tx, block, ports);
+  // The dry run says what is wrong.
+  if (contract === undefined) return tried(line, entry, tx, work) ?? 'next';
   const { image } = contract;
   const expected = times.expected(line.key, imageKey(image)) ?? options.limitMs;
   if (leftMs < Math.min(expected, options.limitMs)) return 'stop';
   const load = loadOf(image);
   if (load.isFull) return { full: load };
   const readiness = ports.prepare(image, contract.createVersion);
-  if (readiness.kind === 'starting') return 'cold';
-  if (readiness.kind === 'failure') return conclude.failure(line.key, entry, readiness);
+  if (readiness.kind === 'starting') return { cold: imageKey(image) };
+  if (readiness.kind === 'failure') return conclude.unready(line.key, entry, image, readiness);
+  const refused = tried(line, entry, tx, work);
+  if (refused !== undefined) return refused;
   users.ran(line.key, image);
   const began = clock.monotonic();
   const run = runContract({ ...contract, tx, contractId: fromLatin1(line.key) }, block, ports);
@@ -180,12 +179,13 @@ function execute(
   block.room.reserve(bytes);
   load.begin();
   return {
+    image: imageKey(image),
     load,
     ended: run.outcome.then((outcome) => () => {
       block.room.release(bytes);
       ended(outcome);
       if (outcome.kind === 'success' && run.isStale()) return 'again';
-      return conclude.outcome(line.key, entry, tx, outcome);
+      return conclude.outcome(line.key, entry, tx, image, outcome);
     }),
     abandon(now) {
       run.close(now ? 0 : options.graceMs);
@@ -193,12 +193,12 @@ function execute(
       const message = timedOut(fromLatin1(line.key));
       const failure = { kind: 'failure', message, recoverable: true, system: false } as const;
       ended(failure);
-      conclude.outcome(line.key, entry, tx, failure);
+      conclude.outcome(line.key, entry, tx, image, failure);
     },
   };
 }
 
-/** What a 103 or 104 runs. The dry run has found that it exists. */
+/** What a 103 or 104 runs; undefined where there is no such contract. */
 function contractFor(
   { key }: ContractLine,
   tx: Tx,
@@ -207,6 +207,7 @@ function contractFor(
 ) {
   const isCreation = tx.type === createContract.type;
   const made = isCreation ? undefined : contractOf(overlay, fromLatin1(key));
+  if (!isCreation && made === undefined) return undefined;
   const { image, imageHash } = made ?? (tx.fields as unknown as ContractImage & Contract);
   return {
     image: { image, imageHash },

@@ -11,6 +11,7 @@ import { apiError } from '../base/errors.ts';
 import type { Clock, Random } from '../base/ports.ts';
 import type { StoredTx } from '../chain/stored-blocks.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
+import { REQUESTS_PER_CALL_MAX } from './read-budget.ts';
 
 export interface RunningExecution {
   readonly txId: Uint8Array;
@@ -35,6 +36,8 @@ export interface Executions {
   end(token: string): void;
   /** Throws ApiError where the token is absent (618), or opens no execution any more (622). */
   find(token: string): RunningExecution;
+  /** As `find`, at the begin of a request; also throws ApiError AnswerTooBig after too many. */
+  admit(token: string): void;
   /** Number of executions under way. */
   readonly size: number;
 }
@@ -47,27 +50,40 @@ export interface ExecutionsPorts {
 
 const TOKEN_BYTES = 32;
 
+interface Open {
+  readonly execution: RunningExecution;
+  readonly until: number;
+  requests: number;
+}
+
 /** Tokens live at most this long, and never longer than their execution. */
 export function createExecutions(lifetimeMs: number, ports: ExecutionsPorts): Executions {
   const { clock, random, hash } = ports;
-  const byHash = new Map<string, { execution: RunningExecution; until: number }>();
+  const byHash = new Map<string, Open>();
   const hashOf = (token: string): string => latin1(hash(utf8(token)));
+  const open = (token: string): Open => {
+    if (token === '') throw apiError('ContractTokenMissing');
+    const found = byHash.get(hashOf(token));
+    if (found === undefined || clock.monotonic() >= found.until) {
+      throw apiError('ContractTokenInvalid');
+    }
+    return found;
+  };
   return {
     begin(execution) {
       const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url');
-      byHash.set(hashOf(token), { execution, until: clock.monotonic() + lifetimeMs });
+      byHash.set(hashOf(token), { execution, until: clock.monotonic() + lifetimeMs, requests: 0 });
       return token;
     },
     end(token) {
       byHash.delete(hashOf(token));
     },
-    find(token) {
-      if (token === '') throw apiError('ContractTokenMissing');
-      const found = byHash.get(hashOf(token));
-      if (found === undefined || clock.monotonic() >= found.until) {
-        throw apiError('ContractTokenInvalid');
-      }
-      return found.execution;
+    find: (token) => open(token).execution,
+    admit(token) {
+      const found = open(token);
+      found.requests++;
+      if (found.requests <= REQUESTS_PER_CALL_MAX) return;
+      throw apiError('AnswerTooBig', `one execution has at most ${REQUESTS_PER_CALL_MAX} requests`);
     },
     get size() {
       return byHash.size;

@@ -6,29 +6,37 @@ import type { Containers, ContractFailure, ContractImage } from '../base/contain
 import { imageKey } from './image-loads.ts';
 
 export interface ImageChecks {
-  /** Begins the check, or joins the one under way; the same image is checked once. */
-  check(image: ContractImage): Promise<ContractFailure | undefined>;
+  /**
+   * Begins the check, or joins the one under way; the same image is checked once, in the turn of the
+   * creator who asked first. `busy`: it has to wait for a later block.
+   */
+  check(image: ContractImage, creator: string): Promise<ContractFailure | undefined> | 'busy';
 }
 
-/** Checks under way at once; further ones wait for a later block. */
-const CHECKS_MAX = 8;
-
-const BUSY: ContractFailure = {
-  kind: 'failure',
-  message: 'Too many images are being checked',
-  recoverable: true,
-  system: true,
-};
+/** Checks under way at once, and those of one creator. */
+export const CHECKS_MAX = 8;
+export const CHECKS_OF_ONE_MAX = 2;
 
 export function createImageChecks({ checkImage }: Pick<Containers, 'checkImage'>): ImageChecks {
   const underWay = new Map<string, Promise<ContractFailure | undefined>>();
+  const byCreator = new Map<string, number>();
+  const count = (creator: string, change: number): void => {
+    const now = (byCreator.get(creator) ?? 0) + change;
+    if (now === 0) byCreator.delete(creator);
+    else byCreator.set(creator, now);
+  };
   return {
-    check(image) {
+    check(image, creator) {
       const key = imageKey(image);
       const known = underWay.get(key);
       if (known !== undefined) return known;
-      if (underWay.size >= CHECKS_MAX) return Promise.resolve(BUSY);
-      const check = checkImage(image).finally(() => underWay.delete(key));
+      if (underWay.size >= CHECKS_MAX) return 'busy';
+      if ((byCreator.get(creator) ?? 0) >= CHECKS_OF_ONE_MAX) return 'busy';
+      count(creator, 1);
+      const check = checkImage(image).finally(() => {
+        underWay.delete(key);
+        count(creator, -1);
+      });
       underWay.set(key, check);
       return check;
     },

@@ -1,28 +1,47 @@
 /** How much one execution may read: what it asks for comes from a program that nobody trusts. */
+import { contractLimits } from '../base/contract-limits.ts';
 import { apiError } from '../base/errors.ts';
 
 export interface ReadLimits {
-  /** Every row looked for counts, also one that does not exist. */
+  /** Every row looked for counts, also one that does not exist, and a range without rows. */
   readonly rows: number;
   readonly bytes: number;
+  /** Ranges that are not part of each other. */
+  readonly ranges: number;
 }
 
-export const READ_LIMITS: ReadLimits = { rows: 10_000, bytes: 8 * 1024 * 1024 };
+export const READ_LIMITS: ReadLimits = {
+  rows: contractLimits.rows.value,
+  bytes: contractLimits.readBytes.value,
+  ranges: contractLimits.ranges.value,
+};
+
+/** Those that the budget refuses included. */
+export const REQUESTS_PER_CALL_MAX = contractLimits.requests.value;
 
 export interface ReadBudget {
   /** Throws ApiError AnswerTooBig where the budget is used up. */
   spend(key: Uint8Array, value: unknown): void;
+  /** Rows that are not looked for, because nothing can have such a key. */
+  spendRows(count: number): void;
 }
 
 export function createReadBudget(limits: ReadLimits): ReadBudget {
   let { rows, bytes } = limits;
+  const check = (): void => {
+    if (rows >= 0 && bytes >= 0) return;
+    const most = rows < 0 ? `${limits.rows} rows` : `${limits.bytes} bytes`;
+    throw apiError('AnswerTooBig', `one execution reads at most ${most}`);
+  };
   return {
     spend(key, value) {
       rows--;
       bytes -= key.length + sizeOf(value);
-      if (rows >= 0 && bytes >= 0) return;
-      const most = rows < 0 ? `${limits.rows} rows` : `${limits.bytes} bytes`;
-      throw apiError('AnswerTooBig', `one execution reads at most ${most}`);
+      check();
+    },
+    spendRows(count) {
+      rows -= count;
+      check();
     },
   };
 }

@@ -11,6 +11,8 @@ import { createReadBudget, type ReadLimits } from './read-budget.ts';
 
 export interface ReadView {
   readonly view: KeyedView;
+  /** Takes rows from the budget that are not looked for. */
+  spend(rows: number): void;
   /** True where something that was read has changed since. */
   isStale(): boolean;
   close(): void;
@@ -18,7 +20,7 @@ export interface ReadView {
 
 export function createReadView(base: KeyedView, changes: ChangeLog, limits: ReadLimits): ReadView {
   const budget = createReadBudget(limits);
-  const read = new ReadSet(changes);
+  const read = new ReadSet(changes, limits.ranges);
   let open = true;
   const requireOpen = (): void => {
     if (!open) throw apiError('ContractTokenInvalid');
@@ -46,11 +48,14 @@ export function createReadView(base: KeyedView, changes: ChangeLog, limits: Read
   ): Generator<readonly [Uint8Array, V]> {
     requireOpen();
     read.range(table.id, from, to);
+    let isEmpty = true;
     for (const entry of base.entries(table, from, to, limit, reverse)) {
       requireOpen();
+      isEmpty = false;
       budget.spend(entry[0], entry[1]);
       yield entry;
     }
+    if (isEmpty) budget.spend(from, undefined);
   }
 
   return {
@@ -62,6 +67,7 @@ export function createReadView(base: KeyedView, changes: ChangeLog, limits: Read
       range: (table, from, to, limit, reverse) =>
         decodeKeys(table, entries(asUntyped(table), from, to, limit, reverse)),
     },
+    spend: budget.spendRows,
     isStale: () => read.isStale(),
     close: () => {
       open = false;

@@ -2,6 +2,7 @@
 import { isOurs } from '../base/assert.ts';
 import { base58 } from '../base/base58.ts';
 import type { Containers, ContractImage, ContractOutcome } from '../base/containers.ts';
+import type { KeyFilters } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
 import type { UnsignedHeader } from '../block/header.ts';
 import type { BlockDraft } from '../chain/block-draft.ts';
@@ -22,7 +23,7 @@ export interface RunPorts {
   readonly clock: Clock;
   /** Texts of the addresses in the keystore. */
   readonly addresses: () => readonly string[];
-  readonly keyFilter: (pattern: string) => Promise<(key: string) => boolean>;
+  readonly keyFilter: KeyFilters['open'];
 }
 
 /** The block in which a contract runs. */
@@ -65,6 +66,8 @@ export function runContract(request: RunRequest, place: RunPlace, ports: RunPort
   const reads = createContractReads({
     ...ports,
     view,
+    spend: reading.spend,
+    keyFilter: (pattern) => ports.keyFilter(pattern, base58.encode(tx.id)),
     txId: tx.id,
     isKnown: (id) => draft.has(id) || executedBy(view, id) !== undefined,
   });

@@ -13,5 +13,9 @@ export interface StatusReport {
   readonly message: string;
 }
 
+/** True where who reports this will not execute the transaction again. */
+export const isRefusal = (status: OutcomeStatus, code: number | undefined): boolean =>
+  status === 'Error' || (status === 'Failure' && code === undefined);
+
 /** Takes a report to sign, keep and spread it. Returns at once and never throws. */
 export type ReportStatus = (report: StatusReport) => void;

@@ -3,8 +3,8 @@
  * rolled back, from a reorganisation or from the tool.
  *
  * Invariants: resolves when every record is on disk; at most a portion waits for the disk, however
- * many records there are, so that those of clients find room beside them; it ends within a bounded
- * time after the disk has taken the last portion.
+ * many records there are, so that those of clients find room beside them; those of clients never
+ * take all room; it ends within a bounded time after the disk has taken the last portion.
  */
 import { OwnFailure } from '../base/errors.ts';
 import { JournalFullError } from '../base/journal-full.ts';
@@ -22,7 +22,7 @@ export class NotKeptError extends OwnFailure {
 
 /** Far below what a journal takes at a time. */
 export const PORTION_BYTES = 1024 * 1024;
-/** Where records of others fill the journal. */
+/** Where needed records of others fill the journal. */
 const PAUSE_MS = 50;
 const PAUSES_MAX = 200;
 
@@ -58,7 +58,7 @@ async function appendPortion(
 ): Promise<void> {
   let left = portion;
   for (let pauses = 0; ; pauses++) {
-    const landed = await Promise.allSettled(left.map((record) => journal.append(record)));
+    const landed = await Promise.allSettled(left.map((record) => journal.append(record, true)));
     const failed = landed.flatMap((one, i) =>
       one.status === 'rejected' ? [{ record: left[i]!, cause: one.reason as unknown }] : [],
     );

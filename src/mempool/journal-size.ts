@@ -25,8 +25,8 @@ function* recordsOf(
 export interface JournalSize {
   /** Rewrites the journal once more bytes have left the pool than are still in it. */
   trim(): Promise<void>;
-  /** Leaves the records of the entries and those under way. */
-  rewrite(): Promise<void>;
+  /** Leaves the records of the entries and those under way. False where that failed. */
+  rewrite(): Promise<boolean>;
 }
 
 export function watchJournalSize(
@@ -41,13 +41,15 @@ export function watchJournalSize(
       leftBytes += size;
     },
   });
-  async function rewrite(): Promise<void> {
+  async function rewrite(): Promise<boolean> {
     leftBytes = 0;
     try {
       await journal.rewrite(recordsOf(older(), [...entries.inOrder()], underWay()));
+      return true;
     } catch (cause) {
       // The old file still holds all that was promised, and the next block tries again.
       log.error('pool.journal-failed', { why: String(cause) });
+      return false;
     }
   }
   return {

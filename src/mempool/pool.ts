@@ -113,10 +113,11 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const { acceptAgain } = admission;
   const otherProofs = new OtherProofs();
   const returning = { entries, unsettled, otherProofs, decode: trial.decode };
-  const readmission = createReadmission({ ...ports, ...returning });
+  const shorten = () => size.rewrite();
+  const readmission = createReadmission({ ...ports, ...returning, shorten });
   const beside = { older: () => recovery.unjudged(), underWay: readmission.underWay };
   const size = watchJournalSize(journal, entries, beside, log);
-  const rewrite = size.rewrite;
+  const rewrite = async () => void (await size.rewrite());
   const recovery = new Recovery({ ...ports, entries, senders, unsettled, acceptAgain, rewrite });
   const cleanup = { clock, log, entries, unsettled, trial, departures, afterwards: size.trim };
   const stopCleanup = startCleanup(options, cleanup);

@@ -9,6 +9,7 @@
  */
 import { isOurs } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
+import { JournalTooLongError } from '../base/journal-full.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import type { ChainScheme } from '../codec/codec.ts';
@@ -16,7 +17,7 @@ import { ProofChecks, unchecked } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeStoredTx } from '../tx/tx-bytes.ts';
 import { PoolEntry, textsOf } from './entry.ts';
-import { appendInPortions } from './journal-portions.ts';
+import { appendInPortions, NotKeptError } from './journal-portions.ts';
 import type { OtherProofs } from './other-proofs.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
@@ -34,6 +35,8 @@ export interface ReadmissionPorts {
   readonly entries: Entries;
   readonly unsettled: Unsettled;
   readonly otherProofs: OtherProofs;
+  /** Rewrites the journal, with what is `underWay` here. False where that failed. */
+  readonly shorten: () => Promise<boolean>;
 }
 
 export interface Readmission {
@@ -156,6 +159,8 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
           },
         });
       } catch (cause) {
+        // What is dead in the file makes room, and then all of these stand there.
+        if (isTooLong(cause) && (await ports.shorten())) return;
         for (const [key] of lacking.slice(written)) wanted.delete(key);
         log.error('pool.journal-failed', { why: String(cause) });
         throw cause;
@@ -191,6 +196,9 @@ export function* recordsOf(mined: Iterable<Tx>): Generator<[key: string, record:
     if (!def.internal) yield [latin1(id), bytes];
   }
 }
+
+const isTooLong = (cause: unknown): boolean =>
+  cause instanceof NotKeptError && cause.cause instanceof JournalTooLongError;
 
 const isSame = (one: Uint8Array | undefined, other: Uint8Array): boolean =>
   one !== undefined && equal(one, other);

@@ -1,15 +1,17 @@
 /**
- * The turns in which this node has sealed a block, with the newest of these blocks. Two blocks in one
- * turn would be evidence of equivocation, and the first may have left the node just before a crash.
+ * The turns in which this node has sealed a block, with the blocks that may still have to come into
+ * the chain: the newest, and those that left the chain. Two blocks in one turn would be evidence of
+ * equivocation, and the first may have left the node just before a crash.
  *
  * Invariants: a turn and its block are on disk, in one record, before the claim resolves, and so
- * before the block leaves this node; each turn belongs to one block, over all restarts. Many turns
- * are kept, and not only the last one: a clock that was ahead has used later turns, and the turns
- * before those are still free.
+ * before the block leaves this node; each turn belongs to one block, over all restarts, unless it was
+ * freed. Many turns are kept, and not only the last one: a clock that was ahead has used later turns,
+ * and the turns before those are still free.
  */
-import { concat, equal, fromUtf8, utf8 } from '../base/bytes.ts';
+import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { Journal, Log } from '../base/ports.ts';
+import { readRecord, recordOf, type SealedBlock, type TurnEvent } from './turn-records.ts';
 
 export interface UsedTurns {
   has(turn: string): boolean;
@@ -18,96 +20,136 @@ export interface UsedTurns {
    * failure it may be called again with the same block.
    */
   claim(turn: string, block: Uint8Array): Promise<void>;
-  /** The block of the turn that was claimed last, as far as it is known. */
-  newest(): SealedBlock | undefined;
-}
-
-export interface SealedBlock {
-  readonly turn: string;
-  /** The whole block. */
-  readonly bytes: Uint8Array;
+  /** The blocks that are kept: those that left the chain, then the one that was sealed last. */
+  sealed(): readonly SealedBlock[];
+  /** True where this life of the node has sealed the block, and it is still the newest. */
+  isOfThisLife(turn: string): boolean;
+  /**
+   * Keeps a block of this node that is about to leave the chain. Throws ApiError where it cannot be
+   * recorded: then the block must stay in the chain.
+   */
+  keep(sealed: SealedBlock): Promise<void>;
+  /** The turn stays used, or becomes so, and its block is not kept. Throws ApiError as `keep`. */
+  giveUp(turn: string): Promise<void>;
+  /** The turn may have another block. Only where nobody can have seen the first. Throws ApiError. */
+  free(turn: string): Promise<void>;
+  /** The block that left the chain cannot come back: it needs no memory any more. */
+  forget(turn: string): void;
 }
 
 /** More turns than one node has in a day of one-minute rounds. */
-const KEPT = 1_500;
-/** The blocks of older turns are of no use, so the file is written anew when they fill this much. */
+const TURNS_MIN = 1_500;
+/** Blocks that are no longer kept take this much of the file at most, before it is written anew. */
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
 
-export function createUsedTurns(journal: Journal, log: Log): UsedTurns {
-  const noted = journal.recovered.map(readRecord);
-  const turns = new Set(noted.slice(-KEPT).map(({ turn }) => turn));
-  const last = noted.at(-1);
-  let newest = last?.bytes === undefined ? undefined : { turn: last.turn, bytes: last.bytes };
+/** `rollbackDepth`: the number of blocks that can leave the chain, whose turns must be known then. */
+export function createUsedTurns(journal: Journal, log: Log, rollbackDepth = 0): UsedTurns {
+  const turnsMax = Math.max(TURNS_MIN, rollbackDepth);
+  /** The newest last. */
+  const turns = new Set<string>();
+  /** Blocks that left the chain, by their turns, oldest first. */
+  const lost = new Map<string, SealedBlock>();
+  let newest: SealedBlock | undefined;
+  for (const record of journal.recovered) apply(readRecord(record));
   /** The newest block is on disk. */
   let isNoted = true;
-  let records = noted.length;
-  let bytes = journal.recovered.reduce((sum, record) => sum + record.length, 0);
+  let sealedHere: string | undefined;
+  let records = journal.recovered.length;
+  let bytes = sizeOf(journal.recovered);
 
-  async function note(sealed: SealedBlock): Promise<void> {
-    const record = recordOf(sealed);
-    if (records < 2 * KEPT && bytes + record.length <= FILE_BYTES_MAX) {
+  /** The one place in which a record changes what is known, when it is written or read. */
+  function apply({ kind, turn, bytes: block }: TurnEvent): void {
+    turns.delete(turn);
+    lost.delete(turn);
+    if (newest?.turn === turn) newest = undefined;
+    if (kind !== 'freed') turns.add(turn);
+    const sealed = { turn, bytes: block };
+    if (kind === 'sealed') newest = sealed;
+    if (kind === 'lost') lost.set(turn, sealed);
+    for (const oldest of turns) {
+      if (turns.size <= turnsMax) break;
+      turns.delete(oldest);
+      lost.delete(oldest);
+    }
+  }
+
+  async function note(event: TurnEvent): Promise<void> {
+    const record = recordOf(event);
+    const kept = [...lost.values()].reduce((sum, one) => sum + one.bytes.length, 0);
+    if (records < 2 * turnsMax && bytes + record.length <= FILE_BYTES_MAX + 2 * kept) {
       await journal.append(record);
       records += 1;
       bytes += record.length;
       return;
     }
-    const rest = Array.from(turns).filter((turn) => turn !== sealed.turn);
-    const all = [...rest.map(utf8), record];
+    const all = [...stateRecords().filter(({ turn }) => turn !== event.turn), event].map(recordOf);
     await journal.rewrite(all);
     records = all.length;
-    bytes = all.reduce((sum, one) => sum + one.length, 0);
+    bytes = sizeOf(all);
   }
 
-  const isOwn = (turn: string, block: Uint8Array): boolean =>
-    newest?.turn === turn && equal(newest.bytes, block);
+  function stateRecords(): TurnEvent[] {
+    return [
+      ...Array.from(turns, (turn) => ({ kind: 'used' as const, turn, bytes: NO_BLOCK })),
+      ...Array.from(lost.values(), (one) => ({ kind: 'lost' as const, ...one })),
+      ...(newest === undefined ? [] : [{ kind: 'sealed' as const, ...newest }]),
+    ];
+  }
+
+  /** Throws ApiError. */
+  async function noteOrRefuse(event: TurnEvent): Promise<void> {
+    try {
+      await note(event);
+    } catch (cause) {
+      // What is on disk is unknown, so the claim of its block is written again before it is used.
+      if (newest?.turn === event.turn) isNoted = false;
+      log.error('miner.note-failed', { turn: event.turn, why: String(cause) });
+      throw apiError('StatusCheckFailed', 'the block of the miner cannot be noted on disk');
+    }
+  }
+
+  const blockOf = (turn: string): SealedBlock | undefined =>
+    newest?.turn === turn ? newest : lost.get(turn);
 
   return {
     has: (turn) => turns.has(turn),
     async claim(turn, block) {
-      const isAgain = isOwn(turn, block);
-      if (isAgain && isNoted) return;
+      const own = blockOf(turn);
+      const isAgain = own !== undefined && equal(own.bytes, block);
+      if (isAgain && (own !== newest || isNoted)) return;
       if (turns.has(turn) && !isAgain) {
         throw apiError('Invalid', `This node has used its turn: ${turn}`);
       }
-      turns.add(turn);
-      for (const oldest of turns) {
-        if (turns.size <= KEPT) break;
-        turns.delete(oldest);
-      }
-      const sealed = { turn, bytes: block.slice() };
-      newest = sealed;
+      // Whether a record that failed is on disk is unknown, so the turn stays that of this block.
+      const event = { kind: 'sealed' as const, turn, bytes: isAgain ? own.bytes : block.slice() };
+      apply(event);
+      if (!isAgain) sealedHere = turn;
       isNoted = false;
-      try {
-        await note(sealed);
-        isNoted = true;
-      } catch (cause) {
-        // Whether the record is on disk is unknown, so the turn stays that of this block.
-        log.error('miner.note-failed', { turn, why: String(cause) });
-        throw apiError('StatusCheckFailed', 'the block of the miner cannot be noted on disk');
-      }
+      await noteOrRefuse(event);
+      isNoted = true;
     },
-    newest: () => newest,
+    sealed: () => [...lost.values(), ...(newest === undefined ? [] : [newest])],
+    isOfThisLife: (turn) => sealedHere === turn && newest?.turn === turn,
+    async keep({ turn, bytes: block }) {
+      const event = { kind: 'lost' as const, turn, bytes: block };
+      await noteOrRefuse(event);
+      apply(event);
+    },
+    async giveUp(turn) {
+      const event = { kind: 'used' as const, turn, bytes: NO_BLOCK };
+      await noteOrRefuse(event);
+      apply(event);
+    },
+    async free(turn) {
+      const event = { kind: 'freed' as const, turn, bytes: NO_BLOCK };
+      await noteOrRefuse(event);
+      apply(event);
+    },
+    forget: (turn) => void lost.delete(turn),
   };
 }
 
-/**
- * A record of a turn with its block: u1 1, u1 length of the turn, turn, block. A turn without its
- * block is a record of its text alone, which begins with a letter.
- */
-const SEALED = 1;
-const HEAD_BYTES = 2;
+const NO_BLOCK = new Uint8Array(0);
 
-function recordOf({ turn, bytes }: SealedBlock): Uint8Array {
-  const text = utf8(turn);
-  return concat(Uint8Array.of(SEALED, text.length), text, bytes);
-}
-
-/** What a record says; a client of the first format has noted no block. */
-export function readRecord(record: Uint8Array): {
-  readonly turn: string;
-  readonly bytes: Uint8Array | undefined;
-} {
-  if (record[0] !== SEALED) return { turn: fromUtf8(record) ?? '', bytes: undefined };
-  const end = HEAD_BYTES + (record[1] ?? 0);
-  return { turn: fromUtf8(record.subarray(HEAD_BYTES, end)) ?? '', bytes: record.slice(end) };
-}
+const sizeOf = (records: readonly Uint8Array[]): number =>
+  records.reduce((sum, record) => sum + record.length, 0);

@@ -1,8 +1,7 @@
 /** Wires gossip and sync together, and offers the functions that the rest of the node needs. */
-import { latin1 } from '../base/bytes.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { consensusView } from '../chain/consensus-view.ts';
+import { connectedOf } from '../chain/counted-miners.ts';
 import type { ForkChoice } from '../chain/fork-choice.ts';
 import type { LostBlocks } from '../chain/lost-blocks.ts';
 import type { ScriptHistory } from '../chain/script-history.ts';
@@ -59,7 +58,7 @@ export interface NetworkService {
   /** A peer has announced a better chain. */
   isBehind(): boolean;
   readonly sync: Pick<Sync, 'state' | 'missing'>;
-  /** Connected nodes that may make blocks now, for the quorum. */
+  /** Other miners that are connected, of those that count for the quorum (chain/counted-miners.ts). */
   connectedMiners(): number;
   stop(): Promise<void>;
 }
@@ -99,13 +98,10 @@ export function createNetworkService(
     isBehind: () => heads.best() !== undefined,
     sync,
     connectedMiners() {
-      const view = consensusView(blockchain.view);
-      const now = clock.now();
-      const miners = sessions
-        .all()
-        .filter(({ mode, miner }) => mode !== 'watcher' && view.isMiner(miner, now));
-      // Two nodes of one account count as one miner.
-      return new Set(miners.map(({ miner }) => latin1(miner))).size;
+      const able = sessions.all().filter(({ mode }) => mode !== 'watcher');
+      const connected = able.map(({ miner }) => miner);
+      const own = scheme.addressOf(options.ownPublicKey);
+      return connectedOf(blockchain.countedMiners(clock.now()), connected, own);
     },
     async stop() {
       transactions?.stop();

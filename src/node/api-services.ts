@@ -1,5 +1,6 @@
 /** The services that the routes get from a configured node. */
 import type { KeyHolder, Services } from '../api/services.ts';
+import type { KeyFilters } from '../base/patterns.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
 import { apiSettings } from './api-settings.ts';
@@ -16,6 +17,7 @@ import { refuseAsWatcher } from './watcher.ts';
 export interface NodeParts extends OpenedChain, OpenedPool {
   readonly owner: KeyHolder;
   readonly identity: KeyHolder;
+  readonly keyFilters: KeyFilters;
   readonly privacy: Privacy | undefined;
   readonly statuses: Statuses;
   readonly contracts: NodeContracts | undefined;
@@ -34,6 +36,7 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
     random,
     log,
     verifier,
+    keyFilters: parts.keyFilters,
     view: blockchain.view,
     height: () => blockchain.tip().height,
     snapshot: (rowsMax) => snapshotOf(blockchain, store, rowsMax),

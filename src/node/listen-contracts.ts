@@ -14,7 +14,7 @@ export async function listenContracts(
   { dockerEngine }: Config,
   http: Http,
   services: Services,
-  executions: Pick<Executions, 'find'>,
+  executions: Pick<Executions, 'find' | 'admit'>,
 ): Promise<HttpServer | undefined> {
   const { restListen } = dockerEngine;
   if (restListen === 'off') return undefined;

@@ -6,6 +6,7 @@ import type { Containers } from '../base/containers.ts';
 import type { Disposal } from '../base/disposal.ts';
 import type { Http } from '../base/http.ts';
 import type { Network } from '../base/network.ts';
+import type { Patterns } from '../base/patterns.ts';
 import type {
   Clock,
   DiskSpace,
@@ -34,6 +35,8 @@ export interface NodePorts {
   /** Stores the turns that the miner has used. */
   readonly turns: Journal;
   readonly verifier: Verifier;
+  /** Matches patterns of clients in a thread; absent: in this one. */
+  readonly patterns?: Patterns | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

@@ -8,6 +8,8 @@
  */
 
 import { createApi } from '../api/api.ts';
+import { patternsHere } from '../api/key-filter.ts';
+import { createKeyFilters } from '../api/key-filters.ts';
 import type { Services } from '../api/services.ts';
 import { AssertionError } from '../base/assert.ts';
 import { Disposal } from '../base/disposal.ts';
@@ -146,8 +148,10 @@ async function startNode(
     hash: sha256,
   });
   const { report } = statuses;
+  const keyFilters = createKeyFilters(ports.patterns ?? patternsHere, clock);
   const contracts = openContracts(config, {
     ...ports,
+    keyFilters,
     blockchain,
     pool,
     owner,
@@ -164,6 +168,7 @@ async function startNode(
     feeOf,
     owner,
     identity,
+    keyFilters,
     privacy,
     statuses,
     contracts,

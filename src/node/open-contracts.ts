@@ -1,6 +1,6 @@
 /** Contract execution on a configured node. */
-import { keyFilter } from '../api/key-filter.ts';
 import type { Containers } from '../base/containers.ts';
+import type { KeyFilters } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { type ContractPacker, createContractPacker } from '../contracts/contract-packer.ts';
@@ -24,6 +24,7 @@ export interface ContractsPortsOfNode {
   readonly owner: Signer;
   readonly report: ReportStatus;
   readonly executions: Executions;
+  readonly keyFilters: KeyFilters;
   readonly metrics: NodeMetrics;
 }
 
@@ -52,7 +53,7 @@ export function openContracts(
     {
       ...ports,
       containers,
-      keyFilter,
+      keyFilter: ports.keyFilters.open,
       view: blockchain.view,
       signer: ports.owner,
       addresses: () => keystore.addresses(),

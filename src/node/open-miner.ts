@@ -7,6 +7,7 @@ import { phaseEnd } from '../contracts/phase-length.ts';
 import { applying, pack } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { createMiner, type Miner } from '../miner/miner.ts';
+import { keepRemovedBlocks } from '../miner/removed-blocks.ts';
 import { createUnfinishedBlock } from '../miner/unfinished-block.ts';
 import { createUsedTurns } from '../miner/used-turns.ts';
 import type { Config } from './config/settings.ts';
@@ -33,9 +34,17 @@ export interface MinerPortsOfNode
 export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { miner, network } = config;
   const { blockchain, consensus, clock, log, peering, owner } = ports;
-  const usedTurns = createUsedTurns(ports.turns, log);
+  const usedTurns = createUsedTurns(ports.turns, log, config.storage.maxRollbackDepth);
   const generator = { ...owner, turns: usedTurns, seen: ports.lostBlocks.turns };
-  const unfinished = createUnfinishedBlock(usedTurns, { blockchain, clock, log });
+  const rollbackMax = config.synchronization.maxRollback;
+  const unfinished = createUnfinishedBlock(usedTurns, { blockchain, clock, log, rollbackMax });
+  blockchain.listen({
+    async rollingBack(_txs, above) {
+      const { address } = owner;
+      const chain = { blockchain, consensus, clock, own: address };
+      await keepRemovedBlocks(above, { ...chain, turns: usedTurns });
+    },
+  });
   const made = createMiner(
     {
       enabled: miner.enable && network.mode !== 'watcher',
@@ -47,7 +56,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       clock,
       log,
       connectedMiners: peering.connectedMiners,
-      minerCount: () => blockchain.minerCount(clock.now()),
+      minerCount: () => blockchain.countedMiners(clock.now()).length,
       isShutOut: peering.isShutOut,
       lacksDisk: () =>
         ports.space.holdsMiner({ isFailing: blockchain.isFailing, isBehind: peering.isBehind }),

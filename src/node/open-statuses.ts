@@ -1,10 +1,12 @@
 /** Status records of contract transactions on a configured node. */
 import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
+import { heardMs } from '../contracts/phase-length.ts';
 import { createStatuses, type Statuses } from '../contracts/statuses/statuses.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import type { Config } from './config/settings.ts';
+import { roundOf } from './open-contracts.ts';
 
 export interface StatusesPortsOfNode {
   readonly store: Store;
@@ -25,10 +27,8 @@ export interface StatusesPortsOfNode {
 }
 
 /** The network must start after it. */
-export function openStatuses(
-  { dockerEngine, network }: Config,
-  ports: StatusesPortsOfNode,
-): Statuses {
+export function openStatuses(config: Config, ports: StatusesPortsOfNode): Statuses {
+  const { dockerEngine, network } = config;
   const { blockchain, sessions, owner } = ports;
   const cache = dockerEngine.contractExecutionMessagesCache;
   const isWatcher = network.mode === 'watcher';
@@ -39,6 +39,7 @@ export function openStatuses(
       batchMax: cache.maxBufferSize,
       batchMs: cache.maxBufferTime.ms,
       errorQuorum: ports.executes ? undefined : cache.contractErrorQuorum,
+      heardMs: heardMs(roundOf(config)),
       cleanupMs: cache.utxCleanupInterval.ms,
       isWatcher,
     },

@@ -34,7 +34,7 @@ export function watchJournal(inner: Journal): WatchedJournal {
   return {
     journal: {
       recovered: inner.recovered,
-      append: (record) => watched(inner.append(record)),
+      append: (record, isNeeded) => watched(inner.append(record, isNeeded)),
       rewrite: (records) => watched(inner.rewrite(records)),
       close: () => inner.close(),
     },

@@ -5,8 +5,10 @@
 import { unlessOurs } from '../base/assert.ts';
 import type { Clock } from '../base/ports.ts';
 
-/** Each time for a part of the items. */
+/** From the end of a round through all items to the next. */
 export const SEARCH_EVERY_MS = 600_000;
+/** Between two parts of a round. */
+export const NEXT_PART_MS = 1_000;
 
 export interface Search {
   start(): void;
@@ -14,26 +16,29 @@ export interface Search {
   stop(): Promise<void>;
 }
 
-/** `search` rejects where the storage fails, which logs that; it is tried again. */
+/**
+ * `search` looks for a part of the items, and says whether the round has more; it rejects where
+ * the storage fails, which logs that; it is tried again.
+ */
 export function createSearch(
-  search: (isStopped: () => boolean) => Promise<void>,
+  search: (isStopped: () => boolean) => Promise<boolean>,
   clock: Clock,
 ): Search {
   let cancel = (): void => {};
   let running: Promise<void> = Promise.resolve();
   let stopped = false;
 
-  function start(): void {
+  function after(ms: number): void {
     if (stopped) return;
-    cancel = clock.after(SEARCH_EVERY_MS, () => {
+    cancel = clock.after(ms, () => {
       running = search(() => stopped)
-        .catch(unlessOurs(() => {}))
-        .then(start);
+        .catch(unlessOurs(() => false))
+        .then((isMore) => after(isMore === true ? NEXT_PART_MS : SEARCH_EVERY_MS));
     });
   }
 
   return {
-    start,
+    start: () => after(SEARCH_EVERY_MS),
     async stop() {
       stopped = true;
       cancel();

@@ -15,6 +15,8 @@ export interface FetchPorts extends TransferPorts {
   readonly log: Log;
   /** Why this item may not be stored now. Never rejects. */
   readonly refusal: (item: Bound) => Promise<QuotaLimit | 'unknown' | undefined>;
+  /** Called with an item that was stored before. Never rejects. */
+  readonly found: (item: Bound) => Promise<void>;
   /** Called when the item is stored, so that other nodes may have it. */
   readonly onStored: (item: ItemId) => void;
 }
@@ -42,7 +44,9 @@ export function createFetch(
     const bound = wanted(item);
     if (bound === undefined) return 'settled';
     const stored = await isStored(item);
-    if (stored !== false) return stored === true ? 'settled' : 'missing';
+    if (stored === undefined) return 'missing';
+    if (stored) await ports.found({ ...item, sender: bound.sender });
+    if (stored) return 'settled';
     const refusal = await ports.refusal({ ...item, sender: bound.sender });
     // Nothing but another configuration changes that, so it takes no place among the lost items.
     if (refusal === 'not-accepted') return 'settled';
@@ -57,6 +61,8 @@ export function createFetch(
       }
       if (received === 'unstored') return 'missing';
       if (received === 'failed') sources.failed(peer.owner);
+      if (received === 'busy') sources.busy(peer.owner);
+      if (received === 'nothing') sources.withdrawn(item, peer.owner);
     }
     return 'missing';
   };

@@ -1,6 +1,7 @@
 /**
  * The peers to ask for an item (privacy.md#exchange-between-nodes): connected members of its
- * policy, first those that have announced it. Peers that failed recently are left out.
+ * policy, first those that have announced it. Peers that failed recently are left out, and those
+ * that were busy come last.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock, Random } from '../base/ports.ts';
@@ -21,7 +22,10 @@ export interface Sources {
   /** True if a peer has announced it. */
   isAnnounced(item: ItemId): boolean;
   announced(item: ItemId, owner: Uint8Array): void;
+  /** Asked for it, the peer had nothing. */
+  withdrawn(item: ItemId, owner: Uint8Array): void;
   failed(owner: Uint8Array): void;
+  busy(owner: Uint8Array): void;
   /** A peer that has reconnected is asked again. */
   clearFailure(owner: Uint8Array): void;
 }
@@ -42,6 +46,7 @@ export function createSources(
   const { peers, view, clock, random } = ports;
   const holders = new Map<string, Set<string>>();
   const failures = createRecentSet(options.failedMax, options.failedMs, clock);
+  const busy = createRecentSet(options.failedMax, options.failedMs, clock);
 
   return {
     of(item) {
@@ -52,13 +57,9 @@ export function createSources(
         .filter(({ owner }) => isMember(view, item.policyId, RECIPIENT, owner))
         .filter(({ owner }) => !failures.has(latin1(owner)));
       const isHolder = ({ owner }: Peer): boolean => having?.has(latin1(owner)) === true;
-      return [
-        ...shuffled(fit.filter(isHolder), random),
-        ...shuffled(
-          fit.filter((peer) => !isHolder(peer)),
-          random,
-        ),
-      ];
+      const rank = (peer: Peer): number =>
+        busy.has(latin1(peer.owner)) ? 2 : Number(!isHolder(peer));
+      return shuffled(fit, random).sort((a, b) => rank(a) - rank(b));
     },
     isAnnounced: (item) => holders.has(itemKey(item)),
     announced(item, owner) {
@@ -69,8 +70,13 @@ export function createSources(
       if (having.size < HOLDERS_MAX) having.add(latin1(owner));
       if (holders.size > ITEMS_MAX) holders.delete(holders.keys().next().value ?? '');
     },
+    withdrawn: (item, owner) => void holders.get(itemKey(item))?.delete(latin1(owner)),
     failed: (owner) => failures.add(latin1(owner)),
-    clearFailure: (owner) => failures.remove(latin1(owner)),
+    busy: (owner) => busy.add(latin1(owner)),
+    clearFailure(owner) {
+      failures.remove(latin1(owner));
+      busy.remove(latin1(owner));
+    },
   };
 }
 

@@ -118,6 +118,7 @@ function createExchange(
     ...ports,
     sources,
     onStored,
+    found: ports.quota.found,
     // The storage logs its own failures.
     refusal: (item) => ports.quota.refusal(item).catch(() => 'unknown' as const),
   });

@@ -5,7 +5,9 @@
  * transaction, or use up the room of all others.
  *
  * An account answers for the policies that it has created, since anybody may name others as owners,
- * and for the data that it has bound, since members of a policy need no consent of its creator.
+ * and for the data that it has bound, since members of a policy need no consent of its creator. Of
+ * the room of a policy and of its creator, a member that is not the creator gets a part only. What
+ * this node's own account binds takes the room of no other account, and none but the whole limits it.
  *
  * Invariant: room for the longest item is reserved before a transfer begins, so that parallel
  * transfers never exceed a quota. Rows of its own count the accepted bytes.
@@ -18,11 +20,13 @@ import { type ItemId, itemBytes } from './item-id.ts';
 import {
   type CountedItem,
   inAll,
+  inPolicyOf,
   ofCreator,
   ofPolicy,
   ofSender,
   StoredBytes,
   type StoredBytesPorts,
+  underCreatorOf,
 } from './stored-bytes.ts';
 
 export interface QuotaOptions {
@@ -40,12 +44,15 @@ export type QuotaLimit =
   | 'policy-quota'
   | 'creator-quota'
   | 'sender-quota'
+  | 'member-share'
   | 'quota'
   | 'free-space';
 
 export interface QuotaPorts extends StoredBytesPorts {
   readonly store: PrivateStore;
   readonly log: Log;
+  /** `privacy.owner-address`. */
+  readonly ownerAddress: Uint8Array;
   /** The account that has created a policy; undefined where there is no such policy. */
   readonly creatorOf: (policyId: Uint8Array) => Uint8Array | undefined;
   readonly onRefused: (limit: QuotaLimit) => void;
@@ -61,8 +68,13 @@ export interface Quota {
   refusal(item: Bound): Promise<QuotaLimit | undefined>;
   /** Bytes accepted for all policies. */
   bytes(): number;
-  /** Subtracts what was deleted, in a part of the items at a time. Rejects where the store fails. */
-  forgetDeleted(isStopped: () => boolean): Promise<void>;
+  /** Counts an item that is stored, where a crash came before it counted. Never rejects. */
+  found(item: Bound): Promise<void>;
+  /**
+   * Subtracts what was deleted, in a part of the items at a time. True where there are more in this
+   * round. Rejects where the store fails.
+   */
+  forgetDeleted(isStopped: () => boolean): Promise<boolean>;
 }
 
 /** The identity of an item, with the account that bound its hash. */
@@ -75,10 +87,19 @@ const WARNED_MAX = 1000;
 /** Items that are looked for at a time. */
 const LOOKED_FOR = 1_000;
 const FIRST_ROW = new Uint8Array(64);
+/** A member gets this part of the room of a policy, and of a creator; but two items of any length. */
+const MEMBER_PART = 2;
+const MEMBER_BYTES_MIN = 2 * PRIVATE_DATA_BYTES_MAX;
+
+const memberShare = (bytesMax: number): number =>
+  Math.max(Math.min(bytesMax, MEMBER_BYTES_MIN), Math.floor(bytesMax / MEMBER_PART));
+
+type Limit = readonly [name: QuotaLimit, taken: number, bytesMax: number];
 
 export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
   const { store, log } = ports;
   const { acceptedCreators, accountBytesMax } = options;
+  const { ownerAddress } = ports;
   const stored = new StoredBytes(ports);
   const warned = new Set<string>();
   /** Where the search for deleted items goes on. */
@@ -92,23 +113,43 @@ export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
   const isAccepted = (creator: Uint8Array): boolean =>
     acceptedCreators.length === 0 || acceptedCreators.some((one) => equal(one, creator));
 
+  const isOwn = ({ sender }: CountedItem): boolean => equal(sender, ownerAddress);
+
   /** `needed`: bytes in addition to the reserved ones. */
   async function limitOf(
     item: CountedItem | undefined,
     needed: number,
   ): Promise<QuotaLimit | undefined> {
-    if (item === undefined || !isAccepted(item.creator)) return 'not-accepted';
+    if (item === undefined || !(isOwn(item) || isAccepted(item.creator))) return 'not-accepted';
     const free = await store.freeBytes?.();
     if (free !== undefined && free - stored.reservedFor(inAll) - needed < options.freeBytesMin) {
       return 'free-space';
     }
-    const limits: readonly (readonly [limit: QuotaLimit, sum: string, bytesMax: number])[] = [
-      ['policy-quota', ofPolicy(item.policyId), options.policyBytesMax],
-      ['creator-quota', ofCreator(item.creator), accountBytesMax],
-      ['sender-quota', ofSender(item.sender), accountBytesMax],
-      ['quota', inAll, options.totalBytesMax],
+    return limitsFor(item).find(([, taken, bytesMax]) => taken + needed > bytesMax)?.[0];
+  }
+
+  function limitsFor(item: CountedItem): readonly Limit[] {
+    const all: Limit = ['quota', stored.taken(inAll), options.totalBytesMax];
+    if (isOwn(item)) return [all];
+    const { policyId, creator, sender } = item;
+    const { policyBytesMax } = options;
+    const byOthers = (sum: string, own: string): number => stored.taken(sum) - stored.taken(own);
+    const inPolicy = byOthers(ofPolicy(policyId), inPolicyOf(policyId, ownerAddress));
+    const underCreator = byOthers(ofCreator(creator), underCreatorOf(creator, ownerAddress));
+    const limits: Limit[] = [
+      ['policy-quota', inPolicy, policyBytesMax],
+      ['creator-quota', underCreator, accountBytesMax],
+      ['sender-quota', stored.taken(ofSender(sender)), accountBytesMax],
+      all,
     ];
-    return limits.find(([, sum, bytesMax]) => stored.taken(sum) + needed > bytesMax)?.[0];
+    if (equal(sender, creator)) return limits;
+    const inPolicyOwn = stored.taken(inPolicyOf(policyId, sender));
+    const underCreatorOwn = stored.taken(underCreatorOf(creator, sender));
+    return [
+      ...limits,
+      ['member-share', inPolicyOwn, memberShare(policyBytesMax)],
+      ['member-share', underCreatorOwn, memberShare(accountBytesMax)],
+    ];
   }
 
   /** Logged once for a policy, until there is room again. */
@@ -145,11 +186,20 @@ export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
     async forgetDeleted(isStopped) {
       const items = stored.items(from, LOOKED_FOR);
       for (const item of items) {
-        if (isStopped()) return;
+        if (isStopped()) return false;
         if (await isGone(item)) await stored.subtract(item, () => isGone(item));
         from = concat(itemBytes(item), Uint8Array.of(0));
       }
-      if (items.length < LOOKED_FOR) from = FIRST_ROW;
+      const isMore = items.length === LOOKED_FOR;
+      if (!isMore) from = FIRST_ROW;
+      return isMore;
+    },
+    async found(item) {
+      const charged = counted(item);
+      if (charged === undefined || stored.has(item)) return;
+      // The storage logs its own failures; the item counts when it is found again.
+      const data = await store.read(item.policyId, item.hash).catch(() => undefined);
+      if (data !== undefined) await stored.add(charged, data.length);
     },
     store: {
       ...store,

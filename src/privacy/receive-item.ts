@@ -5,7 +5,7 @@
  * authentic, and the bytes have the hash on the chain.
  */
 import { isOurs } from '../base/assert.ts';
-import { TooLate } from '../base/deadline.ts';
+import { NeverBegun, TooLate } from '../base/deadline.ts';
 import { misconduct } from '../base/misconduct.ts';
 import type { PeerStream } from '../base/network.ts';
 import { isOwnFault } from '../base/own-fault.ts';
@@ -30,10 +30,11 @@ import {
 import { type TransferPorts, transferKey } from './session-key.ts';
 
 /**
- * `nothing`: the peer does not have the item, or does not admit it; `failed`: it did not deliver,
- * or delivered wrong bytes; `unstored`: this node cannot store it.
+ * `nothing`: the peer does not have the item, or does not admit it; `busy`: it was not asked, or its
+ * answer did not begin in time; `failed`: it did not deliver, or delivered wrong bytes; `unstored`:
+ * this node cannot store it.
  */
-export type Received = 'stored' | 'nothing' | 'failed' | 'unstored';
+export type Received = 'stored' | 'nothing' | 'busy' | 'failed' | 'unstored';
 
 export async function receiveItem(
   peer: Peer,
@@ -45,7 +46,7 @@ export async function receiveItem(
   const about: Exchange = { ...item, asker: owner.address, replier: peer.owner };
 
   // Until the stream is open, too.
-  const line = { isAwaited: true };
+  const line = { isAwaited: true, hasBegun: false };
 
   const transfer = (): Promise<Received> =>
     peer.converse(DATA, timeoutMs, async (raw) => {
@@ -83,6 +84,9 @@ export async function receiveItem(
     if (cause instanceof PrivateStoreError || isOwnFault(cause)) return 'unstored';
     // While this node stores what has come, the peer waits for it.
     if (!line.isAwaited) return 'unstored';
+    if (cause instanceof NeverBegun) return 'busy';
+    // It may have many to answer, and has promised nothing.
+    if (cause instanceof TooLate && !line.hasBegun) return 'busy';
     if (cause instanceof TooLate) {
       peer.offend('unanswered-request', misconduct('confidential data that came too slowly'));
     }
@@ -97,8 +101,11 @@ function wrongIn(cause: unknown): Evidence | undefined {
   return cause instanceof CryptoError ? misconduct('a key that opens nothing') : undefined;
 }
 
-/** What comes on the stream; `line` says whether this node waits for it. */
-const watched = (stream: PeerStream, line: { isAwaited: boolean }): PeerStream => ({
+/** What comes on the stream; `line` says whether this node waits for it, and has got any. */
+const watched = (
+  stream: PeerStream,
+  line: { isAwaited: boolean; hasBegun: boolean },
+): PeerStream => ({
   send: (message) => stream.send(message),
   end: () => stream.end(),
   abort: () => stream.abort(),
@@ -106,6 +113,7 @@ const watched = (stream: PeerStream, line: { isAwaited: boolean }): PeerStream =
     line.isAwaited = true;
     const message = await stream.receive();
     line.isAwaited = false;
+    line.hasBegun = true;
     return message;
   },
 });

@@ -46,6 +46,8 @@ type Charge = (bytes: number) => void;
 /** The time for the request to arrive once its stream is open. */
 const RECEIVE_MS_MAX = 20_000;
 const BLOCK_MS_MAX = 2_000;
+/** The time for a request to wait for others; well below the time that the asking node has. */
+export const BUSY_MS_MAX = 10_000;
 const BLOCK_POLL_MS = 50;
 
 /** Registers the protocol; streams arrive once the network has started. */
@@ -69,7 +71,9 @@ export function serveItems(
     if (message === undefined) return stream.abort();
     const request = decodeRequest(message, scheme);
     if (!(await mayReceiveSoon(request, peer.owner))) return refuse(peer, stream);
-    const release = await slots.take();
+    const release = await slots.takeWithin(clock, BUSY_MS_MAX);
+    // The asking node goes on to another member, and comes again.
+    if (release === undefined) return nothing(stream);
     try {
       await within(clock, options.timeoutMs, 'the data were not taken in time', () =>
         answer(request, peer, stream, charge),

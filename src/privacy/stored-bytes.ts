@@ -1,10 +1,12 @@
 /**
  * How many bytes of confidential data this node has stored, in rows of its own: in all, for each
- * policy, for each account that has created policies, and for each account that has bound data. It
- * also knows how many are reserved for transfers under way.
+ * policy, for each account that has created policies, for each account that has bound data, and of
+ * one that has bound data, for each policy and for each creator. It also knows how many are reserved
+ * for transfers under way.
  *
  * Invariant: a row for each item says what it counts for, and changes together with the sums. So an
- * item counts once, however often it is stored, and what is deleted is subtracted.
+ * item counts once, however often it is stored, and what is deleted is subtracted. A sum of zero has
+ * no row, so there are at most five rows of sums for an item.
  */
 import { base58 } from '../base/base58.ts';
 import type { Log, Store, StoreWrite } from '../base/ports.ts';
@@ -32,6 +34,8 @@ export interface Answerable {
 export interface CountedItem extends ItemId, Answerable {}
 
 const TOTAL = 'privacy-bytes';
+/** An item takes no less, with its file and its rows, so a quota limits their number, too. */
+export const ITEM_BYTES_MIN = 4096;
 const END_OF_ROWS = new Uint8Array(65).fill(0xff);
 
 /** Names of the sums. */
@@ -42,11 +46,18 @@ export const ofCreator = (address: Uint8Array): string =>
 export const ofSender = (address: Uint8Array): string =>
   `${TOTAL}/sender/${base58.encode(address)}`;
 
-const sumsOf = ({ policyId, creator, sender }: CountedItem): readonly string[] => [
+export const inPolicyOf = (policyId: Uint8Array, sender: Uint8Array): string =>
+  `${ofPolicy(policyId)}/${base58.encode(sender)}`;
+export const underCreatorOf = (creator: Uint8Array, sender: Uint8Array): string =>
+  `${ofCreator(creator)}/${base58.encode(sender)}`;
+
+export const sumsOf = ({ policyId, creator, sender }: CountedItem): readonly string[] => [
   inAll,
   ofPolicy(policyId),
   ofCreator(creator),
   ofSender(sender),
+  inPolicyOf(policyId, sender),
+  underCreatorOf(creator, sender),
 ];
 
 export class StoredBytes {
@@ -88,8 +99,14 @@ export class StoredBytes {
     return Array.from(rows, ([key]) => itemOfBytes(key.slice()));
   }
 
+  /** True where the item counts. */
+  has(item: ItemId): boolean {
+    return this.rowOf(item) !== undefined;
+  }
+
   /** The item is stored with so many bytes. Never rejects. */
-  add(item: CountedItem, bytes: number): Promise<void> {
+  add(item: CountedItem, length: number): Promise<void> {
+    const bytes = Math.max(ITEM_BYTES_MIN, length);
     return this.inTurn(() => this.replace(item, { ...item, bytes }));
   }
 

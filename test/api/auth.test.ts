@@ -53,6 +53,14 @@ t.test('reload-wallet', async (t) => {
   t.equal((await post(path)).status, 200, 'from this machine');
   t.equal((await post(path, '', { 'X-Forwarded-For': '10.0.0.1' })).status, 403);
   t.equal((await post(path, '', { Forwarded: 'for=10.0.0.1' })).status, 403);
+  const traces = ['Via', 'X-Real-IP', 'X-Forwarded-Proto', 'X-Client-IP', 'CF-Connecting-IP'];
+  for (const name of [...traces, 'Forwarded', 'X-Envoy-Internal', 'Sec-Fetch-Site', 'Referer']) {
+    for (const value of ['1.1 proxy', '']) {
+      t.equal((await post(path, '', { [name]: value })).status, 403, `${name}: ${value}`);
+    }
+    const withKey = { [name]: '1.1 proxy', 'X-API-Key': API_KEY };
+    t.equal((await post(path, '', withKey)).status, 200, `${name} with the key`);
+  }
   const keyed = { 'X-Forwarded-For': '10.0.0.1', 'X-API-Key': API_KEY };
   t.equal((await post(path, '', keyed)).status, 200);
 });

@@ -4,6 +4,7 @@
 import t, { type Test } from 'tap';
 import { compare, equal } from '../../src/base/bytes.ts';
 import { decodeBlock } from '../../src/block/block.ts';
+import { LATE_DEPTH_MAX } from '../../src/chain/chain-choice.ts';
 import type { ForkChoice } from '../../src/chain/fork-choice.ts';
 import { blockAt, findTransaction } from '../../src/chain/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
@@ -218,6 +219,32 @@ t.test('a late chain that is better by more than a block replaces ours', async (
   await mineLate(right, 1);
   right.clock.time += 100 * LENGTH_MS;
   t.equal((await adopt(right, left, 1)).kind, 'adopted');
+});
+
+t.test('lateness counts for short branches only', async (t) => {
+  for (const depth of [LATE_DEPTH_MAX, LATE_DEPTH_MAX + 1]) {
+    const left = await newFork();
+    const right = await newFork();
+    for (let i = 0; i < depth; i++) await mine(left);
+    await mineLate(right, 1);
+    for (let i = 1; i < depth; i++) await mine(right);
+    right.clock.time += 100 * LENGTH_MS;
+    const { kind } = await adopt(right, left, 1);
+    t.equal(kind, depth > LATE_DEPTH_MAX ? 'adopted' : 'late', `${depth} blocks of a better score`);
+  }
+});
+
+t.test('a branch of which only the end is in time is better by half a block', async (t) => {
+  const left = await newFork();
+  const right = await newFork();
+  for (let i = 0; i < 3; i++) await mine(left);
+  await mineLate(right, 1);
+  for (let i = 1; i < 3; i++) await mine(right);
+  right.clock.time = left.clock.time;
+  t.equal((await adopt(right, left, 1)).kind, 'late', 'as many blocks');
+  await mine(left);
+  right.clock.time = left.clock.time;
+  t.equal((await adopt(right, left, 1)).kind, 'adopted', 'one block more');
 });
 
 t.test('a late block that nothing has followed is taken', async (t) => {

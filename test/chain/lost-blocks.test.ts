@@ -161,6 +161,15 @@ t.test('what comes late or is not signed is carried by nobody', async (t) => {
   t.equal(marksOf(most, makerOf(loser)), 1, 'so its miner has missed its turn');
 });
 
+t.test('a forged header of the same turn does not stand for the good one', async (t) => {
+  const { most, loser } = await lostAgainst();
+  const claims = { own: new Uint8Array(64), lost: [] };
+  const data = { ...loser.header.consensus, claims } as typeof loser.header.consensus;
+  const forged = most.lost.note({ ...loser.header, consensus: data });
+  await Promise.all([forged, most.lost.note(loser.header)]);
+  t.same(most.lost.turns()[0]?.signature, claimsOf(loser)!.own);
+});
+
 t.test('the memory of turns is bounded', async (t) => {
   const { most, loser } = await lostAgainst();
   const maker = makerOf(loser);

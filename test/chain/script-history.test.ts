@@ -2,6 +2,7 @@
 import t from 'tap';
 import { createScriptHistory } from '../../src/chain/script-history.ts';
 import { NOBODY, scriptTx } from '../crash/witness/unsigned.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import { LENGTH_MS, mine, newChain, scheme, type TestChain, users } from './chain-harness.ts';
 
 const [alice, bob, carol] = users;
@@ -70,4 +71,26 @@ t.test('blocks that are rolled back count', async (t) => {
   t.ok(await history.hadScript(alice.address), 'a peer may still have them');
   await empty(at, BLOCKS + 1);
   t.notOk(await history.hadScript(alice.address));
+});
+
+t.test('a store that cannot be read says so, and is read again later', async (t) => {
+  const at = await newChain(createMemoryStore());
+  await set(at, 'true');
+  await set(at, undefined);
+  let isBroken = true;
+  const { view: whole } = at.blockchain;
+  const view: typeof whole = Object.assign(Object.create(whole) as typeof whole, {
+    range(...args: Parameters<typeof whole.range>) {
+      if (isBroken) throw new Error('a damaged page');
+      return whole.range(...args);
+    },
+  });
+  const history = createScriptHistory(
+    { blocks: BLOCKS, ms: 0 },
+    { ...at.blockchain, view, listen: at.blockchain.listen },
+    at.clock,
+  );
+  await t.rejects(history.hadScript(alice.address), /a damaged page/);
+  isBroken = false;
+  t.ok(await history.hadScript(alice.address));
 });

@@ -7,8 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { openJournal } from '../../src/adapters/journal.ts';
 import { base58 } from '../../src/base/base58.ts';
+import { decodeBlock } from '../../src/block/block.ts';
 import { untilAsked } from '../../src/cli/interruption.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
+import { readRecord } from '../../src/miner/turn-records.ts';
 import { decodeTx } from '../../src/tx/tx-bytes.ts';
 import { childEnvironment } from '../child-environment.ts';
 import { startDevNode } from '../e2e/dev-node.ts';
@@ -101,6 +103,42 @@ t.test('a chain as a file', async (t) => {
     t.match(await json('hash', config, ...fresh('third')), { height: result.height });
     t.match(await json('import', config, file, ...fresh('third')), { height, stateHash });
   });
+});
+
+t.test('what a rollback says of the blocks of this node', async (t) => {
+  const node = await startDevNode(t, { consensus: 'pos' });
+  const config = join(node.dir, 'node.conf');
+  while ((await node.rest.height()) < 3) await sleep(50);
+  await node.stop();
+  const idAt = async (height: number): Promise<unknown> => {
+    const { body } = await again.rest.get(`/blocks/headers/at/${height}`);
+    return (body as { signature: string }).signature;
+  };
+  const journal = join(node.dir, 'data', 'turns.journal');
+  const sealed = recordsIn(journal)
+    .map(readRecord)
+    .filter(({ kind }) => kind === 'sealed');
+  const scheme = createChainScheme(family, node.chainId.charCodeAt(0));
+  const ids = sealed.map(({ bytes }) => base58.encode(decodeBlock(bytes, scheme).header.signature));
+
+  const rollback = await run(['chain', 'rollback', config, '1']);
+  const own = sealed.length;
+  t.match(JSON.parse(rollback.stdout), { height: 1, returningBlocks: own, givenUpTurns: 0 });
+  t.match(rollback.stderr, /come back after its start.*--give-up-turns keeps them out/);
+  const again = await node.restart();
+  while ((await again.rest.height()) < 1 + own) await sleep(50);
+  t.strictSame(await Promise.all(ids.map((_, i) => idAt(i + 2))), ids, 'the same blocks');
+  await again.stop();
+
+  t.equal((await run(['chain', 'rollback', config, '1'])).code, 0);
+  const given = await run(['chain', 'rollback', config, '1', '--give-up-turns']);
+  t.equal(given.code, 0, given.stderr);
+  t.match(JSON.parse(given.stdout), { height: 1, returningBlocks: 0, givenUpTurns: Number });
+  t.match(given.stderr, /warning: .*after height 1, the chain ends there/);
+  const last = await again.restart();
+  await sleep(3_000);
+  t.equal(await last.rest.height(), 1, 'it signs nothing in these turns');
+  await last.stop();
 });
 
 function recordsIn(path: string): readonly Uint8Array[] {

@@ -38,10 +38,11 @@ t.test('undo records are kept for as many blocks as may be taken back', async (t
   ]);
 });
 
-function network(miners: number): string {
+function network(miners: number, banned = 0): string {
+  const other = `{ public-key = "${OWNER_KEY}", roles = [miner, banned] }`;
   const miner = `{ public-key = "${OWNER_KEY}", roles = [miner] }`;
-  const list = Array.from({ length: miners }, () => miner).join(', ');
-  return `${LEAST} blockchain.custom.genesis.network-participants = [${list}]\n`;
+  const list = Array.from({ length: miners + banned }, (_, i) => (i < miners ? miner : other));
+  return `${LEAST} blockchain.custom.genesis.network-participants = [${list.join(', ')}]\n`;
 }
 
 t.test('config check says what a small quorum gives up', async (t) => {
@@ -58,4 +59,5 @@ t.test('config check says what a small quorum gives up', async (t) => {
     /miner\.quorum = 1 is less than 2, .*majority of the 4 miners.*several parts make blocks/,
   ]);
   t.match(await warningsOf(2, 0), [/miner\.quorum = 0 is less than 1/]);
+  t.strictSame((await read(`${network(1, 3)} miner.quorum = 0`)).warnings, []);
 });

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { LOST_TURNS_MAX, type LostTurn } from '../../src/block/turn-claims.ts';
 import { filled } from '../block/sample.ts';
-import { address, createNetwork, G, publicKey, R } from './network.ts';
+import { address, createNetwork, G, poaSettings, publicKey, R } from './network.ts';
 
 /** The turn of this account in a round. */
 const turn = (miner: number, round: number, offset = 0): LostTurn => ({
@@ -13,8 +13,8 @@ const turn = (miner: number, round: number, offset = 0): LostTurn => ({
 });
 
 /** Five miners after two rounds, each of which has its block. */
-function network() {
-  const at = createNetwork([0, 1, 2, 3, 4]);
+function network(settings: Partial<typeof poaSettings> = {}) {
+  const at = createNetwork([0, 1, 2, 3, 4], settings);
   at.run(1, 2);
   /** Who has the turn in this round, where no other block is made before. */
   const due = (round: number): number => {
@@ -62,6 +62,48 @@ t.test(
     t.strictSame(marked(5, [turn(third, 3), turn(fourth, 4)]), []);
   },
 );
+
+t.test('a claim counts only for a miner that delivers blocks', async (t) => {
+  // Bans pass at once, so that the miner without blocks has its turns.
+  const { at, due, refused } = network({ banDurationBlocks: 1 });
+  const silent = due(3);
+  const window = at.queue.length * poaSettings.warningsForBan;
+  const verdicts = new Set<string>();
+  /** In each of its turns, while only the others make blocks. */
+  function miss(from: number, upTo: number, lastBlock: number | undefined): number {
+    let round = from;
+    for (; at.height < upTo; round++) {
+      if (due(round) === silent) {
+        const isNew = at.height <= window;
+        const isRecent = lastBlock !== undefined && lastBlock > at.height - window;
+        const lost = [turn(silent, round)];
+        const found = at.poa.clearing(lost, at.parent, G + (round + 1) * R, at.view);
+        t.equal(found.length, isNew || isRecent ? 1 : 0, `height ${at.height}`);
+        t.match(refused(round + 1, lost), found.length > 0 ? /^$/ : /that nobody has missed/);
+        verdicts.add(`${isNew} ${isRecent}`);
+      }
+      at.run(round, round, (miner) => miner === silent);
+    }
+    return round;
+  }
+  let round = miss(3, 2 * window, undefined);
+  while (due(round) !== silent) {
+    at.run(round, round, (miner) => miner === silent);
+    round += 1;
+  }
+  at.run(round, round);
+  round = miss(round + 1, at.height + 2 * window, at.height);
+  for (; due(round) !== silent; round++) at.run(round, round, (miner) => miner === silent);
+  for (const [last, count] of [
+    [at.height - window, 0],
+    [at.height - window + 1, 1],
+  ] as const) {
+    const view = { ...at.view, lastBlockBy: () => last };
+    const found = at.poa.clearing([turn(silent, round)], at.parent, G + (round + 1) * R, view);
+    t.equal(found.length, count, 'the last block that counts');
+  }
+  t.strictSame([...verdicts].sort(), ['false false', 'false true', 'true false']);
+});
 
 t.test('claims that clear nothing are refused', async (t) => {
   const { at, due, refused } = network();

@@ -1,51 +1,83 @@
 import t from 'tap';
-import { createBreakers } from '../../src/contracts/breakers.ts';
+import { createBreakers, FAILURES_MAX, IMAGES_MAX } from '../../src/contracts/breakers.ts';
 
 function opened() {
   let now = 0;
   const breakers = createBreakers({ monotonic: () => now });
-  const fail = (contract: string, times: number): void => {
-    for (let i = 0; i < times; i++) breakers.failed(contract);
+  const fail = (contract: string, times: number, sender: string | undefined, image?: string) => {
+    for (let i = 0; i < times; i++) breakers.failed(contract, { sender, image });
   };
   return { breakers, fail, pass: (ms: number) => (now += ms) };
 }
 
-t.test(
-  'ten failures in a row open it, for longer each time, and one success closes it',
-  async (t) => {
+for (const sender of ['alice', undefined]) {
+  const whose = sender === undefined ? 'of its container' : 'of a sender';
+  t.test(`ten failures in a row ${whose} open it, for longer each time`, async (t) => {
     const { breakers, fail, pass } = opened();
-    fail('a', 9);
-    t.equal(breakers.state('a'), 'closed');
-    breakers.succeeded('a');
-    fail('a', 9);
-    t.equal(breakers.state('a'), 'closed', 'only failures in a row count');
+    const state = () => breakers.state('a', 'alice');
+    fail('a', 9, sender);
+    t.equal(state(), 'closed');
+    breakers.succeeded('a', 'alice');
+    fail('a', 9, sender);
+    t.equal(state(), 'closed', 'only failures in a row count');
     for (const seconds of [5, 10, 20, 40]) {
-      fail('a', 1);
-      t.equal(breakers.state('a'), 'open', `for ${seconds} s`);
+      fail('a', 1, sender);
+      t.equal(state(), 'open', `for ${seconds} s`);
+      const others = sender === undefined ? 'open' : 'closed';
+      t.equal(breakers.state('a', 'bob'), others, 'and for others');
       pass(seconds * 1000 - 1);
-      t.equal(breakers.state('a'), 'open');
+      t.equal(state(), 'open');
       pass(1);
-      t.equal(breakers.state('a'), 'closed', 'one more try');
+      t.equal(state(), 'closed', 'one more try');
     }
-    fail('a', 1);
-    t.equal(breakers.state('a'), 'spent', 'the fifth time');
+    fail('a', 1, sender);
+    t.equal(state(), 'spent', 'the fifth time');
     pass(60_000);
-    t.equal(breakers.state('a'), 'closed', 'a later transaction gets a try');
-    fail('a', 1);
-    t.equal(breakers.state('a'), 'spent');
+    t.equal(state(), 'closed', 'a later transaction gets a try');
+    fail('a', 1, sender);
+    t.equal(state(), 'spent');
     pass(60_000);
-    breakers.succeeded('a');
-    fail('a', 9);
-    t.equal(breakers.state('a'), 'closed');
-  },
-);
+    breakers.succeeded('a', 'alice');
+    fail('a', 9, sender);
+    t.equal(state(), 'closed');
+  });
+}
 
-t.test('a hundred contracts that rest mean that the engine is at fault', async (t) => {
+t.test('a hundred different images that rest mean that the engine is at fault', async (t) => {
   const { breakers, fail, pass } = opened();
-  for (let i = 0; i < 99; i++) fail(`contract ${i}`, 10);
-  t.equal(breakers.state('another'), 'closed');
-  fail('contract 99', 10);
-  t.equal(breakers.state('another'), 'spent');
-  pass(5_000);
-  t.equal(breakers.state('another'), 'closed');
+  breakers.succeeded('good', 'bob');
+  const restAll = (images: number): void => {
+    for (let i = 0; i < images; i++) fail(`contract ${i}`, FAILURES_MAX, 'alice', `image ${i}`);
+  };
+  restAll(IMAGES_MAX - 1);
+  for (let i = 0; i < IMAGES_MAX; i++) fail(`same ${i}`, FAILURES_MAX, 'alice', 'image 0');
+  for (let i = 0; i < IMAGES_MAX; i++) fail(`own ${i}`, FAILURES_MAX, 'alice');
+  t.equal(
+    breakers.state('new', 'bob'),
+    'closed',
+    'neither one image nor failures of its own count',
+  );
+  restAll(IMAGES_MAX);
+  t.equal(breakers.state('new', 'bob'), 'open', 'what must wait waits');
+  t.equal(breakers.state('good', 'bob'), 'closed', 'what has succeeded last may try');
+  breakers.succeeded('good', 'bob');
+  t.equal(breakers.state('new', 'bob'), 'closed', 'a success shows that the engine works');
+  restAll(IMAGES_MAX);
+  t.equal(breakers.state('new', 'bob'), 'open');
+  fail('good', 1, 'bob', 'image');
+  t.equal(breakers.state('good', 'bob'), 'open', 'a failure of the system is no success');
+  pass(60_000);
+  t.equal(breakers.state('new', 'bob'), 'closed');
+});
+
+t.test('who had no success last gives way', async (t) => {
+  const { breakers, fail } = opened();
+  t.equal(breakers.isFailing('a', 'alice'), false);
+  breakers.refused('a', 'alice');
+  t.equal(breakers.isFailing('a', 'alice'), true, 'a refusal costs nothing');
+  t.equal(breakers.isFailing('a', 'bob'), false);
+  fail('a', 1, 'bob');
+  t.equal(breakers.isFailing('a', 'bob'), true);
+  breakers.succeeded('a', 'alice');
+  t.equal(breakers.isFailing('a', 'alice'), false);
 });

@@ -32,6 +32,9 @@ function setUp() {
     {
       clock,
       contractKey: ({ key }) => key,
+      ownerOf: (contract) => contract,
+      isDue: () => true,
+      yields: () => false,
       begin({ key }) {
         if (load.isFull) return { full: load };
         load.begin();
@@ -39,7 +42,7 @@ function setUp() {
         const ended = new Promise<() => 'next'>((resolve) => {
           ends.set(key, () => resolve(() => 'next'));
         });
-        return { load, ended, abandon: () => undefined };
+        return { image: undefined, load, ended, abandon: () => undefined };
       },
     },
   );
@@ -79,4 +82,107 @@ t.test('a turn that comes too late does not go round among those that wait', asy
   }
   await ended;
   t.same(begun, ['first', 'fourth', 'third', 'second']);
+});
+
+interface SimulatedRun {
+  /** Milliseconds. */
+  readonly runs: number;
+  readonly outcome?: 'again';
+}
+
+/** A phase on a clock of its own, with one contract for each sender; the test says what begins. */
+function simulated(
+  parallelism: number,
+  begin: (sender: string) => { readonly cold: string } | SimulatedRun,
+) {
+  const timers: { at: number; action: () => void }[] = [];
+  let now = 0;
+  const begun: string[] = [];
+  const abandoned: string[] = [];
+  const after = (ms: number, action: () => void) => {
+    const timer = { at: now + ms, action };
+    timers.push(timer);
+    return () => void (timers.includes(timer) && timers.splice(timers.indexOf(timer), 1));
+  };
+  const clock: Clock = {
+    now: () => now,
+    system: () => now,
+    monotonic: () => now,
+    synchronized: () => true,
+    after,
+    turn: () => Promise.resolve(),
+  };
+  const phase = new ContractPhase(
+    { parallelism, deadline: 1000 },
+    {
+      clock,
+      contractKey: ({ sender }) => sender,
+      ownerOf: (contract) => contract,
+      isDue: () => true,
+      yields: () => false,
+      begin({ key }) {
+        const step = begin(key);
+        begun.push(key);
+        if ('cold' in step) return step;
+        const ended = new Promise<() => 'next' | 'again'>((resolve) => {
+          after(step.runs, () => resolve(() => step.outcome ?? 'next'));
+        });
+        const abandon = () => void abandoned.push(key);
+        return { image: key, load: undefined, ended, abandon };
+      },
+    },
+  );
+  const pass = async (): Promise<void> => {
+    const ended = phase.run();
+    let isOver = false;
+    void ended.then(() => (isOver = true));
+    for (let i = 0; i < 20; i++) await turn();
+    while (!isOver && timers.length > 0) {
+      timers.sort((a, b) => a.at - b.at);
+      const { at, action } = timers.shift()!;
+      now = at;
+      action();
+      for (let i = 0; i < 5; i++) await turn();
+    }
+    await ended;
+  };
+  return { phase, begun, abandoned, pass };
+}
+
+const entries = (sender: string, count: number): PoolEntry[] =>
+  Array.from({ length: count }, (_, i) => ({ key: `${sender} ${i}`, sender }) as PoolEntry);
+
+t.test('two senders that flood do not shut out a third one', async (t) => {
+  const { phase, begun, pass } = simulated(1, () => ({ runs: 100 }));
+  phase.addAll([...entries('a', 15_000), ...entries('b', 15_000), ...entries('third', 2)]);
+  await pass();
+  t.equal(begun.filter((sender) => sender === 'third').length, 2);
+});
+
+t.test('cold contracts take no time from ready ones', async (t) => {
+  const tried = new Map<string, number>();
+  const { phase, begun, pass } = simulated(2, (sender) => {
+    tried.set(sender, (tried.get(sender) ?? 0) + 1);
+    return sender === 'good' ? { runs: 10 } : { cold: 'image' };
+  });
+  const cold = Array.from({ length: 100 }, (_, i) => entries(`cold ${i}`, 3)).flat();
+  phase.addAll([...cold, ...entries('good', 99)]);
+  await pass();
+  t.equal(tried.get('good'), 99);
+  t.ok(begun.indexOf('good') < 200);
+  const tries = begun.length - 99;
+  t.ok(tries <= 100 + 10, `${tries} tries for 100 contracts with one image in a second`);
+});
+
+t.test('who makes itself stale has a limited time alone', async (t) => {
+  let runs = 0;
+  const { phase, begun, abandoned, pass } = simulated(4, (sender) => {
+    if (sender === 'good') return { runs: 5 };
+    return ++runs > 2 ? { runs: 5_000 } : { runs: 10, outcome: 'again' };
+  });
+  phase.addAll([...entries('selfish', 2), ...entries('good', 120)]);
+  await pass();
+  t.same(abandoned, ['selfish']);
+  t.equal(runs, 3, 'and no second time in a block');
+  t.equal(begun.filter((sender) => sender === 'good').length, 120);
 });

@@ -65,6 +65,7 @@ t.test('what a running contract reads', async (t) => {
     t.match(token, /^[\w-]{43}$/);
     t.match(JSON.parse(transaction.json()), { type: 104, id: transaction.id });
     t.match(transaction, { contractId, sender: owner.text, version: 1 });
+    await t.rejects(keys({ keys: Array(10_001).fill('') }), { code: 413 }, 'empty keys cost');
     seen++;
   };
   await call(contract);

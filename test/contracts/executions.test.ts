@@ -1,5 +1,6 @@
 import t from 'tap';
 import { createExecutions, type RunningExecution } from '../../src/contracts/executions.ts';
+import { REQUESTS_PER_CALL_MAX } from '../../src/contracts/read-budget.ts';
 import { sha256 } from '../../src/crypto/sha256.ts';
 
 const execution = { height: 7 } as RunningExecution;
@@ -43,4 +44,12 @@ t.test('a token opens nothing after its time, nor does an invented one or none',
     code: 618,
     message: 'Authorization error. Missing authorization metadata',
   });
+});
+
+t.test('an execution has so many requests', async (t) => {
+  const { executions } = opened();
+  const token = executions.begin(execution);
+  for (let i = 0; i < REQUESTS_PER_CALL_MAX; i++) executions.admit(token);
+  t.throws(() => executions.admit(token), { code: 413 });
+  t.throws(() => executions.admit('none'), { code: 622 });
 });

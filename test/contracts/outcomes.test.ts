@@ -1,24 +1,40 @@
 import t from 'tap';
 import type { ContractOutcome, DataEntry } from '../../src/base/containers.ts';
 import { base58 } from '../../src/codec/text.ts';
+import { FAILURES_MAX } from '../../src/contracts/breakers.ts';
+import { createContractPacker } from '../../src/contracts/contract-packer.ts';
+import { createExecutions } from '../../src/contracts/executions.ts';
+import { ATTEMPTS_MAX } from '../../src/contracts/repetitions.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../src/tx/size.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
+import { type Account, ROUND_MS } from '../node/in-process.ts';
 import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
 import { type ContractNode, contractNode, sum, TIMEOUT_MS } from './contract-node.ts';
 
 const SUCCESS = 'Success null Contract transaction successfully mined';
 
+interface Script {
+  readonly program: Program;
+  outcome: ContractOutcome | 'never';
+  /** Ids of the calls that began. */
+  readonly calls: string[];
+}
+
 /** Answers a call with what the test has set. */
-function scripted(): { program: Program; outcome: ContractOutcome | 'never' } {
-  const script: { program: Program; outcome: ContractOutcome | 'never' } = {
+function scripted(): Script {
+  const script: Script = {
     outcome: success(),
+    calls: [],
     program({ transaction }) {
       if (transaction.data.kind === 'create') return success();
+      script.calls.push(transaction.id);
       return script.outcome === 'never' ? new Promise(() => {}) : script.outcome;
     },
   };
   return script;
 }
+
+const random = { bytes: (count: number) => new Uint8Array(count).fill(9) };
 
 const isWaiting = ({ at }: ContractNode, tx: Tx): boolean => at.node.pool.get(tx.id) !== undefined;
 
@@ -146,9 +162,57 @@ t.test('scenario 87: a sender who was banned after the pool had the call', async
     params: [],
   });
   t.match(await at.mine(), [{ id: ban.id }]);
+  // It is judged once its container is ready.
+  t.same(await at.mine(), []);
   t.equal(runs, 0);
   t.match(node.statuses(create), [/^Failure null .*'banned'/]);
   t.equal(isWaiting(node, create), false);
+});
+
+t.test('a miner that is banned executes nothing, and drops no calls', async (t) => {
+  let runs = 0;
+  const counted: Program = () => {
+    runs++;
+    return success();
+  };
+  const node = await contractNode(t, { counted });
+  const { at, owner, containers } = node;
+  const [, other] = at.accounts;
+  const contract = await node.created('counted');
+  await at.send(owner, { type: 102, target: other.text, opType: 'add', role: 'banned' });
+  await at.mine();
+  const call = await node.call(contract);
+  const { pool, blockchain } = at.node;
+  const packerOf = (miner: Account) =>
+    createContractPacker(
+      { parallelism: 1, perContainer: 1, timeoutMs: 1e3, phaseMs: 5e3, graceMs: 0 },
+      {
+        ...{ containers, pool, clock: at.clock, view: blockchain.view, addresses: () => [] },
+        signer: { publicKey: miner.publicKey, sign: () => new Uint8Array(64) },
+        executions: createExecutions(1e3, {
+          clock: at.clock,
+          random: { bytes: (count) => new Uint8Array(count) },
+          hash: (bytes) => bytes,
+        }),
+        keyFilter: async () => async (keys) => keys.map(() => true),
+        report: () => undefined,
+        observe: () => undefined,
+      },
+    );
+  for (const miner of [other, owner]) {
+    const packing = at.node.blockchain.forge(
+      { ...owner, sign: (message) => at.family.sign(owner.privateKey, message, random) },
+      at.clock.now() + ROUND_MS,
+      async (draft, limits, header) => {
+        const contractDeadline = at.clock.now() + 1_000;
+        await packerOf(miner).pack(draft, { ...limits, contractDeadline }, header);
+        throw new Error('enough');
+      },
+    );
+    await t.rejects(packing, { message: 'enough' });
+    t.equal(runs, miner === other ? 1 : 2, 'the creation, and the call for who may');
+  }
+  t.ok(isWaiting(node, call));
 });
 
 t.test('a contract that never ends delays no round, and gives way to others', async (t) => {
@@ -167,7 +231,9 @@ t.test('a contract that never ends delays no round, and gives way to others', as
   const lengths = rounds.slice(1).map((at, i) => at - rounds[i]!);
   t.equal(new Set(lengths).size, 1, 'every round has its block');
   t.ok(isWaiting(node, call) && isWaiting(node, next));
-  t.ok(node.statuses(call).length >= 2, 'it is tried again in later rounds');
+  const attempts = script.calls.filter((id) => id === base58.encode(call.id));
+  t.ok(attempts.length >= 2, 'it is tried again in later rounds');
+  t.match(node.statuses(call), { length: 1 }, 'which is no news');
   t.ok(TIMEOUT_MS < lengths[0]!);
 });
 
@@ -225,6 +291,56 @@ t.test(
     t.same(node.statuses(calls.at(-1)!).at(-1), 'Failure null The contract has failed too often');
   },
 );
+
+t.test('a call that asks to be repeated has few attempts, and others go on', async (t) => {
+  let runs = 0;
+  const node = await contractNode(t, {
+    repeating({ transaction: { data, params } }) {
+      if (data.kind === 'create' || params.length === 0) return success();
+      runs++;
+      return { kind: 'error', code: 1, message: 'later' };
+    },
+  });
+  const { at, owner } = node;
+  const [, caller] = at.accounts;
+  await at.node.pool.submit(at.transfer(owner, caller, 500_000_000));
+  const contract = await node.created('repeating');
+  const contractId = base58.encode(contract.id);
+  const param = { params: [{ key: 'again', type: 'integer', value: 1 }] };
+  const failing = await at.send(caller, { type: 104, contractId, ...param });
+  for (let rounds = 0; isWaiting(node, failing) && rounds < 60; rounds++) {
+    const good = await node.call(contract, { fee: 10_000_000 + rounds });
+    t.same(node.executed(await at.mine()), [base58.encode(good.id)]);
+  }
+  t.equal(runs, ATTEMPTS_MAX);
+  t.equal(
+    node.statuses(failing).at(-1),
+    'Failure null The transaction has failed too often: later',
+  );
+});
+
+t.test('one caller of code 1 rests, and the calls of others go on', async (t) => {
+  let runs = 0;
+  const node = await contractNode(t, {
+    repeating({ transaction: { data, params } }) {
+      if (data.kind === 'create' || params.length === 0) return success();
+      runs++;
+      return { kind: 'error', code: 1, message: 'later' };
+    },
+  });
+  const { at, owner } = node;
+  const [, caller] = at.accounts;
+  await at.node.pool.submit(at.transfer(owner, caller, 5_000_000_000));
+  const contract = await node.created('repeating');
+  const contractId = base58.encode(contract.id);
+  for (let i = 0; i < 30; i++) {
+    const params = [{ key: 'again', type: 'integer', value: i }];
+    await at.send(caller, { type: 104, contractId, params });
+  }
+  const good = await node.call(contract);
+  t.same(node.executed(await at.mine()), [base58.encode(good.id)]);
+  t.equal(runs, FAILURES_MAX);
+});
 
 t.test('what was mined returns to the pool with its block, and is executed anew', async (t) => {
   const node = await contractNode(t, { sum });

@@ -84,6 +84,38 @@ t.test('contracts run beside each other, calls of one contract do not', async (t
   t.equal(most, 1);
 });
 
+t.test('slow contracts of one creator take no place from those of another', async (t) => {
+  const node = await contractNode(
+    t,
+    {
+      sum,
+      slow: ({ transaction: { data } }) =>
+        data.kind === 'create' ? success() : new Promise(() => {}),
+    },
+    {
+      set: [
+        'docker-engine.contracts-parallelism=2',
+        'docker-engine.max-concurrent-per-container=9',
+      ],
+    },
+  );
+  const { at, owner } = node;
+  const [, other] = at.accounts;
+  const role = { type: 102, target: other.text, opType: 'add', role: 'contract_developer' };
+  await at.send(owner, role);
+  await at.node.pool.submit(at.transfer(owner, other, 500_000_000));
+  await at.mine();
+  const slow = [];
+  for (let i = 0; i < 4; i++) slow.push(await node.create('slow', { fee: 100_000_000 + i }));
+  const mine = { type: 103, image: 'sum', imageHash: hashOfImage('sum'), contractName: 'x' };
+  const good = await at.send(other, { ...mine, params: [] });
+  await at.mine();
+  await at.mine();
+  for (const contract of slow) await node.call(contract);
+  const called = await node.call(good, add(1));
+  t.same(node.executed(await at.mine()), [base58.encode(called.id)]);
+});
+
 t.test('a container takes no more calls at once than the settings allow', async (t) => {
   const node = await contractNode(t, {
     async slow(_, wait) {

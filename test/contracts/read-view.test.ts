@@ -49,7 +49,7 @@ t.test('so does a row that was looked for and was not there, and one in a range'
 });
 
 t.test('rows and bytes are limited, and a closed view reads nothing', async (t) => {
-  const { put, read } = opened({ rows: 5, bytes: 10_000 });
+  const { put, read } = opened({ rows: 5, bytes: 10_000, ranges: 9 });
   for (let i = 0; i < 9; i++) put(one, `key ${i}`, 1n);
   const { view, close } = read();
   t.equal([...contractEntries(view, one, 4)].length, 4);
@@ -67,6 +67,21 @@ t.test('rows and bytes are limited, and a closed view reads nothing', async (t) 
   begun.next();
   ending.close();
   t.throws(() => begun.next(), { code: 622 }, 'a range that has begun ends too');
-  const small = createReadView(view, createChangeLog(), { rows: 9, bytes: 30 });
+  const small = createReadView(view, createChangeLog(), { rows: 9, bytes: 30, ranges: 9 });
   t.throws(() => contractEntry(small.view, one, 'key 1'), Error);
+});
+
+t.test('a range without rows costs one, and there are so many ranges', async (t) => {
+  const { read } = opened({ rows: 5, bytes: 10_000, ranges: 3 });
+  const empty = read();
+  for (let i = 0; i < 5; i++) t.same([...contractEntries(empty.view, one, 10)], []);
+  t.throws(() => [...contractEntries(empty.view, one, 10)], { message: /at most 5 rows/ });
+  const many = read();
+  for (let i = 0; i < 3; i++) {
+    t.same([...contractEntries(many.view, new Uint8Array(32).fill(2 * i), 10)], []);
+  }
+  t.throws(() => [...contractEntries(many.view, new Uint8Array(32).fill(9), 10)], {
+    code: 413,
+    message: /at most 3 ranges/,
+  });
 });

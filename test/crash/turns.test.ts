@@ -8,7 +8,7 @@ import { openJournal } from '../../src/adapters/journal.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { decodeBlock } from '../../src/block/block.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { readRecord } from '../../src/miner/used-turns.ts';
+import { readRecord } from '../../src/miner/turn-records.ts';
 import { type DevNode, startDevNode, temporaryFolder } from '../e2e/dev-node.ts';
 import { family } from '../family.ts';
 
@@ -34,12 +34,12 @@ async function notedBy(node: DevNode, folder: string) {
   copyFileSync(pathOf(node), path);
   const journal = openJournal({ path });
   const scheme = createChainScheme(family, node.chainId.charCodeAt(0));
-  const sealed = journal.recovered.map(readRecord);
+  const sealed = journal.recovered.map(readRecord).filter(({ kind }) => kind === 'sealed');
   await journal.close();
   return {
     turns: new Set(sealed.map(({ turn }) => turn)).size,
     ids: new Set(
-      sealed.map(({ bytes }) => base58.encode(decodeBlock(bytes!, scheme).header.signature)),
+      sealed.map(({ bytes }) => base58.encode(decodeBlock(bytes, scheme).header.signature)),
     ),
   };
 }

@@ -17,7 +17,7 @@ import t from 'tap';
 import { openJournal } from '../../src/adapters/journal.ts';
 import { FRAME_BYTES } from '../../src/adapters/journal-frames.ts';
 import { HEADER_BYTES } from '../../src/adapters/journal-header.ts';
-import { JournalFullError } from '../../src/base/journal-full.ts';
+import { JournalFullError, JournalTooLongError } from '../../src/base/journal-full.ts';
 import { childEnvironment } from '../child-environment.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'journal-'));
@@ -285,6 +285,12 @@ t.test('a file never becomes longer than a start can read', async (t) => {
     'a rewritten one has room again',
   );
   await close();
+  const long = openJournal({ path: fresh(), fileBytesMax: 200_000 });
+  await long.append(record('a'));
+  const records = Array.from({ length: 3 }, () => new Uint8Array(100_000));
+  await t.rejects(long.rewrite(records), JournalTooLongError);
+  await long.append(record('b'));
+  await long.close();
 });
 
 t.test('closing finishes what was accepted and refuses the rest', async (t) => {

@@ -109,6 +109,59 @@ t.test('records of others make it wait, and a journal that fails ends it', async
   await ended;
 });
 
+t.test('a journal at its greatest length makes room for a reorganisation', async (t) => {
+  const path = join(root, 'long');
+  const journal = openJournal({ path, fileBytesMax: 100_000 });
+  const at = await newChain();
+  const pool = createTestPool(at, { journal });
+  hearBlocks(at, () => pool);
+  const waiting = payment(bob, alice, 7n, at.clock.time);
+  await pool.submit(waiting);
+  const txs = Array.from({ length: 3 }, (_, i) =>
+    payment(alice, bob, BigInt(i + 1), at.clock.time),
+  );
+  await mine(at, txs);
+  const dead = payment(bob, alice, 8n, at.clock.time);
+  for (;;) {
+    const full = await journal.append(dead.bytes).then(
+      () => false,
+      () => true,
+    );
+    if (full) break;
+  }
+  await at.blockchain.rollback(1);
+  t.equal(at.blockchain.tip().height, 1);
+  await pool.stop();
+  const { recovered, ...again } = openJournal({ path });
+  const wanted = [waiting, ...txs].map(({ id }) => encodeHex(id));
+  t.same([...new Set(ids(recovered))], wanted);
+  await again.close();
+});
+
+t.test('records of clients leave room for those of a reorganisation', async (t) => {
+  const journal = openJournal({ path: join(root, 'pending') });
+  t.teardown(() => journal.close());
+  const record = new Uint8Array(PORTION_BYTES / 2);
+  const clients = Promise.allSettled(Array.from({ length: 40 }, () => journal.append(record)));
+  let pauses = 0;
+  const after = () => {
+    pauses++;
+    return () => {};
+  };
+  const landed: number[] = [];
+  await appendInPortions([record, record], {
+    journal,
+    clock: { after },
+    landed: (n) => landed.push(n),
+  });
+  t.strictSame([pauses, landed], [0, [2]]);
+  const outcomes = await clients;
+  t.ok(
+    outcomes.some(({ status }) => status === 'rejected'),
+    'although clients found none',
+  );
+});
+
 /** A chain whose pool has a journal that can fail. */
 async function failing(t: Test) {
   const at = await newChain();

@@ -9,14 +9,20 @@ import { openJournal } from '../../src/adapters/journal.ts';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
+import { apiError } from '../../src/base/errors.ts';
 import type { Journal, Store } from '../../src/base/ports.ts';
-import { decodeBlock } from '../../src/block/block.ts';
-import { headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { blockId, decodeBlock } from '../../src/block/block.ts';
+import { blockAt, headerRowAt } from '../../src/chain/stored-blocks.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
 import { tables } from '../../src/ledger/tables.ts';
+import { giveUpRemovedBlocks, keepRemovedBlocks } from '../../src/miner/removed-blocks.ts';
+import { readRecord, recordOf } from '../../src/miner/turn-records.ts';
 import { createUnfinishedBlock } from '../../src/miner/unfinished-block.ts';
-import { readRecord } from '../../src/miner/used-turns.ts';
+import { createUsedTurns } from '../../src/miner/used-turns.ts';
+import { openBlockchain } from '../../src/node/open-blockchain.ts';
+import { family } from '../family.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from '../node/in-process.ts';
-import { memoryLog } from '../node/memory-ports.ts';
+import { emptyRecords, inlineVerifier, memoryJournal, memoryLog } from '../node/memory-ports.ts';
 
 const FULL = new Error('no space left on device');
 
@@ -57,8 +63,8 @@ async function nodeOnDisk(t: Test, consensus: 'poa' | 'pos') {
         turns: {
           ...turns,
           async append(record) {
-            const { bytes } = readRecord(record);
-            claimed.push(base58.encode(decodeBlock(bytes!, ports.scheme).header.signature));
+            const { kind, bytes } = readRecord(record);
+            if (kind === 'sealed') claimed.push(idOf(bytes, ports.scheme));
             if (disk.journal) throw FULL;
             await turns.append(record);
           },
@@ -73,8 +79,18 @@ async function nodeOnDisk(t: Test, consensus: 'poa' | 'pos') {
     await openAll();
     return whole.restart();
   }
-  return { whole, disk, claimed, again, path };
+  /** Between two lives. */
+  async function stopped(job: (files: Required<typeof open>) => Promise<void>): Promise<void> {
+    await whole.stop();
+    await close();
+    await openAll();
+    await job(open as Required<typeof open>);
+  }
+  return { whole, disk, claimed, again, stopped };
 }
+
+const idOf = (bytes: Uint8Array, scheme: ChainScheme): string =>
+  base58.encode(blockId(decodeBlock(bytes, scheme)));
 
 const tip = ({ node }: WholeNode) => node.blockchain.tip();
 
@@ -131,18 +147,156 @@ for (const consensus of ['poa', 'pos'] as const) {
   });
 }
 
+t.test('pos: own blocks that leave the chain come back, also in the next life', async (t) => {
+  const { whole, disk, claimed, again } = await nodeOnDisk(t, 'pos');
+  await until(whole, () => tip(whole).height === 7);
+  disk.journal = true;
+  await t.rejects(whole.node.blockchain.rollback(3), /cannot be noted on disk/);
+  t.equal(tip(whole).height, 7, 'what cannot be kept does not leave the chain');
+  disk.journal = false;
+  await whole.node.blockchain.rollback(5);
+  await until(whole, () => tip(whole).height >= 8);
+  await whole.node.blockchain.rollback(3);
+  const next = await again();
+  await until(next, () => tip(next).height >= 10);
+  const ids = Array.from({ length: 9 }, (_, i) => idAt(next, i + 2));
+  t.strictSame(ids, claimed.slice(0, 9), 'the chain has what was sealed, and nothing else');
+  t.equal(new Set(claimed).size, claimed.length);
+});
+
+t.test('poa: a block that leaves the chain after its round does not come back', async (t) => {
+  const { whole, claimed } = await nodeOnDisk(t, 'poa');
+  await until(whole, () => tip(whole).height === 4);
+  await whole.clock.advance(ROUND_MS - (whole.clock.now() % ROUND_MS));
+  await whole.node.blockchain.rollback(3);
+  await until(whole, () => tip(whole).height >= 5);
+  t.not(idAt(whole, 4), claimed[2]);
+  t.equal(new Set(claimed).size, claimed.length);
+});
+
+t.test('pos: given up by the tool, they stay away, and their turns stay used', async (t) => {
+  const { whole, claimed, again, stopped } = await nodeOnDisk(t, 'pos');
+  await until(whole, () => tip(whole).height === 6);
+  const count = claimed.length;
+  const genesis = blockAt(whole.node.blockchain.view, 1)!;
+  await stopped(async ({ store, turns: file }) => {
+    const { scheme, clock, log, config } = whole;
+    const verifier = inlineVerifier(family);
+    const opened = await openBlockchain(config, genesis, { scheme, store, verifier, clock, log });
+    const turns = createUsedTurns(file, log);
+    const ports = { ...opened, clock, turns, own: whole.accounts[0].address };
+    const other = { ...ports, own: whole.accounts[1].address };
+    t.strictSame(await keepRemovedBlocks(4, other), { kept: 0, given: 0 }, 'blocks of others');
+    const unknown = createUsedTurns(memoryJournal(emptyRecords()), log);
+    const removed = [5, 6].map((at) => headerRowAt(opened.blockchain.view, at)!.header);
+    await giveUpRemovedBlocks(4, { ...ports, turns: unknown });
+    t.ok(
+      removed.every((header) => unknown.has(opened.consensus.turnOf(header))),
+      'turns that were never noted, too',
+    );
+    opened.blockchain.listen({
+      async rollingBack(_txs, above) {
+        t.strictSame(await giveUpRemovedBlocks(above, ports), { kept: 0, given: 2 });
+        t.strictSame(turns.sealed(), []);
+      },
+    });
+    await opened.blockchain.rollback(4);
+  });
+  const next = await again();
+  for (let i = 0; i < 300; i++) {
+    await next.clock.advance(1_000);
+    await next.node.blockchain.idle();
+  }
+  t.equal(tip(next).height, 4, 'the chain of its only miner ends');
+  t.equal(claimed.length, count, 'no other block has one of the turns');
+});
+
+/** The turns of a miner on the chain of a node that makes no blocks, with a block that is refused. */
+async function refusing(t: Test) {
+  const whole = await wholeNode(t, { consensus: 'pos', set: ['miner.enable=no'] });
+  const { blockchain } = whole.node;
+  await whole.clock.advance(100_000);
+  const good = await whole.forge();
+  await blockchain.rollback(1);
+  const forged = good.bytes.slice();
+  forged[forged.length - 1]! ^= 1;
+  const ports = { blockchain, clock: whole.clock, log: whole.log, rollbackMax: 100 };
+  return { whole, good, forged, ports };
+}
+
+t.test('a block that is refused before it left the node frees its turn', async (t) => {
+  const { whole, good, forged, ports } = await refusing(t);
+  const records = emptyRecords();
+  const turns = createUsedTurns(memoryJournal(records), whole.log);
+  await turns.claim('child of X', forged);
+  const unfinished = createUnfinishedBlock(turns, ports);
+  await t.rejects(unfinished.finish(), 'another block may come');
+  t.notOk(turns.has('child of X') || unfinished.waits());
+  t.notOk(createUsedTurns(memoryJournal(records), whole.log).has('child of X'), 'on disk too');
+  await turns.claim('child of X', good.bytes);
+  await unfinished.finish();
+  t.ok(equal(tip(whole).id, good.header.signature));
+});
+
+t.test('a refused block that others may have keeps its turn', async (t) => {
+  const { whole, good, forged, ports } = await refusing(t);
+  const records = emptyRecords();
+  const first = createUsedTurns(memoryJournal(records), whole.log);
+  await first.claim('child of X', forged);
+  const again = createUsedTurns(memoryJournal(records), whole.log);
+  const later = createUnfinishedBlock(again, ports);
+  await later.finish();
+  t.ok(again.has('child of X'), 'another life has sealed it');
+  t.notOk(later.waits());
+
+  const lost = createUsedTurns(memoryJournal(emptyRecords()), whole.log);
+  await lost.claim('child of X', forged);
+  await lost.keep({ turn: 'child of X', bytes: forged });
+  await createUnfinishedBlock(lost, ports).finish();
+  t.ok(lost.has('child of X'), 'it was in the chain');
+
+  const turns = createUsedTurns(memoryJournal(emptyRecords()), whole.log);
+  await turns.claim('child of X', good.bytes);
+  const refused = apiError('Invalid', 'a rule of another time');
+  const append = async (): Promise<never> => Promise.reject(refused);
+  const shown = createUnfinishedBlock(turns, {
+    ...ports,
+    blockchain: { ...ports.blockchain, append },
+  });
+  await ports.blockchain.append(good);
+  await ports.blockchain.rollback(1);
+  await shown.finish();
+  t.ok(turns.has('child of X'), 'it was in the chain of this life');
+});
+
+t.test('a lost block is forgotten once its parent is too deep', async (t) => {
+  const { whole, good, ports } = await refusing(t);
+  const turns = createUsedTurns(memoryJournal(emptyRecords()), whole.log);
+  await turns.keep({ turn: 'child of X', bytes: good.bytes });
+  await turns.claim('child of Y', whole.node.blockchain.tip().id);
+  createUnfinishedBlock(turns, { ...ports, rollbackMax: 2 });
+  for (let i = 2; i <= 4; i++) {
+    t.equal(turns.sealed().length, 2, `height ${i}`);
+    await whole.clock.advance(100_000);
+    await whole.forge();
+  }
+  t.equal(turns.sealed().length, 1);
+  t.ok(turns.has('child of X'));
+});
+
 t.test('a sealed block that breaks a rule is given up', async (t) => {
   const { whole } = await nodeOnDisk(t, 'poa');
   await until(whole, () => tip(whole).height === 3);
   await whole.stop();
   const { blockchain } = whole.node;
-  const [bytes] = [new Uint8Array(10), new Uint8Array(0)];
+  const bytes = new Uint8Array(10);
   const log = memoryLog();
-  const turns = (block: Uint8Array) => ({
-    newest: () => ({ turn: 'round 9', bytes: block }),
-    claim: async () => undefined,
-  });
-  const unreadable = createUnfinishedBlock(turns(bytes), { blockchain, clock: whole.clock, log });
+  const ports = { blockchain, clock: whole.clock, log, rollbackMax: 100 };
+  const turns = (block: Uint8Array) => {
+    const record = recordOf({ kind: 'sealed', turn: 'round 9', bytes: block });
+    return createUsedTurns(memoryJournal({ ...emptyRecords(), list: [record] }), log);
+  };
+  const unreadable = createUnfinishedBlock(turns(bytes), ports);
   t.notOk(unreadable.waits());
   t.equal(log.of('miner.sealed-unreadable').length, 1);
 
@@ -151,14 +305,14 @@ t.test('a sealed block that breaks a rule is given up', async (t) => {
   await blockchain.rollback(3);
   const forged = good.bytes.slice();
   forged[forged.length - 1]! ^= 1;
-  const bad = createUnfinishedBlock(turns(forged), { blockchain, clock: whole.clock, log });
+  const bad = createUnfinishedBlock(turns(forged), ports);
   t.ok(bad.waits());
   await bad.finish();
   t.notOk(bad.waits());
   t.equal(log.of('miner.sealed-refused').length, 1);
   t.equal(tip(whole).height, 3);
 
-  const late = createUnfinishedBlock(turns(good.bytes), { blockchain, clock: whole.clock, log });
+  const late = createUnfinishedBlock(turns(good.bytes), ports);
   whole.clock.jump(-3 * ROUND_MS);
   t.notOk(late.waits(), 'until its time, free turns before it are used');
   await late.finish();

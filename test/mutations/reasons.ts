@@ -7,7 +7,7 @@ import { type Guard, nameOf } from './guards.ts';
 /** By the name of the guard. */
 export const reasons: ReadonlyMap<string, string> = new Map([
   [
-    'src/contracts/breakers.ts createBreakers.isEngineAtFault: if (resting.size < OPEN_MAX) return false;',
+    'src/contracts/breakers.ts createBreakers.isEngineAtFault: if (resting.size < IMAGES_MAX) return false;',
     'a shortcut: the same number is compared again, without the rests that have ended',
   ],
   [

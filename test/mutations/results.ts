@@ -95,10 +95,14 @@ export class Results {
     return this.kept.verdicts[nameOf(guard)]?.killer;
   }
 
-  /** Test files that have not been tried without the guard; the one that noticed last is first. */
-  untried(guard: Guard): readonly string[] {
+  /**
+   * Test files that have not been tried without the guard; the one that noticed last is first.
+   * `named`: that one alone.
+   */
+  untried(guard: Guard, named?: string): readonly string[] {
     const { unnoticed, killer } = this.verdict(guard);
     const files = this.files(guard).filter((file) => unnoticed[file] !== this.hash(file));
+    if (named !== undefined) return files.filter((file) => file === named);
     const [last] = files.filter((file) => file === killer?.file);
     return last === undefined ? files : [last, ...files.filter((file) => file !== last)];
   }

@@ -21,12 +21,27 @@ export function tableOf(guards: readonly Guard[], results: Results): string {
   return HEAD + parts.join('\n');
 }
 
+/** What a page says: the test files that noticed when these guards were taken out. */
+export function namedTests(page: string, guards: readonly Guard[]): Map<Guard, string> {
+  const lines = page.split('\n');
+  const named = new Map<Guard, string>();
+  for (const guard of guards) {
+    const begin = lines.indexOf(`## ${guard.file}`);
+    const row = lines.slice(begin).find((line) => line.startsWith(startOf(guard)));
+    const file = row?.slice(startOf(guard).length).match(/^(test\/\S+\.test\.ts): /)?.[1];
+    if (begin >= 0 && file !== undefined) named.set(guard, file);
+  }
+  return named;
+}
+
 function rowOf(guard: Guard, results: Results): string {
   const killer = results.lastKiller(guard);
   const reason = reasons.get(nameOf(guard)) ?? 'not found yet';
   const by = killer === undefined ? `none: ${reason}` : `${killer.file}: ${cell(killer.test)}`;
-  return `| ${guard.where} | ${code(guard.text)} | ${by} |`;
+  return `${startOf(guard)}${by} |`;
 }
+
+const startOf = (guard: Guard): string => `| ${guard.where} | ${code(guard.text)} | `;
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
 

@@ -2,9 +2,11 @@
 // makes no fork of its own, on every route by which blocks come. When its disk works again, it
 // catches up by itself and makes blocks.
 import t, { type Test } from 'tap';
+import { blockProtocols } from '../../src/network/messages/block-messages.ts';
 import { payment } from '../chain/chain-harness.ts';
 import { agree, type ClusterNode, cluster, heightsOf, tipOf } from './cluster.ts';
 import { ENOUGH_BYTES, type FailingDisk, failingDisk } from './failing-disk.ts';
+import { blockOn, inFull, maverick, turnOf } from './maverick.ts';
 
 const ROUNDS = 12;
 const ROUNDS_MAX = 40;
@@ -134,4 +136,37 @@ t.test('the limit of free space', async (t) => {
   await recovers(t, given);
   t.equal(c.log.of('disk.recovered').length, 1);
   t.equal(c.log.of('disk.low').length, 1);
+});
+
+t.test('an announced block is judged again, and relayed once', async (t) => {
+  const network = await cluster(t, { miners: ['a', 'maverick'], others: ['ear'] });
+  const disk = failingDisk();
+  const a = await network.start('a', { around: disk.around });
+  const [mav, ear] = [await maverick(t, network, 'maverick'), await maverick(t, network, 'ear')];
+  mav.pester([a]);
+  ear.pester([a]);
+  await network.seconds(1);
+  for (let i = 0; i < ROUNDS_MAX && turnOf(a, mav, network.clock.now()) === undefined; i++) {
+    await network.seconds(1);
+  }
+  const message = inFull(blockOn(a, mav, network.clock.now()));
+  const { height } = tipOf(a);
+  let relayed = 0;
+  network.faults = ({ to, protocol, message: sent }) => {
+    if (to === ear.host && protocol.endsWith(blockProtocols.newBlock) && sent.length > 0) relayed++;
+    return {};
+  };
+  const announce = async (): Promise<void> => {
+    mav.session(a)!.notify(blockProtocols.newBlock, message);
+    await network.clock.advance(100);
+  };
+  disk.fault = 'EIO';
+  await announce();
+  t.equal(tipOf(a).height, height, 'it cannot be stored');
+  t.equal(relayed, 1);
+  disk.fault = undefined;
+  await announce();
+  t.equal(tipOf(a).height, height + 1);
+  t.equal(relayed, 1);
+  blamesNobody(t, a);
 });

@@ -1,9 +1,12 @@
 // Which peers a node counts as connected miners.
 import t from 'tap';
+import { base58 } from '../../src/base/base58.ts';
+import { isParticipant } from '../../src/ledger/participants.ts';
 import { signedByMiner } from '../../src/network/messages/handshake-messages.ts';
 import { HandshakeRefused } from '../../src/network/sessions/handshake-refused.ts';
 import { scheme } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
+import { make } from '../privacy/members.ts';
 import { cluster } from './cluster.ts';
 import { createParties, family } from './parties.ts';
 
@@ -29,6 +32,35 @@ t.test('a miner counts whose privacy owner is another account', async (t) => {
   );
   t.ok(a.log.of('block.forged').length > 0, 'two are');
   await c.stop();
+});
+
+t.test('a miner that is not registered any more does not count', async (t) => {
+  const identity = 'c to its peers';
+  const network = await cluster(t, { miners: ['a', 'b', 'c'], others: [identity] });
+  const a = await network.start('a', { set: ['miner.quorum=1'] });
+  const b = await network.start('b');
+  const { text, address, publicKey } = network.member('c');
+  await network.rounds(4);
+  await a.node.pool.submit(
+    make(a, network.clock.now(), {
+      ...{ type: 111, opType: 'remove', nodeName: 'c', fee: 1_000_000 },
+      ...{ target: text, targetPubKey: base58.encode(publicKey) },
+    }),
+  );
+  await network.rounds(4);
+  t.notOk(isParticipant(a.node.blockchain.view, address));
+  await network.start('c', {
+    identity,
+    set: [...set(network.member(identity).text), 'miner.enable=no'],
+  });
+  await network.rounds(2);
+  await b.stop();
+  await network.rounds(2);
+  const made = a.log.of('block.forged').length;
+  await network.rounds(6);
+  t.equal(a.node.services.peers!.sessions.all().length, 1, 'it is connected');
+  t.ok(a.log.of('miner.no-quorum').length > 0, 'of two miners that are left, one is away');
+  t.equal(a.log.of('block.forged').length, made);
 });
 
 t.test('nobody can claim the miner of another', async (t) => {

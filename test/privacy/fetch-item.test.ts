@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { AssertionError } from '../../src/base/assert.ts';
+import { NeverBegun, TooLate } from '../../src/base/deadline.ts';
 import type { PeerStream } from '../../src/base/network.ts';
 import { type PrivateStore, storageFailed } from '../../src/base/private-store.ts';
 import { chunkSealer } from '../../src/crypto/stream-cipher.ts';
@@ -21,6 +22,7 @@ import {
 import { policyHashes } from '../../src/ledger/tables.ts';
 import { createFetch, type FetchPorts } from '../../src/privacy/fetch-item.ts';
 import { itemBytes } from '../../src/privacy/item-id.ts';
+import { createSources } from '../../src/privacy/item-sources.ts';
 import type { Peer } from '../../src/privacy/peer-ports.ts';
 import {
   decodeRequest,
@@ -41,7 +43,7 @@ const [self, other] = [account('who fetches'), account('who has it')];
 const bytes = randomBytes(100);
 const item = { policyId: new Uint8Array(32).fill(1), hash: sha256(bytes) };
 
-type Answer = (request: Uint8Array) => readonly Uint8Array[];
+type Answer = (request: Uint8Array) => readonly (Uint8Array | Error)[];
 
 /** The messages of an honest member. */
 const honest: Answer = (message) => {
@@ -73,8 +75,11 @@ async function opened(
   });
   const offences: string[] = [];
   const failed: Uint8Array[] = [];
+  const busy: Uint8Array[] = [];
+  const withdrawn: Uint8Array[] = [];
   let asked = 0;
   let rooms = 0;
+  let found = 0;
   const answers: Answer[] = [];
   const peer = (): Peer => ({
     owner: other.address,
@@ -83,14 +88,18 @@ async function opened(
     notify: () => true,
     offend: (offence) => void offences.push(offence),
     converse(_protocol, _timeoutMs, action) {
-      let left: Uint8Array[] = [];
+      let left: (Uint8Array | Error)[] = [];
       const answer = answers[asked++]!;
       const stream = {
         async send(message: Uint8Array) {
           left = [...answer(message)];
         },
         end: async () => {},
-        receive: async () => left.shift(),
+        async receive() {
+          const next = left.shift();
+          if (next instanceof Error) throw next;
+          return next;
+        },
       };
       return action(stream as unknown as PeerStream);
     },
@@ -103,22 +112,26 @@ async function opened(
       of: () => answers.map(peer),
       isAnnounced: () => false,
       announced: () => {},
+      withdrawn: (_item, owner) => void withdrawn.push(owner),
       failed: (owner) => void failed.push(owner),
+      busy: (owner) => void busy.push(owner),
       clearFailure: () => {},
     },
     async refusal() {
       rooms++;
       return limit;
     },
+    found: async () => void found++,
     onStored: () => {},
   });
   return {
     view,
     offences,
-    failed,
+    ...{ failed, busy, withdrawn },
     asked: () => asked,
     /** How often room was looked for. */
     rooms: () => rooms,
+    found: () => found,
     attempt(...of: readonly Answer[]) {
       answers.push(...of);
       return fetch(item);
@@ -129,7 +142,9 @@ async function opened(
 t.test('an item is stored, and nobody else is asked', async (t) => {
   const at = await opened(t);
   t.equal(await at.attempt(honest, honest), 'settled');
-  t.equal(at.asked(), 1);
+  t.strictSame([at.asked(), at.found()], [1, 0]);
+  t.equal(await at.attempt(honest), 'settled');
+  t.strictSame([at.asked(), at.found()], [1, 1], 'what is stored is counted');
 });
 
 t.test('an item that is not wanted is asked for nowhere', async (t) => {
@@ -178,6 +193,53 @@ t.test('a peer that says nothing has failed', async (t) => {
   const at = await opened(t);
   t.equal(await at.attempt(() => [], honest), 'settled', 'the next one has it');
   t.strictSame([at.failed, at.offences], [[other.address], []]);
+});
+
+t.test('a holder that is busy has done nothing wrong', async (t) => {
+  for (const cause of [new TooLate('late'), new NeverBegun('others wait')]) {
+    const at = await opened(t);
+    t.equal(await at.attempt(() => [cause], honest), 'settled', 'others are asked');
+    t.strictSame([at.busy, at.failed, at.offences], [[other.address], [], []]);
+  }
+  const at = await opened(t);
+  const slow: Answer = (request) => [honest(request)[0]!, new TooLate('late')];
+  t.equal(await at.attempt(slow), 'missing', 'one that has begun has promised the rest');
+  t.strictSame([at.busy, at.failed], [[], [other.address]]);
+  t.strictSame(at.offences, ['unanswered-request']);
+  const without = await opened(t);
+  t.equal(await without.attempt(() => [NO_DATA]), 'missing');
+  t.strictSame([without.withdrawn, without.failed], [[other.address], []]);
+});
+
+t.test('busy peers are asked after the others', async (t) => {
+  const { blockchain } = await newChain();
+  const view = createOverlay(blockchain.view);
+  const accounts = Array.from({ length: 6 }, (_, i) => account(`member ${i}`));
+  createPolicy(view, item.policyId, { name: 'papers', description: '' });
+  addMembers(
+    view,
+    item.policyId,
+    RECIPIENT,
+    accounts.map(({ address }) => address),
+  );
+  const peers = accounts.map(({ address }) => ({ owner: address, mode: 'default' }) as Peer);
+  const clock = testClock(0);
+  const sources = createSources(
+    { failedMax: 10, failedMs: 1000 },
+    { peers: { all: () => peers }, view, clock, random },
+  );
+  const [a, b, c] = peers as [Peer, Peer, Peer];
+  const order = (): number[] => sources.of(item).map((one) => peers.indexOf(one));
+  for (const { owner } of [a, b, c]) sources.announced(item, owner);
+  sources.busy(a.owner);
+  sources.withdrawn(item, b.owner);
+  t.strictSame([order()[0], order().at(-1), order().length], [2, 0, 6]);
+  sources.busy(c.owner);
+  t.strictSame(order().slice(-2).sort(), [0, 2]);
+  sources.clearFailure(c.owner);
+  t.equal(order()[0], 2);
+  clock.time += 1001;
+  t.strictSame(order().slice(0, 2).sort(), [0, 2], 'for a while');
 });
 
 t.test('a storage that is full is no fault of the peer, and all others are spared', async (t) => {

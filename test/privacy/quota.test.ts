@@ -3,15 +3,21 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { PrivateItem } from '../../src/base/private-store.ts';
-import { SEARCH_EVERY_MS } from '../../src/privacy/deleted-items.ts';
+import { Reader } from '../../src/codec/codec.ts';
+import { meta, privateStored } from '../../src/ledger/tables.ts';
+import { createSearch, NEXT_PART_MS, SEARCH_EVERY_MS } from '../../src/privacy/deleted-items.ts';
+import { itemOfBytes } from '../../src/privacy/item-id.ts';
 import { DATA } from '../../src/privacy/privacy-messages.ts';
 import { createQuota, type QuotaOptions } from '../../src/privacy/quota.ts';
-import { scheme } from '../chain/chain-harness.ts';
+import { ITEM_BYTES_MIN, sumsOf } from '../../src/privacy/stored-bytes.ts';
+import { scheme, testClock } from '../chain/chain-harness.ts';
+import { seededRandom } from '../crypto/random.ts';
 import { temporaryFolder } from '../e2e/dev-node.ts';
 import { memoryLog } from '../node/memory-ports.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
@@ -30,25 +36,33 @@ const WIDE: QuotaOptions = {
 
 /** An account, by its number. */
 const by = (account: number): Uint8Array => new Uint8Array(26).fill(account);
+const OWN = by(99);
 /** The policies 10 to 19 are of the account 1, and so on. */
 const creatorOf = (policyId: Uint8Array): Uint8Array => by(Math.floor(policyId[0]! / 10));
 
-function quota(options: Partial<QuotaOptions>, rows = createMemoryStore()) {
+function quota(
+  options: Partial<QuotaOptions>,
+  rows = createMemoryStore(),
+  folder = temporaryFolder(t),
+) {
   const log = memoryLog();
   const refused: string[] = [];
-  const folder = temporaryFolder(t);
   const shelf = filesShelf(folder);
   const free = { bytes: 1024 * MIB };
   const store = { ...verifiedStore(shelf, log), freeBytes: async () => free.bytes };
   const onRefused = (limit: string) => void refused.push(limit);
-  const ports = { store, rows, log, scheme, creatorOf, onRefused };
+  const ports = { store, rows, log, scheme, creatorOf, onRefused, ownerAddress: OWN };
   const made = createQuota({ ...WIDE, ...options }, ports);
   const has = async (policy: number, sender = by(0)): Promise<boolean> =>
     (await made.refusal({ ...item(policy, NONE), sender })) === undefined;
-  return { ...made, has, log, refused, rows, free, folder };
+  const put = async (policy: number, sender: number, bytes: Uint8Array): Promise<void> =>
+    made.store.write(item(policy, bytes, by(sender)), one(bytes));
+  return { ...made, has, put, log, refused, rows, free, folder };
 }
 
 const NONE = new Uint8Array(0);
+const FIRST = new Uint8Array(0);
+const LAST = new Uint8Array(128).fill(0xff);
 const item = (policy: number, bytes: Uint8Array, sender = by(0)): PrivateItem => ({
   policyId: new Uint8Array(32).fill(policy),
   hash: sha256(bytes),
@@ -132,6 +146,83 @@ t.test('an account answers for the data that it has bound', async (t) => {
   t.ok(await made.has(10, by(8)), 'the other members go on');
 });
 
+t.test('a member leaves half of the room of a policy, and of its creator, to others', async (t) => {
+  const made = quota({ policyBytesMax: 90 * MIB, accountBytesMax: 100 * MIB });
+  const put = (policy: number, sender: number) => made.put(policy, sender, randomBytes(10 * MIB));
+  for (let i = 0; i < 3; i++) await put(10, 7);
+  await t.rejects(put(10, 7), /no room: member-share/, 'in a policy');
+  await put(11, 7);
+  await t.rejects(put(12, 7), /no room: member-share/, 'in all policies of a creator');
+  await put(12, 8);
+  await put(20, 7);
+  const own = quota({ policyBytesMax: 90 * MIB, accountBytesMax: 100 * MIB });
+  for (let i = 0; i < 5; i++) await own.put(10, 1, randomBytes(10 * MIB));
+  t.pass('the creator itself may use more');
+});
+
+t.test('what this node binds itself takes the room of no other account', async (t) => {
+  const small = { policyBytesMax: 25 * MIB, accountBytesMax: 25 * MIB, acceptedCreators: [by(1)] };
+  const made = quota({ ...small, totalBytesMax: 59 * MIB });
+  for (let i = 0; i < 4; i++) await made.put(10, 99, randomBytes(8 * MIB));
+  t.ok(await made.has(10, by(7)), 'neither of the policy nor of its creator');
+  await made.put(20, 99, randomBytes(8 * MIB));
+  await t.rejects(made.put(10, 99, randomBytes(8 * MIB)), /no room: quota/, 'all have a limit');
+});
+
+t.test('the smallest items count for what they take', async (t) => {
+  const made = quota({});
+  await made.put(10, 7, randomBytes(1));
+  t.equal(made.bytes(), ITEM_BYTES_MIN);
+});
+
+t.test('what a crash left uncounted counts when it is found', async (t) => {
+  const made = quota({});
+  const bytes = randomBytes(MIB);
+  await made.put(10, 7, bytes);
+  const after = quota({}, createMemoryStore(), made.folder);
+  t.equal(after.bytes(), 0);
+  for (let i = 0; i < 2; i++) await after.found(item(10, bytes, by(7)));
+  await after.found(item(10, randomBytes(5), by(7)));
+  t.equal(after.bytes(), MIB, 'once, and nothing that is not there');
+});
+
+t.test('after any stores, deletions and restarts the sums are those of the items', async (t) => {
+  const random = seededRandom('sums');
+  const dice = (sides: number): number => random.bytes(1)[0]! % sides;
+  const all = Array.from({ length: 12 }, (_, i) => random.bytes(1000 * (1 + i)));
+  let made = quota({});
+  const { rows, folder } = made;
+  for (let step = 0; step < 300; step++) {
+    const [policy, bytes] = [10 * (1 + dice(2)) + dice(2), all[dice(all.length)]!];
+    const of = { name: base58.encode(new Uint8Array(32).fill(policy)), sender: 1 + dice(3) };
+    const kind = dice(8);
+    if (kind < 4) await made.put(policy, of.sender, bytes);
+    else if (kind < 6) rmSync(join(folder, of.name, base58.encode(sha256(bytes))), { force: true });
+    else if (kind === 6) while (await made.forgetDeleted(() => false));
+    else made = quota({}, rows, folder);
+  }
+  while (await made.forgetDeleted(() => false));
+  const sums = new Map<string, bigint>();
+  let items = 0;
+  for (const [key, row] of rows.range(privateStored.id, FIRST, LAST, 1000)) {
+    const value = privateStored.value.read(new Reader(row, scheme));
+    items++;
+    for (const sum of sumsOf({ ...itemOfBytes(key), ...value })) {
+      sums.set(sum, (sums.get(sum) ?? 0n) + BigInt(value.bytes));
+    }
+  }
+  const kept = new Map(
+    [...rows.range(meta.id, FIRST, LAST, 1000)].map(([key, value]) => [
+      Buffer.from(key).toString(),
+      Buffer.from(value).readBigUInt64BE(),
+    ]),
+  );
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true });
+  t.equal(items, files.filter((one) => one.isFile()).length, 'a row for each item');
+  t.ok(items > 5);
+  t.strictSame([...kept].sort(), [...sums].sort());
+});
+
 t.test('what is deleted no longer counts', async (t) => {
   const made = quota({ policyBytesMax: 25 * MIB, accountBytesMax: 25 * MIB });
   const all = Array.from({ length: 3 }, () => randomBytes(2 * MIB));
@@ -163,10 +254,30 @@ t.test('a search goes through all items in parts', async (t) => {
   const many = Array.from({ length: 1_010 }, (_, i) => Buffer.from(`item ${i}`));
   for (const bytes of many) await made.store.write(item(10, bytes), one(bytes));
   rmSync(join(made.folder, base58.encode(new Uint8Array(32).fill(10))), { recursive: true });
-  await made.forgetDeleted(() => false);
+  t.ok(await made.forgetDeleted(() => false));
   t.ok(made.bytes() > 0);
-  await made.forgetDeleted(() => false);
+  t.notOk(await made.forgetDeleted(() => false));
   t.equal(made.bytes(), 0);
+});
+
+t.test('the parts of a round follow each other at once', async (t) => {
+  const pauses: number[] = [];
+  let go = (): void => {};
+  const after = (ms: number, action: () => void): (() => void) => {
+    pauses.push(ms);
+    go = action;
+    return () => {};
+  };
+  let parts = 0;
+  const search = createSearch(async () => ++parts % 3 !== 0, { ...testClock(0), after });
+  search.start();
+  for (let i = 0; i < 4; i++) {
+    go();
+    await setImmediate();
+  }
+  const [round, next] = [SEARCH_EVERY_MS, NEXT_PART_MS];
+  t.strictSame(pauses, [round, next, next, round, next]);
+  await search.stop();
 });
 
 t.test('accounts that are not accepted', async (t) => {

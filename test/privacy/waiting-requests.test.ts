@@ -5,13 +5,37 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
+import type { ItemId } from '../../src/privacy/item-id.ts';
 import { DATA, encodeRequest, NO_DATA, signedByAsker } from '../../src/privacy/privacy-messages.ts';
+import { BUSY_MS_MAX } from '../../src/privacy/serve-items.ts';
 import { family } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
+import type { ClusterNode } from '../network/cluster.ts';
 import { type Maverick, maverick } from '../network/maverick.ts';
 import { dataOf, make, members, sha256 } from './members.ts';
 
 const random = seededRandom('a request that waits');
+
+/** Resolves with what the first message is; the answer is open until `taken`. */
+function ask(
+  self: Maverick,
+  holder: ClusterNode,
+  item: ItemId,
+  first: (message: string) => void,
+  taken: Promise<void>,
+): Promise<void> {
+  const own = family.generateKeyPair(random);
+  const about = { ...item, asker: self.address, replier: holder.address };
+  const signature = self.sign(signedByAsker(about, own.publicKey));
+  const asked = self.session(holder)!.converse(DATA, 100_000, async (stream) => {
+    await stream.send(encodeRequest({ ...item, ephemeralKey: own.publicKey, signature }));
+    const message = await stream.receive();
+    first(message?.[0] === NO_DATA[0] ? 'no data' : 'an offer');
+    await taken;
+    throw new Error('it leaves');
+  });
+  return asked.catch(() => {});
+}
 
 t.test('a member that the policy loses while its request waits', async (t) => {
   const network = await members(t, { miners: ['a'], others: ['slow', 'leaver'] });
@@ -26,29 +50,15 @@ t.test('a member that the policy loses while its request waits', async (t) => {
   const item = { policyId, hash: sha256(bytes) };
   await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
   await network.seconds(5);
-  /** Resolves with what the first message is; the answer is open until `taken`. */
-  const ask = (self: Maverick, first: (message: string) => void, taken: Promise<void>) => {
-    const own = family.generateKeyPair(random);
-    const about = { ...item, asker: self.address, replier: a.address };
-    const signature = self.sign(signedByAsker(about, own.publicKey));
-    const asked = self.session(a)!.converse(DATA, 100_000, async (stream) => {
-      await stream.send(encodeRequest({ ...item, ephemeralKey: own.publicKey, signature }));
-      const message = await stream.receive();
-      first(message?.[0] === NO_DATA[0] ? 'no data' : 'an offer');
-      await taken;
-      throw new Error('it leaves');
-    });
-    return asked.catch(() => {});
-  };
   const heard: string[] = [];
   const open: (() => void)[] = [];
   const held = () => new Promise<void>((resolve) => void open.push(resolve));
-  const before = ask(leaver, (message) => heard.push(message), Promise.resolve());
+  const before = ask(leaver, a, item, (message) => heard.push(message), Promise.resolve());
   await network.until('an answer', () => heard.length === 1);
   await before;
-  const slowly = ask(slow, (message) => heard.push(message), held());
+  const slowly = ask(slow, a, item, (message) => heard.push(message), held());
   await network.until('an answer that is not taken', () => heard.length === 2);
-  const waiting = ask(leaver, (message) => heard.push(message), Promise.resolve());
+  const waiting = ask(leaver, a, item, (message) => heard.push(message), Promise.resolve());
   await network.seconds(1);
   await network.change(a, policyId, 'remove', [leaver], [a]);
   t.strictSame(heard, ['an offer', 'an offer'], 'the request waits for the other answer');
@@ -57,6 +67,33 @@ t.test('a member that the policy loses while its request waits', async (t) => {
   await Promise.all([slowly, waiting]);
   t.equal(heard[2], 'no data', 'who is no member any more gets nothing');
   t.ok(leaver.session(a), 'and has done nothing wrong');
+});
+
+t.test('a holder with others to answer says soon that it has nothing now', async (t) => {
+  const network = await members(t, { miners: ['a'], others: ['slow', 'other'] });
+  const a = await network.keep('a', { set: ['privacy.replier.parallelism=1'] });
+  const slow = await maverick(t, network, 'slow');
+  const other = await maverick(t, network, 'other');
+  for (const one of [slow, other]) one.pester([a]);
+  const hasSessions = () => slow.session(a) !== undefined && other.session(a) !== undefined;
+  await network.until('sessions', hasSessions);
+  const policyId = await network.policy([a, slow, other], [a]);
+  const bytes = randomBytes(4 * 1024 * 1024);
+  await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
+  await network.seconds(5);
+  const heard: string[] = [];
+  let leave = (): void => {};
+  const taken = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const item = { policyId, hash: sha256(bytes) };
+  const slowly = ask(slow, a, item, (message) => heard.push(message), taken);
+  await network.until('an answer that is not taken', () => heard.length === 1);
+  const waiting = ask(other, a, item, (message) => heard.push(message), Promise.resolve());
+  await network.seconds(BUSY_MS_MAX / 1000 + 1);
+  t.strictSame(heard, ['an offer', 'no data']);
+  leave();
+  await Promise.all([slowly, waiting]);
 });
 
 t.test('a member that asks for what is not on the chain, or not here', async (t) => {

@@ -60,3 +60,12 @@ t.test('the text of a value is cut where it was', async (t) => {
     `List(CONST_STRING(${'x'.repeat(1180)}), …`.replace('), …', '),…'),
   );
 });
+
+t.test('of long bytes only a part is hashed', async (t) => {
+  const long = new Uint8Array(65_536);
+  const other = long.slice();
+  other[8192] = 1;
+  t.equal(valueText(long), valueText(other));
+  other[8191] = 1;
+  t.not(valueText(long), valueText(other));
+});

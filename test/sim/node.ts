@@ -9,7 +9,7 @@ import { latin1 } from '../../src/base/bytes.ts';
 import type { Journal, Log, LogFields, LogLevel, Verifier } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
-import { readRecord } from '../../src/miner/used-turns.ts';
+import { readRecord } from '../../src/miner/turn-records.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node } from '../../src/node/node.ts';
 import { family, scheme } from '../chain/chain-harness.ts';
@@ -203,8 +203,8 @@ export class SimNode {
   }
 
   private sealed(record: Uint8Array): void {
-    const { bytes } = readRecord(record);
-    if (bytes !== undefined) this.ground.seals(this, bytes);
+    const { kind, bytes } = readRecord(record);
+    if (kind === 'sealed') this.ground.seals(this, bytes);
   }
 
   private log(): Log {

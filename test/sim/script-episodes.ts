@@ -32,12 +32,23 @@ export interface EpisodePorts {
 export class ScriptEpisodes {
   private readonly ports: EpisodePorts;
   private told = 0;
+  private over = false;
 
   constructor(ports: EpisodePorts) {
     this.ports = ports;
   }
 
+  /** True once the last one has been told, which ends some time after `end`. */
+  get isOver(): boolean {
+    return this.over;
+  }
+
   async run(): Promise<void> {
+    await this.tell();
+    this.over = true;
+  }
+
+  private async tell(): Promise<void> {
     const { cluster, dice, end } = this.ports;
     for (;;) {
       await this.wait(dice.below((1 + this.told) * PAUSE_MS_MAX));

@@ -16,7 +16,7 @@ t.test(`a fresh seed: ${fresh}`, async (t) => {
 // A member does not get the block that removes it, and makes blocks alone. Somebody registers it again
 // before these are more than it could take back.
 t.test('seed 48', async (t) => {
-  const { kind, height, unaware } = await good(48);
+  const { kind, height, unaware } = await good(48, 2_000);
   t.ok(height > 60, `${kind}: ${height} blocks`);
   t.ok(unaware > 0, `registered again ${unaware} times`);
 });

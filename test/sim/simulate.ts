@@ -82,6 +82,8 @@ const MINUTE_MS = 60_000;
  */
 const UNAWARE_MS_MAX = 300_000;
 const LOOK_EVERY_MS = 30_000;
+/** One that has begun kills nodes yet, and waits until scripts are in the chain everywhere. */
+const EPISODE_MS_MAX = 300_000;
 
 /** What the last member is. */
 const LAST = ['miner', 'latecomer', 'watcher', 'stranger'] as const;
@@ -162,6 +164,9 @@ class Simulation {
 
   private async finish(): Promise<SimResult> {
     const { cluster, members, dice } = this;
+    if (!(await cluster.runUntil(() => this.episodes.isOver, EPISODE_MS_MAX))) {
+      throw new Broken('a story about a script does not end');
+    }
     const since = cluster.world.now;
     const agreed = await cluster.runUntil(() => this.problem() === undefined, AGREE_MS_MAX);
     if (!agreed) throw new Broken(`after a long quiet time: ${this.problem()}`);
@@ -194,8 +199,10 @@ class Simulation {
     const banned = (): string[] => cluster.running().flatMap((node) => bannedAt(node, cluster));
     const isFree = await cluster.runUntil(() => banned().length === 0, UNBANNED_MS_MAX);
     if (!isFree) throw new Broken(`banned for good: ${banned()}`);
-    const top = (): number =>
-      Math.min(...cluster.running().map(({ blockchain }) => blockchain.tip().height));
+    const top = (): number => {
+      const tips = cluster.running().map(({ blockchain }) => blockchain.tip().height);
+      return tips.length === 0 ? 0 : Math.min(...tips);
+    };
     const height = top() + GROW_BLOCKS;
     const grows = await cluster.runUntil(() => top() >= height, GROW_MS_MAX);
     if (!grows) throw new Broken(`the height does not reach ${height}`);

@@ -34,6 +34,8 @@ export class Weather {
   private readonly retransmissionMs: number;
   /** By the hosts it leads from and to. */
   private readonly cuts = new Map<string, Cut>();
+  /** How long everything takes beside the rest, by the hosts it leads from and to. */
+  private readonly ways = new Map<string, number>();
   /** By the host, until when what it sends waits. */
   private readonly withheld = new Map<string, number>();
   /** By the host, until when what it is sent waits. */
@@ -52,6 +54,12 @@ export class Weather {
     this.cuts.set(`${from}>${to}`, { since: now, until });
   }
 
+  /** From now on everything takes so much longer between the two, in both directions. */
+  slow(one: string, other: string, ms: number): void {
+    this.ways.set(`${one}>${other}`, ms);
+    this.ways.set(`${other}>${one}`, ms);
+  }
+
   /** What this host sends arrives after so long, and what it receives comes as always. */
   withhold(from: string, ms: number): void {
     this.withheld.set(from, this.world.now + ms);
@@ -65,6 +73,7 @@ export class Weather {
   fate({ from, to, protocol, message }: Delivery): Fate {
     const { dice, quality } = this;
     let delayMs = quality.delayMs + dice.below(quality.jitterMs + 1);
+    delayMs += this.ways.get(`${from}>${to}`) ?? 0;
     const cut = this.cutOf(from, to);
     const held = Math.max(this.withheld.get(from) ?? 0, this.deaf.get(to) ?? 0);
     delayMs += Math.max(0, held - this.world.now);

@@ -1,5 +1,6 @@
-// One of three miners withholds each of its blocks until its successor has made one. That takes no turn
-// away: the successors' blocks stay, and no miner but the withholding one is marked.
+// One of three miners withholds each of its blocks until its successor has made one, or until its own next
+// turn, when it has made a second one on top. That takes no turn away: the successors' blocks stay, and no
+// miner but the withholding one is marked.
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { consensusView } from '../../src/chain/consensus-view.ts';
@@ -33,7 +34,7 @@ async function withheld(hold: (cluster: Cluster) => void) {
     await cluster.run(slot.from - cluster.world.now);
     hold(cluster);
     await cluster.run(4 * LENGTH_MS);
-    for (const { blockchain } of cluster.running()) {
+    for (const { blockchain } of cluster.running().slice(1)) {
       const state = consensusView(blockchain.view);
       for (const { account: honest } of MEMBERS.slice(1)) {
         const history = state.banHistory(honest.address);
@@ -74,6 +75,17 @@ t.test('a round and a half later, when the successor has made its block', async 
   t.ok(agreed);
   const [first = 0, next = 0, last = 0] = counts;
   t.ok(Math.min(next, last) >= 2 * TIMES, `${first}, ${next} and ${last} blocks`);
+});
+
+t.test('until its next turn, with a block on top that comes in time', async (t) => {
+  const { marks, agreed, counts } = await withheld(({ weather }) => {
+    weather.withhold(villain, 3 * LENGTH_MS + 400);
+    weather.deafen(villain, 3 * LENGTH_MS + 400);
+  });
+  t.equal(marks, 0, 'nobody honest is marked');
+  t.ok(agreed);
+  const [first = 0, next = 0, last = 0] = counts;
+  t.ok(Math.min(next, last) >= TIMES, `${first}, ${next} and ${last} blocks`);
 });
 
 t.test('all but its successor have it in time', async (t) => {

@@ -14,12 +14,12 @@ import { Int32, json, list } from '../body.ts';
 import { existingContract, isId } from '../by-id.ts';
 import { StatusShape, statusJson } from '../contract-statuses.ts';
 import { type EntriesQuery, EntryShape, entriesPage, entryJson } from '../data-entries.ts';
-import { keyFilter } from '../key-filter.ts';
 import { limits } from '../limits.ts';
+import { matchedEntries } from '../matched-entries.ts';
 import * as params from '../params.ts';
-import { inTurns, listOf, mapped, objectOf } from '../pieces.ts';
+import { inTurns, type LongAnswer, listOf, mapped, objectOf, textsOf } from '../pieces.ts';
 import { route } from '../route.ts';
-import type { ChainView } from '../services.ts';
+import type { ChainView, Services } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 import { Type } from '../type.ts';
 
@@ -48,6 +48,25 @@ const ALL: EntriesQuery = { offset: 0, limit: Infinity };
 
 const entriesOf = (id: Uint8Array, query: EntriesQuery, { view }: ChainView) =>
   listOf(entriesPage(contractEntries(view, id, limits.entryRows), query), entryJson);
+
+async function matchingEntries(
+  id: Uint8Array,
+  { matches, ...query }: EntriesQuery & { readonly matches: string },
+  client: string,
+  { keyFilters, snapshot }: Services,
+): Promise<LongAnswer> {
+  const accepts = await keyFilters.open(matches, client);
+  const texts = await keyFilters.inTurn(async () => {
+    const frozen = snapshot(limits.entryRows);
+    try {
+      const rows = contractEntries(frozen.view, id, limits.entryRows);
+      return await matchedEntries(rows, query, accepts);
+    } finally {
+      frozen.release();
+    }
+  });
+  return inTurns(() => textsOf(texts));
+}
 
 const all = route({
   method: 'GET',
@@ -139,12 +158,11 @@ const state = route({
     matches: params.optional(params.text('Regular expression for the whole key.'), undefined),
   },
   reply: Type.Array(EntryShape),
-  async handle({ params: { contractId }, query: { offset, limit, matches } }, services) {
+  handle({ params: { contractId }, query: { offset, limit, matches }, http }, services) {
     existingContract(services.view, contractId);
     const query = { offset, limit };
-    const filtered =
-      matches === undefined ? query : { ...query, accepts: await keyFilter(matches) };
-    return inTurns((of) => entriesOf(contractId, filtered, of));
+    if (matches === undefined) return inTurns((of) => entriesOf(contractId, query, of));
+    return matchingEntries(contractId, { ...query, matches }, http.remoteAddress(), services);
   },
 });
 

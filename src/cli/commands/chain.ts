@@ -1,6 +1,7 @@
 /** `platform-node chain export|import|rollback|hash`: the chain of a node that is not running. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Blockchain } from '../../chain/blockchain.ts';
+import type { RemovedBlocks } from '../../miner/removed-blocks.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { setOption } from './config.ts';
 
@@ -25,6 +26,10 @@ export function register(command: Command): void {
     'roll back the blocks above a height; the next start has their transactions in the pool',
   )
     .argument('<height>', 'last block to keep', heightFrom)
+    .option(
+      '--give-up-turns',
+      'blocks of this node do not come back, and it never signs others in their turns',
+    )
     .action(rollback);
   sub('hash <config>', 'print the state hash')
     .argument('[height]', 'default: the last block', heightFrom)
@@ -38,6 +43,7 @@ function heightFrom(text: string): number {
 
 interface Opened {
   readonly config: import('../../node/config/settings.ts').Config;
+  readonly consensus: import('../../consensus/consensus.ts').Consensus;
   readonly log: import('../../base/ports.ts').Log;
   readonly verifier: import('../../base/ports.ts').Verifier;
 }
@@ -64,8 +70,8 @@ async function withChain<T>(
   const verifier = createVerifyThreads(family, { log });
   try {
     const ports = { scheme, store, verifier, clock: systemClock(), log };
-    const { blockchain } = await openBlockchain(config, genesis, ports);
-    return await job(blockchain, { config, log, verifier });
+    const { blockchain, consensus } = await openBlockchain(config, genesis, ports);
+    return await job(blockchain, { config, consensus, log, verifier });
   } finally {
     await verifier.close();
     await store.close();
@@ -131,36 +137,86 @@ async function importChain(path: string, file: string, flags: Flags) {
   });
 }
 
-/** The transactions of the blocks go to the journal of the pool first, for the next start. */
-async function rollback(path: string, target: number, flags: Flags) {
+interface RollbackFlags extends Flags {
+  readonly giveUpTurns?: boolean;
+}
+
+/**
+ * The transactions of the blocks go to the journal of the pool first, and blocks of this node to the
+ * journal of its turns, for the next start.
+ */
+async function rollback(path: string, target: number, flags: RollbackFlags) {
   const { poolJournal } = await import('../pool-journal.ts');
-  const { appendInPortions, NotKeptError } = await import('../../mempool/journal-portions.ts');
+  const { appendInPortions } = await import('../../mempool/journal-portions.ts');
   const { recordsOf } = await import('../../mempool/readmission.ts');
+  const { createUsedTurns } = await import('../../miner/used-turns.ts');
+  const { giveUpRemovedBlocks, keepRemovedBlocks } = await import('../../miner/removed-blocks.ts');
+  const { OwnFailure } = await import('../../base/errors.ts');
   const { systemClock } = await import('../../adapters/system.ts');
-  const { printJson, say } = await import('../output.ts');
-  await withChain(path, flags, async (blockchain, { config, log }) => {
-    const ports = { journal: poolJournal(config, log), clock: systemClock() };
+  const { turnsJournal } = await import('../turns-journal.ts');
+  const { printJson, say, warn } = await import('../output.ts');
+  await withChain(path, flags, async (blockchain, { config, consensus, log }) => {
+    const clock = systemClock();
+    const turnsFile = turnsJournal(config, log);
+    const ports = { journal: poolJournal(config, log), clock };
+    const chain = {
+      blockchain,
+      consensus,
+      clock,
+      turns: createUsedTurns(turnsFile, log, config.storage.maxRollbackDepth),
+      own: blockchain.view.scheme.addressFromText(config.ownerAddress),
+    };
+    const settleTurns = flags.giveUpTurns === true ? giveUpRemovedBlocks : keepRemovedBlocks;
     let keptTransactions = 0;
+    let blocks: RemovedBlocks | undefined;
     blockchain.listen({
-      async rollingBack(txs) {
+      async rollingBack(txs, above) {
         const records = Array.from(recordsOf(txs), ([, record]) => record);
         await appendInPortions(records, ports);
         keptTransactions = records.length;
+        blocks = await settleTurns(above, chain);
       },
     });
     try {
       const removedTransactions = (await blockchain.rollback(target)).length;
-      printJson({ height: blockchain.tip().height, removedTransactions, keptTransactions });
-      say(
-        'the turns of blocks that this node made stay used: docs/protocol/consensus.md says what follows',
-      );
+      const { height } = blockchain.tip();
+      // The blocks may have left the chain before.
+      if (flags.giveUpTurns === true) blocks ??= await giveUpRemovedBlocks(height, chain);
+      const { kept, given } = blocks ?? { kept: 0, given: 0 };
+      printJson({
+        height,
+        removedTransactions,
+        keptTransactions,
+        returningBlocks: kept,
+        givenUpTurns: given,
+      });
+      const notice = turnsNotice(height, { kept, given }, consensus.kind);
+      if (flags.giveUpTurns === true && consensus.kind === 'pos') warn(notice);
+      else say(notice);
     } catch (cause) {
-      if (!(cause instanceof NotKeptError)) throw cause;
+      if (!(cause instanceof OwnFailure)) throw cause;
       throw new CliError(`nothing is rolled back: ${cause.message}`);
     } finally {
       await ports.journal.close();
+      await turnsFile.close();
     }
   });
+}
+
+/** What becomes of the blocks of this node, and of its turns. */
+function turnsNotice(height: number, { kept, given }: RemovedBlocks, kind: 'poa' | 'pos'): string {
+  if (kept + given === 0) return 'no block of this node is concerned';
+  if (kept > 0) {
+    return (
+      `${kept} removed blocks of this node come back after its start, one after the other, where ` +
+      'nobody else goes on first; --give-up-turns keeps them out'
+    );
+  }
+  const away = `the turns of ${given} blocks of this node are given up: the blocks do not come back`;
+  return kind === 'pos'
+    ? `${away}, and this node never signs others on the same parents. Where no other miner makes ` +
+        `the block after height ${height}, the chain ends there`
+    : `${away}, and this node makes its next block in its next turn`;
 }
 
 async function stateHash(path: string, asked: number | undefined, flags: Flags) {

@@ -1,7 +1,7 @@
 /**
- * Removes transactions from the pool that several miners have tried in vain
- * (contracts.md#status-records). A node that executes contracts finds out by itself; the others
- * would keep such a transaction until it expires.
+ * Removes transactions from the pool that the executing miners have refused
+ * (contracts.md#status-records). A node that executes contracts finds out by itself, so a miner that
+ * lies delays no blocks but its own; the others would keep such a transaction until it expires.
  */
 import { fromLatin1 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
@@ -12,13 +12,15 @@ import type { Pool } from '../../mempool/pool.ts';
 import type { StatusIndex } from './status-index.ts';
 
 export interface ErrorQuorumOptions {
-  /** Miners whose errors are enough. */
+  /** Miners whose refusals are enough, also where others have not refused. */
   readonly quorum: number;
   readonly everyMs: number;
+  /** The refusals of all miners are enough of which something came in this time. */
+  readonly heardMs: number;
 }
 
 export interface ErrorQuorumPorts {
-  readonly index: Pick<StatusIndex, 'refusedTransactions' | 'refusersOf'>;
+  readonly index: Pick<StatusIndex, 'refusedTransactions' | 'refusersOf' | 'heardSince'>;
   readonly pool: Pick<Pool, 'entry' | 'drop'>;
   readonly clock: Clock;
   /** True where this account may make blocks at present. */
@@ -33,19 +35,28 @@ export function watchErrors(options: ErrorQuorumOptions, ports: ErrorQuorumPorts
 
   async function sweep(): Promise<void> {
     const turns = createTurns(clock);
+    const since = Math.floor((clock.now() - options.heardMs) / 1000);
+    const executing = index.heardSince(since).filter((key) => isMiner(fromLatin1(key)));
     for (const txId of [...index.refusedTransactions()]) {
       if (stopped) return;
       const entry = pool.entry(fromLatin1(txId));
-      if (entry !== undefined) judge(entry, index.refusersOf(txId));
+      if (entry !== undefined) judge(entry, index.refusersOf(txId), executing);
       if (turns.due()) await turns.take();
     }
     if (!stopped) cancel = clock.after(options.everyMs, () => void sweep());
   }
 
-  function judge(entry: PoolEntry, refusers: readonly string[]): void {
+  function judge(
+    entry: PoolEntry,
+    refusers: readonly string[],
+    executing: readonly string[],
+  ): void {
     const miners = refusers.filter((key) => isMiner(fromLatin1(key))).length;
-    if (miners < options.quorum) return;
-    pool.drop(entry, apiError('Invalid', `${miners} miners reported an error of the contract`));
+    if (miners === 0) return;
+    const isByAll = executing.length > 0 && executing.every((key) => refusers.includes(key));
+    if (miners < options.quorum && !isByAll) return;
+    const said = miners === 1 ? '1 miner has' : `${miners} miners have`;
+    pool.drop(entry, apiError('Invalid', `${said} refused the transaction`));
   }
 
   return () => {

@@ -17,6 +17,8 @@ export interface StatusFacts {
   /** Public key. */
   readonly sender: string;
   readonly status: OutcomeStatus;
+  /** True where its sender will not execute the transaction again. */
+  readonly isRefusal: boolean;
   /** The contract of the transaction, where this node knows it. */
   readonly contractId: string | undefined;
   readonly bytes: number;
@@ -50,6 +52,8 @@ class Line {
   private start = 0;
   count = 0;
   bytes = 0;
+  /** When the newest record was taken, in seconds since 1970. */
+  heardAt = 0;
 
   constructor(sender: string) {
     this.sender = sender;
@@ -57,6 +61,7 @@ class Line {
 
   push(mark: StatusMark): void {
     this.list.push(mark);
+    this.heardAt = Math.max(this.heardAt, mark.takenAt);
     this.count += 1;
     this.bytes += mark.bytes;
   }
@@ -94,7 +99,7 @@ export class StatusIndex {
   private readonly byTransaction = new Map<string, readonly StatusMark[]>();
   private readonly byContract = new Map<string, Failures>();
   private readonly lines = new Map<string, Line>();
-  /** Transactions with an error. */
+  /** Transactions with a refusal. */
   private readonly refused = new Set<string>();
   private count = 0;
   private bytes = 0;
@@ -129,20 +134,25 @@ export class StatusIndex {
     return [...(this.byContract.get(contractId)?.marks ?? [])].slice(-most).reverse();
   }
 
-  /** The transactions for which any sender reported an error. */
+  /** The transactions that any sender has refused. */
   refusedTransactions(): Iterable<string> {
     return this.refused;
   }
 
-  /** The senders that reported an error of the transaction. */
+  /** The senders that have refused the transaction. */
   refusersOf(txId: string): readonly string[] {
-    const errors = this.of(txId).filter(({ status }) => status === 'Error');
-    return [...new Set(errors.map(({ sender }) => sender))];
+    const refusals = this.of(txId).filter(({ isRefusal }) => isRefusal);
+    return [...new Set(refusals.map(({ sender }) => sender))];
+  }
+
+  /** The senders of records that were taken from then on, in seconds since 1970. */
+  heardSince(time: number): readonly string[] {
+    return [...this.lines.values()].filter((of) => of.heardAt >= time).map(({ sender }) => sender);
   }
 
   /** Returns the records that make room. */
   add(facts: StatusFacts): readonly StatusMark[] {
-    const { txId, hash, status, bytes, takenAt } = facts;
+    const { txId, hash, status, isRefusal, bytes, takenAt } = facts;
     const line = this.lines.get(facts.sender) ?? new Line(facts.sender);
     this.lines.set(line.sender, line);
     const failures = this.failuresFor(facts);
@@ -152,6 +162,7 @@ export class StatusIndex {
       hash,
       sender: line.sender,
       status,
+      isRefusal,
       contractId: failures?.contractId,
       bytes,
       takenAt,
@@ -161,7 +172,7 @@ export class StatusIndex {
     const before = this.byTransaction.get(txId);
     this.byTransaction.set(txId, before === undefined ? [mark] : [...before, mark]);
     failures?.marks.add(mark);
-    if (status === 'Error') this.refused.add(txId);
+    if (isRefusal) this.refused.add(txId);
     line.push(mark);
     this.count += 1;
     this.bytes += bytes;
@@ -222,7 +233,7 @@ export class StatusIndex {
     const left = this.of(txId).filter((one) => one !== mark);
     if (left.length === 0) this.byTransaction.delete(txId);
     else this.byTransaction.set(txId, left);
-    if (!left.some(({ status }) => status === 'Error')) this.refused.delete(txId);
+    if (!left.some(({ isRefusal }) => isRefusal)) this.refused.delete(txId);
     const failures = contractId === undefined ? undefined : this.byContract.get(contractId);
     failures?.marks.delete(mark);
     if (failures?.marks.size === 0) this.byContract.delete(failures.contractId);

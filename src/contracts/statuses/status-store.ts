@@ -13,6 +13,7 @@ import { scratch } from '../../codec/scratch.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { contractStatuses } from '../../ledger/tables.ts';
+import { isRefusal } from '../status-report.ts';
 import {
   type IndexLimits,
   type StatusFacts,
@@ -143,7 +144,7 @@ function* writesOf(rows: ReadonlyMap<string, Uint8Array | undefined>): Generator
 const rowOf = ({ txId, hash }: StatusFacts): string => txId + hash;
 
 const factsOf = (
-  { txId, senderPublicKey, status }: StatusRecord,
+  { txId, senderPublicKey, status, code }: StatusRecord,
   hash: string,
   about: { contractId: Uint8Array | undefined; bytes: number; takenAt: number },
 ): StatusFacts => ({
@@ -151,6 +152,7 @@ const factsOf = (
   hash,
   sender: latin1(senderPublicKey),
   status,
+  isRefusal: isRefusal(status, code),
   contractId: about.contractId && latin1(about.contractId),
   bytes: about.bytes,
   takenAt: Math.floor(about.takenAt / 1000),

@@ -17,7 +17,7 @@ import { isParticipant } from '../../ledger/participants.ts';
 import { hasRole } from '../../ledger/permissions.ts';
 import { MINER } from '../../ledger/roles.ts';
 import type { Pool } from '../../mempool/pool.ts';
-import type { ReportStatus, StatusReport } from '../status-report.ts';
+import { isRefusal, type ReportStatus, type StatusReport } from '../status-report.ts';
 import { watchErrors } from './error-quorum.ts';
 import { IncomingStatuses, type Judgement } from './incoming-statuses.ts';
 import { OutgoingStatuses } from './outgoing-statuses.ts';
@@ -38,6 +38,8 @@ export interface StatusesOptions {
   readonly batchMs: number;
   /** Miners whose errors make this node drop a transaction; undefined: it finds out by itself. */
   readonly errorQuorum: number | undefined;
+  /** A miner from which nothing came for so long does not count as one that executes. */
+  readonly heardMs: number;
   readonly cleanupMs: number;
   /** A watcher has no pool, so it knows no transaction before its block, and hands nothing on. */
   readonly isWatcher: boolean;
@@ -93,6 +95,7 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
     peers: () => peers?.all() ?? [],
   });
   const incoming = new IncomingStatuses({ ...ports, scheme, judge, accept });
+  const ownKey = latin1(miner.publicKey);
   const reports: StatusReport[] = [];
   let signing = Promise.resolve();
   let stopErrors = (): void => {};
@@ -144,12 +147,25 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
     return tx?.def.contract?.(tx);
   }
 
+  /** A failure that this node has reported before is no news. */
+  const isSaid = ({ txId, status, code }: StatusReport): boolean =>
+    status !== 'Success' &&
+    index
+      .of(latin1(txId))
+      .some(
+        (mark) =>
+          mark.sender === ownKey &&
+          mark.status === status &&
+          mark.isRefusal === isRefusal(status, code),
+      );
+
   /** Signs what waits, and lets everything else run in between. */
   async function signReports(): Promise<void> {
     const turns = createTurns(clock);
     for (let report = reports.shift(); report !== undefined; report = reports.shift()) {
       if (turns.due()) await turns.take();
       const { txId, contractId, status, code, message } = report;
+      if (isSaid(report)) continue;
       const unsigned = {
         senderPublicKey: miner.publicKey,
         txId,
@@ -184,9 +200,9 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
     size: () => index.size,
     async start() {
       await store.load();
-      const { errorQuorum: quorum, cleanupMs: everyMs } = options;
+      const { errorQuorum: quorum, cleanupMs: everyMs, heardMs } = options;
       if (quorum !== undefined)
-        stopErrors = watchErrors({ quorum, everyMs }, { ...ports, index, isMiner });
+        stopErrors = watchErrors({ quorum, everyMs, heardMs }, { ...ports, index, isMiner });
     },
     async stop() {
       stopErrors();

@@ -5,10 +5,11 @@
  * (arrivals.ts), is fetched (fetch-block.ts), relayed and offered to the fork choice.
  *
  * Invariants: a block is relayed once, after its signature, its size and the turn of its generator
- * have been checked. So only the sender is penalised for a header that fails these checks, and only
- * the generator, which has signed the header, for transactions that break a rule. Own blocks go to
- * all peers at once; a block that cannot be rebuilt is requested as a whole once, and after that
- * left to sync; nothing is relayed while the node is far behind.
+ * have been checked; one that gets no verdict is judged when it is announced again. So only the
+ * sender is penalised for a header that fails these checks, and only the generator, which has signed
+ * the header, for transactions that break a rule. Own blocks go to all peers at once; a block that
+ * cannot be rebuilt is requested as a whole once, and after that left to sync; nothing is relayed
+ * while the node is far behind.
  */
 
 import { unlessOurs } from '../../base/assert.ts';
@@ -22,7 +23,7 @@ import type { Block } from '../../block/block.ts';
 import { encodeHeader, type Header } from '../../block/header.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { BlockEvent } from '../../chain/chain-head.ts';
-import type { ForkChoice } from '../../chain/fork-choice.ts';
+import type { ForkChoice, Verdict } from '../../chain/fork-choice.ts';
 import type { LostBlocks } from '../../chain/lost-blocks.ts';
 import { heightOf } from '../../chain/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
@@ -69,6 +70,8 @@ export interface GossipBlocks {
 
 const SEEN_MAX = 2_000;
 const SEEN_MS = 10 * 60_000;
+/** Verdicts that may be others later. */
+const WITHOUT_VERDICT: ReadonlySet<Verdict['kind']> = new Set(['future', 'unknown-parent']);
 
 export function createGossipBlocks(
   options: GossipBlocksOptions,
@@ -79,6 +82,7 @@ export function createGossipBlocks(
   const rebuild = createRebuild(options, ports);
   /** Headers, byte for byte: by the id alone, a forged twin could hide the valid block. */
   const seen = createRecentSet(SEEN_MAX, SEEN_MS, clock);
+  const relayed = createRecentSet(SEEN_MAX, SEEN_MS, clock);
   const turns = new RelayedTurns(consensus);
   const arrivals = new Arrivals<Session>();
   const early = createEarlyBlocks<Session>(clock);
@@ -116,18 +120,19 @@ export function createGossipBlocks(
   }
 
   async function take(arrival: Arrival<Session>, key: string): Promise<void> {
-    const { compact, author } = arrival;
+    const { compact, author, sources } = arrival;
     const { header } = compact;
     const use = await allowedUse(arrival);
     if (use === undefined) return;
+    // The list in the message is the author's, in whatever place it waits.
     const again = (): void => onBlock(author, arrival.message);
-    const announced = { peer: author, bytes: arrival.message.length };
+    const announced = { peers: sources, bytes: arrival.message.length };
     if (early.holds(header.timestamp - clock.now(), announced, again)) return;
     if (rebuild.isTooMuch(compact)) {
       author.offend('invalid-block', misconduct('a list of more bytes than a block may have'));
       return;
     }
-    const found = await fetchBlock(compact, arrival.sources, { rebuild, sessions, log });
+    const found = await fetchBlock(compact, sources, { rebuild, sessions, log });
     if (found === undefined) return;
     const { block, isAsListed, missing } = found;
     const height = 1 + (heightOf(view, header.reference) ?? 0);
@@ -139,10 +144,20 @@ export function createGossipBlocks(
     const message = isAsListed
       ? arrival.message
       : announcementOf(block.header, block.transactions, scheme);
-    if (use !== 'fork') relay(arrival, block, message);
-    const verdict = await forkChoice.offer(block, { isSigned: true });
+    const relayOnce = (): void => {
+      if (relayed.has(key)) return;
+      relayed.add(key);
+      relay(arrival, block, message);
+    };
+    if (use !== 'fork') relayOnce();
+    const verdict = await forkChoice.offer(block, { isSigned: true }).catch((cause) => {
+      seen.remove(key);
+      throw cause;
+    });
+    // A fault of this node, or of the time, says nothing about the block.
+    if (WITHOUT_VERDICT.has(verdict.kind)) seen.remove(key);
     // Not earlier: a block on another branch may be useless to other nodes.
-    if (use === 'fork' && verdict.kind === 'adopted') relay(arrival, block, message);
+    if (use === 'fork' && verdict.kind === 'adopted') relayOnce();
     const isBlamed = verdict.kind === 'invalid' && !ports.isOutdated(height);
     if (isBlamed) blame(header, verdict.error, ports);
     if (verdict.kind === 'unknown-parent') ports.onOrphan();

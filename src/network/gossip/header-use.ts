@@ -43,7 +43,7 @@ export function useOf(header: Header, ports: HeaderUsePorts): Use | 'orphan' | u
   if (parentHeight === undefined || parent === undefined) return 'orphan';
   const tip = blockchain.tip();
   const score = parent.score + consensus.score(header.consensus);
-  const candidate = { ancestor: parentHeight, header, score };
+  const candidate = { ancestor: parentHeight, first: header, header, score };
   if (standingOf(candidate, tip, consensus, clock.now()) === 'better') {
     if (parentHeight === tip.height) return 'child';
     return equivocations.isThird(header) ? undefined : 'fork';

@@ -9,7 +9,7 @@
  * none lately. What cannot be known is not blamed.
  *
  * An honest peer announces its head as soon as a session begins. One that does not is never judged, so
- * after a wrong proof it is asked for nothing until it does.
+ * after a wrong proof it is asked for nothing until it does, or for ten minutes.
  *
  * Invariants: a judgement blames once, however many transactions came, because a branch that lives
  * for less than a second shows in no head; whoever sends many wrong proofs is not asked for
@@ -63,6 +63,8 @@ interface Suspect {
   /** Wrong proofs since a time on the monotonic clock. */
   count: number;
   since: number;
+  /** When the last one came. */
+  at: number;
 }
 
 interface AnnouncedHead {
@@ -75,7 +77,7 @@ interface AnnouncedHead {
 
 /** A head that comes later was announced later; the peer announces each within a second. */
 const GRACE_MS = 5_000;
-/** After that nothing is learned any more. */
+/** After that nothing is learned any more, and a peer is no suspect. */
 const FORGET_MS = 10 * 60_000;
 const SUSPICIONS_MAX = 16;
 /** Wrong proofs within this time, after which a peer is muted for as long. */
@@ -109,20 +111,27 @@ export function createSuspicions({ keptMs }: SuspicionOptions, ports: SuspicionP
     },
   });
 
+  function known(key: string): Suspect | undefined {
+    const suspect = suspects.get(key);
+    if (suspect === undefined || clock.monotonic() - suspect.at < FORGET_MS) return suspect;
+    suspects.delete(key);
+    open.delete(key);
+    return undefined;
+  }
+
   function suspectOf(session: Session): Suspect {
     const key = latin1(session.owner);
-    const known = suspects.get(key);
-    const since = clock.monotonic();
-    const suspect = known ?? { session, suspicions: [], count: 0, since };
-    suspect.session = session;
-    if (known === undefined) suspects.set(key, suspect);
+    const at = clock.monotonic();
+    const suspect = known(key) ?? { session, suspicions: [], count: 0, since: at, at };
+    Object.assign(suspect, { session, at });
+    suspects.set(key, suspect);
     return suspect;
   }
 
   const isOurs = (id: Uint8Array): boolean => heightOf(view, id) !== undefined;
 
   function judge(key: string): void {
-    const suspect = suspects.get(key);
+    const suspect = known(key);
     const head = announced.get(key);
     const now = clock.monotonic();
     const left = suspect?.suspicions.filter(({ at }) => now - at < FORGET_MS) ?? [];
@@ -163,7 +172,7 @@ export function createSuspicions({ keptMs }: SuspicionOptions, ports: SuspicionP
     },
     isMuted(session) {
       const key = latin1(session.owner);
-      const suspect = suspects.get(key);
+      const suspect = known(key);
       if (suspect === undefined) return false;
       if (announced.get(key)?.session !== session) return true;
       if (suspect.count < WRONG_PROOFS_MAX) return false;

@@ -37,8 +37,8 @@ export interface AddressBook {
   /** A handshake with this owner has succeeded there. */
   confirm(address: PeerAddress, owner: Uint8Array): void;
   /**
-   * A node at this address claims this owner. The address is not dialled while that owner has a
-   * session, or is no member.
+   * A node at this address claims this owner. For a while the address is not dialled as long as that
+   * owner has a session, or is no member.
    */
   suspect(address: PeerAddress, owner: Uint8Array): void;
   /** The IP address of a configured host. */
@@ -65,6 +65,7 @@ export interface AddressBook {
 export interface Place {
   readonly text: string;
   readonly configured: boolean;
+  /** The node that probably is there. */
   readonly owner: Uint8Array | undefined;
 }
 
@@ -98,8 +99,8 @@ export function createAddressBook(
     (isLoopback(host) && port === ownPort);
 
   function places(): (Place & { readonly address: PeerAddress })[] {
-    const rows = Array.from(known.all(), ([text, { address, configured, owner }]) => ({
-      ...{ text, address, configured, owner },
+    const rows = Array.from(known.all(), ([text, { address, configured, owner, claimed }]) => ({
+      ...{ text, address, configured, owner: claimed ?? owner },
     }));
     const offered = Array.from(candidates.all(), ([text, address]) => ({
       ...{ text, address, configured: false, owner: undefined },

@@ -106,8 +106,9 @@ export function createDialler(options: DiallerOptions, ports: DiallerPorts): Dia
       book.fail(address);
       if (cause instanceof HandshakeRefused && cause.isSameOwner) book.exclude(address);
       else penalties.suspend(text, book.isConfigured(undefined, address.host));
-      if (cause instanceof HandshakeRefused && cause.owner !== undefined) {
-        book.suspect(address, cause.owner);
+      const claimed = cause instanceof HandshakeRefused ? cause.owner : undefined;
+      if (claimed !== undefined) {
+        book.suspect(address, claimed);
         book.review(isMember);
       }
     } finally {

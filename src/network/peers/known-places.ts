@@ -4,7 +4,9 @@
  * Invariants: a configured address is never forgotten; a learned one is forgotten some time after
  * the last message of its owner, and when there are too many; an address from the file without a
  * new handshake is forgotten after a number of dials. An address whose owner is no member is hidden
- * until the owner is one again, also a configured one.
+ * until the owner is one again, also a configured one. Only an owner that has proved itself there
+ * counts; what is claimed without a proof spares some dials and is soon forgotten. An address of the
+ * file where nobody was met since the start has nothing to lose, so there a claim is enough.
  */
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
@@ -17,6 +19,8 @@ export interface KnownPlace {
   readonly lastSeen: number;
   /** The owner last met there; undefined before the first handshake. */
   readonly owner: Uint8Array | undefined;
+  /** Whom a node there claimed to be a moment ago, without a proof. */
+  readonly claimed: Uint8Array | undefined;
 }
 
 interface Row {
@@ -26,6 +30,7 @@ interface Row {
   /** The same moment on the monotonic clock. */
   seenAt: number;
   owner: Uint8Array | undefined;
+  claim: { readonly owner: Uint8Array; readonly until: number } | undefined;
   /** Failed dials since the last successful handshake there. */
   failedDials: number;
   /** Read from the file, without a successful handshake since the start. */
@@ -37,6 +42,8 @@ interface Row {
 export const LEARNED_MAX = 1000;
 /** Failed dials after which an address from the file is dropped, unless one has succeeded. */
 const FAILED_DIALS_MAX = 10;
+/** Whoever held an address for a moment keeps nobody away from it for longer. */
+export const CLAIM_MS = 60_000;
 
 export class KnownPlaces {
   private readonly rows = new Map<string, Row>();
@@ -64,7 +71,11 @@ export class KnownPlaces {
     for (const [text, { configured, seenAt }] of this.rows) {
       if (!configured && now - seenAt > this.residenceMs) this.rows.delete(text);
     }
-    return new Map([...this.rows].filter(([, { isHidden }]) => !isHidden));
+    return new Map(
+      [...this.rows]
+        .filter(([, { isHidden }]) => !isHidden)
+        .map(([text, row]) => [text, { ...row, claimed: claimedIn(row, now) }]),
+    );
   }
 
   /** An address from the file. */
@@ -76,15 +87,17 @@ export class KnownPlaces {
   confirm(address: PeerAddress, owner: Uint8Array): void {
     const row = this.rows.get(addressText(address)) ?? this.add(address, false);
     row.owner = owner;
+    row.claim = undefined;
     row.failedDials = 0;
     row.isUnconfirmed = false;
     row.isHidden = false;
     this.see(row);
   }
 
+  /** A node there claims this owner. */
   suspect(address: PeerAddress, owner: Uint8Array): void {
     const row = this.rows.get(addressText(address));
-    if (row !== undefined) row.owner = owner;
+    if (row !== undefined) row.claim = { owner, until: this.clock.monotonic() + CLAIM_MS };
   }
 
   /** A dial has failed. */
@@ -107,7 +120,8 @@ export class KnownPlaces {
   /** Hides the addresses of owners that are no members, and shows those of members again. */
   review(isMember: (owner: Uint8Array) => boolean): void {
     for (const row of this.rows.values()) {
-      row.isHidden = row.owner !== undefined && !isMember(row.owner);
+      const owner = row.owner ?? (row.isUnconfirmed ? row.claim?.owner : undefined);
+      row.isHidden = owner !== undefined && !isMember(owner);
     }
   }
 
@@ -135,7 +149,7 @@ export class KnownPlaces {
   private add(address: PeerAddress, configured: boolean): Row {
     const row: Row = {
       ...{ address, configured, lastSeen: 0, seenAt: 0, owner: undefined },
-      ...{ failedDials: 0, isUnconfirmed: false, isHidden: false },
+      ...{ claim: undefined, failedDials: 0, isUnconfirmed: false, isHidden: false },
     };
     this.see(row);
     this.rows.set(addressText(address), row);
@@ -151,3 +165,6 @@ export class KnownPlaces {
     row.seenAt = this.clock.monotonic();
   }
 }
+
+const claimedIn = ({ claim }: Row, now: number): Uint8Array | undefined =>
+  claim !== undefined && now < claim.until ? claim.owner : undefined;

@@ -5,7 +5,7 @@
  * where their time counts; a time-out during which no other message arrived is a SilentLine and not
  * a refusal.
  */
-import { TooLate } from '../../base/deadline.ts';
+import { NeverBegun, TooLate } from '../../base/deadline.ts';
 import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/network.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { Life } from './life.ts';
@@ -90,13 +90,14 @@ export class Asking {
     const { clock, onMalformed } = this.ports;
     const slots = this.slots.of(protocol, concurrent);
     life.requireOpen();
-    if (slots.waiting >= WAITING_MAX) throw new Error('too many requests wait for this peer');
+    if (slots.waiting >= WAITING_MAX) throw new NeverBegun('too many requests wait for this peer');
     const since = clock.monotonic();
     const release = await slots.take();
     let asked = since;
     try {
       const leftMs = timeoutMs - (clock.monotonic() - since);
-      if (!life.isOpen || leftMs <= 0) throw new Error(`${protocol}: no answer in time`);
+      life.requireOpen();
+      if (leftMs <= 0) throw new NeverBegun(`${protocol}: no answer in time`);
       asked = clock.monotonic();
       const result = await action(leftMs);
       life.hear();

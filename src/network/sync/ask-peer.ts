@@ -1,10 +1,14 @@
 /**
  * A request of the download. It ends by its time-out, when the peer is no longer followed, or when
- * the peer is slow and another one may take over; the time-out of the slow peer runs on.
+ * the peer is slow and another one may take over; the time-out of the slow peer runs on. A peer that
+ * was slow itself a short while ago takes nothing over: two that are far away would be left for each
+ * other again and again, before either can answer.
  */
+import { latin1 } from '../../base/bytes.ts';
 import { Misconduct } from '../../base/misconduct.ts';
 import { isOwnFault } from '../../base/own-fault.ts';
 import type { Clock } from '../../base/ports.ts';
+import { createRecentSet } from '../../base/recent-set.ts';
 import { SilentLine } from '../sessions/requests.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
 import { GivenUp } from './given-up.ts';
@@ -26,10 +30,14 @@ export type AskPeer = (
 
 /** After that another peer is asked as well. */
 const SLOW_MS = 4_000;
+/** How long a peer that was slow takes over from no other. */
+const WAS_SLOW_MS = 60_000;
+const WERE_SLOW_MAX = 1_000;
 
-export const createAskPeer =
-  (timeoutMs: number, { heads, sessions, clock }: AskPorts): AskPeer =>
-  (session, protocol, message, left) => {
+export function createAskPeer(timeoutMs: number, { heads, sessions, clock }: AskPorts): AskPeer {
+  /** By owner. */
+  const wereSlow = createRecentSet(WERE_SLOW_MAX, WAS_SLOW_MS, clock);
+  return (session, protocol, message, left) => {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
     const elsewhere = (why: string): void => reject(new GivenUp(why, 'elsewhere'));
     const leave = (): void => elsewhere(String(left.reason));
@@ -41,8 +49,11 @@ export const createAskPeer =
     let cancel = clock.after(SLOW_MS, whenSlow);
     function whenSlow(): void {
       heads.markSlow(session, true);
+      wereSlow.add(latin1(session.owner));
       cancel = clock.after(SLOW_MS, whenSlow);
-      if (heads.best() !== undefined) elsewhere('others may be faster');
+      const other = heads.best();
+      if (other === undefined || wereSlow.has(latin1(other.session.owner))) return;
+      elsewhere('others may be faster');
     }
     function over(): void {
       cancel();
@@ -72,3 +83,4 @@ export const createAskPeer =
     }, failed);
     return promise;
   };
+}

@@ -162,7 +162,9 @@ function warningsOf({ network, restApi, miner, blockchain }: Config): string[] {
 
 /** `quorum`: the setting. The miners are those of the genesis block, as no other ones are known here. */
 function quorumWarnings(quorum: number | undefined, genesis: GenesisConfig): string[] {
-  const miners = genesis.networkParticipants.filter(({ roles }) => roles.includes('miner')).length;
+  const miners = genesis.networkParticipants.filter(
+    ({ roles }) => roles.includes('miner') && !roles.includes('banned'),
+  ).length;
   const majority = majorityOf(miners);
   if (quorum === undefined || quorum >= majority) return [];
   return [

@@ -33,11 +33,18 @@ export function checkPermissions(tx: Tx, view: LedgerView, block: BlockContext):
     : denied(tx, view, `Doesn't have any of required roles: ${required.join(', ')}`);
 }
 
-const isBannedSender = (tx: Tx, view: LedgerView, block: BlockContext): boolean =>
+/** True where an account may send what needs no role of its own, like the results of a contract. */
+export const maySend = (by: Sending, view: LedgerView, block: BlockContext): boolean =>
+  !isBannedSender(by, view, block) &&
+  (!block.rules.senderRoleEnabled || holds(by, view, block, SENDER));
+
+type Sending = Pick<Tx, 'sender' | 'timestamp'>;
+
+const isBannedSender = (tx: Sending, view: LedgerView, block: BlockContext): boolean =>
   hasRole(view, tx.sender, BANNED, tx.timestamp) ||
   hasRole(view, tx.sender, BANNED, block.timestamp);
 
-const holds = (tx: Tx, view: LedgerView, block: BlockContext, role: number): boolean =>
+const holds = (tx: Sending, view: LedgerView, block: BlockContext, role: number): boolean =>
   hasRole(view, tx.sender, role, tx.timestamp) && hasRole(view, tx.sender, role, block.timestamp);
 
 function holdsNamed(tx: Tx, view: LedgerView, block: BlockContext, name: string): boolean {

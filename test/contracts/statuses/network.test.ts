@@ -91,6 +91,6 @@ t.test('an error of both miners removes the transaction where none is executed',
   }
   await net.at.seconds(60);
   for (const { node, name } of net.nodes) t.equal(node.pool.get(tx.id), undefined, name);
-  t.match(net.nodes[2]!.node.pool.dropped(tx.id), /^2 miners reported an error/);
+  t.match(net.nodes[2]!.node.pool.dropped(tx.id), /^2 miners have refused/);
   t.match(net.nodes[0]!.node.pool.dropped(tx.id), 'no funds');
 });

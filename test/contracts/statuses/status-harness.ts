@@ -114,6 +114,7 @@ export async function opened(
       batchMax: 10,
       batchMs: 100,
       errorQuorum: undefined,
+      heardMs: 60_000,
       cleanupMs: 60_000,
       isWatcher: false,
       ...options,

@@ -13,6 +13,7 @@ const mark = (fields: Partial<StatusFacts> = {}): StatusFacts => ({
   hash: `hash ${count}`,
   sender: 'honest',
   status: 'Success',
+  isRefusal: fields.status === 'Error',
   contractId: undefined,
   bytes: 200,
   takenAt: 0,

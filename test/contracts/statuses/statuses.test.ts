@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { CodecError } from '../../../src/codec/codec.ts';
+import type { OutcomeStatus } from '../../../src/contracts/status-report.ts';
 import { TAKEN_MAX } from '../../../src/contracts/statuses/status-index.ts';
 import { RECORDS_MAX } from '../../../src/contracts/statuses/status-messages.ts';
 import { type Ground, ground, opened, sealed, waiting } from './status-harness.ts';
@@ -219,7 +220,58 @@ t.test('the quorum of errors removes a transaction from the pool', async (t) => 
   t.strictSame(inPool(), [true, true, true]);
   await pass(60_000);
   t.strictSame(inPool(), [true, true, false], 'two miners, and not one twice or a failure');
-  t.equal(on.node.pool.dropped(three!.id), '2 miners reported an error of the contract');
+  t.equal(on.node.pool.dropped(three!.id), '2 miners have refused the transaction');
+});
+
+t.test('one miner is enough where no other one executes', async (t) => {
+  const on = await ground(t);
+  const { peers, arrive, pass } = await opened(t, on, { errorQuorum: 2 });
+  const [one, two, three, four] = await Promise.all(
+    ['one', 'two', 'three', 'four'].map((name) => waiting(on, name)),
+  );
+  const inPool = (): boolean[] =>
+    [one!, two!, three!, four!].map(({ id }) => on.node.pool.get(id) !== undefined);
+  await arrive(
+    peers[0],
+    sealed(on, on.miner, one!.id, 'Error'),
+    sealed(on, on.miner, two!.id, 'Failure', { code: undefined }),
+    sealed(on, on.miner, three!.id, 'Failure', { code: 1 }),
+  );
+  await arrive(peers[0], sealed(on, on.stranger, three!.id, 'Error'));
+  await pass(60_000);
+  t.strictSame(inPool(), [false, false, true, true], 'an image without end counts, an attempt not');
+  t.equal(on.node.pool.dropped(two!.id), '1 miner has refused the transaction');
+  await arrive(peers[0], sealed(on, on.miner, three!.id, 'Error'));
+  await arrive(peers[0], sealed(on, on.otherMiner, four!.id, 'Failure', { code: 1 }));
+  await pass(60_000);
+  t.strictSame(inPool(), [false, false, true, true], 'another miner that executes has a say');
+  await arrive(peers[0], sealed(on, on.miner, four!.id, 'Error'));
+  await pass(60_000);
+  t.strictSame(inPool(), [false, false, false, false], 'until nothing comes from it');
+});
+
+t.test('a failure that was reported is not signed and sent again', async (t) => {
+  const on = await ground(t);
+  const { statuses, peers, pass } = await opened(t, on);
+  const { id } = await waiting(on, 'one');
+  const report = (status: OutcomeStatus, code: number | undefined): void =>
+    statuses.report({ txId: id, status, code, message: `at ${on.clock.now()}` });
+  for (let i = 0; i < 5; i++) {
+    report('Failure', 1);
+    await pass(1_000);
+  }
+  t.equal(peers[0].got.length, 1);
+  report('Failure', undefined);
+  report('Success', undefined);
+  await pass(1_000);
+  t.match(
+    peers[0].got.map(({ status, code }) => [status, code]),
+    [
+      ['Failure', 1],
+      ['Failure', undefined],
+      ['Success', undefined],
+    ],
+  );
 });
 
 t.test('a watcher keeps what it gets and hands nothing on', async (t) => {

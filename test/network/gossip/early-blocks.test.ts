@@ -19,7 +19,7 @@ function timers() {
   };
 }
 
-const announced = { peer: 'one', bytes: 1000 };
+const announced = { peers: ['one'], bytes: 1000 };
 
 t.test('a block waits until it may be judged, and not where that is far away', async (t) => {
   const clock = timers();
@@ -51,7 +51,7 @@ t.test('one peer takes no place of another', async (t) => {
   const early = createEarlyBlocks<string>(clock);
   const judged: string[] = [];
   const hold = (peer: string, bytes: number): void => {
-    t.ok(early.holds(1000, { peer, bytes }, () => judged.push(peer)));
+    t.ok(early.holds(1000, { peers: [peer], bytes }, () => judged.push(peer)));
   };
   for (let i = 0; i < 100; i++) hold('flood', 1000);
   hold('honest', 1000);
@@ -66,4 +66,18 @@ t.test('one peer takes no place of another', async (t) => {
   t.equal(count('medium'), 4);
   hold('flood', 1000);
   t.equal(clock.waiting.size, 1, 'there is room again');
+});
+
+t.test('a peer whose places are taken keeps no block from another that announced it', async (t) => {
+  const clock = timers();
+  const early = createEarlyBlocks<string>(clock);
+  for (let i = 0; i < 32; i++) early.holds(1000, { peers: ['flood'], bytes: 1000 }, () => {});
+  let judged = 0;
+  const again = () => {
+    judged++;
+  };
+  t.ok(early.holds(1000, { peers: ['flood'], bytes: 1000 }, again));
+  t.ok(early.holds(1000, { peers: ['flood', 'honest'], bytes: 1000 }, again));
+  clock.fire();
+  t.equal(judged, 1, 'the one that has another place');
 });

@@ -230,10 +230,19 @@ t.test('a peer that announces no head is not asked after a wrong proof', async (
   s.note(plain);
   t.ok(s.suspicions.isMuted(s.peer));
   await s.clock.advance(60 * SECOND);
-  t.ok(s.suspicions.isMuted(s.peer), 'however long it waits');
+  t.ok(s.suspicions.isMuted(s.peer), 'after a minute, too');
   t.ok(s.suspicions.isMuted(s.sessionOf(7)), 'nor in a new session');
   t.notOk(s.suspicions.isMuted(s.sessionOf(8)), 'another peer is');
   await s.head(OURS);
   t.notOk(s.suspicions.isMuted(s.peer), 'until it does');
   t.ok(s.suspicions.isMuted(s.sessionOf(7)), 'in that session');
+});
+
+t.test('a suspicion does not last for ever', async (t) => {
+  const s = scene();
+  s.note(plain);
+  await s.clock.advance(600 * SECOND - 1);
+  t.ok(s.suspicions.isMuted(s.peer));
+  await s.clock.advance(1);
+  t.notOk(s.suspicions.isMuted(s.peer), 'ten minutes after the last wrong proof');
 });

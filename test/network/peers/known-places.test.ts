@@ -1,6 +1,6 @@
 import t from 'tap';
 import { addressText, type PeerAddress } from '../../../src/network/messages/peer-address.ts';
-import { KnownPlaces, LEARNED_MAX } from '../../../src/network/peers/known-places.ts';
+import { CLAIM_MS, KnownPlaces, LEARNED_MAX } from '../../../src/network/peers/known-places.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 
 const DAY_MS = 86_400_000;
@@ -44,6 +44,25 @@ t.test('places of an owner who is no member are hidden until it is one again', a
   places.review((owner) => owner !== OWNER);
   places.confirm(place('listed'), OTHER);
   t.ok(names(places).includes('listed'), 'where another owner is met');
+});
+
+t.test('what nobody has proved hides no place', async (t) => {
+  const { clock, places } = known('listed');
+  const claimed = () => places.all().get(addressText(place('listed')))?.claimed;
+  const review = () => places.review((owner) => owner !== OTHER);
+  places.suspect(place('listed'), OTHER);
+  review();
+  t.strictSame(names(places), ['listed']);
+  t.notOk(places.isConfigured(OTHER, '10.0.0.9'));
+  places.confirm(place('listed'), OWNER);
+  t.equal(claimed(), undefined);
+  places.suspect(place('listed'), OTHER);
+  review();
+  t.strictSame(names(places), ['listed'], 'nor one where an owner was met');
+  t.ok(places.isConfigured(OWNER, '10.0.0.9'));
+  t.equal(claimed(), OTHER);
+  await clock.advance(CLAIM_MS);
+  t.equal(claimed(), undefined, 'and is forgotten');
 });
 
 t.test('failed dials count for what is in the file and was never met', async (t) => {

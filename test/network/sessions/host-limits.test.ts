@@ -3,6 +3,8 @@ import {
   HostLimits,
   LIMITED_BURST,
   LIMITED_PER_SECOND,
+  PROVED_BURST,
+  PROVED_PER_SECOND,
 } from '../../../src/network/sessions/host-limits.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 
@@ -39,19 +41,24 @@ t.test('few connections of a host with an offence begin', async (t) => {
   t.equal(begun(limits, 100), 100);
 });
 
-t.test('nodes that have proved themselves are not limited', async (t) => {
-  const { limits } = setUp();
+t.test('nodes that have proved themselves have a rate of their own', async (t) => {
+  const { clock, limits } = setUp();
   const [owner, other] = [Uint8Array.of(1), Uint8Array.of(2)];
   limits.prove(owner, id(1));
   limits.prove(other, id(2));
+  t.equal(begun(limits, 100, id(1)), 100, 'where the host has no offence');
   limits.offend(HOST);
   t.equal(begun(limits, 100), LIMITED_BURST);
-  t.equal(begun(limits, 100, id(1)), 100);
+  t.equal(begun(limits, 100, id(1)), PROVED_BURST);
+  t.equal(begun(limits, 10, id(2)), 10, 'others behind the same address go on');
+  limits.prove(owner, id(1));
   limits.prove(owner, id(3));
+  t.equal(begun(limits, 100, id(3)), 0, 'neither a new proof nor a new key begins anew');
   t.equal(begun(limits, 100, id(1)), 0, 'one key of an owner, the last');
-  t.equal(begun(limits, 100, id(3)), 100);
+  await clock.advance(10_000);
+  t.equal(begun(limits, 100, id(3)), 10 * PROVED_PER_SECOND);
   for (let i = 0; i < 20_000; i++) limits.prove(owner, Uint8Array.of(9, i >> 8, i & 255));
-  t.equal(begun(limits, 100, id(2)), 100, 'no owner takes the place of another');
+  t.equal(begun(limits, 20, id(2)), 20, 'no owner takes the place of another');
 });
 
 t.test('hosts and owners are bounded', async (t) => {
@@ -64,5 +71,5 @@ t.test('hosts and owners are bounded', async (t) => {
   for (let i = 0; i < 10_000; i++) limits.prove(Uint8Array.of(2, i >> 8, i & 255), id(i + 2));
   limits.offend(HOST);
   t.equal(begun(limits, 100, id(1)), LIMITED_BURST);
-  t.equal(begun(limits, 100, id(10_001)), 100);
+  t.equal(begun(limits, 100, id(10_001)), PROVED_BURST);
 });

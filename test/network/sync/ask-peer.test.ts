@@ -8,8 +8,11 @@ import { NoAnswer, RequestRefused, SilentLine } from '../../../src/network/sessi
 import type { Session } from '../../../src/network/sessions/session.ts';
 import { createAskPeer } from '../../../src/network/sync/ask-peer.ts';
 import { GivenUp } from '../../../src/network/sync/given-up.ts';
+import type { PeerHead } from '../../../src/network/sync/peer-heads.ts';
 import { quiet } from '../../chain/chain-harness.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
+
+const NOTHING = new Uint8Array(0);
 
 const noFiles = () =>
   Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE', syscall: 'socket' });
@@ -52,6 +55,39 @@ t.test('a peer that gives no answer', async (t) => {
   t.same(await asked(new SilentLine('nothing comes')), {
     ...{ offences: [], closed: 1, deferred: 1, reason: 'later' },
   });
+});
+
+t.test('of two slow peers none is left for the other again and again', async (t) => {
+  const clock = fakeClock(1);
+  const slow = new Set<Session>();
+  const farAway = (name: string) => {
+    const answers: ((answer: Uint8Array) => void)[] = [];
+    const request = () => new Promise((resolve) => answers.push(resolve));
+    const session = { nodeName: name, owner: new Uint8Array(26).fill(name.length), request };
+    return { session: session as never as Session, answers };
+  };
+  const peers = [farAway('a'), farAway('bb')] as const;
+  const heads = {
+    best: () =>
+      peers
+        .map(({ session }) => ({ session }) as PeerHead)
+        .find(({ session }) => !slow.has(session)),
+    defer: () => {},
+    markSlow: (of: Session, isSlow: boolean) => void (isSlow ? slow.add(of) : slow.delete(of)),
+  };
+  const ask = createAskPeer(60_000, { heads, sessions: { of: () => undefined }, clock });
+  const { signal } = new AbortController();
+  const asking = (at: (typeof peers)[number]) => ask(at.session, 'ids/1', NOTHING, signal);
+  const [one, other] = peers;
+  const first = t.rejects(asking(one), /others may be faster/);
+  await clock.advance(4_000);
+  await first;
+  const second = asking(other);
+  await clock.advance(1_000);
+  one.answers[0]!(NOTHING);
+  await clock.advance(3_000);
+  other.answers[0]!(NOTHING);
+  t.equal(await second, NOTHING, 'it was not left for the first one');
 });
 
 t.test('a machine that cannot ask', async (t) => {

@@ -157,6 +157,30 @@ t.test('a helper that forges blocks is blamed, and not the peer that is followed
   t.strictSame(offences, [{ owner: mav.text, offence: 'invalid-block' }]);
 });
 
+t.test('a chain that this node cannot take keeps it from no other', async (t) => {
+  const { at, one, two } = await longChain(t);
+  const mav = await maverick(t, at, 'maverick');
+  const own = blockOn(one, mav, GENESIS_TIME + 1, { reference: at.genesis.header.signature });
+  const { signature: id } = own.header;
+  mav.answers.set(blockProtocols.ids, async (message) =>
+    encodeIds({ common: decodeIdList(message, scheme).at(-1)!, next: [id] }, scheme),
+  );
+  serve(mav, [own], async () => {});
+  const noRoomFor = (message: Uint8Array): boolean =>
+    Buffer.from(message).includes(Buffer.from(mav.publicKey)) &&
+    Buffer.from(message).includes(Buffer.from(own.header.reference));
+  const late = await at.start('late', { knows: ['one', 'two'], noRoomFor });
+  mav.pester([late]);
+  for (let i = 0; i < 20; i++) {
+    const score = tipOf(one).score + 10n ** 20n;
+    mav.notifyAll(blockProtocols.head, encodeHead({ height: 900, id, score }, scheme));
+    await at.seconds(1);
+  }
+  t.ok(agree([one, two, late]), `${tipOf(late).height} of ${tipOf(one).height} blocks`);
+  t.match(late.log.of('sync.failed')[0], { peer: mav.name });
+  t.strictSame(late.log.of('peer.offence'), []);
+});
+
 t.test('correct but useless blocks, one in a few seconds', async (t) => {
   const { at, one, two } = await longChain(t);
   const mav = await maverick(t, at, 'maverick');

@@ -12,8 +12,9 @@ import { isOwnFault } from '../../../base/own-fault.ts';
 import type { Clock } from '../../../base/ports.ts';
 import { createCalls } from './container-calls.ts';
 import { fromEntry } from './entries.ts';
-import type { Arriving } from './frames.ts';
+import { nothingHeld } from './frames.ts';
 import {
+  CONNECT_BYTES_MAX,
   MESSAGE_BYTES_MAX,
   REFUSALS_MAX,
   REQUESTS_PER_CALL_MAX,
@@ -66,7 +67,7 @@ export function createGrpcContainer(
   clock: Pick<Clock, 'monotonic'>,
 ): GrpcContainer {
   const calls = createCalls(tokenLifetimeMs, clock);
-  const arriving: Arriving = { bytes: 0 };
+  const held = nothingHeld();
   const connected = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<string>();
   let transactions: AnswerStream | undefined;
@@ -98,7 +99,7 @@ export function createGrpcContainer(
     }
   }
   const unary = (messageBytesMax: number, answer: Unary): Answering => ({
-    arriving,
+    held,
     messageBytesMax,
     unary: (message) => counted(() => answer(message)),
   });
@@ -118,7 +119,7 @@ export function createGrpcContainer(
         transactions.onEnd(() => end('its stream of transactions ended'));
         connected.resolve();
       });
-    return { arriving, messageBytesMax: MESSAGE_BYTES_MAX, open };
+    return { held, messageBytesMax: CONNECT_BYTES_MAX, open };
   }
 
   function commit(rpc: typeof SUCCESS | typeof FAILURE, token: string): Answering {

@@ -2,7 +2,9 @@
  * The message of a request: flag 1 (0: not compressed) | length 4 | bytes. Exactly one in each
  * request of a container.
  */
-import type { ServerHttp2Stream } from 'node:http2';
+import type { Readable } from 'node:stream';
+import type { Clock } from '../../../base/ports.ts';
+import { ARRIVING_BYTES_MAX, MESSAGE_MS_MAX, PIECE_BYTES_MIN } from './limits.ts';
 import { GrpcRefusal } from './status.ts';
 
 export const FRAME_HEAD_BYTES = 5;
@@ -15,48 +17,68 @@ export function frame(message: Uint8Array): Buffer {
   return bytes;
 }
 
-/** Bytes of unfinished messages of one container. */
-export interface Arriving {
-  bytes: number;
+/** What the node holds for one container: bytes of unfinished requests and of unsent answers. */
+export interface HeldBytes {
+  arriving: number;
+  leaving: number;
 }
 
-export interface ArrivingLimits {
-  readonly messageBytesMax: number;
-  readonly arrivingBytesMax: number;
-}
+export const nothingHeld = (): HeldBytes => ({ arriving: 0, leaving: 0 });
 
-/** Calls `done` with the message, or with the refusal, and at most once. */
+type Receiving = Pick<Readable, 'on' | 'once'>;
+
+/**
+ * Calls `done` with the message, or with the refusal, and at most once. The message owns its
+ * memory, which grows with what has arrived: a piece may be one byte of a read of 64 KiB. Each piece
+ * counts as one of PIECE_BYTES_MIN at least, because it takes time whatever its length.
+ */
 export function receiveMessage(
-  stream: ServerHttp2Stream,
-  arriving: Arriving,
-  limits: ArrivingLimits,
+  stream: Receiving,
+  of: HeldBytes,
+  messageBytesMax: number,
+  clock: Pick<Clock, 'after'>,
   done: (message: Uint8Array | GrpcRefusal) => void,
 ): void {
-  const pieces: Buffer[] = [];
-  let held = 0;
-  let isOver = false;
+  let bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  let filled = 0;
+  let charged = FIRST_BYTES;
+  of.arriving += charged;
   const end = (outcome?: Uint8Array | GrpcRefusal): void => {
-    if (isOver) return;
-    isOver = true;
-    arriving.bytes -= held;
-    pieces.length = 0;
+    if (charged === 0) return;
+    of.arriving -= charged;
+    charged = 0;
+    bytes = NOTHING;
+    forget();
     if (outcome !== undefined) done(outcome);
   };
+  const forget = clock.after(MESSAGE_MS_MAX, () =>
+    end(new GrpcRefusal('DEADLINE_EXCEEDED', 'The message takes too long')),
+  );
   stream.on('data', (piece: Buffer) => {
-    if (isOver) return;
-    held += piece.length;
-    arriving.bytes += piece.length;
-    const tooBig =
-      held > limits.messageBytesMax + FRAME_HEAD_BYTES || arriving.bytes > limits.arrivingBytesMax;
-    if (tooBig) end(new GrpcRefusal('RESOURCE_EXHAUSTED', 'The message is too big'));
-    else pieces.push(piece);
+    if (charged === 0) return;
+    const needed = filled + piece.length;
+    const charge = Math.max(piece.length, PIECE_BYTES_MIN);
+    charged += charge;
+    of.arriving += charge;
+    if (needed > messageBytesMax + FRAME_HEAD_BYTES || of.arriving > ARRIVING_BYTES_MAX) {
+      end(new GrpcRefusal('RESOURCE_EXHAUSTED', 'The message is too big'));
+      return;
+    }
+    if (needed > bytes.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * bytes.length));
+      bytes.copy(grown, 0, 0, filled);
+      bytes = grown;
+    }
+    piece.copy(bytes, filled);
+    filled = needed;
   });
-  stream.once('end', () => {
-    if (isOver) return;
-    end(messageIn(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)));
-  });
+  stream.once('end', () => end(messageIn(bytes.subarray(0, filled))));
   stream.once('close', () => end());
 }
+
+/** Most messages of a contract are no longer. */
+const FIRST_BYTES = 256;
+const NOTHING = Buffer.alloc(0);
 
 function messageIn(bytes: Buffer): Uint8Array | GrpcRefusal {
   if (bytes.length < FRAME_HEAD_BYTES) {

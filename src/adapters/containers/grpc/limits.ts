@@ -1,34 +1,30 @@
 /** What one container may send to the gRPC interface (contracts.md#limits-of-the-grpc-interface). */
-import { KIB, MIB } from '../../../base/budget.ts';
+import { contractLimits as limits } from '../../../base/contract-limits.ts';
 
-/** One message of a container. */
-export const MESSAGE_BYTES_MAX = 4 * MIB;
-/** A message with the results of a call. */
-export const RESULTS_BYTES_MAX = MIB;
-/** Fields of a message: a 105 holds no more entries of the smallest size. */
-export const FIELDS_MAX = 65_536;
-/** Messages of a container that have begun to arrive, together. */
-export const ARRIVING_BYTES_MAX = 8 * MIB;
+export const MESSAGE_BYTES_MAX = limits.message.value;
+export const RESULTS_BYTES_MAX = limits.results.value;
+export const CONNECT_BYTES_MAX = limits.connect.value;
+export const FIELDS_MAX = limits.fields.value;
+export const RESULT_FIELDS_MAX = limits.resultFields.value;
+export const REQUEST_FIELDS_MAX = limits.requestFields.value;
+export const ARRIVING_BYTES_MAX = limits.arriving.value;
+export const PIECE_BYTES_MIN = limits.piece.value;
+export const MESSAGE_MS_MAX = limits.messageTime.value;
+export const LEAVING_BYTES_MAX = limits.leaving.value;
 
-/** An SDK opens one connection a thread. */
-export const CONNECTIONS_MAX = 16;
-/** Of all containers, where they share a TCP port. */
-export const TCP_CONNECTIONS_MAX = 1024;
-export const STREAMS_MAX = 64;
-export const HEADER_BYTES_MAX = 8 * KIB;
+export const CONNECTIONS_MAX = limits.connections.value;
+export const TCP_CONNECTIONS_MAX = limits.tcpConnections.value;
+export const STRANGERS_MAX = limits.strangers.value;
+export const STRANGER_MS_MAX = limits.strangerTime.value;
+export const STRANGER_REFUSALS_MAX = limits.strangerRefusals.value;
+export const STREAMS_MAX = limits.streams.value;
+export const HEADER_BYTES_MAX = limits.headers.value;
 
-/** Requests during one call, those that the budget of reads refuses included. */
-export const REQUESTS_PER_CALL_MAX = 20_000;
-/** Refused requests in the life of a container, outside its calls above all. */
-export const REFUSALS_MAX = 200;
-/** Whatever a container sends within one interval, valid or not. */
-export const RECEIVED_BYTES_MAX = 16 * MIB;
-export const RECEIVED_INTERVAL_MS = 500;
+export const REQUESTS_PER_CALL_MAX = limits.requests.value;
+export const REFUSALS_MAX = limits.refusals.value;
+export const RECEIVED_BYTES_MAX = limits.received.value;
+export const RECEIVED_INTERVAL_MS = limits.interval.value;
+export const NEW_CONNECTIONS_MAX = limits.newConnections.value;
 
 /** The whole path of a socket file; the operating system takes 107 bytes. */
 export const SOCKET_PATH_BYTES_MAX = 107;
-/** New connections of one container within one interval. */
-export const NEW_CONNECTIONS_MAX = 64;
-/** A TCP connection must show a token within this time, and may show so many wrong ones. */
-export const STRANGER_MS_MAX = 20_000;
-export const STRANGER_REFUSALS_MAX = 20;

@@ -12,13 +12,22 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { ListenOptions } from 'node:net';
-import { type Arriving, frame, receiveMessage } from './frames.ts';
-import { ARRIVING_BYTES_MAX, HEADER_BYTES_MAX, MESSAGE_BYTES_MAX, STREAMS_MAX } from './limits.ts';
+import type { ListenOptions, Socket } from 'node:net';
+import type { Clock } from '../../../base/ports.ts';
+import { frame, type HeldBytes, receiveMessage } from './frames.ts';
+import {
+  HEADER_BYTES_MAX,
+  LEAVING_BYTES_MAX,
+  MESSAGE_BYTES_MAX,
+  MESSAGE_MS_MAX,
+  STREAMS_MAX,
+} from './limits.ts';
 import { GrpcRefusal, OK_TRAILERS, trailersOf } from './status.ts';
 
 export interface GrpcConnection {
-  /** Bytes received so far, of whatever kind. */
+  /** The other end; empty for a socket file. */
+  readonly address: string;
+  /** Bytes received so far, of whatever kind, also after its end. */
   received(): number;
   /** Ends it at once with all its streams. */
   destroy(): void;
@@ -33,7 +42,7 @@ export interface AnswerStream {
 
 /** How a request is answered, whose sender is known. Both may throw what has a status. */
 export type Answering = {
-  readonly arriving: Arriving;
+  readonly held: HeldBytes;
   readonly messageBytesMax: number;
 } & (
   | { readonly unary: (message: Uint8Array) => Uint8Array | Promise<Uint8Array> }
@@ -67,8 +76,10 @@ export async function listenGrpc(
   where: ListenOptions,
   connectionsMax: number,
   handler: GrpcHandler,
+  clock: Pick<Clock, 'after'>,
 ): Promise<GrpcListener> {
   const sessions = new Set<ServerHttp2Session>();
+  let accepted: Socket;
   const server = createServer({
     settings: SETTINGS,
     maxSessionMemory: SESSION_MEMORY_MB,
@@ -78,12 +89,16 @@ export async function listenGrpc(
     unknownProtocolTimeout: NOT_HTTP2_MS_MAX,
   });
   server.maxConnections = connectionsMax;
+  // The socket of a session cannot be asked after the end of the session.
+  server.prependListener('connection', (socket: Socket) => {
+    accepted = socket;
+  });
   server.on('session', (session: ServerHttp2Session) => {
     sessions.add(session);
-    const connection = connectionOf(session);
+    const connection = connectionOf(session, accepted);
     handler.connected(connection);
     session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) =>
-      serve(stream, headers, connection, handler),
+      serve(stream, headers, connection, handler, clock),
     );
     // Each is followed by its end.
     session.on('error', () => {});
@@ -112,10 +127,10 @@ export async function listenGrpc(
   };
 }
 
-function connectionOf(session: ServerHttp2Session): GrpcConnection {
-  const { socket } = session;
+function connectionOf(session: ServerHttp2Session, socket: Socket): GrpcConnection {
   return {
-    received: () => (session.destroyed ? 0 : socket.bytesRead),
+    address: socket.remoteAddress ?? '',
+    received: () => socket.bytesRead,
     destroy: () => destroySoon(session),
   };
 }
@@ -133,6 +148,7 @@ function serve(
   headers: IncomingHttpHeaders,
   connection: GrpcConnection,
   handler: GrpcHandler,
+  clock: Pick<Clock, 'after'>,
 ): void {
   // Followed by `close`: the client has reset the stream, or the connection is gone.
   stream.on('error', () => {});
@@ -141,14 +157,13 @@ function serve(
     requireGrpc(headers);
     answering = handler.begin(connection, headers[':path'] ?? '', headers.authorization);
   } catch (cause) {
-    refuse(stream, cause);
+    refuse(stream, cause, clock);
     return;
   }
-  const { arriving, messageBytesMax } = answering;
-  const limits = { messageBytesMax, arrivingBytesMax: ARRIVING_BYTES_MAX };
-  receiveMessage(stream, arriving, limits, (message) => {
-    if (message instanceof GrpcRefusal) refuse(stream, message);
-    else answer(stream, answering, message);
+  const { held, messageBytesMax } = answering;
+  receiveMessage(stream, held, messageBytesMax, clock, (message) => {
+    if (message instanceof GrpcRefusal) refuse(stream, message, clock);
+    else answer(stream, answering, message, clock);
   });
 }
 
@@ -158,45 +173,68 @@ function requireGrpc(headers: IncomingHttpHeaders): void {
   if (!isGrpc) throw new GrpcRefusal('UNIMPLEMENTED', 'Only gRPC is spoken here');
 }
 
-function answer(stream: ServerHttp2Stream, answering: Answering, message: Uint8Array): void {
+function answer(
+  stream: ServerHttp2Stream,
+  answering: Answering,
+  message: Uint8Array,
+  clock: Pick<Clock, 'after'>,
+): void {
+  const { held } = answering;
+  const refused = (cause: unknown): void => refuse(stream, cause, clock);
   try {
     if ('open' in answering) {
       answering.open(message, () => openStream(stream));
       return;
     }
     const response = answering.unary(message);
-    if (!(response instanceof Promise)) {
-      respond(stream, response);
-      return;
-    }
-    response.then(
-      (late) => respond(stream, late),
-      (cause: unknown) => refuse(stream, cause),
-    );
+    if (response instanceof Promise) {
+      response.then((late) => respond(stream, late, held, clock)).catch(refused);
+    } else respond(stream, response, held, clock);
   } catch (cause) {
-    refuse(stream, cause);
+    refused(cause);
   }
 }
 
 const HEADERS = { ':status': 200, 'content-type': 'application/grpc' };
 
-function respond(stream: ServerHttp2Stream, message: Uint8Array): void {
+/** Throws GrpcRefusal where too much waits for the container to read it. */
+function respond(
+  stream: ServerHttp2Stream,
+  message: Uint8Array,
+  held: HeldBytes,
+  clock: Pick<Clock, 'after'>,
+): void {
   if (stream.destroyed || stream.closed) return;
+  if (held.leaving + message.length > LEAVING_BYTES_MAX) {
+    throw new GrpcRefusal('RESOURCE_EXHAUSTED', 'Too many answers have not been read');
+  }
+  held.leaving += message.length;
+  closeLater(stream, clock);
+  stream.once('close', () => {
+    held.leaving -= message.length;
+  });
   stream.respond(HEADERS, { waitForTrailers: true });
   stream.once('wantTrailers', () => stream.sendTrailers(OK_TRAILERS));
   stream.end(frame(message));
 }
 
 /** Status and metadata are the only headers of the answer. */
-function refuse(stream: ServerHttp2Stream, cause: unknown): void {
+function refuse(stream: ServerHttp2Stream, cause: unknown, clock: Pick<Clock, 'after'>): void {
   const trailers = trailersOf(cause);
   if (stream.destroyed || stream.closed) return;
   if (stream.headersSent) {
     stream.close();
     return;
   }
+  closeLater(stream, clock);
   stream.respond({ ...HEADERS, ...trailers }, { endStream: true });
   drain(stream);
+}
+
+/** A stream stays open until the client has sent its part and read ours. */
+function closeLater(stream: ServerHttp2Stream, clock: Pick<Clock, 'after'>): void {
+  const forget = clock.after(MESSAGE_MS_MAX, () => stream.destroy());
+  stream.once('close', forget);
 }
 
 /**

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import { assert } from '../../../base/assert.ts';
-import { FIELDS_MAX } from './limits.ts';
+import { FIELDS_MAX, REQUEST_FIELDS_MAX, RESULT_FIELDS_MAX } from './limits.ts';
 import type { RequestOf, ResponseOf, RpcName } from './rpcs.ts';
 import { GrpcRefusal } from './status.ts';
 
@@ -34,9 +34,10 @@ export function readMessages(): Messages {
   return {
     rpcAt: (path) => rpcs.get(path),
     request(name, bytes) {
-      requireFewFields(bytes);
+      const type = methods.get(name)!.resolvedRequestType!;
+      requireFewFields(bytes, type, name === RESULTS ? RESULT_FIELDS_MAX : REQUEST_FIELDS_MAX);
       try {
-        return methods.get(name)!.resolvedRequestType!.decode(bytes) as never;
+        return type.decode(bytes) as never;
       } catch {
         throw new GrpcRefusal('INVALID_ARGUMENT', 'The message cannot be decoded');
       }
@@ -69,19 +70,34 @@ function namespaceOf(root: protobuf.Root): protobuf.Namespace {
   return found;
 }
 
-/** Counts before objects are made: an empty entry has two bytes and a hundred in memory. */
-function requireFewFields(bytes: Uint8Array): void {
-  if (bytes.length <= FIELDS_MAX) return;
+const RESULTS: RpcName = 'ContractService/CommitExecutionSuccess';
+
+/**
+ * Counts fields at every depth before objects are made: an empty key has two bytes, and a hundred in
+ * memory. Throws GrpcRefusal.
+ */
+function requireFewFields(bytes: Uint8Array, type: protobuf.Type, fieldsMax: number): void {
+  if (bytes.length <= Math.min(fieldsMax, FIELDS_MAX)) return;
   const reader = protobuf.Reader.create(bytes);
-  try {
-    for (let fields = 0; reader.pos < reader.len; fields++) {
-      if (fields === FIELDS_MAX) break;
-      reader.skipType(reader.uint32() & 7);
+  let left = fieldsMax;
+  const countIn = (of: protobuf.Type | undefined, end: number, most: number): void => {
+    for (let fields = 0; reader.pos < end; fields++) {
+      if (left-- === 0 || fields === most) {
+        throw new GrpcRefusal('RESOURCE_EXHAUSTED', 'The message has too many fields');
+      }
+      const tag = reader.uint32();
+      const inner = of?.fieldsById[tag >>> 3]?.resolvedType;
+      const isMessage = (tag & 7) === WIRE_BYTES && inner instanceof protobuf.Type;
+      if (isMessage) countIn(inner, reader.uint32() + reader.pos, fieldsMax);
+      else reader.skipType(tag & 7);
     }
-  } catch {
+  };
+  try {
+    countIn(type, reader.len, FIELDS_MAX);
+  } catch (cause) {
+    if (cause instanceof GrpcRefusal) throw cause;
     throw new GrpcRefusal('INVALID_ARGUMENT', 'The message cannot be decoded');
   }
-  if (reader.pos < reader.len) {
-    throw new GrpcRefusal('RESOURCE_EXHAUSTED', `The message has more than ${FIELDS_MAX} fields`);
-  }
 }
+
+const WIRE_BYTES = 2;

@@ -35,17 +35,20 @@ export const readHandlers: ReadHandlers = {
   },
 
   // Contracts own nothing, so this says only how many decimals there are.
-  'ContractService/GetContractBalances': ({ assetsIds }, { reads, transaction }) => ({
-    assetsBalances: assetsIds.map(({ value }) =>
-      value === ''
-        ? { assetId: undefined, amount: 0, decimals: NATIVE_DECIMALS }
-        : {
-            assetId: { value },
-            amount: 0,
-            decimals: reads.balance(transaction.sender, value).decimals,
-          },
-    ),
-  }),
+  'ContractService/GetContractBalances'({ assetsIds }, { reads, transaction }) {
+    reads.spend(assetsIds.filter(({ value }) => value === '').length);
+    return {
+      assetsBalances: assetsIds.map(({ value }) =>
+        value === ''
+          ? { assetId: undefined, amount: 0, decimals: NATIVE_DECIMALS }
+          : {
+              assetId: { value },
+              amount: 0,
+              decimals: reads.balance(transaction.sender, value).decimals,
+            },
+      ),
+    };
+  },
 
   'ContractService/CalculateAssetId': ({ nonce }, { reads }) => ({ value: reads.assetId(nonce) }),
 

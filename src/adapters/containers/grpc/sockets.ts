@@ -31,11 +31,16 @@ export function listenOnSockets(
       openFolder(own);
       const traffic = watchTraffic(container, clock);
       const listener = await inFolder(own, (path) =>
-        listenGrpc({ path }, CONNECTIONS_MAX, {
-          connected: traffic.connected,
-          disconnected: traffic.disconnected,
-          begin: (_connection, rpc, token) => container.begin(rpc, token),
-        }),
+        listenGrpc(
+          { path },
+          CONNECTIONS_MAX,
+          {
+            connected: traffic.connected,
+            disconnected: traffic.disconnected,
+            begin: (_connection, rpc, token) => container.begin(rpc, token),
+          },
+          clock,
+        ),
       );
       // Containers run as other users.
       chmodSync(join(own, SOCKET), 0o666);

@@ -5,8 +5,13 @@
 import { apiError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/ports.ts';
 import type { GrpcContainer } from './container.ts';
-import { STRANGER_MS_MAX, STRANGER_REFUSALS_MAX, TCP_CONNECTIONS_MAX } from './limits.ts';
-import { type GrpcConnection, listenGrpc } from './listener.ts';
+import {
+  STRANGER_MS_MAX,
+  STRANGER_REFUSALS_MAX,
+  STRANGERS_MAX,
+  TCP_CONNECTIONS_MAX,
+} from './limits.ts';
+import { type GrpcConnection, type GrpcHandler, listenGrpc } from './listener.ts';
 import type { Reachable } from './reachable.ts';
 import { type Traffic, watchTraffic } from './traffic.ts';
 
@@ -41,8 +46,14 @@ export async function listenOnTcp(
     throw apiError('ContractTokenInvalid');
   }
 
-  const listener = await listenGrpc({ host, port }, TCP_CONNECTIONS_MAX, {
+  const handler: GrpcHandler = {
     connected(connection) {
+      let ofAddress = 0;
+      for (const { address } of strangers.keys()) if (address === connection.address) ofAddress++;
+      if (ofAddress >= STRANGERS_MAX) {
+        connection.destroy();
+        return;
+      }
       const forget = clock.after(STRANGER_MS_MAX, () => connection.destroy());
       strangers.set(connection, { refusals: 0, forget });
     },
@@ -54,7 +65,8 @@ export async function listenOnTcp(
     },
     begin: (connection, path, token) =>
       (owners.get(connection) ?? ownerBy(connection, token)).begin(path, token),
-  });
+  };
+  const listener = await listenGrpc({ host, port }, TCP_CONNECTIONS_MAX, handler, clock);
 
   return {
     needsNetwork: true,

@@ -4,7 +4,12 @@
  */
 import type { Clock } from '../../../base/ports.ts';
 import type { GrpcContainer } from './container.ts';
-import { NEW_CONNECTIONS_MAX, RECEIVED_BYTES_MAX, RECEIVED_INTERVAL_MS } from './limits.ts';
+import {
+  CONNECTIONS_MAX,
+  NEW_CONNECTIONS_MAX,
+  RECEIVED_BYTES_MAX,
+  RECEIVED_INTERVAL_MS,
+} from './limits.ts';
 import type { GrpcConnection } from './listener.ts';
 
 export interface Traffic {
@@ -14,14 +19,20 @@ export interface Traffic {
   stop(): void;
 }
 
-export function watchTraffic(container: GrpcContainer, clock: Pick<Clock, 'after'>): Traffic {
+export function watchTraffic(
+  container: Pick<GrpcContainer, 'end'>,
+  clock: Pick<Clock, 'after'>,
+): Traffic {
   /** Bytes of each connection at the last look. */
   const seen = new Map<GrpcConnection, number>();
   let isNew = 0;
+  /** Bytes of connections that have ended since the last look. */
+  let gone = 0;
   let cancel = clock.after(RECEIVED_INTERVAL_MS, look);
 
   function look(): void {
-    let received = 0;
+    let received = gone;
+    gone = 0;
     for (const [connection, before] of seen) {
       const now = connection.received();
       received += now - before;
@@ -34,11 +45,14 @@ export function watchTraffic(container: GrpcContainer, clock: Pick<Clock, 'after
 
   return {
     connected(connection) {
-      seen.set(connection, connection.received());
       isNew++;
+      // What came before its token counts as well.
+      seen.set(connection, 0);
       if (isNew > NEW_CONNECTIONS_MAX) container.end('it connects too often');
+      if (seen.size > CONNECTIONS_MAX) connection.destroy();
     },
     disconnected(connection) {
+      gone += connection.received() - (seen.get(connection) ?? 0);
       seen.delete(connection);
     },
     stop() {

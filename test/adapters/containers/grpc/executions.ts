@@ -60,6 +60,7 @@ export function execution(
 
 /** Reads of a contract with these entries, and one answer for everything else. */
 export const readsOf = (entries: readonly DataEntry[]): ContractReads => ({
+  spend() {},
   contractEntry(_contractId, key) {
     const found = entries.find((entry) => entry.key === key);
     if (found === undefined) throw apiError('NoDataForKey', key);

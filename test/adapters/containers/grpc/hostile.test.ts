@@ -4,9 +4,12 @@ import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders }
 import { connect as dial } from 'node:net';
 import t from 'tap';
 import {
+  CONNECT_BYTES_MAX,
   FIELDS_MAX,
+  LEAVING_BYTES_MAX,
   MESSAGE_BYTES_MAX,
   REFUSALS_MAX,
+  REQUEST_FIELDS_MAX,
   REQUESTS_PER_CALL_MAX,
   RESULTS_BYTES_MAX,
   STREAMS_MAX,
@@ -116,6 +119,37 @@ t.test('results at the limit of size, and above', async (t) => {
   t.equal(await send(http, read, framed(Buffer.alloc(MESSAGE_BYTES_MAX + 1))), '8');
   t.equal(await send(http, headers, results(RESULTS_BYTES_MAX)), '0');
   t.match(await outcome, { kind: 'success' });
+});
+
+t.test('elements at any depth cost', async (t) => {
+  const { call, open, session, outcome } = await attacked(t);
+  const spent: number[] = [];
+  call.reads.spend = (rows) => void spent.push(rows);
+  const http = open();
+  const ask = (name: string, bytes: Uint8Array) =>
+    send(http, headersOf(`/wavesenterprise.ContractService/${name}`, call.token), framed(bytes));
+  const keys = (count: number) =>
+    encode('ContractKeysRequest', { keysFilter: { keys: Array<string>(count).fill('') } });
+  t.equal(await ask('GetContractKeys', keys(REQUEST_FIELDS_MAX)), '8', 'one more with its list');
+  t.equal(await ask('GetContractKeys', keys(REQUEST_FIELDS_MAX - 1)), '0');
+  const ids = Array<object>(9000).fill({ value: '' });
+  t.equal(
+    await ask('GetContractBalances', encode('ContractBalancesRequest', { assetsIds: ids })),
+    '0',
+  );
+  t.same(spent, [9000]);
+  const rejected = t.rejects(outcome);
+  await session.close();
+  await rejected;
+});
+
+t.test('a Connect that is long', async (t) => {
+  const { open, token, session, outcome } = await attacked(t);
+  const headers = headersOf('/wavesenterprise.ContractService/Connect', token);
+  t.equal(await send(open(), headers, framed(Buffer.alloc(CONNECT_BYTES_MAX + 1))), '8');
+  const rejected = t.rejects(outcome);
+  await session.close();
+  await rejected;
 });
 
 t.test('messages of many streams that never end', async (t) => {
@@ -243,17 +277,20 @@ t.test('a container that never reads', async (t) => {
   http.on('error', () => {});
   t.teardown(() => http.destroy());
   const before = process.memoryUsage.rss();
+  const statuses: Promise<unknown>[] = [];
   for (let i = 0; i < 50; i++) {
     const asked = http.request(
       headersOf('/wavesenterprise.ContractService/GetContractKeys', call.token),
     );
     asked.on('error', () => {});
+    statuses.push(once(asked, 'response').then(([headers]) => headers['grpc-status']));
     asked.pause();
     asked.end(framed(encode('ContractKeysRequest', {})));
   }
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  const refused = (await Promise.all(statuses)).filter((status) => status === '8').length;
   const rise = (process.memoryUsage.rss() - before) / MIB;
   t.ok(rise < 200, `memory of both sides rises by ${rise.toFixed(0)} MiB`);
+  t.equal(refused, 50 - Math.floor(LEAVING_BYTES_MAX / MIB), 'what is not read is not made');
   const rejected = t.rejects(outcome);
   await session.close();
   await rejected;

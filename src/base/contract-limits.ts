@@ -1,0 +1,57 @@
+/**
+ * The limits of reads and of the gRPC interface of contracts, each once, with the words in which
+ * docs/protocol/contracts.md states it.
+ */
+import { KIB, MIB } from './budget.ts';
+
+export interface ContractLimit {
+  readonly value: number;
+  readonly unit: 'bytes' | 'ms' | '';
+  readonly meaning: string;
+}
+
+const limit = (value: number, unit: ContractLimit['unit'], meaning: string): ContractLimit => ({
+  value,
+  unit,
+  meaning,
+});
+
+const ROWS = 10_000;
+const FIELDS = 65_536;
+
+export const contractLimits = {
+  rows: limit(ROWS, '', 'rows that one execution reads; empty ranges, keys and ids count as rows'),
+  readBytes: limit(8 * MIB, 'bytes', 'keys and values that one execution reads'),
+  ranges: limit(2000, '', 'different ranges of keys that one execution reads'),
+  requests: limit(20_000, '', 'requests of one execution'),
+  patternWork: limit(
+    200_000_000,
+    '',
+    'characters of keys, times the size of `matches`, of a request',
+  ),
+  clientWork: limit(800_000_000, '', 'the same of one execution or client in a minute'),
+  patternTime: limit(2000, 'ms', 'for a hundred keys to be matched'),
+  patternsWaiting: limit(64, '', 'such lists of keys that wait; of one execution or client, 8'),
+
+  message: limit(4 * MIB, 'bytes', 'one message of a container'),
+  results: limit(MIB, 'bytes', 'a message with results'),
+  connect: limit(KIB, 'bytes', 'the message of Connect'),
+  fields: limit(FIELDS, '', 'fields of a message, so also its results: a 105 holds no more'),
+  resultFields: limit(3 * FIELDS + 1, '', 'fields of results with those of their entries'),
+  requestFields: limit(2 * ROWS + 16, '', 'fields of another message, at every depth'),
+  arriving: limit(8 * MIB, 'bytes', 'unfinished messages of a container together'),
+  piece: limit(256, 'bytes', 'what a shorter piece of an unfinished message counts as'),
+  messageTime: limit(10_000, 'ms', 'for a message to arrive, and for an answer to be read'),
+  leaving: limit(16 * MIB, 'bytes', 'answers that a container has not read, together'),
+  headers: limit(8 * KIB, 'bytes', 'headers of a request'),
+  streams: limit(64, '', 'streams of a connection'),
+  connections: limit(16, '', 'connections of a container'),
+  tcpConnections: limit(1024, '', 'connections of all containers over TCP'),
+  strangers: limit(64, '', 'connections of an address without a token, over TCP'),
+  strangerTime: limit(20_000, 'ms', 'for such a connection to show a token'),
+  strangerRefusals: limit(20, '', 'wrong tokens on such a connection'),
+  refusals: limit(200, '', 'refused requests of a container; more end it'),
+  newConnections: limit(64, '', 'new connections of a container in an interval; more end it'),
+  received: limit(16 * MIB, 'bytes', 'what a container sends in an interval; more end it'),
+  interval: limit(500, 'ms', 'such an interval'),
+} as const;

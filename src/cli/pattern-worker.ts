@@ -1,0 +1,18 @@
+/** The thread that matches patterns of clients (adapters/pattern-thread.ts). */
+import { parentPort } from 'node:worker_threads';
+import type { PatternAnswer, PatternQuestion } from '../adapters/pattern-thread.ts';
+import { patternsHere } from '../api/key-filter.ts';
+import { ApiError } from '../base/errors.ts';
+
+// Loads the engine, which the first pattern would pay for.
+await patternsHere.match('', [], '');
+parentPort?.on('message', async ({ pattern, keys }: PatternQuestion) => {
+  let answer: PatternAnswer;
+  try {
+    answer = await patternsHere.match(pattern, keys, '');
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+  }
+  parentPort?.postMessage(answer);
+});
+parentPort?.postMessage('ready');

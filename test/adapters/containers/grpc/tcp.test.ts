@@ -1,0 +1,84 @@
+// One port for all containers: none takes the connections of another.
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect as http2 } from 'node:http2';
+import { connect, type Socket } from 'node:net';
+import t from 'tap';
+import type { GrpcContainer } from '../../../../src/adapters/containers/grpc/container.ts';
+import {
+  CONNECTIONS_MAX,
+  RECEIVED_BYTES_MAX,
+  RECEIVED_INTERVAL_MS,
+  STRANGERS_MAX,
+} from '../../../../src/adapters/containers/grpc/limits.ts';
+import type { GrpcConnection } from '../../../../src/adapters/containers/grpc/listener.ts';
+import { watchTraffic } from '../../../../src/adapters/containers/grpc/traffic.ts';
+import { fakeClock } from '../../../node/fake-clock.ts';
+import { opened } from './opened.ts';
+import { addressOf } from './sdk-client.ts';
+
+const listen = { kind: 'tcp', host: '127.0.0.1', port: 0 } as const;
+
+t.test('a container has so many connections', async (t) => {
+  const { open } = await opened(t, { listen });
+  const { session, token } = await open(undefined, '127.0.0.1');
+  const connections: ClientHttp2Session[] = [];
+  t.teardown(() => {
+    for (const connection of connections) connection.destroy();
+  });
+  for (let i = 0; i < CONNECTIONS_MAX + 4; i++) {
+    const connection = http2(`http://${addressOf(session)}`);
+    connection.on('error', () => {});
+    connections.push(connection);
+    const asked = connection.request({
+      ':method': 'POST',
+      ':path': '/wavesenterprise.UtilService/None',
+      'content-type': 'application/grpc',
+      authorization: token,
+    });
+    asked.on('error', () => {});
+    asked.end();
+    const answered = new Promise((resolve) => asked.once('close', resolve));
+    await answered;
+    if (i >= CONNECTIONS_MAX && !connection.destroyed) await once(connection, 'close');
+  }
+  t.equal(connections.filter(({ destroyed }) => !destroyed).length, CONNECTIONS_MAX);
+});
+
+t.test('who shows no token has few connections of an address', async (t) => {
+  const { open } = await opened(t, { listen });
+  const { session } = await open(undefined, '127.0.0.1');
+  const [host, port] = addressOf(session).split(':');
+  const sockets: Socket[] = [];
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  for (let i = 0; i <= STRANGERS_MAX; i++) {
+    const socket = connect(Number(port), host);
+    socket.on('error', () => {}).resume();
+    sockets.push(socket);
+    await once(socket, 'connect');
+  }
+  const last = sockets.at(-1)!;
+  if (!last.closed) await once(last, 'close');
+  t.equal(sockets.filter(({ closed }) => !closed).length, STRANGERS_MAX);
+});
+
+t.test('bytes of connections that have ended count', async (t) => {
+  const clock = fakeClock(0);
+  const ends: string[] = [];
+  const container: Pick<GrpcContainer, 'end'> = { end: (why) => void ends.push(why) };
+  const traffic = watchTraffic(container, clock);
+  const short = (bytes: number): GrpcConnection => ({
+    address: '',
+    received: () => bytes,
+    destroy() {},
+  });
+  for (let i = 0; i < 16; i++) {
+    const connection = short(RECEIVED_BYTES_MAX / 16 + 1);
+    traffic.connected(connection);
+    traffic.disconnected(connection);
+  }
+  await clock.advance(RECEIVED_INTERVAL_MS);
+  t.same(ends, ['it sends too much']);
+  traffic.stop();
+});

@@ -1,0 +1,47 @@
+// The work of patterns is counted: of a request, and of a client.
+import t from 'tap';
+import { createKeyFilters } from '../../src/api/key-filters.ts';
+import { contractLimits } from '../../src/base/contract-limits.ts';
+import { fakeClock } from '../node/fake-clock.ts';
+
+const SIZE = 1000;
+const patterns = {
+  async match(_pattern: string, keys: readonly string[]) {
+    return { size: SIZE, verdicts: keys.map(() => true) };
+  },
+};
+const key = 'a'.repeat(100);
+/** Requests of one key each up to the limit of a request. */
+const most = contractLimits.patternWork.value / (SIZE * key.length);
+
+t.test('a request, and a client with several', async (t) => {
+  const clock = fakeClock(0);
+  const filters = createKeyFilters(patterns, clock);
+  const accepts = await filters.open('a', 'one');
+  t.same(await accepts(Array<string>(most).fill(key)), Array(most).fill(true));
+  await t.rejects(accepts(['b']), { code: 413 });
+  for (let i = 0; i < 4; i++) {
+    const next = await filters.open('a', 'one').catch(() => undefined);
+    await next?.(Array<string>(most).fill(key)).catch(() => {});
+  }
+  await t.rejects(filters.open('a', 'one'), { code: 503 });
+  t.ok(await filters.open('a', 'another'));
+  await clock.advance(60_000);
+  t.ok(await filters.open('a', 'one'), 'a minute later');
+});
+
+t.test('few answers are in memory', async (t) => {
+  const filters = createKeyFilters(patterns, fakeClock(0));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let [running, most] = [0, 0];
+  const work = async () => {
+    most = Math.max(most, ++running);
+    await promise;
+    running--;
+  };
+  const all = Array.from({ length: 4 + 64 }, () => filters.inTurn(work));
+  await t.rejects(filters.inTurn(work), { code: 503 });
+  resolve();
+  await Promise.all(all);
+  t.equal(most, 4);
+});
