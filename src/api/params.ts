@@ -7,6 +7,7 @@
  */
 import { base58 } from '../base/base58.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
+import { ExpectedError } from '../base/expected-error.ts';
 import { I32_MAX, I64_MAX } from '../base/int.ts';
 import type { ChainScheme, JsonSchema } from '../codec/codec.ts';
 
@@ -27,7 +28,7 @@ export type ParamValues<P extends Params> = {
 };
 
 /** A text that is no number, or a number outside its range; `message` is a line of the answer. */
-export class BadNumber extends Error {
+export class BadNumber extends ExpectedError {
   override name = 'BadNumber';
 }
 

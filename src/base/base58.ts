@@ -9,6 +9,7 @@
  */
 
 import { latin1Part } from './bytes.ts';
+import { ExpectedError } from './expected-error.ts';
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const ZERO = '1';
@@ -42,7 +43,7 @@ for (let high = 0; high < BASE; high++) {
   }
 }
 
-export class Base58Error extends Error {
+export class Base58Error extends ExpectedError {
   override name = 'Base58Error';
 }
 

@@ -4,6 +4,7 @@
  * Rules, services and routes throw `apiError('Name', …)`. The server turns it into an answer.
  * Client libraries rely on the codes and statuses, so these never change.
  */
+import { ExpectedError } from './expected-error.ts';
 
 interface Entry {
   readonly code: number;
@@ -227,7 +228,7 @@ type Args<N extends ErrorName> = Parameters<(typeof catalogue)[N]['text']>;
  * An answer with a code of the catalogue: a Refusal or an OwnFailure. `extra` is added to the body
  * beside the code.
  */
-export abstract class ApiError extends Error {
+export abstract class ApiError extends ExpectedError {
   override name = 'ApiError';
   readonly entry: ErrorName;
   readonly code: number;
@@ -235,12 +236,7 @@ export abstract class ApiError extends Error {
   readonly extra: Readonly<Record<string, unknown>>;
 
   constructor(entry: ErrorName, message: string, extra: Readonly<Record<string, unknown>> = {}) {
-    // Refusals are expected answers and are thrown by the thousand. Their stack is never read, and
-    // collecting it would cost more than the checks before it.
-    const frames = Error.stackTraceLimit;
-    Error.stackTraceLimit = 0;
     super(message);
-    Error.stackTraceLimit = frames;
     this.entry = entry;
     this.code = catalogue[entry].code;
     this.status = catalogue[entry].status;

@@ -1,11 +1,13 @@
 /** Hexadecimal text: written in lower case, read in either case. */
 
+import { ExpectedError } from './expected-error.ts';
+
 const HEX = /^(?:[0-9a-fA-F]{2})*$/;
 
 /** A SHA-256 hash as text. */
 export const SHA256_HEX = /^[0-9a-fA-F]{64}$/;
 
-export class HexError extends Error {
+export class HexError extends ExpectedError {
   override name = 'HexError';
 }
 

@@ -8,6 +8,7 @@
 import { assert } from '../base/assert.ts';
 import type { CryptoCharges } from '../base/charge.ts';
 import type { Refusal } from '../base/errors.ts';
+import { ExpectedError } from '../base/expected-error.ts';
 
 /** A JSON Schema (draft 2020-12), as embedded in OpenAPI 3.1. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -81,19 +82,14 @@ export type ValueOf<C> = C extends Codec<infer T> ? T : never;
  * (`error.path.missing`, `error.expected.jsnumber` …) or a text; `api` is set where the
  * catalogue has an entry of its own for this field (invalid address, negative amount …).
  */
-export class CodecError extends Error {
+export class CodecError extends ExpectedError {
   override name = 'CodecError';
   readonly path: string;
   readonly why: string;
   readonly api: Refusal | undefined;
 
   constructor(path: string, why: string, api?: Refusal) {
-    // Like an ApiError, this is an expected answer to bad input, and a stack would cost more than
-    // the check.
-    const frames = Error.stackTraceLimit;
-    Error.stackTraceLimit = 0;
     super(`${path}: ${why}`);
-    Error.stackTraceLimit = frames;
     this.path = path;
     this.why = why;
     this.api = api;

@@ -2,6 +2,7 @@
  * What a script computes with (docs/protocol/scripts.md#values). A case object is a named record;
  * `unit` and the two sides of an order are case objects without fields.
  */
+import { ExpectedError } from '../base/expected-error.ts';
 
 export interface CaseObject {
   readonly type: string;
@@ -11,16 +12,8 @@ export interface CaseObject {
 export type Value = bigint | string | boolean | Uint8Array | CaseObject | readonly Value[];
 
 /** The refusal to go on; its text is part of the answer to a client. */
-export class EvaluationFailure extends Error {
+export class EvaluationFailure extends ExpectedError {
   override name = 'EvaluationFailure';
-
-  constructor(message: string) {
-    // Failures are expected outcomes. Their stack is never read.
-    const frames = Error.stackTraceLimit;
-    Error.stackTraceLimit = 0;
-    super(message);
-    Error.stackTraceLimit = frames;
-  }
 }
 
 const NO_FIELDS: ReadonlyMap<string, Value> = new Map();

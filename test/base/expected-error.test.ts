@@ -1,0 +1,35 @@
+/** Bad input costs no stack: what refuses it is thrown as often as somebody sends it. */
+import t from 'tap';
+import { BadNumber } from '../../src/api/params.ts';
+import { base58 } from '../../src/base/base58.ts';
+import { apiError } from '../../src/base/errors.ts';
+import { decodeHex } from '../../src/base/hex.ts';
+import { CodecError } from '../../src/codec/codec.ts';
+import { EvaluationFailure } from '../../src/script/values.ts';
+
+function thrownBy(act: () => unknown): unknown {
+  try {
+    act();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+t.test('refusals of bad input have a message and no stack', async (t) => {
+  const refusals = [
+    thrownBy(() => base58.decode('0OIl')),
+    thrownBy(() => decodeHex('xyz')),
+    new BadNumber('no number'),
+    new CodecError('a.b', 'error.path.missing'),
+    new EvaluationFailure('too long'),
+    apiError('Invalid', 'bad'),
+  ];
+  for (const error of refusals) {
+    t.type(error, Error);
+    const { name, message, stack } = error as Error;
+    t.not(message, '', name);
+    t.notMatch(stack, /\n/, name);
+  }
+  t.match(new Error('another').stack, /\n/, 'all other errors keep theirs');
+});
