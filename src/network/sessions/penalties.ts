@@ -6,10 +6,10 @@
  *   limited       a host with an offence before any proof of identity: few of its connections begin,
  *                 for a quarter of an hour (host-limits.ts)
  *
- * A configured node is blacklisted for at most a minute. It is suspended, or blacklisted for being
- * slow, for at most some seconds. So an operator's own network heals. Nodes share the hosts of the
- * loopback, so there only the owner is refused. Honest lateness (a block that is no child of the
- * tip, or a little ahead of the clock) is no offence.
+ * A configured node is blacklisted for at most a minute, and so is any node for being slow. A
+ * configured one is suspended, or blacklisted for being slow, for at most some seconds. So a network
+ * heals. Nodes share the hosts of the loopback, so there only the owner is refused. Honest lateness
+ * (a block that is no child of the tip, or a little ahead of the clock) is no offence.
  */
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
@@ -86,6 +86,8 @@ const WEIGHTS: Readonly<Record<Offence, Weight>> = {
 };
 const HOUR_MS = 3_600_000;
 const CONFIGURED_MS_MAX = 60_000;
+/** Two miners that need each other make no block meanwhile. A peer that stays slow comes back here. */
+const SLOW_MS_MAX = 60_000;
 /** A divided network must be whole again soon after its connections work. */
 const CONFIGURED_PAUSE_MS_MAX = 5_000;
 /** Rows of each kind; the oldest are dropped first. */
@@ -112,8 +114,7 @@ export function createPenalties(options: PenaltyOptions, clock: Clock): Penaltie
     const { owner, host, configured } = culprit;
     if (!options.blacklisting) return false;
     const since = clock.now();
-    const most = isSlow ? CONFIGURED_PAUSE_MS_MAX : CONFIGURED_MS_MAX;
-    const ms = configured ? Math.min(options.blacklistMs, most) : options.blacklistMs;
+    const ms = Math.min(options.blacklistMs, longestMs(configured, isSlow));
     put(entries, latin1(owner), { host, owner, since, until: clock.monotonic() + ms, reason });
     return true;
   }
@@ -177,6 +178,11 @@ export function createPenalties(options: PenaltyOptions, clock: Clock): Penaltie
       limits.clear();
     },
   };
+}
+
+function longestMs(configured: boolean, isSlow: boolean): number {
+  if (configured) return isSlow ? CONFIGURED_PAUSE_MS_MAX : CONFIGURED_MS_MAX;
+  return isSlow ? SLOW_MS_MAX : Infinity;
 }
 
 function put<V>(rows: Map<string, V>, key: string, value: V): void {

@@ -113,6 +113,18 @@ t.test('a configured node that is slow is let in again after some seconds', asyn
   t.equal(penalties.blacklisted().length, 1, 'for anything else after a minute');
 });
 
+t.test('any node that is slow is let in again after a minute', async (t) => {
+  const { clock, penalties } = setUp();
+  for (let i = 0; i < 9; i++) t.equal(penalties.offend(culprit(), 'withheld', ''), 'noted');
+  t.equal(penalties.offend(culprit(), 'withheld', ''), 'blacklisted');
+  await clock.advance(MINUTE);
+  t.strictSame(penalties.blacklisted(), []);
+  t.equal(penalties.offend(culprit(), 'withheld', ''), 'blacklisted', 'at the next time at once');
+  t.equal(penalties.offend(culprit(), 'invalid-block', ''), 'blacklisted');
+  await clock.advance(MINUTE);
+  t.equal(penalties.blacklisted().length, 1);
+});
+
 t.test('places of the configuration are dialled again after some seconds', async (t) => {
   const { clock, penalties } = setUp();
   penalties.suspend('10.0.0.1:6864', true);
