@@ -13,6 +13,12 @@ import type { Tip } from './tip.ts';
  */
 export const LATE_DEPTH_MAX = 10;
 
+/**
+ * Rounds without a block on our tip after which lateness does not count either: our chain may have
+ * no miner left but on the other branch.
+ */
+export const STANDSTILL_ROUNDS = 20;
+
 /** A chain whose blocks up to `ancestor` are ours too. */
 export interface Candidate {
   /** Height of the newest common block. */
@@ -46,6 +52,7 @@ export function standingOf(
   if (!isBetter({ score, id, reference }, current)) return 'not-better';
   const depth = tip.height - ancestor;
   if (depth === 0 || depth > LATE_DEPTH_MAX || !consensus.hasEnded(first, now)) return 'better';
+  if (consensus.hasEnded(tip.header, now, STANDSTILL_ROUNDS)) return 'better';
   const block = consensus.score(tip.header.consensus);
   const lead = consensus.hasEnded(header, now) ? block : block / 2n;
   return score > tip.score + lead ? 'better' : 'late';

@@ -98,8 +98,11 @@ export interface Consensus {
    * with equal text are an equivocation (consensus.md#equivocation).
    */
   turnOf(header: Pick<UnsignedHeader, 'timestamp' | 'reference'>): string;
-  /** True where the turn of a block is over at this time. A turn under PoS never ends. */
-  hasEnded(header: Pick<UnsignedHeader, 'timestamp'>, now: number): boolean;
+  /**
+   * True where the turn of a block is over at this time, and `others` more rounds after it. A turn
+   * under PoS never ends.
+   */
+  hasEnded(header: Pick<UnsignedHeader, 'timestamp'>, now: number, others?: number): boolean;
   /**
    * The turns among these for which a block at `timestamp` marks nobody, where it carries them: of
    * the miner whose turn the round was, between the parent and the block. Ascending, one for each

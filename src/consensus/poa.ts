@@ -84,7 +84,8 @@ export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus
         (address) => view.banHistory(address),
       ),
     turnOf: ({ timestamp }) => `round ${rounds.numberAt(timestamp)}`,
-    hasEnded: ({ timestamp }, now) => rounds.numberAt(now) > rounds.numberAt(timestamp),
+    hasEnded: ({ timestamp }, now, others = 0) =>
+      rounds.numberAt(now) > rounds.numberAt(timestamp) + others,
     clearing,
     score: scorePoa,
   };

@@ -4,7 +4,7 @@
 import t, { type Test } from 'tap';
 import { compare, equal } from '../../src/base/bytes.ts';
 import { decodeBlock } from '../../src/block/block.ts';
-import { LATE_DEPTH_MAX } from '../../src/chain/chain-choice.ts';
+import { LATE_DEPTH_MAX, STANDSTILL_ROUNDS } from '../../src/chain/chain-choice.ts';
 import type { ForkChoice } from '../../src/chain/fork-choice.ts';
 import { blockAt, findTransaction } from '../../src/chain/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
@@ -217,7 +217,7 @@ t.test('a late chain that is better by more than a block replaces ours', async (
   const right = await newFork();
   for (let i = 0; i < 3; i++) await mine(left);
   await mineLate(right, 1);
-  right.clock.time += 100 * LENGTH_MS;
+  right.clock.time += 5 * LENGTH_MS;
   t.equal((await adopt(right, left, 1)).kind, 'adopted');
 });
 
@@ -228,9 +228,21 @@ t.test('lateness counts for short branches only', async (t) => {
     for (let i = 0; i < depth; i++) await mine(left);
     await mineLate(right, 1);
     for (let i = 1; i < depth; i++) await mine(right);
-    right.clock.time += 100 * LENGTH_MS;
+    right.clock.time += 5 * LENGTH_MS;
     const { kind } = await adopt(right, left, 1);
     t.equal(kind, depth > LATE_DEPTH_MAX ? 'adopted' : 'late', `${depth} blocks of a better score`);
+  }
+});
+
+t.test('lateness does not count for a chain that stands still', async (t) => {
+  for (const rounds of [STANDSTILL_ROUNDS, STANDSTILL_ROUNDS + 1]) {
+    const left = await newFork();
+    const right = await newFork();
+    const late = await mine(left);
+    const { header } = await mineLate(right, 1);
+    right.clock.time = header.timestamp + rounds * LENGTH_MS;
+    const { kind } = await right.fork.offer(late);
+    t.equal(kind, rounds > STANDSTILL_ROUNDS ? 'adopted' : 'late', `after ${rounds} rounds`);
   }
 });
 

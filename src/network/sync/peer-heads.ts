@@ -44,7 +44,7 @@ export interface PeerHeads {
   defer(session: Session): void;
   /** A peer with a slow answer does not count until the answer is there. */
   markSlow(session: Session, isSlow: boolean): void;
-  /** This head lost the comparison with our tip: it is not followed again as long as that stays. */
+  /** This head lost the comparison with our tip: it is not followed for a minute while that stays. */
   markLost(head: Head): void;
   onHead(action: (head: PeerHead) => void): void;
   stop(): void;
@@ -53,6 +53,8 @@ export interface PeerHeads {
 const DISTRUST_MS = 5 * 60_000;
 const DISTRUSTED_MAX = 1_000;
 const LOST_MAX = 100;
+/** A late branch may replace our chain when that stands still. */
+const LOST_MS = 60_000;
 const NO_SESSIONS: ReadonlySet<Session> = new Set();
 
 interface Announced {
@@ -72,7 +74,7 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
    */
   const deferred = createRecentSet(DISTRUSTED_MAX, DISTRUST_MS, clock);
   /** Ids of our tip and of heads that lost to it. */
-  const lost = new Set<string>();
+  const lost = createRecentSet(LOST_MAX, LOST_MS, clock);
   /** Peers that take long to answer. */
   const slow = new Set<Session>();
   const listeners: ((head: PeerHead) => void)[] = [];
@@ -137,10 +139,7 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
       if (isSlow && peers.has(session)) slow.add(session);
       else slow.delete(session);
     },
-    markLost(head) {
-      if (lost.size >= LOST_MAX) lost.delete(lost.keys().next().value ?? '');
-      lost.add(pairOf(head, blockchain.tip()));
-    },
+    markLost: (head) => lost.add(pairOf(head, blockchain.tip())),
     onHead: (action) => void listeners.push(action),
     stop() {
       stopped = true;
