@@ -7,8 +7,10 @@
  */
 import type { HttpRequest } from '../base/http.ts';
 
+export type Caller = Pick<HttpRequest, 'hasHeader' | 'headers' | 'remoteAddress'>;
+
 /** True for a call from this machine, neither through a proxy nor from a page. */
-export function isLocalProgram(request: HttpRequest, ownNames: readonly string[]): boolean {
+export function isLocalProgram(request: Caller, ownNames: readonly string[]): boolean {
   if ([...PROXY_TRACES, ...BROWSER_TRACES].some((prefix) => request.hasHeader(prefix)))
     return false;
   return isLoopback(request.remoteAddress()) && isOwnHost(request.headers('host'), ownNames);

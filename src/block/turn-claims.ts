@@ -48,10 +48,6 @@ const PREFIX = Uint8Array.of(255, ...utf8('turn'));
 const lostBytes = ({ publicKeySize }: ChainScheme): number =>
   TIMESTAMP_BYTES + SIGNATURE_BYTES + publicKeySize + SIGNATURE_BYTES;
 
-/** The most bytes of the claims of a block. */
-export const claimsBytesMax = (scheme: ChainScheme): number =>
-  SIGNATURE_BYTES + 1 + LOST_TURNS_MAX * lostBytes(scheme);
-
 export const claimsLength = ({ lost }: TurnClaims, scheme: ChainScheme): number =>
   SIGNATURE_BYTES + 1 + lost.length * lostBytes(scheme);
 

@@ -3,12 +3,14 @@
  * for a day, logged and counted. The node does not punish the miner; an operator can take the role
  * away.
  *
- * Invariants: only headers with a valid signature arrive here; both memories are bounded.
+ * Invariants: only headers with a valid signature arrive here; both memories are bounded, and hold
+ * nothing of a message or a block but its header.
  */
 import { base58 } from '../base/base58.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import type { Clock, Log } from '../base/ports.ts';
-import type { Header } from '../block/header.ts';
+import { decodeHeader, encodeHeader, type Header } from '../block/header.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -35,6 +37,7 @@ export interface Equivocations {
 
 export function createEquivocations(
   consensus: Pick<Consensus, 'turnOf'>,
+  scheme: ChainScheme,
   clock: Pick<Clock, 'monotonic'>,
   log: Log,
 ): Equivocations {
@@ -61,11 +64,11 @@ export function createEquivocations(
       const first = seen.get(turn);
       if (first === undefined) {
         if (seen.size >= HEADERS_MAX) seen.delete(seen.keys().next().value ?? '');
-        seen.set(turn, copyOf(header));
+        seen.set(turn, copyOf(header, scheme));
         return undefined;
       }
       if (equal(first.signature, header.signature) || isProved(first)) return undefined;
-      const found = { first, second: copyOf(header), seenAt: clock.monotonic() };
+      const found = { first, second: copyOf(header, scheme), seenAt: clock.monotonic() };
       evidence = [...evidence, found].slice(-EVIDENCE_MAX);
       log.warn('block.equivocation', {
         generator: base58.encode(header.generator),
@@ -83,17 +86,6 @@ export function createEquivocations(
   };
 }
 
-/** A header read from a message is a view into the whole message. */
-const copyOf = (header: Header): Header => ({
-  ...header,
-  reference: header.reference.slice(),
-  generator: header.generator.slice(),
-  signature: header.signature.slice(),
-  consensus:
-    header.consensus.kind === 'poa'
-      ? header.consensus
-      : {
-          ...header.consensus,
-          generationSignature: header.consensus.generationSignature.slice(),
-        },
-});
+/** A header read from a message is a view into the whole message, with all that it claims. */
+const copyOf = (header: Header, scheme: ChainScheme): Header =>
+  decodeHeader(encodeHeader(header, scheme), scheme);

@@ -92,6 +92,8 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   /** Those of the journal come one by one, so they never fill the line of the others. */
   const scriptsAgain = createScriptPace(clock);
   const arriving = new Map<string, Arrival>();
+  /** Entries that are on their way to the disk. */
+  const landing = new Map<PoolEntry, Promise<void>>();
 
   /** The pool keeps the bytes alone, so they must decode to the same transaction. */
   function ownCopy(tx: Tx): Tx {
@@ -143,7 +145,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
       const older = recovering(key, sender);
       if (older !== undefined) await older;
       const known = entries.get(key);
-      if (known !== undefined) return earlier(known, sender);
+      if (known !== undefined) return await earlier(known, sender);
       requireSpace();
       senders.requireRoom(tx.bytes.length, sender);
       const copy = own(tx);
@@ -161,11 +163,15 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
         (run) => entries.get(key) ?? insert(copy, texts, verdicts, placeOf(copy, sender, run)),
       );
       const entry = passed instanceof Promise ? await passed : passed;
-      if (!entry.holds(copy.bytes)) return earlier(entry, sender);
+      if (!entry.holds(copy.bytes)) return await earlier(entry, sender);
+      const landed = journal.append(copy.bytes);
+      landing.set(entry, landed);
       try {
-        await journal.append(copy.bytes);
+        await landed;
       } catch (cause) {
         throw notWritten(entry, cause);
+      } finally {
+        landing.delete(entry);
       }
       if (!entry.removed) entries.announce(entry);
       return tx;
@@ -185,9 +191,17 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     return apiError('StatusCheckFailed', 'the pool cannot be written to disk');
   }
 
-  /** Returns the entry with the same id. The id of an alias does not depend on the sender. */
-  function earlier(known: PoolEntry, sender: string): Tx {
+  /**
+   * Returns the entry with the same id, once it is on disk. The id of an alias does not depend on the
+   * sender.
+   */
+  async function earlier(known: PoolEntry, sender: string): Promise<Tx> {
     if (known.sender !== sender) throw refused('Alias already claimed');
+    try {
+      await landing.get(known);
+    } catch (cause) {
+      throw notWritten(known, cause);
+    }
     return decodeStoredTx(known.bytes, scheme);
   }
 

@@ -117,7 +117,7 @@ function openForkChoice({ synchronization }: Config, ports: NetworkPorts): ForkC
     {
       ...ports,
       invalid: createInvalidBlocks({ max: maxSize, forgetMs: timeout.ms }, clock),
-      equivocations: createEquivocations(consensus, clock, log),
+      equivocations: createEquivocations(consensus, ports.scheme, clock, log),
       knownVerdicts: pool.verdictsOn,
     },
   );

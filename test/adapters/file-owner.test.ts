@@ -59,6 +59,26 @@ t.test('small files', { skip }, async (t) => {
   t.strictSame(ownerOf(fresh), [0, process.getgid?.(), '600'], 'a new one is that of the process');
 });
 
+t.test('a new owner in another group shares no secret with it', { skip }, async (t) => {
+  const folder = join(root, 'of another');
+  mkdirSync(folder);
+  chmodSync(root, 0o711);
+  chownSync(folder, UID, GID);
+  const path = join(folder, 'secret');
+  writeFileSync(path, 'old');
+  chmodSync(path, 0o640);
+  const bytes = new TextEncoder().encode('new');
+  process.setegid?.(GID);
+  process.seteuid?.(UID);
+  try {
+    files.replace(path, bytes, { secret: true });
+  } finally {
+    process.seteuid?.(0);
+    process.setegid?.(0);
+  }
+  t.strictSame(ownerOf(path), [UID, GID, '600']);
+});
+
 t.test('a journal, rewritten and repaired', { skip }, async (t) => {
   const folder = join(root, 'journal');
   mkdirSync(folder);

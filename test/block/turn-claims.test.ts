@@ -4,7 +4,6 @@ import { blockBytesMax, decodeBlock, encodeUnsigned, sealBlock } from '../../src
 import { decodeHeader, encodeHeader, type Header } from '../../src/block/header.ts';
 import {
   claimChecks,
-  claimsBytesMax,
   LOST_TURNS_MAX,
   type LostTurn,
   lostTurnOf,
@@ -140,6 +139,5 @@ t.test('the longest header fits the cap on a block, in this family', async (t) =
     () => filled(64, 1),
   );
   t.ok(sealed.bytes.length <= blockBytesMax(0), `${sealed.bytes.length} bytes`);
-  t.ok(claimsBytesMax(realScheme) < 1024);
   t.strictSame(decodeBlock(sealed.bytes, realScheme).header, sealed.header);
 });

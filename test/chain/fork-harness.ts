@@ -6,7 +6,7 @@ import {
   type ForkChoicePorts,
 } from '../../src/chain/fork-choice.ts';
 import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
-import { consensus, quiet, type TestChain, verifier } from './chain-harness.ts';
+import { consensus, quiet, scheme, type TestChain, verifier } from './chain-harness.ts';
 
 export function createTestForkChoice(
   { blockchain, clock }: Pick<TestChain, 'blockchain' | 'clock'>,
@@ -22,7 +22,7 @@ export function createTestForkChoice(
       clock,
       log: quiet,
       invalid: createInvalidBlocks({ max: 30_000, forgetMs: 300_000 }, clock),
-      equivocations: createEquivocations(consensus, clock, quiet),
+      equivocations: createEquivocations(consensus, scheme, clock, quiet),
       knownVerdicts: () => undefined,
       ...ports,
     },

@@ -93,6 +93,34 @@ t.test('a caller that has checked the proofs of its bytes brings the verdicts', 
   t.equal(at.checks.count, 0);
 });
 
+for (const fails of [false, true]) {
+  t.test(
+    `other proofs for what is on its way to a disk that ${fails ? 'fails' : 'works'}`,
+    async (t) => {
+      const at = await newChain();
+      const disk = Promise.withResolvers<void>();
+      const pool = createTestPool(at, {
+        journal: { ...memoryJournal(), append: () => disk.promise },
+      });
+      const tx = payment(alice, bob, 1n, at.clock.time);
+      const other = buildTx(tx.def, tx.layout, tx.fields, [new Uint8Array(64).fill(1)], scheme);
+      let answers = 0;
+      const outcomes = Promise.allSettled(
+        [tx, other].map((one) => pool.submit(one).finally(() => answers++)),
+      );
+      for (let i = 0; i < 5; i++) await settled();
+      t.equal(pool.size(), 1);
+      t.equal(answers, 0, 'neither is acknowledged before the disk has it');
+      if (fails) disk.reject(new Error('no space left on device'));
+      else disk.resolve();
+      const refused = { status: 'rejected', reason: { message: /cannot be written/ } };
+      const first = { status: 'fulfilled', value: { bytes: tx.bytes } };
+      t.match(await outcomes, fails ? [refused, refused] : [first, first]);
+      t.equal(pool.size(), fails ? 0 : 1);
+    },
+  );
+}
+
 t.test('a block with other proofs for a known id does not profit', async (t) => {
   const at = await node();
   const maker = await newChain();

@@ -269,6 +269,29 @@ t.test('a refused block that others may have keeps its turn', async (t) => {
   t.ok(turns.has('child of X'), 'it was in the chain of this life');
 });
 
+t.test('a clock that is set back, or another head, while the claim is written', async (t) => {
+  const { whole, good, ports } = await refusing(t);
+  const turns = createUsedTurns(memoryJournal(emptyRecords()), whole.log);
+  await turns.claim('child of X', good.bytes);
+  let meanwhile = async (): Promise<void> => whole.clock.jump(-1_000_000);
+  const claiming = {
+    ...turns,
+    async claim(turn: string, block: Uint8Array) {
+      await turns.claim(turn, block);
+      await meanwhile();
+    },
+  };
+  const unfinished = createUnfinishedBlock(claiming, ports);
+  await t.rejects(unfinished.finish(), apiError('BlockFromFuture', good.header.timestamp));
+  whole.clock.jump(1_000_000);
+  t.ok(turns.has('child of X') && unfinished.waits(), 'it may come later');
+  meanwhile = () => ports.blockchain.append(good);
+  await unfinished.finish();
+  t.ok(equal(tip(whole).id, good.header.signature));
+  t.ok(turns.has('child of X'));
+  t.strictSame(whole.log.of('miner.sealed-refused'), [], 'nobody says that it breaks a rule');
+});
+
 t.test('a lost block is forgotten once its parent is too deep', async (t) => {
   const { whole, good, ports } = await refusing(t);
   const turns = createUsedTurns(memoryJournal(emptyRecords()), whole.log);

@@ -258,3 +258,13 @@ t.test('a file that is written anew keeps lost blocks, and grows only with them'
     [1, 2, 3, 4, 40].map((i) => [`child of ${i}`, 1024 * 1024, i]),
   );
 });
+
+t.test('a file that is written anew keeps the block that was sealed last', async (t) => {
+  const records = emptyRecords();
+  const turns = createUsedTurns(memoryJournal(records), quiet);
+  await turns.claim('child of 0', block('0'));
+  for (let i = 1; i <= 2 * KEPT; i++) await turns.giveUp(`child of ${i % 10}1`);
+  t.ok(records.list.length < KEPT, 'it was written anew');
+  const again = createUsedTurns(memoryJournal(records), quiet);
+  t.strictSame(again.sealed(), [{ turn: 'child of 0', bytes: block('0') }]);
+});

@@ -253,9 +253,18 @@ t.test('a search goes through all items in parts', async (t) => {
   const made = quota({});
   const many = Array.from({ length: 1_010 }, (_, i) => Buffer.from(`item ${i}`));
   for (const bytes of many) await made.store.write(item(10, bytes), one(bytes));
-  rmSync(join(made.folder, base58.encode(new Uint8Array(32).fill(10))), { recursive: true });
+  const deleted = randomBytes(100);
+  await made.store.write(item(11, deleted), one(deleted));
+  const folder = (policy: number): string =>
+    join(made.folder, base58.encode(new Uint8Array(32).fill(policy)));
+  rmSync(folder(11), { recursive: true });
   t.ok(await made.forgetDeleted(() => false));
-  t.ok(made.bytes() > 0);
+  t.equal(made.bytes(), 1_011 * ITEM_BYTES_MIN);
+  t.notOk(await made.forgetDeleted(() => false), 'goes on behind those that are there');
+  t.equal(made.bytes(), 1_010 * ITEM_BYTES_MIN);
+  rmSync(folder(10), { recursive: true });
+  t.ok(await made.forgetDeleted(() => false), 'begins again');
+  t.equal(made.bytes(), 10 * ITEM_BYTES_MIN);
   t.notOk(await made.forgetDeleted(() => false));
   t.equal(made.bytes(), 0);
 });

@@ -198,7 +198,7 @@ export class Checkers {
         blockchain,
         consensus,
         invalid: createInvalidBlocks({ max: 10, forgetMs: 1000 }, clock),
-        equivocations: createEquivocations(consensus, clock, quiet),
+        equivocations: createEquivocations(consensus, scheme, clock, quiet),
         knownVerdicts: () => undefined,
       },
     );

@@ -102,7 +102,6 @@ export class TransactionFetcher {
     this.stopped = true;
     this.cancelAgain?.();
     this.wanted.clear();
-    this.refusals.clear();
   }
 
   /** It may have come from another peer meanwhile. */

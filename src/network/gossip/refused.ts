@@ -84,11 +84,6 @@ export class Refused<Source> {
     return due;
   }
 
-  clear(): void {
-    this.byHash.clear();
-    this.shares.clear();
-  }
-
   private put(hash: string, refusal: Refusal<Source>): void {
     if (this.byHash.size >= REFUSED_MAX) return;
     // A peer whose share is used up does not take this one from the others that have it.

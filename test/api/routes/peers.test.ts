@@ -78,3 +78,17 @@ t.test('two nodes that know each other', async (t) => {
   await network.seconds(30);
   t.match((await get('/peers/suspended')).body, [{ hostname: `/${nowhere}`, timestamp: Number }]);
 });
+
+t.test('a node that declares another name than the address that it calls from', async (t) => {
+  const network = await cluster(t, { miners: ['a', 'b'] });
+  const a = await network.start('a');
+  const named = 'node-b.example';
+  const b = await network.start('b', { set: [`network.declared-address=${named}:${PORT}`] });
+  await network.rounds(2);
+  const url = await serveApi(t, a.node.services);
+  t.strictSame((await exchangeJson('GET', `${url}/peers/hostname/${b.text}`)).body, {
+    hostname: named,
+    ip: b.host,
+    connected: true,
+  });
+});

@@ -73,3 +73,10 @@ t.test('a peer whose share is used up takes nothing from others', (t) => {
   t.notOk(refused.has('y', 'a'));
   t.end();
 });
+
+t.test('few of the peers that have one are asked again', async (t) => {
+  const refused = new Refused<number>();
+  refused.note('x', [1, 2, 3]);
+  refused.note('x', [4, 5, 6]);
+  t.strictSame([...refused.take(nothing).keys()], [4, 5, 6, 1]);
+});
