@@ -1,6 +1,7 @@
 /**
  * The threads that hold the connections of nodes in this run: none, or as many as TEST_HTTP_THREADS
- * says. The runner runs some files once more with threads (scripts/repeated-runs.ts).
+ * says. The runner runs some files once more with threads (scripts/repeated-runs.ts). Threads that
+ * read the bodies of broadcasts are there in any case.
  */
 import { createHttpThreads } from '../src/cli/http-threads.ts';
 import type { NodePorts } from '../src/node/node-ports.ts';
@@ -16,7 +17,7 @@ export const threadSettings: readonly string[] =
   httpThreads === 0 ? [] : [`rest-api.threads=${httpThreads}`];
 
 /** Ports of a node in this process. */
-export const withHttpThreads = (ports: NodePorts): NodePorts =>
-  httpThreads === 0
-    ? ports
-    : { ...ports, restHttp: createHttpThreads(httpThreads, ports.requestStop) };
+export const withHttpThreads = (ports: NodePorts): NodePorts => ({
+  ...ports,
+  restHttp: createHttpThreads(httpThreads, ports.requestStop),
+});

@@ -106,7 +106,7 @@ export interface RouteDef<P extends Params, Q extends Params, B, R extends TSche
 }
 
 export interface RouteAhead<S> {
-  /** The name of the part: a function in cli/http-worker.ts. */
+  /** The name of the part: a module of cli/http-threads.ts and cli/http-worker.ts. */
   readonly work: string;
   /** Undefined: the answer that the thread has prepared is the right one. */
   finish(message: Uint8Array, services: S): Promise<Answer | undefined>;

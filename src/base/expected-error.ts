@@ -10,3 +10,14 @@ export abstract class ExpectedError extends Error {
     Error.stackTraceLimit = frames;
   }
 }
+
+/** The same for errors of the language: those that `read` throws have no stack. */
+export function withoutStack<T>(read: () => T): T {
+  const frames = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return read();
+  } finally {
+    Error.stackTraceLimit = frames;
+  }
+}

@@ -7,6 +7,7 @@
  * take time in proportion to the text and refuse values nested deeper than `DEPTH_MAX`. Writing: a
  * `bigint` is printed as a bare integer.
  */
+import { withoutStack } from './expected-error.ts';
 import { parseExactly, TooManyValues } from './json-exact.ts';
 
 export { TooManyValues };
@@ -38,7 +39,7 @@ const SHORT_CHARS = 4096;
 export function parse(text: string, valuesMax = Number.POSITIVE_INFINITY): unknown {
   if (MAYBE_BIG.test(text)) return parseExactly(text, DEPTH_MAX, valuesMax);
   if (text.length > SHORT_CHARS) checkShape(text, valuesMax);
-  return JSON.parse(text);
+  return withoutStack(() => JSON.parse(text) as unknown);
 }
 
 const QUOTE = 0x22;

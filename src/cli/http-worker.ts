@@ -1,27 +1,35 @@
 /** A thread of the REST interface (adapters/http/connection-thread.ts). */
 import { parentPort, workerData } from 'node:worker_threads';
+import { AheadThreads } from '../adapters/http/ahead-threads.ts';
 import { serveConnections } from '../adapters/http/connection-thread.ts';
 import type { HttpThreadData } from '../adapters/http/thread-messages.ts';
 import { createGuards } from '../api/auth.ts';
-import { BROADCAST, prepareBroadcast } from '../api/broadcast-ahead.ts';
+import { BROADCAST } from '../api/broadcast-ahead.ts';
 import type { Access } from '../api/route.ts';
 import { admission } from '../api/server.ts';
-import { createChainScheme } from '../crypto/chain-scheme.ts';
 import { createFamily } from '../crypto/families.ts';
 import type { ForThreads } from '../node/listen-rest.ts';
 
-const CACHED_KEYS = 100_000;
+/** Works from sources and from the published build. */
+const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
 const data = workerData as HttpThreadData;
-const { family: name, chainId, nativeToken, settings } = data.program as ForThreads;
-const family = createFamily(name, { cachedKeys: CACHED_KEYS });
-const scheme = createChainScheme(family, chainId, nativeToken);
-const guards = createGuards(settings, family);
+const program = data.program as ForThreads;
+const guards = createGuards(program.settings, createFamily(program.family));
+const broadcasts = new AheadThreads({
+  workerUrl: new URL(`./broadcast-worker${extension}`, import.meta.url),
+  workerData: program,
+  sharers: data.threads,
+  onDeath(cause) {
+    throw cause;
+  },
+});
 
 serveConnections(parentPort!, data, {
   admit(access) {
     const guard = guards(access as Access);
     return guard && admission(guard);
   },
-  works: { [BROADCAST]: prepareBroadcast(scheme, family) },
+  works: { [BROADCAST]: (body) => broadcasts.run(body) },
+  end: () => broadcasts.end(),
 });

@@ -116,7 +116,7 @@ function restHttp(
   { restApi, network }: Config,
   requestStop: (cause: Error) => void,
 ): Http | undefined {
-  const isBusy = restApi.threads > 0 && network.mode !== 'watcher';
+  const isBusy = network.mode !== 'watcher';
   return isBusy ? createHttpThreads(restApi.threads, requestStop) : undefined;
 }
 

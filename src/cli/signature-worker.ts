@@ -1,5 +1,6 @@
 /** A verification thread: answers every batch in the order of arrival (adapters/signature-pool.ts). */
 import { parentPort, workerData } from 'node:worker_threads';
+import { giveWay } from '../adapters/background-thread.ts';
 import { readBatch, type VerifyThreadData, verdictsOf } from '../adapters/signature-batch.ts';
 import { createFamily } from '../crypto/families.ts';
 import type { FamilyName } from '../crypto/family.ts';
@@ -7,6 +8,7 @@ import type { FamilyName } from '../crypto/family.ts';
 const data = workerData as VerifyThreadData;
 const family = createFamily(data.family as FamilyName, { cachedKeys: data.cachedKeys });
 
+giveWay();
 parentPort?.on('message', (buffer: ArrayBuffer) => {
   const items = readBatch(buffer, data);
   const verdicts = verdictsOf(buffer);

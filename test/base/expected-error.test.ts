@@ -3,7 +3,9 @@ import t from 'tap';
 import { BadNumber } from '../../src/api/params.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { apiError } from '../../src/base/errors.ts';
+import { withoutStack } from '../../src/base/expected-error.ts';
 import { decodeHex } from '../../src/base/hex.ts';
+import { parse } from '../../src/base/json.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { EvaluationFailure } from '../../src/script/values.ts';
 
@@ -20,6 +22,8 @@ t.test('refusals of bad input have a message and no stack', async (t) => {
   const refusals = [
     thrownBy(() => base58.decode('0OIl')),
     thrownBy(() => decodeHex('xyz')),
+    thrownBy(() => parse('{')),
+    thrownBy(() => withoutStack(() => decodeURIComponent('%'))),
     new BadNumber('no number'),
     new CodecError('a.b', 'error.path.missing'),
     new EvaluationFailure('too long'),
@@ -31,5 +35,9 @@ t.test('refusals of bad input have a message and no stack', async (t) => {
     t.not(message, '', name);
     t.notMatch(stack, /\n/, name);
   }
+  t.equal(
+    withoutStack(() => 7),
+    7,
+  );
   t.match(new Error('another').stack, /\n/, 'all other errors keep theirs');
 });

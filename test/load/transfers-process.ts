@@ -41,6 +41,10 @@ async function run(job: TransfersJob): Promise<TransfersResult> {
   const senders = createSenders(job.senders, scheme);
   const kinds = new Map<string, Latencies>();
   const samples = new Map<string, string>();
+  /**
+   * The longest idle one is used first: a node closes connections that were idle for ten seconds,
+   * and a request that is on its way then gets no answer.
+   */
   const idle: Line[] = [];
   const again: Uint8Array[] = [];
   const delays = new Latencies();
@@ -106,7 +110,7 @@ async function run(job: TransfersJob): Promise<TransfersResult> {
   for (let now = start; now < start + job.ms; now = performance.now()) {
     owed += ((now - last) * job.perSecond) / 1000;
     last = now;
-    for (; owed >= 1 && idle.length > 0; owed--) send(idle.pop()!);
+    for (; owed >= 1 && idle.length > 0; owed--) send(idle.shift()!);
     // Without a limit on what is owed a pause would be followed by a burst.
     if (owed > job.perSecond / 10) {
       late += owed;

@@ -1,14 +1,16 @@
 /**
- * A thread that holds connections of clients: it reads requests, applies the rules of access, does
- * what needs no state, and prints answers. All else it passes on to the main thread.
+ * A thread that holds connections of clients: it reads requests, applies the rules of access, and
+ * refuses what is too much. What needs no state is done by others beside it (ahead-threads.ts); all
+ * else it passes on to the main thread.
  *
  * Invariants: every request that was passed on is answered once; an answer that the main thread
  * gives is sent unchanged; nothing is passed on before the rules of access have let it pass.
  */
 import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../../base/assert.ts';
-import type { AheadWork, HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
+import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import { measureLoopDelay } from '../loop-delay.ts';
+import type { AheadResult } from './ahead-messages.ts';
 import { sharedTally } from './body-tally.ts';
 import type { Door } from './door.ts';
 import { countEnd } from './ended-threads.ts';
@@ -20,7 +22,10 @@ import type { FromThread, HttpThreadData, RouteFacts, ToThread } from './thread-
 export interface ThreadParts {
   /** The rule of this name; undefined where every request passes. */
   readonly admit: (access: string) => ((request: HttpRequest) => HttpReply | undefined) | undefined;
-  readonly works: Readonly<Record<string, AheadWork>>;
+  /** The parts of routes that need no state, by their names; each copies the body at once. */
+  readonly works: Readonly<Record<string, (body: Uint8Array) => Promise<AheadResult>>>;
+  /** Called at the end, when nothing waits for a result any more. */
+  readonly end?: () => void;
 }
 
 export function serveConnections(
@@ -51,15 +56,19 @@ export function serveConnections(
   function routeOf(facts: RouteFacts, index: number): HttpRoute {
     const work = facts.work === undefined ? undefined : parts.works[facts.work];
     assert(facts.work === undefined || work !== undefined, `no work ${facts.work}`);
+    async function ahead(request: HttpRequest, result: Promise<AheadResult>): Promise<HttpReply> {
+      const done = await result;
+      if ('whole' in done) return passOn(index, facts, request, done.whole);
+      if ('message' in done) return outbox.finish(index, done);
+      outbox.count(index, done.refusal.status);
+      return done.refusal;
+    }
     return {
       ...facts,
       admit: facts.access === undefined ? undefined : parts.admit(facts.access),
       handle(request, body) {
-        const done = body === undefined || body.length === 0 ? undefined : work?.(body);
-        if (done === undefined) return passOn(index, facts, request, body);
-        if ('message' in done) return outbox.finish(index, done);
-        outbox.count(index, done.status);
-        return done;
+        const hasWork = work !== undefined && body !== undefined && body.length > 0;
+        return hasWork ? ahead(request, work(body)) : passOn(index, facts, request, body);
       },
     };
   }
@@ -80,6 +89,7 @@ export function serveConnections(
 
   function close(): void {
     delay?.disable();
+    parts.end?.();
     port.close();
   }
 
@@ -93,10 +103,7 @@ export function serveConnections(
     if (message.kind === 'reload') open();
     else if (message.kind === 'close') void server.close().then(close);
     else if (message.kind === 'end') end();
-    else {
-      for (const id of message.done) outbox.settle(id);
-      for (const reply of message.replies) outbox.settle(reply.id, reply);
-    }
+    else outbox.settle(message.done, message.replies);
   });
 
   // The main thread ends the process in order; a dead thread would still be given connections.

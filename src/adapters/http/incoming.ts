@@ -3,6 +3,7 @@
  * `detach` copies what a handler may still need once the buffer is gone.
  */
 import type uws from 'uWebSockets.js';
+import { withoutStack } from '../../base/expected-error.ts';
 import type { HttpRequest, HttpRoute } from '../../base/http.ts';
 
 type Handler = Parameters<ReturnType<typeof uws.App>['get']>[1];
@@ -100,7 +101,7 @@ interface Kept {
  */
 function decoded(raw: string): string {
   try {
-    return decodeURIComponent(raw);
+    return withoutStack(() => decodeURIComponent(raw));
   } catch {
     return raw;
   }

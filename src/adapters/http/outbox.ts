@@ -6,7 +6,7 @@
  * unanswered, because their answers wait for the disk anyway and come together.
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { HttpReply, Prepared } from '../../base/http.ts';
+import type { HttpReply } from '../../base/http.ts';
 import { type PreparedRequest, writePrepared } from './prepared-batch.ts';
 import type { Batch, Call, CallReply } from './thread-messages.ts';
 
@@ -16,7 +16,7 @@ interface Group {
 }
 
 interface Waiting {
-  readonly prepared: Prepared | undefined;
+  readonly prepared: HttpReply | undefined;
   readonly resolve: (reply: HttpReply) => void;
   group: Group | undefined;
 }
@@ -25,6 +25,8 @@ interface Waiting {
 const GROUP_MIN = 16;
 /** Groups on their way, below which a smaller one follows. */
 const GROUPS_MAX = 1;
+/** Printing and sending so many takes less than a millisecond. */
+const ANSWERS_PER_TURN = 32;
 
 export class Outbox {
   private readonly port: MessagePort;
@@ -32,6 +34,7 @@ export class Outbox {
   private calls: Call[] = [];
   private prepared: PreparedRequest[] = [];
   private answered: (readonly [route: number, status: number])[] = [];
+  private answers: { readonly id: number; readonly reply: CallReply | undefined }[] = [];
   private lastId = 0;
   private groups = 0;
   private gathering = false;
@@ -48,9 +51,12 @@ export class Outbox {
   }
 
   /** Passes on the rest of a request. */
-  finish(route: number, prepared: Prepared): Promise<HttpReply> {
-    const [id, answer] = this.wait(prepared);
-    this.prepared.push({ id, route, message: prepared.message });
+  finish(
+    route: number,
+    { message, reply }: { readonly message: Uint8Array; readonly reply: HttpReply },
+  ): Promise<HttpReply> {
+    const [id, answer] = this.wait(reply);
+    this.prepared.push({ id, route, message });
     return answer;
   }
 
@@ -60,8 +66,21 @@ export class Outbox {
     this.gather();
   }
 
-  /** Without `reply`, the prepared answer is the right one. */
-  settle(id: number, reply?: CallReply): void {
+  /** Sends the prepared answers to `done`, and the others. */
+  settle(done: readonly number[], replies: readonly CallReply[]): void {
+    const isIdle = this.answers.length === 0;
+    for (const id of done) this.answers.push({ id, reply: undefined });
+    for (const reply of replies) this.answers.push({ id: reply.id, reply });
+    if (isIdle) this.answer();
+  }
+
+  /** Some of them; new requests come between. */
+  private answer(): void {
+    for (const { id, reply } of this.answers.splice(0, ANSWERS_PER_TURN)) this.settleOne(id, reply);
+    if (this.answers.length > 0) setImmediate(() => this.answer());
+  }
+
+  private settleOne(id: number, reply: CallReply | undefined): void {
     const of = this.waiting.get(id);
     if (of === undefined) return;
     this.waiting.delete(id);
@@ -69,11 +88,11 @@ export class Outbox {
       this.groups -= 1;
       if (this.prepared.length > 0) this.gather();
     }
-    const answer = reply ?? of.prepared?.reply();
+    const answer = reply ?? of.prepared;
     if (answer !== undefined) of.resolve(answer);
   }
 
-  private wait(prepared: Prepared | undefined): readonly [number, Promise<HttpReply>] {
+  private wait(prepared: HttpReply | undefined): readonly [number, Promise<HttpReply>] {
     this.lastId = (this.lastId + 1) >>> 0;
     const id = this.lastId;
     const answer = new Promise<HttpReply>((resolve) => {

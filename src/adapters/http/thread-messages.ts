@@ -20,6 +20,8 @@ export interface RouteFacts {
 /** The data with which a thread is started. */
 export interface HttpThreadData {
   readonly routes: readonly RouteFacts[];
+  /** How many there are of these threads. */
+  readonly threads: number;
   readonly options: HttpServerOptions & Bounds;
   /** The bytes of bodies, which all threads count together. */
   readonly bodyBytes: SharedArrayBuffer;

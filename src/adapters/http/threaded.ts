@@ -36,6 +36,7 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
       if (tls !== undefined) checkTlsFiles(tls);
       const data: HttpThreadData = {
         routes: routes.map(factsOf),
+        threads: count,
         options: { ...options, ...partOf({ ...bounds, ...options }, count), port },
         bodyBytes: sharedCounters(),
         ended: sharedCount(),

@@ -34,7 +34,7 @@ export const restApi = {
   threads: setting(
     int(0, 64),
     0,
-    'Threads that hold the connections of clients and check transactions; 0: the main thread does.',
+    'Threads that hold the connections of clients; 0: the main thread does.',
   ),
   cors: setting(bool, 'yes', 'Allow calls from pages of other origins.', {
     aliases: ['api.rest.cors'],

@@ -48,7 +48,7 @@ export async function ask(port: number, head: string, body: string | Uint8Array 
   return { status: Number(status), head: text.slice(0, split), body: text.slice(split + 4) };
 }
 
-function isComplete(text: string): boolean {
+export function isComplete(text: string): boolean {
   const split = text.indexOf('\r\n\r\n');
   const length = /content-length: (\d+)/i.exec(text);
   return split >= 0 && length !== null && text.length >= split + 4 + Number(length[1]);

@@ -2,7 +2,9 @@
 // together, and their ends.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
@@ -14,7 +16,7 @@ import {
   type HttpServerOptions,
   TlsFileError,
 } from '../../../src/base/http.ts';
-import { ask, eventually, exchange } from './raw-socket.ts';
+import { ask, eventually, exchange, isComplete } from './raw-socket.ts';
 
 const workerUrl = new URL('threaded-worker.ts', import.meta.url);
 const ok = (value: unknown): HttpReply => ({
@@ -94,6 +96,10 @@ const posted = (
   body,
 ];
 
+const raw = (path: string, body: string): string[] => [
+  `POST ${path} HTTP/1.1\r\nHost: h\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+];
+
 t.test('requests that are passed on', async (t) => {
   const { port, seen, deaths } = await listen(t);
   for (let i = 0; i < 4; i++) {
@@ -156,13 +162,51 @@ t.test('a route of which a thread does a part', async (t) => {
   );
 });
 
+t.test('what is too much is refused while threads work', async (t) => {
+  const { port } = await listen(t, { maxInFlight: 2 }, 1);
+  const file = join(t.testdir(), 'enough');
+  const order: string[] = [];
+  const busy = Array.from({ length: 2 }, () =>
+    exchange(port, raw('/half', `be busy until ${file}`), isComplete, 20_000).then(() =>
+      order.push('worked'),
+    ),
+  );
+  const isRefused = async (): Promise<boolean> =>
+    (await ask(port, ...posted('/half', 'more'))).status === 503;
+  t.ok(await eventually(isRefused));
+  order.push('refused');
+  writeFileSync(file, '');
+  await Promise.all(busy);
+  t.strictSame(order, ['refused', 'worked', 'worked']);
+});
+
+t.test('what is too much is refused while the main thread works', async (t) => {
+  const file = join(t.testdir(), 'enough');
+  const child = fork(fileURLToPath(new URL('threaded-busy.ts', import.meta.url)), [file], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  t.teardown(() => void child.kill());
+  const [port] = (await once(child, 'message')) as [number];
+  // Only the main thread accepts connections.
+  const socket = open(t, port, 'GET /nope HTTP/1.1\r\nHost: h\r\n\r\n');
+  await once(socket, 'data');
+  const isBusy = once(child, 'message');
+  const busy = exchange(port, raw('/busy', 'a'), isComplete, 20_000);
+  await isBusy;
+  for (const piece of raw('/busy', 'a')) socket.write(piece);
+  const [answer] = await once(socket, 'data');
+  writeFileSync(file, '');
+  t.match(String(answer), /^HTTP\/1\.1 503[\s\S]*retry-after: 1/);
+  t.match((await busy).text, /^HTTP\/1\.1 200/);
+});
+
 t.test('the delay of timers of each thread', async (t) => {
   const { server, port } = await listen(t, { measured: true });
   t.equal(server.delays?.().length, 2);
   const isLate = (): boolean => server.delays?.().some(({ max }) => max > 0.4) ?? false;
   // The first timer of a thread only begins the measurement.
   const busy = async (): Promise<boolean> => {
-    await ask(port, ...posted('/half', 'be busy'));
+    await ask(port, ...posted('/half', 'hold all'));
     await sleep(50);
     return isLate();
   };
@@ -227,6 +271,14 @@ t.test('an unexpected error in a thread is reported', async (t) => {
   t.match(String(deaths[0]), /unexpected/);
   t.equal((await ask(port, 'GET /headers HTTP/1.1\nHost: h')).status, 0, 'nobody listens');
   await server.close();
+  t.equal(deaths.length, 1);
+});
+
+t.test('so is the end of a thread that does a part', async (t) => {
+  const { port, deaths } = await listen(t);
+  void ask(port, ...posted('/half', 'die ahead'));
+  t.ok(await eventually(async () => deaths.length > 0));
+  t.match(String(deaths[0]), /unexpected/);
   t.equal(deaths.length, 1);
 });
 

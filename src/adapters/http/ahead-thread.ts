@@ -1,0 +1,33 @@
+/** A thread of ahead-threads.ts: does its part of each request, in the order of arrival. */
+import type { MessagePort } from 'node:worker_threads';
+import type { AheadWork, HttpReply } from '../../base/http.ts';
+import { giveWay } from '../background-thread.ts';
+import { type AheadResult, type BodyBatch, type FromAheadThread, READY } from './ahead-messages.ts';
+
+export function serveAhead(port: MessagePort, work: AheadWork): void {
+  giveWay();
+  port.on('message', ({ buffer, ends }: BodyBatch) => {
+    const results = ends.map((end, i) => {
+      const begin = ends[i - 1] ?? 0;
+      return resultOf(work, new Uint8Array(buffer, begin, end - begin));
+    });
+    port.postMessage(results satisfies FromAheadThread);
+  });
+  port.postMessage(READY satisfies FromAheadThread);
+}
+
+function resultOf(work: AheadWork, body: Uint8Array): AheadResult {
+  const done = work(body);
+  if (done === undefined) return { whole: Uint8Array.from(body) };
+  return 'message' in done
+    ? { message: done.message, reply: plain(done.reply()) }
+    : { refusal: plain(done) };
+}
+
+/** As data that can travel. */
+const plain = ({ status, type, body, headers = [] }: HttpReply): HttpReply => ({
+  status,
+  type,
+  body,
+  headers,
+});
