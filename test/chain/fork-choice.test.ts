@@ -333,3 +333,20 @@ t.test('scenario 45: an alias belongs to whom the winning chain gave it', async 
   t.same(aliasOwner(right.blockchain.view, 'treasure'), bob.address);
   await sameState(t, left, right);
 });
+
+t.test('blocks that do not follow each other are no branch, and may be good', async (t) => {
+  const [from, to] = [await newFork(), await newFork()];
+  for (let i = 0; i < 3; i++) await mine(from);
+  to.clock.time = from.clock.time;
+  const [first, second, third] = branchOf(from, 1);
+  const checked = await Promise.all([first!, third!].map((block) => to.fork.check(block)));
+  t.match(await to.fork.adopt(checked), {
+    kind: 'invalid',
+    isForged: false,
+    error: { message: 'The blocks of the branch do not follow each other' },
+  });
+  t.equal(to.blockchain.tip().height, 1);
+  for (const block of [first, second, third]) {
+    t.match(await to.fork.offer(block!), { kind: 'adopted' });
+  }
+});

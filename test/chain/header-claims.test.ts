@@ -11,10 +11,13 @@ import {
   mine,
   miners,
   newChain,
+  nextTurn,
+  payment,
   quiet,
   remade,
   scheme,
   type TestChain,
+  users,
   verifier,
 } from './chain-harness.ts';
 import { createTestForkChoice } from './fork-harness.ts';
@@ -98,7 +101,8 @@ t.test('a branch on a block that is unknown', async (t) => {
 
 t.test('a fault of this node says nothing about a block', async (t) => {
   const source = await newChain();
-  const block = await mine(source);
+  const { time } = nextTurn(source);
+  const block = await mine(source, [payment(users[0], users[1], 1n, time)]);
   const fault = new Error('a fault of this node');
   const fails = (): never => {
     throw fault;
@@ -107,6 +111,15 @@ t.test('a fault of this node says nothing about a block', async (t) => {
   at.clock.time = source.clock.time;
   const judging = createTestForkChoice(at, { consensus: { ...consensus, verifyHeader: fails } });
   await t.rejects(judging.examine(block.header), fault, 'where the header is judged');
+  const failingScheme = { value: { ...scheme, fastHash: fails } };
+  const decoding = createTestForkChoice({
+    blockchain: {
+      ...at.blockchain,
+      view: Object.create(at.blockchain.view, { scheme: failingScheme }),
+    },
+    clock: at.clock,
+  });
+  await t.rejects(decoding.offer(block), fault, 'where a transaction is read');
   const blockchain: TestChain['blockchain'] = {
     ...at.blockchain,
     view: at.blockchain.view,

@@ -7,6 +7,10 @@ import { type Guard, nameOf } from './guards.ts';
 /** By the name of the guard. */
 export const reasons: ReadonlyMap<string, string> = new Map([
   [
+    'src/contracts/block-in-work.ts createBlockInWork.addResults: if (isBlockFull(cause)) throw cause;',
+    'a shortcut: the check of the call itself meets the same limit, and throws the same',
+  ],
+  [
     'src/contracts/breakers.ts createBreakers.isEngineAtFault: if (resting.size < IMAGES_MAX) return false;',
     'a shortcut: the same number is compared again, without the rests that have ended',
   ],
@@ -17,6 +21,10 @@ export const reasons: ReadonlyMap<string, string> = new Map([
   [
     'src/privacy/serve-items.ts serveItems.serve: if (message === undefined) return stream.abort();',
     'without it, decoding nothing throws, and the stream is aborted all the same',
+  ],
+  [
+    'src/tx/decoder.ts decodeAny: if (!(cause instanceof CodecError)) throw cause;',
+    'a fault of the node: no layout can be read then, and the first fault is thrown in the end',
   ],
   [
     "src/tx/fields/order-pair.ts fromJson: if (!isObject(json)) throw mismatch(path, json, 'jsobject');",

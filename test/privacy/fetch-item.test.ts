@@ -3,6 +3,7 @@
  * and a node that cannot store the item blames nobody.
  */
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
@@ -43,10 +44,16 @@ const [self, other] = [account('who fetches'), account('who has it')];
 const bytes = randomBytes(100);
 const item = { policyId: new Uint8Array(32).fill(1), hash: sha256(bytes) };
 
-type Answer = (request: Uint8Array) => readonly (Uint8Array | Error)[];
+type Message = Uint8Array | Error | Promise<never>;
+type Answer = (request: Uint8Array) => readonly Message[];
 
-/** The messages of an honest member. */
-const honest: Answer = (message) => {
+/** The messages of an honest member, the data in one chunk. */
+const honest: Answer = (message) => answered(message, true);
+
+/** The same, and more is announced that does not come. */
+const unending: Answer = (message) => [...answered(message, false), new Promise(() => {})];
+
+function answered(message: Uint8Array, last: boolean): readonly Uint8Array[] {
   const request = decodeRequest(message, scheme);
   const own = family.generateKeyPair(random);
   const about = { ...request, asker: self.address, replier: other.address };
@@ -55,10 +62,10 @@ const honest: Answer = (message) => {
   const key = transferKey(family, own.privateKey, request.ephemeralKey, keys);
   const texts = { type: 'file', filename: 'x', size: '1', author: '', comment: '' };
   const header = encodeHeader({ ...texts, sender: other.address, timestamp: 1n }, scheme);
-  const chunk = { plain: Buffer.concat([header, bytes]), last: true };
+  const chunk = { plain: Buffer.concat([header, bytes]), last };
   const seal = chunkSealer(family, key, itemBytes(request));
   return [encodeOffer({ ephemeralKey: own.publicKey, signature }), seal(chunk)];
-};
+}
 
 async function opened(
   t: Test,
@@ -88,7 +95,7 @@ async function opened(
     notify: () => true,
     offend: (offence) => void offences.push(offence),
     converse(_protocol, _timeoutMs, action) {
-      let left: (Uint8Array | Error)[] = [];
+      let left: Message[] = [];
       const answer = answers[asked++]!;
       const stream = {
         async send(message: Uint8Array) {
@@ -186,13 +193,20 @@ t.test('data whose hash has left the chain are not stored', async (t) => {
     return honest(request);
   };
   t.equal(await at.attempt(late), 'missing');
-  t.strictSame([at.failed, at.offences], [[], []]);
+  t.strictSame([at.withdrawn, at.failed, at.offences], [[other.address], [], []]);
 });
 
 t.test('a peer that says nothing has failed', async (t) => {
   const at = await opened(t);
   t.equal(await at.attempt(() => [], honest), 'settled', 'the next one has it');
   t.strictSame([at.failed, at.offences], [[other.address], []]);
+});
+
+t.test('wrong data are the fault of the peer that sends them', async (t) => {
+  const at = await opened(t);
+  const wrong: Answer = (request) => [honest(request)[0]!, randomBytes(100)];
+  t.equal(await at.attempt(wrong, honest), 'settled', 'the next one has it');
+  t.strictSame([at.failed, at.offences], [[other.address], ['wrong-private-data']]);
 });
 
 t.test('a holder that is busy has done nothing wrong', async (t) => {
@@ -242,10 +256,39 @@ t.test('busy peers are asked after the others', async (t) => {
   t.strictSame(order().slice(0, 2).sort(), [0, 2], 'for a while');
 });
 
-t.test('a storage that is full is no fault of the peer, and all others are spared', async (t) => {
-  const at = await opened(t, { write: () => Promise.reject(storageFailed('full')) });
-  t.equal(await at.attempt(honest, honest), 'missing');
-  t.strictSame([at.asked(), at.failed, at.offences], [1, [], []]);
+t.test(
+  'a storage that is full or slow is no fault of the peer, and all others are spared',
+  async (t) => {
+    for (const cause of [storageFailed('full'), new TooLate('the storage took all the time')]) {
+      const at = await opened(t, { write: () => Promise.reject(cause) });
+      t.equal(await at.attempt(honest, honest), 'missing');
+      t.strictSame([at.asked(), at.failed, at.offences], [1, [], []]);
+    }
+  },
+);
+
+t.test('nor is one that fails while it waits for the peer', async (t) => {
+  const reset = Object.assign(new Error('the storage has gone'), { syscall: 'write' });
+  for (const cause of [storageFailed('full'), reset]) {
+    const at = await opened(t, {
+      async write(_item, pieces) {
+        const { value } = await pieces[Symbol.asyncIterator]().next();
+        t.same(value, bytes);
+        // The next piece is asked for while this one is written.
+        void pieces[Symbol.asyncIterator]().next();
+        await setImmediate();
+        throw cause;
+      },
+    });
+    t.equal(await at.attempt(unending, honest), 'missing');
+    t.strictSame([at.asked(), at.failed, at.offences], [1, [], []]);
+  }
+});
+
+t.test('nor is one that cannot say what it has', async (t) => {
+  const at = await opened(t, { info: () => Promise.reject(storageFailed('broken')) });
+  t.equal(await at.attempt(honest), 'missing');
+  t.equal(at.asked(), 0);
 });
 
 t.test('a fault of this node stops it', async (t) => {

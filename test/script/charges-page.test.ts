@@ -89,3 +89,13 @@ t.test('every charge is a number of units', async (t) => {
     }
   }
 });
+
+t.test('a call that always charges the same charges what the page says', async (t) => {
+  const flat = builtins.filter(({ charge }) => /^\d+$/.test(charge.text));
+  t.ok(flat.length > 20);
+  const { charges } = createFamily(familyNames[0]!);
+  for (const { name, charge } of flat) {
+    t.equal(charge.before([], charges), Number(charge.text), name);
+    t.equal(charge.after, undefined);
+  }
+});
