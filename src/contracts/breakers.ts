@@ -95,7 +95,9 @@ export function createBreakers({ monotonic }: Pick<Clock, 'monotonic'>): Breaker
       breaker.failures++;
       if (breaker.failures >= FAILURES_MAX) {
         const rest = Math.min(REST_MS * 2 ** breaker.openings, REST_MS_MAX);
-        breaker.openings = Math.min(breaker.openings + 1, OPENINGS_MAX);
+        // After failures of the system around, transactions wait, however long that takes.
+        const openingsMax = image === undefined ? OPENINGS_MAX : OPENINGS_MAX - 1;
+        breaker.openings = Math.min(breaker.openings + 1, openingsMax);
         breaker.until = monotonic() + rest;
         if (image !== undefined) resting.set(image, breaker.until);
       }

@@ -54,8 +54,20 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
   const { pool, breakers, repetitions, createVersions, report, failed } = ports;
 
   function judged(contract: string, entry: PoolEntry, found: Judgement): Then {
-    failed.add(entry.key);
     const isLast = !found.leaves && !repetitions.failed(entry.key);
+    return concluded(contract, entry, found, isLast);
+  }
+
+  function failure(contract: string, entry: PoolEntry, why: ContractFailure): Then {
+    const found = judgeFailure(why);
+    if (!why.system || found.leaves) return judged(contract, entry, found);
+    // An outage is no fault of the transaction. The rests of the contract bound what this costs.
+    repetitions.heldUp(entry.key);
+    return concluded(contract, entry, found, false);
+  }
+
+  function concluded(contract: string, entry: PoolEntry, found: Judgement, isLast: boolean): Then {
+    failed.add(entry.key);
     const judgement = isLast ? lastAttempt(found) : found;
     if (judgement.leaves) {
       pool.drop(entry, apiError('Invalid', judgement.report.message));
@@ -89,15 +101,15 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
     judged,
     refusal,
     results,
-    unready(contract, entry, image, failure) {
-      breakers.failed(contract, { sender: undefined, image: hashIfSystem(image, failure) });
-      return judged(contract, entry, judgeFailure(failure));
+    unready(contract, entry, image, why) {
+      breakers.failed(contract, { sender: undefined, image: hashIfSystem(image, why) });
+      return failure(contract, entry, why);
     },
     outcome(contract, entry, tx, image, outcome) {
       const { sender } = entry;
       if (outcome.kind === 'failure') {
         breakers.failed(contract, { sender, image: hashIfSystem(image, outcome) });
-        return judged(contract, entry, judgeFailure(outcome));
+        return failure(contract, entry, outcome);
       }
       if (outcome.kind === 'error') {
         const judgement = judgeError(outcome);

@@ -12,6 +12,15 @@ export interface Repetitions {
   has(key: string): boolean;
   /** Notes a failure; false where it was the last attempt. */
   failed(key: string): boolean;
+  /** Notes a failure of the system around, such as a registry that does not answer: a pause only. */
+  heldUp(key: string): void;
+}
+
+interface Attempts {
+  readonly failures: number;
+  readonly pauses: number;
+  /** End of the pause. */
+  readonly until: number;
 }
 
 export const ATTEMPTS_MAX = 10;
@@ -20,21 +29,29 @@ const PAUSE_MS_MAX = 60_000;
 const KNOWN_MAX = 50_000;
 
 export function createRepetitions({ monotonic }: Pick<Clock, 'monotonic'>): Repetitions {
-  const known = new Recent<string, { readonly failures: number; readonly until: number }>(
-    KNOWN_MAX,
-  );
+  const known = new Recent<string, Attempts>(KNOWN_MAX);
+
+  function pause(key: string, failures: number, pauses: number): void {
+    const ms = Math.min(PAUSE_MS * 2 ** pauses, PAUSE_MS_MAX);
+    known.set(key, { failures, pauses: pauses + 1, until: monotonic() + ms });
+  }
+
   return {
     isDue: (key) => (known.get(key)?.until ?? 0) <= monotonic(),
     has: (key) => known.get(key) !== undefined,
     failed(key) {
-      const failures = (known.get(key)?.failures ?? 0) + 1;
+      const { failures: before = 0, pauses = 0 } = known.get(key) ?? {};
+      const failures = before + 1;
       if (failures >= ATTEMPTS_MAX) {
         known.delete(key);
         return false;
       }
-      const pause = Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MS_MAX);
-      known.set(key, { failures, until: monotonic() + pause });
+      pause(key, failures, pauses);
       return true;
+    },
+    heldUp(key) {
+      const { failures = 0, pauses = 0 } = known.get(key) ?? {};
+      pause(key, failures, pauses);
     },
   };
 }

@@ -37,6 +37,8 @@ export interface NodePorts {
   readonly verifier: Verifier;
   /** Matches patterns of clients in a thread; absent: in this one. */
   readonly patterns?: Patterns | undefined;
+  /** The same for contracts, which no client holds up. */
+  readonly contractPatterns?: Patterns | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

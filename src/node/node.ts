@@ -149,9 +149,10 @@ async function startNode(
   });
   const { report } = statuses;
   const keyFilters = createKeyFilters(ports.patterns ?? patternsHere, clock);
+  const contractKeyFilters = createKeyFilters(ports.contractPatterns ?? patternsHere, clock);
   const contracts = openContracts(config, {
     ...ports,
-    keyFilters,
+    keyFilters: contractKeyFilters,
     blockchain,
     pool,
     owner,
@@ -169,6 +170,7 @@ async function startNode(
     owner,
     identity,
     keyFilters,
+    contractKeyFilters,
     privacy,
     statuses,
     contracts,

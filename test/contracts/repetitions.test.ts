@@ -17,3 +17,15 @@ t.test('attempts are few, and further apart each time', async (t) => {
   t.equal(pauses.length, ATTEMPTS_MAX - 1);
   t.equal(repetitions.isDue('other'), true);
 });
+
+t.test('what the system around holds up waits longer each time, and is not given up', async (t) => {
+  let now = 0;
+  const repetitions = createRepetitions({ monotonic: () => now });
+  for (let i = 0; i < 3 * ATTEMPTS_MAX; i++) {
+    repetitions.heldUp('call');
+    t.equal(repetitions.isDue('call'), false);
+    now += i < 6 ? 1000 * 2 ** i : 60_000;
+    t.equal(repetitions.isDue('call'), true);
+  }
+  t.equal(repetitions.failed('call'), true, 'its own failures count from here');
+});
