@@ -73,7 +73,7 @@ export type ContractFailure = {
   readonly message: string;
   /** True where another attempt may succeed: a time-out, a container that ended. */
   readonly recoverable: boolean;
-  /** True where the engine or the image is at fault, and not what the contract did. */
+  /** True where the engine or a registry is at fault, and not the program in the image. */
   readonly system: boolean;
 };
 

@@ -273,7 +273,7 @@ t.test(
     const script = scripted();
     const node = await contractNode(t, { scripted: script.program });
     const contract = await node.created('scripted');
-    script.outcome = { kind: 'failure', message: 'broken', recoverable: true, system: true };
+    script.outcome = { kind: 'failure', message: 'broken', recoverable: true, system: false };
     const calls: Tx[] = [];
     for (let i = 0; i < 10; i++) calls.push(await node.call(contract, { fee: 10_000_000 + i }));
     await node.at.mine();
@@ -291,6 +291,27 @@ t.test(
     t.same(node.statuses(calls.at(-1)!).at(-1), 'Failure null The contract has failed too often');
   },
 );
+
+t.test('an outage around a contract holds up its calls, and ends none', async (t) => {
+  const script = scripted();
+  const node = await contractNode(t, { scripted: script.program });
+  const contract = await node.created('scripted');
+  script.outcome = { kind: 'failure', message: 'broken', recoverable: true, system: true };
+  const calls: Tx[] = [];
+  for (let i = 0; i < 10; i++) calls.push(await node.call(contract, { fee: 10_000_000 + i }));
+  for (let rounds = 0; rounds < 60; rounds++) await node.at.mine();
+  t.ok(
+    calls.every((call) => isWaiting(node, call)),
+    'ten minutes later all of them wait',
+  );
+  t.ok(script.calls.length > FAILURES_MAX, 'and are tried again');
+  script.outcome = success();
+  for (let rounds = 0; rounds < 20 && node.at.node.pool.size() > 0; rounds++) await node.at.mine();
+  t.same(
+    calls.map((call) => node.statuses(call).at(-1)),
+    calls.map(() => SUCCESS),
+  );
+});
 
 t.test('a call that asks to be repeated has few attempts, and others go on', async (t) => {
   let runs = 0;

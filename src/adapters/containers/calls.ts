@@ -2,11 +2,11 @@
  * Calls in one container, each until its outcome, its time limit, the end of the container, or until
  * nobody wants it any more. A call leaves nothing behind that would grow with their number.
  */
-import type { ContractExecution, ContractFailure, ContractOutcome } from '../../base/containers.ts';
+import type { ContractExecution, ContractOutcome } from '../../base/containers.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { ContainerSession } from './container-interface.ts';
 import { EngineAway } from './engine-client.ts';
-import { Failed, passing, reasonOf } from './failures.ts';
+import { Failed, ofContract, passing, reasonOf } from './failures.ts';
 
 export interface CallOptions {
   readonly executionMs: number;
@@ -86,14 +86,6 @@ export function aborted(signal: AbortSignal): Promise<never> {
     else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 }
-
-/** The contract may do better in a new container; neither engine nor image is at fault. */
-const ofContract = (message: string): ContractFailure => ({
-  kind: 'failure',
-  message,
-  recoverable: true,
-  system: false,
-});
 
 export function failureOf(cause: unknown): Failed | EngineAway {
   if (cause instanceof Failed || cause instanceof EngineAway) return cause;
