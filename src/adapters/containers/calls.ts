@@ -5,7 +5,7 @@
 import type { ContractExecution, ContractOutcome } from '../../base/containers.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { ContainerSession } from './container-interface.ts';
-import { EngineAway } from './engine-client.ts';
+import { EngineAway, EngineRefusal } from './engine-client.ts';
 import { Failed, ofContract, passing, reasonOf } from './failures.ts';
 
 export interface CallOptions {
@@ -89,5 +89,8 @@ export function aborted(signal: AbortSignal): Promise<never> {
 
 export function failureOf(cause: unknown): Failed | EngineAway {
   if (cause instanceof Failed || cause instanceof EngineAway) return cause;
-  return new Failed(passing(`Container failed: ${reasonOf(cause)}`));
+  // What an engine refuses, such as a main command that does not exist, is a fault of the image.
+  const isRefused = cause instanceof EngineRefusal && cause.status < 500;
+  const message = `Container failed: ${reasonOf(cause)}`;
+  return new Failed(isRefused ? ofContract(message) : passing(message));
 }
