@@ -191,6 +191,7 @@ async function startNode(
     : undefined;
   if (contractRest !== undefined) {
     started.add('interface for contracts', () => contractRest.close());
+    ports.containers?.readsAt(contractRest.port);
   }
   started.add('miner', miner.stop);
   miner.start();
