@@ -158,13 +158,13 @@ function execute(line: ContractLine, entry: PoolEntry, tx: Tx, leftMs: number, w
   // The dry run says what is wrong.
   if (contract === undefined) return tried(line, entry, tx, work) ?? 'next';
   const { image } = contract;
-  const expected = times.expected(line.key, imageKey(image)) ?? options.limitMs;
-  if (leftMs < Math.min(expected, options.limitMs)) return 'stop';
   const load = loadOf(image);
   if (load.isFull) return { full: load };
   const readiness = ports.prepare(image, contract.createVersion);
   if (readiness.kind === 'starting') return { cold: imageKey(image) };
   if (readiness.kind === 'failure') return conclude.unready(line, entry, image, readiness);
+  const expected = times.expected(line.key, imageKey(image)) ?? options.limitMs;
+  if (leftMs < Math.min(expected, options.limitMs)) return 'stop';
   const refused = tried(line, entry, tx, work);
   if (refused !== undefined) return refused;
   users.ran(line.key, image);

@@ -8,7 +8,6 @@
  */
 
 import { createApi } from '../api/api.ts';
-import { patternsHere } from '../api/key-filter.ts';
 import { createKeyFilters } from '../api/key-filters.ts';
 import type { Services } from '../api/services.ts';
 import { AssertionError } from '../base/assert.ts';
@@ -148,8 +147,8 @@ async function startNode(
     hash: sha256,
   });
   const { report } = statuses;
-  const keyFilters = createKeyFilters(ports.patterns ?? patternsHere, clock);
-  const contractKeyFilters = createKeyFilters(ports.contractPatterns ?? patternsHere, clock);
+  const keyFilters = createKeyFilters(ports.patterns, clock);
+  const contractKeyFilters = createKeyFilters(ports.contractPatterns, clock);
   const contracts = openContracts(config, {
     ...ports,
     keyFilters: contractKeyFilters,

@@ -329,11 +329,13 @@ t.test('a call that asks to be repeated has few attempts, and others go on', asy
   const contractId = base58.encode(contract.id);
   const param = { params: [{ key: 'again', type: 'integer', value: 1 }] };
   const failing = await at.send(caller, { type: 104, contractId, ...param });
-  for (let rounds = 0; isWaiting(node, failing) && rounds < 60; rounds++) {
+  let rounds = 0;
+  for (; isWaiting(node, failing) && rounds < 60; rounds++) {
     const good = await node.call(contract, { fee: 10_000_000 + rounds });
     t.same(node.executed(await at.mine()), [base58.encode(good.id)]);
   }
   t.equal(runs, ATTEMPTS_MAX);
+  t.ok(rounds > 2 * ATTEMPTS_MAX, `further apart each time, over ${rounds} rounds`);
   t.equal(
     node.statuses(failing).at(-1),
     'Failure null The transaction has failed too often: later',
