@@ -10,6 +10,7 @@
  */
 import type { Clock } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
+import { roundLimits as limits } from '../base/round-limits.ts';
 
 export type BreakerState =
   /** Runs may begin. */
@@ -49,13 +50,13 @@ interface Breaker {
   until: number;
 }
 
-export const FAILURES_MAX = 10;
-const OPENINGS_MAX = 5;
-const REST_MS = 5_000;
-const REST_MS_MAX = 60_000;
+export const FAILURES_MAX = limits.failures.value;
+const OPENINGS_MAX = limits.rests.value;
+const REST_MS = limits.rest.value;
+const REST_MS_MAX = limits.restMax.value;
 /** Different images that rest by failures of the system, and those of one creator that count. */
-export const IMAGES_MAX = 100;
-export const IMAGES_OF_ONE_MAX = IMAGES_MAX / 2;
+export const IMAGES_MAX = limits.restingImages.value;
+export const IMAGES_OF_ONE_MAX = limits.restingImagesOfOne.value;
 const KNOWN_MAX = 10_000;
 
 export function createBreakers({ monotonic }: Pick<Clock, 'monotonic'>): Breakers {

@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
+import { roundLimits as limits } from '../base/round-limits.ts';
 
 export interface Repetitions {
   /** False while a transaction waits for its next attempt. */
@@ -26,10 +27,10 @@ interface Attempts {
   readonly until: number;
 }
 
-export const ATTEMPTS_MAX = 10;
-export const HELD_UP_MS_MAX = 3_600_000;
-const PAUSE_MS = 1_000;
-const PAUSE_MS_MAX = 60_000;
+export const ATTEMPTS_MAX = limits.attempts.value;
+export const HELD_UP_MS_MAX = limits.heldUp.value;
+const PAUSE_MS = limits.pause.value;
+const PAUSE_MS_MAX = limits.pauseMax.value;
 const KNOWN_MAX = 50_000;
 
 export function createRepetitions({ monotonic }: Pick<Clock, 'monotonic'>): Repetitions {
