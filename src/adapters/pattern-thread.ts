@@ -56,9 +56,11 @@ export function createPatternThread({
       });
       if (opened === thread) ask();
     });
-    opened.on('error', () => {
+    const ended = (): void => {
       if (opened === thread) replace(apiError('Overloaded'));
-    });
+    };
+    opened.on('error', ended);
+    opened.on('exit', ended);
     return opened;
   }
 
@@ -84,15 +86,29 @@ export function createPatternThread({
     count--;
     waiting.delete(client);
     if (jobs.length > 0) waiting.set(client, jobs);
-    if (thread === undefined) thread = open();
+    if (thread === undefined) begin();
     else ask();
+  }
+
+  function begin(): void {
+    try {
+      thread = open();
+    } catch {
+      // The machine gives no thread.
+      over((job) => job.fail(apiError('Overloaded')));
+    }
   }
 
   function ask(): void {
     if (running === undefined || thread === undefined) return;
     const slow = apiError('AnswerTooBig', 'such keys against such a pattern');
-    timer = setTimeout(() => replace(slow), matchMs);
-    const { pattern, keys } = running;
+    const job = running;
+    // An answer that waits behind a busy event loop is not late.
+    const late = (): void => {
+      if (running === job) replace(slow);
+    };
+    timer = setTimeout(() => setImmediate(late), matchMs);
+    const { pattern, keys } = job;
     thread.postMessage({ pattern, keys } satisfies PatternQuestion);
   }
 

@@ -73,7 +73,7 @@ function answerOf(route: AnyRoute): InExecution {
   const handle = route.handle as (request: Request, services: Services) => unknown;
   return (request, execution, services) => {
     const { view } = execution;
-    const { keyFilters } = services;
+    const { contractKeyFilters: keyFilters } = services;
     const height = (): number => execution.height;
     const within: Services = {
       ...services,

@@ -44,6 +44,8 @@ export interface Services extends ChainView {
   snapshot(rowsMax: number): Snapshot;
   /** Patterns of clients against keys. */
   readonly keyFilters: KeyFilters;
+  /** Patterns of contracts, which no client holds up. */
+  readonly contractKeyFilters: KeyFilters;
   readonly rules: ChainRules & VotingSettings;
   readonly features: FeatureSupport;
   readonly consensus: ConsensusSettings;

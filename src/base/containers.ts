@@ -73,7 +73,7 @@ export type ContractFailure = {
   readonly message: string;
   /** True where another attempt may succeed: a time-out, a container that ended. */
   readonly recoverable: boolean;
-  /** True where the engine or the image is at fault, and not what the contract did. */
+  /** True where the engine or a registry is at fault, and not the program in the image. */
   readonly system: boolean;
 };
 
@@ -99,6 +99,8 @@ export interface Containers {
   run(execution: ContractExecution): Promise<ContractOutcome>;
   /** Removes the idle container of an image that is no longer used. */
   release(image: ContractImage): void;
+  /** The port at which this node serves the reads of the simple interface, if a setting leaves it open. */
+  readsAt(port: number): void;
   /** Why contracts cannot run at present; undefined while the engine answers. */
   problem(): string | undefined;
   /** Ends all runs and removes all containers. */

@@ -10,7 +10,11 @@ export interface ContractLimit {
   readonly meaning: string;
 }
 
-const limit = (value: number, unit: ContractLimit['unit'], meaning: string): ContractLimit => ({
+export const limit = (
+  value: number,
+  unit: ContractLimit['unit'],
+  meaning: string,
+): ContractLimit => ({
   value,
   unit,
   meaning,

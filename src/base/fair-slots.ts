@@ -3,6 +3,8 @@
  * equals, to the one that was served longest ago. Where there are several owners, the last places
  * stay free for those that have none, so that slow work of one owner never shuts out another.
  */
+import { roundLimits } from './round-limits.ts';
+
 export interface FairSlots<Item> {
   /** `yields`: it waits as if its owner had one place more. */
   add(owner: string, item: Item, yields: boolean): void;
@@ -14,7 +16,7 @@ export interface FairSlots<Item> {
 }
 
 /** The part of the places that stays free for newcomers. */
-const RESERVE_SHARE = 4;
+const RESERVE_SHARE = roundLimits.reserve.value;
 
 interface Owner<Item> {
   readonly first: Item[];

@@ -28,11 +28,14 @@ export function contractSettings({ enabled, engine }: DevContracts, config: Conf
   const { consensus, custom } = config.blockchain;
   const roundMs =
     consensus.type === 'poa' ? consensus.roundDuration.ms : custom.genesis.averageBlockDelay.ms;
-  const isShort = config.dockerEngine.executionLimits.timeout.ms < roundMs;
+  const { executionLimits, restListen } = config.dockerEngine;
+  const isShort = executionLimits.timeout.ms < roundMs;
   const timeout = `${Math.floor(roundMs * ROUND_SHARE)}ms`;
   return [
     'docker-engine.enable=yes',
     `docker-engine.docker-host=${engine}`,
+    // Containers reach a node at the address that it has in their own network.
+    ...(restListen === 'off' ? ['docker-engine.rest-listen=0.0.0.0:0'] : []),
     // A network of short rounds needs less than the default.
     ...(isShort ? [] : [`docker-engine.execution-limits.timeout=${timeout}`]),
   ];

@@ -79,6 +79,8 @@ export async function openPorts(
   const workerUrl = new URL(`./pattern-worker${extension}`, import.meta.url);
   const patterns = createPatternThread({ workerUrl });
   started.add('pattern thread', () => patterns.close());
+  const contractPatterns = createPatternThread({ workerUrl });
+  started.add('pattern thread of contracts', () => contractPatterns.close());
   const journal = poolJournal(config, log);
   started.add('journal', () => journal.close());
   const turns = turnsJournal(config, log);
@@ -92,6 +94,7 @@ export async function openPorts(
     turns,
     verifier,
     patterns,
+    contractPatterns,
     clock,
     random: systemRandom,
     log,

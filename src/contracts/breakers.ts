@@ -1,14 +1,16 @@
 /**
  * Circuit breakers. A sender whose calls of a contract fail ten times in a row waits, for longer each
- * time, and so does a contract whose container does not start; after five rests the transactions
- * leave the pool. One sender cannot make a contract rest for others.
+ * time, and so does a contract whose container does not start; in the fifth rest the transactions
+ * leave the pool, unless the system around is at fault, such as a registry that does not answer. One
+ * sender cannot make a contract rest for others.
  *
  * Where a hundred different images rest by failures of the system, and nothing has succeeded since,
  * the engine is at fault. Then everything waits but contracts that have succeeded last, whose next
- * success ends it.
+ * success ends it. The images of one creator are half of them at most.
  */
 import type { Clock } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
+import { roundLimits as limits } from '../base/round-limits.ts';
 
 export type BreakerState =
   /** Runs may begin. */
@@ -21,8 +23,14 @@ export type BreakerState =
 export interface Cause {
   /** Whose call has failed; undefined: the container did not start, for anybody. */
   readonly sender: string | undefined;
-  /** The hash of the image, where the system has failed. */
-  readonly image: string | undefined;
+  /** Where the system around has failed. */
+  readonly outage: Outage | undefined;
+}
+
+export interface Outage {
+  readonly imageHash: string;
+  /** Creator of the contract. */
+  readonly creator: string;
 }
 
 export interface Breakers {
@@ -42,12 +50,13 @@ interface Breaker {
   until: number;
 }
 
-export const FAILURES_MAX = 10;
-const OPENINGS_MAX = 5;
-const REST_MS = 5_000;
-const REST_MS_MAX = 60_000;
-/** Different images that rest by failures of the system. */
-export const IMAGES_MAX = 100;
+export const FAILURES_MAX = limits.failures.value;
+const OPENINGS_MAX = limits.rests.value;
+const REST_MS = limits.rest.value;
+const REST_MS_MAX = limits.restMax.value;
+/** Different images that rest by failures of the system, and those of one creator that count. */
+export const IMAGES_MAX = limits.restingImages.value;
+export const IMAGES_OF_ONE_MAX = limits.restingImagesOfOne.value;
 const KNOWN_MAX = 10_000;
 
 export function createBreakers({ monotonic }: Pick<Clock, 'monotonic'>): Breakers {
@@ -57,15 +66,7 @@ export function createBreakers({ monotonic }: Pick<Clock, 'monotonic'>): Breaker
   const failing = new Recent<string, true>(KNOWN_MAX);
   /** Contracts whose last run has succeeded. */
   const good = new Recent<string, true>(KNOWN_MAX);
-  /** Ends of the rests by image; those in the past are forgotten when the limit is reached. */
-  const resting = new Map<string, number>();
-
-  function isEngineAtFault(): boolean {
-    if (resting.size < IMAGES_MAX) return false;
-    const now = monotonic();
-    for (const [image, until] of resting) if (until <= now) resting.delete(image);
-    return resting.size >= IMAGES_MAX;
-  }
+  const resting = createRestingImages(monotonic);
 
   function stateOf(key: string): BreakerState {
     const breaker = breakers.get(key);
@@ -87,21 +88,21 @@ export function createBreakers({ monotonic }: Pick<Clock, 'monotonic'>): Breaker
       const own = stateOf(contract);
       const state = own === 'closed' ? stateOf(pairOf(contract, sender)) : own;
       if (state !== 'closed') return state;
-      return good.get(contract) === undefined && isEngineAtFault() ? 'open' : 'closed';
+      return good.get(contract) === undefined && resting.areMany() ? 'open' : 'closed';
     },
-    failed(contract, { sender, image }) {
+    failed(contract, { sender, outage }) {
       const key = sender === undefined ? contract : pairOf(contract, sender);
       const breaker = breakers.get(key) ?? { failures: 0, openings: 0, until: 0 };
       breaker.failures++;
       if (breaker.failures >= FAILURES_MAX) {
-        const rest = Math.min(REST_MS * 2 ** breaker.openings, REST_MS_MAX);
-        breaker.openings = Math.min(breaker.openings + 1, OPENINGS_MAX);
-        breaker.until = monotonic() + rest;
-        if (image !== undefined) resting.set(image, breaker.until);
+        breaker.until = monotonic() + Math.min(REST_MS * 2 ** breaker.openings, REST_MS_MAX);
+        const openingsMax = outage === undefined ? OPENINGS_MAX : OPENINGS_MAX - 1;
+        breaker.openings = Math.min(breaker.openings + 1, openingsMax);
+        if (outage !== undefined) resting.add(outage, breaker.until);
       }
       breakers.set(key, breaker);
       failing.set(key, true);
-      if (image !== undefined) good.delete(contract);
+      if (outage !== undefined) good.delete(contract);
     },
     succeeded,
     refused(contract, sender) {
@@ -109,6 +110,33 @@ export function createBreakers({ monotonic }: Pick<Clock, 'monotonic'>): Breaker
       failing.set(pairOf(contract, sender), true);
     },
     isFailing: (contract, sender) => failing.get(pairOf(contract, sender)) !== undefined,
+  };
+}
+
+interface RestingImages {
+  add(of: Outage, until: number): void;
+  areMany(): boolean;
+  clear(): void;
+}
+
+/** As many as it takes; newer ones replace older ones. */
+function createRestingImages(monotonic: () => number): RestingImages {
+  const images = new Map<string, { readonly creator: string; readonly until: number }>();
+  return {
+    add({ imageHash, creator }, until) {
+      images.delete(imageHash);
+      const own = [...images].filter(([, image]) => image.creator === creator);
+      if (own.length >= IMAGES_OF_ONE_MAX) images.delete(own[0]![0]);
+      else if (images.size >= IMAGES_MAX) images.delete(images.keys().next().value!);
+      images.set(imageHash, { creator, until });
+    },
+    areMany() {
+      if (images.size < IMAGES_MAX) return false;
+      const now = monotonic();
+      for (const [image, { until }] of images) if (until <= now) images.delete(image);
+      return images.size >= IMAGES_MAX;
+    },
+    clear: () => images.clear(),
   };
 }
 

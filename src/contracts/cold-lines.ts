@@ -3,11 +3,12 @@
  * and less often; when it is, all go on.
  */
 import type { Clock } from '../base/ports.ts';
+import { roundLimits as limits } from '../base/round-limits.ts';
 
-const PAUSE_MS = 25;
-const PAUSE_MS_MAX = 400;
+const PAUSE_MS = limits.coldPause.value;
+const PAUSE_MS_MAX = limits.coldPauseMax.value;
 /** Images asked for at once, so that many cold ones take no time from what could run. */
-export const ASKED_MAX = 8;
+export const ASKED_MAX = limits.coldAtOnce.value;
 
 interface Cold<Line> {
   lines: Line[];

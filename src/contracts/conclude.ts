@@ -13,7 +13,8 @@ import type { Pool } from '../mempool/pool.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { type BlockInWork, isBlockFull, ResultRefused } from './block-in-work.ts';
-import type { Breakers } from './breakers.ts';
+import type { Breakers, Outage } from './breakers.ts';
+import type { ContractLine } from './contract-line.ts';
 import type { CreateVersions } from './create-versions.ts';
 import { type Judgement, judgeError, judgeFailure, judgeRefusal } from './judge-outcome.ts';
 import type { Repetitions } from './repetitions.ts';
@@ -35,42 +36,57 @@ export interface ConcludePorts {
 }
 
 export interface Conclusions {
-  /** `contract` is the key of its line. */
   outcome(
-    contract: string,
+    line: ContractLine,
     entry: PoolEntry,
     tx: Tx,
     image: ContractImage,
     outcome: ContractOutcome,
   ): Then;
-  results(contract: string, entry: PoolEntry, tx: Tx, results: readonly DataEntry[]): Then;
+  results(line: ContractLine, entry: PoolEntry, tx: Tx, results: readonly DataEntry[]): Then;
   /** The container did not start. */
-  unready(contract: string, entry: PoolEntry, image: ContractImage, failure: ContractFailure): Then;
-  refusal(contract: string, entry: PoolEntry, cause: unknown): Then;
-  judged(contract: string, entry: PoolEntry, judgement: Judgement): Then;
+  unready(line: ContractLine, entry: PoolEntry, image: ContractImage, why: ContractFailure): Then;
+  failure(line: ContractLine, entry: PoolEntry, why: ContractFailure): Then;
+  refusal(line: ContractLine, entry: PoolEntry, cause: unknown): Then;
+  judged(line: ContractLine, entry: PoolEntry, judgement: Judgement): Then;
 }
 
 export function createConclusions(block: BlockInWork, ports: ConcludePorts): Conclusions {
   const { pool, breakers, repetitions, createVersions, report, failed } = ports;
 
-  function judged(contract: string, entry: PoolEntry, found: Judgement): Then {
-    failed.add(entry.key);
+  function judged(line: ContractLine, entry: PoolEntry, found: Judgement): Then {
     const isLast = !found.leaves && !repetitions.failed(entry.key);
+    return concluded(line, entry, found, isLast);
+  }
+
+  function failure(line: ContractLine, entry: PoolEntry, why: ContractFailure): Then {
+    const found = judgeFailure(why);
+    if (!isOutage(why)) return judged(line, entry, found);
+    return concluded(line, entry, found, !repetitions.heldUp(entry.key));
+  }
+
+  function concluded(
+    { key }: ContractLine,
+    entry: PoolEntry,
+    found: Judgement,
+    isLast: boolean,
+  ): Then {
+    failed.add(entry.key);
     const judgement = isLast ? lastAttempt(found) : found;
     if (judgement.leaves) {
       pool.drop(entry, apiError('Invalid', judgement.report.message));
       // After a reorganisation the pool keeps it in doubt, and nothing is decided yet.
       if (!entry.removed) return 'next';
     }
-    report({ txId: idOf(entry), contractId: fromLatin1(contract), ...judgement.report });
+    report({ txId: idOf(entry), contractId: fromLatin1(key), ...judgement.report });
     return 'next';
   }
 
-  const refusal = (contract: string, entry: PoolEntry, cause: unknown): Then =>
-    judged(contract, entry, judgeRefusal(refusalFrom(cause).message));
+  const refusal = (line: ContractLine, entry: PoolEntry, cause: unknown): Then =>
+    judged(line, entry, judgeRefusal(refusalFrom(cause).message));
 
   function results(
-    contract: string,
+    line: ContractLine,
     entry: PoolEntry,
     tx: Tx,
     entries: readonly DataEntry[],
@@ -79,7 +95,7 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
       if (!block.addResults(tx, entry.verdicts, entries)) return 'stop';
     } catch (cause) {
       if (isBlockFull(cause) || cause instanceof ResultRefused) return 'stop';
-      return refusal(contract, entry, cause);
+      return refusal(line, entry, cause);
     }
     if (tx.type === createContract.type) createVersions.add(entry.key, tx.version);
     return 'next';
@@ -89,30 +105,38 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
     judged,
     refusal,
     results,
-    unready(contract, entry, image, failure) {
-      breakers.failed(contract, { sender: undefined, image: hashIfSystem(image, failure) });
-      return judged(contract, entry, judgeFailure(failure));
+    failure,
+    unready(line, entry, image, why) {
+      breakers.failed(line.key, { sender: undefined, outage: outageOf(line, image, why) });
+      return failure(line, entry, why);
     },
-    outcome(contract, entry, tx, image, outcome) {
+    outcome(line, entry, tx, image, outcome) {
       const { sender } = entry;
       if (outcome.kind === 'failure') {
-        breakers.failed(contract, { sender, image: hashIfSystem(image, outcome) });
-        return judged(contract, entry, judgeFailure(outcome));
+        breakers.failed(line.key, { sender, outage: outageOf(line, image, outcome) });
+        return failure(line, entry, outcome);
       }
       if (outcome.kind === 'error') {
         const judgement = judgeError(outcome);
-        if (judgement.leaves) breakers.refused(contract, sender);
-        else breakers.failed(contract, { sender, image: undefined });
-        return judged(contract, entry, judgement);
+        if (judgement.leaves) breakers.refused(line.key, sender);
+        else breakers.failed(line.key, { sender, outage: undefined });
+        return judged(line, entry, judgement);
       }
-      breakers.succeeded(contract, sender);
-      return results(contract, entry, tx, outcome.results);
+      breakers.succeeded(line.key, sender);
+      return results(line, entry, tx, outcome.results);
     },
   };
 }
 
-const hashIfSystem = ({ imageHash }: ContractImage, { system }: ContractFailure) =>
-  system ? imageHash.toLowerCase() : undefined;
+/** Says nothing of the transaction: a registry or the engine does not do what it should. */
+const isOutage = ({ system, recoverable }: ContractFailure): boolean => system && recoverable;
+
+const outageOf = (
+  { owner }: ContractLine,
+  { imageHash }: ContractImage,
+  why: ContractFailure,
+): Outage | undefined =>
+  isOutage(why) ? { imageHash: imageHash.toLowerCase(), creator: owner } : undefined;
 
 /** The transaction has had all its attempts, and says how the last one went. */
 const lastAttempt = ({ report: { message } }: Judgement): Judgement =>

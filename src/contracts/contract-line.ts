@@ -72,8 +72,10 @@ export class ContractLine {
 
   /** In pool order; newcomers mostly come last. */
   add(entry: PoolEntry): void {
+    // What is executed stays the first.
+    const first = this.state === 'busy' ? this.at + 1 : this.at;
     let place = this.waiting.length;
-    while (place > this.at && isBefore(entry, this.waiting[place - 1]!)) place--;
+    while (place > first && isBefore(entry, this.waiting[place - 1]!)) place--;
     if (place === this.waiting.length) this.waiting.push(entry);
     else this.waiting.splice(place, 0, entry);
   }

@@ -8,6 +8,7 @@
  */
 import { createFairSlots, type FairSlots } from '../base/fair-slots.ts';
 import type { Clock } from '../base/ports.ts';
+import { roundLimits as limits } from '../base/round-limits.ts';
 import { createTurns, type Turns } from '../base/turns.ts';
 import type { PoolEntry } from '../mempool/entry.ts';
 import { ColdLines } from './cold-lines.ts';
@@ -38,9 +39,9 @@ export interface PhasePorts {
 }
 
 /** After so many stale results, the transaction is executed while nothing else is. */
-const STALE_RUNS_MAX = 2;
+const STALE_RUNS_MAX = limits.stale.value;
 /** The part of a phase that the contracts of one creator may take alone, with the wait for it. */
-const ALONE_SHARE = 4;
+const ALONE_SHARE = limits.alone.value;
 
 interface Job {
   readonly line: ContractLine;

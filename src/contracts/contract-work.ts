@@ -17,7 +17,7 @@ import type { ContractLine } from './contract-line.ts';
 import type { ImageChecks } from './image-checks.ts';
 import { type ImageLoad, imageKey } from './image-loads.ts';
 import type { ImageUsers } from './image-users.ts';
-import { judgeFailure, judgeRefusal } from './judge-outcome.ts';
+import { judgeRefusal } from './judge-outcome.ts';
 import { type RunPorts, runContract, timedOut } from './run-contract.ts';
 import type { RunTimes } from './run-times.ts';
 
@@ -96,7 +96,7 @@ export function createWork(
     if (failed.has(entry.key)) return 'next';
     if (!room.fits(entry.size + RESULT_BYTES)) return 'stop';
     const breaker = breakers.state(line.key, entry.sender);
-    if (breaker === 'spent') return conclude.judged(line.key, entry, GIVEN_UP);
+    if (breaker === 'spent') return conclude.judged(line, entry, GIVEN_UP);
     if (breaker === 'open') return 'next';
     const tx = line.decode(entry, pool.decode);
     return type === updateContract.type
@@ -119,7 +119,7 @@ function tried(line: ContractLine, entry: PoolEntry, tx: Tx, work: Work): Then |
     work.block.draft.check(tx, entry.verdicts);
     return undefined;
   } catch (cause) {
-    return isBlockFull(cause) ? 'stop' : work.conclude.refusal(line.key, entry, cause);
+    return isBlockFull(cause) ? 'stop' : work.conclude.refusal(line, entry, cause);
   }
 }
 
@@ -144,8 +144,8 @@ function update(line: ContractLine, entry: PoolEntry, tx: Tx, work: Work): Step 
       cancel();
       block.room.release(bytes);
       if (problem === 'late') return 'stop';
-      if (problem !== undefined) return conclude.judged(line.key, entry, judgeFailure(problem));
-      return conclude.results(line.key, entry, tx, []);
+      if (problem !== undefined) return conclude.failure(line, entry, problem);
+      return conclude.results(line, entry, tx, []);
     }),
     abandon: () => cancel(),
   };
@@ -158,13 +158,13 @@ function execute(line: ContractLine, entry: PoolEntry, tx: Tx, leftMs: number, w
   // The dry run says what is wrong.
   if (contract === undefined) return tried(line, entry, tx, work) ?? 'next';
   const { image } = contract;
-  const expected = times.expected(line.key, imageKey(image)) ?? options.limitMs;
-  if (leftMs < Math.min(expected, options.limitMs)) return 'stop';
   const load = loadOf(image);
   if (load.isFull) return { full: load };
   const readiness = ports.prepare(image, contract.createVersion);
   if (readiness.kind === 'starting') return { cold: imageKey(image) };
-  if (readiness.kind === 'failure') return conclude.unready(line.key, entry, image, readiness);
+  if (readiness.kind === 'failure') return conclude.unready(line, entry, image, readiness);
+  const expected = times.expected(line.key, imageKey(image)) ?? options.limitMs;
+  if (leftMs < Math.min(expected, options.limitMs)) return 'stop';
   const refused = tried(line, entry, tx, work);
   if (refused !== undefined) return refused;
   users.ran(line.key, image);
@@ -185,7 +185,7 @@ function execute(line: ContractLine, entry: PoolEntry, tx: Tx, leftMs: number, w
       block.room.release(bytes);
       ended(outcome);
       if (outcome.kind === 'success' && run.isStale()) return 'again';
-      return conclude.outcome(line.key, entry, tx, image, outcome);
+      return conclude.outcome(line, entry, tx, image, outcome);
     }),
     abandon(now) {
       run.close(now ? 0 : options.graceMs);
@@ -193,7 +193,7 @@ function execute(line: ContractLine, entry: PoolEntry, tx: Tx, leftMs: number, w
       const message = timedOut(fromLatin1(line.key));
       const failure = { kind: 'failure', message, recoverable: true, system: false } as const;
       ended(failure);
-      conclude.outcome(line.key, entry, tx, image, failure);
+      conclude.outcome(line, entry, tx, image, failure);
     },
   };
 }

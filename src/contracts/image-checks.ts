@@ -3,6 +3,7 @@
  * round, so a check goes on after the block that began it, and a later block takes its result.
  */
 import type { Containers, ContractFailure, ContractImage } from '../base/containers.ts';
+import { roundLimits as limits } from '../base/round-limits.ts';
 import { imageKey } from './image-loads.ts';
 
 export interface ImageChecks {
@@ -14,8 +15,8 @@ export interface ImageChecks {
 }
 
 /** Checks under way at once, and those of one creator. */
-export const CHECKS_MAX = 8;
-export const CHECKS_OF_ONE_MAX = 2;
+export const CHECKS_MAX = limits.checks.value;
+export const CHECKS_OF_ONE_MAX = limits.checksOfOne.value;
 
 export function createImageChecks({ checkImage }: Pick<Containers, 'checkImage'>): ImageChecks {
   const underWay = new Map<string, Promise<ContractFailure | undefined>>();

@@ -2,14 +2,15 @@
  * Which of the waiting transactions a phase has in play. Senders share the places: none gets more than
  * an equal part while others want theirs. What was left out comes in when half of the rest is done.
  */
+import { roundLimits as limits } from '../base/round-limits.ts';
 import type { PoolEntry } from '../mempool/entry.ts';
 
 /** Transactions in play at once. */
-export const ENTRIES_MAX = 20_000;
+export const ENTRIES_MAX = limits.inPlay.value;
 /** Those of one contract, which are executed one after the other, and those of one sender. */
-export const ENTRIES_OF_ONE_MAX = 5_000;
+export const ENTRIES_OF_ONE_MAX = limits.inPlayOfOne.value;
 /** Left out and not forgotten. */
-const LEFT_OUT_MAX = 200_000;
+const LEFT_OUT_MAX = limits.leftOut.value;
 
 export interface PhaseIntake {
   /** Shares the places out among the senders of these, before they are offered. */

@@ -18,6 +18,7 @@ export interface NodeParts extends OpenedChain, OpenedPool {
   readonly owner: KeyHolder;
   readonly identity: KeyHolder;
   readonly keyFilters: KeyFilters;
+  readonly contractKeyFilters: KeyFilters;
   readonly privacy: Privacy | undefined;
   readonly statuses: Statuses;
   readonly contracts: NodeContracts | undefined;
@@ -37,6 +38,7 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
     log,
     verifier,
     keyFilters: parts.keyFilters,
+    contractKeyFilters: parts.contractKeyFilters,
     view: blockchain.view,
     height: () => blockchain.tip().height,
     snapshot: (rowsMax) => snapshotOf(blockchain, store, rowsMax),

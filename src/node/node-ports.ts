@@ -35,8 +35,10 @@ export interface NodePorts {
   /** Stores the turns that the miner has used. */
   readonly turns: Journal;
   readonly verifier: Verifier;
-  /** Matches patterns of clients in a thread; absent: in this one. */
-  readonly patterns?: Patterns | undefined;
+  /** Matches patterns of clients, in a thread. */
+  readonly patterns: Patterns;
+  /** The same for contracts, which no client holds up. */
+  readonly contractPatterns: Patterns;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

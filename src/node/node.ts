@@ -8,7 +8,6 @@
  */
 
 import { createApi } from '../api/api.ts';
-import { patternsHere } from '../api/key-filter.ts';
 import { createKeyFilters } from '../api/key-filters.ts';
 import type { Services } from '../api/services.ts';
 import { AssertionError } from '../base/assert.ts';
@@ -148,10 +147,11 @@ async function startNode(
     hash: sha256,
   });
   const { report } = statuses;
-  const keyFilters = createKeyFilters(ports.patterns ?? patternsHere, clock);
+  const keyFilters = createKeyFilters(ports.patterns, clock);
+  const contractKeyFilters = createKeyFilters(ports.contractPatterns, clock);
   const contracts = openContracts(config, {
     ...ports,
-    keyFilters,
+    keyFilters: contractKeyFilters,
     blockchain,
     pool,
     owner,
@@ -169,6 +169,7 @@ async function startNode(
     owner,
     identity,
     keyFilters,
+    contractKeyFilters,
     privacy,
     statuses,
     contracts,
@@ -189,6 +190,7 @@ async function startNode(
     : undefined;
   if (contractRest !== undefined) {
     started.add('interface for contracts', () => contractRest.close());
+    ports.containers?.readsAt(contractRest.port);
   }
   started.add('miner', miner.stop);
   miner.start();

@@ -1,8 +1,9 @@
-// The document states every limit of the table, and no other.
+// The document states every limit of each table, and no other.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { KIB, MIB } from '../../src/base/budget.ts';
 import { type ContractLimit, contractLimits } from '../../src/base/contract-limits.ts';
+import { roundLimits } from '../../src/base/round-limits.ts';
 
 const TEXT = readFileSync(new URL('../../docs/protocol/contracts.md', import.meta.url), 'utf8');
 
@@ -13,11 +14,27 @@ function amount({ value, unit }: ContractLimit): string {
   return value % KIB === 0 ? `${value / KIB} KiB` : `${value} bytes`;
 }
 
-t.test('docs/protocol/contracts.md states the limits', async (t) => {
-  const section = TEXT.slice(TEXT.indexOf('## Limits of the gRPC interface'));
-  const rows = section.split('\n').filter((line) => line.startsWith('| '));
-  const expected = Object.values(contractLimits).map(
-    (one) => `| ${one.meaning} | ${amount(one)} |`,
+const TABLES = [
+  ['## Limits of the gRPC interface', contractLimits],
+  ['### Limits of a round', roundLimits],
+] as const;
+
+for (const [heading, limits] of TABLES) {
+  t.test(`docs/protocol/contracts.md states its ${heading.replace(/^#+ L/, 'l')}`, async (t) => {
+    const [section = ''] = TEXT.slice(TEXT.indexOf(`${heading}\n`) + heading.length).split('\n## ');
+    const rows = section.split('\n').filter((line) => line.startsWith('| '));
+    const expected = Object.values(limits).map((one) => `| ${one.meaning} | ${amount(one)} |`);
+    t.same(rows, ['| Limit | Value |', ...expected]);
+  });
+}
+
+t.test('the guide of the engine leads to both', async (t) => {
+  const guide = readFileSync(
+    new URL('../../docs/guide/container-engine.md', import.meta.url),
+    'utf8',
   );
-  t.same(rows, ['| Limit | Value |', ...expected]);
+  for (const [heading] of TABLES) {
+    const anchor = heading.replace(/^#+ /, '').toLowerCase().replaceAll(' ', '-');
+    t.ok(guide.includes(`contracts.md#${anchor}`), anchor);
+  }
 });

@@ -8,7 +8,8 @@ const engine = 'unix:///engine.sock';
 t.test('a call ends within a round', async (t) => {
   const settingsOf = async (text: string): Promise<string[]> =>
     contractSettings({ enabled: true, engine }, (await read(LEAST + text)).config);
-  const use = ['docker-engine.enable=yes', `docker-engine.docker-host=${engine}`];
+  const executing = ['docker-engine.enable=yes', `docker-engine.docker-host=${engine}`];
+  const use = [...executing, 'docker-engine.rest-listen=0.0.0.0:0'];
   const limit = (ms: number) => `docker-engine.execution-limits.timeout=${ms}ms`;
 
   const poa = (round: string) =>
@@ -17,6 +18,8 @@ t.test('a call ends within a round', async (t) => {
   t.strictSame(await settingsOf(poa('10s')), use, 'longer than the default');
   const chosen = 'docker-engine.execution-limits.timeout = 500ms\n';
   t.strictSame(await settingsOf(poa('1s') + chosen), use, 'that of the file, where it is good');
+  const reads = 'docker-engine.rest-listen = "127.0.0.1:1234"\n';
+  t.strictSame(await settingsOf(poa('10s') + reads), executing, 'the address of the file');
   const pos = 'blockchain { consensus.type = pos, custom.genesis.average-block-delay = 2s }\n';
   t.strictSame(await settingsOf(pos), [...use, limit(1600)]);
 });

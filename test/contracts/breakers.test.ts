@@ -1,11 +1,26 @@
 import t from 'tap';
-import { createBreakers, FAILURES_MAX, IMAGES_MAX } from '../../src/contracts/breakers.ts';
+import {
+  createBreakers,
+  FAILURES_MAX,
+  IMAGES_MAX,
+  IMAGES_OF_ONE_MAX,
+} from '../../src/contracts/breakers.ts';
+
+/** Its first word. */
+const creatorOf = (contract: string): string => contract.split(' ')[0]!;
 
 function opened() {
   let now = 0;
   const breakers = createBreakers({ monotonic: () => now });
-  const fail = (contract: string, times: number, sender: string | undefined, image?: string) => {
-    for (let i = 0; i < times; i++) breakers.failed(contract, { sender, image });
+  const fail = (
+    contract: string,
+    times: number,
+    sender: string | undefined,
+    imageHash?: string,
+  ) => {
+    const outage =
+      imageHash === undefined ? undefined : { imageHash, creator: creatorOf(contract) };
+    for (let i = 0; i < times; i++) breakers.failed(contract, { sender, outage });
   };
   return { breakers, fail, pass: (ms: number) => (now += ms) };
 }
@@ -47,7 +62,8 @@ t.test('a hundred different images that rest mean that the engine is at fault', 
   const { breakers, fail, pass } = opened();
   breakers.succeeded('good', 'bob');
   const restAll = (images: number): void => {
-    for (let i = 0; i < images; i++) fail(`contract ${i}`, FAILURES_MAX, 'alice', `image ${i}`);
+    for (let i = 0; i < images; i++)
+      fail(`creator${i % 2} ${i}`, FAILURES_MAX, 'alice', `image ${i}`);
   };
   restAll(IMAGES_MAX - 1);
   for (let i = 0; i < IMAGES_MAX; i++) fail(`same ${i}`, FAILURES_MAX, 'alice', 'image 0');
@@ -68,6 +84,31 @@ t.test('a hundred different images that rest mean that the engine is at fault', 
   t.equal(breakers.state('good', 'bob'), 'open', 'a failure of the system is no success');
   pass(60_000);
   t.equal(breakers.state('new', 'bob'), 'closed');
+});
+
+t.test('the images of one creator alone show nothing of the engine', async (t) => {
+  const { breakers, fail } = opened();
+  const rest = (creator: string, image: string): void =>
+    fail(`${creator} ${image}`, FAILURES_MAX, 'alice', image);
+  for (let i = 0; i < 5 * IMAGES_MAX; i++) rest('hostile', `image ${i}`);
+  t.equal(breakers.state('new', 'bob'), 'closed');
+  for (let i = 1; i < IMAGES_OF_ONE_MAX; i++) rest('other', `other ${i}`);
+  t.equal(breakers.state('new', 'bob'), 'closed');
+  rest('third', 'one more');
+  t.equal(breakers.state('new', 'bob'), 'open');
+});
+
+t.test('a contract that the system around holds up rests, and is not given up', async (t) => {
+  const { breakers, fail, pass } = opened();
+  fail('a', FAILURES_MAX, undefined, 'image');
+  for (let i = 0; i < 100; i++) {
+    t.equal(breakers.state('a', 'alice'), 'open');
+    pass(60_000);
+    fail('a', 1, undefined, 'image');
+  }
+  t.equal(breakers.state('a', 'alice'), 'open');
+  pass(60_000);
+  t.equal(breakers.state('a', 'alice'), 'closed');
 });
 
 t.test('who had no success last gives way', async (t) => {

@@ -6,6 +6,7 @@ import { blockAt } from '../../src/chain/stored-blocks.ts';
 import { createBlockInWork } from '../../src/contracts/block-in-work.ts';
 import { createBreakers } from '../../src/contracts/breakers.ts';
 import { createConclusions } from '../../src/contracts/conclude.ts';
+import { ContractLine } from '../../src/contracts/contract-line.ts';
 import { createCreateVersions } from '../../src/contracts/create-versions.ts';
 import { createPhaseRoom } from '../../src/contracts/phase-room.ts';
 import { createRepetitions } from '../../src/contracts/repetitions.ts';
@@ -53,7 +54,7 @@ t.test('a fault of who sends the results is none of the transaction', async (t) 
         failed: new Set(),
         observe: () => undefined,
       });
-      const then = conclude.outcome('key', entry, tx, image, success());
+      const then = conclude.outcome(new ContractLine('key'), entry, tx, image, success());
       t.equal(then, isOfTransaction ? 'next' : 'stop');
       t.match(dropped, isOfTransaction ? [/the caller is banned/] : []);
       t.equal(dropped.length, isOfTransaction ? 1 : 0);

@@ -61,6 +61,19 @@ t.test('the contract is read from the bytes of every layout', async (t) => {
   t.not(transfer.executable, true);
 });
 
+t.test('an older newcomer comes after what is executed', async (t) => {
+  const line = new ContractLine('contract');
+  const call = callContract as unknown as TxType<never>;
+  const running = entry(make(call, 1, 10));
+  line.add(running);
+  line.state = 'busy';
+  const older = entry(make(call, 1, 5));
+  line.add(older);
+  t.equal(line.next(), running);
+  line.skip();
+  t.equal(line.next(), older);
+});
+
 t.test(
   'a line is in pool order, whenever its entries come, without those that have left',
   async (t) => {

@@ -174,6 +174,18 @@ t.test('cold contracts take no time from ready ones', async (t) => {
   t.ok(tries <= 100 + 10, `${tries} tries for 100 contracts with one image in a second`);
 });
 
+t.test('what is cold is not asked again while anything else is ready', async (t) => {
+  const { phase, begun, pass } = simulated(1, (sender) =>
+    sender === 'good' ? { runs: 10 } : { cold: sender },
+  );
+  const cold = Array.from({ length: 20 }, (_, i) => entries(`cold ${i}`, 3)).flat();
+  phase.addAll([...cold, ...entries('good', 50)]);
+  await pass();
+  const tried = begun.slice(0, begun.lastIndexOf('good')).filter((sender) => sender !== 'good');
+  t.equal(tried.length, 20, 'once each');
+  t.ok(begun.length > 50 + 20, 'and again afterwards');
+});
+
 t.test('who makes itself stale has a limited time alone', async (t) => {
   let runs = 0;
   const { phase, begun, abandoned, pass } = simulated(4, (sender) => {

@@ -273,7 +273,7 @@ t.test(
     const script = scripted();
     const node = await contractNode(t, { scripted: script.program });
     const contract = await node.created('scripted');
-    script.outcome = { kind: 'failure', message: 'broken', recoverable: true, system: true };
+    script.outcome = { kind: 'failure', message: 'broken', recoverable: true, system: false };
     const calls: Tx[] = [];
     for (let i = 0; i < 10; i++) calls.push(await node.call(contract, { fee: 10_000_000 + i }));
     await node.at.mine();
@@ -292,6 +292,27 @@ t.test(
   },
 );
 
+t.test('an outage around a contract holds up its calls, and ends none', async (t) => {
+  const script = scripted();
+  const node = await contractNode(t, { scripted: script.program });
+  const contract = await node.created('scripted');
+  script.outcome = { kind: 'failure', message: 'broken', recoverable: true, system: true };
+  const calls: Tx[] = [];
+  for (let i = 0; i < 10; i++) calls.push(await node.call(contract, { fee: 10_000_000 + i }));
+  for (let rounds = 0; rounds < 60; rounds++) await node.at.mine();
+  t.ok(
+    calls.every((call) => isWaiting(node, call)),
+    'ten minutes later all of them wait',
+  );
+  t.ok(script.calls.length > FAILURES_MAX, 'and are tried again');
+  script.outcome = success();
+  for (let rounds = 0; rounds < 20 && node.at.node.pool.size() > 0; rounds++) await node.at.mine();
+  t.same(
+    calls.map((call) => node.statuses(call).at(-1)),
+    calls.map(() => SUCCESS),
+  );
+});
+
 t.test('a call that asks to be repeated has few attempts, and others go on', async (t) => {
   let runs = 0;
   const node = await contractNode(t, {
@@ -308,11 +329,13 @@ t.test('a call that asks to be repeated has few attempts, and others go on', asy
   const contractId = base58.encode(contract.id);
   const param = { params: [{ key: 'again', type: 'integer', value: 1 }] };
   const failing = await at.send(caller, { type: 104, contractId, ...param });
-  for (let rounds = 0; isWaiting(node, failing) && rounds < 60; rounds++) {
+  let rounds = 0;
+  for (; isWaiting(node, failing) && rounds < 60; rounds++) {
     const good = await node.call(contract, { fee: 10_000_000 + rounds });
     t.same(node.executed(await at.mine()), [base58.encode(good.id)]);
   }
   t.equal(runs, ATTEMPTS_MAX);
+  t.ok(rounds > 2 * ATTEMPTS_MAX, `further apart each time, over ${rounds} rounds`);
   t.equal(
     node.statuses(failing).at(-1),
     'Failure null The transaction has failed too often: later',

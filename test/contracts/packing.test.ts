@@ -1,7 +1,7 @@
 import t from 'tap';
 import { base58 } from '../../src/codec/text.ts';
 import { compiled } from '../generators/scripts.ts';
-import { hashOfImage, integer, success } from '../simulated/containers.ts';
+import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
 import { add, contractNode, sum } from './contract-node.ts';
 
 const SUCCESS = 'Success null Contract transaction successfully mined';
@@ -114,6 +114,40 @@ t.test('slow contracts of one creator take no place from those of another', asyn
   for (const contract of slow) await node.call(contract);
   const called = await node.call(good, add(1));
   t.same(node.executed(await at.mine()), [base58.encode(called.id)]);
+});
+
+t.test('a call that has failed comes after those of other creators', async (t) => {
+  let isFailing = true;
+  const begun: string[] = [];
+  const noted =
+    (name: string): Program =>
+    ({ transaction: { data } }) => {
+      if (data.kind === 'create') return success();
+      begun.push(name);
+      const fails = name === 'failing' && isFailing;
+      return fails ? { kind: 'error', code: 1, message: 'later' } : success();
+    };
+  const programs = { failing: noted('failing'), good: noted('good') };
+  const set = ['docker-engine.contracts-parallelism=1'];
+  const node = await contractNode(t, programs, { set });
+  const { at, owner } = node;
+  const [, other] = at.accounts;
+  const role = { type: 102, target: other.text, opType: 'add', role: 'contract_developer' };
+  await at.send(owner, role);
+  await at.node.pool.submit(at.transfer(owner, other, 500_000_000));
+  await at.mine();
+  const failing = await node.create('failing');
+  const mine = { type: 103, image: 'good', imageHash: hashOfImage('good'), contractName: 'x' };
+  const good = await at.send(other, { ...mine, params: [] });
+  await at.mine();
+  await at.mine();
+  await node.call(failing);
+  await at.mine();
+  t.same(begun, ['failing']);
+  isFailing = false;
+  for (let i = 0; i < 5; i++) await node.call(good, { fee: 10_000_000 + i });
+  await at.mine();
+  t.same(begun.slice(1), [...Array.from({ length: 5 }, () => 'good'), 'failing']);
 });
 
 t.test('a container takes no more calls at once than the settings allow', async (t) => {

@@ -1,5 +1,9 @@
 import t from 'tap';
-import { ATTEMPTS_MAX, createRepetitions } from '../../src/contracts/repetitions.ts';
+import {
+  ATTEMPTS_MAX,
+  createRepetitions,
+  HELD_UP_MS_MAX,
+} from '../../src/contracts/repetitions.ts';
 
 t.test('attempts are few, and further apart each time', async (t) => {
   let now = 0;
@@ -16,4 +20,19 @@ t.test('attempts are few, and further apart each time', async (t) => {
   t.same(pauses, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
   t.equal(pauses.length, ATTEMPTS_MAX - 1);
   t.equal(repetitions.isDue('other'), true);
+});
+
+t.test('what the system around holds up waits longer each time, for an hour', async (t) => {
+  let now = 0;
+  const repetitions = createRepetitions({ monotonic: () => now });
+  let times = 0;
+  while (repetitions.heldUp('call')) {
+    t.equal(repetitions.isDue('call'), false);
+    now += Math.min(1000 * 2 ** times++, 60_000);
+    t.equal(repetitions.isDue('call'), true);
+  }
+  t.ok(times > 3 * ATTEMPTS_MAX, `after ${times} times`);
+  t.ok(now >= HELD_UP_MS_MAX && now < HELD_UP_MS_MAX + 60_000);
+  t.equal(repetitions.heldUp('call'), true, 'it may come again');
+  t.equal(repetitions.failed('call'), true, 'its own failures count from here');
 });

@@ -37,6 +37,7 @@ export interface NetworkNode {
   /** Of the running process. */
   readonly rest: Rest;
   readonly isRunning: boolean;
+  readonly pid: number;
   /** Everything its processes have logged. */
   log(): string;
   start(): Promise<void>;
@@ -200,11 +201,17 @@ function networkNode(scope: Scope, place: NodePlace): NetworkNode {
       throw new Error(`${place.config}: it ended with ${exit.code}\n${ending?.log()}`);
     }
   }
+  const running = (): StartedNode => {
+    if (process === undefined) throw new Error(`${place.config}: no process is running`);
+    return process;
+  };
   return {
     ...place,
     get rest() {
-      if (process === undefined) throw new Error(`${place.config}: no process is running`);
-      return process.rest;
+      return running().rest;
+    },
+    get pid() {
+      return running().pid;
     },
     get isRunning() {
       return process !== undefined;

@@ -5,6 +5,7 @@
  */
 import { parseHoconText } from '../../src/adapters/hocon.ts';
 import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
+import { patternsHere } from '../../src/api/key-filter.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
 import type { Containers } from '../../src/base/containers.ts';
@@ -174,6 +175,8 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
     let signatureChecks = 0;
     const { around = (ports: NodePorts) => ports } = start;
     const ports: NodePorts = {
+      patterns: patternsHere,
+      contractPatterns: patternsHere,
       scheme,
       family,
       // Closing a store in memory would lose it; the next node goes on with it.

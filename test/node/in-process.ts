@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { parseHoconText } from '../../src/adapters/hocon.ts';
 import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
+import { patternsHere } from '../../src/api/key-filter.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { Http } from '../../src/base/http.ts';
@@ -250,6 +251,8 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
   // Closing a store in memory would lose it; the next node goes on with it.
   const lasting = { ...store, close: async () => {} };
   const ports: NodePorts = {
+    patterns: patternsHere,
+    contractPatterns: patternsHere,
     scheme,
     family,
     store: lasting,

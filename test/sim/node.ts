@@ -3,6 +3,7 @@
  * crashes.
  */
 
+import { patternsHere } from '../../src/api/key-filter.ts';
 import type { PeersPort } from '../../src/api/services.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
@@ -125,6 +126,8 @@ export class SimNode {
       this.containers = contractsOf(clock, dice, ground.contracts);
     }
     this.inner = await createNode(config, ground.genesis, {
+      patterns: patternsHere,
+      contractPatterns: patternsHere,
       scheme,
       family,
       store: disk.store,

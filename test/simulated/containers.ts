@@ -160,6 +160,7 @@ export function simulatedContainers(options: SimulatedContainersOptions): Simula
     checkImage: async (image) => imageProblem(image),
     run: async (execution) => (closed ? failure('closed', true) : await limited(execution)),
     release: (image) => void ready.delete(nameOf(image)),
+    readsAt: () => undefined,
     problem: () => problem,
     async close() {
       closed = true;

@@ -2,11 +2,11 @@
  * Calls in one container, each until its outcome, its time limit, the end of the container, or until
  * nobody wants it any more. A call leaves nothing behind that would grow with their number.
  */
-import type { ContractExecution, ContractFailure, ContractOutcome } from '../../base/containers.ts';
+import type { ContractExecution, ContractOutcome } from '../../base/containers.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { ContainerSession } from './container-interface.ts';
-import { EngineAway } from './engine-client.ts';
-import { Failed, passing, reasonOf } from './failures.ts';
+import { EngineAway, EngineRefusal } from './engine-client.ts';
+import { Failed, ofContract, passing, reasonOf } from './failures.ts';
 
 export interface CallOptions {
   readonly executionMs: number;
@@ -87,15 +87,10 @@ export function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** The contract may do better in a new container; neither engine nor image is at fault. */
-const ofContract = (message: string): ContractFailure => ({
-  kind: 'failure',
-  message,
-  recoverable: true,
-  system: false,
-});
-
 export function failureOf(cause: unknown): Failed | EngineAway {
   if (cause instanceof Failed || cause instanceof EngineAway) return cause;
-  return new Failed(passing(`Container failed: ${reasonOf(cause)}`));
+  // What an engine refuses, such as a main command that does not exist, is a fault of the image.
+  const isRefused = cause instanceof EngineRefusal && cause.status < 500;
+  const message = `Container failed: ${reasonOf(cause)}`;
+  return new Failed(isRefused ? ofContract(message) : passing(message));
 }

@@ -15,7 +15,7 @@ import { type Container, type ContainerOptions, startContainer } from './contain
 import type { ContainerInterface } from './container-interface.ts';
 import type { Engine, ImageInfo } from './engine.ts';
 import { EngineAway } from './engine-client.ts';
-import { Failed, passing, reasonOf } from './failures.ts';
+import { Failed, ofContract, passing, reasonOf } from './failures.ts';
 import type { ImageStore } from './image-store.ts';
 import { createPlaces, hasServed, type Place, postpone } from './places.ts';
 import { createRemovals } from './removals.ts';
@@ -99,7 +99,7 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
     if (place.container !== container) return;
     postpone(place, clock.monotonic());
     // A call that is running tells it itself.
-    if (!place.hasServed && place.running === 0) place.failure = passing(why);
+    if (!place.hasServed && place.running === 0) place.failure = ofContract(why);
     discard(place);
   }
 

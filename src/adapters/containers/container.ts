@@ -8,7 +8,7 @@ import { aborted, createCalls, failureOf } from './calls.ts';
 import { type ContainerLimits, containerDefinition } from './container-definition.ts';
 import type { ContainerInterface, ContainerSession } from './container-interface.ts';
 import type { ContainerEnd, Engine, ImageInfo } from './engine.ts';
-import { Failed, passing, reasonOf } from './failures.ts';
+import { Failed, ofContract, reasonOf } from './failures.ts';
 import { readOutput } from './output-frames.ts';
 
 export interface ContainerOptions {
@@ -68,7 +68,7 @@ export async function startContainer(
   const start = new AbortController();
   const both = AbortSignal.any([signal, start.signal, ending.signal]);
   const cancel = clock.after(options.startupMs, () => {
-    start.abort(new Failed(passing(`Container of image '${plan.image.image}' startup timeout`)));
+    start.abort(new Failed(ofContract(`Container of image '${plan.image.image}' startup timeout`)));
   });
   let session: ContainerSession | undefined;
   const removeAll = async (): Promise<void> => {
@@ -89,7 +89,7 @@ export async function startContainer(
     await engine.start(id, both);
     const ended = endOf(id, session, deps, ending);
     const early = ended.then((end) => {
-      throw new Failed(passing(`Container '${id.slice(0, ID_CHARS)}' ${endText(end)}`));
+      throw new Failed(ofContract(`Container '${id.slice(0, ID_CHARS)}' ${endText(end)}`));
     });
     await Promise.race([session.ready(id, both), early, aborted(both)]);
     // From here on the end is no failure of the start.

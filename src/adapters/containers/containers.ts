@@ -29,8 +29,11 @@ export interface ContainersOptions extends ContainerOptions, ImageOptions {
   readonly checkRegistryAuth: boolean;
   /** Interface by version of the 103; a version that is not listed has that of the one before. */
   readonly protocolByCreateVersion: ReadonlyMap<number, 'exec' | 'grpc'>;
-  /** Where contracts of the simple interface find the reads; undefined: they have no network. */
-  readonly rest: NodeAddress | undefined;
+  /**
+   * Where contracts of the simple interface find the reads; undefined: they have no network. Port 0:
+   * `readsAt` will tell.
+   */
+  readonly rest: (NodeAddress & { readonly port: number }) | undefined;
 }
 
 export interface ContainersDeps {
@@ -54,7 +57,10 @@ export async function openContainers(
   const { clock, log } = deps;
   const engine = createEngine(options.engine, clock);
   const images = imageStore(options, { engine, log });
-  const exec = execInterface({ rest: options.rest }, { engine, log });
+  const listening = Promise.withResolvers<number>();
+  const { rest } = options;
+  const reads = rest && { host: rest.host, port: rest.port || listening.promise };
+  const exec = execInterface({ rest: reads }, { engine, log });
   const interfaceOf = (createVersion: number, image: ImageInfo): ChosenInterface => {
     const protocol = protocolOf(options.protocolByCreateVersion, createVersion, image);
     return { protocol, use: protocol === 'exec' ? exec : deps.grpc };
@@ -71,6 +77,7 @@ export async function openContainers(
   async function close(): Promise<void> {
     health.close();
     ending.abort(new Failed(passing('The node stops')));
+    listening.resolve(0);
     await set.close();
     await deps.grpc.close();
     await engine.close();
@@ -108,6 +115,7 @@ export async function openContainers(
     },
     run: (execution) => set.run(execution),
     release: (image) => set.release(image),
+    readsAt: listening.resolve,
     problem: () => health.problem(),
     close,
   };

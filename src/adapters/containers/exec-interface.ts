@@ -19,7 +19,7 @@ export interface ExecOptions {
 export interface NodeAddress {
   /** Undefined: the address of this machine in the network of the container. */
   readonly host: string | undefined;
-  readonly port: number;
+  readonly port: number | Promise<number>;
 }
 
 export interface ExecDeps {
@@ -50,7 +50,8 @@ export function execInterface(
     needsNetwork: rest !== undefined,
     async open({ gateway }) {
       const host = rest?.host ?? gateway;
-      const env = rest === undefined || host === undefined ? {} : nodeVariables(host, rest.port);
+      const isServed = rest !== undefined && host !== undefined;
+      const env = isServed ? nodeVariables(host, await rest.port) : {};
       return session(env, { engine, log });
     },
     close: async () => {},

@@ -1,12 +1,20 @@
 /** Failures of calls that are not the doing of a contract, as the node reports them. */
 import type { ContractFailure } from '../../base/containers.ts';
 
-/** Time may heal it: the engine is away, a registry does not answer, a container ended. */
+/** Time may heal it: the engine is away, a registry does not answer. */
 export const passing = (message: string): ContractFailure => ({
   kind: 'failure',
   message,
   recoverable: true,
   system: true,
+});
+
+/** The program in the container is at fault, and may do better in a new one. */
+export const ofContract = (message: string): ContractFailure => ({
+  kind: 'failure',
+  message,
+  recoverable: true,
+  system: false,
 });
 
 /** It stays so: the image has another digest or does not exist. */

@@ -141,7 +141,7 @@ t.test('what does not start', { skip }, async (t) => {
     kind: 'failure',
     message: /has ended with code 127|is not running|no such file/,
     recoverable: true,
-    system: true,
+    system: false,
   });
   t.strictSame(containers.prepare(absent, 1), { kind: 'starting' }, 'the failure is told once');
   await pause(300);
@@ -168,6 +168,7 @@ t.test('what starts and never connects', { skip }, async (t) => {
     kind: 'failure',
     message: `Container of image '${image.image}' startup timeout`,
     recoverable: true,
+    system: false,
   });
   await until(async () => (await count(label)) === 0);
   t.equal(silent.openCount, 0, 'its session is closed');
@@ -188,6 +189,7 @@ t.test('a program that ends before it connects', { skip }, async (t) => {
     kind: 'failure',
     message: /^Container '[0-9a-f]{12}' has ended with code 1$/,
     recoverable: true,
+    system: false,
   });
   t.equal(silent.openCount, 0);
 });

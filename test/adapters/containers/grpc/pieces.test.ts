@@ -1,5 +1,7 @@
 // Messages in pieces, and what a container makes the node hold by them.
 import { PassThrough } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import {
   FRAME_HEAD_BYTES,
@@ -15,6 +17,9 @@ import {
 } from '../../../../src/adapters/containers/grpc/limits.ts';
 import { GrpcRefusal } from '../../../../src/adapters/containers/grpc/status.ts';
 import { fakeClock } from '../../../node/fake-clock.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 /** A request, and what the node has of it. */
 function request(held = nothingHeld()) {
@@ -73,4 +78,20 @@ t.test('unfinished messages have one limit and one time', async (t) => {
   t.match(first.outcomes, [{ status: 'DEADLINE_EXCEEDED' }]);
   t.ok(first.outcomes[0] instanceof GrpcRefusal);
   t.equal(held.arriving, 0);
+});
+
+t.test('an unfinished message keeps no memory in which it was read either', async (t) => {
+  const { stream, outcomes } = request();
+  const reads: WeakRef<ArrayBuffer>[] = [];
+  for (let i = 0; i < 100; i++) {
+    const read = new ArrayBuffer(65_536);
+    reads.push(new WeakRef(read));
+    stream.emit('data', Buffer.from(read, i, 1));
+    // A reference that has been followed lives until the end of its turn.
+    await new Promise(setImmediate);
+  }
+  collectGarbage();
+  t.same(outcomes, [], 'it goes on');
+  const kept = reads.filter((read) => read.deref() !== undefined);
+  t.ok(kept.length <= 1, 'but that of the last piece, while a stream goes on with it');
 });

@@ -1,0 +1,90 @@
+// In which order a contract transaction is looked at before it runs.
+import t from 'tap';
+import type { ContractFailure, Readiness } from '../../src/base/containers.ts';
+import { refused } from '../../src/base/errors.ts';
+import type { BlockDraft } from '../../src/chain/block-draft.ts';
+import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { createBlockInWork } from '../../src/contracts/block-in-work.ts';
+import { createBreakers } from '../../src/contracts/breakers.ts';
+import { ContractLine } from '../../src/contracts/contract-line.ts';
+import { createWork, type WorkPorts } from '../../src/contracts/contract-work.ts';
+import { createCreateVersions } from '../../src/contracts/create-versions.ts';
+import { createImageLoads } from '../../src/contracts/image-loads.ts';
+import { createPhaseRoom } from '../../src/contracts/phase-room.ts';
+import { createRepetitions } from '../../src/contracts/repetitions.ts';
+import { createRunTimes } from '../../src/contracts/run-times.ts';
+import type { PoolEntry } from '../../src/mempool/entry.ts';
+import { unchecked } from '../../src/tx/proof-verdicts.ts';
+import { createContract } from '../../src/tx/types/103-create-contract.ts';
+import { mine, newChain, nextTurn, signed, users } from '../chain/chain-harness.ts';
+
+const LIMIT_MS = 1000;
+
+/** Looks at a creation whose container is as given, with so much time left. */
+async function looked(readiness: Readiness, leftMs: number) {
+  const at = await newChain();
+  await mine(at);
+  const { miner, time } = nextTurn(at);
+  at.clock.time = time;
+  const image = { image: 'sum:1', imageHash: 'ab'.repeat(32) };
+  const fields = { ...image, contractName: 'sum', params: [], timestamp: time, fee: 100_000_000n };
+  const tx = signed(createContract, users[0], fields as never, 1);
+  const { header } = blockAt(at.blockchain.view, 2)!;
+  const { type } = createContract;
+  const of = { verdicts: unchecked(tx), def: { type }, size: tx.bytes.length };
+  const entry = { key: 'key', sender: 'alice', ...of } as unknown as PoolEntry;
+  const asked: string[] = [];
+  let step: unknown;
+  await at.blockchain.forge(miner, time, async (draft) => {
+    const checking: BlockDraft = {
+      ...draft,
+      check() {
+        asked.push('check');
+        throw refused('no');
+      },
+    };
+    const ports = { clock: at.clock, signer: miner };
+    const block = createBlockInWork(checking, header, createPhaseRoom(1e6, 10), 1e6, ports);
+    const clock = { monotonic: () => 0 };
+    const begin = createWork(
+      block,
+      createImageLoads(1),
+      { limitMs: LIMIT_MS, graceMs: 0, checkMs: 0 },
+      {
+        clock,
+        prepare() {
+          asked.push('prepare');
+          return readiness;
+        },
+        pool: { decode: () => tx, drop: () => undefined },
+        breakers: createBreakers(clock),
+        repetitions: createRepetitions(clock),
+        createVersions: createCreateVersions(),
+        times: createRunTimes(),
+        report: () => undefined,
+        failed: new Set(),
+      } as unknown as WorkPorts,
+    );
+    step = begin(new ContractLine('key'), entry, leftMs);
+  });
+  return { asked, step };
+}
+
+t.test('what waits for its container is not tried against the block', async (t) => {
+  const { asked, step } = await looked({ kind: 'starting' }, LIMIT_MS);
+  t.same(asked, ['prepare']);
+  t.match(step, { cold: /sum:1/ });
+});
+
+t.test('what is ready is tried against the block before it runs', async (t) => {
+  t.same(await looked({ kind: 'ready' }, LIMIT_MS), { asked: ['prepare', 'check'], step: 'next' });
+});
+
+t.test('a container starts, or its failure is told, also where no time is left', async (t) => {
+  const failure: ContractFailure = {
+    ...{ kind: 'failure', message: 'not found', recoverable: false, system: true },
+  };
+  t.match(await looked({ kind: 'starting' }, 0), { step: { cold: String } });
+  t.same(await looked(failure, 0), { asked: ['prepare'], step: 'next' });
+  t.same(await looked({ kind: 'ready' }, 0), { asked: ['prepare'], step: 'stop' });
+});

@@ -1,0 +1,156 @@
+/**
+ * Row R26 of the goals: a hostile author, hostile senders and a hostile client, all at once, on four
+ * nodes of which two execute. A good contract is called 20 times a second meanwhile. It loses no
+ * call, every round has its block, and memory and disk come back. The figures are printed;
+ * CONTAINERS_SECONDS sets the duration.
+ */
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { createSenders } from '../../bench/transfers/senders.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import { containersWith } from '../containers/api.ts';
+import { type Engine, sharedEngine } from '../containers/engine.ts';
+import { eventually } from '../e2e/process.ts';
+import { type NetworkNode, processNetwork, scheme } from '../e2e/process-network.ts';
+import { leftOut } from '../left-out.ts';
+import { type Author, createHostile, startAttack } from './hostile/attack.ts';
+import { startGoodCalls } from './hostile/good-calls.ts';
+import { goodImage } from './hostile/images.ts';
+import { verdict } from './loaded-node.ts';
+
+const SECONDS = Number(process.env['CONTAINERS_SECONDS'] ?? 12);
+const ROUND_MS = 2000;
+/** They take turns with the others. */
+const EXECUTING = [0, 2];
+const NODES = 4;
+const GOOD_SENDERS = 8;
+const HOSTILE_SENDERS = 3;
+const FUNDS = 50_000_000_000;
+const WAIT_ROUNDS = 3;
+const SETTLED_MS = 240_000;
+const MEMORY_MB = 256;
+const MEMORY_MS = 60_000;
+
+t.setTimeout(300_000 + SECONDS * 3_000);
+
+const shared = await sharedEngine();
+const skip = typeof shared === 'string' && leftOut(shared);
+const engine = shared as Engine;
+
+t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
+  const network = await processNetwork(t, {
+    nodes: NODES,
+    roundMs: ROUND_MS,
+    set: (index) => [
+      'docker-engine.contract-execution-messages-cache.utx-cleanup-interval=2s',
+      ...(EXECUTING.includes(index)
+        ? [
+            'docker-engine.enable=yes',
+            `docker-engine.docker-host=${engine.host}`,
+            'docker-engine.execution-limits.timeout=1200ms',
+            'docker-engine.contracts-parallelism=4',
+            'docker-engine.remove-container-after=10s',
+            'docker-engine.pull=never',
+          ]
+        : []),
+    ],
+  });
+  const { nodes } = network;
+  await Promise.all(nodes.map(({ start }) => start()));
+  await network.connected();
+  const rests = nodes.map(({ rest }) => rest);
+  const [first] = rests;
+  const owner = network.accounts[0]!.address;
+  const authors = network.accounts.slice(-2).map(({ address }) => ({ rest: first!, address }));
+  const [author, other] = authors as [Author, Author];
+  const send = async (tx: JsonObject): Promise<string> =>
+    String((await first!.broadcast(await first!.sign({ sender: owner, ...tx })))['id']);
+  const executed = (id: string): Promise<unknown> =>
+    eventually(`the result of ${id}`, async () => {
+      const { status } = await first!.get(`/contracts/executed-tx-for/${id}`);
+      return status === 200 || undefined;
+    });
+
+  const good = createSenders(GOOD_SENDERS, scheme, 'good');
+  const hostile = createSenders(HOSTILE_SENDERS, scheme, 'hostile');
+  const role = { opType: 'add', role: 'contract_developer' };
+  const transfers = [...good, ...hostile].map((one) => ({
+    recipient: scheme.addressToText(one.address),
+    amount: FUNDS,
+  }));
+  const prepared: string[] = [await send({ type: 11, transfers, attachment: '' })];
+  for (const { address } of authors)
+    prepared.push(await send({ type: 102, target: address, ...role }));
+  await Promise.all(prepared.map((id) => first!.mined(id)));
+  const image = await goodImage(engine);
+  const goodId = await send({ type: 103, version: 1, ...image, contractName: 'good', params: [] });
+  const contracts = await createHostile(engine, author);
+  await Promise.all([goodId, ...[...contracts.values()].flat()].map(executed));
+
+  const memory = (): number[] => nodes.map(megabytes);
+  const before = memory();
+  const from = await first!.height();
+  const calls = startGoodCalls(rests, goodId, good, from);
+  const attack = startAttack(engine, rests, [author, other], contracts, hostile);
+  await new Promise((resolve) => setTimeout(resolve, SECONDS * 1000));
+  const during = memory();
+  await Promise.all([attack.end(), calls.end()]);
+  const to = await first!.height();
+  await calls.settled(SETTLED_MS);
+
+  for (const [kind, count] of Object.entries(attack.counts)) t.comment(`${kind}: ${count}`);
+  const late = Array.from({ length: calls.sent - calls.waits.length }, () => SETTLED_MS);
+  const waits = [...calls.waits, ...late].sort((a, b) => a - b);
+  const [p50, p99] = [0.5, 0.99].map((share) => waits[Math.floor(waits.length * share)] ?? 0);
+  const isQuick = (p99 ?? 0) < WAIT_ROUNDS * ROUND_MS;
+  t.comment(
+    `good calls wait, p50 ${p50?.toFixed()} ms, p99 ${p99?.toFixed()} ms: ${verdict(isQuick)}`,
+  );
+  const times = ((await first!.get(`/blocks/headers/seq/${from}/${to}`)).body as JsonObject[]).map(
+    ({ timestamp }) => Number(timestamp),
+  );
+  const rounds = Math.round((times.at(-1)! - times[0]!) / ROUND_MS);
+  const missed = rounds - (times.length - 1);
+  t.comment(`${missed} of ${rounds} rounds without a block: ${verdict(missed === 0)}`);
+  t.comment(`memory in MB: ${before} before, ${during} at the end`);
+
+  t.same(calls.refused, [], 'no good call was refused');
+  for (const [i, { rest }] of nodes.entries()) {
+    const counted = async () => {
+      const { body } = await rest.get(`/contracts/${goodId}/count`);
+      return (body as JsonObject)['value'] === calls.sent || undefined;
+    };
+    const all = await eventually(`the good calls on node ${i + 1}`, counted, SETTLED_MS);
+    t.ok(all, `node ${i + 1} has every good call once`);
+  }
+  await t.test('what can never succeed leaves all pools', async () => {
+    for (const { rest } of nodes) {
+      for (const id of attack.lost) {
+        const hasLeft = async () => {
+          const { status } = await rest.get(`/transactions/unconfirmed/info/${id}`);
+          return status === 404 || undefined;
+        };
+        await eventually(`the end of ${id}`, hasLeft, SETTLED_MS);
+      }
+    }
+  });
+  await t.test('memory comes back', async () => {
+    for (const [i, node] of nodes.entries()) {
+      const isBack = () => megabytes(node) < before[i]! + MEMORY_MB || undefined;
+      await eventually(`the memory of node ${i + 1}`, isBack, MEMORY_MS);
+    }
+  });
+  t.comment(`memory in MB: ${memory()} afterwards`);
+  await Promise.all(nodes.map(({ stop }) => stop()));
+  t.same(await ownContainers(image.imageHash), [], 'no container is left');
+});
+
+function megabytes({ pid }: NetworkNode): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kilobytes) / 1024);
+}
+
+async function ownContainers(imageHash: string): Promise<string[]> {
+  const all = await containersWith(engine.socketPath, 'platform-node.node');
+  return all.filter(({ ImageID }) => ImageID === `sha256:${imageHash}`).map(({ Id }) => Id);
+}
