@@ -184,9 +184,11 @@ t.test('what cannot be kept is not rolled back', async (t) => {
   t.same(at.blockchain.tip().id, id, 'the block stays');
   t.same(events, ['pool.journal-failed']);
   t.equal(pool.size(), 0);
-  await mine(at, [payment(alice, bob, 2n, at.clock.time)]);
+  const later = payment(alice, bob, 2n, at.clock.time);
+  await mine(at, [later]);
   journal.broken = false;
   await at.blockchain.rollback(1);
+  t.same(ids(journal.records), [encodeHex(tx.id), encodeHex(later.id)], 'both are on disk');
   await pool.readmitted();
   t.equal(at.blockchain.tip().height, 1);
   t.equal(pool.size(), 2, 'later it is');
@@ -213,6 +215,17 @@ t.test('a better branch waits until what it drops can be kept', async (t) => {
   t.same(at.blockchain.tip().id, better.blockchain.tip().id);
   await pool.readmitted();
   t.equal(pool.size(), 1);
+});
+
+t.test('a journal that is written anew before the rollback holds what is kept', async (t) => {
+  const at = await newChain();
+  const [old, kept] = [1n, 2n].map((amount) => payment(alice, bob, amount, at.clock.time));
+  await mine(at, [old!, kept!]);
+  const journal = memoryJournal([old!.bytes]);
+  const pool = createTestPool(at, { journal });
+  await pool.keep([kept!]);
+  await pool.recover();
+  t.same(ids(journal.records), [encodeHex(kept!.id)], 'without the record that a block has');
 });
 
 t.test('attempts that fail behind the journal do not fill it', async (t) => {
