@@ -1,11 +1,12 @@
 /**
- * The waiting transactions of one contract, in the order of the pool. They are executed strictly
- * one after the other.
+ * The waiting transactions of one contract, in the order of the pool, but for calls that give way to
+ * those of other senders. They are executed strictly one after the other.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { PoolEntry } from '../mempool/entry.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
+import { callContract } from '../tx/types/104-call-contract.ts';
 import { disableContract } from '../tx/types/106-disable-contract.ts';
 import type { ImageLoad } from './image-loads.ts';
 
@@ -59,15 +60,25 @@ export class ContractLine {
   turn: ImageLoad<ContractLine> | undefined;
   private waiting: PoolEntry[] = [];
   private at = 0;
+  /** Calls that have given way, which they do once. */
+  private behind: PoolEntry[] = [];
+  private readonly yielded = new Set<PoolEntry>();
   private decoded: { readonly entry: PoolEntry; readonly tx: Tx } | undefined;
 
   private readonly left: (entry: PoolEntry) => void;
+  private readonly yields: (entry: PoolEntry) => boolean;
 
   /** `left` is told each transaction with which the line is done. */
-  constructor(key: string, owner = '', left: (entry: PoolEntry) => void = () => {}) {
+  constructor(
+    key: string,
+    owner = '',
+    left: (entry: PoolEntry) => void = () => {},
+    yields: (entry: PoolEntry) => boolean = () => false,
+  ) {
     this.key = key;
     this.owner = owner;
     this.left = left;
+    this.yields = yields;
   }
 
   /** In pool order; newcomers mostly come last. */
@@ -82,13 +93,38 @@ export class ContractLine {
 
   /** The next transaction that is still in the pool. */
   next(): PoolEntry | undefined {
-    while (this.waiting[this.at]?.removed === true) this.skip();
-    return this.waiting[this.at];
+    for (;;) {
+      const entry = this.waiting[this.at] ?? this.fromBehind();
+      if (entry === undefined) return undefined;
+      if (entry.removed) this.skip();
+      else if (this.mayStay(entry)) return entry;
+      else {
+        this.yielded.add(entry);
+        this.behind.push(entry);
+        this.pass();
+      }
+    }
   }
 
   skip(): void {
-    const skipped = this.waiting[this.at++];
-    if (skipped !== undefined) this.left(skipped);
+    const skipped = this.waiting[this.at];
+    this.pass();
+    if (skipped === undefined) return;
+    this.yielded.delete(skipped);
+    this.left(skipped);
+  }
+
+  /** Gives up what waits. */
+  clear(): void {
+    while (this.at < this.waiting.length || this.fromBehind() !== undefined) this.skip();
+  }
+
+  private mayStay(entry: PoolEntry): boolean {
+    return entry.def.type !== callContract.type || this.yielded.has(entry) || !this.yields(entry);
+  }
+
+  private pass(): void {
+    this.at++;
     this.staleRuns = 0;
     this.decoded = undefined;
     if (this.at < this.waiting.length) return;
@@ -96,9 +132,11 @@ export class ContractLine {
     this.at = 0;
   }
 
-  /** Gives up what waits. */
-  clear(): void {
-    while (this.at < this.waiting.length) this.skip();
+  /** One at a time, so that what arrives meanwhile comes next. */
+  private fromBehind(): PoolEntry | undefined {
+    const entry = this.behind.shift();
+    if (entry !== undefined) this.waiting.push(entry);
+    return entry;
   }
 
   /** Decodes the next transaction once, however often the line has to wait. */

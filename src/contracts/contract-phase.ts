@@ -89,7 +89,8 @@ export class ContractPhase {
     if (!this.intake.offer(entry, key)) return;
     if (line === undefined) {
       const left = (done: PoolEntry): void => this.intake.leave(done, key);
-      line = new ContractLine(key, this.ports.ownerOf(key, entry), left);
+      const yields = (waiting: PoolEntry): boolean => this.ports.yields(key, waiting);
+      line = new ContractLine(key, this.ports.ownerOf(key, entry), left, yields);
       this.lines.set(key, line);
     }
     line.add(entry);
@@ -187,7 +188,7 @@ export class ContractPhase {
       this.cold.add(step.cold, line);
     } else if (!begins) {
       this.rest(line, 'blocked');
-      step.full.wait(line);
+      step.full.wait(line, line.owner);
     } else {
       line.state = 'busy';
       const job = { line, started: step };

@@ -9,8 +9,8 @@ export interface ImageLoad<Line> {
   readonly isFull: boolean;
   begin(): void;
   end(): void;
-  wait(line: Line): void;
-  /** The line that has waited longest for the container. */
+  wait(line: Line, owner: string): void;
+  /** The line whose turn it is; owners take turns, since anybody may use the image of another. */
   next(): Line | undefined;
 }
 
@@ -32,8 +32,8 @@ export function createImageLoads<Line>(
 
 function createLoad<Line>(most: number): ImageLoad<Line> {
   let running = 0;
-  let waiting: Line[] = [];
-  let at = 0;
+  /** By owner; the first one has the turn. */
+  const waiting = new Map<string, Line[]>();
   return {
     get isFull() {
       return running >= most;
@@ -44,17 +44,18 @@ function createLoad<Line>(most: number): ImageLoad<Line> {
     end() {
       running--;
     },
-    wait(line) {
-      waiting.push(line);
+    wait(line, owner) {
+      const lines = waiting.get(owner);
+      if (lines === undefined) waiting.set(owner, [line]);
+      else lines.push(line);
     },
     next() {
-      const line = waiting[at];
-      if (line === undefined) return undefined;
-      at++;
-      if (at === waiting.length) {
-        waiting = [];
-        at = 0;
-      }
+      const [first] = waiting;
+      if (first === undefined) return undefined;
+      const [owner, lines] = first;
+      const line = lines.shift();
+      waiting.delete(owner);
+      if (lines.length > 0) waiting.set(owner, lines);
       return line;
     },
   };

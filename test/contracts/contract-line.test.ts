@@ -91,3 +91,46 @@ t.test(
     t.same(order, [1, 3, 1, 4, 5]);
   },
 );
+
+t.test('calls of who has failed give way to those of others, and keep their order', async (t) => {
+  const failing = new Set<number>();
+  const line = new ContractLine(
+    'contract',
+    'owner',
+    () => undefined,
+    ({ timestamp }) => failing.has(timestamp),
+  );
+  const call = callContract as unknown as TxType<never>;
+  const add = (timestamp: number): void => line.add(entry(make(call, 1, timestamp)));
+  const end = entry(make(disableContract as unknown as TxType<never>, 2, 5));
+  for (const timestamp of [1, 2, 3, 4]) add(timestamp);
+  line.add(end);
+  for (const timestamp of [1, 2, 4, 5]) failing.add(timestamp);
+  const order: (number | undefined)[] = [];
+  const take = (): void => {
+    order.push(line.next()?.timestamp);
+    line.skip();
+  };
+  take();
+  take();
+  take();
+  add(6);
+  for (let i = 0; i < 4; i++) take();
+  t.same(order, [3, 5, 1, 6, 2, 4, undefined], 'the end of the contract has its place');
+});
+
+t.test('a line that is given up tells all that waits', async (t) => {
+  const left: number[] = [];
+  const line = new ContractLine(
+    'contract',
+    'owner',
+    ({ timestamp }) => void left.push(timestamp),
+    ({ timestamp }) => timestamp < 3,
+  );
+  const call = callContract as unknown as TxType<never>;
+  for (const timestamp of [1, 2, 3, 4]) line.add(entry(make(call, 1, timestamp)));
+  t.equal(line.next()?.timestamp, 3);
+  line.clear();
+  t.same(left, [3, 4, 1, 2]);
+  t.equal(line.next(), undefined);
+});

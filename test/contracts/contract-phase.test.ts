@@ -7,6 +7,7 @@ import { createImageLoads } from '../../src/contracts/image-loads.ts';
 import type { PoolEntry } from '../../src/mempool/entry.ts';
 
 const LINES = 4;
+const def = { type: 104 };
 
 /** A phase whose container takes one run at a time, and whose event loop the test turns. */
 function setUp() {
@@ -46,7 +47,7 @@ function setUp() {
       },
     },
   );
-  const arrive = (key: string): void => phase.arrived({ key } as PoolEntry);
+  const arrive = (key: string): void => phase.arrived({ key, def } as PoolEntry);
   /** Lets one piece of work that has paused go on. */
   const goOn = async (at = 0): Promise<void> => {
     paused.splice(at, 1)[0]?.();
@@ -61,7 +62,7 @@ function setUp() {
 
 t.test('a turn that comes too late does not go round among those that wait', async (t) => {
   const { phase, begun, paused, arrive, goOn, end } = setUp();
-  phase.add({ key: 'first' } as PoolEntry);
+  phase.add({ key: 'first', def } as PoolEntry);
   const ended = phase.run();
   for (const key of ['second', 'third', 'fourth']) arrive(key);
   await goOn();
@@ -150,7 +151,7 @@ function simulated(
 }
 
 const entries = (sender: string, count: number): PoolEntry[] =>
-  Array.from({ length: count }, (_, i) => ({ key: `${sender} ${i}`, sender }) as PoolEntry);
+  Array.from({ length: count }, (_, i) => ({ key: `${sender} ${i}`, sender, def }) as PoolEntry);
 
 t.test('two senders that flood do not shut out a third one', async (t) => {
   const { phase, begun, pass } = simulated(1, () => ({ runs: 100 }));

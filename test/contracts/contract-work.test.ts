@@ -4,14 +4,14 @@ import type { ContractFailure, Readiness } from '../../src/base/containers.ts';
 import { refused } from '../../src/base/errors.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
-import { createBlockInWork } from '../../src/contracts/block-in-work.ts';
+import { type BlockInWork, createBlockInWork } from '../../src/contracts/block-in-work.ts';
 import { createBreakers } from '../../src/contracts/breakers.ts';
 import { ContractLine } from '../../src/contracts/contract-line.ts';
-import { createWork, type WorkPorts } from '../../src/contracts/contract-work.ts';
+import { createWork, type Started, type WorkPorts } from '../../src/contracts/contract-work.ts';
 import { createCreateVersions } from '../../src/contracts/create-versions.ts';
 import { createImageLoads } from '../../src/contracts/image-loads.ts';
 import { createPhaseRoom } from '../../src/contracts/phase-room.ts';
-import { createRepetitions } from '../../src/contracts/repetitions.ts';
+import { ATTEMPTS_MAX, createRepetitions } from '../../src/contracts/repetitions.ts';
 import { createRunTimes } from '../../src/contracts/run-times.ts';
 import type { PoolEntry } from '../../src/mempool/entry.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
@@ -87,4 +87,38 @@ t.test('a container starts, or its failure is told, also where no time is left',
   t.match(await looked({ kind: 'starting' }, 0), { step: { cold: String } });
   t.same(await looked(failure, 0), { asked: ['prepare'], step: 'next' });
   t.same(await looked({ kind: 'ready' }, 0), { asked: ['prepare'], step: 'stop' });
+});
+
+t.test('a registry that does not answer ends no update', async (t) => {
+  const clock = { monotonic: () => 0, after: () => () => undefined };
+  const passing = { kind: 'failure', message: 'away', recoverable: true, system: true };
+  const dropped: string[] = [];
+  const block = {
+    room: { fits: () => true, reserve: () => undefined, release: () => undefined },
+    draft: { check: () => undefined },
+  } as unknown as BlockInWork;
+  const begin = createWork(
+    block,
+    createImageLoads(1),
+    { limitMs: LIMIT_MS, graceMs: 0, checkMs: 0 },
+    {
+      clock,
+      checks: { check: () => Promise.resolve(passing) },
+      pool: {
+        decode: () => ({ type: 107, fields: { image: 'sum:1', imageHash: 'ab' } }),
+        drop: (_: unknown, { message }: Error) => dropped.push(message),
+      },
+      breakers: createBreakers(clock),
+      repetitions: createRepetitions(clock),
+      createVersions: createCreateVersions(),
+      report: () => undefined,
+      failed: { has: () => false, add: () => undefined },
+    } as unknown as WorkPorts,
+  );
+  const entry = { key: '', sender: 'alice', def: { type: 107 }, size: 1 } as unknown as PoolEntry;
+  for (let i = 0; i < 2 * ATTEMPTS_MAX; i++) {
+    const step = begin(new ContractLine(''), entry, LIMIT_MS) as Started;
+    t.equal((await step.ended)(), 'next');
+  }
+  t.same(dropped, []);
 });

@@ -400,3 +400,27 @@ t.test('a node that stops gives up what runs, and loses nothing', async (t) => {
   const again = await node.at.restart();
   t.ok(again.node.pool.get(call.id), 'the pool has it after the next start');
 });
+
+t.test('a sender whose calls are refused delays no other', async (t) => {
+  const begun: string[] = [];
+  const node = await contractNode(t, {
+    shared({ transaction: { data, params, sender } }) {
+      if (data.kind === 'create') return success();
+      begun.push(sender);
+      return params.length === 0 ? success() : { kind: 'error', code: 2, message: 'no' };
+    },
+  });
+  const { at, owner } = node;
+  const [, hostile] = at.accounts;
+  await at.node.pool.submit(at.transfer(owner, hostile, 5_000_000_000));
+  const contract = await node.created('shared');
+  const contractId = base58.encode(contract.id);
+  for (let i = 0; i < 30; i++) {
+    const params = [{ key: 'wrong', type: 'integer', value: i }];
+    await at.send(hostile, { type: 104, contractId, params });
+  }
+  const good = await node.call(contract);
+  t.same(node.executed(await at.mine()), [base58.encode(good.id)]);
+  t.equal(begun.length, 31);
+  t.ok(begun.indexOf(owner.text) <= 1, `at place ${begun.indexOf(owner.text)}`);
+});

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { base58 } from '../../src/codec/text.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
 import { compiled } from '../generators/scripts.ts';
 import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
 import { add, contractNode, sum } from './contract-node.ts';
@@ -114,6 +115,37 @@ t.test('slow contracts of one creator take no place from those of another', asyn
   for (const contract of slow) await node.call(contract);
   const called = await node.call(good, add(1));
   t.same(node.executed(await at.mine()), [base58.encode(called.id)]);
+});
+
+t.test('creators take turns at a container that they share', async (t) => {
+  const begun: string[] = [];
+  const node = await contractNode(t, {
+    async shared({ transaction: { contractId, data } }, wait) {
+      if (data.kind === 'create') return success();
+      begun.push(contractId);
+      await wait(10);
+      return success();
+    },
+  });
+  const { at, owner } = node;
+  const [, other] = at.accounts;
+  const role = { type: 102, target: other.text, opType: 'add', role: 'contract_developer' };
+  await at.send(owner, role);
+  await at.node.pool.submit(at.transfer(owner, other, 500_000_000));
+  await at.mine();
+  const many: Tx[] = [];
+  for (let i = 0; i < 6; i++) many.push(await node.create('shared', { fee: 100_000_000 + i }));
+  const mine = { type: 103, image: 'shared', imageHash: hashOfImage('shared'), contractName: 'x' };
+  const one = await at.send(other, { ...mine, params: [] });
+  await at.mine();
+  await at.mine();
+  for (const contract of [...many, one]) {
+    for (let i = 0; i < 3; i++) await node.call(contract, { fee: 10_000_000 + i });
+  }
+  await at.mine();
+  t.equal(begun.length, 21);
+  const last = begun.lastIndexOf(base58.encode(one.id));
+  t.ok(last <= 6, `its third call is number ${last + 1}`);
 });
 
 t.test('a call that has failed comes after those of other creators', async (t) => {
