@@ -54,4 +54,27 @@ export const contractLimits = {
   newConnections: limit(64, '', 'new connections of a container in an interval; more end it'),
   received: limit(16 * MIB, 'bytes', 'what a container sends in an interval; more end it'),
   interval: limit(500, 'ms', 'such an interval'),
+
+  containers: limit(32, '', 'containers, those included that are being removed'),
+  memoryShare: limit(
+    2,
+    '',
+    'part of the memory of the machine that all together get: one of so many',
+  ),
+  perProcessor: limit(8, '', 'processors of all together, for each that the machine has'),
+  cpuShares: limit(1024, '', 'weight of all together, where a group of other processes has 1,024'),
+
+  pulls: limit(2, '', 'pulls at a time; of one creator, 1'),
+  pullsWaiting: limit(256, '', 'pulls that wait; of one creator, 4'),
+  layers: limit(127, '', 'layers of an image'),
+  manifest: limit(MIB, 'bytes', 'a manifest of an image'),
+  manifests: limit(8, '', 'manifests of one platform in an index that are looked at'),
+  registryTime: limit(10_000, 'ms', 'for an answer of a registry to arrive'),
+  growth: limit(
+    2,
+    '',
+    'times `image-size-max` by which the disk of the engine fills during a pull',
+  ),
+  diskFree: limit(1024 * MIB, 'bytes', 'space on that disk that pulls leave free'),
+  pulledImages: limit(1000, '', 'images that the node has pulled and not removed'),
 } as const;

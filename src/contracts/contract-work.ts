@@ -162,7 +162,7 @@ function execute(line: ContractLine, entry: PoolEntry, tx: Tx, leftMs: number, w
   if (leftMs < Math.min(expected, options.limitMs)) return 'stop';
   const load = loadOf(image);
   if (load.isFull) return { full: load };
-  const readiness = ports.prepare(image, contract.createVersion);
+  const readiness = ports.prepare(image, contract.createVersion, line.owner);
   if (readiness.kind === 'starting') return { cold: imageKey(image) };
   if (readiness.kind === 'failure') return conclude.unready(line.key, entry, image, readiness);
   const refused = tried(line, entry, tx, work);

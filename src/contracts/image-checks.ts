@@ -33,7 +33,7 @@ export function createImageChecks({ checkImage }: Pick<Containers, 'checkImage'>
       if (underWay.size >= CHECKS_MAX) return 'busy';
       if ((byCreator.get(creator) ?? 0) >= CHECKS_OF_ONE_MAX) return 'busy';
       count(creator, 1);
-      const check = checkImage(image).finally(() => {
+      const check = checkImage(image, creator).finally(() => {
         underWay.delete(key);
         count(creator, -1);
       });

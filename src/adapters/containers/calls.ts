@@ -6,7 +6,7 @@ import type { ContractExecution, ContractFailure, ContractOutcome } from '../../
 import type { Clock } from '../../base/ports.ts';
 import type { ContainerSession } from './container-interface.ts';
 import { EngineAway } from './engine-client.ts';
-import { Failed, passing, reasonOf } from './failures.ts';
+import { Failed, passing } from './failures.ts';
 
 export interface CallOptions {
   readonly executionMs: number;
@@ -97,5 +97,5 @@ const ofContract = (message: string): ContractFailure => ({
 
 export function failureOf(cause: unknown): Failed | EngineAway {
   if (cause instanceof Failed || cause instanceof EngineAway) return cause;
-  return new Failed(passing(`Container failed: ${reasonOf(cause)}`));
+  return new Failed(passing('The container failed'), { cause });
 }

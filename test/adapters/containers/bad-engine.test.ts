@@ -12,7 +12,7 @@ import {
   saysText,
   silence,
 } from './fake-engine.ts';
-import { called, executionOf, opened, pause, prepared, until } from './opened.ts';
+import { CREATOR, called, executionOf, opened, pause, prepared, until } from './opened.ts';
 
 const image = { image: 'sum', imageHash: IMAGE_ID };
 const AWAY = { kind: 'failure', recoverable: true, system: true };
@@ -35,7 +35,7 @@ t.test('the good engine that the others differ from', async (t) => {
   const engine = await fakeEngine(t);
   const { containers } = await opened(t, engine);
   t.strictSame(await called(containers, image), OK);
-  t.equal(await containers.checkImage(image), undefined);
+  t.equal(await containers.checkImage(image, CREATOR), undefined);
 });
 
 const PRINTS = /^POST \/exec\/\w+\/start/;
@@ -75,7 +75,7 @@ t.test('garbage for each call', async (t) => {
       let seen = false;
       const ends = performance.now() + 150;
       while (!seen && performance.now() < ends) {
-        const readiness = containers.prepare(image, 1);
+        const readiness = containers.prepare(image, 1, CREATOR);
         if (readiness.kind === 'failure') seen = true;
         else if (readiness.kind === 'ready') {
           const outcome = await containers.run(executionOf(image));
@@ -84,7 +84,7 @@ t.test('garbage for each call', async (t) => {
         await pause(5);
       }
       // Where the engine is to blame calls wait; else the caller is told.
-      t.ok(seen || containers.prepare(image, 1).kind === 'starting', `${path}: ${name}`);
+      t.ok(seen || containers.prepare(image, 1, CREATOR).kind === 'starting', `${path}: ${name}`);
       await containers.close();
     }
   }
@@ -98,7 +98,7 @@ t.test('an engine that turns to garbage is away, and returns', async (t) => {
   t.match(await containers.run(executionOf(image)), { kind: 'failure', recoverable: true });
   engine.answer(/./, breaks);
   await until(() => containers.problem() !== undefined);
-  t.strictSame(containers.prepare(image, 1), { kind: 'starting' });
+  t.strictSame(containers.prepare(image, 1, CREATOR), { kind: 'starting' });
 });
 
 t.test('an engine that never answers a call', async (t) => {
@@ -171,7 +171,7 @@ t.test('pulls that go wrong', async (t) => {
     const { containers } = await opened(t, engine, { pull: 'missing' });
     engine.answer(/^GET \/images\//, says({ message: 'no such image' }, 404));
     engine.answer(/^POST \/images\/create/, answer);
-    return containers.checkImage(image);
+    return containers.checkImage(image, CREATOR);
   };
   const lines = (...list: unknown[]) =>
     saysText(list.map((one) => `${JSON.stringify(one)}\n`).join(''));
