@@ -33,7 +33,7 @@ const WAITING_MAX = contractLimits.pullsWaiting.value;
 export const WAITING_OF_ONE_MAX = 4;
 
 export function createPullTurns(): PullTurns {
-  /** In the order of the turns: who was served last comes last. */
+  /** In the order of the turns: whose pull has ended last comes last. */
   const queues = new Map<string, Waiting[]>();
   const running = new Map<string, { wasAlone: boolean; readonly isAlone: boolean }>();
   let waiting = 0;
@@ -53,9 +53,6 @@ export function createPullTurns(): PullTurns {
       // It is next, so nothing else begins before it.
       if (first.isAlone && running.size > 0) return;
       remove(creator, first);
-      const left = queues.get(creator);
-      queues.delete(creator);
-      if (left !== undefined) queues.set(creator, left);
       first.begin();
     }
   }
@@ -94,6 +91,9 @@ export function createPullTurns(): PullTurns {
         return await work(() => state.wasAlone);
       } finally {
         running.delete(of.creator);
+        const left = queues.get(of.creator);
+        queues.delete(of.creator);
+        if (left !== undefined) queues.set(of.creator, left);
         serve();
       }
     },
