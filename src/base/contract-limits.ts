@@ -1,6 +1,6 @@
 /**
- * The limits of reads and of the gRPC interface of contracts, each once, with the words in which
- * docs/protocol/contracts.md states it.
+ * The limits of reads, of the gRPC interface, of containers and of images of contracts, each once,
+ * with the words in which docs/protocol/contracts.md states it.
  */
 import { KIB, MIB } from './budget.ts';
 
@@ -64,17 +64,14 @@ export const contractLimits = {
   perProcessor: limit(8, '', 'processors of all together, for each that the machine has'),
   cpuShares: limit(1024, '', 'weight of all together, where a group of other processes has 1,024'),
 
-  pulls: limit(2, '', 'pulls at a time; of one creator, 1'),
-  pullsWaiting: limit(256, '', 'pulls that wait; of one creator, 4'),
+  pulls: limit(2, '', 'pulls of images at a time; of one creator, 1'),
+  pullsWaiting: limit(256, '', 'pulls that wait'),
+  pullsWaitingOfOne: limit(4, '', 'pulls of one creator that wait'),
   layers: limit(127, '', 'layers of an image'),
   manifest: limit(MIB, 'bytes', 'a manifest of an image'),
-  manifests: limit(8, '', 'manifests of one platform in an index that are looked at'),
+  manifests: limit(8, '', 'manifests for one platform in an index'),
   registryTime: limit(10_000, 'ms', 'for an answer of a registry to arrive'),
-  growth: limit(
-    2,
-    '',
-    'times `image-size-max` by which the disk of the engine fills during a pull',
-  ),
+  growth: limit(2, '', 'times `image-size-max` by which the disk of the engine fills during a pull'),
   diskFree: limit(1024 * MIB, 'bytes', 'space on that disk that pulls leave free'),
-  pulledImages: limit(1000, '', 'images that the node has pulled and not removed'),
+  pulledImages: limit(1000, '', 'images that a node has fetched and keeps'),
 } as const;

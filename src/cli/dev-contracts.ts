@@ -28,11 +28,15 @@ export function contractSettings({ enabled, engine }: DevContracts, config: Conf
   const { consensus, custom } = config.blockchain;
   const roundMs =
     consensus.type === 'poa' ? consensus.roundDuration.ms : custom.genesis.averageBlockDelay.ms;
+  const { remoteRegistries, allowedImages } = config.dockerEngine;
+  const fetches = remoteRegistries.length + allowedImages.length > 0;
   const isShort = config.dockerEngine.executionLimits.timeout.ms < roundMs;
   const timeout = `${Math.floor(roundMs * ROUND_SHARE)}ms`;
   return [
     'docker-engine.enable=yes',
     `docker-engine.docker-host=${engine}`,
+    // Images are built here, and nodes warn where they may fetch and know no registry.
+    ...(fetches ? [] : ['docker-engine.pull=never']),
     // A network of short rounds needs less than the default.
     ...(isShort ? [] : [`docker-engine.execution-limits.timeout=${timeout}`]),
   ];

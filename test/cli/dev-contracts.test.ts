@@ -8,7 +8,8 @@ const engine = 'unix:///engine.sock';
 t.test('a call ends within a round', async (t) => {
   const settingsOf = async (text: string): Promise<string[]> =>
     contractSettings({ enabled: true, engine }, (await read(LEAST + text)).config);
-  const use = ['docker-engine.enable=yes', `docker-engine.docker-host=${engine}`];
+  const enabled = ['docker-engine.enable=yes', `docker-engine.docker-host=${engine}`];
+  const use = [...enabled, 'docker-engine.pull=never'];
   const limit = (ms: number) => `docker-engine.execution-limits.timeout=${ms}ms`;
 
   const poa = (round: string) =>
@@ -19,6 +20,8 @@ t.test('a call ends within a round', async (t) => {
   t.strictSame(await settingsOf(poa('1s') + chosen), use, 'that of the file, where it is good');
   const pos = 'blockchain { consensus.type = pos, custom.genesis.average-block-delay = 2s }\n';
   t.strictSame(await settingsOf(pos), [...use, limit(1600)]);
+  const from = 'docker-engine.allowed-images = ["team/*"]\n';
+  t.strictSame(await settingsOf(poa('10s') + from), enabled, 'it fetches what the file allows');
 });
 
 t.test('no engine, no settings', async (t) => {

@@ -30,7 +30,7 @@ interface Waiting {
 
 const RUNNING_MAX = contractLimits.pulls.value;
 const WAITING_MAX = contractLimits.pullsWaiting.value;
-export const WAITING_OF_ONE_MAX = 4;
+export const WAITING_OF_ONE_MAX = contractLimits.pullsWaitingOfOne.value;
 
 export function createPullTurns(): PullTurns {
   /** In the order of the turns: whose pull has ended last comes last. */
