@@ -71,7 +71,7 @@ export const contractLimits = {
   manifest: limit(MIB, 'bytes', 'a manifest of an image'),
   manifests: limit(8, '', 'manifests for one platform in an index'),
   registryTime: limit(10_000, 'ms', 'for an answer of a registry to arrive'),
-  growth: limit(2, '', 'times `image-size-max` by which the disk of the engine fills during a pull'),
+  growth: limit(2, '', "times `image-size-max` by which the engine's disk fills in a pull"),
   diskFree: limit(1024 * MIB, 'bytes', 'space on that disk that pulls leave free'),
   pulledImages: limit(1000, '', 'images that a node has fetched and keeps'),
 } as const;

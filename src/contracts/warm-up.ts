@@ -3,9 +3,10 @@
  * when this node has the turn.
  */
 import { fromLatin1 } from '../base/bytes.ts';
-import type { Containers, ContractFailure, ContractImage } from '../base/containers.ts';
+import type { Containers, ContractFailure, ContractImage, Readiness } from '../base/containers.ts';
 import type { Clock } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
+import { base58 } from '../codec/text.ts';
 import { contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { PoolEntry } from '../mempool/entry.ts';
@@ -19,8 +20,11 @@ import { imageKey } from './image-loads.ts';
 export interface WarmUp {
   /** A transaction has arrived. */
   arrived(entry: PoolEntry): void;
-  /** As that of the engine, which tells a failure once; one that `arrived` was told comes first. */
-  readonly prepare: Containers['prepare'];
+  /**
+   * As that of the engine, which tells a failure once; one that `arrived` was told comes first.
+   * `creator`: as Latin-1 text.
+   */
+  prepare(image: ContractImage, createVersion: number, creator: string): Readiness;
 }
 
 export interface WarmUpPorts {
@@ -30,7 +34,7 @@ export interface WarmUpPorts {
   readonly pool: Pick<Pool, 'decode'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly createVersions: CreateVersions;
-  /** The creator of a contract; what is not known yet belongs to the sender. */
+  /** The creator of a contract, as Latin-1 text; what is not known yet belongs to the sender. */
   ownerOf(contract: string, entry: PoolEntry): string;
 }
 
@@ -50,7 +54,7 @@ export function createWarmUp({
   const failures = new Recent<string, ContractFailure>(KNOWN_MAX);
 
   function warm(image: ContractImage, createVersion: number, creator: string): void {
-    const readiness = containers.prepare(image, createVersion, creator);
+    const readiness = containers.prepare(image, createVersion, addressOf(creator));
     if (readiness.kind === 'failure') failures.set(imageKey(image), readiness);
   }
 
@@ -79,9 +83,11 @@ export function createWarmUp({
       const key = imageKey(image);
       const failure = failures.get(key);
       failures.delete(key);
-      return failure ?? containers.prepare(image, createVersion, creator);
+      return failure ?? containers.prepare(image, createVersion, addressOf(creator));
     },
   };
 }
 
 const imageOf = ({ image, imageHash }: ContractImage): ContractImage => ({ image, imageHash });
+
+const addressOf = (creator: string): string => base58.encode(fromLatin1(creator));

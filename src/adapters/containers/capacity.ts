@@ -3,7 +3,6 @@
  * hostile contract uses all that its container may have, whether it is called or not.
  */
 import { contractLimits } from '../../base/contract-limits.ts';
-import type { ContainerLimits } from './container-definition.ts';
 import type { EngineMachine } from './engine-answers.ts';
 
 export interface Capacity {
@@ -21,7 +20,7 @@ const SHARES_MIN = 2;
 
 export function capacityOf(
   { memoryBytes, processors }: Pick<EngineMachine, 'memoryBytes' | 'processors'>,
-  limits: Pick<ContainerLimits, 'memoryMb' | 'cpus'>,
+  limits: { readonly memoryMb: number; readonly cpus: number },
 ): Capacity {
   const { containers, memoryShare, perProcessor, cpuShares } = contractLimits;
   const byMemory = memoryBytes / memoryShare.value / (limits.memoryMb * MB);
