@@ -68,10 +68,11 @@ export const contractLimits = {
   pullsWaiting: limit(256, '', 'pulls that wait'),
   pullsWaitingOfOne: limit(4, '', 'pulls of one creator that wait'),
   layers: limit(127, '', 'layers of an image'),
-  manifest: limit(MIB, 'bytes', 'a manifest of an image'),
+  manifest: limit(MIB, 'bytes', 'a manifest of an image, and its configuration'),
   manifests: limit(8, '', 'manifests for one platform in an index'),
   registryTime: limit(10_000, 'ms', 'for an answer of a registry to arrive'),
   growth: limit(2, '', "times `image-size-max` by which the engine's disk fills in a pull"),
+  growthFiles: limit(500_000, '', 'files by which it fills then'),
   diskFree: limit(1024 * MIB, 'bytes', 'space on that disk that pulls leave free'),
   pulledImages: limit(1000, '', 'images that a node has fetched and keeps'),
 } as const;

@@ -20,8 +20,8 @@ export interface Registry {
   offerLayers(name: string, tag: string, layers: readonly Layer[]): Offered;
   /** Offers these bytes as a manifest; gives its digest. */
   offerManifest(name: string, tag: string, bytes: string | Uint8Array, type?: string): string;
-  /** From now on, to requests `METHOD /path` that match. */
-  answer(pattern: RegExp, with_: RegistryAnswer): void;
+  /** From now on, to requests `METHOD /path` that match; returns what ends it. */
+  answer(pattern: RegExp, with_: RegistryAnswer): () => void;
   /** What engines and nodes asked for. */
   readonly requests: readonly string[];
 }
@@ -150,7 +150,11 @@ export async function startRegistry(
     requests,
     offerManifest,
     offerLayers,
-    answer: (pattern, with_) => void special.unshift([pattern, with_]),
+    answer(pattern, with_) {
+      const one: (typeof special)[number] = [pattern, with_];
+      special.unshift(one);
+      return () => void special.splice(special.indexOf(one), 1);
+    },
     async offer(name, tag, files) {
       return offerLayers(name, tag, [await layerOf(files)]).id;
     },

@@ -132,10 +132,19 @@ export function machineIn(answer: unknown): EngineMachine {
   return {
     memoryBytes: numberField(answer, 'MemTotal'),
     processors: numberField(answer, 'NCPU'),
-    folders: typeof root === 'string' ? [root, CONTAINERD_FOLDER] : [],
+    folders:
+      typeof root !== 'string' ? [] : usesContainerd(answer) ? [root, CONTAINERD_FOLDER] : [root],
     insecure: {
       domains: domains.flatMap(([domain, index]) => (isPlain(index) ? [domain] : [])),
       ranges: Array.isArray(ranges) ? ranges.filter((one) => typeof one === 'string') : [],
     },
   };
+}
+
+function usesContainerd(answer: unknown): boolean {
+  const rows = isRecord(answer) ? answer['DriverStatus'] : undefined;
+  return (
+    Array.isArray(rows) &&
+    rows.some((row) => Array.isArray(row) && String(row[1]).startsWith('io.containerd.snapshotter'))
+  );
 }

@@ -56,6 +56,11 @@ export class PulledBesideOthers extends Failed {
   override name = 'PulledBesideOthers';
 }
 
+/** The disk filled while this image alone was fetched. */
+class DiskFilled extends PullTooBig {
+  override name = 'DiskFilled';
+}
+
 class PullLimit extends Error {
   override name = 'PullLimit';
 }
@@ -110,18 +115,22 @@ async function fetchWithin(
   if (!(await makeRoom(noted, options, deps))) throw new PullLimit('the quota is used up');
   pulled.note(noted);
   log.info('image.pull', { image: name.full });
-  const stopWatch = await disk.begin(contractLimits.growth.value * imageSizeMax, (what) => {
+  const watch = await disk.begin(contractLimits.growth.value * imageSizeMax, (what) => {
     limit.abort(what === 'growth' ? growth(of) : new PullLimit('the disk is full'));
   });
   try {
     const from = { fromImage: `${name.registry}/${name.path}`, tag: manifest.digest };
     await pullImage(engine, from, { login, bytesMax: imageSizeMax }, signal);
-    stopWatch();
+    watch.end();
     return await settle(noted, options, deps);
   } catch (cause) {
-    stopWatch();
+    watch.end();
     await new Promise<void>((resolve) => void deps.clock.after(ENDED_MS, resolve));
     await remove(noted, deps);
+    // The disk is not that of the engine alone.
+    if (cause instanceof DiskFilled && !(await watch.isFreed())) {
+      throw new PullLimit('others fill the disk', { cause });
+    }
     throw cause;
   }
 }
@@ -168,7 +177,7 @@ async function remove(noted: PulledImage, { engine, pulled, log }: FetchDeps): P
 
 /** Alone, the image is to blame; it is tried alone before it is blamed. */
 const growth = ({ image: { image }, wasAlone }: Fetch): Error =>
-  wasAlone() ? new PullTooBig('the disk fills') : new PulledBesideOthers(notNow(image));
+  wasAlone() ? new DiskFilled('the disk fills') : new PulledBesideOthers(notNow(image));
 
 async function failureOf(cause: unknown, { image: { image } }: Fetch, { engine }: FetchDeps) {
   if (cause instanceof Failed) return cause;

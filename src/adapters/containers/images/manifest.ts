@@ -71,6 +71,8 @@ export function readManifest(bytes: Uint8Array, expected: string | undefined): M
   const layerList = listOf(layers);
   if (layerList.length > contractLimits.layers.value) throw new BadManifest('too many layers');
   const config = partOf(manifest['config']);
+  // The engine gives it out whenever the image is looked at.
+  if (config.size > contractLimits.manifest.value) throw new BadManifest('a long configuration');
   // The engine fetches equal layers once, but nothing of use repeats one.
   const sizes = layerList.map((layer) => partOf(layer).size);
   return {
