@@ -90,11 +90,11 @@ export interface Containers {
   /**
    * Says whether a call could begin at once. Where not, the image is fetched and its container
    * started in the background; asking again is cheap. A failure is told once, then a next attempt
-   * begins, no earlier than its pause allows.
+   * begins, no earlier than its pause allows. `creator`: of the contract; creators take turns.
    */
-  prepare(image: ContractImage, createVersion: number): Readiness;
+  prepare(image: ContractImage, createVersion: number, creator: string): Readiness;
   /** Fetches the image and compares its digest; undefined where it is good. */
-  checkImage(image: ContractImage): Promise<ContractFailure | undefined>;
+  checkImage(image: ContractImage, creator: string): Promise<ContractFailure | undefined>;
   /** Runs one call on a container that is ready. Never rejects. */
   run(execution: ContractExecution): Promise<ContractOutcome>;
   /** Removes the idle container of an image that is no longer used. */

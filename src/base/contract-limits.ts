@@ -1,6 +1,6 @@
 /**
- * The limits of reads and of the gRPC interface of contracts, each once, with the words in which
- * docs/protocol/contracts.md states it.
+ * The limits of reads, of the gRPC interface, of containers and of images of contracts, each once,
+ * with the words in which docs/protocol/contracts.md states it.
  */
 import { KIB, MIB } from './budget.ts';
 
@@ -58,4 +58,25 @@ export const contractLimits = {
   newConnections: limit(64, '', 'new connections of a container in an interval; more end it'),
   received: limit(16 * MIB, 'bytes', 'what a container sends in an interval; more end it'),
   interval: limit(500, 'ms', 'such an interval'),
+
+  containers: limit(32, '', 'containers, those included that are being removed'),
+  memoryShare: limit(
+    2,
+    '',
+    'part of the memory of the machine that all together get: one of so many',
+  ),
+  perProcessor: limit(8, '', 'processors of all together, for each that the machine has'),
+  cpuShares: limit(1024, '', 'weight of all together, where a group of other processes has 1,024'),
+
+  pulls: limit(2, '', 'pulls of images at a time; of one creator, 1'),
+  pullsWaiting: limit(256, '', 'pulls that wait'),
+  pullsWaitingOfOne: limit(4, '', 'pulls of one creator that wait'),
+  layers: limit(127, '', 'layers of an image'),
+  manifest: limit(MIB, 'bytes', 'a manifest of an image, and its configuration'),
+  manifests: limit(8, '', 'manifests for one platform in an index'),
+  registryTime: limit(10_000, 'ms', 'for an answer of a registry to arrive'),
+  growth: limit(2, '', "times `image-size-max` by which the engine's disk fills in a pull"),
+  growthFiles: limit(500_000, '', 'files by which it fills then'),
+  diskFree: limit(1024 * MIB, 'bytes', 'space on that disk that pulls leave free'),
+  pulledImages: limit(1000, '', 'images that a node has fetched and keeps'),
 } as const;

@@ -28,7 +28,8 @@ export function contractSettings({ enabled, engine }: DevContracts, config: Conf
   const { consensus, custom } = config.blockchain;
   const roundMs =
     consensus.type === 'poa' ? consensus.roundDuration.ms : custom.genesis.averageBlockDelay.ms;
-  const { executionLimits, restListen } = config.dockerEngine;
+  const { executionLimits, restListen, remoteRegistries, allowedImages } = config.dockerEngine;
+  const fetches = remoteRegistries.length + allowedImages.length > 0;
   const isShort = executionLimits.timeout.ms < roundMs;
   const timeout = `${Math.floor(roundMs * ROUND_SHARE)}ms`;
   return [
@@ -36,6 +37,8 @@ export function contractSettings({ enabled, engine }: DevContracts, config: Conf
     `docker-engine.docker-host=${engine}`,
     // Containers reach a node at the address that it has in their own network.
     ...(restListen === 'off' ? ['docker-engine.rest-listen=0.0.0.0:0'] : []),
+    // Images are built here, and nodes warn where they may fetch and know no registry.
+    ...(fetches ? [] : ['docker-engine.pull=never']),
     // A network of short rounds needs less than the default.
     ...(isShort ? [] : [`docker-engine.execution-limits.timeout=${timeout}`]),
   ];

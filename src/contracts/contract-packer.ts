@@ -81,7 +81,13 @@ export function createContractPacker(
 ): ContractPacker {
   const { containers, pool, clock, view, report } = ports;
   const createVersions = createCreateVersions();
-  const warmUp = createWarmUp({ ...ports, createVersions });
+
+  /** Address of who shares pulls and the places of the phase with others. */
+  const creatorOf = (contract: string, entry: PoolEntry): string => {
+    const known = contractOf(view, fromLatin1(contract));
+    return known === undefined ? entry.sender : latin1(view.scheme.addressOf(known.creator));
+  };
+  const warmUp = createWarmUp({ ...ports, createVersions, ownerOf: creatorOf });
   const users = createImageUsers();
   const shared = {
     ...ports,
@@ -112,12 +118,6 @@ export function createContractPacker(
   /** True where the block may hold results that this node signs. */
   const mayExecute = ({ overlay, context }: BlockDraft): boolean =>
     maySend({ sender: owner, timestamp: clock.now() }, overlay, context);
-
-  /** Address of who shares the places of the phase with others. */
-  const creatorOf = (contract: string, entry: PoolEntry): string => {
-    const known = contractOf(view, fromLatin1(contract));
-    return known === undefined ? entry.sender : latin1(view.scheme.addressOf(known.creator));
-  };
 
   /** A contract ends in any case. What has rested too often is dropped. */
   const isDue = (contract: string, { key, def, sender }: PoolEntry, failed: Set<string>): boolean =>

@@ -3,7 +3,7 @@
  * the run of its container, or the check of an image.
  */
 import { fromLatin1 } from '../base/bytes.ts';
-import type { Containers, ContractImage, ContractOutcome } from '../base/containers.ts';
+import type { ContractImage, ContractOutcome } from '../base/containers.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { type Contract, contractOf } from '../ledger/contracts.ts';
 import type { PoolEntry } from '../mempool/entry.ts';
@@ -20,10 +20,11 @@ import type { ImageUsers } from './image-users.ts';
 import { judgeRefusal } from './judge-outcome.ts';
 import { type RunPorts, runContract, timedOut } from './run-contract.ts';
 import type { RunTimes } from './run-times.ts';
+import type { WarmUp } from './warm-up.ts';
 
 export interface WorkPorts extends RunPorts, ConcludePorts {
   /** Says whether a run could begin at once. */
-  readonly prepare: Containers['prepare'];
+  readonly prepare: WarmUp['prepare'];
   readonly users: ImageUsers;
   readonly checks: ImageChecks;
   readonly times: RunTimes;
@@ -160,7 +161,7 @@ function execute(line: ContractLine, entry: PoolEntry, tx: Tx, leftMs: number, w
   const { image } = contract;
   const load = loadOf(image);
   if (load.isFull) return { full: load };
-  const readiness = ports.prepare(image, contract.createVersion);
+  const readiness = ports.prepare(image, contract.createVersion, line.owner);
   if (readiness.kind === 'starting') return { cold: imageKey(image) };
   if (readiness.kind === 'failure') return conclude.unready(line, entry, image, readiness);
   const expected = times.expected(line.key, imageKey(image)) ?? options.limitMs;

@@ -6,6 +6,7 @@ import { fromLatin1 } from '../base/bytes.ts';
 import type { Containers, ContractFailure, ContractImage, Readiness } from '../base/containers.ts';
 import type { Clock } from '../base/ports.ts';
 import { Recent } from '../base/recent.ts';
+import { base58 } from '../codec/text.ts';
 import { contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { PoolEntry } from '../mempool/entry.ts';
@@ -19,8 +20,11 @@ import { imageKey } from './image-loads.ts';
 export interface WarmUp {
   /** A transaction has arrived. */
   arrived(entry: PoolEntry): void;
-  /** As that of the engine, which tells a failure once; one that `arrived` was told comes first. */
-  prepare(image: ContractImage, createVersion: number): Readiness;
+  /**
+   * As that of the engine, which tells a failure once; one that `arrived` was told comes first.
+   * `creator`: as Latin-1 text.
+   */
+  prepare(image: ContractImage, createVersion: number, creator: string): Readiness;
 }
 
 export interface WarmUpPorts {
@@ -30,6 +34,8 @@ export interface WarmUpPorts {
   readonly pool: Pick<Pool, 'decode'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly createVersions: CreateVersions;
+  /** The creator of a contract, as Latin-1 text; what is not known yet belongs to the sender. */
+  ownerOf(contract: string, entry: PoolEntry): string;
 }
 
 /** A contract with thousands of calls is looked at once in this time. */
@@ -42,19 +48,20 @@ export function createWarmUp({
   pool,
   clock,
   createVersions,
+  ownerOf,
 }: WarmUpPorts): WarmUp {
   const seen = new Recent<string, number>(KNOWN_MAX);
   const failures = new Recent<string, ContractFailure>(KNOWN_MAX);
 
-  function warm(image: ContractImage, createVersion: number): void {
-    const readiness = containers.prepare(image, createVersion);
+  function warm(image: ContractImage, createVersion: number, creator: string): void {
+    const readiness = containers.prepare(image, createVersion, addressOf(creator));
     if (readiness.kind === 'failure') failures.set(imageKey(image), readiness);
   }
 
-  function warmCalled(contract: string): void {
+  function warmCalled(contract: string, creator: string): void {
     const called = contractOf(view, fromLatin1(contract));
     const version = called?.active === true ? createVersions.of(contract, view) : undefined;
-    if (called !== undefined && version !== undefined) warm(imageOf(called), version);
+    if (called !== undefined && version !== undefined) warm(imageOf(called), version, creator);
   }
 
   return {
@@ -65,19 +72,22 @@ export function createWarmUp({
       const now = clock.monotonic();
       if (now - (seen.get(contract) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return;
       seen.set(contract, now);
-      if (type === callContract.type) warmCalled(contract);
+      const creator = ownerOf(contract, entry);
+      if (type === callContract.type) warmCalled(contract, creator);
       else {
         const tx = pool.decode(entry);
-        warm(imageOf(tx.fields as unknown as ContractImage), tx.version);
+        warm(imageOf(tx.fields as unknown as ContractImage), tx.version, creator);
       }
     },
-    prepare(image, createVersion) {
+    prepare(image, createVersion, creator) {
       const key = imageKey(image);
       const failure = failures.get(key);
       failures.delete(key);
-      return failure ?? containers.prepare(image, createVersion);
+      return failure ?? containers.prepare(image, createVersion, addressOf(creator));
     },
   };
 }
 
 const imageOf = ({ image, imageHash }: ContractImage): ContractImage => ({ image, imageHash });
+
+const addressOf = (creator: string): string => base58.encode(fromLatin1(creator));

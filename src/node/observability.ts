@@ -35,6 +35,7 @@ export const events = {
     'The disk refused a commit; the head stays where it is, no peer is blamed, and the node tries again: check disk space and disk health.',
   'chain.write-works': 'The disk takes commits again.',
   'container.ended': 'A container ended by itself; the next call starts another one.',
+  'container.failed': 'The engine failed a call of a contract; `why` is what it said.',
   'container.not-removed':
     'A container could not be removed; it is tried again, at the latest at the next start.',
   'container.not-started':
@@ -56,6 +57,8 @@ export const events = {
   'disk.unreadable': 'The free space of the disk cannot be read, so it is not watched.',
   'engine.away':
     'The container engine does not answer, so this node executes no contracts: check it, and docker-engine.docker-host.',
+  'engine.disk-unseen':
+    'This node cannot see the disk of the container engine, so an image that fills it is noticed late: give the engine a disk of its own.',
   'engine.returned': 'The container engine answers again.',
   'feature.unknown-active':
     'A feature that this release does not implement is active: update the release.',
@@ -67,7 +70,13 @@ export const events = {
   'http.failed':
     'A request met an error of the node itself and was answered with 500, or with 503 where the machine failed.',
   'identity.failed': 'A listed peer did not send its key; the node asks the others as well.',
+  'image.not-fetched':
+    'An image of a contract could not be fetched; `why` is what its registry or the engine said.',
+  'image.not-removed': 'The engine does not remove an image that this node has fetched.',
   'image.pull': 'The image of a contract is being fetched from its registry.',
+  'image.removed': 'An image that this node had fetched made room for another.',
+  'images.unreadable':
+    'The file of the images that this node has fetched is damaged; those count no longer, so remove unused ones by hand.',
   'keystore.reload.failed': 'The keystore on disk cannot be read; the old one stays in use.',
   'ledger.broken': 'The sums of the ledger are wrong: the node ends with code 70; report it.',
   'listener.failed':

@@ -8,8 +8,10 @@ const engine = 'unix:///engine.sock';
 t.test('a call ends within a round', async (t) => {
   const settingsOf = async (text: string): Promise<string[]> =>
     contractSettings({ enabled: true, engine }, (await read(LEAST + text)).config);
-  const executing = ['docker-engine.enable=yes', `docker-engine.docker-host=${engine}`];
-  const use = [...executing, 'docker-engine.rest-listen=0.0.0.0:0'];
+  const least = ['docker-engine.enable=yes', `docker-engine.docker-host=${engine}`];
+  const reads = 'docker-engine.rest-listen=0.0.0.0:0';
+  const never = 'docker-engine.pull=never';
+  const use = [...least, reads, never];
   const limit = (ms: number) => `docker-engine.execution-limits.timeout=${ms}ms`;
 
   const poa = (round: string) =>
@@ -18,10 +20,14 @@ t.test('a call ends within a round', async (t) => {
   t.strictSame(await settingsOf(poa('10s')), use, 'longer than the default');
   const chosen = 'docker-engine.execution-limits.timeout = 500ms\n';
   t.strictSame(await settingsOf(poa('1s') + chosen), use, 'that of the file, where it is good');
-  const reads = 'docker-engine.rest-listen = "127.0.0.1:1234"\n';
-  t.strictSame(await settingsOf(poa('10s') + reads), executing, 'the address of the file');
+  const listen = 'docker-engine.rest-listen = "127.0.0.1:1234"\n';
+  const fixed = [...least, never];
+  t.strictSame(await settingsOf(poa('10s') + listen), fixed, 'the address of the file');
   const pos = 'blockchain { consensus.type = pos, custom.genesis.average-block-delay = 2s }\n';
   t.strictSame(await settingsOf(pos), [...use, limit(1600)]);
+  const from = 'docker-engine.allowed-images = ["team/*"]\n';
+  const fetching = [...least, reads];
+  t.strictSame(await settingsOf(poa('10s') + from), fetching, 'it fetches what the file allows');
 });
 
 t.test('no engine, no settings', async (t) => {

@@ -54,6 +54,21 @@ export async function startDaemon(folder: string): Promise<ChildProcess> {
   return child;
 }
 
+/** Gives an engine that has not begun a disk of its own, in memory. */
+export function giveDisk(folder: string, size: string): void {
+  const data = join(folder, 'data');
+  mkdirSync(data, { recursive: true });
+  const { status, stderr } = spawnSync('mount', [
+    '-t',
+    'tmpfs',
+    '-o',
+    `size=${size}`,
+    'tmpfs',
+    data,
+  ]);
+  if (status !== 0) throw new Error(`no disk in memory: ${stderr}`);
+}
+
 /** As a crash: containers live on, but the process that manages them ends too. */
 export async function killDaemon(child: ChildProcess, folder: string): Promise<void> {
   const ended = once(child, 'exit');

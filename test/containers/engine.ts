@@ -21,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../child-environment.ts';
 import { answers } from './api.ts';
 import {
+  giveDisk,
   killDaemon,
   processesOf,
   removeDaemon,
@@ -78,9 +79,13 @@ interface Scope {
   teardown(action: () => Promise<void>): void;
 }
 
-/** An engine that only this test uses. Rejects where none can start: ask whyNoDaemon first. */
-export async function privateEngine(scope: Scope): Promise<PrivateEngine> {
+/** An engine that only this test uses; with a size, on a disk that it has alone. Rejects where none can start: ask whyNoDaemon first. */
+export async function privateEngine(
+  scope: Scope,
+  { diskSize }: { readonly diskSize?: string } = {},
+): Promise<PrivateEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'engine-'));
+  if (diskSize !== undefined) giveDisk(folder, diskSize);
   let child = await startDaemon(folder);
   scope.teardown(() => removeDaemon(child, folder));
   return {

@@ -29,6 +29,8 @@ export interface SimulatedContainers extends Containers {
   readonly replaced: number;
   /** Containers that exist. */
   readonly containers: number;
+  /** For whom the image was asked for. */
+  creatorsOf(image: string): readonly string[];
   /** The engine goes away with all its containers, or comes back. */
   setProblem(problem: string | undefined): void;
 }
@@ -68,6 +70,7 @@ export function simulatedContainers(options: SimulatedContainersOptions): Simula
   /** Image → when its container is ready. */
   const ready = new Map<string, number>();
   const runs = new Set<() => void>();
+  const creators = new Map<string, Set<string>>();
   let mostRunning = 0;
   let replaced = 0;
   let problem: string | undefined;
@@ -129,7 +132,13 @@ export function simulatedContainers(options: SimulatedContainersOptions): Simula
     });
   }
 
+  const ask = ({ image }: ContractImage, creator: string): void => {
+    const known = creators.get(image) ?? new Set();
+    creators.set(image, known.add(creator));
+  };
+
   return {
+    creatorsOf: (image) => [...(creators.get(image) ?? [])],
     get running() {
       return runs.size;
     },
@@ -148,7 +157,8 @@ export function simulatedContainers(options: SimulatedContainersOptions): Simula
       for (const gone of [...runs]) gone();
       ready.clear();
     },
-    prepare(image) {
+    prepare(image, _createVersion, creator) {
+      ask(image, creator);
       if (closed || problem !== undefined) return { kind: 'starting' };
       const wrong = imageProblem(image);
       if (wrong !== undefined) return wrong;
@@ -157,7 +167,10 @@ export function simulatedContainers(options: SimulatedContainersOptions): Simula
       ready.set(name, from);
       return { kind: from <= clock.monotonic() ? 'ready' : 'starting' };
     },
-    checkImage: async (image) => imageProblem(image),
+    async checkImage(image, creator) {
+      ask(image, creator);
+      return imageProblem(image);
+    },
     run: async (execution) => (closed ? failure('closed', true) : await limited(execution)),
     release: (image) => void ready.delete(nameOf(image)),
     readsAt: () => undefined,

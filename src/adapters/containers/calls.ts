@@ -6,7 +6,7 @@ import type { ContractExecution, ContractOutcome } from '../../base/containers.t
 import type { Clock } from '../../base/ports.ts';
 import type { ContainerSession } from './container-interface.ts';
 import { EngineAway, EngineRefusal } from './engine-client.ts';
-import { Failed, ofContract, passing, reasonOf } from './failures.ts';
+import { Failed, ofContract, passing } from './failures.ts';
 
 export interface CallOptions {
   readonly executionMs: number;
@@ -91,6 +91,6 @@ export function failureOf(cause: unknown): Failed | EngineAway {
   if (cause instanceof Failed || cause instanceof EngineAway) return cause;
   // What an engine refuses, such as a main command that does not exist, is a fault of the image.
   const isRefused = cause instanceof EngineRefusal && cause.status < 500;
-  const message = `Container failed: ${reasonOf(cause)}`;
-  return new Failed(isRefused ? ofContract(message) : passing(message));
+  const message = 'The container failed';
+  return new Failed(isRefused ? ofContract(message) : passing(message), { cause });
 }

@@ -3,8 +3,9 @@
  * of memory, processor and processes, no capability, no way to gain one, a root that it cannot write,
  * and no network except one on which it is alone.
  */
+import type { Capacity } from './capacity.ts';
 import type { ContainerSetup } from './container-interface.ts';
-import type { ImageInfo } from './engine.ts';
+import type { ImageInfo } from './engine-answers.ts';
 import { Failed, lasting } from './failures.ts';
 
 export interface ContainerLimits {
@@ -13,11 +14,14 @@ export interface ContainerLimits {
   readonly memorySwapMb: number;
   readonly cpus: number;
   readonly pids: number;
+  /** Control group above those of the containers; undefined: that of the engine. */
+  readonly cgroupParent: string | undefined;
 }
 
 export interface ContainerDefinition {
   readonly image: ImageInfo;
   readonly limits: ContainerLimits;
+  readonly capacity: Capacity;
   readonly labels: Readonly<Record<string, string>>;
   readonly setup: ContainerSetup;
   /** Name of its network; undefined: none. */
@@ -28,7 +32,9 @@ export interface ContainerDefinition {
 
 const MB = 1024 * 1024;
 const NANO = 1_000_000_000;
-const UNPRIVILEGED = '10001:10001';
+const UNPRIVILEGED = '10001';
+/** The largest number of a user or group that the engine takes. */
+const ID_MAX = 2 ** 31 - 1;
 const SCRATCH_BYTES = 16 * MB;
 const VOLUMES_MAX = 16;
 const OPEN_FILES_MAX = 1024;
@@ -37,32 +43,32 @@ const ENDED_FIRST = 500;
 
 /** The body of the call that creates a container. Throws Failed where the image asks for too much. */
 export function containerDefinition(of: ContainerDefinition): Readonly<Record<string, unknown>> {
-  const { image, limits, labels, setup, network, hasInit } = of;
+  const { image, limits, capacity, labels, setup, network, hasInit } = of;
   if (image.volumes.length > VOLUMES_MAX) {
     throw new Failed(lasting(`The image declares more than ${VOLUMES_MAX} volumes`));
   }
-  // The user of an image may be root by name or number, with or without a group.
-  const isRoot = /^(?:root|0+)?(?::.*)?$/.test(image.user);
-  const user = isRoot ? UNPRIVILEGED : image.user;
+  const [uid, gid] = userOf(image.user);
   return {
     // Never a name: it may mean another image by now.
     Image: `sha256:${image.id}`,
     Env: Object.entries(setup.env).map(([name, value]) => `${name}=${value}`),
     Labels: labels,
-    User: user,
+    User: `${uid}:${gid}`,
     Healthcheck: { Test: ['NONE'] },
     StopTimeout: 1,
     HostConfig: {
       Memory: limits.memoryMb * MB,
       MemorySwap: (limits.memoryMb + limits.memorySwapMb) * MB,
-      NanoCpus: limits.cpus * NANO,
+      NanoCpus: capacity.cpus * NANO,
+      CpuShares: capacity.cpuShares,
+      ...(limits.cgroupParent === undefined ? {} : { CgroupParent: limits.cgroupParent }),
       PidsLimit: limits.pids,
       OomScoreAdj: ENDED_FIRST,
       ReadonlyRootfs: true,
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
       NetworkMode: network ?? 'none',
-      Tmpfs: { '/tmp': `rw,noexec,nosuid,size=${SCRATCH_BYTES}${ownerOf(user)}` },
+      Tmpfs: { '/tmp': `rw,noexec,nosuid,size=${SCRATCH_BYTES},uid=${uid},gid=${gid}` },
       ShmSize: SCRATCH_BYTES,
       Ulimits: [{ Name: 'nofile', Soft: OPEN_FILES_MAX, Hard: OPEN_FILES_MAX }],
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
@@ -79,11 +85,19 @@ const bind = ({ source, target }: ContainerSetup['mounts'][number]) => ({
   ReadOnly: true,
 });
 
-/** The folder gets the mode that it has in the image, so it must belong to the user to be of use. */
-function ownerOf(user: string): string {
-  const [, uid, gid] = /^(\d+)(?::(\d+))?$/.exec(user) ?? [];
-  return (uid === undefined ? '' : `,uid=${uid}`) + (gid === undefined ? '' : `,gid=${gid}`);
+/**
+ * A name means whatever number the image says, root included, and a user without a group gets that of
+ * root. So both are positive numbers, or those of nobody. `/tmp` gets the mode that it has in the
+ * image, so it must belong to the user to be of use.
+ */
+function userOf(user: string): readonly [uid: string, gid: string] {
+  const [uid = '', gid = ''] = user.split(':', 2);
+  return isPositive(uid)
+    ? [uid, isPositive(gid) ? gid : UNPRIVILEGED]
+    : [UNPRIVILEGED, UNPRIVILEGED];
 }
+
+const isPositive = (text: string): boolean => /^[1-9]\d{0,9}$/.test(text) && Number(text) <= ID_MAX;
 
 /** A volume of the image would be a folder on the disk of the machine, without a limit. */
 const scratch = (target: string) => ({

@@ -11,12 +11,20 @@ import type {
   Readiness,
 } from '../../base/containers.ts';
 import type { Clock, Log, Random } from '../../base/ports.ts';
-import { type Container, type ContainerOptions, startContainer } from './container.ts';
+import type { Capacity } from './capacity.ts';
+import {
+  type Container,
+  type ContainerDeps,
+  type ContainerOptions,
+  startContainer,
+} from './container.ts';
 import type { ContainerInterface } from './container-interface.ts';
-import type { Engine, ImageInfo } from './engine.ts';
+import type { Engine } from './engine.ts';
+import type { ImageInfo } from './engine-answers.ts';
 import { EngineAway } from './engine-client.ts';
-import { Failed, ofContract, passing, reasonOf } from './failures.ts';
-import type { ImageStore } from './image-store.ts';
+import { Failed, ofContract, passing, whyOf } from './failures.ts';
+import type { ImageStore } from './images/image-store.ts';
+import { PullsBusy } from './images/pull-turns.ts';
 import { createPlaces, hasServed, type Place, postpone } from './places.ts';
 import { createRemovals } from './removals.ts';
 
@@ -28,6 +36,7 @@ export interface ContainerSetOptions extends ContainerOptions {
   readonly removeOnFail: boolean;
   /** False: each call gets a container of its own. */
   readonly reuse: boolean;
+  readonly capacity: Capacity;
 }
 
 export interface ContainerSetDeps {
@@ -48,7 +57,7 @@ export interface ChosenInterface {
 }
 
 export interface ContainerSet {
-  prepare(image: ContractImage, createVersion: number): Readiness;
+  prepare(image: ContractImage, createVersion: number, creator: string): Readiness;
   run(execution: ContractExecution): Promise<ContractOutcome>;
   release(image: ContractImage): void;
   /** Removes what is in the engine under the label of this node and not in use. */
@@ -57,6 +66,8 @@ export interface ContainerSet {
 }
 
 const SWEEP_MS_MAX = 30_000;
+/** Until an image is asked for again that too many wait before. */
+const BUSY_MS = 500;
 const NAME_BYTES = 8;
 const CONNECTION_ID_CHARS = 16;
 const HASH_LABEL = 'platform-node.image-hash';
@@ -69,29 +80,45 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
   let isClosed = false;
   let cancelSweep = clock.after(sweepMs, sweep);
 
-  /** Makes room where too many run; false where all of them are busy. */
+  /**
+   * True where a container may begin. Where too many are there, the longest idle one goes, and room is
+   * there once it is gone.
+   */
   function hasRoom(): boolean {
-    const place = places.inTheWay();
-    if (typeof place !== 'string') discard(place);
-    return place !== 'all busy';
+    if (removals.present < options.capacity.containers) return true;
+    const place = removals.leaving === 0 ? places.idlest() : undefined;
+    if (place !== undefined) discard(place);
+    return false;
   }
 
-  async function begin(place: Place): Promise<void> {
-    const start = new AbortController();
-    place.start = start;
+  async function begin(place: Place, creator: string): Promise<void> {
+    const search = new AbortController();
+    place.start = search;
+    try {
+      // Only a container takes room, so that slow pulls keep nobody out.
+      const info = await deps.images.find(place.image, creator, search.signal);
+      place.isLocal = true;
+      if (hasRoom()) await start(place, info, search.signal);
+    } catch (cause) {
+      if (!search.signal.aborted) failedStart(place, cause);
+    } finally {
+      place.start = undefined;
+    }
+  }
+
+  async function start(place: Place, info: ImageInfo, signal: AbortSignal): Promise<void> {
     const name = nameFrom(deps.random);
     removals.expect(name);
     try {
-      const container = await startFor(place, name, options, deps, start.signal);
+      const { notRemoved } = removals;
+      const container = await startFor(place, name, info, options, { ...deps, notRemoved }, signal);
       place.container = container;
       place.hasServed = false;
       place.usedAt = clock.monotonic();
       void container.ended.then((why) => hasEnded(place, container, why));
     } catch (cause) {
       removals.forget(name);
-      if (!start.signal.aborted) failedStart(place, cause);
-    } finally {
-      place.start = undefined;
+      throw cause;
     }
   }
 
@@ -104,14 +131,18 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
   }
 
   function failedStart(place: Place, cause: unknown): void {
+    if (cause instanceof PullsBusy) {
+      place.notBefore = clock.monotonic() + BUSY_MS;
+      return;
+    }
     postpone(place, clock.monotonic());
     if (cause instanceof EngineAway) {
       // While the engine is away calls wait, as on a node without one.
       deps.onAway();
       return;
     }
-    place.failure = cause instanceof Failed ? cause.failure : passing(reasonOf(cause));
-    deps.log.warn('container.not-started', { image: place.image.image, why: reasonOf(cause) });
+    place.failure = cause instanceof Failed ? cause.failure : NOT_STARTED;
+    deps.log.warn('container.not-started', { image: place.image.image, why: whyOf(cause) });
   }
 
   /** Takes the container from its place. */
@@ -143,7 +174,10 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
       return outcome;
     } catch (cause) {
       if (place.container === container) discard(place, true);
-      if (cause instanceof Failed) return cause.failure;
+      if (cause instanceof Failed) {
+        if (cause.cause !== undefined) deps.log.warn('container.failed', { why: whyOf(cause) });
+        return cause.failure;
+      }
       deps.onAway();
       return AWAY;
     } finally {
@@ -152,7 +186,7 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
   }
 
   return {
-    prepare(image, createVersion) {
+    prepare(image, createVersion, creator) {
       if (isClosed) return STOPPING;
       const place = places.of(image, createVersion);
       place.usedAt = clock.monotonic();
@@ -161,7 +195,7 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
       place.failure = undefined;
       if (failure !== undefined) return failure;
       const mayBegin = place.start === undefined && place.usedAt >= place.notBefore;
-      if (mayBegin && hasRoom()) removals.track(begin(place));
+      if (mayBegin && (!place.isLocal || hasRoom())) removals.track(begin(place, creator));
       return { kind: 'starting' };
     },
 
@@ -207,21 +241,23 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
 async function startFor(
   { image, createVersion }: Place,
   name: string,
+  info: ImageInfo,
   options: ContainerSetOptions,
-  deps: ContainerSetDeps,
+  deps: ContainerSetDeps & ContainerDeps,
   signal: AbortSignal,
 ): Promise<Container> {
-  const { images, log } = deps;
-  const info = await images.find(image, signal);
+  const { log } = deps;
   const { protocol, use } = deps.interfaceOf(createVersion, info);
   const labels = Object.fromEntries([options.label, [HASH_LABEL, info.id]]);
   const connectionId = connectionIdOf(image);
-  const plan = { name, connectionId, labels, image, info, protocol, use };
+  const { capacity } = options;
+  const plan = { name, connectionId, labels, image, info, protocol, use, capacity };
   const container = await startContainer(plan, options, deps, signal);
   log.info('container.started', { image: image.image, protocol, name });
   return container;
 }
 
+const NOT_STARTED = passing('The container does not start');
 const NOT_READY = passing('The container is not ready');
 const NOT_WANTED = passing('The call is no longer wanted');
 const NOT_USED = new Failed(passing('The image is no longer used'));

@@ -5,9 +5,11 @@
 import type { ContractExecution, ContractImage, ContractOutcome } from '../../base/containers.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { aborted, createCalls, failureOf } from './calls.ts';
+import type { Capacity } from './capacity.ts';
 import { type ContainerLimits, containerDefinition } from './container-definition.ts';
 import type { ContainerInterface, ContainerSession } from './container-interface.ts';
-import type { ContainerEnd, Engine, ImageInfo } from './engine.ts';
+import type { ContainerEnd, Engine } from './engine.ts';
+import type { ImageInfo } from './engine-answers.ts';
 import { Failed, ofContract, reasonOf } from './failures.ts';
 import { readOutput } from './output-frames.ts';
 
@@ -23,6 +25,8 @@ export interface ContainerDeps {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly log: Log;
+  /** What is left of a start that has failed. */
+  notRemoved(name: string, cause: unknown): void;
 }
 
 export interface ContainerPlan {
@@ -34,6 +38,7 @@ export interface ContainerPlan {
   readonly info: ImageInfo;
   readonly protocol: 'exec' | 'grpc';
   readonly use: ContainerInterface;
+  readonly capacity: Capacity;
 }
 
 export interface Container {
@@ -81,10 +86,11 @@ export async function startContainer(
     const gateway = network && (await makeNetwork(plan, options, engine, both));
     const { connectionId, image } = plan;
     session = await plan.use.open({ connectionId, image, gateway });
-    const { info, labels } = plan;
+    const { info, labels, capacity } = plan;
+    const { limits } = options;
     const { hasInit } = engine;
     const { setup } = session;
-    const definition = { image: info, limits: options.limits, labels, setup, network, hasInit };
+    const definition = { image: info, limits, capacity, labels, setup, network, hasInit };
     const id = await engine.create(plan.name, containerDefinition(definition), both);
     await engine.start(id, both);
     const ended = endOf(id, session, deps, ending);
@@ -97,9 +103,7 @@ export async function startContainer(
     return running({ id, plan, options, deps, session, ended, ending, removeAll });
   } catch (cause) {
     ending.abort(cause);
-    await removeAll().catch((problem: unknown) => {
-      deps.log.warn('container.not-removed', { name: plan.name, why: reasonOf(problem) });
-    });
+    await removeAll().catch((problem: unknown) => deps.notRemoved(plan.name, problem));
     throw failureOf(cause);
   } finally {
     cancel();

@@ -5,15 +5,19 @@
 import { createHash } from 'node:crypto';
 import type { Containers, ContractFailure, ContractImage } from '../../base/containers.ts';
 import type { Clock, Log, Random } from '../../base/ports.ts';
+import { capacityOf } from './capacity.ts';
 import type { ContainerOptions } from './container.ts';
 import type { ContainerInterface } from './container-interface.ts';
 import { type ChosenInterface, containerSet } from './container-set.ts';
-import { createEngine, type Engine, type ImageInfo } from './engine.ts';
+import { createEngine, type Engine } from './engine.ts';
+import type { EngineMachine, ImageInfo } from './engine-answers.ts';
 import { type EngineAddress, EngineAway } from './engine-client.ts';
 import { watchEngine } from './engine-health.ts';
 import { execInterface, type NodeAddress } from './exec-interface.ts';
 import { Failed, passing, reasonOf } from './failures.ts';
-import { type ImageOptions, imageStore } from './image-store.ts';
+import { watchDisk } from './images/disk-watch.ts';
+import { type ImageOptions, type ImageStore, imageStore } from './images/image-store.ts';
+import { openPulledImages } from './images/pulled-images.ts';
 
 export interface ContainersOptions extends ContainerOptions, ImageOptions {
   readonly engine: EngineAddress;
@@ -34,6 +38,8 @@ export interface ContainersOptions extends ContainerOptions, ImageOptions {
    * `readsAt` will tell.
    */
   readonly rest: (NodeAddress & { readonly port: number }) | undefined;
+  /** File of the images that this node has fetched. */
+  readonly pulledImages: string;
 }
 
 export interface ContainersDeps {
@@ -49,14 +55,32 @@ const PROTOCOL_LABEL = 'protocol';
 const NODE_LABEL = 'platform-node.node';
 const LABEL_CHARS = 16;
 
-/** Rejects where the engine does not answer or its address cannot be meant. */
+/**
+ * Rejects where the engine does not answer or its address cannot be meant; the interface is then left
+ * to the caller.
+ */
 export async function openContainers(
   options: ContainersOptions,
   deps: ContainersDeps,
 ): Promise<Containers> {
+  const engine = createEngine(options.engine, deps.clock);
+  try {
+    return await openWith(engine, options, deps);
+  } catch (cause) {
+    await engine.close();
+    throw cause;
+  }
+}
+
+async function openWith(
+  engine: Engine,
+  options: ContainersOptions,
+  deps: ContainersDeps,
+): Promise<Containers> {
   const { clock, log } = deps;
-  const engine = createEngine(options.engine, clock);
-  const images = imageStore(options, { engine, log });
+  await engine.negotiate();
+  const machine = await engine.machine();
+  const images = await openImages(options, machine, { engine, clock, log });
   const listening = Promise.withResolvers<number>();
   const { rest } = options;
   const reads = rest && { host: rest.host, port: rest.port || listening.promise };
@@ -66,8 +90,9 @@ export async function openContainers(
     return { protocol, use: protocol === 'exec' ? exec : deps.grpc };
   };
   const label = [NODE_LABEL, hashOf(options.nodeName)] as const;
+  const capacity = capacityOf(machine, options.limits);
   const set = containerSet(
-    { ...options, label },
+    { ...options, label, capacity },
     { ...deps, engine, images, interfaceOf, onAway: () => health.suspect() },
   );
   const health = watchEngine(options.engine.host, () => set.removeStrays(), { engine, clock, log });
@@ -83,33 +108,40 @@ export async function openContainers(
     await engine.close();
   }
 
-  async function check(image: ContractImage): Promise<ContractFailure | undefined> {
+  async function check(
+    image: ContractImage,
+    creator: string,
+  ): Promise<ContractFailure | undefined> {
     try {
-      await images.find(image, ending.signal);
+      await images.find(image, creator, ending.signal);
       return undefined;
     } catch (cause) {
       if (cause instanceof EngineAway) health.suspect();
-      return cause instanceof Failed ? cause.failure : passing(reasonOf(cause));
+      if (cause instanceof Failed) return cause.failure;
+      log.warn('image.not-fetched', { image: image.image, why: reasonOf(cause) });
+      return passing(`Image '${image.image}' can't be fetched at present`);
     }
   }
 
   try {
-    await engine.negotiate();
     await set.removeStrays();
   } catch (cause) {
-    await close();
+    health.close();
+    await set.close();
     throw cause;
   }
   if (options.checkRegistryAuth && options.pull !== 'never') void tryLogins(options, engine, log);
 
   return {
-    prepare: (image, createVersion) =>
-      health.problem() === undefined ? set.prepare(image, createVersion) : { kind: 'starting' },
-    async checkImage(image) {
+    prepare: (image, createVersion, creator) =>
+      health.problem() === undefined
+        ? set.prepare(image, createVersion, creator)
+        : { kind: 'starting' },
+    async checkImage(image, creator) {
       const key = `${image.imageHash} ${image.image}`;
       const known = checks.get(key);
       if (known !== undefined) return known;
-      const checked = check(image).finally(() => checks.delete(key));
+      const checked = check(image, creator).finally(() => checks.delete(key));
       checks.set(key, checked);
       return checked;
     },
@@ -119,6 +151,24 @@ export async function openContainers(
     problem: () => health.problem(),
     close,
   };
+}
+
+async function openImages(
+  options: ContainersOptions,
+  machine: EngineMachine,
+  ports: { readonly engine: Engine; readonly clock: Clock; readonly log: Log },
+): Promise<ImageStore> {
+  const { log, clock } = ports;
+  const pulled = openPulledImages(options.pulledImages, (why) => {
+    log.warn('images.unreadable', { path: options.pulledImages, why });
+  });
+  // The folders of an engine on another machine would be others here.
+  const isHere = options.engine.host.startsWith('unix:');
+  const disk = watchDisk(isHere ? machine.folders : [], clock);
+  if (options.pull !== 'never' && (await disk.freeBytes()) === undefined) {
+    log.warn('engine.disk-unseen', { folders: machine.folders });
+  }
+  return imageStore(options, { ...ports, machine, disk, pulled });
 }
 
 function protocolOf(

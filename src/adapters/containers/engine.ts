@@ -1,6 +1,20 @@
 /** The calls of the Docker Engine API that the node makes, each with its limit of time. */
 import type { Clock } from '../../base/ports.ts';
 import {
+  type EngineMachine,
+  gatewayIn,
+  type ImageInfo,
+  imageInfo,
+  machineIn,
+  nameIn,
+  namesInit,
+  numberField,
+  type Platform,
+  platformIn,
+  textField,
+  versionFor,
+} from './engine-answers.ts';
+import {
   type EngineAddress,
   EngineAway,
   type EngineCall,
@@ -8,18 +22,6 @@ import {
   engineClient,
   isRecord,
 } from './engine-client.ts';
-
-export interface ImageInfo {
-  /** Without `sha256:`. */
-  readonly id: string;
-  /** Names with tags, and names with digests. */
-  readonly names: readonly string[];
-  readonly user: string;
-  readonly labels: Readonly<Record<string, string>>;
-  /** Paths that the image declares as volumes. */
-  readonly volumes: readonly string[];
-  readonly bytes: number;
-}
 
 export interface ContainerEnd {
   readonly exitCode: number;
@@ -31,6 +33,8 @@ export interface Engine {
   negotiate(): Promise<void>;
   /** True where the engine can put its own first process into a container. */
   readonly hasInit: boolean;
+  readonly platform: Platform;
+  machine(): Promise<EngineMachine>;
   /** Undefined where there is no image of this name or id. */
   image(name: string): Promise<ImageInfo | undefined>;
   /** Progress of the pull as JSON lines. */
@@ -38,6 +42,8 @@ export interface Engine {
   /** Builds an image from a tar archive with a Dockerfile. Progress as JSON lines. */
   build(archive: AsyncIterable<Uint8Array>, signal: AbortSignal): Pieces;
   tag(imageId: string, name: string, tag: string): Promise<void>;
+  /** Takes the name from an image, and removes it where that was the last; not one that is used. */
+  removeImage(name: string): Promise<'gone' | 'used'>;
   login(registry: RegistryLogin): Promise<void>;
   create(name: string, definition: unknown, signal: AbortSignal): Promise<string>;
   start(id: string, signal: AbortSignal): Promise<void>;
@@ -80,10 +86,6 @@ export interface ExecCommand {
   readonly env: readonly string[];
 }
 
-/** The calls below mean the same in all later versions. */
-const VERSION = '1.41';
-const VERSION_MIN = '1.40';
-
 const PING_MS = 5000;
 const CALL_MS = 15_000;
 /** Starting, creating and removing wait for the disk and for other containers. */
@@ -100,6 +102,7 @@ const LOG_LINES = '50';
 export function createEngine(address: EngineAddress, clock: Pick<Clock, 'after'>): Engine {
   const client = engineClient(address, clock);
   let hasInit = false;
+  let platform = platformIn(undefined);
   const ask = (method: EngineCall['method'], path: string, more: Partial<EngineCall> = {}) =>
     client.ask({ method, path, timeoutMs: CALL_MS, ...more });
   const post = (path: string, body: unknown, more: Partial<EngineCall> = {}) =>
@@ -117,6 +120,12 @@ export function createEngine(address: EngineAddress, clock: Pick<Clock, 'after'>
     get hasInit() {
       return hasInit;
     },
+    get platform() {
+      return platform;
+    },
+    async machine() {
+      return machineIn(await ask('GET', '/info'));
+    },
     async negotiate() {
       const answer = await client.ask({
         method: 'GET',
@@ -126,6 +135,7 @@ export function createEngine(address: EngineAddress, clock: Pick<Clock, 'after'>
       });
       client.useVersion(versionFor(answer));
       hasInit = namesInit(answer);
+      platform = platformIn(answer);
     },
     async image(name) {
       // 400: no image can have this name.
@@ -156,6 +166,15 @@ export function createEngine(address: EngineAddress, clock: Pick<Clock, 'after'>
       }),
     async tag(imageId, name, tag) {
       await post(`/images/${imageId}/tag`, undefined, { query: { repo: name, tag } });
+    },
+    async removeImage(name) {
+      try {
+        await ask('DELETE', `/images/${encodeURIComponent(name)}`, { timeoutMs: SLOW_MS });
+        return 'gone';
+      } catch (cause) {
+        if (!(cause instanceof EngineRefusal)) throw cause;
+        return [400, 404].includes(cause.status) ? 'gone' : 'used';
+      }
     },
     async login({ domain, username, password }) {
       await post('/auth', { serveraddress: domain, username, password }, { timeoutMs: PULL_MS });
@@ -230,77 +249,4 @@ export function createEngine(address: EngineAddress, clock: Pick<Clock, 'after'>
     },
     close: () => client.close(),
   };
-}
-
-/** Between the versions that the engine speaks, the one closest to ours. */
-function versionFor(answer: unknown): string {
-  const newest = textField(answer, 'ApiVersion');
-  const oldest = isRecord(answer) ? answer['MinAPIVersion'] : undefined;
-  if (isNewer(VERSION_MIN, newest)) {
-    throw new EngineAway(
-      `version ${newest} of the engine's interface is older than ${VERSION_MIN}`,
-    );
-  }
-  if (typeof oldest === 'string' && isNewer(oldest, VERSION)) return oldest;
-  return isNewer(VERSION, newest) ? newest : VERSION;
-}
-
-function isNewer(left: string, right: string): boolean {
-  const [major = 0, minor = 0] = left.split('.').map(Number);
-  const [majorRight = 0, minorRight = 0] = right.split('.').map(Number);
-  return major === majorRight ? minor > minorRight : major > majorRight;
-}
-
-/** An engine lists the program among its components where it has found it. */
-function namesInit(answer: unknown): boolean {
-  const components = isRecord(answer) ? answer['Components'] : undefined;
-  if (!Array.isArray(components)) return false;
-  return components.some(
-    (one) => isRecord(one) && one['Name'] === 'docker-init' && one['Version'] !== 'N/A',
-  );
-}
-
-function imageInfo(answer: unknown): ImageInfo {
-  const config = isRecord(answer) && isRecord(answer['Config']) ? answer['Config'] : {};
-  const list = (name: string): string[] => {
-    const value = isRecord(answer) ? answer[name] : undefined;
-    return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
-  };
-  const labels = isRecord(config['Labels']) ? Object.entries(config['Labels']) : [];
-  return {
-    id: textField(answer, 'Id')
-      .replace(/^sha256:/, '')
-      .toLowerCase(),
-    names: [...list('RepoTags'), ...list('RepoDigests')],
-    user: typeof config['User'] === 'string' ? config['User'] : '',
-    labels: Object.fromEntries(labels.map(([name, value]) => [name, String(value)])),
-    bytes: numberField(answer, 'Size'),
-    volumes: isRecord(config['Volumes']) ? Object.keys(config['Volumes']) : [],
-  };
-}
-
-/** The engine puts a slash before the names of containers. */
-function nameIn(answer: unknown, what: 'containers' | 'networks'): string {
-  if (what === 'networks') return textField(answer, 'Name');
-  const names = isRecord(answer) ? answer['Names'] : undefined;
-  const [name] = Array.isArray(names) ? names : [];
-  return typeof name === 'string' ? name.replace(/^\//, '') : textField(answer, 'Id');
-}
-
-function gatewayIn(answer: unknown): string {
-  const ipam = isRecord(answer) ? answer['IPAM'] : undefined;
-  const configs = isRecord(ipam) ? ipam['Config'] : undefined;
-  return textField(Array.isArray(configs) ? configs[0] : undefined, 'Gateway');
-}
-
-function textField(answer: unknown, name: string): string {
-  const value = isRecord(answer) ? answer[name] : undefined;
-  if (typeof value !== 'string') throw new EngineAway(`an answer without ${name}`);
-  return value;
-}
-
-function numberField(answer: unknown, name: string): number {
-  const value = isRecord(answer) ? answer[name] : undefined;
-  if (typeof value !== 'number') throw new EngineAway(`an answer without ${name}`);
-  return value;
 }

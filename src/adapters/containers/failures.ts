@@ -29,13 +29,20 @@ export const lasting = (message: string): ContractFailure => ({
 export const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);
 
+/** The same of a failure whose text is for users, with what is for the log alone. */
+export const whyOf = (cause: unknown): string =>
+  cause instanceof Failed && cause.cause !== undefined
+    ? `${cause.message}: ${reasonOf(cause.cause)}`
+    : reasonOf(cause);
+
 /** An outcome that ends what a function of several steps does. */
 export class Failed extends Error {
   override name = 'Failed';
   readonly failure: ContractFailure;
 
-  constructor(failure: ContractFailure) {
-    super(failure.message);
+  /** `cause` in the options is for the log: it may tell of paths and networks of the node. */
+  constructor(failure: ContractFailure, options: ErrorOptions = {}) {
+    super(failure.message, options);
     this.failure = failure;
   }
 }

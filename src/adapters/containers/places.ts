@@ -15,8 +15,10 @@ export interface Place {
   /** Calls that run or wait. */
   running: number;
   usedAt: number;
-  /** Ends the start that is under way. */
+  /** Ends the search for the image, or the start, that is under way. */
   start: AbortController | undefined;
+  /** True once the engine has had the image. */
+  isLocal: boolean;
   container: Container | undefined;
   /** True once a call has ended well in the container. */
   hasServed: boolean;
@@ -34,12 +36,11 @@ export interface Places {
   has(place: Place): boolean;
   remove(place: Place): void;
   all(): readonly Place[];
-  /** The longest idle place, if so many containers run or start that another needs its room. */
-  inTheWay(): Place | 'none' | 'all busy';
+  /** The place whose container has been idle longest. */
+  idlest(): Place | undefined;
 }
 
 const PLACES_MAX = 1000;
-const CONTAINERS_MAX = 32;
 const PAUSE_MS_MIN = 1000;
 const PAUSE_MS_MAX = 60_000;
 
@@ -54,13 +55,14 @@ export function createPlaces(perContainerMax: number, now: () => number): Places
       const known = places.get(key);
       if (known !== undefined) return known;
       if (places.size >= PLACES_MAX) {
-        const unused = oldest((place) => !isInEngine(place) && place.running === 0);
+        const unused = oldest(isUnused);
         if (unused !== undefined) places.delete(unused.key);
       }
       const place: Place = {
         ...{ key, image, createVersion, slots: createSlots(perContainerMax) },
         ...{ running: 0, usedAt: now(), notBefore: 0, pauseMs: PAUSE_MS_MIN },
-        ...{ start: undefined, container: undefined, hasServed: false, failure: undefined },
+        ...{ start: undefined, isLocal: false, container: undefined },
+        ...{ hasServed: false, failure: undefined },
       };
       places.set(key, place);
       return place;
@@ -68,16 +70,12 @@ export function createPlaces(perContainerMax: number, now: () => number): Places
     has: (place) => places.get(place.key) === place,
     remove: (place) => void places.delete(place.key),
     all: () => [...places.values()],
-    inTheWay() {
-      const used = [...places.values()].filter(isInEngine).length;
-      if (used < CONTAINERS_MAX) return 'none';
-      return oldest((place) => place.container !== undefined && place.running === 0) ?? 'all busy';
-    },
+    idlest: () => oldest((place) => place.container !== undefined && place.running === 0),
   };
 }
 
-const isInEngine = ({ container, start }: Place): boolean =>
-  container !== undefined || start !== undefined;
+const isUnused = ({ container, start, running }: Place): boolean =>
+  container === undefined && start === undefined && running === 0;
 
 /** After a failed start, or an end that nobody asked for. */
 export function postpone(place: Place, now: number): void {

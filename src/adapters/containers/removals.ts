@@ -9,10 +9,16 @@ import { EngineAway } from './engine-client.ts';
 import { reasonOf } from './failures.ts';
 
 export interface Removals {
+  /** Containers that use the machine, from before their creation until they are gone. */
+  readonly present: number;
+  /** Those of them whose removal is under way. */
+  readonly leaving: number;
   /** A container of this name is about to be created. */
   expect(name: string): void;
   /** No container of this name is in use any more; if one is there, it is a stray. */
   forget(name: string): void;
+  /** The engine has not removed it; it counts until the next removal of strays. */
+  notRemoved(name: string, cause: unknown): void;
   /** Removes in the background. */
   remove(container: Container): void;
   /** Stops it and keeps it for a look, until others have failed or the node ends. */
@@ -43,6 +49,11 @@ export function createRemovals(label: string, deps: RemovalsDeps): Removals {
   const { engine, clock, log, onAway } = deps;
   const names = new Set<string>();
   const kept: Container[] = [];
+  /** Kept ones that have ended. */
+  const stopped = new Set<string>();
+  const leaving = new Set<string>();
+  /** What may be there although it was to be removed. */
+  const lost = new Set<string>();
   const work = new Set<Promise<void>>();
   let mayHaveStrays = false;
 
@@ -52,36 +63,57 @@ export function createRemovals(label: string, deps: RemovalsDeps): Removals {
     if (cause instanceof EngineAway) onAway();
   }
 
+  function notRemoved(name: string, cause: unknown): void {
+    lost.add(name);
+    failed(name, cause);
+  }
+
   function track(one: Promise<void>): void {
     work.add(one);
     void one.finally(() => work.delete(one));
   }
 
   function remove(container: Container): void {
-    const removal = container.remove().catch((cause: unknown) => failed(container.name, cause));
-    track(removal.finally(() => names.delete(container.name)));
+    const { name } = container;
+    leaving.add(name);
+    const removal = container.remove().catch((cause: unknown) => notRemoved(name, cause));
+    const gone = (): void => {
+      for (const known of [names, leaving, stopped]) known.delete(name);
+    };
+    track(removal.finally(gone));
   }
 
   async function strays(): Promise<void> {
     mayHaveStrays = false;
+    const before = [...lost];
     for (const what of ['containers', 'networks'] as const) {
       const found = (await engine.withLabel(what, label)).filter((name) => !names.has(name));
       const removeOne = what === 'containers' ? engine.remove : engine.removeNetwork;
       await Promise.all(found.map(removeOne));
       if (found.length > 0) log.info('container.strays-removed', { what, count: found.length });
     }
+    for (const name of before) lost.delete(name);
   }
 
   return {
+    get present() {
+      return names.size - stopped.size + lost.size;
+    },
+    get leaving() {
+      return leaving.size;
+    },
     expect: (name) => void names.add(name),
     forget(name) {
       names.delete(name);
       mayHaveStrays = true;
     },
+    notRemoved,
     remove,
     keep(container) {
+      const { name } = container;
       kept.push(container);
-      track(container.stop().catch((cause: unknown) => failed(container.name, cause)));
+      const stop = container.stop().then(() => void (names.has(name) && stopped.add(name)));
+      track(stop.catch((cause: unknown) => failed(name, cause)));
       if (kept.length > KEPT_MAX) remove(kept.shift()!);
     },
     track,

@@ -145,7 +145,8 @@ function checkContracts(
 }
 
 /** Warnings for values that are legal but seldom intended. */
-function warningsOf({ network, restApi, miner, blockchain }: Config): string[] {
+function warningsOf(config: Config): string[] {
+  const { network, restApi, miner, blockchain, dockerEngine } = config;
   const warnings = quorumWarnings(miner.quorum, blockchain.custom.genesis);
   if (!network.handshakeCheck) {
     warnings.push('network.handshake-check = no: peers are not asked who they are');
@@ -156,6 +157,14 @@ function warningsOf({ network, restApi, miner, blockchain }: Config): string[] {
   }
   if (restApi.enable && restApi.tls.cert === undefined && !isLoopback(restApi.bindAddress)) {
     warnings.push('rest-api is plain HTTP beyond loopback: set rest-api.tls.cert and .key');
+  }
+  const { enable, pull, remoteRegistries, allowedImages } = dockerEngine;
+  const names = remoteRegistries.length + allowedImages.length;
+  if (enable && pull === 'missing' && names === 0) {
+    warnings.push(
+      'docker-engine.remote-registries and allowed-images are empty, so no image is fetched: ' +
+        'name registries or images, or set docker-engine.pull = never',
+    );
   }
   return warnings;
 }

@@ -9,12 +9,14 @@ import {
   address,
   choice,
   hostName,
+  imageNames,
   intMap,
   keyHash,
   list,
   listener,
   path,
   record,
+  registry,
   secretText,
   text,
 } from './text-kinds.ts';
@@ -199,17 +201,43 @@ const engine = {
     cpus: setting(int(1, 1024), 1, 'Processors of a container.'),
     pids: setting(int(1, 32768), 128, 'Processes of a container.'),
   },
+  'cgroup-parent': optional(
+    text,
+    'Control group of all containers, made by the operator: a slice of systemd, or a path.',
+  ),
   'remove-container-after': setting(time, '10m', 'Idle time after which a container is removed.'),
   'remove-container-on-fail': setting(bool, 'yes', 'Remove a container that failed.'),
   'reuse-containers': setting(bool, 'yes', 'Keep a container for the next call.'),
   'allow-net-access': setting(bool, 'no', 'Let containers reach the network.'),
   'remote-registries': setting<readonly { domain: string; username?: string; password?: string }[]>(
-    list(record({ domain: text, username: text, password: secretText }, ['username', 'password'])),
+    list(
+      record({ domain: registry, username: text, password: secretText }, ['username', 'password']),
+    ),
     [],
-    'Image registries: a list of {domain, username, password}.',
+    'Registries from which images are fetched: a list of {domain, username, password}.',
     SECRET,
   ),
-  'default-registry-domain': optional(text, 'Registry of image names without one.'),
+  'allowed-images': setting<readonly string[]>(
+    list(imageNames),
+    [],
+    'Images that are fetched from other registries: names, in which * stands for any characters ' +
+      'between two slashes, or of a label of the domain.',
+  ),
+  'default-registry-domain': optional(
+    registry,
+    'Registry of image names without one; docker.io where absent.',
+  ),
+  'image-size-max': setting(
+    size,
+    '2GiB',
+    'Largest image that is fetched, compressed and on the disk.',
+  ),
+  'image-quota': setting(
+    size,
+    '20GiB',
+    'Disk space for all images that this node has fetched; unused ones make room.',
+  ),
+  'pull-timeout': setting(time, '3m', 'Limit for fetching an image.'),
   'check-registry-auth-on-startup': setting(bool, 'yes', 'Try the registry logins at start.'),
   'contract-auth-expires-in': setting(time, '1m', 'How long the token of an execution lives.'),
   'grpc-listen': setting<'unix' | 'tcp'>(
@@ -220,7 +248,7 @@ const engine = {
   pull: setting<'missing' | 'never'>(
     choice('missing', 'never'),
     'missing',
-    'Fetch missing images, or never.',
+    'Fetch missing images from remote-registries and by allowed-images, or never.',
   ),
   'protocol-by-create-version': setting<ReadonlyMap<number, 'exec' | 'grpc'>>(
     intMap(choice('exec', 'grpc')),

@@ -2,6 +2,7 @@
  * Kinds of settings that are texts, and kinds made of others: lists, maps and records. They follow
  * the contract of kinds.ts.
  */
+import { imagePattern, isRegistry } from '../../base/image-name.ts';
 import { ipBytes, ipRange } from '../../base/ip-range.ts';
 import { isObject } from '../../base/json.ts';
 import type { Kind } from './kinds.ts';
@@ -72,6 +73,30 @@ export const hostName = textLike({
   expected: 'an IP address or a host name, without a port',
   pattern: /^[A-Za-z0-9._:-]+$/,
 });
+
+export const registry: Kind<string> = {
+  name: 'host or host:port',
+  parse: (raw) =>
+    isRegistry(String(raw).trim())
+      ? String(raw).trim()
+      : new Wrong('the domain of a registry, without a scheme and a path', REGISTRY_FIX),
+  show: (value) => value,
+  schema: { type: 'string' },
+};
+
+const REGISTRY_FIX = 'for example: "registry.example.org:5000"';
+
+export const imageNames: Kind<string> = {
+  name: 'image',
+  parse: (raw) =>
+    imagePattern(String(raw).trim()) === undefined
+      ? new Wrong('the name of an image, in which * stands for characters of one part', IMAGE_FIX)
+      : String(raw).trim(),
+  show: (value) => value,
+  schema: { type: 'string' },
+};
+
+const IMAGE_FIX = 'for example: "registry.example.org/team/*"';
 
 export const addressRange: Kind<string> = {
   name: 'address or range',

@@ -10,6 +10,7 @@ import { simpleImage, whyNoBusybox } from '../../containers/images.ts';
 import { leftOut } from '../../left-out.ts';
 import { memoryLog } from '../../node/memory-ports.ts';
 import {
+  CREATOR,
   called,
   DEFAULTS,
   executionOf,
@@ -41,7 +42,7 @@ t.test('an engine that stops, crashes and hangs in the middle', { skip }, async 
     t.match(await running, { kind: 'failure', recoverable: true });
     await until(() => containers.problem() !== undefined);
     t.match(containers.problem(), /^the container engine at unix:.* does not answer: /);
-    t.strictSame(containers.prepare(image, 1), { kind: 'starting' }, 'calls wait');
+    t.strictSame(containers.prepare(image, 1, CREATOR), { kind: 'starting' }, 'calls wait');
     t.match(await containers.run(executionOf(image)), { kind: 'failure', recoverable: true });
   };
   await works('it works');
@@ -75,7 +76,10 @@ t.test('a start without an engine', async (t) => {
     grpc: NO_GRPC,
   };
   const start = (host: string) =>
-    openContainers({ ...DEFAULTS, nodeName: 'a node', engine: { host } }, deps);
+    openContainers(
+      { ...DEFAULTS, nodeName: 'a node', engine: { host }, pulledImages: '/no/such/file' },
+      deps,
+    );
   await t.rejects(start('unix:///no/such/socket'), EngineAway);
   await t.rejects(start('tcp://127.0.0.1:1'), EngineAway);
   await t.rejects(start('tcp://192.0.2.1:2375'), { message: /docker-engine.tls/ });

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { startRegistry } from '../../containers/registry.ts';
 import {
   breaks,
   type FakeAnswer,
@@ -12,7 +13,7 @@ import {
   saysText,
   silence,
 } from './fake-engine.ts';
-import { called, executionOf, opened, pause, prepared, until } from './opened.ts';
+import { CREATOR, called, executionOf, opened, pause, prepared, until } from './opened.ts';
 
 const image = { image: 'sum', imageHash: IMAGE_ID };
 const AWAY = { kind: 'failure', recoverable: true, system: true };
@@ -35,7 +36,7 @@ t.test('the good engine that the others differ from', async (t) => {
   const engine = await fakeEngine(t);
   const { containers } = await opened(t, engine);
   t.strictSame(await called(containers, image), OK);
-  t.equal(await containers.checkImage(image), undefined);
+  t.equal(await containers.checkImage(image, CREATOR), undefined);
 });
 
 const PRINTS = /^POST \/exec\/\w+\/start/;
@@ -75,7 +76,7 @@ t.test('garbage for each call', async (t) => {
       let seen = false;
       const ends = performance.now() + 150;
       while (!seen && performance.now() < ends) {
-        const readiness = containers.prepare(image, 1);
+        const readiness = containers.prepare(image, 1, CREATOR);
         if (readiness.kind === 'failure') seen = true;
         else if (readiness.kind === 'ready') {
           const outcome = await containers.run(executionOf(image));
@@ -84,7 +85,7 @@ t.test('garbage for each call', async (t) => {
         await pause(5);
       }
       // Where the engine is to blame calls wait; else the caller is told.
-      t.ok(seen || containers.prepare(image, 1).kind === 'starting', `${path}: ${name}`);
+      t.ok(seen || containers.prepare(image, 1, CREATOR).kind === 'starting', `${path}: ${name}`);
       await containers.close();
     }
   }
@@ -98,7 +99,7 @@ t.test('an engine that turns to garbage is away, and returns', async (t) => {
   t.match(await containers.run(executionOf(image)), { kind: 'failure', recoverable: true });
   engine.answer(/./, breaks);
   await until(() => containers.problem() !== undefined);
-  t.strictSame(containers.prepare(image, 1), { kind: 'starting' });
+  t.strictSame(containers.prepare(image, 1, CREATOR), { kind: 'starting' });
 });
 
 t.test('an engine that never answers a call', async (t) => {
@@ -166,29 +167,40 @@ t.test('versions of the interface', async (t) => {
 });
 
 t.test('pulls that go wrong', async (t) => {
+  const registry = await startRegistry(t);
+  const { id } = registry.offerLayers('sum', '1', []);
+  const pulledImage = { image: `${registry.domain}/sum:1`, imageHash: id };
   const pulled = async (answer: FakeAnswer) => {
     const engine = await fakeEngine(t);
-    const { containers } = await opened(t, engine, { pull: 'missing' });
+    const changes = { pull: 'missing' as const, registries: [{ domain: registry.domain }] };
+    const { containers, log } = await opened(t, engine, { ...changes, imageSizeMax: 1e9 });
     engine.answer(/^GET \/images\//, says({ message: 'no such image' }, 404));
     engine.answer(/^POST \/images\/create/, answer);
-    return containers.checkImage(image);
+    const failure = await containers.checkImage(pulledImage, CREATOR);
+    const [{ why } = { why: undefined }] = log.of('image.not-fetched') as { why?: string }[];
+    await containers.close();
+    return { failure, why };
   };
   const lines = (...list: unknown[]) =>
     saysText(list.map((one) => `${JSON.stringify(one)}\n`).join(''));
   const layer = (id: string, total: number) => ({ id, progressDetail: { current: 1, total } });
-  t.match(await pulled(lines({ status: 'Pulling' }, { error: 'no space left' }, { status: 'x' })), {
-    message: "Can't pull image 'sum': no space left",
-    recoverable: true,
-    system: true,
-  });
-  t.match(await pulled(says({ message: 'manifest unknown' }, 404)), {
-    message: "Can't pull image 'sum': manifest unknown",
-    recoverable: false,
-  });
-  t.match(await pulled(lines(layer('a', 3e9), layer('b', 2e9))), {
-    message: /more than \d+ bytes/,
-  });
-  t.match(await pulled(saysText('x'.repeat(100_000))), { message: /no end/ });
-  t.match(await pulled(saysText('{]\n')), { message: /no progress in JSON/ });
-  t.match(await pulled(lines({ status: 'Done' })), { message: "Image 'sum' is not found" });
+  const message = `Image '${pulledImage.image}' can't be fetched at present`;
+  const notNow = { kind: 'failure', message, recoverable: true, system: true };
+  const tooBig = { message: `Image '${pulledImage.image}' is too big`, recoverable: false };
+  const cases: readonly [FakeAnswer, object, RegExp][] = [
+    [lines({ status: 'Pulling' }, { error: 'no space left' }, { status: 'x' }), notNow, /no space/],
+    [says({ message: 'dial tcp 10.0.0.5:8080: refused' }, 500), notNow, /10.0.0.5/],
+    [says({ message: 'manifest unknown' }, 404), notNow, /unknown/],
+    [lines(layer('a', 6e8), layer('b', 5e8)), tooBig, /more than \d+ bytes/],
+    [lines({ id: 'a', progressDetail: { current: 2e9 } }), tooBig, /more than \d+ bytes/],
+    [saysText('x'.repeat(100_000)), notNow, /no end/],
+    [saysText('{]\n'), notNow, /no progress in JSON/],
+    [lines({ status: 'Done' }), notNow, /another image/],
+    [breaks, notNow, /./],
+  ];
+  for (const [answer, expected, reason] of cases) {
+    const { failure, why } = await pulled(answer);
+    t.match(failure, expected, String(reason));
+    t.match(why, reason);
+  }
 });

@@ -95,6 +95,7 @@ export function frame(text: string, stream = 1): Uint8Array {
 const IMAGE = { Id: `sha256:${IMAGE_ID}`, Size: 1000, RepoTags: ['sum:latest'], Config: {} };
 const GOOD: readonly (readonly [RegExp, FakeAnswer])[] = [
   [/^GET \/version/, says({ ApiVersion: '1.41', MinAPIVersion: '1.12' })],
+  [/^GET \/info/, says({ MemTotal: 8 * 1024 ** 3, NCPU: 4 })],
   [/^GET \/images\//, says(IMAGE)],
   [/^GET \/containers\/json/, says([])],
   [/^GET \/networks\?/, says([])],

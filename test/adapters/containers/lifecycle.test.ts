@@ -6,12 +6,14 @@ import { containersWith, engineCall } from '../../containers/api.ts';
 import { type Engine, sharedEngine } from '../../containers/engine.ts';
 import { buildImage, simpleImage, whyNoBusybox } from '../../containers/images.ts';
 import { leftOut } from '../../left-out.ts';
-import { called, executionOf, opened, pause, prepared, until } from './opened.ts';
+import { CREATOR, called, executionOf, opened, pause, prepared, until } from './opened.ts';
 
 const shared = await sharedEngine();
 const reason = typeof shared === 'string' ? shared : whyNoBusybox();
 const skip = reason !== undefined && leftOut(reason);
 const engine = shared as Engine;
+/** It may be asked for before the container has ended. */
+const SHELL = { 'bin/sh': { linkTo: 'busybox' }, 'run.sh': { bytes: '' } };
 const SCRIPT = '#!/bin/sh\neval "$TX"\n';
 const image = skip === false ? await simpleImage(engine, SCRIPT) : { image: '', imageHash: '' };
 const count = async (label: string) => (await containersWith(engine.socketPath, label)).length;
@@ -19,7 +21,8 @@ const idOf = async (label: string) => (await containersWith(engine.socketPath, l
 
 t.test('contracts of one image share a container', { skip }, async (t) => {
   const { containers, label } = await opened(t, engine, { perContainerMax: 2 });
-  for (let i = 0; i < 20; i++) t.strictSame(containers.prepare(image, 1), { kind: 'starting' });
+  for (let i = 0; i < 20; i++)
+    t.strictSame(containers.prepare(image, 1, CREATOR), { kind: 'starting' });
   await prepared(containers, image);
   const outcomes = await Promise.all(
     ['a', 'b', 'c'].map((contractId) =>
@@ -120,32 +123,40 @@ t.test('the end of the node ends calls and starts', { skip }, async (t) => {
   await prepared(containers, image);
   const running = containers.run(executionOf(image, { json: 'sleep 100' }));
   const other = await simpleImage(engine, '#!/bin/sh\n# other\n');
-  containers.prepare(other, 1);
+  containers.prepare(other, 1, CREATOR);
   await pause(100);
   const started = performance.now();
   await containers.close();
   t.ok(performance.now() - started < 6500);
   t.match(await running, { kind: 'failure', recoverable: true });
   await until(async () => (await count(label)) === 0, 5000);
-  t.match(containers.prepare(image, 1), { kind: 'failure' });
+  t.match(containers.prepare(image, 1, CREATOR), { kind: 'failure' });
 });
 
 t.test('what does not start', { skip }, async (t) => {
   const files = { 'bin/busybox': { copyOf: '/bin/busybox', mode: 0o755 } };
-  const build = (name: string, line: string) =>
-    buildImage(engine, name, files, ['FROM scratch', 'COPY root/ /', line]);
+  const build = (name: string, line: string, more = {}) =>
+    buildImage(engine, name, { ...files, ...more }, ['FROM scratch', 'COPY root/ /', line]);
   const { containers, label } = await opened(t, engine);
 
-  const absent = await build('absent', 'CMD ["/no/such/file"]');
+  const absent = await build('absent', 'CMD ["/no/such/file"]', SHELL);
   t.match(await prepared(containers, absent), {
     kind: 'failure',
-    message: /has ended with code 127|is not running|no such file/,
+    message: /has ended with code 127$|^The container (?:failed|does not start)$/,
     recoverable: true,
     system: false,
   });
-  t.strictSame(containers.prepare(absent, 1), { kind: 'starting' }, 'the failure is told once');
+  t.strictSame(
+    containers.prepare(absent, 1, CREATOR),
+    { kind: 'starting' },
+    'the failure is told once',
+  );
   await pause(300);
-  t.strictSame(containers.prepare(absent, 1), { kind: 'starting' }, 'and tried again after 1 s');
+  t.strictSame(
+    containers.prepare(absent, 1, CREATOR),
+    { kind: 'starting' },
+    'and tried again after 1 s',
+  );
   t.match(await prepared(containers, absent), { kind: 'failure' });
   await until(async () => (await count(label)) === 0);
 

@@ -1,5 +1,8 @@
 /** The port `Containers` on a real engine, and calls for it, for tests. */
 import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { ContainerInterface } from '../../../src/adapters/containers/container-interface.ts';
 import {
@@ -27,6 +30,8 @@ export interface Opened {
   /** Label of what belongs to this node, as the engine filters by it. */
   readonly label: string;
   readonly nodeName: string;
+  /** File of the images that it has fetched. */
+  readonly pulledImages: string;
 }
 
 export async function opened(
@@ -37,10 +42,17 @@ export async function opened(
 ): Promise<Opened> {
   const log = memoryLog();
   const nodeName = changes.nodeName ?? `test ${process.pid} ${nodes++}`;
-  const options = { ...DEFAULTS, engine: { host: engine.host }, nodeName, ...changes };
+  const folder = mkdtempSync(join(tmpdir(), 'pulled-images-'));
+  const pulledImages = join(folder, 'pulled-images.json');
+  const place = { engine: { host: engine.host }, nodeName, pulledImages };
+  const options = { ...DEFAULTS, ...place, ...changes };
   const containers = await openContainers(options, { ...PORTS, log, grpc: NO_GRPC, ...deps });
-  scope.teardown(() => containers.close());
-  return { containers, log, label: labelOf(nodeName), nodeName };
+  scope.teardown(async () => {
+    await containers.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const { pulledImages: file } = options;
+  return { containers, log, label: labelOf(nodeName), nodeName, pulledImages: file };
 }
 
 const PORTS = { clock: systemClock(undefined), random: systemRandom };
@@ -52,7 +64,7 @@ export const NO_GRPC: ContainerInterface = {
   close: async () => {},
 };
 
-export const DEFAULTS: Omit<ContainersOptions, 'engine' | 'nodeName'> = {
+export const DEFAULTS: Omit<ContainersOptions, 'engine' | 'nodeName' | 'pulledImages'> = {
   perContainerMax: 1,
   removeAfterMs: 600_000,
   removeOnFail: true,
@@ -65,8 +77,12 @@ export const DEFAULTS: Omit<ContainersOptions, 'engine' | 'nodeName'> = {
   rest: undefined,
   pull: 'never',
   registries: [],
+  allowedImages: [],
+  imageSizeMax: 1024 ** 3,
+  imageQuota: 4 * 1024 ** 3,
+  pullMs: 60_000,
   defaultRegistryDomain: undefined,
-  limits: { memoryMb: 64, memorySwapMb: 0, cpus: 1, pids: 32 },
+  limits: { memoryMb: 64, memorySwapMb: 0, cpus: 1, pids: 32, cgroupParent: undefined },
   startupMs: 20_000,
   executionMs: 5000,
   allowNetAccess: false,
@@ -75,14 +91,18 @@ export const DEFAULTS: Omit<ContainersOptions, 'engine' | 'nodeName'> = {
 export const labelOf = (nodeName: string): string =>
   `platform-node.node=${createHash('sha256').update(nodeName).digest('hex').slice(0, 16)}`;
 
+/** Of contracts for which it makes no difference. */
+export const CREATOR = 'creator';
+
 /** Asks until the answer is another one than `starting`. */
 export async function prepared(
   containers: Containers,
   image: ContractImage,
   createVersion = 1,
+  creator = CREATOR,
 ): Promise<Readiness> {
   for (const ends = performance.now() + 60_000; performance.now() < ends; ) {
-    const answer = containers.prepare(image, createVersion);
+    const answer = containers.prepare(image, createVersion, creator);
     if (answer.kind !== 'starting') return answer;
     await pause(10);
   }

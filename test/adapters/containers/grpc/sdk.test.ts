@@ -14,7 +14,7 @@ const shared = await sharedEngine();
 const skip = typeof shared === 'string' && leftOut(shared);
 const engine = shared as Engine;
 const GRPC = 2;
-const LIMITS = { memoryMb: 256, memorySwapMb: 0, cpus: 1, pids: 64 };
+const LIMITS = { memoryMb: 256, memorySwapMb: 0, cpus: 1, pids: 64, cgroupParent: undefined };
 
 /** What TypeScript makes of the decorators of the SDK. */
 const CONTRACT = `

@@ -2,50 +2,54 @@
  * Fetching an image through the engine. Its answer begins before it knows whether it succeeds, so the
  * progress is read to the end: a line with an error is a failure whatever the status was.
  */
-import type { Engine, ImageToPull, RegistryLogin } from './engine.ts';
-import { isRecord } from './engine-client.ts';
+import type { Engine, ImageToPull, RegistryLogin } from '../engine.ts';
+import { isRecord } from '../engine-client.ts';
 
-/** The registry, the network or the size of the image is at fault. */
+/** The registry, the network or the engine is at fault. */
 export class PullFailed extends Error {
   override name = 'PullFailed';
 }
 
-/** Compressed, all layers together; closing the connection ends a pull. */
-const IMAGE_BYTES_MAX = 4 * 1024 ** 3;
-const PULL_MS = 600_000;
-const LAYERS_MAX = 1000;
+/** Whatever the manifest and the registry have said, more bytes arrive than an image may have. */
+export class PullTooBig extends Error {
+  override name = 'PullTooBig';
+}
+
+/** Layers, and what else the engine reports on. */
+const PARTS_MAX = 1000;
 const LINE_CHARS_MAX = 64 * 1024;
 const REASON_CHARS_MAX = 500;
 
+/** Closing the connection ends a pull, so nothing arrives after this rejects. */
 export async function pullImage(
   engine: Engine,
   name: ImageToPull,
-  login: RegistryLogin | undefined,
+  { login, bytesMax }: { readonly login: RegistryLogin | undefined; readonly bytesMax: number },
   signal: AbortSignal,
 ): Promise<void> {
   const own = new AbortController();
   try {
-    const both = AbortSignal.any([signal, own.signal, AbortSignal.timeout(PULL_MS)]);
-    const layers = new Map<string, number>();
+    const both = AbortSignal.any([signal, own.signal]);
+    const parts = new Map<string, number>();
     for await (const line of lines(await engine.pull(name, login && authOf(login), both))) {
-      judge(line, layers);
+      judge(line, parts, bytesMax);
     }
   } finally {
     own.abort();
   }
 }
 
-function judge(line: string, layers: Map<string, number>): void {
+function judge(line: string, parts: Map<string, number>, bytesMax: number): void {
   const progress = parsed(line);
   if (!isRecord(progress)) return;
   const { error, id, progressDetail } = progress;
   if (typeof error === 'string') throw new PullFailed(error.slice(0, REASON_CHARS_MAX));
-  const total = isRecord(progressDetail) ? progressDetail['total'] : undefined;
-  if (typeof id !== 'string' || typeof total !== 'number') return;
-  layers.set(id, Math.max(total, layers.get(id) ?? 0));
-  const bytes = [...layers.values()].reduce((sum, size) => sum + size, 0);
-  if (layers.size > LAYERS_MAX) throw new PullFailed(`more than ${LAYERS_MAX} layers`);
-  if (bytes > IMAGE_BYTES_MAX) throw new PullFailed(`more than ${IMAGE_BYTES_MAX} bytes`);
+  if (typeof id !== 'string' || !isRecord(progressDetail)) return;
+  const sizes = [progressDetail['total'], progressDetail['current'], parts.get(id)];
+  parts.set(id, Math.max(0, ...sizes.filter((size) => typeof size === 'number')));
+  const bytes = [...parts.values()].reduce((sum, size) => sum + size, 0);
+  if (parts.size > PARTS_MAX) throw new PullFailed(`more than ${PARTS_MAX} layers`);
+  if (bytes > bytesMax) throw new PullTooBig(`more than ${bytesMax} bytes`);
 }
 
 function parsed(line: string): unknown {

@@ -1,0 +1,150 @@
+/** What the answers of the Docker Engine API say. Each throws EngineAway where a field is missing. */
+import { EngineAway, isRecord } from './engine-client.ts';
+
+export interface ImageInfo {
+  /** Without `sha256:`. */
+  readonly id: string;
+  /** Names with tags, and names with digests. */
+  readonly names: readonly string[];
+  readonly user: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Paths that the image declares as volumes. */
+  readonly volumes: readonly string[];
+  readonly bytes: number;
+}
+
+/** As images name it. */
+export interface Platform {
+  readonly os: string;
+  readonly architecture: string;
+}
+
+export interface InsecureRegistries {
+  readonly domains: readonly string[];
+  /** Addresses and ranges of them. */
+  readonly ranges: readonly string[];
+}
+
+/** The machine of the engine. */
+export interface EngineMachine {
+  readonly memoryBytes: number;
+  readonly processors: number;
+  /** Folders of images, as the engine sees them. */
+  readonly folders: readonly string[];
+  readonly insecure: InsecureRegistries;
+}
+
+/** The calls of the node mean the same in all later versions. */
+const VERSION = '1.41';
+const VERSION_MIN = '1.40';
+
+/** Between the versions that the engine speaks, the one closest to ours. */
+export function versionFor(answer: unknown): string {
+  const newest = textField(answer, 'ApiVersion');
+  const oldest = isRecord(answer) ? answer['MinAPIVersion'] : undefined;
+  if (isNewer(VERSION_MIN, newest)) {
+    throw new EngineAway(
+      `version ${newest} of the engine's interface is older than ${VERSION_MIN}`,
+    );
+  }
+  if (typeof oldest === 'string' && isNewer(oldest, VERSION)) return oldest;
+  return isNewer(VERSION, newest) ? newest : VERSION;
+}
+
+function isNewer(left: string, right: string): boolean {
+  const [major = 0, minor = 0] = left.split('.').map(Number);
+  const [majorRight = 0, minorRight = 0] = right.split('.').map(Number);
+  return major === majorRight ? minor > minorRight : major > majorRight;
+}
+
+/** An engine lists the program among its components where it has found it. */
+export function namesInit(answer: unknown): boolean {
+  const components = isRecord(answer) ? answer['Components'] : undefined;
+  if (!Array.isArray(components)) return false;
+  return components.some(
+    (one) => isRecord(one) && one['Name'] === 'docker-init' && one['Version'] !== 'N/A',
+  );
+}
+
+export function imageInfo(answer: unknown): ImageInfo {
+  const config = isRecord(answer) && isRecord(answer['Config']) ? answer['Config'] : {};
+  const list = (name: string): string[] => {
+    const value = isRecord(answer) ? answer[name] : undefined;
+    return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+  };
+  const labels = isRecord(config['Labels']) ? Object.entries(config['Labels']) : [];
+  return {
+    id: textField(answer, 'Id')
+      .replace(/^sha256:/, '')
+      .toLowerCase(),
+    names: [...list('RepoTags'), ...list('RepoDigests')],
+    user: typeof config['User'] === 'string' ? config['User'] : '',
+    labels: Object.fromEntries(labels.map(([name, value]) => [name, String(value)])),
+    bytes: numberField(answer, 'Size'),
+    volumes: isRecord(config['Volumes']) ? Object.keys(config['Volumes']) : [],
+  };
+}
+
+/** The engine puts a slash before the names of containers. */
+export function nameIn(answer: unknown, what: 'containers' | 'networks'): string {
+  if (what === 'networks') return textField(answer, 'Name');
+  const names = isRecord(answer) ? answer['Names'] : undefined;
+  const [name] = Array.isArray(names) ? names : [];
+  return typeof name === 'string' ? name.replace(/^\//, '') : textField(answer, 'Id');
+}
+
+export function gatewayIn(answer: unknown): string {
+  const ipam = isRecord(answer) ? answer['IPAM'] : undefined;
+  const configs = isRecord(ipam) ? ipam['Config'] : undefined;
+  return textField(Array.isArray(configs) ? configs[0] : undefined, 'Gateway');
+}
+
+export function textField(answer: unknown, name: string): string {
+  const value = isRecord(answer) ? answer[name] : undefined;
+  if (typeof value !== 'string') throw new EngineAway(`an answer without ${name}`);
+  return value;
+}
+
+export function numberField(answer: unknown, name: string): number {
+  const value = isRecord(answer) ? answer[name] : undefined;
+  if (typeof value !== 'number') throw new EngineAway(`an answer without ${name}`);
+  return value;
+}
+
+/** Engines that do not say it run on Linux; then every architecture may be meant. */
+export function platformIn(answer: unknown): Platform {
+  const field = (name: string): string => {
+    const value = isRecord(answer) ? answer[name] : undefined;
+    return typeof value === 'string' ? value : '';
+  };
+  return { os: field('Os') || 'linux', architecture: field('Arch') };
+}
+
+/** Where containerd keeps images, for engines that store them there. */
+const CONTAINERD_FOLDER = '/var/lib/containerd';
+
+export function machineIn(answer: unknown): EngineMachine {
+  const root = isRecord(answer) ? answer['DockerRootDir'] : undefined;
+  const config = isRecord(answer) ? answer['RegistryConfig'] : undefined;
+  const { InsecureRegistryCIDRs: ranges, IndexConfigs: indexes } = isRecord(config) ? config : {};
+  const isPlain = (index: unknown): boolean => isRecord(index) && index['Secure'] === false;
+  const domains = isRecord(indexes) ? Object.entries(indexes) : [];
+  return {
+    memoryBytes: numberField(answer, 'MemTotal'),
+    processors: numberField(answer, 'NCPU'),
+    folders:
+      typeof root !== 'string' ? [] : usesContainerd(answer) ? [root, CONTAINERD_FOLDER] : [root],
+    insecure: {
+      domains: domains.flatMap(([domain, index]) => (isPlain(index) ? [domain] : [])),
+      ranges: Array.isArray(ranges) ? ranges.filter((one) => typeof one === 'string') : [],
+    },
+  };
+}
+
+function usesContainerd(answer: unknown): boolean {
+  const rows = isRecord(answer) ? answer['DriverStatus'] : undefined;
+  return (
+    Array.isArray(rows) &&
+    rows.some((row) => Array.isArray(row) && String(row[1]).startsWith('io.containerd.snapshotter'))
+  );
+}

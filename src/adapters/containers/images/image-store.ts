@@ -1,0 +1,113 @@
+/**
+ * Images of contracts: found by their id, fetched by their name where they are missing, and used only
+ * where the id is the hash that the contract names (contracts.md#images).
+ */
+import type { ContractImage } from '../../../base/containers.ts';
+import { type ImageName, isNameOf, parseImageName } from '../../../base/image-name.ts';
+import type { Log } from '../../../base/ports.ts';
+import { Recent } from '../../../base/recent.ts';
+import type { Engine } from '../engine.ts';
+import type { ImageInfo } from '../engine-answers.ts';
+import { Failed, lasting } from '../failures.ts';
+import { type AllowedImages, allowedImages } from './allowed-images.ts';
+import {
+  type FetchDeps,
+  type FetchOptions,
+  fetchImage,
+  PulledBesideOthers,
+} from './fetch-image.ts';
+import { createPullTurns, PullsBusy } from './pull-turns.ts';
+
+export type ImageOptions = AllowedImages & FetchOptions;
+
+export interface ImageStore {
+  /**
+   * The image with this name and hash; where it is missing, it is fetched in the turn of the creator.
+   * Rejects with Failed where there is none, with PullsBusy, EngineAway and the reason of the signal.
+   */
+  find(image: ContractImage, creator: string, signal: AbortSignal): Promise<ImageInfo>;
+}
+
+export interface ImageStoreDeps extends FetchDeps {
+  readonly engine: Engine;
+  readonly log: Log;
+}
+
+const KNOWN_MAX = 1000;
+
+export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageStore {
+  const { engine, pulled } = deps;
+  const mayFetch = allowedImages(options);
+  const turns = createPullTurns();
+  /** Images of the engine to which their registries give these names. */
+  const named = new Recent<string, true>(KNOWN_MAX);
+  /** Images that are being fetched. */
+  const underWay = new Set<string>();
+  /** Images that filled the disk beside others. */
+  const suspects = new Recent<string, true>(KNOWN_MAX);
+
+  /** The image where the engine has it under this name. */
+  async function local(name: ImageName, hash: string): Promise<ImageInfo | undefined> {
+    const found = await engine.image(hash);
+    if (found?.id !== hash) return undefined;
+    const isNamed =
+      found.names.some((listed) => isNameOf(name, listed)) ||
+      pulled.has(name.full, hash) ||
+      named.get(`${hash} ${name.full}`) === true;
+    if (isNamed) pulled.use(hash);
+    return isNamed ? found : undefined;
+  }
+
+  async function fetch(
+    image: ContractImage,
+    name: ImageName,
+    creator: string,
+    signal: AbortSignal,
+  ): Promise<ImageInfo> {
+    const hash = image.imageHash.toLowerCase();
+    const key = `${hash} ${name.full}`;
+    const isAlone = suspects.get(key) === true;
+    return turns.run({ creator, isAlone, signal }, async (wasAlone) => {
+      // Another contract may have asked for it meanwhile.
+      const known = await local(name, hash);
+      if (known !== undefined) return known;
+      // By another name: each image is fetched by one.
+      if (underWay.has(hash)) throw new PullsBusy();
+      underWay.add(hash);
+      try {
+        const of = { image, name, hash, creator, wasAlone, signal };
+        const fetched = await fetchImage(of, options, deps);
+        named.set(key, true);
+        return fetched;
+      } catch (cause) {
+        if (cause instanceof PulledBesideOthers) suspects.set(key, true);
+        throw cause;
+      } finally {
+        underWay.delete(hash);
+      }
+    });
+  }
+
+  return {
+    async find(image, creator, signal) {
+      const hash = image.imageHash.toLowerCase();
+      const name = parseImageName(image.image, options.defaultRegistryDomain);
+      if (name === undefined) throw missing(image);
+      const known = await local(name, hash);
+      if (known !== undefined) return known;
+      const byName = await engine.image(name.full);
+      // Engines may know an image by a shorter name than they list.
+      if (byName?.id === hash) return byName;
+      if (mayFetch(name)) return fetch(image, name, creator, signal);
+      throw byName === undefined ? missing(image) : another(image, byName.id);
+    },
+  };
+}
+
+const missing = ({ image }: ContractImage): Failed =>
+  new Failed(lasting(`Image '${image}' is not found`));
+
+const another = ({ image, imageHash }: ContractImage, id: string): Failed =>
+  new Failed(
+    lasting(`Id '${id}' of local image '${image}' isn't equal to its digest '${imageHash}'`),
+  );

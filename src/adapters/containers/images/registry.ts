@@ -1,0 +1,187 @@
+/**
+ * Asks registries for manifests (distribution protocol), so that the size of an image is known before
+ * the engine fetches it. No redirect is followed, every answer has a limit of bytes and of time, and a
+ * login goes only to the registry that it belongs to, or to where that registry sends for a token.
+ */
+import { isIP } from 'node:net';
+import { Agent, type Dispatcher } from 'undici';
+import { contractLimits } from '../../../base/contract-limits.ts';
+import { DEFAULT_REGISTRY, type ImageName } from '../../../base/image-name.ts';
+import { ipRange, isInRanges } from '../../../base/ip-range.ts';
+import type { Clock } from '../../../base/ports.ts';
+import type { RegistryLogin } from '../engine.ts';
+import type { InsecureRegistries } from '../engine-answers.ts';
+import { isRecord } from '../engine-client.ts';
+import { MANIFEST_TYPES, type Manifest, readManifest } from './manifest.ts';
+
+/** No usable answer; `isMissing`: the registry says that there is no such image. */
+export class RegistryFailed extends Error {
+  override name = 'RegistryFailed';
+  readonly isMissing: boolean;
+
+  constructor(message: string, isMissing = false, options: ErrorOptions = {}) {
+    super(message, options);
+    this.isMissing = isMissing;
+  }
+}
+
+export interface Registry {
+  /** By tag or digest. Rejects with RegistryFailed, BadManifest or the reason of the signal. */
+  manifest(reference: string): Promise<Manifest>;
+  close(): Promise<void>;
+}
+
+export interface RegistryOptions {
+  readonly login: RegistryLogin | undefined;
+  /** Registries that the engine reaches without a certificate. */
+  readonly insecure: InsecureRegistries;
+  readonly clock: Pick<Clock, 'after'>;
+  readonly signal: AbortSignal;
+}
+
+const TOKEN_BYTES_MAX = 64 * 1024;
+const TOKEN = /^[\x21-\x7e]+$/;
+const CONNECT_MS = 5000;
+const DEFAULT_HOST = 'registry-1.docker.io';
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+const DIGEST = /^sha256:/;
+
+interface Answer {
+  readonly status: number;
+  readonly challenge: string;
+  readonly bytes: Uint8Array;
+}
+
+export function openRegistry({ registry, path }: ImageName, options: RegistryOptions): Registry {
+  const { login, clock, signal } = options;
+  const isInsecure = mayBePlain(registry, options.insecure);
+  const agent = new Agent({
+    connections: 1,
+    pipelining: 1,
+    connect: { timeout: CONNECT_MS, rejectUnauthorized: !isInsecure },
+  });
+  const host = registry === DEFAULT_REGISTRY ? DEFAULT_HOST : registry;
+  const basic =
+    login?.username === undefined
+      ? undefined
+      : `Basic ${Buffer.from(`${login.username}:${login.password ?? ''}`).toString('base64')}`;
+  let origin: string | undefined;
+  let authorization: string | undefined;
+
+  async function ask(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    bytesMax: number,
+  ): Promise<Answer> {
+    const limit = new AbortController();
+    const cancel = clock.after(contractLimits.registryTime.value, () => {
+      limit.abort(new RegistryFailed('no answer in time'));
+    });
+    const both = AbortSignal.any([signal, limit.signal]);
+    try {
+      const answer = await agent.request({
+        ...{ origin: url.origin, path: url.pathname + url.search, method: 'GET', signal: both },
+        headers: { ...headers, 'accept-encoding': 'identity' },
+      });
+      const challenge = String(answer.headers['www-authenticate'] ?? '');
+      const bytes = await bytesOf(answer, bytesMax);
+      return { status: answer.statusCode, challenge, bytes };
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (cause instanceof RegistryFailed) throw cause;
+      throw new RegistryFailed(reasonIn(cause), false, { cause });
+    } finally {
+      cancel();
+    }
+  }
+
+  async function askManifest(reference: string): Promise<Answer> {
+    const place = `/v2/${path}/manifests/${reference}`;
+    const headers = {
+      accept: MANIFEST_TYPES.join(', '),
+      ...(authorization === undefined ? {} : { authorization }),
+    };
+    const get = (from: string) => ask(new URL(place, from), headers, contractLimits.manifest.value);
+    if (origin !== undefined) return get(origin);
+    try {
+      const answer = await get(`https://${host}`);
+      origin = `https://${host}`;
+      return answer;
+    } catch (cause) {
+      if (!isInsecure) throw cause;
+      origin = `http://${host}`;
+      return get(origin);
+    }
+  }
+
+  /** What the registry wants to see, after it has refused. */
+  async function authorizationFor(challenge: string): Promise<string> {
+    if (/^basic\b/i.test(challenge) && basic !== undefined) return basic;
+    const realm = fieldOf(challenge, 'realm');
+    const isToken = /^bearer\b/i.test(challenge) && realm !== undefined && URL.canParse(realm);
+    if (!isToken) throw new RegistryFailed('the login is refused');
+    const url = new URL(realm);
+    const isSecure = url.protocol === 'https:' || (isInsecure && url.protocol === 'http:');
+    if (!isSecure || url.username !== '') throw new RegistryFailed('a place of tokens without TLS');
+    const service = fieldOf(challenge, 'service');
+    if (service !== undefined) url.searchParams.set('service', service);
+    url.searchParams.set('scope', `repository:${path}:pull`);
+    const headers: Record<string, string> = basic === undefined ? {} : { authorization: basic };
+    const { status, bytes } = await ask(url, headers, TOKEN_BYTES_MAX);
+    const token = status === 200 ? tokenIn(bytes) : undefined;
+    if (token === undefined) throw new RegistryFailed('the login is refused');
+    return `Bearer ${token}`;
+  }
+
+  return {
+    async manifest(reference) {
+      let answer = await askManifest(reference);
+      if (answer.status === 401) {
+        authorization = await authorizationFor(answer.challenge);
+        answer = await askManifest(reference);
+      }
+      const { status, bytes } = answer;
+      if (status !== 200) throw new RegistryFailed(`status ${status}`, status === 404);
+      return readManifest(bytes, DIGEST.test(reference) ? reference : undefined);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** As the engine does, which takes registries of its own machine without TLS. */
+function mayBePlain(registry: string, { domains, ranges }: InsecureRegistries): boolean {
+  const host = new URL(`http://${registry}`).hostname.replace(/^\[|\]$/g, '');
+  if (host === 'localhost' || domains.includes(registry)) return true;
+  const known = [...LOOPBACK, ...ranges].flatMap((text) => ipRange(text) ?? []);
+  return isIP(host) !== 0 && isInRanges(host, known);
+}
+
+async function bytesOf(answer: Dispatcher.ResponseData, max: number): Promise<Uint8Array> {
+  const list: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of answer.body as AsyncIterable<Uint8Array>) {
+    length += piece.length;
+    if (length > max) throw new RegistryFailed(`an answer of more than ${max} bytes`);
+    list.push(piece);
+  }
+  return Buffer.concat(list);
+}
+
+/** A field of a challenge: realm="https://…". */
+const fieldOf = (challenge: string, name: string): string | undefined =>
+  new RegExp(`[\\s,]${name}="([^"]{1,1000})"`, 'i').exec(challenge)?.[1];
+
+function tokenIn(bytes: Uint8Array): string | undefined {
+  try {
+    const answer: unknown = JSON.parse(Buffer.from(bytes).toString());
+    const token = isRecord(answer) ? (answer['token'] ?? answer['access_token']) : undefined;
+    return typeof token === 'string' && TOKEN.test(token) ? token : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const reasonIn = (cause: unknown): string => {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return code ?? message;
+};

@@ -1,0 +1,113 @@
+/** The machine sets a limit for all containers together, those included that are being removed. */
+import t from 'tap';
+import { capacityOf } from '../../../src/adapters/containers/capacity.ts';
+import { containersWith, engineJson } from '../../containers/api.ts';
+import { sharedEngine } from '../../containers/engine.ts';
+import { simpleImage, whyNoBusybox } from '../../containers/images.ts';
+import { leftOut } from '../../left-out.ts';
+import { type FakeAnswer, fakeEngine, IMAGE_ID, says, silence } from './fake-engine.ts';
+import { CREATOR, called, opened, prepared, until } from './opened.ts';
+
+const GIB = 1024 ** 3;
+
+t.test('of a machine', async (t) => {
+  const capacity = (memoryGib: number, processors: number, memoryMb = 512, cpus = 1) =>
+    capacityOf({ memoryBytes: memoryGib * GIB, processors }, { memoryMb, cpus });
+  t.same(capacity(64, 16), { containers: 32, cpuShares: 32, cpus: 1 });
+  t.same(capacity(4, 16), { containers: 4, cpuShares: 256, cpus: 1 }, 'half of the memory');
+  t.same(capacity(64, 2), { containers: 16, cpuShares: 64, cpus: 1 }, '8 for a processor');
+  t.same(capacity(64, 2, 512, 4), { containers: 8, cpuShares: 128, cpus: 2 });
+  t.same(capacity(0.1, 1, 512), { containers: 1, cpuShares: 1024, cpus: 1 }, 'one at least');
+});
+
+const SMALL = says({ MemTotal: 2 * 64 * 1024 ** 2 * 2, NCPU: 4 });
+const names = ['a', 'b', 'c'].map((image) => ({ image, imageHash: IMAGE_ID }));
+const [a, b, c] = names as [(typeof names)[0], (typeof names)[0], (typeof names)[0]];
+const NAMED = says({
+  ...{ Id: `sha256:${IMAGE_ID}`, Size: 1000, Config: {} },
+  RepoTags: names.map(({ image }) => `${image}:latest`),
+});
+
+t.test('containers that are being removed count', async (t) => {
+  const engine = await fakeEngine(t);
+  engine.answer(/^GET \/info/, SMALL);
+  engine.answer(/^GET \/images\//, NAMED);
+  const created = () => engine.calls.filter((call) => call.startsWith('POST /containers/create'));
+  const removed = () => engine.calls.filter((call) => call.startsWith('DELETE /containers/'));
+  const { containers } = await opened(t, engine);
+  let finish = (): void => {};
+  const slowly: FakeAnswer = (response, request) => {
+    finish = () => says({})(response, request);
+  };
+  engine.answer(/^DELETE \/containers\//, slowly);
+  for (const image of [a, b]) t.same(await prepared(containers, image), { kind: 'ready' });
+  t.equal(created().length, 2);
+  t.same(containers.prepare(c, 1, CREATOR), { kind: 'starting' });
+  await until(() => removed().length === 1);
+  for (let i = 0; i < 20; i++) {
+    t.same(containers.prepare(c, 1, CREATOR), { kind: 'starting' });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  t.equal(removed().length, 1, 'one makes room, and not all');
+  t.equal(created().length, 2, 'the third does not begin before the other is gone');
+  finish();
+  t.same(await prepared(containers, c), { kind: 'ready' });
+  t.equal(created().length, 3);
+  engine.answer(/^DELETE \/containers\//, says({}));
+});
+
+t.test('what the engine does not remove counts until the strays are gone', async (t) => {
+  const engine = await fakeEngine(t);
+  engine.answer(/^GET \/info/, says({ MemTotal: 2 * 64 * 1024 ** 2, NCPU: 4 }));
+  engine.answer(/^GET \/images\//, NAMED);
+  const { containers, log } = await opened(t, engine, { removeAfterMs: 3_600_000 });
+  t.same(await prepared(containers, a), { kind: 'ready' });
+  engine.answer(/^DELETE \/containers\//, says({ message: 'busy' }, 500));
+  containers.release(a);
+  await until(() => log.of('container.not-removed').length > 0);
+  for (let i = 0; i < 20; i++) {
+    t.same(containers.prepare(b, 1, CREATOR), { kind: 'starting' });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const created = engine.calls.filter((call) => call.startsWith('POST /containers/create'));
+  t.equal(created.length, 1);
+  engine.answer(/^DELETE \/containers\//, says({}));
+});
+
+t.test('a search for an image takes no room', async (t) => {
+  const engine = await fakeEngine(t);
+  engine.answer(/^GET \/info/, SMALL);
+  engine.answer(/^GET \/images\//, NAMED);
+  const { containers } = await opened(t, engine);
+  t.same(await prepared(containers, a), { kind: 'ready' });
+  engine.answer(/^GET \/images\//, silence);
+  for (let i = 0; i < 40; i++) {
+    containers.prepare({ image: `slow${i}`, imageHash: IMAGE_ID }, 1, CREATOR);
+  }
+  await until(() => engine.calls.filter((call) => call.startsWith('GET /images/')).length > 40);
+  engine.answer(/^GET \/images\//, NAMED);
+  t.same(await prepared(containers, b), { kind: 'ready' });
+  t.same(containers.prepare(a, 1, CREATOR), { kind: 'ready' }, 'and evicts nothing');
+});
+
+const engine = await sharedEngine();
+const reason = typeof engine === 'string' ? engine : whyNoBusybox();
+const skip = reason !== undefined && leftOut(reason);
+
+t.test('a container weighs little, in the group of the operator', { skip }, async (t) => {
+  if (typeof engine === 'string') return;
+  const image = await simpleImage(engine, '#!/bin/sh\neval "$TX"\n');
+  const limits = { memoryMb: 64, memorySwapMb: 0, cpus: 1, pids: 32 };
+  const cgroupParent = '/platform-node-test';
+  const { containers, label } = await opened(t, engine, { limits: { ...limits, cgroupParent } });
+  t.match(await called(containers, image, { json: 'true' }), { kind: 'success' });
+  const [{ Id } = { Id: '' }] = await containersWith(engine.socketPath, label);
+  const { MemTotal, NCPU } = await engineJson<{ MemTotal: number; NCPU: number }>(
+    engine.socketPath,
+    '/info',
+  );
+  const { cpuShares } = capacityOf({ memoryBytes: MemTotal, processors: NCPU }, limits);
+  t.match(await engineJson(engine.socketPath, `/containers/${Id}/json`), {
+    HostConfig: { CpuShares: cpuShares, CgroupParent: cgroupParent, Memory: 64 * 1024 * 1024 },
+  });
+});

@@ -1,0 +1,40 @@
+/** The user of a container, whatever its image says. */
+import t from 'tap';
+import { containerDefinition } from '../../../src/adapters/containers/container-definition.ts';
+
+function userFor(user: string): unknown {
+  const image = { id: 'a', names: [], user, labels: {}, volumes: [], bytes: 1 };
+  return containerDefinition({
+    image,
+    limits: { memoryMb: 64, memorySwapMb: 0, cpus: 1, pids: 32, cgroupParent: undefined },
+    capacity: { containers: 1, cpuShares: 1024, cpus: 1 },
+    labels: {},
+    setup: { env: {}, mounts: [] },
+    network: undefined,
+    hasInit: true,
+  })['User'];
+}
+
+t.test('users', async (t) => {
+  t.equal(userFor('1234:99'), '1234:99');
+  t.equal(userFor('1234'), '1234:10001', 'without a group it would be in that of root');
+  t.equal(userFor('1234:0'), '1234:10001');
+  t.equal(userFor('1234:disk'), '1234:10001');
+  const names = [
+    '',
+    'root',
+    'toor',
+    'node',
+    'daemon',
+    'root:root',
+    ':',
+    ':5',
+    '\u0661',
+    '1 ',
+    ' 1',
+  ];
+  const numbers = ['0', '00', '000:1', '-1', '+1', '0x0', '1e0', '1.0', '4294967295', '4294967296'];
+  for (const user of [...names, ...numbers, '2147483648', '01', '18446744073709551616:1']) {
+    t.equal(userFor(user), '10001:10001', JSON.stringify(user));
+  }
+});
