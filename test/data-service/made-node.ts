@@ -21,12 +21,14 @@ export interface MadeNodeOptions {
   readonly chainId?: string;
   /** Called before each answer, to change the chain in between. */
   readonly before?: (path: string) => void;
+  /** Another answer than that of the chain; undefined: that one. */
+  readonly instead?: (path: string, body: string) => HttpReply | Promise<HttpReply> | undefined;
 }
 
 export async function madeNode(
   scope: Scope,
   chain: () => MadeChain,
-  { host = '127.0.0.1', port = 0, chainId = 'T', before }: MadeNodeOptions = {},
+  { host = '127.0.0.1', port = 0, chainId = 'T', before, instead }: MadeNodeOptions = {},
 ): Promise<MadeNode> {
   let count = 0;
   const get = (pattern: string, answer: (request: HttpRequest) => unknown): HttpRoute => ({
@@ -37,6 +39,8 @@ export async function madeNode(
     handle(request) {
       count++;
       before?.(request.path);
+      const other = instead?.(request.path, '');
+      if (other !== undefined) return other;
       return json(answer(request) ?? { status: 'error', details: 'No block for this height' });
     },
   });
@@ -45,9 +49,12 @@ export async function madeNode(
     pattern,
     maxBody: 1 << 20,
     keep: [],
-    handle(_request, body) {
+    handle({ path }, body) {
       count++;
-      const { addresses } = parse(new TextDecoder().decode(body)) as { addresses: string[] };
+      const asked = new TextDecoder().decode(body);
+      const other = instead?.(path, asked);
+      if (other !== undefined) return other;
+      const { addresses } = parse(asked) as { addresses: string[] };
       return json(answer(addresses));
     },
   });
@@ -72,7 +79,7 @@ export async function madeNode(
       addresses.map((address) => ({ address, regular: chain().balance(address) })),
     ),
     post('/assets/balance', (addresses) =>
-      Object.fromEntries(addresses.map((address) => [address, []])),
+      Object.fromEntries(addresses.map((address) => [address, chain().assets?.(address) ?? []])),
     ),
   ];
   const server = await hyperExpress.listen(routes, { host, port, cors: false });
@@ -85,7 +92,7 @@ export async function madeNode(
   return { url: `http://127.0.0.1:${server.port}`, requests: () => count, close };
 }
 
-const json = (value: unknown): HttpReply => ({
+export const json = (value: unknown): HttpReply => ({
   status: 200,
   type: 'application/json',
   body: typeof value === 'string' ? value : stringify(value),

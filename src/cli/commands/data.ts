@@ -49,9 +49,10 @@ export function register(command: Command): void {
   sub('reindex', 'Build every index anew; the crawler must not run.').action(
     (path: string | undefined, flags: Flags) => withWriter(path, flags, buildIndexes),
   );
-  sub('verify', 'Compare stored blocks with those of the node.')
+  sub('verify', 'Compare stored blocks and balances with those of the node.')
     .option('--from <height>', 'first block', height, 1)
     .option('--to <height>', 'last block (default: the last stored one)', height)
+    .option('--balances <number>', 'addresses whose balances are compared, or all', sample, 1000)
     .action(verify);
   command
     .command('openapi')
@@ -69,6 +70,13 @@ function height(text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw new InvalidArgumentError('a height: an integer from 0 up');
+}
+
+function sample(text: string): number {
+  const value = Number(text);
+  if (text === 'all') return Number.POSITIVE_INFINITY;
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError('a number of addresses, or all');
 }
 
 const configOf = async (
@@ -176,22 +184,34 @@ async function buildIndexes(db: Database, config: DataConfig['dataService']): Pr
   await endFirstLoad(db, config, (name) => say(`index ${name}`));
 }
 
-async function verify(path: string | undefined, flags: Flags & { from: number; to?: number }) {
+interface VerifyFlags extends Flags {
+  readonly from: number;
+  readonly to?: number;
+  readonly balances: number;
+}
+
+async function verify(path: string | undefined, flags: VerifyFlags) {
   await withStore(path, flags, async (db, config) => {
     const { verifyBlocks } = await import('../../data-service/crawler/verify-blocks.ts');
+    const balances = await import('../../data-service/crawler/verify-balances.ts');
     const { nodeReader } = await import('../../data-service/crawler/node-reader.ts');
     const { undiciClient } = await import('../../adapters/http/undici.ts');
     const { systemClock } = await import('../../adapters/system.ts');
     const { say, printJson } = await import('../output.ts');
+    const { randomInt } = await import('node:crypto');
     const http = undiciClient();
+    const clock = systemClock(undefined);
     const node = nodeReader(
       { urls: config.nodeUrl, apiKey: config.nodeApiKey },
-      { http, clock: systemClock(undefined), failed: (url, why) => say(`${url}: ${why}`) },
+      { http, clock, failed: (url, why) => say(`${url}: ${why}`) },
     );
     try {
-      const result = await verifyBlocks(db, node, flags.from, flags.to);
-      printJson(result);
-      if (result.different.length > 0) throw new CliError('stored blocks differ from the node');
+      const blocks = await verifyBlocks(db, node, flags.from, flags.to);
+      const asked = balances.sampleOf(db, flags.balances, randomInt);
+      const held = await balances.verifyBalances(db, node, clock, asked);
+      printJson({ ...blocks, balances: held });
+      if (blocks.different.length > 0) throw new CliError('stored blocks differ from the node');
+      if (held.different.length > 0) throw new CliError('stored balances differ from the node');
     } finally {
       await http.close();
     }

@@ -29,6 +29,8 @@ export interface Batch {
   readonly texts: readonly (readonly [table: Table, text: Uint8Array])[];
   /** Addresses whose balances may have changed, without those of earlier batches. */
   readonly marked: readonly string[];
+  /** Assets of whose issuers the same holds. */
+  readonly sponsored: readonly string[];
   readonly next: Cursor;
 }
 
@@ -41,7 +43,7 @@ export interface Known {
   readonly since: Cursor;
   readonly aliases: Aliases;
   readonly users: Set<string>;
-  /** Addresses whose balances are marked. */
+  /** Addresses whose balances are marked, and assets whose issuers are. */
   readonly marked: Set<string>;
 }
 
@@ -79,8 +81,8 @@ export async function prepareBatch(
   await learnAliases(db, blocks, known);
   const rows = rowsOf(blocks, after.nextSeq, known.aliases);
   const nextUser = await addUsers(db, rows, after.nextUser, known);
-  const marked = [...rows.users.keys()].filter((address) => !known.marked.has(address));
-  for (const address of marked) known.marked.add(address);
+  const marked = unmarked(rows.users.keys(), known);
+  const sponsored = unmarked(rows.feeAssets, known);
   const { height, signature } = blocks.at(-1) ?? after;
   return {
     blocks,
@@ -88,8 +90,16 @@ export async function prepareBatch(
     rows,
     texts: (Object.keys(COLUMNS) as Table[]).map((table) => [table, textOf(rows.lines[table])]),
     marked,
+    sponsored,
     next: { height, signature, nextSeq: rows.nextSeq, nextUser },
   };
+}
+
+/** Those that no earlier batch has marked; this one does. */
+function unmarked(names: Iterable<string>, { marked }: Known): string[] {
+  const found = [...names].filter((name) => !marked.has(name));
+  for (const name of found) marked.add(name);
+  return found;
 }
 
 /** Each line with its end. */

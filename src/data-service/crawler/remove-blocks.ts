@@ -65,7 +65,9 @@ async function markDirty(db: Queries, height: number, seq: number): Promise<void
     `INSERT INTO balance_dirty
      SELECT address, $1::int FROM (
        SELECT address FROM tx_addresses WHERE seq >= $2
-       UNION SELECT generator FROM blocks WHERE height > $1) gone
+       UNION SELECT generator FROM blocks WHERE height > $1
+       UNION SELECT a.issuer FROM assets a JOIN txs t ON t.fee_asset_id = a.asset_id
+         WHERE t.seq >= $2) gone
      ON CONFLICT (address) DO UPDATE SET since_height = excluded.since_height`,
     [height, seq],
   );

@@ -43,6 +43,8 @@ export interface Rows {
   /** Every address in these blocks. The lines of those that the store lacks are added later. */
   readonly users: Map<string, Appearance>;
   readonly assetChanges: Map<string, AssetChange>;
+  /** Assets that pay fees: their issuers get them, and pay the miners. */
+  readonly feeAssets: Set<string>;
   readonly typeCounts: Map<number, number>;
   /** Transactions of types that this release does not know. */
   unknown: number;
@@ -78,6 +80,7 @@ export function rowsOf(blocks: readonly ChainBlock[], firstSeq: number, aliases:
     lines: Object.fromEntries(names.map((name) => [name, []])) as unknown as Rows['lines'],
     users: new Map(),
     assetChanges: new Map(),
+    feeAssets: new Set(),
     typeCounts: new Map(),
     unknown: 0,
     changed: [],
@@ -126,6 +129,8 @@ function addTransaction(
   const ts = Number(exactInteger(tx['timestamp']) ?? 0);
   const amount = amountOf(type, tx);
   const [signature, ...others] = sealsOf(tx);
+  const feeAsset = text(tx['feeAssetId']);
+  if (feeAsset !== undefined) rows.feeAssets.add(feeAsset);
   rows.lines.txs.push(
     copyLine([
       seq,
@@ -138,7 +143,7 @@ function addTransaction(
       text(tx['senderPublicKey']),
       signature,
       exactInteger(tx['fee']) ?? 0,
-      text(tx['feeAssetId']),
+      feeAsset,
       assetOf(type, tx),
       amount,
       messageOf(type, tx),

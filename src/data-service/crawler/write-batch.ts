@@ -125,12 +125,14 @@ async function countTypes(db: Queries, { typeCounts }: Rows): Promise<void> {
 }
 
 /** The balances of these addresses may have changed, in this batch or in later ones of its run. */
-async function markDirty(db: Queries, { marked, next }: Batch): Promise<void> {
-  if (marked.length === 0) return;
+async function markDirty(db: Queries, { marked, sponsored, next }: Batch): Promise<void> {
+  if (marked.length + sponsored.length === 0) return;
   await db.query(
-    `INSERT INTO balance_dirty SELECT address, $2::int FROM unnest($1::text[]) AS new(address)
+    `INSERT INTO balance_dirty SELECT address, $3::int FROM (
+       SELECT address FROM unnest($1::text[]) AS named(address)
+       UNION SELECT issuer FROM assets WHERE asset_id = ANY($2::text[])) AS new
      ON CONFLICT (address) DO UPDATE
      SET since_height = greatest(balance_dirty.since_height, excluded.since_height)`,
-    [marked, next.height],
+    [marked, sponsored, next.height],
   );
 }
