@@ -3,8 +3,9 @@
  * because fees, rewards and sponsorship change them too (data-service.md#balances).
  */
 import type { Database } from '../../base/database.ts';
-import type { Holdings, NodeReader } from './node-reader.ts';
-import { readTip } from './write-batch.ts';
+import type { Holdings } from './holdings.ts';
+import type { NodeReader } from './node-reader.ts';
+import { readTip } from './store-end.ts';
 
 const ADDRESSES_AT_ONCE = 200;
 const ATTEMPTS = 3;

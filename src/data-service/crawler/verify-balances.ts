@@ -5,9 +5,10 @@
 import type { Database } from '../../base/database.ts';
 import type { Clock } from '../../base/ports.ts';
 import { areLinked, type ChainBlock } from './chain-block.ts';
-import type { Holdings, NodeReader } from './node-reader.ts';
+import type { Holdings } from './holdings.ts';
+import type { NodeReader } from './node-reader.ts';
 import { nothingKnown, prepareBatch, readCursor } from './prepare-batch.ts';
-import { readTip, type Tip } from './write-batch.ts';
+import { readTip, type Tip } from './store-end.ts';
 
 export interface VerifiedBalances {
   /** Addresses that were compared. */
