@@ -16,7 +16,7 @@ import { beginFirstLoad, endFirstLoad, isBulk } from './first-load.ts';
 import { findJunction } from './junction.ts';
 import type { CrawlMeter } from './meter.ts';
 import { NodeAway, type NodeReader } from './node-reader.ts';
-import { refreshBalances } from './refresh-balances.ts';
+import { balanceRefresher } from './refresh-balances.ts';
 import { refreshTurns } from './refresh-turns.ts';
 import { rollBack } from './remove-blocks.ts';
 import { NotContinuous, readTip, type Tip } from './store-end.ts';
@@ -84,6 +84,7 @@ const BACK_OFF_MS_MAX = 30_000;
 export function startCrawler(options: CrawlerOptions, deps: CrawlerDeps): Crawler {
   const { clock, log, state } = deps;
   const stopping = new AbortController();
+  const refreshBalances = balanceRefresher(deps);
   let wake = (): void => {};
   const pause = (ms: number): Promise<void> =>
     new Promise((resolve) => {
@@ -106,7 +107,7 @@ export function startCrawler(options: CrawlerOptions, deps: CrawlerDeps): Crawle
             await pause(options.pollMs);
             continue;
           }
-          const busy = await crawlOnce(options, lock, deps, stopping.signal);
+          const busy = await crawlOnce(options, { lock, refreshBalances }, deps, stopping.signal);
           failures = 0;
           state.lastError = undefined;
           if (!busy) await pause(jittered(options.pollMs, deps.random));
@@ -181,10 +182,15 @@ async function takeOver(
   }
 }
 
+interface Held {
+  readonly lock: WriterLock;
+  readonly refreshBalances: () => Promise<boolean>;
+}
+
 /** True where more is to do at once. */
 async function crawlOnce(
   options: CrawlerOptions,
-  lock: WriterLock,
+  { lock, refreshBalances }: Held,
   deps: CrawlerDeps,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -213,7 +219,7 @@ async function crawlOnce(
     }
     if (state.bulk) await finishFirstLoad(options, deps);
     const isLeft = await refreshTurns(db, node);
-    return (await refreshBalances(db, node)) > 0 || isLeft;
+    return (await refreshBalances()) || isLeft;
   }
   if (tip.height === 0 && options.bulk && (await isLong(target, deps))) {
     assertLocked();
@@ -230,7 +236,7 @@ async function crawlOnce(
   }
   if (target - state.height <= NEAR_TIP && !state.bulk) {
     await refreshTurns(db, node);
-    await refreshBalances(db, node);
+    await refreshBalances();
   }
   return true;
 }

@@ -7,8 +7,8 @@ import { type NodeReader, nodeReader } from '../../../src/data-service/crawler/n
 import { sampleOf, verifyBalances } from '../../../src/data-service/crawler/verify-balances.ts';
 import { crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
-import { madeNode } from '../made-node.ts';
-import { onBothStores } from '../stores.ts';
+import { type MadeNodeOptions, madeNode } from '../made-node.ts';
+import { memoryDatabase, onBothStores } from '../stores.ts';
 
 const clock = systemClock(undefined);
 /** Without pauses. */
@@ -114,3 +114,79 @@ await onBothStores(t, 'the sponsor of a fee gets its new balances', async (t, op
   chain.reorganise(4);
   t.match(await compared(db, reader), { compared: 0 }, 'another branch says nothing');
 });
+
+/** A node that refuses lists of addresses, and lists of assets, that are too long for it. */
+const refusesLong = (
+  lists: { addresses: number; assets: number },
+  chain: MadeChain,
+): NonNullable<MadeNodeOptions['instead']> => {
+  const tooBig = { status: 413, type: 'application/json', body: '{"error":413,"message":"big"}' };
+  const assetsOf = (address: string): number => chain.assets?.(address).length ?? 0;
+  return (path, body) => {
+    const [, address = '', limit = Infinity] =
+      /^\/assets\/balance\/(\w+)(?:\?limit=(\d+).*)?$/.exec(path) ?? [];
+    if (address !== '' && Math.min(assetsOf(address), Number(limit)) > lists.assets) return tooBig;
+    if (path !== '/assets/balance') return undefined;
+    const asked = (JSON.parse(body) as { addresses: string[] }).addresses;
+    const isLong = asked.some((one) => assetsOf(one) > lists.assets);
+    return asked.length > lists.addresses || isLong ? tooBig : undefined;
+  };
+};
+
+await onBothStores(t, 'balances that are refused', async (t, open) => {
+  const plain = madeChain({ seed: 'refused', txsPerBlock: 8, accounts: 30 });
+  plain.grow(10);
+  const rich = String(plain.block(1)?.['generator']);
+  const ids = Array.from({ length: 40 }, (_, i) => `asset${String(i).padStart(3, '0')}`);
+  const chain: MadeChain = {
+    ...plain,
+    assets: (address) =>
+      address === rich ? ids.map((assetId, i) => ({ assetId, balance: i + 1 })) : [],
+  };
+  const lists = { addresses: 3, assets: 7 };
+  const node = await madeNode(t, () => chain, { instead: refusesLong(lists, chain) });
+  const db = await open();
+  const crawler = crawl(t, db, [node.url]);
+  await crawler.reached(11, chain.signature(11));
+  const held = await db.query<{ asset_id: string; amount: string }>(
+    'SELECT asset_id, amount FROM balances WHERE address = $1 AND asset_id > $2 ORDER BY asset_id',
+    [rich, ''],
+  );
+  t.strictSame(
+    held,
+    ids.map((asset_id, i) => ({ asset_id, amount: String(i + 1) })),
+    'in pages',
+  );
+
+  // What is refused altogether is left, and everything else goes on.
+  lists.assets = 0;
+  plain.grow(10);
+  await until(async () => {
+    const rows = await db.query<{ address: string }>('SELECT address FROM balance_dirty');
+    const [tip] = await db.query<{ height: number }>('SELECT max(height) AS height FROM blocks');
+    return tip?.height === 21 && rows.length === 1 && rows[0]?.address === rich;
+  });
+  t.match(crawler.log.of('crawl.balances-failed'), [{ address: rich }]);
+  t.strictSame(crawler.log.of('crawl.failed'), [], 'the crawl has not failed');
+});
+
+t.test('a node that gives no balances', async (t) => {
+  const chain = madeChain({ seed: 'no balances', txsPerBlock: 4, accounts: 10 });
+  chain.grow(5);
+  const away = { status: 500, type: 'application/json', body: '{}' };
+  const node = await madeNode(t, () => chain, {
+    instead: (path) => (path.includes('balance') ? away : undefined),
+  });
+  const db = await memoryDatabase();
+  t.teardown(() => db.close());
+  const crawler = crawl(t, db, [node.url]);
+  await until(async () => crawler.state.height === 6);
+  chain.grow(5);
+  await until(async () => crawler.state.height === 11);
+  t.strictSame(crawler.log.of('crawl.failed'), []);
+  t.ok(crawler.log.of('crawl.balances-failed').length > 0);
+});
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
