@@ -124,22 +124,25 @@ const withWriter = (
   path: string | undefined,
   flags: Flags,
   work: Parameters<typeof withStore>[2],
-) =>
-  withStore(path, flags, async (db, config) => {
-    const lock = await db.lock();
-    if (lock === undefined) {
-      throw new CliError('a crawler writes to this database: stop it first', EXIT.locked);
-    }
-    try {
-      await work(db, config);
-    } finally {
-      await lock.release();
-    }
-  });
+) => withStore(path, flags, (db, config) => locked(db, () => work(db, config)));
+
+async function locked<T>(db: Database, work: () => Promise<T>): Promise<T> {
+  const lock = await db.lock();
+  if (lock === undefined) {
+    throw new CliError('a crawler writes to this database: stop it first', EXIT.locked);
+  }
+  try {
+    return await work();
+  } finally {
+    await lock.release();
+  }
+}
 
 async function migrateStore(path: string | undefined, flags: Flags & { check?: true }) {
   await withStore(path, flags, async (db, config) => {
     const schema = await import('../../data-service/schema/migrate.ts');
+    const { allowReading } = await import('../../data-service/schema/reader-role.ts');
+    const { readerOf } = await import('../run-data-service.ts');
     const { printJson } = await import('../output.ts');
     const from = await schema.schemaVersion(db);
     const to = schema.SCHEMA_VERSION;
@@ -148,8 +151,10 @@ async function migrateStore(path: string | undefined, flags: Flags & { check?: t
       if (from !== to) throw new CliError('the tables are not up to date');
       return;
     }
-    await schema.migrate(db, config);
-    if (config.readerRole !== undefined) await schema.grantReading(db, config.readerRole);
+    // A crawler that runs has migrated; only a change of the tables needs its lock.
+    if (from !== to) await locked(db, () => schema.migrate(db, config));
+    const reader = readerOf(config);
+    if (reader !== undefined) await allowReading(db, reader);
     printJson({ from, to });
   });
 }

@@ -9,6 +9,7 @@
 import { type Database, DatabaseError, type WriterLock } from '../../base/database.ts';
 import type { Clock, Log, Random } from '../../base/ports.ts';
 import { migrate, readMeta, SchemaTooNew, writeMeta } from '../schema/migrate.ts';
+import { allowReading, type ReaderRole } from '../schema/reader-role.ts';
 import { crawlRange } from './crawl-range.ts';
 import type { CrawlState } from './crawl-state.ts';
 import { DeepReorganisation } from './find-ancestor.ts';
@@ -31,6 +32,8 @@ export interface CrawlerOptions {
   /** A first load without indexes, where the node is far ahead. */
   readonly bulk: boolean;
   readonly indexText: boolean;
+  /** Made, and allowed to read, with the tables. */
+  readonly reader?: ReaderRole | undefined;
   /** Waits while another crawler writes to the store, instead of ending. */
   readonly wait?: boolean | undefined;
 }
@@ -174,6 +177,7 @@ async function takeOver(
   }
   try {
     await migrate(db, options);
+    if (options.reader !== undefined) await allowReading(db, options.reader);
     return lock;
   } catch (cause) {
     await lock.release().catch(() => undefined);

@@ -7,6 +7,8 @@ import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { memoryDatabase, onBothStores } from '../stores.ts';
 
+t.setTimeout(240_000);
+
 const grown = (seed: string, blocks: number): MadeChain => {
   const chain = madeChain({ seed, txsPerBlock: 3, accounts: 10 });
   chain.grow(blocks);
@@ -60,6 +62,23 @@ const ended = (crawler: { ended: Promise<void> }): Promise<unknown> =>
     () => undefined,
     (cause) => cause,
   );
+
+t.test('tables are made under the lock', async (t) => {
+  const chain = grown('migrated', 5);
+  const node = await madeNode(t, () => chain);
+  const { db } = losable(await memoryDatabase(), true);
+  t.teardown(() => db.close());
+  const other = await db.lock();
+  const tables = <R extends object>() => db.query<R>(`SELECT to_regclass('meta')::text AS name`);
+  t.type(await ended(crawl(t, db, [node.url])), AlreadyCrawled);
+  const waiting = crawl(t, db, [node.url], { wait: true });
+  let asked = 0;
+  while (asked++ < 5) await later();
+  t.strictSame(await tables(), [{ name: null }]);
+  await other?.release();
+  while ((await tables<{ name: string | null }>())[0]?.name === null) await later();
+  await waiting.reached(6, chain.signature(6));
+});
 
 for (const noticed of [true, false]) {
   const name = `a lost lock, ${noticed ? 'noticed' : 'unnoticed'}`;
@@ -120,21 +139,4 @@ await onBothStores(t, 'two branches, of which one is outdated', async (t, open) 
   slow.go();
   t.type(await ended(first), AlreadyCrawled);
   t.strictSame(await db.query('SELECT at FROM reorgs'), [], 'blocks of the successor stay');
-});
-
-t.test('tables are made under the lock', async (t) => {
-  const chain = grown('migrated', 5);
-  const node = await madeNode(t, () => chain);
-  const { db } = losable(await memoryDatabase(), true);
-  t.teardown(() => db.close());
-  const other = await db.lock();
-  const tables = <R extends object>() => db.query<R>(`SELECT to_regclass('meta')::text AS name`);
-  t.type(await ended(crawl(t, db, [node.url])), AlreadyCrawled);
-  const waiting = crawl(t, db, [node.url], { wait: true });
-  let asked = 0;
-  while (asked++ < 5) await later();
-  t.strictSame(await tables(), [{ name: null }]);
-  await other?.release();
-  while ((await tables<{ name: string | null }>())[0]?.name === null) await later();
-  await waiting.reached(6, chain.signature(6));
 });
