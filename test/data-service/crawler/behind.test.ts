@@ -5,7 +5,7 @@ import type { Database } from '../../../src/base/database.ts';
 import { type Crawling, crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { json, type MadeNode, madeNode } from '../made-node.ts';
-import { onBothStores } from '../stores.ts';
+import { memoryDatabase, onBothStores } from '../stores.ts';
 
 const grown = (seed: string, blocks: number): MadeChain => {
   const chain = madeChain({ seed, txsPerBlock: 3, accounts: 10 });
@@ -96,7 +96,6 @@ await onBothStores(t, 'a node of another branch', async (t, open) => {
 
 t.test('a node that has no blocks at its height is asked once in a while', async (t) => {
   const chain = grown('empty', 10);
-  const { memoryDatabase } = await import('../stores.ts');
   const db = await memoryDatabase();
   t.teardown(() => db.close());
   const node = await madeNode(t, () => chain, {

@@ -2,10 +2,11 @@
 import t from 'tap';
 import { MIB } from '../../../src/base/budget.ts';
 import type { Database } from '../../../src/base/database.ts';
+import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
-import { onBothStores } from '../stores.ts';
+import { memoryDatabase, onBothStores } from '../stores.ts';
 
 const ENTRIES = 8;
 const VALUE_CHARS = 60_000;
@@ -76,7 +77,6 @@ await onBothStores(t, 'blocks of control characters', async (t, open) => {
 });
 
 t.test('a block that no answer can hold', async (t) => {
-  const { memoryDatabase } = await import('../stores.ts');
   const plain = madeChain({ seed: 'parts', txsPerBlock: 300, accounts: 10 });
   plain.grow(5);
   const tooBig = { status: 413, type: 'application/json', body: '{"error":413,"message":"big"}' };
@@ -94,6 +94,7 @@ t.test('a block that no answer can hold', async (t) => {
   });
   const db = await memoryDatabase();
   t.teardown(() => db.close());
+  await migrate(db, { indexText: true });
   const crawler = crawl(t, db, [node.url]);
   await crawler.reached(6, plain.signature(6));
   const rows = await db.query<{ id: string }>('SELECT id FROM txs WHERE height = 4 ORDER BY seq');
