@@ -81,7 +81,8 @@ type Roaming = ReturnType<typeof roaming>;
 
 async function hasAll(t: Test, reader: Roaming, chain: MadeChain, name: string): Promise<void> {
   const last = idsOf(chain).at(-1);
-  while (kept(reader.all()).at(-1) !== last) await later();
+  const isEnded = (): boolean => reader.all().some(({ type }) => type === 'end');
+  while (kept(reader.all()).at(-1) !== last && !isEnded()) await later();
   t.strictSame(kept(reader.all()), idsOf(chain), name);
   t.notOk(
     reader.all().some(({ type }) => type === 'end'),

@@ -9,7 +9,7 @@ import { madeNode } from '../made-node.ts';
 import { memoryDatabase, onBothStores } from '../stores.ts';
 
 const ENTRIES = 8;
-const VALUE_CHARS = 60_000;
+const VALUE_CHARS = 15_000;
 const TXS = 5;
 
 /** Each block has some transactions whose data are control characters, six bytes of JSON each. */
