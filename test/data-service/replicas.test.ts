@@ -84,10 +84,7 @@ async function hasAll(t: Test, reader: Roaming, chain: MadeChain, name: string):
   const isEnded = (): boolean => reader.all().some(({ type }) => type === 'end');
   while (kept(reader.all()).at(-1) !== last && !isEnded()) await later();
   t.strictSame(kept(reader.all()), idsOf(chain), name);
-  t.notOk(
-    reader.all().some(({ type }) => type === 'end'),
-    `${name} was not ended`,
-  );
+  t.notOk(isEnded(), `${name} was not ended`);
 }
 
 t.test('replicas', { skip }, async (t) => {
