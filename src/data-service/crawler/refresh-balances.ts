@@ -97,7 +97,10 @@ interface Given {
 }
 
 /** Halves a list that is too long for one answer, down to one address, which comes in pages. */
-async function holdingsOfAll(node: NodeReader, addresses: readonly string[]): Promise<Given> {
+export async function holdingsOfAll(
+  node: NodeReader,
+  addresses: readonly string[],
+): Promise<Given> {
   const given: Given = { holdings: new Map(), refused: new Map() };
   const waiting = addresses.length === 0 ? [] : [addresses];
   for (let list = waiting.pop(); list !== undefined; list = waiting.pop()) {

@@ -8,6 +8,7 @@ import { areLinked, type ChainBlock } from './chain-block.ts';
 import type { Holdings } from './holdings.ts';
 import type { NodeReader } from './node-reader.ts';
 import { nothingKnown, prepareBatch, readCursor } from './prepare-batch.ts';
+import { holdingsOfAll } from './refresh-balances.ts';
 import { readTip, type Tip } from './store-end.ts';
 
 export interface VerifiedBalances {
@@ -99,7 +100,7 @@ async function compare(
   const later = await blocksAfter(tip, node);
   if (later === undefined) return undefined;
   const last = later.at(-1) ?? tip;
-  const given = await node.holdings(addresses);
+  const { holdings: given } = await holdingsOfAll(node, addresses);
   const isSame =
     (await node.height()) === last.height &&
     (await node.signatureAt(last.height)) === last.signature;

@@ -158,6 +158,9 @@ await onBothStores(t, 'balances that are refused', async (t, open) => {
     'in pages',
   );
 
+  const verified = await compared(db, readerOf(t, node.url));
+  t.strictSame({ left: verified.left, different: verified.different }, { left: 0, different: [] });
+
   // What is refused altogether is left, and everything else goes on.
   lists.assets = 0;
   plain.grow(10);
