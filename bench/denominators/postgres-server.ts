@@ -32,12 +32,14 @@ const WAIT_MS_MAX = 60_000;
 const run = promisify(execFile);
 
 /** With a password it is asked for; else whoever reaches the socket is let in. */
-export async function startPostgresServer(password?: string): Promise<PostgresServer> {
+export async function startPostgresServer(
+  password?: string,
+  settings: readonly string[] = [],
+): Promise<PostgresServer> {
   const programs = findPrograms();
   const user = await unprivilegedUser();
   const folder = mkdtempSync(join(tmpdir(), 'postgres-'));
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
-  const identity = user ?? {};
   const data = join(folder, 'data');
   const initdb = ['-D', data, '-U', SUPERUSER, '-E', 'UTF8', '--no-instructions'];
   if (password === undefined) {
@@ -47,15 +49,45 @@ export async function startPostgresServer(password?: string): Promise<PostgresSe
     writeFileSync(file, password);
     initdb.push('-A', 'scram-sha-256', '--pwfile', file);
   }
-  await run(join(programs, 'initdb'), initdb, { cwd: folder, ...identity });
+  await run(join(programs, 'initdb'), initdb, { cwd: folder, ...user });
 
+  return served({ programs, folder, user, settings });
+}
+
+/** A copy of a server that streams its changes; it reads only until it is promoted. */
+export async function startReplica(
+  of: PostgresServer,
+  name: string,
+  settings: readonly string[] = [],
+): Promise<PostgresServer> {
+  const programs = findPrograms();
+  const user = await unprivilegedUser();
+  const folder = mkdtempSync(join(tmpdir(), 'postgres-'));
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  const from = `host=${of.folder} user=${SUPERUSER} application_name=${name}`;
+  const copy = ['-d', from, '-D', join(folder, 'data'), '-R', '-X', 'stream', '-c', 'fast'];
+  await run(join(programs, 'pg_basebackup'), copy, { cwd: folder, ...user });
+  return served({ programs, folder, user, settings });
+}
+
+interface Prepared {
+  readonly programs: string;
+  /** Has the data. */
+  readonly folder: string;
+  readonly user: { readonly uid: number; readonly gid: number } | undefined;
+  readonly settings: readonly string[];
+}
+
+async function served({ programs, folder, user, settings }: Prepared): Promise<PostgresServer> {
+  const options = ['max_connections=100', ...settings].flatMap((one) => ['-c', one]);
+  const command = ['-D', join(folder, 'data'), '-k', folder, '-h', '', ...options];
   let server = launched();
   function launched() {
-    const child = spawn(
-      join(programs, 'postgres'),
-      ['-D', data, '-k', folder, '-h', '', '-c', 'max_connections=100'],
-      { cwd: folder, stdio: 'ignore', ...identity },
-    );
+    const child = spawn(join(programs, 'postgres'), command, {
+      cwd: folder,
+      stdio: 'ignore',
+      ...user,
+    });
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     return { child, ended };
   }

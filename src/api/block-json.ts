@@ -5,7 +5,7 @@ import { integer } from '../base/json.ts';
 import type { Header as HeaderFields } from '../block/header.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
 import type { TurnClaims } from '../block/turn-claims.ts';
-import { transactionBytesAt } from '../chain/stored-blocks.ts';
+import { type Part, transactionBytesAt } from '../chain/stored-blocks.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { headers } from '../ledger/tables.ts';
@@ -130,11 +130,18 @@ function claimsJson(claims: TurnClaims | undefined, scheme: ChainScheme): Record
   };
 }
 
-export function blockPieces(placed: PlacedHeader, services: Needs, extended: boolean): Pieces {
+export function blockPieces(
+  placed: PlacedHeader,
+  services: Needs,
+  extended: boolean,
+  part?: Part,
+): Pieces {
   const show = extended ? extendedJson : confirmedJson;
   const { height } = placed;
   const { scheme, view } = services;
-  const txs = mapped(transactionBytesAt(view, height), (bytes) => decodeStoredTx(bytes, scheme));
+  const txs = mapped(transactionBytesAt(view, height, part), (bytes) =>
+    decodeStoredTx(bytes, scheme),
+  );
   const transactions = listOf(txs, (tx) => show({ tx, height }, services));
   return endingWith(headerJson(placed, services), 'transactions', transactions);
 }

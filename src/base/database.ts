@@ -74,7 +74,7 @@ export function databaseFailure(code: string): DatabaseFailure {
   if (code === '57014') return 'timeout';
   if (code === '53100' || code === 'ENOSPC') return 'full';
   if (code === '42P01') return 'unmigrated';
-  // Connection exceptions, shutdown, too many connections, recovery; sockets.
-  const isAway = /^(08|57P|53300|EC|EPIPE|ETIMEDOUT|ENOTFOUND|ENOENT|EAI)/.test(code);
+  // Connection exceptions, an unknown role, shutdown, too many connections, recovery; sockets.
+  const isAway = /^(08|28|57P|53300|EC|EPIPE|ETIMEDOUT|ENOTFOUND|ENOENT|EAI)/.test(code);
   return isAway ? 'away' : 'other';
 }

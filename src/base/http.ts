@@ -211,9 +211,18 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
+/** An answer has more bytes than the client takes; the rest was not read. */
+export class AnswerTooLong extends Error {
+  override name = 'AnswerTooLong';
+
+  constructor(bytesMax: number) {
+    super(`the answer has more than ${bytesMax} bytes`);
+  }
+}
+
 export interface HttpClient {
   /**
-   * Rejects when no complete answer arrives. An answer with a status of 400 or more does not
+   * Rejects when no complete answer arrives, and with AnswerTooLong. An answer with a status of 400 or more does not
    * reject.
    */
   request(call: HttpCall): Promise<HttpAnswer>;

@@ -5,7 +5,7 @@ import { ID_BYTES } from '../base/sizes.ts';
 import type { Turns } from '../base/turns.ts';
 import { type Block, encodeBlock, TRANSACTIONS_MAX } from '../block/block.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
-import { fixed, prefix, prefixEnd, u8Key, u32Key } from '../ledger/key-codecs.ts';
+import { fixed, prefix, prefixEnd, u8Key, u16Key, u32Key } from '../ledger/key-codecs.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import {
   type CALL,
@@ -49,12 +49,27 @@ export function newestHeader(view: LedgerView): (HeaderRow & { height: number })
   return undefined;
 }
 
+/** Some of the transactions of a block. */
+export interface Part {
+  /** Transactions before the first one. */
+  readonly offset: number;
+  readonly limit: number;
+}
+
+const WHOLE: Part = { offset: 0, limit: TRANSACTIONS_MAX };
+const INDEX_MAX = 0xffff;
+
 /** Full bytes of the transactions of a block, in their order. */
-export function* transactionBytesAt(view: LedgerView, height: number): Generator<Uint8Array> {
-  const from = prefix([u32Key], height);
-  for (const [, bytes] of view.range(transactions, from, prefixEnd(from), TRANSACTIONS_MAX)) {
-    yield bytes;
-  }
+export function* transactionBytesAt(
+  view: LedgerView,
+  height: number,
+  { offset, limit }: Part = WHOLE,
+): Generator<Uint8Array> {
+  const all = prefix([u32Key], height);
+  const from = prefix([u32Key, u16Key], height, Math.min(offset, INDEX_MAX));
+  const count = Math.min(limit, TRANSACTIONS_MAX - offset);
+  if (count <= 0) return;
+  for (const [, bytes] of view.range(transactions, from, prefixEnd(all), count)) yield bytes;
 }
 
 export function transactionsAt(view: LedgerView, height: number): Tx[] {

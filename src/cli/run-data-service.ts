@@ -12,6 +12,7 @@ import { configuredFamily } from '../crypto/families.ts';
 import type { CrawlerOptions } from '../data-service/crawler/crawler.ts';
 import { AlreadyCrawled } from '../data-service/crawler/crawler.ts';
 import { createDataService, type DataService } from '../data-service/data-service.ts';
+import type { ReaderRole } from '../data-service/schema/reader-role.ts';
 import type { DataConfig } from '../node/config/read.ts';
 import { version } from './commands/version.ts';
 import { showProgress } from './crawl-progress.ts';
@@ -124,7 +125,11 @@ export const crawlerOptions = (config: DataSettings): CrawlerOptions => ({
   pollMs: config.pollInterval.ms,
   bulk: config.bulk === 'auto',
   indexText: config.indexText,
+  reader: readerOf(config),
 });
+
+export const readerOf = ({ readerRole, readerPassword }: DataSettings): ReaderRole | undefined =>
+  readerRole === undefined ? undefined : { name: readerRole, password: readerPassword };
 
 /** Headers of answers that pages of other origins read, and headers that they send. */
 const EXPOSED = [

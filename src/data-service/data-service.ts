@@ -20,7 +20,6 @@ import { type Crawler, type CrawlerOptions, startCrawler } from './crawler/crawl
 import { type NodeReader, nodeReader } from './crawler/node-reader.ts';
 import { crawlMeter, measuredRoutes, queryMeter, readOnDemand } from './measure.ts';
 import { dataMetrics } from './observability.ts';
-import { migrate } from './schema/migrate.ts';
 import { createTransactionStreams } from './stream/transaction-streams.ts';
 
 export interface DataServiceOptions {
@@ -129,14 +128,7 @@ export async function createDataService(
   async function run(): Promise<void> {
     const { crawl } = options;
     if (crawl !== undefined) {
-      const writing = await opened(async () => {
-        const db = await deps.openDatabase('write');
-        await migrate(db, crawl).catch(async (cause: unknown) => {
-          await db.close();
-          throw cause;
-        });
-        return db;
-      });
+      const writing = await opened(() => deps.openDatabase('write'));
       if (writing === undefined) return;
       store = writing;
       started.add('store', () => writing.close());

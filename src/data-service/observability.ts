@@ -12,6 +12,8 @@ import type { Metrics } from '../base/ports.ts';
 export const dataEvents = {
   'crawl.failed':
     'The node or the database did not answer; the crawler tries again after `waitMs`. With kind `database-full` the disk of the database is full.',
+  'crawl.balances-failed':
+    'The node does not give the balances of this address, or of any; it is asked again later, and the crawl goes on.',
   'crawl.index': 'The first load builds this index.',
   'crawl.progress': 'How far the data are.',
   'crawl.reorganised': 'The node left blocks that were stored; they are being replaced.',

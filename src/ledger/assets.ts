@@ -4,6 +4,7 @@
  * Invariants: `assetBalances` and `assetHolders` hold the same balances, and neither has a row for
  * zero; the balances of an asset sum up to its quantity.
  */
+import { concat } from '../base/bytes.ts';
 import { add } from '../base/int.ts';
 import { credit } from './accounts.ts';
 import { prefixEnd } from './key-codecs.ts';
@@ -64,13 +65,15 @@ export function move(
   creditAny(ledger, to, asset, amount);
 }
 
-/** The assets of which an address has more than 0, in the order of their ids. */
+/** The assets of which an address has more than 0, in the order of their ids; those after `after`. */
 export function* assetsOf(
   view: LedgerView,
   address: Uint8Array,
   limit: number,
+  after?: Uint8Array,
 ): Generator<readonly [id: Uint8Array, balance: bigint]> {
-  const rows = view.range(assetBalances, address, prefixEnd(address), limit);
+  const from = after === undefined ? address : prefixEnd(concat(address, after));
+  const rows = view.range(assetBalances, from, prefixEnd(address), limit);
   for (const [[, id], balance] of rows) yield [id, balance];
 }
 

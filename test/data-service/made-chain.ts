@@ -20,6 +20,8 @@ export interface MadeChain {
   printed?(height: number): string | undefined;
   /** Address → amount in native coins; the same at all heights. */
   balance(address: string): number;
+  /** Assets of an address; absent: none. */
+  assets?(address: string): readonly { assetId: string; balance: number }[];
 }
 
 export interface MadeChainOptions {

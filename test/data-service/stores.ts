@@ -1,5 +1,6 @@
 /** The two stores of the data service, empty, for a test that runs on both. */
 import pg from 'pg';
+import type { Test } from 'tap';
 import {
   type PostgresServer,
   SUPERUSER,
@@ -9,6 +10,7 @@ import { NotInstalledError } from '../../bench/measure/contender.ts';
 import { pgliteDatabase } from '../../src/adapters/database/pglite.ts';
 import { type PostgresOptions, postgresDatabase } from '../../src/adapters/database/postgres.ts';
 import type { Database } from '../../src/base/database.ts';
+import { migrate } from '../../src/data-service/schema/migrate.ts';
 import type { Scope } from '../e2e/process.ts';
 import { leftOut } from '../left-out.ts';
 
@@ -51,6 +53,27 @@ export async function postgresCluster(scope: Scope): Promise<PostgresCluster> {
     },
     open: (url, options = {}) => postgresDatabase({ url, poolSize: 5, ...options }),
   };
+}
+
+let cluster: Promise<PostgresCluster> | undefined;
+
+/** One check on each of the two stores; `open` gives a new database with all tables each time. */
+export async function onBothStores(
+  t: Test,
+  name: string,
+  check: (t: Test, open: () => Promise<Database>) => Promise<void>,
+): Promise<void> {
+  cluster ??= postgresCluster(t);
+  const { skip, open, createDatabase } = await cluster;
+  const migrated = async (t: Test, db: Database): Promise<Database> => {
+    t.teardown(() => db.close());
+    await migrate(db, { indexText: true });
+    return db;
+  };
+  await t.test(`${name}, PGlite`, (t) => check(t, async () => migrated(t, await memoryDatabase())));
+  await t.test(`${name}, PostgreSQL`, { skip }, (t) =>
+    check(t, async () => migrated(t, open(await createDatabase()))),
+  );
 }
 
 export const memoryDatabase = (): Promise<Database> => pgliteDatabase(undefined);

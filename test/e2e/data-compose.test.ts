@@ -67,6 +67,7 @@ async function project(t: Test, engine: Engine, nodePort: number) {
     HAPROXY_IMAGE: front.image,
     NODE_URL: `http://${NETWORK}.1:${nodePort}`,
     DATABASE_PASSWORD: 'secret',
+    READER_PASSWORD: 'another secret',
     API_KEY_HASHES: base58.encode(configuredFamily(true).secureHash(utf8(KEY))),
     PORT: String(port),
   };

@@ -1,18 +1,29 @@
 /** The HttpClient port on undici: keep-alive connections, time limits, no redirects. */
 import { Agent } from 'undici';
-import type { HttpClient } from '../../base/http.ts';
+import { MIB } from '../../base/budget.ts';
+import { AnswerTooLong, type HttpClient } from '../../base/http.ts';
 
 const HEADERS_MS = 30_000;
 const BODY_MS = 120_000;
 const CONNECT_MS = 10_000;
 const CONNECTIONS = 16;
+/** Longer than every answer of a node. */
+const ANSWER_BYTES_MAX = 32 * MIB;
+/** From the request to the last byte of its answer. */
+const ANSWER_MS_MAX = 120_000;
 
 export interface UndiciOptions {
   /** PEM certificates of the authorities to trust instead of those of the system. */
   readonly ca?: string | undefined;
+  readonly answerBytesMax?: number;
+  readonly answerMsMax?: number;
 }
 
-export function undiciClient({ ca }: UndiciOptions = {}): HttpClient {
+export function undiciClient({
+  ca,
+  answerBytesMax = ANSWER_BYTES_MAX,
+  answerMsMax = ANSWER_MS_MAX,
+}: UndiciOptions = {}): HttpClient {
   const agent = new Agent({
     connections: CONNECTIONS,
     headersTimeout: HEADERS_MS,
@@ -28,9 +39,9 @@ export function undiciClient({ ca }: UndiciOptions = {}): HttpClient {
         method,
         headers: { ...headers },
         body: body ?? null,
-        signal: signal ?? null,
+        signal: AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(answerMsMax)]),
       });
-      const text = await response.body.text();
+      const text = await textOf(response.body, answerBytesMax);
       return {
         status: response.statusCode,
         header: (name) => one(response.headers[name]),
@@ -39,6 +50,18 @@ export function undiciClient({ ca }: UndiciOptions = {}): HttpClient {
     },
     close: () => agent.close(),
   };
+}
+
+/** Ends the connection where there are more bytes. */
+async function textOf(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw new AnswerTooLong(bytesMax);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 const one = (value: string | string[] | undefined): string | undefined =>

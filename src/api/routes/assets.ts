@@ -25,6 +25,17 @@ const group = 'assets';
 const assetOfBalance = params.bytes58('Id of an asset.', (text) =>
   apiError('InvalidAssetId', `Asset id '${text}' is invalid: unable to decode base58`),
 );
+const lastAsset = params.bytes58('Id of the last asset of the page before.', (text) =>
+  apiError('InvalidAssetId', `Asset id '${text}' is invalid`),
+);
+const assetOfPage: typeof lastAsset = {
+  ...lastAsset,
+  parse(text, scheme) {
+    const id = lastAsset.parse(text, scheme);
+    if (isId(id)) return id;
+    throw apiError('InvalidAssetId', `Asset id '${text}' is invalid`);
+  },
+};
 const assetOfDetails = params.bytes58('Id of an asset.', () =>
   apiError('Invalid', 'Incorrect asset ID'),
 );
@@ -43,8 +54,16 @@ const Holding = Type.Object({
   issueTransaction: Transaction,
 });
 
-function* holdings(owner: Uint8Array, { view, scheme }: Services) {
-  for (const [id, balance] of assetsOf(view, owner, limits.entryRows)) {
+interface Page {
+  readonly limit: number;
+  /** Id of the last asset of the page before. */
+  readonly after: Uint8Array | undefined;
+}
+
+const ALL: Page = { limit: limits.entryRows, after: undefined };
+
+function* holdings(owner: Uint8Array, { view, scheme }: Services, { limit, after }: Page) {
+  for (const [id, balance] of assetsOf(view, owner, Math.min(limit, ALL.limit), after)) {
     const asset = assetOf(view, id);
     const issue = findTransaction(view, id);
     assert(asset !== undefined && issue !== undefined, 'a confirmed transaction made the asset');
@@ -62,21 +81,25 @@ function* holdings(owner: Uint8Array, { view, scheme }: Services) {
   }
 }
 
-const holdingsOf = (owner: Uint8Array, services: Services) =>
-  listOf(holdings(owner, services), (holding) => holding);
+const holdingsOf = (owner: Uint8Array, services: Services, page = ALL) =>
+  listOf(holdings(owner, services, page), (holding) => holding);
 
 const balances = route({
   method: 'GET',
   path: '/assets/balance/{address}',
   access: 'public',
   group,
-  doc: 'All assets of an address.',
+  doc: 'All assets of an address, or a page of them, in the order of the bytes of their ids.',
   params: { address: params.address },
+  query: {
+    limit: params.optional(params.positive('The most assets to list.'), ALL.limit),
+    after: params.optional(assetOfPage, undefined),
+  },
   reply: Type.Object({ address: Type.String(), balances: Type.Array(Holding) }),
   cost: { inTurns: true, rows: limits.listRows },
-  handle: ({ params: { address } }) =>
+  handle: ({ params: { address }, query: page }) =>
     inTurns((services) =>
-      endingWith({ address: address.text }, 'balances', holdingsOf(address.bytes, services)),
+      endingWith({ address: address.text }, 'balances', holdingsOf(address.bytes, services, page)),
     ),
 });
 

@@ -2,7 +2,8 @@
 
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
-import { headerRowAt } from '../../chain/stored-blocks.ts';
+import { TRANSACTIONS_MAX } from '../../block/block.ts';
+import { headerRowAt, type Part } from '../../chain/stored-blocks.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { printed } from '../answer.ts';
 import { Block, blockPieces, Header, headerText, type PlacedHeader } from '../block-json.ts';
@@ -43,11 +44,11 @@ function headerAt(view: LedgerView, height: number): PlacedHeader | undefined {
 /** The whole block at the height that `find` gives, from one state of the chain. */
 const block = (
   find: (services: Services) => number,
-  { extended = false, absent = NO_BLOCK } = {},
+  { extended = false, absent = NO_BLOCK, part = undefined as Part | undefined } = {},
 ): LongAnswer =>
   inTurns((services) => {
     const placed = headerAt(services.view, find(services));
-    return placed === undefined ? [absent] : blockPieces(placed, services, extended);
+    return placed === undefined ? [absent] : blockPieces(placed, services, extended, part);
   });
 
 const header = (height: number, services: Services) =>
@@ -101,11 +102,17 @@ const at = route({
   path: '/blocks/at/{height}',
   access: 'public',
   group,
-  doc: 'The block at a height; above the last one a status object.',
+  doc:
+    'The block at a height; above the last one a status object. A block that is too long for one ' +
+    'answer is read in parts.',
   params: { height: params.height },
+  query: {
+    offset: params.optional(params.nonNegative('Transactions that are left out before.'), 0),
+    limit: params.optional(params.positive('The most transactions to list.'), TRANSACTIONS_MAX),
+  },
   reply: Block,
   cost: blockCost,
-  handle: ({ params: { height } }) => block(() => height, { extended: true }),
+  handle: ({ params: { height }, query: part }) => block(() => height, { extended: true, part }),
 });
 
 const headerOf = route({

@@ -49,9 +49,10 @@ export function register(command: Command): void {
   sub('reindex', 'Build every index anew; the crawler must not run.').action(
     (path: string | undefined, flags: Flags) => withWriter(path, flags, buildIndexes),
   );
-  sub('verify', 'Compare stored blocks with those of the node.')
+  sub('verify', 'Compare stored blocks and balances with those of the node.')
     .option('--from <height>', 'first block', height, 1)
     .option('--to <height>', 'last block (default: the last stored one)', height)
+    .option('--balances <number>', 'addresses whose balances are compared, or all', sample, 1000)
     .action(verify);
   command
     .command('openapi')
@@ -69,6 +70,13 @@ function height(text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw new InvalidArgumentError('a height: an integer from 0 up');
+}
+
+function sample(text: string): number {
+  const value = Number(text);
+  if (text === 'all') return Number.POSITIVE_INFINITY;
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError('a number of addresses, or all');
 }
 
 const configOf = async (
@@ -116,22 +124,25 @@ const withWriter = (
   path: string | undefined,
   flags: Flags,
   work: Parameters<typeof withStore>[2],
-) =>
-  withStore(path, flags, async (db, config) => {
-    const lock = await db.lock();
-    if (lock === undefined) {
-      throw new CliError('a crawler writes to this database: stop it first', EXIT.locked);
-    }
-    try {
-      await work(db, config);
-    } finally {
-      await lock.release();
-    }
-  });
+) => withStore(path, flags, (db, config) => locked(db, () => work(db, config)));
+
+async function locked<T>(db: Database, work: () => Promise<T>): Promise<T> {
+  const lock = await db.lock();
+  if (lock === undefined) {
+    throw new CliError('a crawler writes to this database: stop it first', EXIT.locked);
+  }
+  try {
+    return await work();
+  } finally {
+    await lock.release();
+  }
+}
 
 async function migrateStore(path: string | undefined, flags: Flags & { check?: true }) {
   await withStore(path, flags, async (db, config) => {
     const schema = await import('../../data-service/schema/migrate.ts');
+    const { allowReading } = await import('../../data-service/schema/reader-role.ts');
+    const { readerOf } = await import('../run-data-service.ts');
     const { printJson } = await import('../output.ts');
     const from = await schema.schemaVersion(db);
     const to = schema.SCHEMA_VERSION;
@@ -140,15 +151,17 @@ async function migrateStore(path: string | undefined, flags: Flags & { check?: t
       if (from !== to) throw new CliError('the tables are not up to date');
       return;
     }
-    await schema.migrate(db, config);
-    if (config.readerRole !== undefined) await schema.grantReading(db, config.readerRole);
+    // A crawler that runs has migrated; only a change of the tables needs its lock.
+    if (from !== to) await locked(db, () => schema.migrate(db, config));
+    const reader = readerOf(config);
+    if (reader !== undefined) await allowReading(db, reader);
     printJson({ from, to });
   });
 }
 
 async function printStatus(db: Database): Promise<void> {
   const { readMeta, schemaVersion } = await import('../../data-service/schema/migrate.ts');
-  const { readTip } = await import('../../data-service/crawler/write-batch.ts');
+  const { readTip } = await import('../../data-service/crawler/store-end.ts');
   const { printJson } = await import('../output.ts');
   const version = await schemaVersion(db);
   if (version === 0) {
@@ -176,22 +189,34 @@ async function buildIndexes(db: Database, config: DataConfig['dataService']): Pr
   await endFirstLoad(db, config, (name) => say(`index ${name}`));
 }
 
-async function verify(path: string | undefined, flags: Flags & { from: number; to?: number }) {
+interface VerifyFlags extends Flags {
+  readonly from: number;
+  readonly to?: number;
+  readonly balances: number;
+}
+
+async function verify(path: string | undefined, flags: VerifyFlags) {
   await withStore(path, flags, async (db, config) => {
     const { verifyBlocks } = await import('../../data-service/crawler/verify-blocks.ts');
+    const balances = await import('../../data-service/crawler/verify-balances.ts');
     const { nodeReader } = await import('../../data-service/crawler/node-reader.ts');
     const { undiciClient } = await import('../../adapters/http/undici.ts');
     const { systemClock } = await import('../../adapters/system.ts');
     const { say, printJson } = await import('../output.ts');
+    const { randomInt } = await import('node:crypto');
     const http = undiciClient();
+    const clock = systemClock(undefined);
     const node = nodeReader(
       { urls: config.nodeUrl, apiKey: config.nodeApiKey },
-      { http, clock: systemClock(undefined), failed: (url, why) => say(`${url}: ${why}`) },
+      { http, clock, failed: (url, why) => say(`${url}: ${why}`) },
     );
     try {
-      const result = await verifyBlocks(db, node, flags.from, flags.to);
-      printJson(result);
-      if (result.different.length > 0) throw new CliError('stored blocks differ from the node');
+      const blocks = await verifyBlocks(db, node, flags.from, flags.to);
+      const asked = balances.sampleOf(db, flags.balances, randomInt);
+      const held = await balances.verifyBalances(db, node, clock, asked);
+      printJson({ ...blocks, balances: held });
+      if (blocks.different.length > 0) throw new CliError('stored blocks differ from the node');
+      if (held.different.length > 0) throw new CliError('stored balances differ from the node');
     } finally {
       await http.close();
     }

@@ -10,12 +10,22 @@ import type { CrawlState } from './crawl-state.ts';
 import { fetchBlocks } from './fetch-blocks.ts';
 import type { CrawlMeter } from './meter.ts';
 import type { NodeReader } from './node-reader.ts';
-import { type Batch, type Known, nothingKnown, prepareBatch, readCursor } from './prepare-batch.ts';
-import { type Tip, writeBatch } from './write-batch.ts';
+import {
+  BATCH_BYTES,
+  type Batch,
+  type Known,
+  nothingKnown,
+  prepareBatch,
+  readCursor,
+} from './prepare-batch.ts';
+import type { Tip } from './store-end.ts';
+import { writeBatch } from './write-batch.ts';
 
 export interface CrawlRange {
   /** The last stored block that stays. */
   readonly after: Tip;
+  /** Where the store ends now, if the blocks above `after` are to be removed. */
+  readonly replaced?: Tip | undefined;
   readonly to: number;
   readonly concurrency: number;
   /** Limits of one batch. */
@@ -30,6 +40,8 @@ export interface CrawlRangeDeps {
   readonly log: Log;
   readonly state: CrawlState;
   readonly meter: CrawlMeter;
+  /** Throws LockLost once another process may write. */
+  readonly assertLocked: () => void;
 }
 
 /** Bounds the memory for names that were met: a hundred bytes each. */
@@ -37,19 +49,25 @@ const KNOWN_MAX = 200_000;
 
 /** Rejects with the failure of the store or of the node; what was written until then stays. */
 export async function crawlRange(
-  { after, to, concurrency, batchBlocks, batchTx }: CrawlRange,
+  { after, replaced, to, concurrency, batchBlocks, batchTx }: CrawlRange,
   deps: CrawlRangeDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const { db, node, state, meter } = deps;
-  const fetching = { from: after.height + 1, to, rangeMax: batchBlocks, concurrency };
+  const fetching = { after, to, rangeMax: batchBlocks, concurrency };
+  let toReplace = replaced;
   let cursor = await readCursor(db, after);
   let known = nothingKnown(cursor);
   let writing: Promise<void> = Promise.resolve();
   let blocks: ChainBlock[] = [];
   let txs = 0;
+  let bytes = 0;
   const flush = async (): Promise<void> => {
-    if (blocks.length === 0) return;
+    while (blocks.length > 0) await writeSome();
+    txs = 0;
+    bytes = 0;
+  };
+  const writeSome = async (): Promise<void> => {
     if (sizeOf(known) > KNOWN_MAX) {
       // Only what is written can be looked up again.
       await writing;
@@ -57,22 +75,26 @@ export async function crawlRange(
     }
     const batch = await prepareBatch(db, blocks, cursor, known);
     await writing;
-    writing = write(batch, deps);
+    writing = write(batch, toReplace, deps);
     // It is waited for above, or at the end.
     writing.catch(() => undefined);
+    toReplace = undefined;
     cursor = batch.next;
-    blocks = [];
-    txs = 0;
+    blocks = blocks.slice(batch.blocks.length);
   };
   try {
     for await (const portion of fetchBlocks(node, fetching, meter)) {
       state.waitingBytes = portion.waiting;
       for (const block of portion.blocks) {
-        const isFull = blocks.length >= batchBlocks || txs + block.transactions.length > batchTx;
+        const isFull =
+          blocks.length >= batchBlocks ||
+          txs + block.transactions.length > batchTx ||
+          bytes >= BATCH_BYTES;
         if (isFull) await flush();
         if (signal.aborted) return;
         blocks.push(block);
         txs += block.transactions.length;
+        bytes += portion.bytes / portion.blocks.length;
       }
     }
     await flush();
@@ -84,10 +106,12 @@ export async function crawlRange(
 const sizeOf = ({ aliases, users, marked }: Known): number =>
   aliases.size + users.size + marked.size;
 
-async function write(batch: Batch, { db, state, clock, log, meter }: CrawlRangeDeps) {
+async function write(batch: Batch, replaced: Tip | undefined, deps: CrawlRangeDeps) {
+  const { db, state, clock, log, meter, assertLocked } = deps;
+  assertLocked();
   const written = meter.writing();
   const { bulk } = state;
-  await writeBatch(db, batch, { bulk, now: clock.now(), removing: meter.removing });
+  await writeBatch(db, batch, { bulk, replaced, now: clock.now(), removing: meter.removing });
   written();
   const { blocks, rows } = batch;
   state.height = batch.next.height;

@@ -1,23 +1,26 @@
 /**
  * The crawler: keeps the store equal to the chain of a node (data-service.md#crawler).
  *
- * Invariants: one crawler writes to a store at a time; the store always is a prefix of the chain
- * that the node had at some moment; a crash loses at most the batch that was being written. A
- * failure of the node or of the store is waited out, while the rest of the service works on.
+ * Invariants: one crawler writes to a store at a time, which holds its lock, and also migrates under
+ * it; the store always is a prefix of the chain that the node had at some moment; a crash loses at
+ * most the batch that was being written. A failure of the node or of the store is waited out, while
+ * the rest of the service works on.
  */
 import { type Database, DatabaseError, type WriterLock } from '../../base/database.ts';
 import type { Clock, Log, Random } from '../../base/ports.ts';
-import { readMeta, writeMeta } from '../schema/migrate.ts';
+import { migrate, readMeta, SchemaTooNew, writeMeta } from '../schema/migrate.ts';
+import { allowReading, type ReaderRole } from '../schema/reader-role.ts';
 import { crawlRange } from './crawl-range.ts';
 import type { CrawlState } from './crawl-state.ts';
-import { DeepReorganisation, findAncestor } from './find-ancestor.ts';
+import { DeepReorganisation } from './find-ancestor.ts';
 import { beginFirstLoad, endFirstLoad, isBulk } from './first-load.ts';
+import { findJunction } from './junction.ts';
 import type { CrawlMeter } from './meter.ts';
 import { NodeAway, type NodeReader } from './node-reader.ts';
-import { refreshBalances } from './refresh-balances.ts';
+import { balanceRefresher } from './refresh-balances.ts';
 import { refreshTurns } from './refresh-turns.ts';
 import { rollBack } from './remove-blocks.ts';
-import { NotContinuous, readTip, type Tip } from './write-batch.ts';
+import { NotContinuous, readTip, type Tip } from './store-end.ts';
 
 export interface CrawlerOptions {
   readonly confirmations: number;
@@ -29,6 +32,8 @@ export interface CrawlerOptions {
   /** A first load without indexes, where the node is far ahead. */
   readonly bulk: boolean;
   readonly indexText: boolean;
+  /** Made, and allowed to read, with the tables. */
+  readonly reader?: ReaderRole | undefined;
   /** Waits while another crawler writes to the store, instead of ending. */
   readonly wait?: boolean | undefined;
 }
@@ -63,6 +68,16 @@ export class AlreadyCrawled extends Error {
   }
 }
 
+/** The tables cannot be made or brought up to date. */
+export class NotMigrated extends Error {
+  override name = 'NotMigrated';
+}
+
+/** The lock of the store is gone; another crawler may have it. */
+class LockLost extends Error {
+  override name = 'LockLost';
+}
+
 const BULK_BLOCKS_MIN = 10_000;
 const BULK_TXS_MIN = 10_000;
 const NEAR_TIP = 10;
@@ -72,6 +87,7 @@ const BACK_OFF_MS_MAX = 30_000;
 export function startCrawler(options: CrawlerOptions, deps: CrawlerDeps): Crawler {
   const { clock, log, state } = deps;
   const stopping = new AbortController();
+  const refreshBalances = balanceRefresher(deps);
   let wake = (): void => {};
   const pause = (ms: number): Promise<void> =>
     new Promise((resolve) => {
@@ -89,13 +105,12 @@ export function startCrawler(options: CrawlerOptions, deps: CrawlerDeps): Crawle
     try {
       while (!stopping.signal.aborted) {
         try {
-          if (lock === undefined || lock.isLost()) lock = await deps.db.lock();
+          lock ??= await takeOver(options, deps);
           if (lock === undefined) {
-            if (options.wait !== true) throw new AlreadyCrawled();
             await pause(options.pollMs);
             continue;
           }
-          const busy = await crawlOnce(options, deps, stopping.signal);
+          const busy = await crawlOnce(options, { lock, refreshBalances }, deps, stopping.signal);
           failures = 0;
           state.lastError = undefined;
           if (!busy) await pause(jittered(options.pollMs, deps.random));
@@ -140,6 +155,8 @@ const kindOf = (cause: unknown): string =>
 const isFinal = (cause: unknown): boolean =>
   cause instanceof OtherNetwork ||
   cause instanceof AlreadyCrawled ||
+  cause instanceof NotMigrated ||
+  cause instanceof SchemaTooNew ||
   cause instanceof DeepReorganisation;
 
 /** Several crawlers of one node must not ask it in step. */
@@ -148,39 +165,82 @@ function jittered(ms: number, random: Random): number {
   return Math.round(ms * (0.9 + (byte / 255) * 0.2));
 }
 
+/** The lock of a store with all tables; undefined while another crawler has it. */
+async function takeOver(
+  options: CrawlerOptions,
+  { db }: CrawlerDeps,
+): Promise<WriterLock | undefined> {
+  const lock = await db.lock();
+  if (lock === undefined) {
+    if (options.wait !== true) throw new AlreadyCrawled();
+    return undefined;
+  }
+  try {
+    await migrate(db, options);
+    if (options.reader !== undefined) await allowReading(db, options.reader);
+    return lock;
+  } catch (cause) {
+    await lock.release().catch(() => undefined);
+    const isLasting = cause instanceof DatabaseError && cause.failure === 'other';
+    throw isLasting ? new NotMigrated(cause.message, { cause }) : cause;
+  }
+}
+
+interface Held {
+  readonly lock: WriterLock;
+  readonly refreshBalances: () => Promise<boolean>;
+}
+
 /** True where more is to do at once. */
 async function crawlOnce(
   options: CrawlerOptions,
+  { lock, refreshBalances }: Held,
   deps: CrawlerDeps,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { db, node, state } = deps;
+  const assertLocked = (): void => {
+    if (lock.isLost()) throw new LockLost('the lock of the database is lost');
+  };
+  assertLocked();
   await checkNetwork(deps);
   const tip = await readTip(db);
   state.height = tip.height;
   state.bulk = await isBulk(db);
-  state.nodeHeight = await node.height();
-  const target = state.nodeHeight - options.confirmations;
-  const after = await commonBlock(tip, options, deps);
-  if (after.height < tip.height) reportReorganisation(tip, after, deps);
+  const junction = await findJunction(db, node, tip, options.maxRollback);
+  if (junction === undefined) return false;
+  const { after, nodeHeight } = junction;
+  state.nodeHeight = nodeHeight;
+  const target = nodeHeight - options.confirmations;
+  const replaced = after.height < tip.height ? tip : undefined;
+  if (replaced !== undefined) reportReorganisation(tip, after, deps);
   if (target <= after.height) {
-    if (after.height < tip.height) {
+    assertLocked();
+    if (replaced !== undefined) {
       const removed = deps.meter.removing();
-      await rollBack(db, after.height, deps.clock.now());
+      await rollBack(db, after.height, deps.clock.now(), replaced);
       removed();
     }
     if (state.bulk) await finishFirstLoad(options, deps);
     const isLeft = await refreshTurns(db, node);
-    return (await refreshBalances(db, node)) > 0 || isLeft;
+    return (await refreshBalances()) || isLeft;
   }
   if (tip.height === 0 && options.bulk && (await isLong(target, deps))) {
+    assertLocked();
     await beginFirstLoad(db, options);
     state.bulk = true;
   }
-  await crawlRange({ ...options, after, to: target }, deps, signal);
-  if (!signal.aborted && target - state.height <= NEAR_TIP && !state.bulk) {
+  const before = state.blocks;
+  await crawlRange({ ...options, after, replaced, to: target }, { ...deps, assertLocked }, signal);
+  if (signal.aborted) return false;
+  if (state.blocks === before) {
+    // Without a pause such a node would be asked again and again.
+    node.leave(`it gives no block that follows block ${after.height}`);
+    return false;
+  }
+  if (target - state.height <= NEAR_TIP && !state.bulk) {
     await refreshTurns(db, node);
-    await refreshBalances(db, node);
+    await refreshBalances();
   }
   return true;
 }
@@ -207,14 +267,6 @@ async function checkNetwork({ db, node }: CrawlerDeps): Promise<void> {
     );
   }
   await writeMeta(db, 'node_version', version);
-}
-
-/** The stored tip while the node still has it. */
-async function commonBlock(tip: Tip, options: CrawlerOptions, deps: CrawlerDeps): Promise<Tip> {
-  const { db, node } = deps;
-  if (tip.height === 0) return tip;
-  if ((await node.signatureAt(tip.height)) === tip.signature) return tip;
-  return findAncestor(db, node, tip.height, options.maxRollback);
 }
 
 function reportReorganisation(tip: Tip, after: Tip, { state, meter, log }: CrawlerDeps): void {

@@ -2,14 +2,15 @@
  * Fetches blocks ahead of the writer: several ranges at a time, delivered in order. The bytes of
  * answers that wait for the writer are limited, and the ranges adapt to the size of the blocks.
  */
-import { RefusedError } from '../../api/client.ts';
 import { MIB } from '../../base/budget.ts';
 import { areLinked, type ChainBlock } from './chain-block.ts';
 import type { CrawlMeter } from './meter.ts';
-import type { NodeReader } from './node-reader.ts';
+import { type NodeReader, TooMuch } from './node-reader.ts';
+import type { Tip } from './store-end.ts';
 
 export interface Fetching {
-  readonly from: number;
+  /** The block before the first one. */
+  readonly after: Tip;
   readonly to: number;
   /** Blocks of one request at most. */
   readonly rangeMax: number;
@@ -19,63 +20,85 @@ export interface Fetching {
 
 export interface Portion {
   readonly blocks: readonly ChainBlock[];
+  /** Of their JSON. */
+  readonly bytes: number;
   /** Bytes of fetched answers that the writer has not taken yet. */
   readonly waiting: number;
 }
 
 const BYTES_WAITING_MAX = 64 * MIB;
 const ANSWER_BYTES = MIB;
-/** Refused as too long, overloaded, or cut off. */
-const TOO_MUCH = [400, 413];
 
 interface Answer {
   readonly blocks: readonly ChainBlock[];
   readonly bytes: number;
+  /** The last height that was asked for: lower than wanted where that would have been too much. */
+  readonly to: number;
+}
+
+interface Asked {
+  readonly to: number;
+  readonly answer: Promise<Answer>;
 }
 
 /** Ends early where the node's chain ends early, or where its blocks are not linked. */
 export async function* fetchBlocks(
   node: NodeReader,
-  { from, to, rangeMax, concurrency }: Fetching,
+  { after, to, rangeMax, concurrency }: Fetching,
   meter: Pick<CrawlMeter, 'fetching'>,
 ): AsyncGenerator<Portion> {
-  const queue: Promise<Answer>[] = [];
-  let next = from;
+  const queue: Asked[] = [];
+  let next = after.height + 1;
   let blockBytes = ANSWER_BYTES / rangeMax;
   let waiting = 0;
+  /** Bytes that answers under way are expected to have. */
+  let expected = 0;
+  const hasRoom = (): boolean =>
+    queue.length === 0 || (queue.length < concurrency && waiting + expected < BYTES_WAITING_MAX);
   const fill = (): void => {
-    while (next <= to && queue.length < concurrency && waiting < BYTES_WAITING_MAX) {
+    while (next <= to && hasRoom()) {
       const fitting = Math.max(1, Math.floor(ANSWER_BYTES / blockBytes));
       const last = Math.min(to, next + Math.min(rangeMax, fitting) - 1);
       const fetched = meter.fetching();
       const answer = fetchLinked(node, next, last);
+      const guess = blockBytes * (last - next + 1);
+      expected += guess;
       answer.then(
         ({ bytes }) => {
           fetched();
+          expected -= guess;
           waiting += bytes;
         },
         // The loop below reports it when its turn has come.
         () => undefined,
       );
-      queue.push(answer);
+      queue.push({ to: last, answer });
       next = last + 1;
     }
   };
-  let expected = from;
-  let last: ChainBlock | undefined;
+  let before: Pick<ChainBlock, 'height' | 'signature'> = after;
   for (fill(); queue.length > 0; fill()) {
-    const { blocks, bytes } = await queue.shift()!;
-    waiting -= bytes;
-    const first = blocks[0];
-    if (first === undefined || first.height !== expected) return;
-    if (last !== undefined && !areLinked([last, first])) return;
-    if (!areLinked(blocks)) return;
-    last = blocks.at(-1);
-    blockBytes = Math.max(1, bytes / blocks.length);
-    expected += blocks.length;
-    yield { blocks, waiting };
+    const asked = queue.shift()!;
+    let answer = await asked.answer;
+    waiting -= answer.bytes;
+    for (;;) {
+      const { blocks, bytes } = answer;
+      const [first] = blocks;
+      if (first === undefined || !follows(first, before) || !areLinked(blocks)) return;
+      before = blocks.at(-1)!;
+      blockBytes = Math.max(1, bytes / blocks.length);
+      yield { blocks, bytes, waiting };
+      if (answer.to === asked.to) break;
+      // Only now, so that the parts of a range that is too long are not in memory together.
+      answer = await fetchLinked(node, answer.to + 1, asked.to);
+    }
   }
 }
+
+/** What comes before the first block has no signature. */
+const follows = (block: ChainBlock, before: Pick<ChainBlock, 'height' | 'signature'>): boolean =>
+  block.height === before.height + 1 &&
+  (before.height === 0 || block.reference === before.signature);
 
 /** Asks once more where the blocks are not linked: the chain may have changed during the answer. */
 async function fetchLinked(node: NodeReader, from: number, to: number): Promise<Answer> {
@@ -83,15 +106,13 @@ async function fetchLinked(node: NodeReader, from: number, to: number): Promise<
   return areLinked(answer.blocks) ? answer : fetchRange(node, from, to);
 }
 
+/** The first half, or a half of that, where the node refuses more. */
 async function fetchRange(node: NodeReader, from: number, to: number): Promise<Answer> {
-  try {
-    return await node.blocks(from, to);
-  } catch (cause) {
-    const isTooMuch = cause instanceof RefusedError && TOO_MUCH.includes(cause.status);
-    if (!isTooMuch || from === to) throw cause;
-    const middle = Math.floor((from + to) / 2);
-    const lower = await fetchRange(node, from, middle);
-    const upper = await fetchRange(node, middle + 1, to);
-    return { blocks: [...lower.blocks, ...upper.blocks], bytes: lower.bytes + upper.bytes };
+  for (let last = to; ; last = Math.floor((from + last) / 2)) {
+    try {
+      return { ...(await node.blocks(from, last)), to: last };
+    } catch (cause) {
+      if (!(cause instanceof TooMuch) || from === last) throw cause;
+    }
   }
 }

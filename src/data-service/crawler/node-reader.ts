@@ -9,32 +9,46 @@ import { assets } from '../../api/routes/assets.ts';
 import { blocks } from '../../api/routes/blocks.ts';
 import { consensus } from '../../api/routes/consensus.ts';
 import { node } from '../../api/routes/node.ts';
-import type { HttpClient } from '../../base/http.ts';
+import { AnswerTooLong, type HttpClient } from '../../base/http.ts';
 import { isObject } from '../../base/json.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { BanSettings } from '../../consensus/poa-bans.ts';
-import { type ChainBlock, readBlock } from './chain-block.ts';
-import { hasOnlyStorable, int64, objects, text } from './storable.ts';
+import { blockInParts } from './block-parts.ts';
+import { type ChainBlock, NotABlock, readBlock } from './chain-block.ts';
+import { type Holdings, holdingsInParts, holdingsOf } from './holdings.ts';
+import { hasOnlyStorable, text } from './storable.ts';
 
 /** No node of the list gives an answer. */
 export class NodeAway extends Error {
   override name = 'NodeAway';
 }
 
-/** The amount of each asset of an address; `''` is the native coin. */
-export type Holdings = ReadonlyMap<string, bigint>;
+/** The answer would be too long. */
+export class TooMuch extends Error {
+  override name = 'TooMuch';
+}
 
 export interface NodeReader {
   height(): Promise<number>;
+  /** Nodes of the list. */
+  readonly count: number;
+  /** The next node is asked from now on. */
+  leave(why: string): void;
   /** Undefined above the last block. */
   signatureAt(height: number): Promise<string | undefined>;
   first(): Promise<ChainBlock>;
-  /** Up to 100 blocks; fewer where the chain ends. `bytes` is the size of the answer. */
+  /**
+   * Up to 100 blocks; fewer where the chain ends. `bytes` is the size of the answer. Throws TooMuch
+   * where so many blocks are too long for one answer; a single block is read in parts then.
+   */
   blocks(from: number, to: number): Promise<{ blocks: ChainBlock[]; bytes: number }>;
   network(): Promise<{ chainId: string; version: string }>;
   /** Undefined under another consensus than proof of authority, or where the node does not say. */
   banSettings(): Promise<BanSettings | undefined>;
+  /** Throws TooMuch where these are too many for one answer. */
   holdings(addresses: readonly string[]): Promise<ReadonlyMap<string, Holdings>>;
+  /** Those of one address that has too many assets for one answer. */
+  holdingsInParts(address: string): Promise<Holdings>;
 }
 
 export interface NodeReaderOptions {
@@ -51,30 +65,42 @@ export interface NodeReaderDeps {
 }
 
 const ANSWER_MS_MAX = 60_000;
+/** Refused as too long, overloaded, or cut off. */
+const TOO_MUCH = [400, 413];
 
 export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReaderDeps): NodeReader {
   let current = 0;
-  /** Whether the node has /blocks/seqext; undefined until it was asked. */
-  let hasExtended: boolean | undefined;
+  /** Whether a node has /blocks/seqext; undefined until it was asked. */
+  const hasExtended = new Map<string, boolean>();
   /** They never change. */
   let settings: { readonly of: BanSettings | undefined } | undefined;
 
-  /** A refusal is an answer; only a node that gives none is left for the next one. */
-  async function ask<T>(what: (call: Client['call']) => Promise<T>, http = deps.http): Promise<T> {
+  function leave(which: number, why: string): void {
+    deps.failed(urls[which]!, why);
+    // Requests that were under way together leave it once.
+    if (current === which) current = (which + 1) % urls.length;
+  }
+
+  /** A node that gives no answer, another one than it should, or a refusal, is left for the next. */
+  async function ask<T>(
+    what: (call: Client['call'], url: string) => Promise<T>,
+    { handled = [], http = deps.http }: Asking = {},
+  ): Promise<T> {
     const failures: string[] = [];
+    const start = current;
     for (let tried = 0; tried < urls.length; tried++) {
-      const url = urls[current]!;
+      const which = (start + tried) % urls.length;
+      const url = urls[which]!;
       const late = new AbortController();
       const cancel = deps.clock.after(ANSWER_MS_MAX, () => late.abort());
       try {
-        return await what(client(http, url, { apiKey, signal: late.signal }).call);
+        return await what(client(http, url, { apiKey, signal: late.signal }).call, url);
       } catch (cause) {
-        if (cause instanceof RefusedError && cause.status < 500) throw cause;
+        if (cause instanceof RefusedError && handled.includes(cause.status)) throw cause;
+        if (cause instanceof AnswerTooLong && handled.includes(413)) throw cause;
         const why = cause instanceof Error ? cause.message || cause.name : String(cause);
         failures.push(`${url}: ${why}`);
-        deps.failed(url, why);
-        current = (current + 1) % urls.length;
-        hasExtended = undefined;
+        leave(which, why);
       } finally {
         cancel();
       }
@@ -82,52 +108,61 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
     throw new NodeAway(failures.join('; '));
   }
 
-  async function range(from: number, to: number, http: HttpClient): Promise<unknown> {
+  /** From the older call where a node does not have the newer one. */
+  async function range(call: Client['call'], url: string, from: number, to: number) {
     const params = { from, to };
-    if (hasExtended === false) return ask((call) => call(blocks.seq, { params }), http);
-    try {
-      const answer = await ask((call) => call(blocks.seqext, { params }), http);
-      hasExtended = true;
-      return answer;
-    } catch (cause) {
-      if (hasExtended === true || !(cause instanceof RefusedError) || cause.status !== 404) {
-        throw cause;
+    if (hasExtended.get(url) !== false) {
+      try {
+        const answer = await call(blocks.seqext, { params });
+        hasExtended.set(url, true);
+        return answer;
+      } catch (cause) {
+        const isAbsent = cause instanceof RefusedError && cause.status === 404;
+        if (!isAbsent || hasExtended.get(url) === true) throw cause;
+        hasExtended.set(url, false);
       }
-      hasExtended = false;
-      return ask((call) => call(blocks.seq, { params }), http);
     }
+    return call(blocks.seq, { params });
+  }
+
+  async function readRange(from: number, to: number, handled: readonly number[]) {
+    const { http, read } = readingClient(deps.http);
+    const found = await ask(
+      async (call, url) =>
+        blocksOf(await range(call, url, from, to), read.isStorable, { from, to }),
+      { handled, http },
+    );
+    return { blocks: found, bytes: read.lastBytes };
+  }
+
+  async function readInParts(height: number) {
+    const { http, read } = readingClient(deps.http);
+    const found = await ask((call) => blockInParts(call, height, () => read.bytes), { http });
+    return { blocks: found, bytes: read.bytes };
   }
 
   return {
-    height: () => ask(async (call) => (await call(blocks.height)).height),
+    count: urls.length,
+    leave: (why) => leave(current, why),
 
-    async signatureAt(height) {
-      try {
-        const header = await ask((call) => call(blocks.headerAt, { params: { height } }));
+    height: () => ask(async (call) => heightOf((await call(blocks.height)).height)),
+
+    signatureAt: (height) =>
+      ask(async (call) => {
+        const header = await call(blocks.headerAt, { params: { height } });
         return isObject(header) ? text(header['signature']) : undefined;
-      } catch (cause) {
-        if (cause instanceof RefusedError) return undefined;
-        throw cause;
-      }
-    },
+      }),
 
     first: () => ask(async (call) => readBlock(await call(blocks.first))),
 
     async blocks(from, to) {
-      let bytes = 0;
-      let isStorable = false;
-      const http: HttpClient = {
-        ...deps.http,
-        async request(asked) {
-          const answer = await deps.http.request(asked);
-          bytes = answer.text.length;
-          isStorable = hasOnlyStorable(answer.text);
-          return answer;
-        },
-      };
-      const answer = await range(from, to, http);
-      const found = Array.isArray(answer) ? answer : [];
-      return { blocks: found.map((block) => readBlock(block, isStorable)), bytes };
+      try {
+        return await readRange(from, to, from === to ? [413] : TOO_MUCH);
+      } catch (cause) {
+        if (!isTooMuch(cause)) throw cause;
+        if (from < to) throw new TooMuch(cause.message);
+        return readInParts(from);
+      }
     },
 
     async network() {
@@ -143,18 +178,78 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
 
     async holdings(list) {
       const body = { addresses: [...list] };
-      const native = await ask((call) => call(addressBalances.balanceDetailsOfMany, { body }));
-      const others = await ask((call) => call(assets.balancesOfMany, { body }));
-      return holdingsOf(native, others);
+      try {
+        const native = await ask((call) => call(addressBalances.balanceDetailsOfMany, { body }), {
+          handled: TOO_MUCH,
+        });
+        const others = await ask((call) => call(assets.balancesOfMany, { body }), {
+          handled: TOO_MUCH,
+        });
+        return holdingsOf(native, others);
+      } catch (cause) {
+        throw isTooMuch(cause) ? new TooMuch(cause.message) : cause;
+      }
+    },
+
+    async holdingsInParts(address) {
+      return ask((call) => holdingsInParts(call, address));
     },
   };
 }
 
-type Ask = <T>(what: (call: Client['call']) => Promise<T>) => Promise<T>;
+/** A client that tells what it has read. */
+function readingClient(client: HttpClient) {
+  const read = { bytes: 0, lastBytes: 0, isStorable: false };
+  const http: HttpClient = {
+    ...client,
+    async request(asked) {
+      const answer = await client.request(asked);
+      read.lastBytes = answer.text.length;
+      read.bytes += read.lastBytes;
+      read.isStorable = hasOnlyStorable(answer.text);
+      return answer;
+    },
+  };
+  return { http, read };
+}
+
+interface Asking {
+  /** Refusals with these statuses are an answer; another node would give the same. */
+  readonly handled?: readonly number[];
+  readonly http?: HttpClient;
+}
+
+const isTooMuch = (cause: unknown): cause is Error =>
+  cause instanceof AnswerTooLong ||
+  (cause instanceof RefusedError && TOO_MUCH.includes(cause.status));
+
+function heightOf(given: unknown): number {
+  if (Number.isSafeInteger(given) && (given as number) >= 0) return given as number;
+  throw new NotABlock(`the node gave no height but ${JSON.stringify(given)?.slice(0, 200)}`);
+}
+
+/** At most those that were asked for, from the first one on. Throws NotABlock. */
+function blocksOf(
+  answer: unknown,
+  isStorable: boolean,
+  { from, to }: { readonly from: number; readonly to: number },
+): ChainBlock[] {
+  const found = (Array.isArray(answer) ? answer : []).map((block) => readBlock(block, isStorable));
+  const isAsked = found.every(({ height }, i) => height === from + i && height <= to);
+  if (!isAsked) throw new NotABlock(`the node gave other blocks than ${from} to ${to}`);
+  return found;
+}
+
+type Ask = <T>(what: (call: Client['call']) => Promise<T>, asking?: Asking) => Promise<T>;
+
+/** A node under another consensus, or of a release without this call. */
+const NO_SETTINGS = [400, 404];
 
 async function readBanSettings(ask: Ask): Promise<BanSettings | undefined> {
   try {
-    const given: unknown = await ask((call) => call(consensus.settings));
+    const given: unknown = await ask((call) => call(consensus.settings), {
+      handled: NO_SETTINGS,
+    });
     const fields: Record<string, unknown> = isObject(given) ? given : {};
     const [banDurationBlocks, warningsForBan, maxBansPercentage] = [
       fields['banDurationBlocks'],
@@ -167,21 +262,4 @@ async function readBanSettings(ask: Ask): Promise<BanSettings | undefined> {
     if (cause instanceof RefusedError) return undefined;
     throw cause;
   }
-}
-
-function holdingsOf(native: unknown, others: unknown): ReadonlyMap<string, Holdings> {
-  const found = new Map<string, Map<string, bigint>>();
-  for (const details of objects(native)) {
-    const address = text(details['address']);
-    const amount = int64(details['regular']) ?? 0n;
-    if (address !== undefined) found.set(address, new Map([['', amount]]));
-  }
-  for (const [address, held] of Object.entries(isObject(others) ? others : {})) {
-    const holdings = found.get(address);
-    for (const { assetId, balance } of objects(held)) {
-      const amount = int64(balance) ?? 0n;
-      if (typeof assetId === 'string' && amount > 0n) holdings?.set(assetId, amount);
-    }
-  }
-  return found;
 }

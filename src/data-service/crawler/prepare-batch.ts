@@ -2,12 +2,12 @@
  * Makes the rows of a batch before its transaction begins, while the batch before it is written.
  * They follow from the blocks, from the place where they begin, and from what earlier blocks named.
  */
+import { MIB } from '../../base/budget.ts';
 import { utf8 } from '../../base/bytes.ts';
 import type { Queries } from '../../base/database.ts';
 import type { ChainBlock } from './chain-block.ts';
 import { COLUMNS, type Table } from './columns.ts';
-import { copyLine } from './copy-text.ts';
-import { type Aliases, aliasesNamed, type Rows, rowsOf } from './rows.ts';
+import { type Aliases, addRow, aliasesNamed, type Rows, rowsOf } from './rows.ts';
 
 /** Where the rows of the next block begin. */
 export interface Cursor {
@@ -25,10 +25,12 @@ export interface Batch {
   /** The last stored block that stays. */
   readonly after: Cursor;
   readonly rows: Rows;
-  /** In the text form of COPY. */
+  /** In the text form of COPY, in pieces of whole lines. */
   readonly texts: readonly (readonly [table: Table, text: Uint8Array])[];
   /** Addresses whose balances may have changed, without those of earlier batches. */
   readonly marked: readonly string[];
+  /** Assets of whose issuers the same holds. */
+  readonly sponsored: readonly string[];
   readonly next: Cursor;
 }
 
@@ -41,7 +43,7 @@ export interface Known {
   readonly since: Cursor;
   readonly aliases: Aliases;
   readonly users: Set<string>;
-  /** Addresses whose balances are marked. */
+  /** Addresses whose balances are marked, and assets whose issuers are. */
   readonly marked: Set<string>;
 }
 
@@ -69,32 +71,59 @@ export async function readCursor(
   return { height, signature, nextSeq: Number(block?.next ?? 1), nextUser };
 }
 
-/** Adds to `known` what the batch names. */
+/** A batch ends with the block that reaches it: by its rows, or by the JSON that they come from. */
+export const BATCH_BYTES = 16 * MIB;
+/** Of COPY at once. */
+const PIECE_BYTES = MIB;
+
+/** The first blocks, as many as a batch takes. Adds to `known` what the batch names. */
 export async function prepareBatch(
   db: Queries,
-  blocks: readonly ChainBlock[],
+  waiting: readonly ChainBlock[],
   after: Cursor,
   known: Known,
 ): Promise<Batch> {
-  await learnAliases(db, blocks, known);
-  const rows = rowsOf(blocks, after.nextSeq, known.aliases);
+  await learnAliases(db, waiting, known);
+  const rows = rowsOf(waiting, after.nextSeq, known.aliases, BATCH_BYTES);
+  const blocks = waiting.slice(0, rows.blocks);
   const nextUser = await addUsers(db, rows, after.nextUser, known);
-  const marked = [...rows.users.keys()].filter((address) => !known.marked.has(address));
-  for (const address of marked) known.marked.add(address);
+  const marked = unmarked(rows.users.keys(), known);
+  const sponsored = unmarked(rows.feeAssets, known);
   const { height, signature } = blocks.at(-1) ?? after;
   return {
     blocks,
     after,
     rows,
-    texts: (Object.keys(COLUMNS) as Table[]).map((table) => [table, textOf(rows.lines[table])]),
+    texts: (Object.keys(COLUMNS) as Table[]).flatMap((table) =>
+      piecesOf(rows.lines[table]).map((text) => [table, text] as const),
+    ),
     marked,
+    sponsored,
     next: { height, signature, nextSeq: rows.nextSeq, nextUser },
   };
 }
 
-/** Each line with its end. */
-const textOf = (lines: readonly string[]): Uint8Array =>
-  utf8(lines.length === 0 ? '' : [...lines, ''].join('\n'));
+/** Those that no earlier batch has marked; this one does. */
+function unmarked(names: Iterable<string>, { marked }: Known): string[] {
+  const found = [...names].filter((name) => !marked.has(name));
+  for (const name of found) marked.add(name);
+  return found;
+}
+
+/** Each line with its end. No piece is much longer than its limit, unless a single line is. */
+function piecesOf(lines: readonly string[]): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  let start = 0;
+  let length = 0;
+  for (const [i, line] of lines.entries()) {
+    length += line.length + 1;
+    if (length < PIECE_BYTES && i < lines.length - 1) continue;
+    pieces.push(utf8([...lines.slice(start, i + 1), ''].join('\n')));
+    start = i + 1;
+    length = 0;
+  }
+  return pieces;
+}
 
 async function learnAliases(
   db: Queries,
@@ -115,26 +144,22 @@ async function learnAliases(
 }
 
 /** In the order in which the chain names them: their ordinals are the same after every crawl. */
-async function addUsers(
-  db: Queries,
-  { users, lines }: Rows,
-  nextUser: number,
-  known: Known,
-): Promise<number> {
+async function addUsers(db: Queries, rows: Rows, nextUser: number, known: Known): Promise<number> {
+  const { users } = rows;
   const unknown = [...users.keys()].filter((address) => !known.users.has(address));
   if (unknown.length > 0 && known.since.height > 0) {
-    const rows = await db.query<{ address: string; first: number }>(
+    const found = await db.query<{ address: string; first: number }>(
       'SELECT address, first_height AS first FROM users WHERE address = ANY($1::text[])',
       [unknown],
     );
-    for (const { address, first } of rows)
+    for (const { address, first } of found)
       if (first <= known.since.height) known.users.add(address);
   }
   let ordinal = nextUser;
   for (const address of unknown) {
     if (known.users.has(address)) continue;
     const first = users.get(address);
-    lines.users.push(copyLine([address, ordinal++, first?.height, first?.ts]));
+    addRow(rows, 'users', [address, ordinal++, first?.height, first?.ts]);
     known.users.add(address);
   }
   return ordinal;

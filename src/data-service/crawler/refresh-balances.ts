@@ -2,26 +2,76 @@
  * Asks the node for balances that may have changed. They do not follow from the transactions alone,
  * because fees, rewards and sponsorship change them too (data-service.md#balances).
  */
-import type { Database } from '../../base/database.ts';
-import type { Holdings, NodeReader } from './node-reader.ts';
-import { readTip } from './write-batch.ts';
+import { type Database, DatabaseError } from '../../base/database.ts';
+import type { Clock, Log } from '../../base/ports.ts';
+import type { Holdings } from './holdings.ts';
+import { NodeAway, type NodeReader, TooMuch } from './node-reader.ts';
+import { readTip } from './store-end.ts';
 
 const ADDRESSES_AT_ONCE = 200;
 const ATTEMPTS = 3;
+
+/** A node that fails is asked for balances again after it, while the crawl goes on. */
+const AGAIN_MS = 10_000;
+/** The same of an address whose balances the node does not give. */
+const REFUSED_AGAIN_MS = 600_000;
+const REFUSED_MAX = 1000;
+
+export interface BalanceDeps {
+  readonly db: Database;
+  readonly node: NodeReader;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * A function that refreshes some balances; true where it has done some and more may be left. Only a
+ * failure of the store is one of the crawl: it rejects with DatabaseError.
+ */
+export function balanceRefresher({ db, node, clock, log }: BalanceDeps): () => Promise<boolean> {
+  let pausedUntil = Number.NEGATIVE_INFINITY;
+  const refused = new Map<string, number>();
+  return async () => {
+    const now = clock.monotonic();
+    if (now < pausedUntil) return false;
+    for (const [address, until] of refused) if (now >= until) refused.delete(address);
+    try {
+      const done = await refreshBalances(db, node, refused.keys(), (address, why) => {
+        log.warn('crawl.balances-failed', { address, why });
+        if (refused.size < REFUSED_MAX) refused.set(address, now + REFUSED_AGAIN_MS);
+      });
+      return done > 0;
+    } catch (cause) {
+      if (cause instanceof DatabaseError) throw cause;
+      pausedUntil = now + AGAIN_MS;
+      log.warn('crawl.balances-failed', {
+        why: cause instanceof Error ? cause.message : String(cause),
+      });
+      return false;
+    }
+  };
+}
 
 /**
  * The number of addresses done; 0 where none was left, the chain kept moving, or the node is behind
  * the store. Balances of the store's height or a later one are newer than every mark.
  */
-export async function refreshBalances(db: Database, node: NodeReader): Promise<number> {
+async function refreshBalances(
+  db: Database,
+  node: NodeReader,
+  except: Iterable<string>,
+  refuse: (address: string, why: string) => void,
+): Promise<number> {
   const marked = await db.query<{ address: string }>(
-    'SELECT address FROM balance_dirty ORDER BY since_height, address LIMIT $1',
-    [ADDRESSES_AT_ONCE],
+    `SELECT address FROM balance_dirty WHERE address <> ALL($2::text[])
+     ORDER BY since_height, address LIMIT $1`,
+    [ADDRESSES_AT_ONCE, [...except]],
   );
   if (marked.length === 0) return 0;
+  const addresses = marked.map(({ address }) => address);
   const known = await db.query<{ address: string }>(
     'SELECT address FROM users WHERE address = ANY($1::text[])',
-    [marked.map(({ address }) => address)],
+    [addresses],
   );
   const users = known.map(({ address }) => address);
   const stored = await readTip(db);
@@ -29,18 +79,53 @@ export async function refreshBalances(db: Database, node: NodeReader): Promise<n
     const height = await node.height();
     if (height < stored.height) return 0;
     const before = await node.signatureAt(height);
-    const found = users.length === 0 ? new Map<string, Holdings>() : await node.holdings(users);
+    const { holdings, refused } = await holdingsOfAll(node, users);
     const after = (await node.height()) === height ? await node.signatureAt(height) : undefined;
     if (before === undefined || before !== after) continue;
-    await write(
-      db,
-      marked.map(({ address }) => address),
-      found,
-      height,
-    );
-    return marked.length;
+    for (const [address, why] of refused) refuse(address, why);
+    const done = addresses.filter((address) => !refused.has(address));
+    await write(db, done, holdings, height);
+    return done.length;
   }
   return 0;
+}
+
+interface Given {
+  readonly holdings: Map<string, Holdings>;
+  /** Address → why. */
+  readonly refused: Map<string, string>;
+}
+
+/** Halves a list that is too long for one answer, down to one address, which comes in pages. */
+export async function holdingsOfAll(
+  node: NodeReader,
+  addresses: readonly string[],
+): Promise<Given> {
+  const given: Given = { holdings: new Map(), refused: new Map() };
+  const waiting = addresses.length === 0 ? [] : [addresses];
+  for (let list = waiting.pop(); list !== undefined; list = waiting.pop()) {
+    try {
+      for (const [address, held] of await node.holdings(list)) given.holdings.set(address, held);
+    } catch (cause) {
+      if (!(cause instanceof TooMuch)) throw cause;
+      const [first = '', ...others] = list;
+      if (others.length === 0) await addInPages(node, first, given);
+      else {
+        const middle = Math.ceil(list.length / 2);
+        waiting.push(list.slice(middle), list.slice(0, middle));
+      }
+    }
+  }
+  return given;
+}
+
+async function addInPages(node: NodeReader, address: string, { holdings, refused }: Given) {
+  try {
+    holdings.set(address, await node.holdingsInParts(address));
+  } catch (cause) {
+    if (!(cause instanceof NodeAway)) throw cause;
+    refused.set(address, cause.message);
+  }
 }
 
 /** An address that a rollback has removed keeps neither its mark nor its balances. */

@@ -3,6 +3,7 @@ import type { Database, Queries } from '../../base/database.ts';
 import { notifyOfChain } from '../schema/notices.ts';
 import type { ChainBlock } from './chain-block.ts';
 import { forgetTurns } from './refresh-turns.ts';
+import { assertEnd, lockedEnd, NotContinuous, type Tip } from './store-end.ts';
 
 /** Tables with a row, or several, for a transaction. */
 const BY_SEQ = [
@@ -17,7 +18,7 @@ const BY_SEQ = [
   'assets',
 ] as const;
 
-/** `next` is the block that takes the place of the first one removed. */
+/** `next` is the block that takes the place of the first one removed. Throws NotContinuous. */
 export async function removeAbove(
   db: Queries,
   height: number,
@@ -29,6 +30,9 @@ export async function removeAbove(
     [height + 1],
   );
   if (first === undefined) return;
+  if (first.signature === next?.signature) {
+    throw new NotContinuous(`block ${height + 1} is the stored one`);
+  }
   const seq = Number(first.first_seq);
   const top = await db.query<{ height: number }>('SELECT max(height) AS height FROM blocks');
   await markDirty(db, height, seq);
@@ -65,7 +69,9 @@ async function markDirty(db: Queries, height: number, seq: number): Promise<void
     `INSERT INTO balance_dirty
      SELECT address, $1::int FROM (
        SELECT address FROM tx_addresses WHERE seq >= $2
-       UNION SELECT generator FROM blocks WHERE height > $1) gone
+       UNION SELECT generator FROM blocks WHERE height > $1
+       UNION SELECT a.issuer FROM assets a JOIN txs t ON t.fee_asset_id = a.asset_id
+         WHERE t.seq >= $2) gone
      ON CONFLICT (address) DO UPDATE SET since_height = excluded.since_height`,
     [height, seq],
   );
@@ -88,9 +94,11 @@ async function recount(db: Queries, assets: readonly string[]): Promise<void> {
   );
 }
 
-/** For an operator: the store then ends at `height`. */
-export const rollBack = (db: Database, height: number, now: number): Promise<void> =>
+/** The store then ends at `height`. Throws NotContinuous where it does not end at `tip` before. */
+export const rollBack = (db: Database, height: number, now: number, tip?: Tip): Promise<void> =>
   db.transaction(async (queries) => {
+    const end = await lockedEnd(queries);
+    if (tip !== undefined) assertEnd(end, tip);
     await removeAbove(queries, height, now);
     await notifyOfChain(queries, height);
   });

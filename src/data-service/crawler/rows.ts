@@ -3,7 +3,7 @@ import { isObject, type JsonObject, stringify } from '../../base/json.ts';
 import { types } from '../../tx/registry.ts';
 import type { ChainBlock } from './chain-block.ts';
 import { COLUMNS, type Table } from './columns.ts';
-import { arrayText, copyLine } from './copy-text.ts';
+import { arrayText, type Cell, copyLine } from './copy-text.ts';
 import {
   aliasName,
   amountOf,
@@ -40,9 +40,15 @@ interface AssetChange {
 
 export interface Rows {
   readonly lines: { readonly [T in Table]: string[] };
+  /** Of all lines. */
+  bytes: number;
+  /** Blocks whose rows these are. */
+  blocks: number;
   /** Every address in these blocks. The lines of those that the store lacks are added later. */
   readonly users: Map<string, Appearance>;
   readonly assetChanges: Map<string, AssetChange>;
+  /** Assets that pay fees: their issuers get them, and pay the miners. */
+  readonly feeAssets: Set<string>;
   readonly typeCounts: Map<number, number>;
   /** Transactions of types that this release does not know. */
   unknown: number;
@@ -71,41 +77,61 @@ export function aliasesNamed(blocks: readonly ChainBlock[]): Set<string> {
   return names;
 }
 
-/** `aliases` holds those named that exist already; the blocks' own are added to it. */
-export function rowsOf(blocks: readonly ChainBlock[], firstSeq: number, aliases: Aliases): Rows {
+/** Adds a line. */
+export function addRow(rows: Rows, table: Table, cells: readonly Cell[]): void {
+  const line = copyLine(cells);
+  rows.lines[table].push(line);
+  rows.bytes += Buffer.byteLength(line) + 1;
+}
+
+/**
+ * Those of the first blocks, at least of one, until they have `bytesMax`. `aliases` holds those named
+ * that exist already; the blocks' own are added to it.
+ */
+export function rowsOf(
+  blocks: readonly ChainBlock[],
+  firstSeq: number,
+  aliases: Aliases,
+  bytesMax = Number.POSITIVE_INFINITY,
+): Rows {
   const names = Object.keys(COLUMNS) as Table[];
   const rows: Rows = {
     lines: Object.fromEntries(names.map((name) => [name, []])) as unknown as Rows['lines'],
+    bytes: 0,
+    blocks: 0,
     users: new Map(),
     assetChanges: new Map(),
+    feeAssets: new Set(),
     typeCounts: new Map(),
     unknown: 0,
     changed: [],
     nextSeq: firstSeq,
   };
-  for (const block of blocks) addBlock(rows, block, aliases);
+  for (const block of blocks) {
+    if (rows.bytes >= bytesMax) break;
+    addBlock(rows, block, aliases);
+    rows.blocks++;
+  }
   return rows;
 }
 
 function addBlock(rows: Rows, block: ChainBlock, aliases: Aliases): void {
-  rows.lines.blocks.push(
-    copyLine([
-      block.height,
-      block.signature,
-      block.reference,
-      block.version,
-      block.timestamp,
-      block.generator,
-      block.baseTarget,
-      block.generationSignature,
-      stringify(block.consensus),
-      arrayText(block.features),
-      block.blocksize,
-      block.fee,
-      block.transactions.length,
-      rows.nextSeq,
-    ]),
-  );
+  addRow(rows, 'blocks', [
+    block.height,
+    block.signature,
+    block.reference,
+    block.version,
+    block.timestamp,
+    block.generator,
+    block.baseTarget,
+    block.generationSignature,
+    stringify(block.consensus),
+    arrayText(block.features),
+    block.blocksize,
+    block.fee,
+    block.transactions.length,
+    rows.nextSeq,
+  ]);
   meet(rows, block.generator, block.height, block.timestamp);
   for (const tx of block.transactions) addTransaction(rows, tx, block, aliases);
 }
@@ -126,28 +152,28 @@ function addTransaction(
   const ts = Number(exactInteger(tx['timestamp']) ?? 0);
   const amount = amountOf(type, tx);
   const [signature, ...others] = sealsOf(tx);
-  rows.lines.txs.push(
-    copyLine([
-      seq,
-      id,
-      type,
-      Number(tx['version'] ?? 1),
-      height,
-      ts,
-      text(tx['sender']),
-      text(tx['senderPublicKey']),
-      signature,
-      exactInteger(tx['fee']) ?? 0,
-      text(tx['feeAssetId']),
-      assetOf(type, tx),
-      amount,
-      messageOf(type, tx),
-      printed(bodyOf(tx, signature)),
-    ]),
-  );
+  const feeAsset = text(tx['feeAssetId']);
+  if (feeAsset !== undefined) rows.feeAssets.add(feeAsset);
+  addRow(rows, 'txs', [
+    seq,
+    id,
+    type,
+    Number(tx['version'] ?? 1),
+    height,
+    ts,
+    text(tx['sender']),
+    text(tx['senderPublicKey']),
+    signature,
+    exactInteger(tx['fee']) ?? 0,
+    feeAsset,
+    assetOf(type, tx),
+    amount,
+    messageOf(type, tx),
+    printed(bodyOf(tx, signature)),
+  ]);
   rows.typeCounts.set(type, (rows.typeCounts.get(type) ?? 0) + 1);
   if (!types.has(type)) rows.unknown++;
-  for (const proof of new Set(others)) rows.lines.tx_proofs.push(copyLine([proof, seq]));
+  for (const proof of new Set(others)) addRow(rows, 'tx_proofs', [proof, seq]);
   const placed = { type, tx, id, seq, height, ts };
   addParties(rows, placed, aliases);
   DETAILS[type]?.(rows, placed, aliases);
@@ -220,7 +246,7 @@ interface Placed {
 function addParties(rows: Rows, { type, tx, seq, height, ts }: Placed, aliases: Aliases): void {
   const { author, participants } = partiesOf(type, tx);
   if (author !== undefined) {
-    rows.lines.tx_addresses.push(copyLine([author, seq, AUTHOR]));
+    addRow(rows, 'tx_addresses', [author, seq, AUTHOR]);
     meet(rows, author, height, ts);
   }
   const seen = new Set<string>();
@@ -232,7 +258,7 @@ function addParties(rows: Rows, { type, tx, seq, height, ts }: Placed, aliases: 
     // The author of its own data is no further participant.
     if (type === 12 && address === author) continue;
     seen.add(address);
-    rows.lines.tx_addresses.push(copyLine([address, seq, PARTICIPANT]));
+    addRow(rows, 'tx_addresses', [address, seq, PARTICIPANT]);
     meet(rows, address, height, ts);
   }
 }
@@ -241,7 +267,7 @@ function addAliasUse(rows: Rows, alias: string, seq: number, seen: Set<string>):
   const mark = `alias:${alias}`;
   if (seen.has(mark)) return;
   seen.add(mark);
-  rows.lines.tx_aliases.push(copyLine([alias, seq]));
+  addRow(rows, 'tx_aliases', [alias, seq]);
 }
 
 const DETAILS: Readonly<Record<number, (rows: Rows, placed: Placed, aliases: Aliases) => void>> = {
@@ -258,27 +284,25 @@ const DETAILS: Readonly<Record<number, (rows: Rows, placed: Placed, aliases: Ali
 
 function addAmounts(rows: Rows, { tx, seq }: Placed): void {
   for (const [pos, amount] of amountsOf(tx).entries()) {
-    rows.lines.tx_amounts.push(copyLine([seq, pos, amount]));
+    addRow(rows, 'tx_amounts', [seq, pos, amount]);
   }
 }
 
 function addAsset(rows: Rows, { tx, seq, id }: Placed): void {
   const quantity = int64(tx['quantity']) ?? 0n;
   const reissuable = tx['reissuable'] === true;
-  rows.lines.assets.push(
-    copyLine([
-      id,
-      seq,
-      text(tx['sender']) ?? '',
-      text(tx['name']) ?? '',
-      text(tx['description']) ?? '',
-      quantity,
-      quantity,
-      Number(tx['decimals'] ?? 0),
-      reissuable,
-      reissuable,
-    ]),
-  );
+  addRow(rows, 'assets', [
+    id,
+    seq,
+    text(tx['sender']) ?? '',
+    text(tx['name']) ?? '',
+    text(tx['description']) ?? '',
+    quantity,
+    quantity,
+    Number(tx['decimals'] ?? 0),
+    reissuable,
+    reissuable,
+  ]);
 }
 
 function changeAsset(
@@ -299,20 +323,25 @@ function addAlias(rows: Rows, { tx, seq }: Placed, aliases: Aliases): void {
   const address = text(tx['sender']);
   if (alias === undefined || address === undefined) return;
   const name = aliasName(alias) ?? alias;
-  rows.lines.tx_aliases.push(copyLine([name, seq]));
+  addRow(rows, 'tx_aliases', [name, seq]);
   // An alias keeps its first owner.
   if (aliases.has(name)) return;
   aliases.set(name, address);
-  rows.lines.aliases.push(copyLine([name, address, seq]));
+  addRow(rows, 'aliases', [name, address, seq]);
 }
 
 function addEntries(rows: Rows, { tx, seq }: Placed): void {
   const author = text(tx['author']) ?? text(tx['sender']) ?? '';
   for (const [position, entry] of objects(tx['data']).entries()) {
     const { key, type, value } = entry;
-    rows.lines.data_entries.push(
-      copyLine([seq, position, author, text(key) ?? '', text(type) ?? '', valueText(value)]),
-    );
+    addRow(rows, 'data_entries', [
+      seq,
+      position,
+      author,
+      text(key) ?? '',
+      text(type) ?? '',
+      valueText(value),
+    ]);
   }
 }
 
@@ -329,5 +358,5 @@ function addRole(rows: Rows, { type, tx, seq, ts }: Placed, aliases: Aliases): v
   const role = text(tx['role']);
   if (address === undefined || role === undefined) return;
   const op = type === 101 ? 'add' : (text(tx['opType']) ?? 'add');
-  rows.lines.permission_ops.push(copyLine([seq, address, role, op, int64(tx['dueTimestamp']), ts]));
+  addRow(rows, 'permission_ops', [seq, address, role, op, int64(tx['dueTimestamp']), ts]);
 }

@@ -1,7 +1,7 @@
 /** Compares stored blocks with those of a node: their signatures and their transactions. */
 import type { Database } from '../../base/database.ts';
 import type { NodeReader } from './node-reader.ts';
-import { readTip } from './write-batch.ts';
+import { readTip } from './store-end.ts';
 
 export interface Verified {
   readonly from: number;

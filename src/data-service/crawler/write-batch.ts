@@ -9,69 +9,49 @@ import { COLUMNS } from './columns.ts';
 import type { Batch } from './prepare-batch.ts';
 import { removeAbove } from './remove-blocks.ts';
 import type { Rows } from './rows.ts';
-
-export interface Tip {
-  /** 0 for an empty store. */
-  readonly height: number;
-  readonly signature: string;
-}
+import {
+  assertEnd,
+  lockedEnd,
+  NotContinuous,
+  readEnd,
+  type StoreEnd,
+  type Tip,
+} from './store-end.ts';
 
 export interface Writing {
   /** First load: balances are asked for at its end. */
   readonly bulk: boolean;
+  /** Where the store ends, if the blocks above `batch.after` are to be removed. */
+  readonly replaced?: Tip | undefined;
   readonly now: number;
   /** Begins a measurement of the removal of blocks; the returned function ends it. */
   readonly removing: () => () => void;
 }
 
-/** Another process has written meanwhile, or the caller has an outdated view. */
-export class NotContinuous extends Error {
-  override name = 'NotContinuous';
-}
-
-const EMPTY = { height: 0, signature: '', next: '1' };
-
-/** The last block, and the ordinal of the transaction after it. */
-async function readEnd(db: Queries): Promise<typeof EMPTY> {
-  const rows = await db.query<typeof EMPTY>(
-    `SELECT height, signature, first_seq + tx_count AS next
-     FROM blocks ORDER BY height DESC LIMIT 1`,
-  );
-  return rows[0] ?? EMPTY;
-}
-
-export async function readTip(db: Queries): Promise<Tip> {
-  const { height, signature } = await readEnd(db);
-  return { height, signature };
-}
-
 /** Throws NotContinuous, DatabaseError. */
 export function writeBatch(db: Database, batch: Batch, writing: Writing): Promise<void> {
+  const { replaced, bulk, removing, now } = writing;
   return db.transaction(async (queries) => {
-    const { after, blocks } = batch;
-    const end = await lockedEnd(queries, db.engine === 'postgres' && writing.bulk);
-    let start = end;
-    if (end.height > after.height) {
-      const removed = writing.removing();
-      await removeAbove(queries, after.height, writing.now, blocks[0]);
+    // Loss of the last seconds means only that they are fetched again.
+    const isHasty = db.engine === 'postgres' && bulk;
+    const [end] = await Promise.all([
+      lockedEnd(queries),
+      isHasty ? queries.query('SET LOCAL synchronous_commit = off') : undefined,
+    ]);
+    if (replaced === undefined) {
+      assertContinues(end, batch);
+    } else {
+      assertEnd(end, replaced);
+      const removed = removing();
+      await removeAbove(queries, batch.after.height, now, batch.blocks[0]);
       removed();
-      start = await readEnd(queries);
+      assertContinues(await readEnd(queries), batch);
     }
-    assertContinues(start, batch);
     await writeRows(queries, batch, writing);
   });
 }
 
-/** No other writer changes the store between this and the end of the transaction. */
-async function lockedEnd(queries: Queries, isHasty: boolean): Promise<typeof EMPTY> {
-  const sent = [queries.query(`SELECT value FROM meta WHERE key = 'schema_version' FOR UPDATE`)];
-  // Loss of the last seconds means only that they are fetched again.
-  if (isHasty) sent.push(queries.query('SET LOCAL synchronous_commit = off'));
-  const [end] = await Promise.all([readEnd(queries), ...sent]);
-  return end;
-}
-
-function assertContinues(start: typeof EMPTY, { after, blocks }: Batch): void {
+function assertContinues(start: StoreEnd, { after, blocks }: Batch): void {
   const isAfter =
     start.height === after.height &&
     start.signature === after.signature &&
@@ -125,12 +105,14 @@ async function countTypes(db: Queries, { typeCounts }: Rows): Promise<void> {
 }
 
 /** The balances of these addresses may have changed, in this batch or in later ones of its run. */
-async function markDirty(db: Queries, { marked, next }: Batch): Promise<void> {
-  if (marked.length === 0) return;
+async function markDirty(db: Queries, { marked, sponsored, next }: Batch): Promise<void> {
+  if (marked.length + sponsored.length === 0) return;
   await db.query(
-    `INSERT INTO balance_dirty SELECT address, $2::int FROM unnest($1::text[]) AS new(address)
+    `INSERT INTO balance_dirty SELECT address, $3::int FROM (
+       SELECT address FROM unnest($1::text[]) AS named(address)
+       UNION SELECT issuer FROM assets WHERE asset_id = ANY($2::text[])) AS new
      ON CONFLICT (address) DO UPDATE
      SET since_height = greatest(balance_dirty.since_height, excluded.since_height)`,
-    [marked, next.height],
+    [marked, sponsored, next.height],
   );
 }

@@ -68,15 +68,6 @@ export class SchemaTooNew extends Error {
   }
 }
 
-/** Lets a role of the server read everything, now and after later migrations. */
-export async function grantReading(db: Database, role: string): Promise<void> {
-  const name = `"${role.replaceAll('"', '""')}"`;
-  await db.exec(`
-    GRANT USAGE ON SCHEMA public TO ${name};
-    GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${name};
-    ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO ${name}`);
-}
-
 export async function readMeta(db: Queries, key: string): Promise<string | undefined> {
   const rows = await db.query<{ value: string }>('SELECT value FROM meta WHERE key = $1', [key]);
   return rows[0]?.value;

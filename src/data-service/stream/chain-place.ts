@@ -34,16 +34,32 @@ export const markOf = (id: string | null): string => (id ?? '').slice(0, MARK_CH
 /** A column with the removals that the rows of a statement reflect. */
 export const REMOVED_AT = '(SELECT coalesce(max(at), 0) FROM reorgs)';
 
+export interface LastPlace extends Place {
+  /** The store is a replica, which may not have heard of the latest changes yet. */
+  readonly isReplica: boolean;
+}
+
 /** The place behind the last stored transaction. */
-export async function lastPlace(services: DataServices): Promise<Place> {
-  const [last] = await rows<{ seq: string; removed_at: string; id: string | null }>(
+export async function lastPlace(services: DataServices): Promise<LastPlace> {
+  const [last] = await rows<{
+    seq: string | null;
+    removed_at: string;
+    id: string | null;
+    is_replica: boolean;
+  }>(
     services,
-    `SELECT b.first_seq + b.tx_count - 1 AS seq, t.id, ${REMOVED_AT} AS removed_at
-     FROM (SELECT first_seq, tx_count FROM blocks ORDER BY height DESC LIMIT 1) b
+    `SELECT b.first_seq + b.tx_count - 1 AS seq, t.id, ${REMOVED_AT} AS removed_at,
+       pg_is_in_recovery() AS is_replica
+     FROM (SELECT) one
+     LEFT JOIN (SELECT first_seq, tx_count FROM blocks ORDER BY height DESC LIMIT 1) b ON true
      LEFT JOIN txs t ON t.seq = b.first_seq + b.tx_count - 1`,
   );
-  if (last === undefined) return { seq: 0, removedAt: 0, mark: '' };
-  return { seq: Number(last.seq), removedAt: Number(last.removed_at), mark: markOf(last.id) };
+  return {
+    seq: Number(last?.seq ?? 0),
+    removedAt: Number(last?.removed_at ?? 0),
+    mark: markOf(last?.id ?? null),
+    isReplica: last?.is_replica === true,
+  };
 }
 
 /** True where the transaction at this ordinal is the one of the mark. */

@@ -11,7 +11,14 @@ import type { DataServices } from '../api/services.ts';
 import { EXTENDED_COLUMNS, SUMMARY_COLUMNS, type TxRow } from '../api/shapes.ts';
 import { planQuery } from '../api/transaction-query.ts';
 import { pageStatement } from '../api/transaction-sql.ts';
-import { isMarked, markOf, type Place, REMOVED_AT, returnFrom } from './chain-place.ts';
+import {
+  isMarked,
+  type LastPlace,
+  markOf,
+  type Place,
+  REMOVED_AT,
+  returnFrom,
+} from './chain-place.ts';
 import { FILLER, placeEvent, rollbackEvent, transactionEvent } from './event-text.ts';
 import type { StreamRequest } from './stream-service.ts';
 
@@ -31,7 +38,7 @@ export type Advance = 'more' | 'waits' | 'lost';
 
 export interface StreamReader {
   /** Sends what comes next, up to `last`. Throws ApiError. */
-  advance(last: Place, pages: RoundPages): Promise<Advance>;
+  advance(last: LastPlace, pages: RoundPages): Promise<Advance>;
   /** Keeps the connection open; the client hears how far the stream is. */
   beat(): void;
   /** False while the client must take something first. */
@@ -82,7 +89,8 @@ export function streamReader(
 
   return {
     async advance(last, pages) {
-      if (place.removedAt > last.removedAt) return 'lost';
+      // A replica hears later of a removal that the client knows from another server.
+      if (place.removedAt > last.removedAt) return last.isReplica ? 'waits' : 'lost';
       if (place.removedAt < last.removedAt) return goBack(last);
       // A replica may be behind the server that the client had before.
       if (place.seq > last.seq) return 'waits';

@@ -11,7 +11,7 @@ import type { HttpStream, HttpStreamClient } from '../../base/http.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { DataServices } from '../api/services.ts';
 import { CHAIN_CHANNEL } from '../schema/notices.ts';
-import { knowsRemoval, lastPlace, type Place, readPlace } from './chain-place.ts';
+import { knowsRemoval, type LastPlace, lastPlace, type Place, readPlace } from './chain-place.ts';
 import { type EndReason, endEvent, FILLER, firstEvent } from './event-text.ts';
 import { type Advance, type RoundPages, type StreamReader, streamReader } from './stream-reader.ts';
 import type { StreamRequest, TransactionStreams } from './stream-service.ts';
@@ -109,7 +109,7 @@ export function createTransactionStreams(
   async function turnOf(
     member: Member,
     reader: StreamReader,
-    last: Place,
+    last: LastPlace,
     pages: RoundPages,
   ): Promise<Advance> {
     try {

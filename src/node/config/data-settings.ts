@@ -34,7 +34,13 @@ export const dataService = {
     'postgres://… for a server, pglite:<folder> for a database inside this process.',
     { secret: true },
   ),
-  'reader-role': optional(text, 'Role of the server that data migrate lets read all tables.'),
+  'reader-role': optional(
+    text,
+    'Role of the servers of PostgreSQL: the crawler and data migrate make it, and let it read all tables.',
+  ),
+  'reader-password': optional(secretText, 'Password that they give to reader-role.', {
+    secret: true,
+  }),
   'pool-size': setting(int(1, 1000), 10, 'Connections of an API server to PostgreSQL.'),
   'statement-timeout': setting(
     duration(1, HOUR_MS, 'from 1ms to 1h'),

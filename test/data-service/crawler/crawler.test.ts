@@ -1,60 +1,42 @@
 /** The crawler against a made chain, on both stores (data-service.md#crawler). */
-import t, { type Test } from 'tap';
-import type { Database } from '../../../src/base/database.ts';
-import { migrate } from '../../../src/data-service/schema/migrate.ts';
+import t from 'tap';
 import { crawl } from '../crawling.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
-import { digest, memoryDatabase, postgresCluster } from '../stores.ts';
+import { digest, onBothStores } from '../stores.ts';
 
-const cluster = await postgresCluster(t);
-const SCHEMA = { indexText: true };
-
-async function onBoth(
-  name: string,
-  check: (t: Test, open: () => Promise<Database>) => Promise<void>,
-) {
-  const migrated = async (t: Test, db: Database): Promise<Database> => {
-    t.teardown(() => db.close());
-    await migrate(db, SCHEMA);
-    return db;
-  };
-  await t.test(`${name}, PGlite`, async (t) => {
-    await check(t, async () => migrated(t, await memoryDatabase()));
-  });
-  await t.test(`${name}, PostgreSQL`, { skip: cluster.skip }, async (t) => {
-    await check(t, async () => migrated(t, cluster.open(await cluster.createDatabase())));
-  });
-}
-
-await onBoth('a crawl through random reorganisations equals a fresh crawl', async (t, open) => {
-  const chain = madeChain({ seed: 'reorganised', txsPerBlock: 12 });
-  const node = await madeNode(t, () => chain);
-  const db = await open();
-  const crawler = crawl(t, db, [node.url]);
-  chain.grow(60);
-  for (const [depth, blocks] of [
-    [1, 1],
-    [3, 9],
-    [40, 45],
-    [2, 1],
-    [75, 90],
-    [1, 2],
-  ] as const) {
+await onBothStores(
+  t,
+  'a crawl through random reorganisations equals a fresh crawl',
+  async (t, open) => {
+    const chain = madeChain({ seed: 'reorganised', txsPerBlock: 12 });
+    const node = await madeNode(t, () => chain);
+    const db = await open();
+    const crawler = crawl(t, db, [node.url]);
+    chain.grow(60);
+    for (const [depth, blocks] of [
+      [1, 1],
+      [3, 9],
+      [40, 45],
+      [2, 1],
+      [75, 90],
+      [1, 2],
+    ] as const) {
+      await crawler.reached(chain.height(), chain.signature(chain.height()));
+      chain.reorganise(depth, blocks);
+    }
     await crawler.reached(chain.height(), chain.signature(chain.height()));
-    chain.reorganise(depth, blocks);
-  }
-  await crawler.reached(chain.height(), chain.signature(chain.height()));
-  await crawler.stop();
-  t.ok(crawler.state.reorganisations >= 5, `${crawler.state.reorganisations} reorganisations`);
-  const fresh = await open();
-  const again = crawl(t, fresh, [node.url]);
-  await again.reached(chain.height(), chain.signature(chain.height()));
-  await again.stop();
-  t.strictSame(await digest(db), await digest(fresh));
-});
+    await crawler.stop();
+    t.ok(crawler.state.reorganisations >= 5, `${crawler.state.reorganisations} reorganisations`);
+    const fresh = await open();
+    const again = crawl(t, fresh, [node.url]);
+    await again.reached(chain.height(), chain.signature(chain.height()));
+    await again.stop();
+    t.strictSame(await digest(db), await digest(fresh));
+  },
+);
 
-await onBoth('a first load without indexes equals an ordinary one', async (t, open) => {
+await onBothStores(t, 'a first load without indexes equals an ordinary one', async (t, open) => {
   const chain = madeChain({ seed: 'bulk', txsPerBlock: 150 });
   chain.grow(80);
   const node = await madeNode(t, () => chain);

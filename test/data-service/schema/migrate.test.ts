@@ -7,7 +7,8 @@ import { SUMMARY_COLUMNS } from '../../../src/data-service/api/shapes.ts';
 import type { TransactionFilter } from '../../../src/data-service/api/transaction-filter.ts';
 import { planQuery } from '../../../src/data-service/api/transaction-query.ts';
 import { pageStatement } from '../../../src/data-service/api/transaction-sql.ts';
-import { grantReading, migrate, SCHEMA_VERSION } from '../../../src/data-service/schema/migrate.ts';
+import { migrate, SCHEMA_VERSION } from '../../../src/data-service/schema/migrate.ts';
+import { allowReading } from '../../../src/data-service/schema/reader-role.ts';
 import { crawl } from '../crawling.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
@@ -50,12 +51,29 @@ t.test('a role that may only read', { skip: cluster.skip }, async (t) => {
   const owner = cluster.open(url);
   t.teardown(() => owner.close());
   await migrate(owner, { indexText: true });
-  await owner.exec('CREATE ROLE reader LOGIN');
-  await grantReading(owner, 'reader');
-  const reader = cluster.open(url.replace(/\/\/\w+@/, '//reader@'));
+  const name = 'the "reader"';
+  const role = async () => {
+    const rows = await owner.query(
+      'SELECT rolsuper, rolcanlogin, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = $1',
+      [name],
+    );
+    return rows[0];
+  };
+  await allowReading(owner, { name });
+  const plain = { rolsuper: false, rolcanlogin: true, rolcreaterole: false, rolcreatedb: false };
+  t.strictSame(await role(), plain);
+  const password = async () =>
+    (await owner.query('SELECT rolpassword AS is FROM pg_authid WHERE rolname = $1', [name]))[0];
+  t.strictSame(await password(), { is: null });
+  await allowReading(owner, { name, password: "a 'quoted' \\ password" });
+  t.match(await password(), { is: /^SCRAM/ }, 'a role that exists gets the password');
+  await owner.exec('CREATE TABLE later (n integer)');
+  const reader = cluster.open(url.replace(/\/\/\w+@/, `//${encodeURIComponent(name)}@`));
   t.teardown(() => reader.close());
   t.strictSame(await reader.query('SELECT height FROM blocks'), []);
+  t.strictSame(await reader.query('SELECT n FROM later'), []);
   await t.rejects(reader.query('DELETE FROM blocks'), /permission denied/);
+  await t.rejects(reader.query('CREATE TABLE mine (n integer)'), /permission denied/);
 });
 
 /** Every kind of filter, with values of the chain. */

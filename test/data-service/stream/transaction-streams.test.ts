@@ -8,6 +8,7 @@ import { madeNode } from '../made-node.ts';
 import { type Served, served } from '../served.ts';
 import { memoryDatabase, postgresCluster } from '../stores.ts';
 import { type EventClient, eventClient, type StreamEvent } from './event-client.ts';
+import { idsOf, kept } from './kept-events.ts';
 
 const cluster = await postgresCluster(t);
 type Open = () => Promise<Database>;
@@ -22,23 +23,6 @@ const grown = (seed: string, blocks = 20): MadeChain => {
   chain.grow(blocks);
   return chain;
 };
-
-/** Ids of the transactions of the chain that belong to the stream, after a height. */
-const idsOf = (chain: MadeChain, above = 0, type?: number): string[] =>
-  Array.from({ length: chain.height() - above }, (_, i) => chain.block(above + i + 1)!)
-    .flatMap(({ transactions }) => transactions as { id: string; type: number }[])
-    .filter((tx) => type === undefined || tx.type === type)
-    .map(({ id }) => id);
-
-/** What a program has that keeps the transactions of a stream. */
-function kept(events: readonly StreamEvent[]): string[] {
-  let list: { id: string; height: number }[] = [];
-  for (const { type, data } of events) {
-    if (type === 'message') list.push(data as { id: string; height: number });
-    if (type === 'rollback') list = list.filter(({ height }) => height <= Number(data['height']));
-  }
-  return list.map(({ id }) => id);
-}
 
 const lastIs = (id: string | undefined) => (events: readonly StreamEvent[]) =>
   kept(events).at(-1) === id;

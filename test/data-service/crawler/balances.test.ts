@@ -1,0 +1,195 @@
+/** Balances of the store follow those of the node, on both stores (data-service.md#balances). */
+import t, { type Test } from 'tap';
+import { undiciClient } from '../../../src/adapters/http/undici.ts';
+import { systemClock } from '../../../src/adapters/system.ts';
+import type { Database } from '../../../src/base/database.ts';
+import { type NodeReader, nodeReader } from '../../../src/data-service/crawler/node-reader.ts';
+import { sampleOf, verifyBalances } from '../../../src/data-service/crawler/verify-balances.ts';
+import { crawl } from '../crawling.ts';
+import { type MadeChain, madeChain } from '../made-chain.ts';
+import { type MadeNodeOptions, madeNode } from '../made-node.ts';
+import { memoryDatabase, onBothStores } from '../stores.ts';
+
+const clock = systemClock(undefined);
+/** Without pauses. */
+const hasty = { after: (_ms: number, action: () => void) => clock.after(0, action) };
+
+function readerOf(t: Test, url: string): NodeReader {
+  const http = undiciClient();
+  t.teardown(() => http.close());
+  return nodeReader({ urls: [url] }, { http, clock, failed: () => {} });
+}
+
+const all = (db: Database) => sampleOf(db, Number.POSITIVE_INFINITY, () => 0);
+const compared = (db: Database, node: NodeReader) => verifyBalances(db, node, hasty, all(db));
+
+const ISSUER = '3MIssuerOfAnAssetThatPaysFees111111';
+const PAYER = '3MPayerWhoPaysItsFeesInThatAsset111';
+const ASSET = 'AssetThatPaysFees';
+const ISSUED_AT = 3;
+
+/** Blocks from `sponsored` on have a transaction whose fee a sponsor pays, who is no party of it. */
+function sponsoredChain(seed: string, sponsored: number) {
+  const plain = madeChain({ seed, txsPerBlock: 4, accounts: 10 });
+  const tx = (height: number) => {
+    const shared = { height, timestamp: height, fee: 5, proofs: [], version: 2 };
+    if (height === ISSUED_AT) {
+      const asset = { name: 'Fees', description: '', quantity: 100, decimals: 0, reissuable: true };
+      return [{ ...shared, ...asset, id: ASSET, type: 3, sender: ISSUER }];
+    }
+    if (height < sponsored) return [];
+    const id = `sponsored ${plain.signature(height)}`;
+    return [{ ...shared, id, type: 10, alias: id, sender: PAYER, feeAssetId: ASSET }];
+  };
+  const chain: MadeChain = {
+    ...plain,
+    block(height) {
+      const block = plain.block(height);
+      if (block === undefined) return undefined;
+      const transactions = [...(block['transactions'] as object[]), ...tx(height)];
+      return { ...block, transactions };
+    },
+    balance: (address) =>
+      address === ISSUER ? 1000 - Math.max(0, plain.height() - sponsored + 1) : 7,
+    assets(address) {
+      const paid = 5 * Math.max(0, plain.height() - sponsored + 1);
+      if (address === ISSUER) return [{ assetId: ASSET, balance: 50 + paid }];
+      return address === PAYER ? [{ assetId: ASSET, balance: 500 - paid }] : [];
+    },
+  };
+  return chain;
+}
+
+await onBothStores(t, 'the sponsor of a fee gets its new balances', async (t, open) => {
+  const chain = sponsoredChain('sponsor', 12);
+  chain.grow(9);
+  const node = await madeNode(t, () => chain);
+  const db = await open();
+  const crawler = crawl(t, db, [node.url]);
+  const heldBy = async () => {
+    await crawler.reached(chain.height(), chain.signature(chain.height()));
+    const rows = await db.query<{ asset_id: string; amount: string }>(
+      'SELECT asset_id, amount FROM balances WHERE address = $1 ORDER BY asset_id',
+      [ISSUER],
+    );
+    return rows.map(({ asset_id, amount }) => [asset_id, amount]);
+  };
+  const before = [
+    ['', '1000'],
+    [ASSET, '50'],
+  ];
+  t.strictSame(await heldBy(), before, 'as issued');
+  chain.grow(5);
+  t.strictSame(
+    await heldBy(),
+    [
+      ['', '996'],
+      [ASSET, '70'],
+    ],
+    'fees were paid',
+  );
+  chain.reorganise(6, 2);
+  t.strictSame(await heldBy(), before, 'fees of removed blocks were given back');
+  await crawler.stop();
+  const reader = readerOf(t, node.url);
+  const found = await compared(db, reader);
+  t.strictSame({ left: found.left, different: found.different }, { left: 0, different: [] });
+  t.ok(found.compared > 10);
+  await db.query('UPDATE balances SET amount = amount + 1 WHERE address = $1 AND asset_id = $2', [
+    ISSUER,
+    ASSET,
+  ]);
+  const other = String(chain.block(1)?.['generator']);
+  await db.query(`INSERT INTO balances VALUES ($1, 'another asset', 4, 1)`, [other]);
+  t.strictSame((await compared(db, reader)).different.toSorted(), [ISSUER, other].toSorted());
+  let drawn = 0;
+  const sample = sampleOf(db, 3, (bound) => drawn++ % bound);
+  const few = await verifyBalances(db, reader, hasty, sample);
+  t.equal(few.compared, 3, 'a sample');
+
+  chain.grow(2);
+  const later = await compared(db, reader);
+  t.ok(!later.different.includes(ISSUER), 'later blocks change it');
+  t.ok(later.left >= 2 && later.compared > 0);
+  chain.reorganise(4);
+  t.match(await compared(db, reader), { compared: 0 }, 'another branch says nothing');
+});
+
+/** A node that refuses lists of addresses, and lists of assets, that are too long for it. */
+const refusesLong = (
+  lists: { addresses: number; assets: number },
+  chain: MadeChain,
+): NonNullable<MadeNodeOptions['instead']> => {
+  const tooBig = { status: 413, type: 'application/json', body: '{"error":413,"message":"big"}' };
+  const assetsOf = (address: string): number => chain.assets?.(address).length ?? 0;
+  return (path, body) => {
+    const [, address = '', limit = Infinity] =
+      /^\/assets\/balance\/(\w+)(?:\?limit=(\d+).*)?$/.exec(path) ?? [];
+    if (address !== '' && Math.min(assetsOf(address), Number(limit)) > lists.assets) return tooBig;
+    if (path !== '/assets/balance') return undefined;
+    const asked = (JSON.parse(body) as { addresses: string[] }).addresses;
+    const isLong = asked.some((one) => assetsOf(one) > lists.assets);
+    return asked.length > lists.addresses || isLong ? tooBig : undefined;
+  };
+};
+
+await onBothStores(t, 'balances that are refused', async (t, open) => {
+  const plain = madeChain({ seed: 'refused', txsPerBlock: 8, accounts: 30 });
+  plain.grow(10);
+  const rich = String(plain.block(1)?.['generator']);
+  const ids = Array.from({ length: 40 }, (_, i) => `asset${String(i).padStart(3, '0')}`);
+  const chain: MadeChain = {
+    ...plain,
+    assets: (address) =>
+      address === rich ? ids.map((assetId, i) => ({ assetId, balance: i + 1 })) : [],
+  };
+  const lists = { addresses: 3, assets: 7 };
+  const node = await madeNode(t, () => chain, { instead: refusesLong(lists, chain) });
+  const db = await open();
+  const crawler = crawl(t, db, [node.url]);
+  await crawler.reached(11, chain.signature(11));
+  const held = await db.query<{ asset_id: string; amount: string }>(
+    'SELECT asset_id, amount FROM balances WHERE address = $1 AND asset_id > $2 ORDER BY asset_id',
+    [rich, ''],
+  );
+  t.strictSame(
+    held,
+    ids.map((asset_id, i) => ({ asset_id, amount: String(i + 1) })),
+    'in pages',
+  );
+
+  const verified = await compared(db, readerOf(t, node.url));
+  t.strictSame({ left: verified.left, different: verified.different }, { left: 0, different: [] });
+
+  // What is refused altogether is left, and everything else goes on.
+  lists.assets = 0;
+  plain.grow(10);
+  await until(async () => {
+    const rows = await db.query<{ address: string }>('SELECT address FROM balance_dirty');
+    const [tip] = await db.query<{ height: number }>('SELECT max(height) AS height FROM blocks');
+    return tip?.height === 21 && rows.length === 1 && rows[0]?.address === rich;
+  });
+  t.match(crawler.log.of('crawl.balances-failed'), [{ address: rich }]);
+  t.strictSame(crawler.log.of('crawl.failed'), [], 'the crawl has not failed');
+});
+
+t.test('a node that gives no balances', async (t) => {
+  const chain = madeChain({ seed: 'no balances', txsPerBlock: 4, accounts: 10 });
+  chain.grow(5);
+  const away = { status: 500, type: 'application/json', body: '{}' };
+  const node = await madeNode(t, () => chain, {
+    instead: (path) => (path.includes('balance') ? away : undefined),
+  });
+  const db = await memoryDatabase();
+  t.teardown(() => db.close());
+  const crawler = crawl(t, db, [node.url]);
+  await until(async () => crawler.state.height === 6);
+  chain.grow(5);
+  await until(async () => crawler.state.height === 11);
+  t.strictSame(crawler.log.of('crawl.failed'), []);
+  t.ok(crawler.log.of('crawl.balances-failed').length > 0);
+});
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+}

@@ -1,0 +1,142 @@
+/** A crawler that has lost its lock, beside its successor (data-service.md#crawler). */
+import t, { type Test } from 'tap';
+import type { Database } from '../../../src/base/database.ts';
+import { AlreadyCrawled } from '../../../src/data-service/crawler/crawler.ts';
+import { crawl } from '../crawling.ts';
+import { type MadeChain, madeChain } from '../made-chain.ts';
+import { madeNode } from '../made-node.ts';
+import { memoryDatabase, onBothStores } from '../stores.ts';
+
+t.setTimeout(240_000);
+
+const grown = (seed: string, blocks: number): MadeChain => {
+  const chain = madeChain({ seed, txsPerBlock: 3, accounts: 10 });
+  chain.grow(blocks);
+  return chain;
+};
+
+/** A store whose locks go when the test wants it; `noticed`: whether their holder learns of it. */
+function losable(db: Database, noticed: boolean) {
+  let holder: object | undefined;
+  const lock: Database['lock'] = async () => {
+    if (holder !== undefined) return undefined;
+    const mine = {};
+    holder = mine;
+    return {
+      isLost: () => noticed && holder !== mine,
+      async release() {
+        if (holder === mine) holder = undefined;
+      },
+    };
+  };
+  const lose = (): void => {
+    holder = undefined;
+  };
+  return { db: { ...db, lock }, lose };
+}
+
+/** A node that holds back its answers about blocks from a height on, until it is told otherwise. */
+async function hesitating(t: Test, chain: MadeChain, from: number) {
+  let go = (): void => {};
+  const gone = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  let isAsked = false;
+  const node = await madeNode(t, () => chain, {
+    async delay(path) {
+      const [, first] = /^\/blocks\/seqext\/(\d+)\//.exec(path) ?? [];
+      if (Number(first) < from || first === undefined) return;
+      isAsked = true;
+      await gone;
+    },
+  });
+  const asked = async (): Promise<void> => {
+    while (!isAsked) await later();
+  };
+  return { node, asked, go };
+}
+
+const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+const ended = (crawler: { ended: Promise<void> }): Promise<unknown> =>
+  crawler.ended.then(
+    () => undefined,
+    (cause) => cause,
+  );
+
+t.test('tables are made under the lock', async (t) => {
+  const chain = grown('migrated', 5);
+  const node = await madeNode(t, () => chain);
+  const { db } = losable(await memoryDatabase(), true);
+  t.teardown(() => db.close());
+  const other = await db.lock();
+  const tables = <R extends object>() => db.query<R>(`SELECT to_regclass('meta')::text AS name`);
+  t.type(await ended(crawl(t, db, [node.url])), AlreadyCrawled);
+  const waiting = crawl(t, db, [node.url], { wait: true });
+  let asked = 0;
+  while (asked++ < 5) await later();
+  t.strictSame(await tables(), [{ name: null }]);
+  await other?.release();
+  while ((await tables<{ name: string | null }>())[0]?.name === null) await later();
+  await waiting.reached(6, chain.signature(6));
+});
+
+for (const noticed of [true, false]) {
+  const name = `a lost lock, ${noticed ? 'noticed' : 'unnoticed'}`;
+  await onBothStores(t, name, async (t, open) => {
+    const chain = grown('lost', 60);
+    const { db, lose } = losable(await open(), noticed);
+    const slow = await hesitating(t, chain, 21);
+    const options = { batchBlocks: 10, concurrency: 1 };
+    const first = crawl(t, db, [slow.node.url], options);
+    await slow.asked();
+    while (first.state.height < 10) await later();
+    lose();
+    const node = await madeNode(t, () => chain);
+    const second = crawl(t, db, [node.url], options);
+    await second.reached(61, chain.signature(61));
+    slow.go();
+    t.type(await ended(first), AlreadyCrawled);
+    t.equal(first.state.height, 10, 'it has written nothing more');
+    await second.reached(61, chain.signature(61));
+    const rows = await db.query('SELECT at FROM reorgs');
+    t.strictSame(rows, [], 'and removed nothing');
+  });
+}
+
+await onBothStores(t, 'a lock that is lost between two batches', async (t, open) => {
+  const chain = grown('between', 60);
+  const { db, lose } = losable(await open(), true);
+  const slow = await hesitating(t, chain, 21);
+  const crawler = crawl(t, db, [slow.node.url], { batchBlocks: 10, concurrency: 1 });
+  await slow.asked();
+  while (crawler.state.height < 10) await later();
+  lose();
+  const successor = await db.lock();
+  slow.go();
+  t.type(await ended(crawler), AlreadyCrawled);
+  const [stored] = await db.query('SELECT max(height) AS height FROM blocks');
+  t.strictSame(stored, { height: 10 }, 'although its blocks would continue the chain');
+  await successor?.release();
+});
+
+await onBothStores(t, 'two branches, of which one is outdated', async (t, open) => {
+  const chain = grown('outdated', 40);
+  const { db, lose } = losable(await open(), false);
+  const node = await madeNode(t, () => chain);
+  const start = crawl(t, db, [node.url]);
+  await start.reached(41, chain.signature(41));
+  await start.stop();
+  // The first crawler has found a reorganisation, and waits for the first block of the new branch.
+  const branch = grown('outdated', 40);
+  branch.reorganise(6, 8);
+  const slow = await hesitating(t, branch, 30);
+  const first = crawl(t, db, [slow.node.url]);
+  await slow.asked();
+  lose();
+  chain.grow(5);
+  const second = crawl(t, db, [node.url]);
+  await second.reached(46, chain.signature(46));
+  slow.go();
+  t.type(await ended(first), AlreadyCrawled);
+  t.strictSame(await db.query('SELECT at FROM reorgs'), [], 'blocks of the successor stay');
+});
