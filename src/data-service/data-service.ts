@@ -204,7 +204,6 @@ async function listen(
     ...forwarded(nodeRoutes as readonly AnyRoute[], {
       http: client,
       nodeUrl,
-      log,
       guard: guardReply(guard),
     }),
   ];
