@@ -89,15 +89,11 @@ export const index = optional(
   ),
 );
 
-const rowsOfPage = (otherwise: number): Param<number> => ({
-  ...whole(`Rows of a page; default ${otherwise}.`, 1, LIMIT_MAX),
+export const limit: Param<number> = {
+  ...whole(`Rows of a page at most; default ${LIMIT_MAX}.`, 1, LIMIT_MAX),
   optional: true,
-  otherwise,
-});
-
-export const transactionLimit = rowsOfPage(LIMIT_MAX);
-/** Of all other lists. */
-export const limit = rowsOfPage(100);
+  otherwise: LIMIT_MAX,
+};
 
 export type Sort = 'asc' | 'desc';
 

@@ -9,7 +9,7 @@ import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
 import type { Scope } from './query-params.ts';
 import { areFew, rows } from './reading.ts';
 import type { DataServices } from './services.ts';
-import { afterPrefix, hasPart, type SqlValues, startsWith } from './sql-values.ts';
+import { afterPrefix, hasPart, hasTrigram, type SqlValues, startsWith } from './sql-values.ts';
 
 /**
  * How an index finds the rows of a source: in the order of `seq`; by buckets, for parts of texts;
@@ -92,7 +92,7 @@ const inIds =
 
 const LOOKS: Readonly<Record<Exclude<Scope, 'in_all'>, Look>> = {
   in_description: async (text, services) =>
-    text.length < PART_CHARS_MIN ? [] : [await inText('txs', 's.message', text, services)],
+    [...text].length < PART_CHARS_MIN ? [] : [await inText('txs', 's.message', text, services)],
 
   in_sums(text) {
     const sum = /^\d{1,19}$/.test(text) ? BigInt(text) : undefined;
@@ -186,7 +186,10 @@ async function inText(
   text: string,
   services: DataServices,
 ): Promise<Source> {
-  const few = await areFew(services, `${from} s`, (values) => hasPart(column, text, values));
+  // The statistics say nothing of a text without trigrams.
+  const few =
+    hasTrigram(text) &&
+    (await areFew(services, `${from} s`, (values) => hasPart(column, text, values)));
   const finding = few ? 'few-by-bucket' : 'by-bucket';
   return inTable(from, (values) => hasPart(column, text, values), finding);
 }
@@ -196,7 +199,7 @@ async function lookInEntries(text: string, services: DataServices): Promise<read
     repeated(inTable('data_entries', (values) => keyIs(text, values))),
     repeated(inTable('data_entries', (values) => valueIs(text, values))),
   ];
-  if (text.length < PART_CHARS_MIN) return exact;
+  if ([...text].length < PART_CHARS_MIN) return exact;
   const columns = ['left(s.key, 128)', 'left(s.value, 256)'];
   const parts = await Promise.all(
     columns.map((column) => inText('data_entries', column, text, services)),

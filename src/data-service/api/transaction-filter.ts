@@ -15,7 +15,7 @@ export const filterParams = {
   dateTo: params.dateTo,
   permissions: params.permissions,
   index: params.index,
-  limit: params.transactionLimit,
+  limit: params.limit,
   sort: params.sort,
   sender: params.sender,
   recipient: params.recipient,

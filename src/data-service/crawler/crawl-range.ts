@@ -81,8 +81,8 @@ export async function crawlRange(
   }
 }
 
-const sizeOf = ({ aliases, users, marked }: Known): number =>
-  aliases.size + users.size + marked.size;
+const sizeOf = ({ aliases, lessees, users, marked }: Known): number =>
+  aliases.size + lessees.size + users.size + marked.size;
 
 async function write(batch: Batch, { db, state, clock, log, meter }: CrawlRangeDeps) {
   const written = meter.writing();

@@ -10,6 +10,8 @@ import {
   amountsOf,
   assetOf,
   bareAddress,
+  type Lessees,
+  leaseToLearn,
   messageOf,
   partiesOf,
 } from './described.ts';
@@ -49,18 +51,39 @@ export interface Rows {
   /** Ids of transactions with values that no column can hold; they are stored without these. */
   readonly changed: string[];
   nextSeq: number;
+  readonly lessees: Lessees;
 }
 
 /** Address of an alias, by its bare name. */
 export type Aliases = Map<string, string>;
 
+const LEASE = 8;
+
+/** Leases that the transactions end without showing them; those that they begin are added. */
+export function leasesEnded(
+  blocks: readonly ChainBlock[],
+  lessees: Map<string, string>,
+): Set<string> {
+  const ended = new Set<string>();
+  for (const { transactions } of blocks) {
+    for (const tx of transactions) {
+      const type = Number(tx['type']);
+      const id = leaseToLearn(type, tx);
+      if (id !== undefined) ended.add(id);
+      const [lessee] = type === LEASE ? partiesOf(type, tx).participants : [];
+      if (lessee !== undefined) lessees.set(text(tx['id']) ?? '', lessee);
+    }
+  }
+  return ended;
+}
+
 /** Every alias that the transactions name or create. */
-export function aliasesNamed(blocks: readonly ChainBlock[]): Set<string> {
+export function aliasesNamed(blocks: readonly ChainBlock[], lessees: Lessees): Set<string> {
   const names = new Set<string>();
   for (const { transactions } of blocks) {
     for (const tx of transactions) {
       const type = Number(tx['type']);
-      for (const named of partiesOf(type, tx).participants) {
+      for (const named of partiesOf(type, tx, lessees).participants) {
         const name = aliasName(named);
         if (name !== undefined) names.add(name);
       }
@@ -72,7 +95,12 @@ export function aliasesNamed(blocks: readonly ChainBlock[]): Set<string> {
 }
 
 /** `aliases` holds those named that exist already; the blocks' own are added to it. */
-export function rowsOf(blocks: readonly ChainBlock[], firstSeq: number, aliases: Aliases): Rows {
+export function rowsOf(
+  blocks: readonly ChainBlock[],
+  firstSeq: number,
+  aliases: Aliases,
+  lessees: Lessees,
+): Rows {
   const names = Object.keys(COLUMNS) as Table[];
   const rows: Rows = {
     lines: Object.fromEntries(names.map((name) => [name, []])) as unknown as Rows['lines'],
@@ -82,6 +110,7 @@ export function rowsOf(blocks: readonly ChainBlock[], firstSeq: number, aliases:
     unknown: 0,
     changed: [],
     nextSeq: firstSeq,
+    lessees,
   };
   for (const block of blocks) addBlock(rows, block, aliases);
   return rows;
@@ -218,7 +247,7 @@ interface Placed {
 }
 
 function addParties(rows: Rows, { type, tx, seq, height, ts }: Placed, aliases: Aliases): void {
-  const { author, participants } = partiesOf(type, tx);
+  const { author, participants } = partiesOf(type, tx, rows.lessees);
   if (author !== undefined) {
     rows.lines.tx_addresses.push(copyLine([author, seq, AUTHOR]));
     meet(rows, author, height, ts);

@@ -2,11 +2,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
+import { DatabaseError } from '../../../src/base/database.ts';
 import { ask } from '../../adapters/http/raw-socket.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { served } from '../served.ts';
 import { memoryDatabase } from '../stores.ts';
+
+const noDatabase = (): Promise<never> => Promise.reject(new DatabaseError('away', 'there is none'));
 
 /** A node that answers everything so. */
 async function answering(
@@ -49,7 +52,7 @@ t.test('only JSON of a node is passed on', async (t) => {
     response.writeHead(200, { 'content-type': type, 'set-cookie': 'a=b' });
     response.end('{"height":1}');
   });
-  const service = await served(t, url, memoryDatabase, { crawl: undefined });
+  const service = await served(t, url, noDatabase, { crawl: undefined });
   for (type of ['text/html', 'text/html, application/json', 'application/json2', '']) {
     const answer = await service.get('/node-api/blocks/height');
     t.match(answer, { status: 503, json: { error: 503 } }, type);
@@ -70,7 +73,7 @@ t.test('a client reaches declared paths of the node alone', async (t) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end('{}');
   });
-  const service = await served(t, url, memoryDatabase, { crawl: undefined });
+  const service = await served(t, url, noDatabase, { crawl: undefined });
   const { port } = new URL(service.url);
   const reached = async (path: string): Promise<readonly string[]> => {
     asked.length = 0;
@@ -81,7 +84,8 @@ t.test('a client reaches declared paths of the node alone', async (t) => {
   t.strictSame(await reached('/blocks/at/5'), ['/blocks/at/5']);
   t.strictSame(await reached('/addresses/data/a%2Fb?x=1'), ['/addresses/data/a%2Fb?x=1']);
   for (const up of ['..\\..\\debug', '..%5C..%5Cdebug', '..%2F..%2Fdebug', '%252e%252e']) {
-    for (const one of await reached(`/blocks/at/${up}`)) t.match(one, /^\/blocks\/at\/[^/\\]+$/, up);
+    for (const one of await reached(`/blocks/at/${up}`))
+      t.match(one, /^\/blocks\/at\/[^/\\]+$/, up);
   }
   for (const up of ['..', '.', '%2e%2e', '%2E', '.%2e']) {
     t.strictSame(await reached(`/blocks/at/${up}`), [], up);

@@ -7,7 +7,14 @@ import * as params from '../query-params.ts';
 import { asked, blockAnswer, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 import { AssetIssue, Count, SUMMARY_COLUMNS, summaryOf, type TxRow } from '../shapes.ts';
-import { hasPart, literally, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
+import {
+  comparesPart,
+  hasPart,
+  hasTrigram,
+  type SqlValues,
+  sqlValues,
+  startsWith,
+} from '../sql-values.ts';
 import { fewByBucket, inOrder, isEmpty, type PageOf, rangeFrom, type Select } from '../windows.ts';
 
 const group = 'assets';
@@ -44,15 +51,11 @@ function assetOf(row: AssetRow, extended: boolean) {
   };
 }
 
-const PART_CHARS_MIN = 3;
-
 /** Assets whose name or description has the text, and those whose id begins with it. */
 function searched(search: string, values: SqlValues): readonly Select[] {
   const text = `(a.name || ' ' || a.description)`;
   const conditions = [
-    search.length < PART_CHARS_MIN
-      ? `${text} ILIKE ${values.add(literally(search))}`
-      : hasPart(text, search, values),
+    (hasTrigram(search) ? hasPart : comparesPart)(text, search, values),
     startsWith('a.asset_id', search, values),
   ];
   return conditions.map((own) => (condition, ordinal, sort) => {
@@ -69,7 +72,8 @@ function pageOf(search: string | undefined, page: PageOf, values: SqlValues): st
     });
   }
   const [ofText, ofId] = searched(search, values);
-  return `(${fewByBucket(page, 'a.seq', ofText!)} UNION ${inOrder(page, 'a.seq + 0', ofId!)})`;
+  const byText = (hasTrigram(search) ? fewByBucket : inOrder)(page, 'a.seq', ofText!);
+  return `(${byText} UNION ${inOrder(page, 'a.seq + 0', ofId!)})`;
 }
 
 const query = {

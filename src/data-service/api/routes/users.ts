@@ -6,7 +6,7 @@ import type { ParamValues } from '../../../api/params.ts';
 import { Type } from '../../../api/type.ts';
 import { integer } from '../../../base/json.ts';
 import { ROLES } from '../../../tx/fields/permission.ts';
-import { aliasName } from '../../crawler/described.ts';
+import { aliasChain, aliasName } from '../../crawler/described.ts';
 import { queryBody } from '../query-body.ts';
 import * as params from '../query-params.ts';
 import { type Asked, asked, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
@@ -328,14 +328,17 @@ const byAddress = route({
     await requireIndexes(services);
     const text = params.storable(userAddress);
     const alias = aliasName(text);
+    const values = sqlValues();
+    // An alias of another network names nobody here.
     const address =
       alias === undefined
-        ? 'address = $1'
-        : 'address = (SELECT address FROM aliases WHERE alias = $1)';
+        ? values.add(text)
+        : `(SELECT address FROM aliases WHERE alias = ${values.add(alias)}
+             AND ${values.add(aliasChain(text))} = (SELECT value FROM meta WHERE key = 'chain_id'))`;
     const found = await rows<UserRow>(
       services,
-      `SELECT address, ordinal, registered_ts FROM users WHERE ${address}`,
-      [alias ?? text],
+      `SELECT address, ordinal, registered_ts FROM users WHERE address = ${address}`,
+      values.list,
     );
     if (found[0] === undefined) return details(404, 'User is not in blockchain');
     const { users, heightOf } = await describe(found, services);
