@@ -2,7 +2,8 @@
 
 import { details } from '../../../api/answer.ts';
 import { Type } from '../../../api/type.ts';
-import { integer } from '../../../base/json.ts';
+import { integer, stringify } from '../../../base/json.ts';
+import { type Cut, shownOf } from '../page-cut.ts';
 import * as params from '../query-params.ts';
 import { asked, blockAnswer, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
@@ -20,7 +21,7 @@ import { fewByBucket, inOrder, isEmpty, type PageOf, rangeFrom, type Select } fr
 const group = 'assets';
 const access = 'apiKey';
 
-interface AssetRow extends TxRow {
+interface AssetRow extends TxRow, Cut {
   readonly asset_id: string;
   readonly name: string;
   readonly description: string;
@@ -110,17 +111,14 @@ const list = route({
            JOIN assets a USING (seq) JOIN txs t USING (seq) ORDER BY seq ${sort}`,
           values.list,
         );
-    const shown = found.slice(0, limit);
-    return pageAnswer(
-      shown.map((row) => assetOf(row, extended)),
-      from,
-      tip,
-      {
-        first: shown[0] && Number(shown[0].seq),
-        next: found[limit] && Number(found[limit]!.seq),
-        total: tip.total,
-      },
-    );
+    const { shown, following } = shownOf(found, limit);
+    const shape = (row: AssetRow) => assetOf(row, extended);
+    const page = {
+      first: shown[0] && Number(shown[0].seq),
+      next: following && Number(following.seq),
+      total: tip.total,
+    };
+    return pageAnswer({ rows: shown, shape }, from, tip, page, services);
   },
 });
 
@@ -168,7 +166,7 @@ const byId = route({
     );
     if (found === undefined) return details(404, 'Asset is not in blockchain');
     // Reissues and burns change an old asset too.
-    return blockAnswer(assetOf(found, extended), tip.height, tip);
+    return blockAnswer(stringify(assetOf(found, extended)), tip.height, tip);
   },
 });
 

@@ -2,6 +2,8 @@
 
 import { details } from '../../../api/answer.ts';
 import { Type } from '../../../api/type.ts';
+import { stringify } from '../../../base/json.ts';
+import { type Cut, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import { queryBody } from '../query-body.ts';
 import * as params from '../query-params.ts';
 import {
@@ -46,18 +48,18 @@ async function page(filter: TransactionFilter, from: Asked, services: DataServic
   const query = await planQuery(filter, tip.total, services);
   const found = query.sources.length === 0 ? [] : await pageRows(query, services);
   ended();
-  const shown = found.slice(0, filter.limit);
-  return pageAnswer(shown.map(transactionOf), from, tip, {
+  const { shown, following } = shownOf(found, filter.limit);
+  const page = {
     first: shown[0] && Number(shown[0].seq),
-    next: found[filter.limit] && Number(found[filter.limit]!.seq),
+    next: following && Number(following.seq),
     total: tip.total,
-  });
+  };
+  return pageAnswer({ rows: shown, shape: transactionOf }, from, tip, page, services);
 }
 
 function pageRows(query: Parameters<typeof pageStatement>[0], services: DataServices) {
-  const columns = query.filter.extended ? EXTENDED_COLUMNS : SUMMARY_COLUMNS;
-  const { sql, values } = pageStatement(query, columns);
-  return rows<TxRow>(services, sql, values);
+  const { sql, values } = pageStatement(query, PAGE_BYTES);
+  return rows<TxRow & Cut>(services, sql, values);
 }
 
 const list = route({
@@ -128,7 +130,7 @@ const byId = route({
     const sql = `SELECT ${columns} FROM txs t WHERE t.id = $1`;
     const [found] = await rows<TxRow>(services, sql, [params.storable(id)]);
     if (found === undefined) return details(404, 'Transaction is not in blockchain');
-    return blockAnswer(transactionOf(found), found.height, tip);
+    return blockAnswer(stringify(transactionOf(found)), found.height, tip);
   },
 });
 

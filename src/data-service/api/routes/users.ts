@@ -4,9 +4,11 @@ import { Answer, details, JSON_TYPE, print } from '../../../api/answer.ts';
 import { isoDate } from '../../../api/iso-date.ts';
 import type { ParamValues } from '../../../api/params.ts';
 import { Type } from '../../../api/type.ts';
+import { apiError } from '../../../base/errors.ts';
 import { integer } from '../../../base/json.ts';
 import { ROLES } from '../../../tx/fields/permission.ts';
 import { aliasChain, aliasName } from '../../crawler/described.ts';
+import { type Cut, cutPage, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import { queryBody } from '../query-body.ts';
 import * as params from '../query-params.ts';
 import { type Asked, asked, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
@@ -152,23 +154,39 @@ async function page(filter: Filter, from: Asked, services: DataServices) {
   const parts = matches.map((match) =>
     inOrder(page, match.areFew ? 'u.ordinal + 0' : 'u.ordinal', selectOf(match, others)),
   );
+  const seqs = `(SELECT seq FROM (${parts.join(' UNION ')}) found ORDER BY seq ${sort}
+    LIMIT ${limit + 1})`;
+  const cut = cutPage({ seqs, sort, limit, bytesMax: PAGE_BYTES, bytesOf: USER_BYTES });
   const found = isEmpty(range)
     ? []
-    : await rows<UserRow>(
+    : await rows<UserRow & Cut>(
         services,
-        `SELECT u.address, u.ordinal, u.registered_ts FROM
-           (SELECT seq FROM (${parts.join(' UNION ')}) found ORDER BY seq ${sort} LIMIT ${limit + 1}) page
-         JOIN users u ON u.ordinal = page.seq ORDER BY u.ordinal ${sort}`,
+        `SELECT u.address, u.ordinal, u.registered_ts, is_shown FROM ${cut} cut
+         CROSS JOIN LATERAL (SELECT * FROM users WHERE ordinal = cut.seq OFFSET 0) u ORDER BY n`,
         values.list,
       );
-  const shown = found.slice(0, limit);
+  const { shown, following } = shownOf(found, limit);
   const { users } = await describe(shown, services);
-  return pageAnswer(users, from, tip, {
+  const of = {
     first: shown[0] && Number(shown[0].ordinal),
-    next: found[limit] && Number(found[limit]!.ordinal),
+    next: following && Number(following.ordinal),
     total,
-  });
+  };
+  return pageAnswer({ rows: users, shape: (user) => user }, from, tip, of, services);
 }
+
+/** A user with more of them cannot be shown as a whole. */
+const HOLDINGS_MAX = 50_000;
+const HOLDING_BYTES = 80;
+
+/** By the number of its holdings and aliases, each about as long as the longest. */
+const USER_BYTES = (ordinal: string): string =>
+  `(SELECT ${HOLDING_BYTES} * (4
+     + (SELECT count(*) FROM (SELECT FROM balances b WHERE b.address = o.address
+         LIMIT ${HOLDINGS_MAX + 1}) held)
+     + (SELECT count(*) FROM (SELECT FROM aliases a WHERE a.address = o.address
+         LIMIT ${HOLDINGS_MAX + 1}) named))
+    FROM users o WHERE o.ordinal = ${ordinal})`;
 
 async function lastUser(services: DataServices): Promise<number> {
   const sql = 'SELECT coalesce(max(ordinal), 0) AS total FROM users';
@@ -205,6 +223,9 @@ interface Holding {
   readonly height: number;
 }
 
+/** Of a page: the users before its last one have fewer. */
+const ROWS_MAX = HOLDINGS_MAX + Math.ceil(PAGE_BYTES / HOLDING_BYTES);
+
 async function describe(found: readonly UserRow[], services: DataServices) {
   const addresses = found.map(({ address }) => address);
   const of = (sql: string) => `${sql} = ANY($1::text[])`;
@@ -220,16 +241,23 @@ async function describe(found: readonly UserRow[], services: DataServices) {
   const [aliases, roles, holdings] = await Promise.all([
     rows<{ address: string; alias: string }>(
       services,
-      of('SELECT address, alias FROM aliases WHERE address'),
+      `${of('SELECT address, alias FROM aliases WHERE address')} LIMIT ${ROWS_MAX}`,
       [addresses],
     ),
     rows<{ address: string; role: string }>(services, roleSql, values.list),
     rows<Holding>(
       services,
-      `${of('SELECT address, asset_id, amount, height FROM balances WHERE address')} ORDER BY asset_id`,
+      `${of('SELECT address, asset_id, amount, height FROM balances WHERE address')} ORDER BY asset_id
+         LIMIT ${ROWS_MAX}`,
       [addresses],
     ),
   ]);
+  for (const list of [aliases, holdings]) {
+    if (list.length === ROWS_MAX) {
+      const text = `one of these users has more than ${HOLDINGS_MAX} aliases or assets`;
+      throw apiError('AnswerTooBig', text);
+    }
+  }
   const aliasesOf = grouped(aliases);
   const rolesOf = grouped(roles);
   const heldBy = grouped(holdings);
