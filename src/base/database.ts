@@ -16,6 +16,8 @@ export interface Queries {
 
 export interface Database extends Queries {
   readonly engine: 'postgres' | 'pglite';
+  /** For questions, whose time is limited; absent where they need connections of their own. */
+  readonly reading?: Database;
   /** Statements without parameters, separated by semicolons. */
   exec(sql: string): Promise<void>;
   /**

@@ -60,6 +60,8 @@ export async function runDataService(
       maxLag: config.maxLag,
       strictLag: config.strictLag,
       streamsMax: config.maxStreams,
+      // PGlite takes most of a processor when it is made.
+      afterFirstBlock: config.databaseUrl.startsWith(PGLITE),
       crawl: crawl ? { ...crawlerOptions(config), wait } : undefined,
       listen: serve
         ? {
@@ -151,7 +153,8 @@ export async function openDataStore(
     const { pgliteDatabase } = await import('../adapters/database/pglite.ts');
     const { StoreLockedError } = await import('../adapters/folder-lock.ts');
     const folder = databaseUrl.slice(PGLITE.length);
-    return pgliteDatabase(folder === '' ? undefined : folder).catch((cause: unknown) => {
+    const statementMs = statementTimeout.ms;
+    return pgliteDatabase(folder === '' ? undefined : folder, { statementMs }).catch((cause: unknown) => {
       if (!(cause instanceof StoreLockedError)) throw cause;
       const text = `${cause.message} (database-url); several servers need PostgreSQL`;
       throw new CliError(text, EXIT.locked);

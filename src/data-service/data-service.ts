@@ -36,6 +36,8 @@ export interface DataServiceOptions {
   readonly streamsMax: number;
   /** Absent: another process crawls. */
   readonly crawl?: CrawlerOptions | undefined;
+  /** Leave the processor to a node that has no block but the first: the store is opened later. */
+  readonly afterFirstBlock?: boolean | undefined;
 }
 
 export interface DataServiceDeps {
@@ -62,6 +64,7 @@ export interface DataService {
 
 const RETRY_MS = 1000;
 const RETRY_MS_MAX = 30_000;
+const FIRST_BLOCK_MS = 200;
 const HEIGHT_AGE_MS = 1000;
 
 /** Rejects where the address cannot be bound. */
@@ -128,6 +131,7 @@ export async function createDataService(
 
   async function run(): Promise<void> {
     const { crawl } = options;
+    if (options.afterFirstBlock === true) await firstBlock();
     if (crawl !== undefined) {
       const writing = await opened(async () => {
         const db = await deps.openDatabase('write');
@@ -140,7 +144,7 @@ export async function createDataService(
       if (writing === undefined) return;
       store = writing;
       started.add('store', () => writing.close());
-      if (writing.engine === 'pglite') reading = writing;
+      reading = writing.reading;
       const crawler = startCrawler(crawl, {
         ...deps,
         db: writing,
@@ -156,6 +160,25 @@ export async function createDataService(
     await openReading();
     await new Promise<void>((resolve) => {
       stopping.signal.addEventListener('abort', () => resolve());
+    });
+  }
+
+  /** Resolves when the node has made or got a block, or does not answer. */
+  async function firstBlock(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const height = await node.height().catch(() => undefined);
+      if (height === undefined || height > 1) return;
+      await wait(FIRST_BLOCK_MS);
+    }
+  }
+
+  async function wait(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = clock.after(ms, resolve);
+      stopping.signal.addEventListener('abort', () => {
+        cancel();
+        resolve();
+      });
     });
   }
 
@@ -175,13 +198,7 @@ export async function createDataService(
         if (!(cause instanceof DatabaseError) || cause.failure === 'other') throw cause;
         log.warn('data.store-failed', { why: cause.message, waitMs });
       }
-      await new Promise<void>((resolve) => {
-        const cancel = clock.after(waitMs, resolve);
-        stopping.signal.addEventListener('abort', () => {
-          cancel();
-          resolve();
-        });
-      });
+      await wait(waitMs);
       waitMs = Math.min(RETRY_MS_MAX, waitMs * 2);
     }
     return undefined;

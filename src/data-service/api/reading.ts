@@ -30,7 +30,7 @@ export async function rows<R extends object>(
   values: readonly SqlValue[] = [],
 ): Promise<R[]> {
   const store = db();
-  if (store === undefined) throw apiError('DataUnavailable', 'The store is not open yet');
+  if (store === undefined) throw apiError('DataUnavailable', 'The search is being prepared');
   try {
     return await store.query<R>(sql, values);
   } catch (cause) {
