@@ -11,9 +11,10 @@ import { type Database, DatabaseError } from '../base/database.ts';
 import { Disposal } from '../base/disposal.ts';
 import type { Http, HttpClient, HttpServer, HttpServerOptions } from '../base/http.ts';
 import type { Clock, Log, Metrics, Random } from '../base/ports.ts';
-import { type AccessOptions, accessGuard } from './api/access.ts';
+import { type AccessOptions, accessGuard, type Clients } from './api/access.ts';
 import { createDataApi, guardReply } from './api/data-api.ts';
 import { forwarded } from './api/forward.ts';
+import { createHeavyQueries, heavyPlaces } from './api/heavy-queries.ts';
 import type { DataServices } from './api/services.ts';
 import { type CrawlState, newCrawlState } from './crawler/crawl-state.ts';
 import { type Crawler, type CrawlerOptions, startCrawler } from './crawler/crawler.ts';
@@ -32,8 +33,11 @@ export interface DataServiceOptions {
   readonly access: AccessOptions;
   readonly maxLag: number;
   readonly strictLag: boolean;
+  /** To the database, for queries; default 1. */
+  readonly connections?: number | undefined;
   /** Streams of transactions that may be open at a time. */
   readonly streamsMax: number;
+  readonly streamsOfClientMax: number;
   /** Absent: another process crawls. */
   readonly crawl?: CrawlerOptions | undefined;
   /** Leave the processor to a node that has no block but the first: the store is opened later. */
@@ -42,7 +46,7 @@ export interface DataServiceOptions {
 
 export interface DataServiceDeps {
   /** A connection that may write, or one for queries. One store inside the process serves both. */
-  openDatabase(purpose: 'write' | 'read'): Promise<Database>;
+  openDatabase(purpose: 'write' | 'read' | 'health'): Promise<Database>;
   readonly http: Http;
   readonly client: HttpClient;
   readonly clock: Clock;
@@ -89,6 +93,7 @@ export async function createDataService(
     },
   );
   let reading: Database | undefined;
+  let health: Database | undefined;
   let store: Database | undefined;
   readOnDemand(metrics, {
     state,
@@ -98,6 +103,8 @@ export async function createDataService(
   });
   const services: DataServices = {
     db: () => reading,
+    healthDb: () => health ?? reading,
+    heavy: createHeavyQueries(heavyPlaces(options.connections ?? 1)),
     clock,
     version: options.version,
     crawl: options.crawl === undefined ? undefined : state,
@@ -107,7 +114,10 @@ export async function createDataService(
     meter: queryMeter(metrics),
     streams: () => streams,
   };
-  const streams = createTransactionStreams({ readersMax: options.streamsMax }, { services, log });
+  const streams = createTransactionStreams(
+    { readersMax: options.streamsMax, readersOfClientMax: options.streamsOfClientMax },
+    { services, log },
+  );
   const server = await listen(options, deps, services, metrics);
   if (server !== undefined) started.add('listener', () => server.close());
   started.add('streams', () => streams.stop());
@@ -185,8 +195,11 @@ export async function createDataService(
   async function openReading(): Promise<void> {
     const db = await opened(() => deps.openDatabase('read'));
     if (db === undefined) return;
-    reading = db;
     started.add('connections', () => db.close());
+    const own = await opened(() => deps.openDatabase('health'));
+    if (own !== undefined) started.add('health', () => own.close());
+    health = own;
+    reading = db;
   }
 
   /** Tries until the store can be opened; undefined where the service is stopped before. */
@@ -214,10 +227,11 @@ async function listen(
   metrics: ReturnType<typeof dataMetrics>,
 ): Promise<HttpServer | undefined> {
   if (where === undefined) return undefined;
-  const guard = accessGuard(access, hashes, clock);
+  const clients: Clients = new WeakMap();
+  const guard = accessGuard(access, hashes, clock, clients);
   const nodeUrl = (nodeUrls[0] ?? '').replace(/\/+$/, '');
   const routes = [
-    ...createDataApi(services, { log, guard, pages }),
+    ...createDataApi(services, { log, guard, clients, pages }),
     ...forwarded(nodeRoutes as readonly AnyRoute[], {
       http: client,
       nodeUrl,

@@ -138,7 +138,11 @@ export async function pgliteDatabase(
     ...store,
     reading: {
       ...store,
-      query: (sql, values) => turn((own) => limited(own, queriesOn(own).query(sql, values))),
+      query: (sql, values, signal) =>
+        turn((own) => {
+          if (signal?.aborted === true) throw new DatabaseError('timeout', 'the client has gone');
+          return limited(own, queriesOn(own).query(sql, values));
+        }),
     },
   };
 }

@@ -95,6 +95,10 @@ export const limit: Param<number> = {
   otherwise: LIMIT_MAX,
 };
 
+export const countTo = optional(
+  whole('Count no further: a larger number is given as one more than this.', 1, 1_000_000),
+);
+
 export type Sort = 'asc' | 'desc';
 
 export const sort: Param<Sort> = {

@@ -24,16 +24,28 @@ const FRESH_SECONDS = 1;
 const SETTLED_DEPTH = 100;
 const SETTLED_SECONDS = 86_400;
 
+type Reading = Pick<DataServices, 'db' | 'meter' | 'signal'>;
+
+/** The same for a query that may take long. */
+export const heavyRows = <R extends object>(
+  services: Reading & Pick<DataServices, 'heavy' | 'client'>,
+  sql: string,
+  values: readonly SqlValue[] = [],
+): Promise<R[]> =>
+  services.heavy.run(services.client ?? '', services.signal, () => rows<R>(services, sql, values));
+
 export async function rows<R extends object>(
-  { db, meter }: Pick<DataServices, 'db' | 'meter'>,
+  { db, meter, signal }: Reading,
   sql: string,
   values: readonly SqlValue[] = [],
 ): Promise<R[]> {
   const store = db();
   if (store === undefined) throw apiError('DataUnavailable', 'The search is being prepared');
   try {
-    return await store.query<R>(sql, values);
+    return await store.query<R>(sql, values, signal);
   } catch (cause) {
+    // Nobody gets this refusal.
+    if (signal?.aborted === true) throw apiError('Overloaded');
     throw cause instanceof DatabaseError ? refusalOf(cause, meter) : cause;
   }
 }
@@ -46,7 +58,7 @@ interface Explained {
 
 /** Whether few rows satisfy a condition, as far as the statistics of the store tell. */
 export async function areFew(
-  services: Pick<DataServices, 'db' | 'meter'>,
+  services: Reading,
   from: string,
   where: (values: SqlValues) => string,
 ): Promise<boolean> {

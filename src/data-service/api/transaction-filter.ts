@@ -25,6 +25,9 @@ export const filterParams = {
   extended: params.extended,
 };
 
+/** Of a count. */
+export const countParams = { ...filterParams, countTo: params.countTo };
+
 export type TransactionFilter = ParamValues<typeof filterParams>;
 
 /** True where no filter is set, or none but these. */

@@ -146,11 +146,16 @@ export function pageStatement(
   };
 }
 
-export function countStatement(query: PlannedQuery): Statement {
+/** `countTo`: the store stops at one row more. */
+export function countStatement(query: PlannedQuery, countTo?: number): Statement {
   const { sources, range } = query;
   const values = sqlValues();
   const isWithin = between('s.seq', range);
   const parts = sources.map((source) => selectOf(source, query, values)(isWithin, 's.seq'));
-  const all = parts.map((part) => `(${part})`).join(' UNION ');
-  return { sql: `SELECT count(*) AS count FROM (${all}) found`, values: values.list };
+  const end = countTo === undefined ? '' : `LIMIT ${countTo + 1}`;
+  const all = parts.map((part) => `(${part} ${end})`).join(' UNION ');
+  return {
+    sql: `SELECT count(*) AS count FROM (SELECT * FROM (${all}) each ${end}) found`,
+    values: values.list,
+  };
 }

@@ -41,7 +41,7 @@ export type Advance = 'more' | 'waits' | 'lost';
 
 export interface StreamReader {
   /** Sends what comes next, up to `last`. Throws ApiError. */
-  advance(last: Place, pages: RoundPages): Promise<Advance>;
+  advance(last: Place, pages: RoundPages, signal: AbortSignal): Promise<Advance>;
   /** Keeps the connection open; the client hears how far the stream is. */
   beat(): void;
   /** False while the client must take something first. */
@@ -53,8 +53,9 @@ export function streamReader(
   { filter, filterText }: StreamRequest,
   from: Place,
   client: HttpStreamClient,
-  services: DataServices,
+  shared: DataServices,
 ): StreamReader {
+  let services = shared;
   let place = from;
   let told = from;
   let isChecked = from.mark === '';
@@ -103,7 +104,8 @@ export function streamReader(
   }
 
   return {
-    async advance(last, pages) {
+    async advance(last, pages, signal) {
+      services = { ...shared, signal };
       if (place.removedAt > last.removedAt) return 'lost';
       if (place.removedAt < last.removedAt) return goBack(last);
       // A replica may be behind the server that the client had before.

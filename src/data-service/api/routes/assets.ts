@@ -5,7 +5,16 @@ import { Type } from '../../../api/type.ts';
 import { integer, stringify } from '../../../base/json.ts';
 import { type Cut, shownOf } from '../page-cut.ts';
 import * as params from '../query-params.ts';
-import { asked, blockAnswer, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
+import {
+  asked,
+  blockAnswer,
+  heavyRows,
+  KEPT,
+  pageAnswer,
+  requireIndexes,
+  rows,
+  tipOf,
+} from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 import { AssetIssue, Count, SUMMARY_COLUMNS, summaryOf, type TxRow } from '../shapes.ts';
 import {
@@ -104,7 +113,7 @@ const list = route({
     const most = limit + 1;
     const found = isEmpty(range)
       ? []
-      : await rows<AssetRow>(
+      : await heavyRows<AssetRow>(
           services,
           `SELECT ${COLUMNS} FROM (SELECT seq FROM ${pageOf(search, { range, sort, most }, values)} found
              ORDER BY seq ${sort} LIMIT ${most}) page
@@ -131,7 +140,7 @@ async function countAssets(search: string | undefined, services: DataServices) {
     search === undefined ? [] : searched(search, values).map((select) => select('true', 'a.seq'));
   const sql =
     parts.length === 0 ? all : `SELECT count(*) AS count FROM (${parts.join(' UNION ')}) found`;
-  const [found] = await rows<{ count: string }>(services, sql, values.list);
+  const [found] = await heavyRows<{ count: string }>(services, sql, values.list);
   return { count: found?.count ?? '0' };
 }
 

@@ -3,7 +3,15 @@ import { Type } from '../../../api/type.ts';
 import { type Cut, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import type { Sort } from '../query-params.ts';
 import * as params from '../query-params.ts';
-import { type Asked, asked, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
+import {
+  type Asked,
+  asked,
+  heavyRows,
+  KEPT,
+  pageAnswer,
+  requireIndexes,
+  tipOf,
+} from '../reading.ts';
 import { keyIs, valueIs } from '../search-sources.ts';
 import { type DataServices, route } from '../services.ts';
 import { DataEntry, type EntryRow, entryOf, SUMMARY_COLUMNS } from '../shapes.ts';
@@ -46,7 +54,7 @@ async function page(wanted: Wanted, show: Show, of: Query, from: Asked, services
       ? `SELECT ${SUMMARY_COLUMNS} FROM ${entries('DISTINCT s.seq')} e`
       : `SELECT ${SUMMARY_COLUMNS}, e.position_in_tx, ${CUT}
          FROM ${entries('s.seq, s.key, s.value, s.position_in_tx')} e`;
-  const found = await rows<EntryRow & Cut>(
+  const found = await heavyRows<EntryRow & Cut>(
     services,
     `${sql} JOIN txs t ON t.seq = e.seq ${show === 'ids' ? '' : WINDOW(order)}
      ORDER BY ${order.replace('seq', 't.seq')}`,

@@ -10,6 +10,7 @@ import {
   type Asked,
   asked,
   blockAnswer,
+  heavyRows,
   KEPT,
   pageAnswer,
   requireIndexes,
@@ -28,6 +29,7 @@ import {
 import { countTransactions } from '../transaction-count.ts';
 import {
   checkFilter,
+  countParams,
   filterParams,
   isPlain,
   type TransactionFilter,
@@ -59,7 +61,8 @@ async function page(filter: TransactionFilter, from: Asked, services: DataServic
 
 function pageRows(query: Parameters<typeof pageStatement>[0], services: DataServices) {
   const { sql, values } = pageStatement(query, PAGE_BYTES);
-  return rows<TxRow & Cut>(services, sql, values);
+  const read = isPlain(query.filter) ? rows : heavyRows;
+  return read<TxRow & Cut>(services, sql, values);
 }
 
 const list = route({
@@ -95,7 +98,7 @@ const counted = route({
   access,
   group,
   doc: 'The number of transactions that GET /transactions lists on all its pages.',
-  query: filterParams,
+  query: countParams,
   check: checkFilter,
   cost: { inTurns: true },
   reply: Count,
@@ -108,7 +111,7 @@ const countPosted = route({
   access,
   group,
   doc: 'The same as GET /transactions/count, with the parameters in a JSON body.',
-  body: queryBody(filterParams, checkFilter),
+  body: queryBody(countParams, checkFilter),
   cost: { inTurns: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
   reply: Count,
   handle: ({ body }, services) => countTransactions(body, services),

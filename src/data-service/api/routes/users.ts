@@ -11,7 +11,16 @@ import { aliasChain, aliasName } from '../../crawler/described.ts';
 import { type Cut, cutPage, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import { queryBody } from '../query-body.ts';
 import * as params from '../query-params.ts';
-import { type Asked, asked, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
+import {
+  type Asked,
+  asked,
+  heavyRows,
+  KEPT,
+  pageAnswer,
+  requireIndexes,
+  rows,
+  tipOf,
+} from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 import { Count, User } from '../shapes.ts';
 import { hasPart, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
@@ -159,7 +168,7 @@ async function page(filter: Filter, from: Asked, services: DataServices) {
   const cut = cutPage({ seqs, sort, limit, bytesMax: PAGE_BYTES, bytesOf: USER_BYTES });
   const found = isEmpty(range)
     ? []
-    : await rows<UserRow & Cut>(
+    : await heavyRows<UserRow & Cut>(
         services,
         `SELECT u.address, u.ordinal, u.registered_ts, is_shown FROM ${cut} cut
          CROSS JOIN LATERAL (SELECT * FROM users WHERE ordinal = cut.seq OFFSET 0) u ORDER BY n`,
@@ -338,7 +347,7 @@ const count = route({
     const others = conditions(filter, services.clock.now(), values);
     const parts = matches.map((match) => selectOf(match, others)('true', 'u.ordinal'));
     const sql = `SELECT count(*) AS count FROM (${parts.join(' UNION ')}) found`;
-    const [found] = await rows<{ count: string }>(services, sql, values.list);
+    const [found] = await heavyRows<{ count: string }>(services, sql, values.list);
     return { count: found?.count ?? '0' };
   },
 });
