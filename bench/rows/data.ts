@@ -140,6 +140,7 @@ async function crawled({ chain, node, database }: Setting, bulk: boolean): Promi
       access: { auth: 'none', keyHashes: [], trustedProxies: [], rate: 0, burst: 1 },
       maxLag: 100,
       strictLag: false,
+      streamsOfClientMax: 100,
       streamsMax: 0,
       crawl: { ...OPTIONS, bulk },
       listen: { host: '127.0.0.1', port: 0, cors: false },

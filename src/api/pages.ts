@@ -29,7 +29,6 @@ const POLICY = [
 
 const HEADERS = [
   ['content-security-policy', POLICY],
-  ['x-content-type-options', 'nosniff'],
   ['referrer-policy', 'no-referrer'],
   // A new release replaces all files.
   ['cache-control', 'no-cache'],

@@ -19,7 +19,7 @@ import { LongAnswer } from './pieces.ts';
 import { type Access, type AnyRoute, pathNames, pathPattern } from './route.ts';
 import { budgetOf, mayWait } from './route-budget.ts';
 import type { Services } from './services.ts';
-import { readEach, readStrictly } from './strict-query.ts';
+import { type Found, readEach, readStrictly } from './strict-query.ts';
 
 /** Headers that a handler may read without naming them. */
 const KEPT = ['accept'] as const;
@@ -193,7 +193,7 @@ function strictReader(route: Declared, path: string): Reader {
   const { params: inPath = {}, query: inQuery = {}, check } = route;
   const places = pathNames(path);
   return (http, scheme) => {
-    const problems: Record<string, string> = {};
+    const problems: Found = new Map();
     const given = places.map((name, place) => [name, http.param(place)] as const);
     const params = readEach(inPath, given, scheme, problems);
     const search = new URLSearchParams(http.query);

@@ -49,6 +49,11 @@ export class Base58Error extends ExpectedError {
 
 export const base58 = { encode, decode };
 
+const DIGITS_ONLY = new RegExp(`^[${ALPHABET}]+$`);
+
+/** True where the text is not empty and has no character outside the alphabet. */
+export const isBase58 = (text: string): boolean => DIGITS_ONLY.test(text);
+
 /** Powers of 2^16 in base 58^5, least limb first; the table grows as they are needed. */
 const POWERS_MAX = LIMBS_SIZE_MAX / 2;
 const POWER_WIDTH = 71;

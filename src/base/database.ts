@@ -8,14 +8,23 @@ export type SqlValue = string | number | bigint | boolean | null | readonly SqlS
 type SqlScalar = string | number | bigint | boolean | null;
 
 export interface Queries {
-  /** One statement with its parameters $1, $2 …; rejects with DatabaseError. */
-  query<R extends object>(sql: string, values?: readonly SqlValue[]): Promise<R[]>;
+  /**
+   * One statement with its parameters $1, $2 …; rejects with DatabaseError. A server ends a statement
+   * whose signal is aborted; another store leaves out one that has not begun.
+   */
+  query<R extends object>(
+    sql: string,
+    values?: readonly SqlValue[],
+    signal?: AbortSignal,
+  ): Promise<R[]>;
   /** Adds rows in the text form of COPY, one line each with its line end, in UTF-8. */
   copy(table: string, columns: readonly string[], rows: Uint8Array): Promise<void>;
 }
 
 export interface Database extends Queries {
   readonly engine: 'postgres' | 'pglite';
+  /** For questions, whose time is limited; absent where they need connections of their own. */
+  readonly reading?: Database;
   /** Statements without parameters, separated by semicolons. */
   exec(sql: string): Promise<void>;
   /**

@@ -27,6 +27,8 @@ export interface HttpRequest {
   hasHeader(prefix: string): boolean;
   /** Address of the other end as text; '' when the connection is gone. */
   remoteAddress(): string;
+  /** Aborted where the client goes away before its answer; absent where that is not known. */
+  readonly gone?: AbortSignal;
 }
 
 export interface HttpReply {

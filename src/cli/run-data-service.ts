@@ -60,7 +60,11 @@ export async function runDataService(
       },
       maxLag: config.maxLag,
       strictLag: config.strictLag,
+      connections: config.poolSize,
       streamsMax: config.maxStreams,
+      streamsOfClientMax: config.maxStreamsPerClient,
+      // PGlite takes most of a processor when it is made.
+      afterFirstBlock: config.databaseUrl.startsWith(PGLITE),
       crawl: crawl ? { ...crawlerOptions(config), wait } : undefined,
       listen: serve
         ? {
@@ -150,24 +154,27 @@ const CRAWLER_CONNECTIONS = 2;
 /** Throws CliError where another process has the folder. */
 export async function openDataStore(
   { databaseUrl, poolSize, statementTimeout }: DataSettings,
-  purpose: 'write' | 'read',
+  purpose: 'write' | 'read' | 'health',
 ): Promise<Database> {
   if (databaseUrl.startsWith(PGLITE)) {
     const { pgliteDatabase } = await import('../adapters/database/pglite.ts');
     const { StoreLockedError } = await import('../adapters/folder-lock.ts');
     const folder = databaseUrl.slice(PGLITE.length);
-    return pgliteDatabase(folder === '' ? undefined : folder).catch((cause: unknown) => {
-      if (!(cause instanceof StoreLockedError)) throw cause;
-      const text = `${cause.message} (database-url); several servers need PostgreSQL`;
-      throw new CliError(text, EXIT.locked);
-    });
+    const statementMs = statementTimeout.ms;
+    return pgliteDatabase(folder === '' ? undefined : folder, { statementMs }).catch(
+      (cause: unknown) => {
+        if (!(cause instanceof StoreLockedError)) throw cause;
+        const text = `${cause.message} (database-url); several servers need PostgreSQL`;
+        throw new CliError(text, EXIT.locked);
+      },
+    );
   }
   const { postgresDatabase } = await import('../adapters/database/postgres.ts');
   return purpose === 'write'
     ? postgresDatabase({ url: databaseUrl, poolSize: CRAWLER_CONNECTIONS })
     : postgresDatabase({
         url: databaseUrl,
-        poolSize,
+        poolSize: purpose === 'health' ? 1 : poolSize,
         statementMs: statementTimeout.ms,
         readOnly: true,
       });

@@ -11,9 +11,10 @@ import { type Database, DatabaseError } from '../base/database.ts';
 import { Disposal } from '../base/disposal.ts';
 import type { Http, HttpClient, HttpServer, HttpServerOptions } from '../base/http.ts';
 import type { Clock, Log, Metrics, Random } from '../base/ports.ts';
-import { type AccessOptions, accessGuard } from './api/access.ts';
+import { type AccessOptions, accessGuard, type Clients } from './api/access.ts';
 import { createDataApi, guardReply } from './api/data-api.ts';
 import { forwarded } from './api/forward.ts';
+import { createHeavyQueries, heavyPlaces } from './api/heavy-queries.ts';
 import type { DataServices } from './api/services.ts';
 import { type CrawlState, newCrawlState } from './crawler/crawl-state.ts';
 import { type Crawler, type CrawlerOptions, startCrawler } from './crawler/crawler.ts';
@@ -31,15 +32,20 @@ export interface DataServiceOptions {
   readonly access: AccessOptions;
   readonly maxLag: number;
   readonly strictLag: boolean;
+  /** To the database, for queries; default 1. */
+  readonly connections?: number | undefined;
   /** Streams of transactions that may be open at a time. */
   readonly streamsMax: number;
+  readonly streamsOfClientMax: number;
   /** Absent: another process crawls. */
   readonly crawl?: CrawlerOptions | undefined;
+  /** Leave the processor to a node that has no block but the first: the store is opened later. */
+  readonly afterFirstBlock?: boolean | undefined;
 }
 
 export interface DataServiceDeps {
   /** A connection that may write, or one for queries. One store inside the process serves both. */
-  openDatabase(purpose: 'write' | 'read'): Promise<Database>;
+  openDatabase(purpose: 'write' | 'read' | 'health'): Promise<Database>;
   readonly http: Http;
   readonly client: HttpClient;
   readonly clock: Clock;
@@ -61,6 +67,7 @@ export interface DataService {
 
 const RETRY_MS = 1000;
 const RETRY_MS_MAX = 30_000;
+const FIRST_BLOCK_MS = 200;
 const HEIGHT_AGE_MS = 1000;
 
 /** Rejects where the address cannot be bound. */
@@ -85,6 +92,7 @@ export async function createDataService(
     },
   );
   let reading: Database | undefined;
+  let health: Database | undefined;
   let store: Database | undefined;
   readOnDemand(metrics, {
     state,
@@ -94,6 +102,8 @@ export async function createDataService(
   });
   const services: DataServices = {
     db: () => reading,
+    healthDb: () => health ?? reading,
+    heavy: createHeavyQueries(heavyPlaces(options.connections ?? 1)),
     clock,
     version: options.version,
     crawl: options.crawl === undefined ? undefined : state,
@@ -103,7 +113,10 @@ export async function createDataService(
     meter: queryMeter(metrics),
     streams: () => streams,
   };
-  const streams = createTransactionStreams({ readersMax: options.streamsMax }, { services, log });
+  const streams = createTransactionStreams(
+    { readersMax: options.streamsMax, readersOfClientMax: options.streamsOfClientMax },
+    { services, log },
+  );
   const server = await listen(options, deps, services, metrics);
   if (server !== undefined) started.add('listener', () => server.close());
   started.add('streams', () => streams.stop());
@@ -127,12 +140,13 @@ export async function createDataService(
 
   async function run(): Promise<void> {
     const { crawl } = options;
+    if (options.afterFirstBlock === true) await firstBlock();
     if (crawl !== undefined) {
       const writing = await opened(() => deps.openDatabase('write'));
       if (writing === undefined) return;
       store = writing;
       started.add('store', () => writing.close());
-      if (writing.engine === 'pglite') reading = writing;
+      reading = writing.reading;
       const crawler = startCrawler(crawl, {
         ...deps,
         db: writing,
@@ -151,11 +165,33 @@ export async function createDataService(
     });
   }
 
+  /** Resolves when the node has made or got a block, or does not answer. */
+  async function firstBlock(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const height = await node.height().catch(() => undefined);
+      if (height === undefined || height > 1) return;
+      await wait(FIRST_BLOCK_MS);
+    }
+  }
+
+  async function wait(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = clock.after(ms, resolve);
+      stopping.signal.addEventListener('abort', () => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
   async function openReading(): Promise<void> {
     const db = await opened(() => deps.openDatabase('read'));
     if (db === undefined) return;
-    reading = db;
     started.add('connections', () => db.close());
+    const own = await opened(() => deps.openDatabase('health'));
+    if (own !== undefined) started.add('health', () => own.close());
+    health = own;
+    reading = db;
   }
 
   /** Tries until the store can be opened; undefined where the service is stopped before. */
@@ -167,13 +203,7 @@ export async function createDataService(
         if (!(cause instanceof DatabaseError) || cause.failure === 'other') throw cause;
         log.warn('data.store-failed', { why: cause.message, waitMs });
       }
-      await new Promise<void>((resolve) => {
-        const cancel = clock.after(waitMs, resolve);
-        stopping.signal.addEventListener('abort', () => {
-          cancel();
-          resolve();
-        });
-      });
+      await wait(waitMs);
       waitMs = Math.min(RETRY_MS_MAX, waitMs * 2);
     }
     return undefined;
@@ -189,14 +219,14 @@ async function listen(
   metrics: ReturnType<typeof dataMetrics>,
 ): Promise<HttpServer | undefined> {
   if (where === undefined) return undefined;
-  const guard = accessGuard(access, hashes, clock);
+  const clients: Clients = new WeakMap();
+  const guard = accessGuard(access, hashes, clock, clients);
   const nodeUrl = (nodeUrls[0] ?? '').replace(/\/+$/, '');
   const routes = [
-    ...createDataApi(services, { log, guard, pages }),
+    ...createDataApi(services, { log, guard, clients, pages }),
     ...forwarded(nodeRoutes as readonly AnyRoute[], {
       http: client,
       nodeUrl,
-      log,
       guard: guardReply(guard),
     }),
   ];

@@ -61,6 +61,7 @@ export async function served(
       maxLag: 100,
       strictLag: false,
       streamsMax: 10,
+      streamsOfClientMax: 10,
       crawl: OPTIONS,
       listen: { host: '127.0.0.1', port: 0, cors: false },
       ...changes,

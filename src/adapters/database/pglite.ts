@@ -1,61 +1,118 @@
 /**
- * The database port on PGlite: PostgreSQL compiled to WebAssembly, inside this process, with its
- * files in a folder. There is one connection, so statements wait for each other.
+ * The database port on PGlite: PostgreSQL compiled to WebAssembly, with its files in a folder. It
+ * has one connection, so statements wait for each other.
+ *
+ * It runs in a thread, since a statement keeps its thread busy to the end. Nothing but the end of
+ * the thread stops a statement: a query that takes too long costs the thread, and the next one gets
+ * another, whose store recovers as after a crash. Nothing else is under way then.
  */
-import { PGlite, type PGliteInterface, type Transaction } from '@electric-sql/pglite';
-import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import {
   type Database,
   DatabaseError,
-  databaseFailure,
+  type Listener,
   type Queries,
   type SqlValue,
 } from '../../base/database.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { makeFolder } from '../folders.ts';
+import { type PgliteThread, pgliteThread } from './pglite-thread.ts';
 
-const asText = (text: string): string => text;
-const INT8 = 20;
-const NUMERIC = 1700;
-const JSONB = 3802;
-const parsers = { [INT8]: asText, [NUMERIC]: asText, [JSONB]: asText };
+export interface PgliteOptions {
+  /** Longer queries of `reading` are ended, except in memory; absent: no limit. */
+  readonly statementMs?: number | undefined;
+}
 
 /**
  * Without a folder it is in memory. Rejects with StoreLockedError where another process has the
  * folder open.
  */
-export async function pgliteDatabase(folder: string | undefined): Promise<Database> {
+export async function pgliteDatabase(
+  folder: string | undefined,
+  { statementMs }: PgliteOptions = {},
+): Promise<Database> {
   if (folder !== undefined) makeFolder(folder);
   const held = folder === undefined ? undefined : await lockFolder(folder);
-  const options = { parsers, extensions: { pg_trgm } };
-  let db: PGlite;
+  const data = { folder: folder === undefined ? undefined : `${folder}/pgdata` };
+  const listening = new Map<string, Set<() => void>>();
+  const open = async (): Promise<PgliteThread> => {
+    const opened = await pgliteThread(data, (channel) => {
+      for (const heard of listening.get(channel) ?? []) heard();
+    });
+    for (const channel of listening.keys()) await opened.call({ kind: 'listen', channel });
+    return opened;
+  };
+  let thread: PgliteThread;
   try {
-    db = await (folder === undefined
-      ? PGlite.create(options)
-      : PGlite.create(`${folder}/pgdata`, options));
+    thread = await open();
   } catch (cause) {
     held?.release();
-    throw failure(cause);
+    throw cause;
   }
   let used = 0;
   let isLocked = false;
-  const counted = async <T>(work: () => Promise<T>): Promise<T> => {
-    used++;
-    try {
-      return await work();
-    } catch (cause) {
-      throw cause instanceof DatabaseError ? cause : failure(cause);
-    } finally {
-      used--;
-    }
-  };
+  let isClosed = false;
+  let last: Promise<unknown> = Promise.resolve();
 
-  return {
+  /** One piece of work after the other, each on a thread that runs. */
+  function turn<T>(work: (own: PgliteThread) => Promise<T>): Promise<T> {
+    used++;
+    const result = last.then(async () => {
+      try {
+        if (isClosed) throw new DatabaseError('away', 'the store is closed');
+        if (folder !== undefined && thread.isEnded()) thread = await open();
+        return await work(thread);
+      } finally {
+        used--;
+      }
+    });
+    last = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Within the time of a query. */
+  async function limited<T>(own: PgliteThread, work: Promise<T>): Promise<T> {
+    if (statementMs === undefined || folder === undefined) return work;
+    let ending: Promise<void> | undefined;
+    const late = setTimeout(() => {
+      ending = own.end(new DatabaseError('timeout', `the query took more than ${statementMs} ms`));
+    }, statementMs);
+    try {
+      return await work;
+    } finally {
+      clearTimeout(late);
+      // Two threads must not have the folder.
+      await ending;
+    }
+  }
+
+  async function transaction<T>(own: PgliteThread, work: (queries: Queries) => Promise<T>) {
+    await own.call({ kind: 'exec', sql: 'BEGIN' });
+    try {
+      const result = await work(queriesOn(own));
+      await own.call({ kind: 'exec', sql: 'COMMIT' });
+      return result;
+    } catch (cause) {
+      await own.call({ kind: 'exec', sql: 'ROLLBACK' }).catch(() => undefined);
+      throw cause;
+    }
+  }
+
+  async function listen(channel: string, heard: () => void): Promise<Listener> {
+    const all = listening.get(channel) ?? new Set();
+    if (all.size === 0) await turn((own) => own.call({ kind: 'listen', channel }));
+    listening.set(channel, all.add(heard));
+    return {
+      isLost: () => false,
+      release: async () => void all.delete(heard),
+    };
+  }
+
+  const store: Database = {
     engine: 'pglite',
-    query: (sql, values) => counted(() => queriesOn(db).query(sql, values)),
-    copy: (table, columns, rows) => counted(() => queriesOn(db).copy(table, columns, rows)),
-    exec: (sql) => counted(async () => void (await db.exec(sql))),
-    transaction: (work) => counted(() => db.transaction((tx) => work(queriesOn(tx)))),
+    query: (sql, values) => turn((own) => queriesOn(own).query(sql, values)),
+    copy: (table, columns, rows) => turn((own) => queriesOn(own).copy(table, columns, rows)),
+    exec: (sql) => turn(async (own) => void (await own.call({ kind: 'exec', sql }))),
+    transaction: (work) => turn((own) => transaction(own, work)),
     async lock() {
       // The lock of the folder keeps other processes out.
       if (isLocked) return undefined;
@@ -67,34 +124,35 @@ export async function pgliteDatabase(folder: string | undefined): Promise<Databa
         },
       };
     },
-    async listen(channel, heard) {
-      const end = await counted(() => db.listen(channel, heard));
-      return { isLost: () => false, release: () => end() };
-    },
+    listen,
     inUse: () => used,
     async close() {
-      await db.close();
+      if (isClosed) return;
+      await turn((own) => own.call({ kind: 'close' })).catch(() => undefined);
+      isClosed = true;
+      await thread.end(new DatabaseError('away', 'the store is closed'));
       held?.release();
     },
   };
-}
-
-function queriesOn(db: Pick<PGliteInterface, 'query'> | Transaction): Queries {
   return {
-    async query<R extends object>(sql: string, values: readonly SqlValue[] = []) {
-      const { rows } = await db.query<R>(sql, [...values]);
-      return rows;
-    },
-    async copy(table, columns, rows) {
-      if (rows.length === 0) return;
-      const blob = new Blob([rows as Uint8Array<ArrayBuffer>]);
-      await db.query(`COPY ${table} (${columns.join(', ')}) FROM '/dev/blob'`, [], { blob });
+    ...store,
+    reading: {
+      ...store,
+      query: (sql, values, signal) =>
+        turn((own) => {
+          if (signal?.aborted === true) throw new DatabaseError('timeout', 'the client has gone');
+          return limited(own, queriesOn(own).query(sql, values));
+        }),
     },
   };
 }
 
-function failure(cause: unknown): DatabaseError {
-  const { code = '', message = '' } = cause as { code?: string; message?: string };
-  const isFull = /No space left|ENOSPC/.test(message);
-  return new DatabaseError(isFull ? 'full' : databaseFailure(code), cause);
-}
+const queriesOn = (thread: PgliteThread): Queries => ({
+  query: <R extends object>(sql: string, values: readonly SqlValue[] = []) =>
+    thread.call({ kind: 'query', sql, values }) as Promise<R[]>,
+  async copy(table, columns, rows) {
+    if (rows.length === 0) return;
+    const sql = `COPY ${table} (${columns.join(', ')}) FROM '/dev/blob'`;
+    await thread.call({ kind: 'copy', sql, rows });
+  },
+});

@@ -56,12 +56,40 @@ export function postgresDatabase(options: PostgresOptions): Database {
   pool.on('connect', (client) => void client.on('error', () => {}));
   let used = 0;
 
-  async function connected<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  /** Asks the server to end the statement; its connection is not used again. */
+  async function endedBy<T extends object>(
+    signal: AbortSignal,
+    client: pg.PoolClient,
+    answer: Promise<T[]>,
+  ): Promise<T[]> {
+    let ending: Promise<void> | undefined;
+    const end = (): void => {
+      ending ??= endStatement(access, client).catch(() => undefined);
+    };
+    signal.addEventListener('abort', end);
+    try {
+      return await answer;
+    } finally {
+      signal.removeEventListener('abort', end);
+      await ending;
+      // It could reach the next statement of the connection.
+      if (ending !== undefined) await answer.then(() => Promise.reject(gone()));
+    }
+  }
+
+  async function connected<T>(
+    work: (client: pg.PoolClient) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     let client: pg.PoolClient;
     try {
       client = await pool.connect();
     } catch (cause) {
       throw failure(cause, 'away');
+    }
+    if (signal?.aborted === true) {
+      client.release();
+      throw gone();
     }
     used++;
     let broken: boolean | undefined;
@@ -79,7 +107,11 @@ export function postgresDatabase(options: PostgresOptions): Database {
 
   return {
     engine: 'postgres',
-    query: (sql, values) => connected((client) => queriesOn(client).query(sql, values)),
+    query: (sql, values, signal) =>
+      connected((client) => {
+        const answer = queriesOn(client).query(sql, values);
+        return (signal === undefined ? answer : endedBy(signal, client, answer)) as typeof answer;
+      }, signal) as never,
     copy: (table, columns, rows) =>
       connected((client) => queriesOn(client).copy(table, columns, rows)),
     exec: (sql) => connected(async (client) => void (await queriesOn(client).query(sql))),
@@ -96,6 +128,20 @@ export function postgresDatabase(options: PostgresOptions): Database {
     inUse: () => used,
     close: () => pool.end(),
   };
+}
+
+const gone = (): DatabaseError => new DatabaseError('timeout', 'the client has gone');
+
+async function endStatement(access: pg.ClientConfig, running: pg.PoolClient): Promise<void> {
+  const { processID } = running as unknown as { readonly processID: number };
+  const client = new pg.Client(access);
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query('SELECT pg_cancel_backend($1)', [processID]);
+  } finally {
+    await client.end();
+  }
 }
 
 /** A connection outside the pool, for what the server ends with its connection. */

@@ -2,12 +2,8 @@
  * The function of a route. It should never throw; where it does, the client gets an answer all the
  * same.
  */
-import { apiError } from '../../base/errors.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
-import { errorReply } from './reply.ts';
-
-/** Also the answer where the promise of a route rejects. */
-export const FAILED = errorReply(apiError('Unknown'));
+import { FAILED } from './reply.ts';
 
 export function handled(
   route: HttpRoute,

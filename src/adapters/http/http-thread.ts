@@ -8,9 +8,10 @@ import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import type { LoopDelay } from '../../base/ports.ts';
 import { type DelayHistogram, readLoopDelay } from '../loop-delay.ts';
 import { threadFlags } from '../thread-flags.ts';
-import { FAILED, handled } from './handled.ts';
+import { handled } from './handled.ts';
 import type { Line } from './line.ts';
 import { readPrepared } from './prepared-batch.ts';
+import { FAILED } from './reply.ts';
 import type {
   Batch,
   Call,

@@ -20,10 +20,10 @@ import type { BodyTally } from './body-tally.ts';
 import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
 import { type App, type Door, portDoor } from './door.ts';
 import { freePort } from './free-port.ts';
-import { FAILED, handled } from './handled.ts';
+import { handled } from './handled.ts';
 import { IncomingRequest } from './incoming.ts';
 import { hasTwoLengths, TWO_LENGTHS, tooBig } from './lengths.ts';
-import { discard, errorReply, send, sendHead } from './reply.ts';
+import { discard, errorReply, FAILED, send, sendHead } from './reply.ts';
 import { Serving } from './serving-turns.ts';
 import { checkTlsFiles } from './tls-files.ts';
 import { unlessAborted } from './unless-aborted.ts';
@@ -244,7 +244,7 @@ export class Server implements HttpServer {
     }
     const reply = handled(route, incoming, undefined);
     incoming.release();
-    if (reply instanceof Promise) this.answerLater(route, client, reply);
+    if (reply instanceof Promise) this.answerLater(route, incoming, client, reply);
     else this.send(client, reply, this.closing);
   }
 
@@ -252,7 +252,7 @@ export class Server implements HttpServer {
     const { response } = client;
     const answer = (): void => {
       const reply = handled(route, incoming, undefined);
-      if (reply instanceof Promise) this.answerLater(route, client, reply);
+      if (reply instanceof Promise) this.answerLater(route, incoming, client, reply);
       else response.cork(() => this.send(client, reply, this.closing));
     };
     this.serving.defer(0, unlessAborted(response, answer));
@@ -277,12 +277,18 @@ export class Server implements HttpServer {
     if (route.mayWait === true) this.inFlight--;
   }
 
-  private answerLater(route: HttpRoute, client: Client, reply: Promise<HttpReply>): void {
+  private answerLater(
+    route: HttpRoute,
+    incoming: IncomingRequest,
+    client: Client,
+    reply: Promise<HttpReply>,
+  ): void {
     const { response } = client;
     let aborted = false;
     this.began(route);
     response.onAborted(() => {
       aborted = true;
+      incoming.abandon();
     });
     const finish = (result: HttpReply): void => {
       this.ended(route);
@@ -335,6 +341,7 @@ export class Server implements HttpServer {
     let aborted = false;
     response.onAborted(() => {
       aborted = true;
+      incoming.abandon();
       pressure.abandon();
       if (!body.ended) this.bodies.release(body);
     });

@@ -15,6 +15,7 @@ export class IncomingRequest implements HttpRequest {
   private readonly response: Response;
   private request: Request | undefined;
   private kept: Kept | undefined;
+  private leaving: AbortController | undefined;
 
   constructor(route: HttpRoute, response: Response, request: Request) {
     this.route = route;
@@ -67,6 +68,16 @@ export class IncomingRequest implements HttpRequest {
       // The native object refuses every access once the connection is gone.
       return '';
     }
+  }
+
+  get gone(): AbortSignal {
+    this.leaving ??= new AbortController();
+    return this.leaving.signal;
+  }
+
+  /** The connection is gone. */
+  abandon(): void {
+    this.leaving?.abort();
   }
 
   /** The buffer is gone, and no copy was made. */

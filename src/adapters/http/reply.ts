@@ -2,7 +2,7 @@
 
 import type uws from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
-import type { ApiError } from '../../base/errors.ts';
+import { type ApiError, apiError } from '../../base/errors.ts';
 import type { HttpReply } from '../../base/http.ts';
 import { stringify } from '../../base/json.ts';
 import type { HttpHeaders } from './cors.ts';
@@ -30,6 +30,9 @@ export function errorReply(
   };
 }
 
+/** The answer where a route fails. */
+export const FAILED = errorReply(apiError('Unknown'));
+
 /** Sends `body`, however long the client takes. */
 export interface Sender {
   end(response: Response, body: string | Uint8Array, sent: (() => void) | undefined): void;
@@ -38,11 +41,12 @@ export interface Sender {
 /** `shared`: headers of answers to all requests of this origin. */
 export function send(
   response: Response,
-  reply: HttpReply,
+  given: HttpReply,
   sender: Sender,
   shared: HttpHeaders,
   close: boolean,
 ): void {
+  const reply = withSafeHead(given);
   writeHead(response, reply, shared);
   if (reply.stream !== undefined) sendStream(response, reply.body, reply.stream);
   else if (!close) sender.end(response, reply.body, reply.sent);
@@ -58,10 +62,11 @@ export function send(
  */
 export function sendHead(
   response: Response,
-  reply: HttpReply,
+  given: HttpReply,
   shared: HttpHeaders,
   close: boolean,
 ): void {
+  const reply = withSafeHead(given);
   writeHead(response, reply, shared);
   const { body, stream } = reply;
   if (close) {
@@ -76,11 +81,25 @@ export function sendHead(
   discard(reply);
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these end a header or a head
+const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
+
+/** A value may come from another node; a line end in it would begin a header, or the body. */
+function withSafeHead(reply: HttpReply): HttpReply {
+  const { type, headers = [] } = reply;
+  const isSafe = (text: string): boolean => !CONTROL.test(text);
+  if (isSafe(type) && headers.every(([name, value]) => isSafe(name) && isSafe(value))) return reply;
+  discard(reply);
+  return FAILED;
+}
+
 function writeHead(response: Response, reply: HttpReply, shared: HttpHeaders): void {
   if (reply.status !== OK) {
     response.writeStatus(statusLines.get(reply.status) ?? String(reply.status));
   }
   if (reply.type !== '') response.writeHeader('content-type', reply.type);
+  // No browser takes an answer for another type than the one it names.
+  response.writeHeader('x-content-type-options', 'nosniff');
   for (const [name, value] of shared) response.writeHeader(name, value);
   const { headers } = reply;
   if (headers !== undefined && headers.length > 0) {

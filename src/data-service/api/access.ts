@@ -20,6 +20,9 @@ export interface AccessOptions {
   readonly burst: number;
 }
 
+/** Who sends a request: a key or an address. A handler cannot find out any more. */
+export type Clients = WeakMap<HttpRequest, string>;
+
 type Hashes = Parameters<typeof matches>[2];
 type Guard = (request: HttpRequest) => ApiError | undefined;
 
@@ -30,13 +33,19 @@ const CLIENTS_MAX = 10_000;
  * A valid key has a rate of its own; whatever else a request says about its sender counts for the
  * address, so a client does not get more by inventing keys, and cannot try keys without limit.
  */
-export function accessGuard(options: AccessOptions, hashes: Hashes, clock: Clock): Guard {
+export function accessGuard(
+  options: AccessOptions,
+  hashes: Hashes,
+  clock: Clock,
+  clients?: Clients,
+): Guard {
   const judge = permission(options, hashes);
   const isTooOften = rateLimit(options, clock);
   return (request) => {
     const refusal = judge(request);
     const hasKey = options.auth === 'api-key' && refusal === undefined;
     const client = hasKey ? keyOf(request) : clientAddress(request, options.trustedProxies);
+    clients?.set(request, client);
     return isTooOften(client) ? apiError('TooManyRequests') : refusal;
   };
 }

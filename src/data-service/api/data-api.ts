@@ -9,6 +9,7 @@ import { mountFor } from '../../api/server.ts';
 import type { ApiError } from '../../base/errors.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import type { Log } from '../../base/ports.ts';
+import type { Clients } from './access.ts';
 import { assets } from './routes/assets.ts';
 import { blocks } from './routes/blocks.ts';
 import { charts } from './routes/charts.ts';
@@ -55,18 +56,19 @@ export type AccessGuard = (request: HttpRequest) => HttpReply | undefined;
 export interface DataApiDeps {
   readonly log: Log;
   readonly guard: (request: HttpRequest) => ApiError | undefined;
+  readonly clients?: Clients | undefined;
   readonly pages?: Pages | undefined;
 }
 
 export function createDataApi(
   services: DataServices,
-  { log, guard, pages }: DataApiDeps,
+  { log, guard, pages, clients }: DataApiDeps,
 ): HttpRoute[] {
   const description = dataDescription(services.version);
   const described = descriptionRoutes(dataRoutes, description, ['openapi.json']);
   const { docs, explorer } = pages ?? {};
   return [
-    ...mountFor(dataRoutes, services, {
+    ...mountFor(dataRoutes.map(forClient(clients)), services, {
       guards: (access) => (access === 'public' ? undefined : guard),
       log,
       strict: true,
@@ -78,6 +80,18 @@ export function createDataApi(
       : [fixed('/', movedTo('/explorer')), ...explorerRoutes(explorer)]),
   ];
 }
+
+/** The route with services that know whose request it is. */
+const forClient =
+  (clients: Clients | undefined) =>
+  (route: AnyRoute<DataServices>): AnyRoute<DataServices> => ({
+    ...route,
+    handle(request, services) {
+      const { http } = request as { readonly http: HttpRequest };
+      const client = clients?.get(http) ?? http.remoteAddress();
+      return route.handle(request, { ...services, client, signal: http.gone });
+    },
+  });
 
 export const guardReply =
   (guard: DataApiDeps['guard']): AccessGuard =>

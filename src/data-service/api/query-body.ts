@@ -2,7 +2,7 @@
 
 import type { Params, ParamValues } from '../../api/params.ts';
 import type { Body, Problems } from '../../api/route.ts';
-import { readStrictly } from '../../api/strict-query.ts';
+import { type Found, readStrictly } from '../../api/strict-query.ts';
 import { apiError } from '../../base/errors.ts';
 import { isObject, parse } from '../../base/json.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
@@ -24,15 +24,23 @@ export function queryBody<const Q extends Params>(
     schema: { type: 'object', properties, additionalProperties: false },
     parse(bytes) {
       const given = readJson(bytes);
+      const problems: Found = new Map();
       const texts = Object.entries(given).flatMap(([name, value]) =>
-        (Array.isArray(value) ? value : [value]).map((one) => [name, String(one)] as const),
+        (Array.isArray(value) ? value : [value]).map((one) => {
+          if (!isPlain(one)) problems.set(name, 'must be a text, a number, or a list of these');
+          return [name, isPlain(one) ? String(one) : ''] as const;
+        }),
       );
       // No parameter of these queries depends on the chain.
       const scheme = undefined as unknown as ChainScheme;
-      return readStrictly({ params, check }, texts, scheme) as ParamValues<Q>;
+      return readStrictly({ params, check }, texts, scheme, problems) as ParamValues<Q>;
     },
   };
 }
+
+/** What a parameter of a GET can say. */
+const isPlain = (value: unknown): boolean =>
+  ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
 
 function readJson(bytes: Uint8Array): Record<string, unknown> {
   try {

@@ -1,6 +1,7 @@
 /** Parameters of the data service's queries (data-service.md#parameters). */
 
 import { BadNumber, type Param } from '../../api/params.ts';
+import { isBase58 } from '../../base/base58.ts';
 import { MIB } from '../../base/budget.ts';
 import { I64_MAX } from '../../base/int.ts';
 import { ROLES } from '../../tx/fields/permission.ts';
@@ -8,7 +9,6 @@ import { allTypes } from '../../tx/registry.ts';
 
 export const LIMIT_MAX = 500;
 const SEARCH_CHARS_MAX = 512;
-const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
 const DAY_MS = 86_400_000;
 
 export const SCOPES = [
@@ -76,7 +76,7 @@ const base58 = (doc: string): Param<string> => ({
   doc,
   schema: { type: 'string', maxLength: 128 },
   parse(text) {
-    if (text.length > 128 || !BASE58.test(text)) throw wrong('must be Base58');
+    if (text.length > 128 || !isBase58(text)) throw wrong('must be Base58');
     return text;
   },
 });
@@ -89,15 +89,15 @@ export const index = optional(
   ),
 );
 
-const rowsOfPage = (otherwise: number): Param<number> => ({
-  ...whole(`Rows of a page; default ${otherwise}.`, 1, LIMIT_MAX),
+export const limit: Param<number> = {
+  ...whole(`Rows of a page at most; default ${LIMIT_MAX}.`, 1, LIMIT_MAX),
   optional: true,
-  otherwise,
-});
+  otherwise: LIMIT_MAX,
+};
 
-export const transactionLimit = rowsOfPage(LIMIT_MAX);
-/** Of all other lists. */
-export const limit = rowsOfPage(100);
+export const countTo = optional(
+  whole('Count no further: a larger number is given as one more than this.', 1, 1_000_000),
+);
 
 export type Sort = 'asc' | 'desc';
 

@@ -6,7 +6,7 @@ import { Answer, JSON_TYPE } from '../../api/answer.ts';
 import { DatabaseError, type SqlValue } from '../../base/database.ts';
 import { apiError } from '../../base/errors.ts';
 import type { HttpRequest } from '../../base/http.ts';
-import { stringify } from '../../base/json.ts';
+import { printedRows } from './printed-rows.ts';
 import type { DataServices } from './services.ts';
 import { type SqlValues, sqlValues } from './sql-values.ts';
 
@@ -24,16 +24,28 @@ const FRESH_SECONDS = 1;
 const SETTLED_DEPTH = 100;
 const SETTLED_SECONDS = 86_400;
 
+type Reading = Pick<DataServices, 'db' | 'meter' | 'signal'>;
+
+/** The same for a query that may take long. */
+export const heavyRows = <R extends object>(
+  services: Reading & Pick<DataServices, 'heavy' | 'client'>,
+  sql: string,
+  values: readonly SqlValue[] = [],
+): Promise<R[]> =>
+  services.heavy.run(services.client ?? '', services.signal, () => rows<R>(services, sql, values));
+
 export async function rows<R extends object>(
-  { db, meter }: Pick<DataServices, 'db' | 'meter'>,
+  { db, meter, signal }: Reading,
   sql: string,
   values: readonly SqlValue[] = [],
 ): Promise<R[]> {
   const store = db();
-  if (store === undefined) throw apiError('DataUnavailable', 'The store is not open yet');
+  if (store === undefined) throw apiError('DataUnavailable', 'The search is being prepared');
   try {
-    return await store.query<R>(sql, values);
+    return await store.query<R>(sql, values, signal);
   } catch (cause) {
+    // Nobody gets this refusal.
+    if (signal?.aborted === true) throw apiError('Overloaded');
     throw cause instanceof DatabaseError ? refusalOf(cause, meter) : cause;
   }
 }
@@ -46,7 +58,7 @@ interface Explained {
 
 /** Whether few rows satisfy a condition, as far as the statistics of the store tell. */
 export async function areFew(
-  services: Pick<DataServices, 'db' | 'meter'>,
+  services: Reading,
   from: string,
   where: (values: SqlValues) => string,
 ): Promise<boolean> {
@@ -126,8 +138,19 @@ export const asked = (http: HttpRequest): Asked => ({
   tag: http.header('if-none-match'),
 });
 
+export interface Listed<R> {
+  readonly rows: readonly R[];
+  readonly shape: (row: R) => unknown;
+}
+
 /** The answer, or 304 where the client has it already. */
-export function pageAnswer(value: unknown, asked: Asked, tip: StoreTip, page: Page): Answer {
+export async function pageAnswer<R>(
+  { rows, shape }: Listed<R>,
+  asked: Asked,
+  tip: StoreTip,
+  page: Page,
+  { clock }: Pick<DataServices, 'clock'>,
+): Promise<Answer> {
   const tag = `"${tip.signature}"`;
   const headers: [string, string][] = [
     ['etag', tag],
@@ -141,14 +164,14 @@ export function pageAnswer(value: unknown, asked: Asked, tip: StoreTip, page: Pa
     headers.push(['x-next-index', String(page.next)], ['link', nextLink(asked, page.next)]);
   }
   if (asked.tag === tag) return new Answer(304, '', '', headers);
-  return new Answer(200, JSON_TYPE, stringify(value), headers);
+  return new Answer(200, JSON_TYPE, await printedRows(rows, shape, clock), headers);
 }
 
 /** An answer about a block that is deep in the chain may be kept for a day. */
-export function blockAnswer(value: unknown, height: number, tip: StoreTip): Answer {
+export function blockAnswer(json: string | Uint8Array, height: number, tip: StoreTip): Answer {
   const isSettled = tip.height - height >= SETTLED_DEPTH;
   const seconds = isSettled ? SETTLED_SECONDS : FRESH_SECONDS;
-  return new Answer(200, JSON_TYPE, stringify(value), [
+  return new Answer(200, JSON_TYPE, json, [
     ['cache-control', `private, max-age=${seconds}`],
     ['x-height', String(tip.height)],
   ]);

@@ -3,12 +3,13 @@
  * (data-service.md#search). A scope that cannot match the form of the text has no source, so
  * searching everywhere costs little.
  */
+import { isBase58 } from '../../base/base58.ts';
 import { I64_MAX } from '../../base/int.ts';
 import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
 import type { Scope } from './query-params.ts';
 import { areFew, rows } from './reading.ts';
 import type { DataServices } from './services.ts';
-import { afterPrefix, hasPart, type SqlValues, startsWith } from './sql-values.ts';
+import { afterPrefix, hasPart, hasTrigram, type SqlValues, startsWith } from './sql-values.ts';
 
 /**
  * How an index finds the rows of a source: in the order of `seq`; by buckets, for parts of texts;
@@ -27,7 +28,6 @@ export interface Source {
   where(values: SqlValues): string;
 }
 
-const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
 const ALIAS = /^[-.0-9@_a-z]{1,30}$/;
 const ADDRESS_CHARS = 35;
 const ADDRESS_CHARS_MAX = 36;
@@ -64,7 +64,7 @@ const addresses =
   (...roles: readonly number[]): Look =>
   async (text, services) => {
     const fits = text.length >= ADDRESS_CHARS_MIN && text.length <= ADDRESS_CHARS_MAX;
-    if (!fits || !BASE58.test(text)) return [];
+    if (!fits || !isBase58(text)) return [];
     const found =
       text.length >= ADDRESS_CHARS ? [{ address: text }] : await knownAddresses(text, services);
     if (found.length <= ADDRESSES_MAX) {
@@ -86,13 +86,13 @@ const knownAddresses = (prefix: string, services: DataServices) =>
 const inIds =
   (column: string, from: string, minimum: number): Look =>
   (text) =>
-    text.length >= minimum && BASE58.test(text)
+    text.length >= minimum && isBase58(text)
       ? [repeated(inTable(from, (values) => startsWith(column, text, values), 'at-once'))]
       : [];
 
 const LOOKS: Readonly<Record<Exclude<Scope, 'in_all'>, Look>> = {
   in_description: async (text, services) =>
-    text.length < PART_CHARS_MIN ? [] : [await inText('txs', 's.message', text, services)],
+    [...text].length < PART_CHARS_MIN ? [] : [await inText('txs', 's.message', text, services)],
 
   in_sums(text) {
     const sum = /^\d{1,19}$/.test(text) ? BigInt(text) : undefined;
@@ -120,7 +120,7 @@ const LOOKS: Readonly<Record<Exclude<Scope, 'in_all'>, Look>> = {
 
 async function lookInBlocks(text: string, services: DataServices): Promise<readonly Source[]> {
   const isHeight = /^\d{1,10}$/.test(text) && BigInt(text) <= INT32_MAX;
-  const isId = text.length >= SIGNATURE_CHARS_MIN && BASE58.test(text);
+  const isId = text.length >= SIGNATURE_CHARS_MIN && isBase58(text);
   if (!isHeight && !isId) return [];
   const columns = 'SELECT first_seq, tx_count FROM blocks';
   const found = await rows<{ first_seq: string; tx_count: number }>(
@@ -164,7 +164,7 @@ async function lookInAliases(text: string, services: DataServices): Promise<read
 async function lookInAssets(text: string, services: DataServices): Promise<readonly Source[]> {
   const byAsset = (id: string) => inTable('txs', (values) => `s.asset_id = ${values.add(id)}`);
   if (text === 'NATIVE') return [byAsset(text)];
-  if (text.length < ID_CHARS_MIN || !BASE58.test(text)) return [];
+  if (text.length < ID_CHARS_MIN || !isBase58(text)) return [];
   const found = await rows<{ asset_id: string }>(
     services,
     `SELECT asset_id FROM assets WHERE asset_id >= $1 AND asset_id < $1 || '~' LIMIT ${ASSETS_MAX}`,
@@ -186,7 +186,10 @@ async function inText(
   text: string,
   services: DataServices,
 ): Promise<Source> {
-  const few = await areFew(services, `${from} s`, (values) => hasPart(column, text, values));
+  // The statistics say nothing of a text without trigrams.
+  const few =
+    hasTrigram(text) &&
+    (await areFew(services, `${from} s`, (values) => hasPart(column, text, values)));
   const finding = few ? 'few-by-bucket' : 'by-bucket';
   return inTable(from, (values) => hasPart(column, text, values), finding);
 }
@@ -196,7 +199,7 @@ async function lookInEntries(text: string, services: DataServices): Promise<read
     repeated(inTable('data_entries', (values) => keyIs(text, values))),
     repeated(inTable('data_entries', (values) => valueIs(text, values))),
   ];
-  if (text.length < PART_CHARS_MIN) return exact;
+  if ([...text].length < PART_CHARS_MIN) return exact;
   const columns = ['left(s.key, 128)', 'left(s.value, 256)'];
   const parts = await Promise.all(
     columns.map((column) => inText('data_entries', column, text, services)),

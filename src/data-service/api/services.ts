@@ -4,10 +4,18 @@ import type { Database } from '../../base/database.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { CrawlState } from '../crawler/crawl-state.ts';
 import type { TransactionStreams } from '../stream/stream-service.ts';
+import type { HeavyQueries } from './heavy-queries.ts';
 
 export interface DataServices {
   /** Undefined until the store is open. */
   db(): Database | undefined;
+  /** For readiness alone, so that no other query keeps it waiting. */
+  healthDb(): Database | undefined;
+  readonly heavy: HeavyQueries;
+  /** Of one request: who asks. */
+  readonly client?: string | undefined;
+  /** Of one request: aborted when its client goes away. */
+  readonly signal?: AbortSignal | undefined;
   readonly clock: Clock;
   readonly version: string;
   /** Of the crawler in this process; undefined where another process crawls. */

@@ -3,7 +3,7 @@
  * heights and dates follow from ordinals; anything else is counted row by row.
  */
 import { lastMs } from './query-params.ts';
-import { requireIndexes, rows, tipOf } from './reading.ts';
+import { heavyRows, requireIndexes, rows, tipOf } from './reading.ts';
 import type { DataServices } from './services.ts';
 import { isPlain, type TransactionFilter } from './transaction-filter.ts';
 import { planQuery, rangeOf, TIME_TOLERANCE_MS } from './transaction-query.ts';
@@ -11,7 +11,7 @@ import { countStatement } from './transaction-sql.ts';
 import { isEmpty, type Range } from './windows.ts';
 
 export async function countTransactions(
-  filter: TransactionFilter,
+  { countTo, ...filter }: TransactionFilter & { readonly countTo: number | undefined },
   services: DataServices,
 ): Promise<{ count: string }> {
   const counted = { ...filter, index: undefined, sort: 'desc' } as const;
@@ -25,8 +25,8 @@ export async function countTransactions(
   if (ofRange !== undefined) return { count: String(ofRange) };
   const query = await planQuery(counted, total, services);
   if (query.sources.length === 0) return { count: '0' };
-  const { sql, values } = countStatement(query);
-  const [found] = await rows<{ count: string }>(services, sql, values);
+  const { sql, values } = countStatement(query, countTo);
+  const [found] = await heavyRows<{ count: string }>(services, sql, values);
   return { count: found?.count ?? '0' };
 }
 
@@ -46,7 +46,7 @@ async function countOfRange(filter: TransactionFilter, total: number, services: 
   const inner = await rangeOf(filter, total, services, -TIME_TOLERANCE_MS);
   if (isEmpty(inner)) return undefined;
   const within = async (low: number, high: number): Promise<number> => {
-    const [found] = await rows<{ count: string }>(
+    const [found] = await heavyRows<{ count: string }>(
       services,
       'SELECT count(*) AS count FROM txs WHERE seq BETWEEN $1 AND $2 AND ts BETWEEN $3 AND $4',
       [low, high, dateFrom, lastMs(dateTo)],

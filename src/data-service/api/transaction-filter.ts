@@ -15,7 +15,7 @@ export const filterParams = {
   dateTo: params.dateTo,
   permissions: params.permissions,
   index: params.index,
-  limit: params.transactionLimit,
+  limit: params.limit,
   sort: params.sort,
   sender: params.sender,
   recipient: params.recipient,
@@ -24,6 +24,9 @@ export const filterParams = {
   contractId: params.contractId,
   extended: params.extended,
 };
+
+/** Of a count. */
+export const countParams = { ...filterParams, countTo: params.countTo };
 
 export type TransactionFilter = ParamValues<typeof filterParams>;
 

@@ -5,8 +5,10 @@
  * over all of them could use no index.
  */
 import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
+import { cutPage } from './page-cut.ts';
 import { lastMs } from './query-params.ts';
 import type { Finding, Source } from './search-sources.ts';
+import { SUMMARY_COLUMNS } from './shapes.ts';
 import { type SqlValues, sqlValues } from './sql-values.ts';
 import type { TransactionFilter } from './transaction-filter.ts';
 import type { PlannedQuery } from './transaction-query.ts';
@@ -108,8 +110,18 @@ export interface Statement {
   readonly values: SqlValues['list'];
 }
 
-/** The ordinals of a page, and one more that tells where the next one begins. */
-export function pageStatement(query: PlannedQuery, columns: string): Statement {
+const BODY_BYTES = (seq: string): string =>
+  `(SELECT octet_length(b.body::text) FROM txs b WHERE b.seq = ${seq})`;
+
+/**
+ * The rows of a page, and one more that tells where the next one begins (`shownOf`). With all fields
+ * a transaction may have megabytes, so such a page is cut at `bytesMax`.
+ */
+export function pageStatement(
+  query: PlannedQuery,
+  bytesMax: number,
+  more: readonly string[] = [],
+): Statement {
   const { filter, sources, range } = query;
   const { sort } = filter;
   const values = sqlValues();
@@ -118,18 +130,32 @@ export function pageStatement(query: PlannedQuery, columns: string): Statement {
     PARTS[source.finding](page, selectOf(source, query, values)),
   );
   const seqs = parts.length === 1 ? parts[0] : `(${parts.join(' UNION ')})`;
+  const found = `(SELECT seq FROM ${seqs} found ORDER BY seq ${sort} LIMIT ${page.most})`;
+  const columns = [SUMMARY_COLUMNS, ...more];
+  if (!filter.extended) {
+    const sql = `SELECT ${columns} FROM ${found} page JOIN txs t USING (seq) ORDER BY seq ${sort}`;
+    return { sql, values: values.list };
+  }
+  const { limit } = filter;
+  const cut = cutPage({ seqs: found, sort, limit, bytesMax, bytesOf: BODY_BYTES });
   return {
-    sql: `SELECT ${columns} FROM (SELECT seq FROM ${seqs} found ORDER BY seq ${sort}
-      LIMIT ${page.most}) page JOIN txs t USING (seq) ORDER BY seq ${sort}`,
+    sql: `SELECT ${[...columns, 'is_shown', 'CASE WHEN is_shown THEN t.body END AS body']}
+      FROM ${cut} cut CROSS JOIN LATERAL (SELECT * FROM txs WHERE seq = cut.seq OFFSET 0) t
+      ORDER BY n`,
     values: values.list,
   };
 }
 
-export function countStatement(query: PlannedQuery): Statement {
+/** `countTo`: the store stops at one row more. */
+export function countStatement(query: PlannedQuery, countTo?: number): Statement {
   const { sources, range } = query;
   const values = sqlValues();
   const isWithin = between('s.seq', range);
   const parts = sources.map((source) => selectOf(source, query, values)(isWithin, 's.seq'));
-  const all = parts.map((part) => `(${part})`).join(' UNION ');
-  return { sql: `SELECT count(*) AS count FROM (${all}) found`, values: values.list };
+  const end = countTo === undefined ? '' : `LIMIT ${countTo + 1}`;
+  const all = parts.map((part) => `(${part} ${end})`).join(' UNION ');
+  return {
+    sql: `SELECT count(*) AS count FROM (SELECT * FROM (${all}) each ${end}) found`,
+    values: values.list,
+  };
 }

@@ -1,4 +1,5 @@
 /** A block as a node gives it, checked as far as the crawler relies on it. */
+import { isBase58 } from '../../base/base58.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { int64, objects, text } from './storable.ts';
 
@@ -30,8 +31,8 @@ export class NotABlock extends Error {
 export function readBlock(json: unknown, isStorable = false): ChainBlock {
   const block = isObject(json) ? json : {};
   const height = Number(block['height']);
-  const signature = text(block['signature']);
-  const reference = text(block['reference']);
+  const signature = signatureOf(block['signature']);
+  const reference = signatureOf(block['reference']);
   const timestamp = Number(block['timestamp']);
   if (!isHeight(height) || signature === undefined || reference === undefined) {
     throw new NotABlock(`the node gave no block but ${JSON.stringify(json)?.slice(0, 200)}`);
@@ -56,6 +57,15 @@ export function readBlock(json: unknown, isStorable = false): ChainBlock {
     isStorable,
   };
 }
+
+/** 64 bytes have 88 characters. */
+const SIGNATURE_CHARS_MAX = 128;
+
+/** It goes into headers of answers, so nothing but Base58 may pass for one. */
+const signatureOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length <= SIGNATURE_CHARS_MAX && isBase58(value)
+    ? value
+    : undefined;
 
 const isHeight = (height: number): boolean => Number.isSafeInteger(height) && height >= 1;
 

@@ -103,8 +103,8 @@ export async function crawlRange(
   }
 }
 
-const sizeOf = ({ aliases, users, marked }: Known): number =>
-  aliases.size + users.size + marked.size;
+const sizeOf = ({ aliases, lessees, users, marked }: Known): number =>
+  aliases.size + lessees.size + users.size + marked.size;
 
 async function write(batch: Batch, replaced: Tip | undefined, deps: CrawlRangeDeps) {
   const { db, state, clock, log, meter, assertLocked } = deps;

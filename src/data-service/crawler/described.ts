@@ -105,10 +105,19 @@ export interface Parties {
   readonly participants: readonly string[];
 }
 
-export function partiesOf(type: number, tx: JsonObject): Parties {
+/** Id of a lease → its recipient, an address or an alias. */
+export type Lessees = ReadonlyMap<string, string>;
+
+/** `lessees`: of leases that a transaction ends and the node does not show with it. */
+export function partiesOf(type: number, tx: JsonObject, lessees?: Lessees): Parties {
   const author = text(tx['sender']);
-  return { author, participants: participantsOf(type, tx) };
+  const lessee = lessees?.get(leaseToLearn(type, tx) ?? '');
+  return { author, participants: lessee === undefined ? participantsOf(type, tx) : [lessee] };
 }
+
+/** The lease that a transaction ends where the node does not show it with it. */
+export const leaseToLearn = (type: number, tx: JsonObject): string | undefined =>
+  type === 9 && !isObject(tx['lease']) ? text(tx['leaseId']) : undefined;
 
 function participantsOf(type: number, tx: JsonObject): string[] {
   const one = (value: unknown): string[] =>
@@ -149,6 +158,9 @@ const ALIAS = /^alias:.:/;
 /** The bare name of `alias:T:name`; undefined for an address. */
 export const aliasName = (recipient: string): string | undefined =>
   ALIAS.test(recipient) ? recipient.replace(ALIAS, '') : undefined;
+
+/** The id of the network in `alias:T:name`. */
+export const aliasChain = (alias: string): string => alias.charAt('alias:'.length);
 
 /** Without the prefix that old clients write. */
 export const bareAddress = (recipient: string): string => recipient.replace(/^address:/, '');

@@ -7,7 +7,7 @@ import { utf8 } from '../../base/bytes.ts';
 import type { Queries } from '../../base/database.ts';
 import type { ChainBlock } from './chain-block.ts';
 import { COLUMNS, type Table } from './columns.ts';
-import { type Aliases, addRow, aliasesNamed, type Rows, rowsOf } from './rows.ts';
+import { type Aliases, addRow, aliasesNamed, leasesEnded, type Rows, rowsOf } from './rows.ts';
 
 /** Where the rows of the next block begin. */
 export interface Cursor {
@@ -42,6 +42,8 @@ export interface Batch {
 export interface Known {
   readonly since: Cursor;
   readonly aliases: Aliases;
+  /** Id of a lease → its recipient. */
+  readonly lessees: Map<string, string>;
   readonly users: Set<string>;
   /** Addresses whose balances are marked, and assets whose issuers are. */
   readonly marked: Set<string>;
@@ -50,6 +52,7 @@ export interface Known {
 export const nothingKnown = (since: Cursor): Known => ({
   since,
   aliases: new Map(),
+  lessees: new Map(),
   users: new Set(),
   marked: new Set(),
 });
@@ -83,8 +86,9 @@ export async function prepareBatch(
   after: Cursor,
   known: Known,
 ): Promise<Batch> {
+  await learnLessees(db, waiting, known);
   await learnAliases(db, waiting, known);
-  const rows = rowsOf(waiting, after.nextSeq, known.aliases, BATCH_BYTES);
+  const rows = rowsOf(waiting, after.nextSeq, known.aliases, known.lessees, BATCH_BYTES);
   const blocks = waiting.slice(0, rows.blocks);
   const nextUser = await addUsers(db, rows, after.nextUser, known);
   const marked = unmarked(rows.users.keys(), known);
@@ -125,12 +129,27 @@ function piecesOf(lines: readonly string[]): Uint8Array[] {
   return pieces;
 }
 
+/** A lease has its recipient on every branch, so one of a left branch may serve, too. */
+async function learnLessees(
+  db: Queries,
+  blocks: readonly ChainBlock[],
+  { lessees }: Known,
+): Promise<void> {
+  const ids = [...leasesEnded(blocks, lessees)].filter((id) => !lessees.has(id));
+  if (ids.length === 0) return;
+  const rows = await db.query<{ id: string; recipient: string | null }>(
+    `SELECT id, body->>'recipient' AS recipient FROM txs WHERE id = ANY($1::text[])`,
+    [ids],
+  );
+  for (const { id, recipient } of rows) if (recipient !== null) lessees.set(id, recipient);
+}
+
 async function learnAliases(
   db: Queries,
   blocks: readonly ChainBlock[],
-  { aliases, since }: Known,
+  { aliases, lessees, since }: Known,
 ): Promise<void> {
-  const names = [...aliasesNamed(blocks)].filter((name) => !aliases.has(name));
+  const names = [...aliasesNamed(blocks, lessees)].filter((name) => !aliases.has(name));
   if (names.length === 0) return;
   // One by one, by the primary key: for a list the store may choose the index for parts of texts.
   const rows = await db.query<{ alias: string; address: string; seq: string }>(

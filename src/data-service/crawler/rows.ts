@@ -10,6 +10,8 @@ import {
   amountsOf,
   assetOf,
   bareAddress,
+  type Lessees,
+  leaseToLearn,
   messageOf,
   partiesOf,
 } from './described.ts';
@@ -55,18 +57,39 @@ export interface Rows {
   /** Ids of transactions with values that no column can hold; they are stored without these. */
   readonly changed: string[];
   nextSeq: number;
+  readonly lessees: Lessees;
 }
 
 /** Address of an alias, by its bare name. */
 export type Aliases = Map<string, string>;
 
+const LEASE = 8;
+
+/** Leases that the transactions end without showing them; those that they begin are added. */
+export function leasesEnded(
+  blocks: readonly ChainBlock[],
+  lessees: Map<string, string>,
+): Set<string> {
+  const ended = new Set<string>();
+  for (const { transactions } of blocks) {
+    for (const tx of transactions) {
+      const type = Number(tx['type']);
+      const id = leaseToLearn(type, tx);
+      if (id !== undefined) ended.add(id);
+      const [lessee] = type === LEASE ? partiesOf(type, tx).participants : [];
+      if (lessee !== undefined) lessees.set(text(tx['id']) ?? '', lessee);
+    }
+  }
+  return ended;
+}
+
 /** Every alias that the transactions name or create. */
-export function aliasesNamed(blocks: readonly ChainBlock[]): Set<string> {
+export function aliasesNamed(blocks: readonly ChainBlock[], lessees: Lessees): Set<string> {
   const names = new Set<string>();
   for (const { transactions } of blocks) {
     for (const tx of transactions) {
       const type = Number(tx['type']);
-      for (const named of partiesOf(type, tx).participants) {
+      for (const named of partiesOf(type, tx, lessees).participants) {
         const name = aliasName(named);
         if (name !== undefined) names.add(name);
       }
@@ -92,6 +115,7 @@ export function rowsOf(
   blocks: readonly ChainBlock[],
   firstSeq: number,
   aliases: Aliases,
+  lessees: Lessees,
   bytesMax = Number.POSITIVE_INFINITY,
 ): Rows {
   const names = Object.keys(COLUMNS) as Table[];
@@ -106,6 +130,7 @@ export function rowsOf(
     unknown: 0,
     changed: [],
     nextSeq: firstSeq,
+    lessees,
   };
   for (const block of blocks) {
     if (rows.bytes >= bytesMax) break;
@@ -244,7 +269,7 @@ interface Placed {
 }
 
 function addParties(rows: Rows, { type, tx, seq, height, ts }: Placed, aliases: Aliases): void {
-  const { author, participants } = partiesOf(type, tx);
+  const { author, participants } = partiesOf(type, tx, rows.lessees);
   if (author !== undefined) {
     addRow(rows, 'tx_addresses', [author, seq, AUTHOR]);
     meet(rows, author, height, ts);

@@ -6,9 +6,11 @@
  * that came from a later state is dropped, and the next round announces the removal first.
  */
 import type { HttpStreamClient } from '../../base/http.ts';
+import { createTurns } from '../../base/turns.ts';
+import { type Cut, shownOf } from '../api/page-cut.ts';
 import { rows } from '../api/reading.ts';
 import type { DataServices } from '../api/services.ts';
-import { EXTENDED_COLUMNS, SUMMARY_COLUMNS, type TxRow } from '../api/shapes.ts';
+import type { TxRow } from '../api/shapes.ts';
 import { planQuery } from '../api/transaction-query.ts';
 import { pageStatement } from '../api/transaction-sql.ts';
 import {
@@ -23,22 +25,30 @@ import { FILLER, placeEvent, rollbackEvent, transactionEvent } from './event-tex
 import type { StreamRequest } from './stream-service.ts';
 
 const ROWS = 200;
-/** With all fields a transaction may have hundreds of kilobytes. */
-const EXTENDED_ROWS = 20;
+const PAGE_BYTES = 512 * 1024;
 
-interface StreamedRow extends TxRow {
+interface StreamedRow extends TxRow, Cut {
   readonly removed_at: string;
 }
 
+/** The events of a page. */
+interface EventPage {
+  readonly text: string;
+  /** Behind its last transaction; undefined where nothing more follows. */
+  readonly end: Place | undefined;
+  /** It reflects other removals than those that its readers have announced. */
+  readonly isOther: boolean;
+}
+
 /** Pages of one round, by place and filter: readers with the same ones share them. */
-export type RoundPages = Map<string, Promise<readonly StreamedRow[]>>;
+export type RoundPages = Map<string, Promise<EventPage>>;
 
 /** `more`: another turn at once. `lost`: the store does not know the place of the client. */
 export type Advance = 'more' | 'waits' | 'lost';
 
 export interface StreamReader {
   /** Sends what comes next, up to `last`. Throws ApiError. */
-  advance(last: LastPlace, pages: RoundPages): Promise<Advance>;
+  advance(last: LastPlace, pages: RoundPages, signal: AbortSignal): Promise<Advance>;
   /** Keeps the connection open; the client hears how far the stream is. */
   beat(): void;
   /** False while the client must take something first. */
@@ -50,29 +60,42 @@ export function streamReader(
   { filter, filterText }: StreamRequest,
   from: Place,
   client: HttpStreamClient,
-  services: DataServices,
+  shared: DataServices,
 ): StreamReader {
+  let services = shared;
   let place = from;
   let told = from;
   let isChecked = from.mark === '';
   let isReady = true;
-  const size = filter.extended ? EXTENDED_ROWS : ROWS;
   const send = (text: string): void => {
     told = place;
     isReady = client.write(text);
   };
 
-  async function pageAfter(seq: number, last: Place): Promise<readonly StreamedRow[]> {
-    const wanted = { ...filter, index: seq + 1, limit: size, sort: 'asc' } as const;
+  async function pageAfter(seq: number, last: Place): Promise<EventPage> {
+    const wanted = { ...filter, index: seq + 1, limit: ROWS, sort: 'asc' } as const;
     const query = await planQuery(wanted, last.seq, services);
-    if (query.sources.length === 0) return [];
-    const columns = filter.extended ? EXTENDED_COLUMNS : SUMMARY_COLUMNS;
-    const statement = pageStatement(query, `${columns}, ${REMOVED_AT} AS removed_at`);
+    if (query.sources.length === 0) return { text: '', end: undefined, isOther: false };
+    const statement = pageStatement(query, PAGE_BYTES, [`${REMOVED_AT} AS removed_at`]);
     const found = await rows<StreamedRow>(services, statement.sql, statement.values);
-    return found.slice(0, size);
+    const { shown, following } = shownOf(found, ROWS);
+    const end = following && placeOf(shown.at(-1)!, last);
+    const isOther = found.some((row) => Number(row.removed_at) !== last.removedAt);
+    return { text: isOther ? '' : await eventsOf(shown, last), end, isOther };
   }
 
-  function sharedPage(last: Place, pages: RoundPages): Promise<readonly StreamedRow[]> {
+  /** One by one, so that other requests run in between. */
+  async function eventsOf(shown: readonly StreamedRow[], last: Place): Promise<string> {
+    const turns = createTurns(services.clock);
+    let text = '';
+    for (const row of shown) {
+      text += transactionEvent(row, last);
+      if (turns.due()) await turns.take();
+    }
+    return text;
+  }
+
+  function sharedPage(last: Place, pages: RoundPages): Promise<EventPage> {
     const key = `${place.seq} ${filterText}`;
     const page = pages.get(key) ?? pageAfter(place.seq, last);
     pages.set(key, page);
@@ -88,7 +111,8 @@ export function streamReader(
   }
 
   return {
-    async advance(last, pages) {
+    async advance(last, pages, signal) {
+      services = { ...shared, signal };
       // A replica hears later of a removal that the client knows from another server.
       if (place.removedAt > last.removedAt) return last.isReplica ? 'waits' : 'lost';
       if (place.removedAt < last.removedAt) return goBack(last);
@@ -97,12 +121,11 @@ export function streamReader(
       if (!isChecked && !(await isMarked(place, services))) return 'lost';
       isChecked = true;
       if (place.seq === last.seq) return 'waits';
-      const found = await sharedPage(last, pages);
-      if (found.some((row) => Number(row.removed_at) !== last.removedAt)) return 'more';
-      const isFull = found.length === size;
-      place = isFull ? placeOf(found.at(-1)!, last) : last;
-      if (found.length > 0) send(found.map((row) => transactionEvent(row, place)).join(''));
-      return isFull ? 'more' : 'waits';
+      const { text, end, isOther } = await sharedPage(last, pages);
+      if (isOther) return 'more';
+      place = end ?? last;
+      if (text !== '') send(text);
+      return end === undefined ? 'waits' : 'more';
     },
     beat: () => send(told === place ? FILLER : placeEvent(place)),
     isReady: () => isReady,

@@ -8,6 +8,8 @@ export interface StreamRequest {
   readonly filter: StreamFilter;
   /** The filter as the client gave it: equal texts share their queries. */
   readonly filterText: string;
+  /** Whose streams are counted together. */
+  readonly client: string;
   /** Last-Event-ID; '' where there is none. */
   readonly lastId: string;
 }

@@ -1,6 +1,7 @@
 /**
- * The stream of new transactions (data-service.md#stream). All readers of a server take turns, so
- * however many they are, they keep one connection to the store busy.
+ * The stream of new transactions (data-service.md#stream). Readers at the end of the chain take turns,
+ * so however many they are, they keep one connection to the store busy. A reader that catches up, or
+ * whose filter takes long, has its turns apart from them, beside a few others of its kind.
  *
  * The crawler notifies of every batch. Where the store gives no notifications (a standby), or they
  * get lost, the store is asked now and then.
@@ -18,6 +19,7 @@ import type { StreamRequest, TransactionStreams } from './stream-service.ts';
 
 export interface StreamsOptions {
   readonly readersMax: number;
+  readonly readersOfClientMax: number;
 }
 
 export interface StreamsDeps {
@@ -32,6 +34,10 @@ const POLL_MS = 1000;
 const LISTEN_AGAIN_MS = 5000;
 /** A client that has not taken a page by then is ended. */
 const TAKE_MS_MAX = 5000;
+/** A turn that takes longer is ended, and taken apart from those of the others. */
+const TURN_MS = 250;
+/** Turns apart at a time. */
+const APART_MAX = 2;
 
 interface Member {
   /** Undefined until the beginning of the answer was sent. */
@@ -39,10 +45,15 @@ interface Member {
   client: HttpStreamClient | undefined;
   /** When something was written last, or the client was found to take nothing. */
   wroteAt: number;
+  readonly clientName: string;
+  /** Its turns are apart from those of the others. */
+  isApart: boolean;
+  /** Ends the turn that it has now. */
+  turn: AbortController | undefined;
 }
 
 export function createTransactionStreams(
-  { readersMax }: StreamsOptions,
+  { readersMax, readersOfClientMax }: StreamsOptions,
   { services, log }: StreamsDeps,
 ): TransactionStreams {
   const { clock } = services;
@@ -52,9 +63,19 @@ export function createTransactionStreams(
   let listenedAt = Number.NEGATIVE_INFINITY;
   let isStopped = false;
   let running: Promise<void> | undefined;
+  let cancelBeats = (): void => {};
+  const turns = new Set<Promise<void>>();
+  let apart = 0;
+
+  /** A timer of their own: no query holds beats up. */
+  function beats(): void {
+    for (const member of [...members]) keepAlive(member);
+    cancelBeats = members.size === 0 ? () => {} : clock.after(BEAT_MS / 4, beats);
+  }
 
   function end(member: Member, reason: EndReason): void {
     members.delete(member);
+    member.turn?.abort();
     member.client?.end(endEvent(reason));
   }
 
@@ -72,12 +93,10 @@ export function createTransactionStreams(
   async function run(): Promise<void> {
     while (!isStopped && members.size > 0) {
       await listen();
-      const hasMore = await round().catch((cause: unknown) => {
+      await round().catch((cause: unknown) => {
         // The store is away: the readers wait for it, as the whole service does.
-        if (cause instanceof ApiError || cause instanceof DatabaseError) return false;
-        throw cause;
+        if (!(cause instanceof ApiError) && !(cause instanceof DatabaseError)) throw cause;
       });
-      if (hasMore) continue;
       const isCalm = isHearing() && [...members].every(({ reader }) => reader?.isReady() === true);
       await alarm.wait(isCalm ? BEAT_MS : POLL_MS);
     }
@@ -91,19 +110,60 @@ export function createTransactionStreams(
     });
   }
 
-  /** One turn of each reader; true where one of them has more to send. */
-  async function round(): Promise<boolean> {
-    for (const member of [...members]) keepAlive(member);
+  /** One turn of each reader; those apart begin theirs, as far as there are places. */
+  async function round(): Promise<void> {
     const last = await lastPlace(services);
     const pages: RoundPages = new Map();
-    let hasMore = false;
     for (const member of [...members]) {
-      if (member.reader?.isReady() !== true) continue;
-      const outcome = await turnOf(member, member.reader, last, pages);
-      if (outcome === 'lost') end(member, 'place');
-      hasMore ||= outcome === 'more' && member.reader.isReady();
+      const { reader } = member;
+      if (reader?.isReady() !== true || member.turn !== undefined) continue;
+      if (!member.isApart) await shortTurn(member, reader, last, pages);
+      else if (apart < APART_MAX && members.delete(member)) {
+        // The one that has waited longest is the next.
+        members.add(member);
+        apart++;
+        void begin(member, reader, last, new Map()).then(() => {
+          apart--;
+          alarm.ring();
+        });
+      }
     }
-    return hasMore;
+  }
+
+  async function shortTurn(
+    member: Member,
+    reader: StreamReader,
+    last: LastPlace,
+    pages: RoundPages,
+  ) {
+    let cancel = (): void => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = clock.after(TURN_MS, resolve);
+    });
+    const turn = begin(member, reader, last, pages);
+    await Promise.race([turn, late]);
+    cancel();
+    if (member.turn === undefined) return;
+    member.isApart = true;
+    member.turn.abort();
+  }
+
+  /** Resolves when the turn is over; never rejects but where the program is wrong. */
+  function begin(member: Member, reader: StreamReader, last: LastPlace, pages: RoundPages) {
+    member.turn = new AbortController();
+    const { signal } = member.turn;
+    const began = clock.monotonic();
+    const turn = turnOf(member, reader, last, pages, signal).then((outcome) => {
+      member.turn = undefined;
+      turns.delete(turn);
+      if (outcome === 'lost') end(member, 'place');
+      // An ended turn says nothing about how far its reader is.
+      const isSlow = clock.monotonic() - began > TURN_MS;
+      if (!signal.aborted) member.isApart = outcome === 'more' || isSlow;
+      if (outcome === 'more' || signal.aborted) alarm.ring();
+    });
+    turns.add(turn);
+    return turn;
   }
 
   async function turnOf(
@@ -111,13 +171,20 @@ export function createTransactionStreams(
     reader: StreamReader,
     last: LastPlace,
     pages: RoundPages,
+    signal: AbortSignal,
   ): Promise<Advance> {
     try {
-      const outcome = await reader.advance(last, pages);
+      const outcome = await reader.advance(last, pages, signal);
       if (outcome === 'more') member.wroteAt = clock.monotonic();
       return outcome;
     } catch (cause) {
+      if (signal.aborted) return 'waits';
       const isSlow = cause instanceof ApiError && cause.entry === 'QueryTooSlow';
+      // Another reader has shared a query that was ended, or the store is away: it is asked again.
+      if (cause instanceof ApiError && !isSlow) {
+        member.isApart = true;
+        return 'waits';
+      }
       if (!isSlow && !(cause instanceof DatabaseError)) throw cause;
       log.warn('stream.failed', { why: cause.message });
       end(member, 'query');
@@ -166,18 +233,32 @@ export function createTransactionStreams(
         member.wroteAt = clock.monotonic();
         alarm.ring();
       },
-      closed: () => void members.delete(member),
+      closed() {
+        members.delete(member);
+        member.turn?.abort();
+      },
     };
   }
 
   return {
     async open(request) {
-      if (isStopped || members.size >= readersMax) throw apiError('Overloaded');
-      const member: Member = { reader: undefined, client: undefined, wroteAt: clock.monotonic() };
+      const ofClient = [...members].filter(({ clientName }) => clientName === request.client);
+      const isFull = members.size >= readersMax || ofClient.length >= readersOfClientMax;
+      if (isStopped || isFull) throw apiError('Overloaded');
+      const member: Member = {
+        reader: undefined,
+        client: undefined,
+        wroteAt: clock.monotonic(),
+        clientName: request.client,
+        isApart: request.lastId !== '',
+        turn: undefined,
+      };
       members.add(member);
       try {
         const place = await placeFrom(request.lastId);
         start();
+        cancelBeats();
+        beats();
         return { first: firstEvent(place), stream: streamOf(member, request, place) };
       } catch (cause) {
         members.delete(member);
@@ -188,8 +269,10 @@ export function createTransactionStreams(
     async stop() {
       isStopped = true;
       for (const member of [...members]) end(member, 'stopping');
+      cancelBeats();
       alarm.ring();
       await running;
+      await Promise.all(turns);
       await listener?.release().catch(() => undefined);
     },
   };

@@ -64,6 +64,7 @@ export const dataService = {
     100,
     'Streams of transactions that may be open at a time.',
   ),
+  'max-streams-per-client': setting(int(1, 10_000), 10, 'The same of one key or address.'),
   bulk: setting<'auto' | 'off'>(
     choice('auto', 'off'),
     'auto',

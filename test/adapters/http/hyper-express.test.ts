@@ -63,6 +63,11 @@ const routes: readonly HttpRoute[] = [
   get('/throws', () => {
     throw new Error('not meant to happen');
   }),
+  get('/named/:type/:name/:value', (request) => ({
+    ...ok('named'),
+    type: request.param(0),
+    headers: [[request.param(1), request.param(2)]],
+  })),
   get('/rejects', () => Promise.reject(new Error('not meant to happen'))),
   { ...get('/slow', slow), mayWait: true },
   get('/long', () => ({ status: 200, type: 'text/plain', body: LONG })),
@@ -234,6 +239,30 @@ t.test('other origins', async (t) => {
   const closed = await listen(t, { cors: false });
   t.notMatch((await ask(closed.port, 'GET /who HTTP/1.1\nHost: h')).head, 'access-control');
   t.equal((await ask(closed.port, 'OPTIONS /who HTTP/1.1\nHost: h')).status, 404);
+});
+
+t.test('what ends a header is refused, and no answer is another type than it says', async (t) => {
+  const { port } = await listen(t);
+  const named = async (verb: string, ...parts: string[]) =>
+    ask(port, `${verb} /named/${parts.map(encodeURIComponent).join('/')} HTTP/1.1\nHost: h`);
+  const given = await named('GET', 'text/plain', 'x-name', 'one\ttwo');
+  t.match(given.head, /content-type: text\/plain/);
+  t.match(given.head, /x-name: one\ttwo/);
+  t.match(given.head, /x-content-type-options: nosniff/);
+  const injected = 'a\r\nx-injected: yes\r\n\r\n<script>';
+  for (const verb of ['GET', 'HEAD']) {
+    for (const end of [injected, 'a\nb', 'a\rb', 'a\0b', 'a\x7fb']) {
+      for (const parts of [
+        [end, 'x-name', 'value'],
+        ['text/plain', end, 'value'],
+        ['text/plain', 'x-name', end],
+      ]) {
+        const refused = await named(verb, ...parts);
+        t.equal(refused.status, 500, JSON.stringify([verb, ...parts]));
+        t.notMatch(refused.head + refused.body, /injected|x-name/);
+      }
+    }
+  }
 });
 
 t.test('bodies over their limit', async (t) => {

@@ -175,6 +175,45 @@ t.test('refusals', async (t) => {
   t.match(second.events, [{ type: 'end', data: { reason: 'stopping' } }]);
 });
 
+t.test('filters that take long keep no other stream waiting', { skip: cluster.skip }, async (t) => {
+  const chain = grown('slow filters');
+  const node = await madeNode(t, () => chain);
+  const url = await cluster.createDatabase();
+  const service = await served(t, node.url, async () => {
+    const db = cluster.open(url);
+    return {
+      ...db,
+      query: (sql, values = [], signal) =>
+        values.includes('%slowly%') && !sql.startsWith('EXPLAIN')
+          ? db.query('SELECT pg_sleep(600)', [], signal)
+          : db.query(sql, values, signal),
+    };
+  });
+  await service.reached(chain.height());
+  const start = chain.height();
+  const path = `${service.url}/transactions/stream`;
+  const slow = '?search=slowly&scope=in_description';
+  for (const from of ['0', '0', '0', '', '']) await eventClient(t, path + slow, from);
+  const follower = await eventClient(t, path);
+  for (let i = 0; i < 3; i++) {
+    chain.grow(2);
+    await reached(service, chain);
+    await follower.until(lastIs(idsOf(chain).at(-1)));
+  }
+  t.strictSame(kept(follower.events), idsOf(chain, start));
+});
+
+t.test('the streams of one client are limited', async (t) => {
+  const chain = grown('of one');
+  const node = await madeNode(t, () => chain);
+  const service = await served(t, node.url, memoryDatabase, { streamsOfClientMax: 2 });
+  await service.reached(chain.height());
+  const path = `${service.url}/transactions/stream`;
+  const statuses = [];
+  for (let i = 0; i < 3; i++) statuses.push((await eventClient(t, path)).status);
+  t.strictSame(statuses, [200, 200, 503]);
+});
+
 t.test('no notifications, and lost connections', { skip: cluster.skip }, async (t) => {
   const chain = grown('away');
   const node = await madeNode(t, () => chain);

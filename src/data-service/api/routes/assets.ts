@@ -2,18 +2,35 @@
 
 import { details } from '../../../api/answer.ts';
 import { Type } from '../../../api/type.ts';
-import { integer } from '../../../base/json.ts';
+import { integer, stringify } from '../../../base/json.ts';
+import { type Cut, shownOf } from '../page-cut.ts';
 import * as params from '../query-params.ts';
-import { asked, blockAnswer, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
+import {
+  asked,
+  blockAnswer,
+  heavyRows,
+  KEPT,
+  pageAnswer,
+  requireIndexes,
+  rows,
+  tipOf,
+} from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 import { AssetIssue, Count, SUMMARY_COLUMNS, summaryOf, type TxRow } from '../shapes.ts';
-import { hasPart, literally, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
+import {
+  comparesPart,
+  hasPart,
+  hasTrigram,
+  type SqlValues,
+  sqlValues,
+  startsWith,
+} from '../sql-values.ts';
 import { fewByBucket, inOrder, isEmpty, type PageOf, rangeFrom, type Select } from '../windows.ts';
 
 const group = 'assets';
 const access = 'apiKey';
 
-interface AssetRow extends TxRow {
+interface AssetRow extends TxRow, Cut {
   readonly asset_id: string;
   readonly name: string;
   readonly description: string;
@@ -44,15 +61,11 @@ function assetOf(row: AssetRow, extended: boolean) {
   };
 }
 
-const PART_CHARS_MIN = 3;
-
 /** Assets whose name or description has the text, and those whose id begins with it. */
 function searched(search: string, values: SqlValues): readonly Select[] {
   const text = `(a.name || ' ' || a.description)`;
   const conditions = [
-    search.length < PART_CHARS_MIN
-      ? `${text} ILIKE ${values.add(literally(search))}`
-      : hasPart(text, search, values),
+    (hasTrigram(search) ? hasPart : comparesPart)(text, search, values),
     startsWith('a.asset_id', search, values),
   ];
   return conditions.map((own) => (condition, ordinal, sort) => {
@@ -69,7 +82,8 @@ function pageOf(search: string | undefined, page: PageOf, values: SqlValues): st
     });
   }
   const [ofText, ofId] = searched(search, values);
-  return `(${fewByBucket(page, 'a.seq', ofText!)} UNION ${inOrder(page, 'a.seq + 0', ofId!)})`;
+  const byText = (hasTrigram(search) ? fewByBucket : inOrder)(page, 'a.seq', ofText!);
+  return `(${byText} UNION ${inOrder(page, 'a.seq + 0', ofId!)})`;
 }
 
 const query = {
@@ -99,24 +113,21 @@ const list = route({
     const most = limit + 1;
     const found = isEmpty(range)
       ? []
-      : await rows<AssetRow>(
+      : await heavyRows<AssetRow>(
           services,
           `SELECT ${COLUMNS} FROM (SELECT seq FROM ${pageOf(search, { range, sort, most }, values)} found
              ORDER BY seq ${sort} LIMIT ${most}) page
            JOIN assets a USING (seq) JOIN txs t USING (seq) ORDER BY seq ${sort}`,
           values.list,
         );
-    const shown = found.slice(0, limit);
-    return pageAnswer(
-      shown.map((row) => assetOf(row, extended)),
-      from,
-      tip,
-      {
-        first: shown[0] && Number(shown[0].seq),
-        next: found[limit] && Number(found[limit]!.seq),
-        total: tip.total,
-      },
-    );
+    const { shown, following } = shownOf(found, limit);
+    const shape = (row: AssetRow) => assetOf(row, extended);
+    const page = {
+      first: shown[0] && Number(shown[0].seq),
+      next: following && Number(following.seq),
+      total: tip.total,
+    };
+    return pageAnswer({ rows: shown, shape }, from, tip, page, services);
   },
 });
 
@@ -129,7 +140,7 @@ async function countAssets(search: string | undefined, services: DataServices) {
     search === undefined ? [] : searched(search, values).map((select) => select('true', 'a.seq'));
   const sql =
     parts.length === 0 ? all : `SELECT count(*) AS count FROM (${parts.join(' UNION ')}) found`;
-  const [found] = await rows<{ count: string }>(services, sql, values.list);
+  const [found] = await heavyRows<{ count: string }>(services, sql, values.list);
   return { count: found?.count ?? '0' };
 }
 
@@ -164,7 +175,7 @@ const byId = route({
     );
     if (found === undefined) return details(404, 'Asset is not in blockchain');
     // Reissues and burns change an old asset too.
-    return blockAnswer(assetOf(found, extended), tip.height, tip);
+    return blockAnswer(stringify(assetOf(found, extended)), tip.height, tip);
   },
 });
 

@@ -2,6 +2,10 @@
 
 import { details } from '../../../api/answer.ts';
 import { Type } from '../../../api/type.ts';
+import { apiError } from '../../../base/errors.ts';
+import { stringify } from '../../../base/json.ts';
+import { type Cut, shownOf } from '../page-cut.ts';
+import { printedRows } from '../printed-rows.ts';
 import * as params from '../query-params.ts';
 import { asked, blockAnswer, KEPT, pageAnswer, rows, tipOf } from '../reading.ts';
 import { route } from '../services.ts';
@@ -19,6 +23,8 @@ import {
 const group = 'blocks';
 const access = 'apiKey';
 const HEIGHT_MAX = 2_147_483_647;
+/** The summary of one has about half a kilobyte. */
+const BLOCK_TXS_MAX = 20_000;
 
 const at = route({
   method: 'GET',
@@ -40,17 +46,20 @@ const at = route({
     const sql = `SELECT ${BLOCK_COLUMNS} FROM blocks WHERE height = $1`;
     const [block] = height > HEIGHT_MAX ? [] : await rows<BlockRow>(services, sql, [height]);
     if (block === undefined) return details(404, 'Block is not in blockchain');
+    if (block.tx_count > BLOCK_TXS_MAX) {
+      const text = `it has ${block.tx_count} transactions: list them with heightFrom and heightTo`;
+      throw apiError('AnswerTooBig', text);
+    }
     const first = Number(block.first_seq);
     const transactions = await rows<TxRow>(
       services,
       `SELECT ${SUMMARY_COLUMNS} FROM txs t WHERE t.seq BETWEEN $1 AND $2 ORDER BY t.seq`,
       [first, first + block.tx_count - 1],
     );
-    return blockAnswer(
-      { ...blockOf(block), transactions: transactions.map(summaryOf) },
-      height,
-      tip,
-    );
+    const list = await printedRows(transactions, summaryOf, services.clock);
+    const head = stringify(blockOf(block)).slice(0, -1);
+    const json = Buffer.concat([Buffer.from(`${head},"transactions":`), list, Buffer.from('}')]);
+    return blockAnswer(json, height, tip);
   },
 });
 
@@ -68,18 +77,15 @@ const list = route({
     const from = asked(http);
     const tip = await tipOf(services);
     const bound = Math.min(index ?? (sort === 'desc' ? tip.height : 1), HEIGHT_MAX);
-    const found = await rows<BlockRow>(
+    const found = await rows<BlockRow & Cut>(
       services,
       `SELECT ${BLOCK_COLUMNS} FROM blocks WHERE height ${sort === 'desc' ? '<=' : '>='} $1
        ORDER BY height ${sort} LIMIT ${limit + 1}`,
       [bound],
     );
-    const shown = found.slice(0, limit);
-    return pageAnswer(shown.map(blockOf), from, tip, {
-      first: shown[0]?.height,
-      next: found[limit]?.height,
-      total: tip.height,
-    });
+    const { shown, following } = shownOf(found, limit);
+    const page = { first: shown[0]?.height, next: following?.height, total: tip.height };
+    return pageAnswer({ rows: shown, shape: blockOf }, from, tip, page, services);
   },
 });
 

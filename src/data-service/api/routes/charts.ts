@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { Int32, Int64 } from '../../../api/body.ts';
 import { SKIPPED_ROUNDS } from '../../schema/tables.ts';
 import * as params from '../query-params.ts';
-import { requireIndexes, rows, tipOf } from '../reading.ts';
+import { heavyRows, requireIndexes, rows, tipOf } from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 
 const group = 'service';
@@ -54,7 +54,7 @@ type PointRow = Record<
 >;
 
 const pointsOf = (first: number, width: number, services: DataServices) =>
-  rows<PointRow>(
+  heavyRows<PointRow>(
     services,
     `SELECT min(height) AS "from", max(height) AS "to", max(ts) AS ts, count(*) AS blocks,
        sum(tx_count) AS txs, sum(fee) AS fees, sum(blocksize) AS bytes,
@@ -67,7 +67,7 @@ const pointsOf = (first: number, width: number, services: DataServices) =>
 
 /** Those with the most blocks and turns. */
 const minersOf = (first: number, services: DataServices) =>
-  rows<{ address: string; blocks: string; missed: string; bans: string }>(
+  heavyRows<{ address: string; blocks: string; missed: string; bans: string }>(
     services,
     `SELECT address, sum(blocks) AS blocks, sum(missed) AS missed, sum(bans) AS bans FROM (
        SELECT generator AS address, count(*) AS blocks, 0 AS missed, 0 AS bans

@@ -1,8 +1,17 @@
 /** Entries of data transactions by key and value. */
 import { Type } from '../../../api/type.ts';
+import { type Cut, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import type { Sort } from '../query-params.ts';
 import * as params from '../query-params.ts';
-import { type Asked, asked, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
+import {
+  type Asked,
+  asked,
+  heavyRows,
+  KEPT,
+  pageAnswer,
+  requireIndexes,
+  tipOf,
+} from '../reading.ts';
 import { keyIs, valueIs } from '../search-sources.ts';
 import { type DataServices, route } from '../services.ts';
 import { DataEntry, type EntryRow, entryOf, SUMMARY_COLUMNS } from '../shapes.ts';
@@ -37,24 +46,38 @@ async function page(wanted: Wanted, show: Show, of: Query, from: Asked, services
     ...(wanted.value === undefined ? [] : [valueIs(params.storable(wanted.value), values)]),
     `s.seq ${sort === 'desc' ? '<=' : '>='} ${values.add(index ?? (sort === 'desc' ? tip.total : 1))}`,
   ].join(' AND ');
-  const columns = show === 'ids' ? 'DISTINCT s.seq' : 's.seq, s.key, s.value, s.position_in_tx';
   const order = show === 'ids' ? `seq ${sort}` : `seq ${sort}, position_in_tx`;
-  const found = await rows<EntryRow>(
+  const entries = (columns: string): string =>
+    `(SELECT ${columns} FROM data_entries s WHERE ${conditions} ORDER BY ${order} LIMIT ${limit + 1})`;
+  const sql =
+    show === 'ids'
+      ? `SELECT ${SUMMARY_COLUMNS} FROM ${entries('DISTINCT s.seq')} e`
+      : `SELECT ${SUMMARY_COLUMNS}, e.position_in_tx, ${CUT}
+         FROM ${entries('s.seq, s.key, s.value, s.position_in_tx')} e`;
+  const found = await heavyRows<EntryRow & Cut>(
     services,
-    `SELECT ${SUMMARY_COLUMNS}${show === 'ids' ? '' : ', e.key, e.value, e.position_in_tx'}
-     FROM (SELECT ${columns} FROM data_entries s WHERE ${conditions}
-       ORDER BY ${order} LIMIT ${limit + 1}) e
-     JOIN txs t ON t.seq = e.seq ORDER BY ${order.replace('seq', 't.seq')}`,
+    `${sql} JOIN txs t ON t.seq = e.seq ${show === 'ids' ? '' : WINDOW(order)}
+     ORDER BY ${order.replace('seq', 't.seq')}`,
     values.list,
   );
-  const shown = found.slice(0, limit);
-  const list = show === 'ids' ? shown.map(({ id }) => ({ id })) : shown.map(entryOf);
-  return pageAnswer(list, from, tip, {
+  const { shown, following } = shownOf(found, limit);
+  const page = {
     first: shown[0] && Number(shown[0].seq),
-    next: found[limit] && Number(found[limit]!.seq),
+    next: following && Number(following.seq),
     total: tip.total,
-  });
+  };
+  const shape = show === 'ids' ? ({ id }: EntryRow) => ({ id }) : entryOf;
+  return pageAnswer({ rows: shown, shape }, from, tip, page, services);
 }
+
+/** The store knows the length of a text without reading it. */
+const BYTES = 'sum(octet_length(e.key) + octet_length(e.value)) OVER earlier';
+const IS_SHOWN = `coalesce(${BYTES}, 0) < ${PAGE_BYTES}`;
+const CUT = `${IS_SHOWN} AS is_shown, CASE WHEN ${IS_SHOWN} THEN e.key END AS key,
+  CASE WHEN ${IS_SHOWN} THEN e.value END AS value`;
+const WINDOW = (order: string): string =>
+  `WINDOW earlier AS (ORDER BY ${order.replace('seq', 'e.seq').replace('position', 'e.position')}
+     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
 
 const Ids = Type.Array(Type.Object({ id: Type.String() }));
 const cost = { inTurns: true } as const;

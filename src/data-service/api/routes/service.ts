@@ -40,7 +40,7 @@ const ready = route({
     const reasons: { code: string; message: string }[] = [];
     let height = 0;
     try {
-      ({ height } = await tipOf({ ...services, strictLag: false }));
+      ({ height } = await tipOf({ ...services, db: services.healthDb, strictLag: false }));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       reasons.push({ code: 'store', message: error.message });

@@ -34,7 +34,9 @@ const stream = route({
     const lastId = http.header(LAST_ID).trim();
     await requireIndexes(services);
     await tipOf(services);
-    const { first, stream } = await services.streams().open({ filter, filterText, lastId });
+    const { first, stream } = await services
+      .streams()
+      .open({ filter, filterText, client: services.client ?? '', lastId });
     return new Answer(200, 'text/event-stream', first, HEADERS, undefined, stream);
   },
 });

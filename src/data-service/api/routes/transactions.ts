@@ -2,12 +2,15 @@
 
 import { details } from '../../../api/answer.ts';
 import { Type } from '../../../api/type.ts';
+import { stringify } from '../../../base/json.ts';
+import { type Cut, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import { queryBody } from '../query-body.ts';
 import * as params from '../query-params.ts';
 import {
   type Asked,
   asked,
   blockAnswer,
+  heavyRows,
   KEPT,
   pageAnswer,
   requireIndexes,
@@ -26,6 +29,7 @@ import {
 import { countTransactions } from '../transaction-count.ts';
 import {
   checkFilter,
+  countParams,
   filterParams,
   isPlain,
   type TransactionFilter,
@@ -46,18 +50,19 @@ async function page(filter: TransactionFilter, from: Asked, services: DataServic
   const query = await planQuery(filter, tip.total, services);
   const found = query.sources.length === 0 ? [] : await pageRows(query, services);
   ended();
-  const shown = found.slice(0, filter.limit);
-  return pageAnswer(shown.map(transactionOf), from, tip, {
+  const { shown, following } = shownOf(found, filter.limit);
+  const page = {
     first: shown[0] && Number(shown[0].seq),
-    next: found[filter.limit] && Number(found[filter.limit]!.seq),
+    next: following && Number(following.seq),
     total: tip.total,
-  });
+  };
+  return pageAnswer({ rows: shown, shape: transactionOf }, from, tip, page, services);
 }
 
 function pageRows(query: Parameters<typeof pageStatement>[0], services: DataServices) {
-  const columns = query.filter.extended ? EXTENDED_COLUMNS : SUMMARY_COLUMNS;
-  const { sql, values } = pageStatement(query, columns);
-  return rows<TxRow>(services, sql, values);
+  const { sql, values } = pageStatement(query, PAGE_BYTES);
+  const read = isPlain(query.filter) ? rows : heavyRows;
+  return read<TxRow & Cut>(services, sql, values);
 }
 
 const list = route({
@@ -93,7 +98,7 @@ const counted = route({
   access,
   group,
   doc: 'The number of transactions that GET /transactions lists on all its pages.',
-  query: filterParams,
+  query: countParams,
   check: checkFilter,
   cost: { inTurns: true },
   reply: Count,
@@ -106,7 +111,7 @@ const countPosted = route({
   access,
   group,
   doc: 'The same as GET /transactions/count, with the parameters in a JSON body.',
-  body: queryBody(filterParams, checkFilter),
+  body: queryBody(countParams, checkFilter),
   cost: { inTurns: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
   reply: Count,
   handle: ({ body }, services) => countTransactions(body, services),
@@ -128,7 +133,7 @@ const byId = route({
     const sql = `SELECT ${columns} FROM txs t WHERE t.id = $1`;
     const [found] = await rows<TxRow>(services, sql, [params.storable(id)]);
     if (found === undefined) return details(404, 'Transaction is not in blockchain');
-    return blockAnswer(transactionOf(found), found.height, tip);
+    return blockAnswer(stringify(transactionOf(found)), found.height, tip);
   },
 });
 

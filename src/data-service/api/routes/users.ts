@@ -4,12 +4,23 @@ import { Answer, details, JSON_TYPE, print } from '../../../api/answer.ts';
 import { isoDate } from '../../../api/iso-date.ts';
 import type { ParamValues } from '../../../api/params.ts';
 import { Type } from '../../../api/type.ts';
+import { apiError } from '../../../base/errors.ts';
 import { integer } from '../../../base/json.ts';
 import { ROLES } from '../../../tx/fields/permission.ts';
-import { aliasName } from '../../crawler/described.ts';
+import { aliasChain, aliasName } from '../../crawler/described.ts';
+import { type Cut, cutPage, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import { queryBody } from '../query-body.ts';
 import * as params from '../query-params.ts';
-import { type Asked, asked, KEPT, pageAnswer, requireIndexes, rows, tipOf } from '../reading.ts';
+import {
+  type Asked,
+  asked,
+  heavyRows,
+  KEPT,
+  pageAnswer,
+  requireIndexes,
+  rows,
+  tipOf,
+} from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 import { Count, User } from '../shapes.ts';
 import { hasPart, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
@@ -152,23 +163,39 @@ async function page(filter: Filter, from: Asked, services: DataServices) {
   const parts = matches.map((match) =>
     inOrder(page, match.areFew ? 'u.ordinal + 0' : 'u.ordinal', selectOf(match, others)),
   );
+  const seqs = `(SELECT seq FROM (${parts.join(' UNION ')}) found ORDER BY seq ${sort}
+    LIMIT ${limit + 1})`;
+  const cut = cutPage({ seqs, sort, limit, bytesMax: PAGE_BYTES, bytesOf: USER_BYTES });
   const found = isEmpty(range)
     ? []
-    : await rows<UserRow>(
+    : await heavyRows<UserRow & Cut>(
         services,
-        `SELECT u.address, u.ordinal, u.registered_ts FROM
-           (SELECT seq FROM (${parts.join(' UNION ')}) found ORDER BY seq ${sort} LIMIT ${limit + 1}) page
-         JOIN users u ON u.ordinal = page.seq ORDER BY u.ordinal ${sort}`,
+        `SELECT u.address, u.ordinal, u.registered_ts, is_shown FROM ${cut} cut
+         CROSS JOIN LATERAL (SELECT * FROM users WHERE ordinal = cut.seq OFFSET 0) u ORDER BY n`,
         values.list,
       );
-  const shown = found.slice(0, limit);
+  const { shown, following } = shownOf(found, limit);
   const { users } = await describe(shown, services);
-  return pageAnswer(users, from, tip, {
+  const of = {
     first: shown[0] && Number(shown[0].ordinal),
-    next: found[limit] && Number(found[limit]!.ordinal),
+    next: following && Number(following.ordinal),
     total,
-  });
+  };
+  return pageAnswer({ rows: users, shape: (user) => user }, from, tip, of, services);
 }
+
+/** A user with more of them cannot be shown as a whole. */
+const HOLDINGS_MAX = 50_000;
+const HOLDING_BYTES = 80;
+
+/** By the number of its holdings and aliases, each about as long as the longest. */
+const USER_BYTES = (ordinal: string): string =>
+  `(SELECT ${HOLDING_BYTES} * (4
+     + (SELECT count(*) FROM (SELECT FROM balances b WHERE b.address = o.address
+         LIMIT ${HOLDINGS_MAX + 1}) held)
+     + (SELECT count(*) FROM (SELECT FROM aliases a WHERE a.address = o.address
+         LIMIT ${HOLDINGS_MAX + 1}) named))
+    FROM users o WHERE o.ordinal = ${ordinal})`;
 
 async function lastUser(services: DataServices): Promise<number> {
   const sql = 'SELECT coalesce(max(ordinal), 0) AS total FROM users';
@@ -205,6 +232,9 @@ interface Holding {
   readonly height: number;
 }
 
+/** Of a page: the users before its last one have fewer. */
+const ROWS_MAX = HOLDINGS_MAX + Math.ceil(PAGE_BYTES / HOLDING_BYTES);
+
 async function describe(found: readonly UserRow[], services: DataServices) {
   const addresses = found.map(({ address }) => address);
   const of = (sql: string) => `${sql} = ANY($1::text[])`;
@@ -220,16 +250,23 @@ async function describe(found: readonly UserRow[], services: DataServices) {
   const [aliases, roles, holdings] = await Promise.all([
     rows<{ address: string; alias: string }>(
       services,
-      of('SELECT address, alias FROM aliases WHERE address'),
+      `${of('SELECT address, alias FROM aliases WHERE address')} LIMIT ${ROWS_MAX}`,
       [addresses],
     ),
     rows<{ address: string; role: string }>(services, roleSql, values.list),
     rows<Holding>(
       services,
-      `${of('SELECT address, asset_id, amount, height FROM balances WHERE address')} ORDER BY asset_id`,
+      `${of('SELECT address, asset_id, amount, height FROM balances WHERE address')} ORDER BY asset_id
+         LIMIT ${ROWS_MAX}`,
       [addresses],
     ),
   ]);
+  for (const list of [aliases, holdings]) {
+    if (list.length === ROWS_MAX) {
+      const text = `one of these users has more than ${HOLDINGS_MAX} aliases or assets`;
+      throw apiError('AnswerTooBig', text);
+    }
+  }
   const aliasesOf = grouped(aliases);
   const rolesOf = grouped(roles);
   const heldBy = grouped(holdings);
@@ -310,7 +347,7 @@ const count = route({
     const others = conditions(filter, services.clock.now(), values);
     const parts = matches.map((match) => selectOf(match, others)('true', 'u.ordinal'));
     const sql = `SELECT count(*) AS count FROM (${parts.join(' UNION ')}) found`;
-    const [found] = await rows<{ count: string }>(services, sql, values.list);
+    const [found] = await heavyRows<{ count: string }>(services, sql, values.list);
     return { count: found?.count ?? '0' };
   },
 });
@@ -328,14 +365,17 @@ const byAddress = route({
     await requireIndexes(services);
     const text = params.storable(userAddress);
     const alias = aliasName(text);
+    const values = sqlValues();
+    // An alias of another network names nobody here.
     const address =
       alias === undefined
-        ? 'address = $1'
-        : 'address = (SELECT address FROM aliases WHERE alias = $1)';
+        ? values.add(text)
+        : `(SELECT address FROM aliases WHERE alias = ${values.add(alias)}
+             AND ${values.add(aliasChain(text))} = (SELECT value FROM meta WHERE key = 'chain_id'))`;
     const found = await rows<UserRow>(
       services,
-      `SELECT address, ordinal, registered_ts FROM users WHERE ${address}`,
-      [alias ?? text],
+      `SELECT address, ordinal, registered_ts FROM users WHERE address = ${address}`,
+      values.list,
     );
     if (found[0] === undefined) return details(404, 'User is not in blockchain');
     const { users, heightOf } = await describe(found, services);

@@ -1,0 +1,31 @@
+/** Messages between a PGlite and its thread. */
+import type { SqlValue } from '../../base/database.ts';
+
+export interface PgliteData {
+  /** Undefined: in memory. */
+  readonly folder: string | undefined;
+}
+
+export type PgliteCommand =
+  | { readonly kind: 'query'; readonly sql: string; readonly values: readonly SqlValue[] }
+  | { readonly kind: 'exec'; readonly sql: string }
+  | { readonly kind: 'copy'; readonly sql: string; readonly rows: Uint8Array }
+  | { readonly kind: 'listen'; readonly channel: string }
+  | { readonly kind: 'close' };
+
+export interface ToPglite {
+  readonly id: number;
+  readonly command: PgliteCommand;
+}
+
+interface Cause {
+  readonly code: string;
+  readonly message: string;
+}
+
+export type FromPglite =
+  | { readonly kind: 'open' }
+  | ({ readonly kind: 'unusable' } & Cause)
+  | { readonly kind: 'done'; readonly id: number; readonly rows: readonly object[] }
+  | ({ readonly kind: 'failed'; readonly id: number } & Cause)
+  | { readonly kind: 'heard'; readonly channel: string };

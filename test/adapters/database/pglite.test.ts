@@ -1,0 +1,43 @@
+/** A PGlite in its thread: a query that takes too long costs the thread, and nothing else. */
+import t from 'tap';
+import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
+
+/** Seconds of work that reads nothing. */
+const LONG = 'SELECT count(*) AS n FROM generate_series(1, 2000000000)';
+
+t.test('the time of a query', async (t) => {
+  const folder = t.testdir();
+  const db = await pgliteDatabase(folder, { statementMs: 1000 });
+  t.teardown(() => db.close());
+  await db.exec('CREATE TABLE one (n integer PRIMARY KEY)');
+  await db.query('INSERT INTO one VALUES (1)');
+  let heard = 0;
+  const listener = await db.listen('news', () => heard++);
+
+  let turns = 0;
+  const counting = setInterval(() => turns++, 10);
+  const long = db.reading!.query(LONG).catch((cause: unknown) => cause);
+  // These wait for it, and run on the next thread.
+  const written = db.transaction(async (queries) => {
+    await queries.query('INSERT INTO one VALUES (2)');
+    await queries.query(`SELECT pg_notify('news', '')`);
+  });
+  const read = db.reading!.query('SELECT n FROM one ORDER BY n');
+  t.match(await long, { name: 'DatabaseError', failure: 'timeout' });
+  clearInterval(counting);
+  t.ok(turns > 10, 'the event loop runs meanwhile');
+  await written;
+  t.strictSame(await read, [{ n: 1 }, { n: 2 }], 'nothing is lost');
+  while (heard === 0) await new Promise(setImmediate);
+  await listener.release();
+
+  // No statement of the crawler has such a limit.
+  const slow = 'SELECT count(*) AS n FROM generate_series(1, 30000000)';
+  t.strictSame(await db.query(slow), [{ n: '30000000' }]);
+  await db.close();
+  await t.rejects(db.query('SELECT 1'), /closed/);
+
+  const again = await pgliteDatabase(folder);
+  t.teardown(() => again.close());
+  t.strictSame(await again.query('SELECT n FROM one ORDER BY n'), [{ n: 1 }, { n: 2 }]);
+});
