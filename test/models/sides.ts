@@ -55,7 +55,7 @@ export interface Sides {
   readonly voters: readonly Voter[];
 }
 
-/** Blocks above the highest vote within which something becomes final. */
+/** Blocks within which something becomes final, above the tip and above the highest vote. */
 const BLOCKS_MAX = 4;
 
 export function sides(network: Network): Model<Sides> {
@@ -89,7 +89,7 @@ export function sides(network: Network): Model<Sides> {
 type Take = (next: Sides, say: () => string) => void;
 const NAMES = ['first', 'second'];
 const sideName = ({ sides }: Sides, i: number): string =>
-  sides.length === 1 ? 'all' : `the ${NAMES[i]} side`;
+  sides.length === 1 ? 'the network' : `the ${NAMES[i]} side`;
 
 function votes(state: Sides, network: Network, take: Take): void {
   const tried = new Set<number>();
@@ -274,14 +274,15 @@ function problemOf(state: Sides, network: Network): string | undefined {
   }
   return goesOn(state, network)
     ? undefined
-    : `all are connected, liars are silent, and nothing becomes final in ${BLOCKS_MAX} blocks above the highest vote`;
+    : `all are connected, liars are silent, and nothing becomes final in ${BLOCKS_MAX} blocks`;
 }
 
 /** Connected, without liars: vote, make a block, vote … */
 function goesOn(start: Sides, network: Network): boolean {
   const alone = { ...network, liars: 0 };
   const before = start.sides[0]!.final;
-  const voted = Math.max(...start.voters.map(({ last }) => last.target));
+  const votes = start.voters.map(({ last }) => last.target);
+  const most = Math.max(start.sides[0]!.chain.height, ...votes) + BLOCKS_MAX;
   let state = start;
   for (;;) {
     const { chain } = state.sides[0]!;
@@ -294,7 +295,7 @@ function goesOn(start: Sides, network: Network): boolean {
     state = counted({ ...state, voters }, 0, 0, alone);
     if (state.sides[0]!.final > before) return true;
     const progress = progressOf(state, 0, alone, 0);
-    if (chain.height === voted + BLOCKS_MAX || !network.rules.mayMakeBlock(progress)) return false;
+    if (chain.height === most || !network.rules.mayMakeBlock(progress)) return false;
     state = withBlock(state, 0, alone);
   }
 }
