@@ -3,7 +3,7 @@ const layers = [
   ['base'],
   ['crypto', 'codec'],
   ['ledger', 'script'],
-  ['tx', 'block'],
+  ['tx', 'block', 'finality'],
   ['chain', 'consensus', 'mempool'],
   ['network', 'keystore', 'contracts', 'privacy', 'miner'],
   ['api'],

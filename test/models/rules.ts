@@ -1,0 +1,32 @@
+/** The rules that the models run: those of src/finality, so that a mutation can replace one. */
+import {
+  type Link,
+  makesSourceFinal,
+  mayCarry,
+  mayVote,
+  sourceAfter,
+} from '../../src/finality/links.ts';
+import { noteAfterLoss } from '../../src/finality/notes.ts';
+import { decidingSets, quorum, setsAfter } from '../../src/finality/voter-sets.ts';
+import { mayMakeBlock } from '../../src/finality/waiting.ts';
+
+export const rules = {
+  quorum,
+  decidingSets,
+  setsAfter,
+  sourceAfter,
+  mayCarry,
+  mayVote,
+  noteAfterLoss,
+  mayMakeBlock,
+  /** Whether a voter takes the highest justified block that it knows of, and not that of the chain. */
+  hasLocalSources: false,
+  /** Whether each branch has a root of its own, that of the height of activation. */
+  hasOwnRoots: false,
+  /** Blocks from checkpoint to checkpoint in a chain with that many voters. */
+  spacing: (_voters: number): number => 1,
+  makesSourceFinal: ({ source, target }: Link, spacing: number): boolean =>
+    spacing === 1 ? makesSourceFinal({ source, target }) : target === source + spacing,
+};
+
+export type Rules = typeof rules;
