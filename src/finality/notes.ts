@@ -10,9 +10,10 @@ export interface Loss {
 
 /**
  * The note with which the voter goes on once the block at height `final` is final, or undefined.
- * No vote before the loss was for a target above `finalAtStart + 2 · maxRollback`, since no block was.
- * The note is that of a vote that made this block final, so what it signs from here on surrounds
- * nothing that it signed before.
+ * A block that became final after the loss has votes of a quorum from after it, so nothing that was
+ * signed before can contradict it. The margin of `2 · maxRollback` only spares false evidence. The
+ * note is that of a vote that made this block final, so what the voter signs from here on surrounds
+ * little that it signed before.
  */
 export const noteAfterLoss = (
   { finalAtStart, maxRollback }: Loss,
