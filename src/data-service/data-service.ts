@@ -160,6 +160,8 @@ export async function createDataService(
       return endOf(crawler);
     }
     await openReading();
+    // It may have been stopped while the store was away.
+    if (stopping.signal.aborted) return;
     await new Promise<void>((resolve) => {
       stopping.signal.addEventListener('abort', () => resolve());
     });
@@ -175,12 +177,16 @@ export async function createDataService(
   }
 
   async function wait(ms: number): Promise<void> {
+    const { signal } = stopping;
+    if (signal.aborted) return;
     await new Promise<void>((resolve) => {
-      const cancel = clock.after(ms, resolve);
-      stopping.signal.addEventListener('abort', () => {
+      const end = (): void => {
         cancel();
+        signal.removeEventListener('abort', end);
         resolve();
-      });
+      };
+      const cancel = clock.after(ms, end);
+      signal.addEventListener('abort', end);
     });
   }
 

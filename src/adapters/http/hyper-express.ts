@@ -284,15 +284,11 @@ export class Server implements HttpServer {
     reply: Promise<HttpReply>,
   ): void {
     const { response } = client;
-    let aborted = false;
     this.began(route);
-    response.onAborted(() => {
-      aborted = true;
-      incoming.abandon();
-    });
+    response.onAborted(() => incoming.abandon());
     const finish = (result: HttpReply): void => {
       this.ended(route);
-      if (aborted) discard(result);
+      if (incoming.isAbandoned) discard(result);
       else response.cork(() => this.send(client, result, this.closing));
     };
     reply.then(finish, () => finish(FAILED));

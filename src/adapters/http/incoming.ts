@@ -16,6 +16,7 @@ export class IncomingRequest implements HttpRequest {
   private request: Request | undefined;
   private kept: Kept | undefined;
   private leaving: AbortController | undefined;
+  isAbandoned = false;
 
   constructor(route: HttpRoute, response: Response, request: Request) {
     this.route = route;
@@ -72,11 +73,13 @@ export class IncomingRequest implements HttpRequest {
 
   get gone(): AbortSignal {
     this.leaving ??= new AbortController();
+    if (this.isAbandoned) this.leaving.abort();
     return this.leaving.signal;
   }
 
   /** The connection is gone. */
   abandon(): void {
+    this.isAbandoned = true;
     this.leaving?.abort();
   }
 
