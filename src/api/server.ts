@@ -159,7 +159,7 @@ const NO_BYTES = new Uint8Array(0);
 
 /**
  * One line for each bad number; where the route declares a single number, the text is singular
- * (rest.md#parameters).
+ * (rest.md#parameters). Numbers of a query count where there is one.
  */
 function badNumbers(problems: readonly string[], declared: number): ApiError {
   return declared === 1
@@ -185,7 +185,7 @@ function plainReader(route: Declared, path: string): Reader {
     const params = inPath.read(http, scheme, problems);
     const query = inQuery.read(http, scheme, problems);
     if (problems === undefined || problems.length === 0) return { params, query };
-    throw badNumbers(problems, numbers);
+    throw badNumbers(problems, http.query === '' ? inPath.numbers : numbers);
   };
 }
 
