@@ -29,7 +29,8 @@ export async function openEngine(host: string): Promise<Engine> {
 }
 
 const SOCKET = /^unix:\/\//;
-const isAbsent = (host: string): boolean => SOCKET.test(host) && !existsSync(host.replace(SOCKET, ''));
+const isAbsent = (host: string): boolean =>
+  SOCKET.test(host) && !existsSync(host.replace(SOCKET, ''));
 
 function tlsOf(host: string) {
   const folder = process.env['DOCKER_CERT_PATH'];

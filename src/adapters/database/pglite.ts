@@ -54,7 +54,9 @@ export async function pgliteDatabase(
     held?.release();
     throw cause;
   }
-  let closedFor: { readonly cause: unknown; readonly waitMs: number; readonly until: number } | undefined;
+  let closedFor:
+    | { readonly cause: unknown; readonly waitMs: number; readonly until: number }
+    | undefined;
   let used = 0;
   let isLocked = false;
   let isClosed = false;

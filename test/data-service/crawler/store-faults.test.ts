@@ -158,7 +158,7 @@ t.test('a full disk of the store inside the process', async (t) => {
   await equalsFreshCrawl(t, db, chain, node.url);
 });
 
-t.test('questions that end the thread of the store inside the process, again and again', async (t) => {
+t.test('questions that end the thread of the store again and again', async (t) => {
   const db = await pgliteDatabase(t.testdir(), { statementMs: 200 });
   t.teardown(() => db.close());
   await migrate(db, SCHEMA);
