@@ -16,7 +16,7 @@ import { DeepReorganisation } from './find-ancestor.ts';
 import { beginFirstLoad, endFirstLoad, isBulk } from './first-load.ts';
 import { findJunction } from './junction.ts';
 import type { CrawlMeter } from './meter.ts';
-import { NodeAway, type NodeReader } from './node-reader.ts';
+import { NodeAway, type NodeReader, TooMuch } from './node-reader.ts';
 import { balanceRefresher } from './refresh-balances.ts';
 import { refreshTurns } from './refresh-turns.ts';
 import { rollBack } from './remove-blocks.ts';
@@ -248,25 +248,47 @@ async function crawlOnce(
 /** Many blocks, or few with many transactions. */
 async function isLong(target: number, { node }: CrawlerDeps): Promise<boolean> {
   if (target >= BULK_BLOCKS_MIN) return true;
-  const { blocks } = await node.blocks(Math.max(1, target - 9), target);
+  const last = await node.blocks(Math.max(1, target - 9), target).catch((cause: unknown) => {
+    if (cause instanceof TooMuch) return undefined;
+    throw cause;
+  });
+  // Full blocks.
+  if (last === undefined) return true;
+  const { blocks } = last;
   const txs = blocks.reduce((sum, { transactions }) => sum + transactions.length, 0);
   return (txs / Math.max(1, blocks.length)) * target >= BULK_TXS_MIN;
 }
 
+/** Throws OtherNetwork where each node has another first block; one that is away may have the stored one. */
 async function checkNetwork({ db, node }: CrawlerDeps): Promise<void> {
   const stored = await readMeta(db, 'genesis_signature');
-  const { signature } = await node.first();
-  const { chainId, version } = await node.network();
-  if (stored === undefined) {
-    await writeMeta(db, 'genesis_signature', signature);
-    await writeMeta(db, 'chain_id', chainId);
-  } else if (stored !== signature) {
-    throw new OtherNetwork(
-      `the node belongs to a different network: its first block is ${signature}, the stored one ` +
-        `${stored}. Set node-url to a node of that network, or use another database`,
-    );
+  const away: string[] = [];
+  let other = '';
+  for (let tried = 0; tried < node.count; tried++) {
+    const one = node.current();
+    try {
+      const signature = await one.signatureAt(1);
+      if (signature === undefined) throw new NodeAway('the node has no first block');
+      if (stored === undefined || stored === signature) {
+        const { chainId, version } = await one.network();
+        await writeMeta(db, 'chain_id', chainId);
+        await writeMeta(db, 'node_version', version);
+        if (stored === undefined) await writeMeta(db, 'genesis_signature', signature);
+        return;
+      }
+      other = signature;
+      node.leave(`its first block is ${signature}, and the stored one ${stored}`);
+    } catch (cause) {
+      if (!(cause instanceof NodeAway)) throw cause;
+      away.push(cause.message);
+      node.leave(cause.message);
+    }
   }
-  await writeMeta(db, 'node_version', version);
+  if (away.length > 0) throw new NodeAway(away.join('; '));
+  throw new OtherNetwork(
+    `the node belongs to a different network: its first block is ${other}, the stored one ` +
+      `${stored}. Set node-url to a node of that network, or use another database`,
+  );
 }
 
 function reportReorganisation(tip: Tip, after: Tip, { state, meter, log }: CrawlerDeps): void {

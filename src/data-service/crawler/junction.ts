@@ -4,7 +4,7 @@
  */
 import type { Queries } from '../../base/database.ts';
 import { DeepReorganisation, findAncestor, storedSignature } from './find-ancestor.ts';
-import type { NodeReader } from './node-reader.ts';
+import { NodeAway, type NodeReader } from './node-reader.ts';
 import type { Tip } from './store-end.ts';
 
 export interface Junction {
@@ -15,8 +15,9 @@ export interface Junction {
 
 /**
  * The first node that has the stored tip, or another block in its place, decides. A chain that is
- * shorter than the stored one is followed only where no node has a longer one. Undefined where all
- * nodes are behind. Throws DeepReorganisation where each node has another chain.
+ * shorter than the stored one is followed only where all nodes answer and none has a longer one.
+ * Undefined where the nodes that answer are behind. Throws NodeAway where none answers, and
+ * DeepReorganisation where each node has another chain.
  */
 export async function findJunction(
   db: Queries,
@@ -26,27 +27,36 @@ export async function findJunction(
 ): Promise<Junction | undefined> {
   let deep: DeepReorganisation | undefined;
   let isOneBehind = false;
+  let hasAnswered = false;
+  let away: NodeAway | undefined;
   for (const followsShorter of [false, true]) {
+    // One that is away may have the stored chain.
+    if (followsShorter && away !== undefined) break;
     for (let tried = 0; tried < node.count; tried++) {
-      const nodeHeight = await node.height();
-      const top = Math.min(nodeHeight, tip.height);
-      if (top === 0) return { after: tip, nodeHeight };
-      const shown = await node.signatureAt(top);
-      const isSame = shown === (await storedSignature(db, top));
-      if (isSame && top === tip.height) return { after: tip, nodeHeight };
-      isOneBehind ||= isSame || shown === undefined;
-      if (!isSame && shown !== undefined && (followsShorter || top === tip.height)) {
-        try {
+      const one = node.current();
+      try {
+        const nodeHeight = await one.height();
+        hasAnswered = true;
+        const top = Math.min(nodeHeight, tip.height);
+        if (top === 0) return { after: tip, nodeHeight };
+        const shown = await one.signatureAt(top);
+        const isSame = shown === (await storedSignature(db, top));
+        if (isSame && top === tip.height) return { after: tip, nodeHeight };
+        isOneBehind ||= isSame || shown === undefined;
+        if (!isSame && shown !== undefined && (followsShorter || top === tip.height)) {
           const parting = { top, height: tip.height, depthMax: maxRollback };
-          return { after: await findAncestor(db, node, parting), nodeHeight };
-        } catch (cause) {
-          if (!(cause instanceof DeepReorganisation)) throw cause;
-          deep = cause;
+          return { after: await findAncestor(db, one, parting), nodeHeight };
         }
+        node.leave(`it has ${nodeHeight} blocks, and not the stored block ${tip.height}`);
+      } catch (cause) {
+        if (cause instanceof DeepReorganisation) deep = cause;
+        else if (cause instanceof NodeAway) away = cause;
+        else throw cause;
+        node.leave(cause.message);
       }
-      node.leave(`it has ${nodeHeight} blocks, and not the stored block ${tip.height}`);
     }
   }
+  if (away !== undefined && (deep !== undefined || !hasAnswered)) throw away;
   if (deep !== undefined && !isOneBehind) throw deep;
   return undefined;
 }

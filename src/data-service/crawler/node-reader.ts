@@ -34,9 +34,10 @@ export interface NodeReader {
   readonly count: number;
   /** The next node is asked from now on. */
   leave(why: string): void;
+  /** The node that is asked now, alone: where it gives no answer, no other one is asked. */
+  current(): NodeReader;
   /** Undefined above the last block. */
   signatureAt(height: number): Promise<string | undefined>;
-  first(): Promise<ChainBlock>;
   /**
    * Up to 100 blocks; fewer where the chain ends. `bytes` is the size of the answer. Throws TooMuch
    * where so many blocks are too long for one answer; a single block is read in parts then.
@@ -45,7 +46,7 @@ export interface NodeReader {
   network(): Promise<{ chainId: string; version: string }>;
   /** Undefined under another consensus than proof of authority, or where the node does not say. */
   banSettings(): Promise<BanSettings | undefined>;
-  /** Throws TooMuch where these are too many for one answer. */
+  /** Without those that the node leaves out. Throws TooMuch where these are too many for one answer. */
   holdings(addresses: readonly string[]): Promise<ReadonlyMap<string, Holdings>>;
   /** Those of one address that has too many assets for one answer. */
   holdingsInParts(address: string): Promise<Holdings>;
@@ -144,6 +145,7 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
   return {
     count: urls.length,
     leave: (why) => leave(current, why),
+    current: () => nodeReader({ urls: [urls[current]!], apiKey }, { ...deps, failed: () => {} }),
 
     height: () => ask(async (call) => heightOf((await call(blocks.height)).height)),
 
@@ -152,8 +154,6 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
         const header = await call(blocks.headerAt, { params: { height } });
         return isObject(header) ? text(header['signature']) : undefined;
       }),
-
-    first: () => ask(async (call) => readBlock(await call(blocks.first))),
 
     async blocks(from, to) {
       try {
@@ -179,13 +179,15 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
     async holdings(list) {
       const body = { addresses: [...list] };
       try {
-        const native = await ask((call) => call(addressBalances.balanceDetailsOfMany, { body }), {
-          handled: TOO_MUCH,
-        });
-        const others = await ask((call) => call(assets.balancesOfMany, { body }), {
-          handled: TOO_MUCH,
-        });
-        return holdingsOf(native, others);
+        // Of one node, since two may be at different blocks.
+        return await ask(
+          async (call) =>
+            holdingsOf(
+              await call(addressBalances.balanceDetailsOfMany, { body }),
+              await call(assets.balancesOfMany, { body }),
+            ),
+          { handled: TOO_MUCH },
+        );
       } catch (cause) {
         throw isTooMuch(cause) ? new TooMuch(cause.message) : cause;
       }

@@ -53,8 +53,8 @@ export function balanceRefresher({ db, node, clock, log }: BalanceDeps): () => P
 }
 
 /**
- * The number of addresses done; 0 where none was left, the chain kept moving, or the node is behind
- * the store. Balances of the store's height or a later one are newer than every mark.
+ * The number of marks that are gone; 0 where none was left, the chain kept moving, or the node is
+ * behind the store. Balances of the store's height or a later one are newer than every mark.
  */
 async function refreshBalances(
   db: Database,
@@ -84,8 +84,7 @@ async function refreshBalances(
     if (before === undefined || before !== after) continue;
     for (const [address, why] of refused) refuse(address, why);
     const done = addresses.filter((address) => !refused.has(address));
-    await write(db, done, holdings, height);
-    return done.length;
+    return write(db, done, holdings, height);
   }
   return 0;
 }
@@ -96,7 +95,11 @@ interface Given {
   readonly refused: Map<string, string>;
 }
 
-/** Halves a list that is too long for one answer, down to one address, which comes in pages. */
+/**
+ * Halves a list that is too long for one answer, down to one address, which comes in pages. An
+ * address that an answer leaves out is asked for alone: that asks another node where one leaves it
+ * out again. So no address is taken for one without balances.
+ */
 export async function holdingsOfAll(
   node: NodeReader,
   addresses: readonly string[],
@@ -105,7 +108,12 @@ export async function holdingsOfAll(
   const waiting = addresses.length === 0 ? [] : [addresses];
   for (let list = waiting.pop(); list !== undefined; list = waiting.pop()) {
     try {
-      for (const [address, held] of await node.holdings(list)) given.holdings.set(address, held);
+      const found = await node.holdings(list);
+      for (const address of list) {
+        const held = found.get(address);
+        if (held === undefined) await addInPages(node, address, given);
+        else given.holdings.set(address, held);
+      }
     } catch (cause) {
       if (!(cause instanceof TooMuch)) throw cause;
       const [first = '', ...others] = list;
@@ -128,13 +136,16 @@ async function addInPages(node: NodeReader, address: string, { holdings, refused
   }
 }
 
-/** An address that a rollback has removed keeps neither its mark nor its balances. */
+/**
+ * The number of marks that are gone: those above the height of the node stay. An address that a
+ * rollback has removed keeps neither its mark nor its balances.
+ */
 function write(
   db: Database,
   marked: readonly string[],
   found: ReadonlyMap<string, Holdings>,
   height: number,
-): Promise<void> {
+): Promise<number> {
   const rows = [...found].flatMap(([address, holdings]) =>
     Array.from(holdings, ([asset, amount]) => ({ address, asset, amount })),
   );
@@ -152,9 +163,11 @@ function write(
         height,
       ],
     );
-    await queries.query(
-      'DELETE FROM balance_dirty WHERE address = ANY($1::text[]) AND since_height <= $2',
+    const settled = await queries.query(
+      `DELETE FROM balance_dirty WHERE address = ANY($1::text[]) AND since_height <= $2
+       RETURNING address`,
       [marked, height],
     );
+    return settled.length;
   });
 }
