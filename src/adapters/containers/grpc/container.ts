@@ -6,8 +6,9 @@
  * container; a token of a call opens reads and one commit, as long as the call runs; the token of
  * the connection opens Connect and nothing else.
  */
-import type { ContractExecution, ContractOutcome } from '../../../base/containers.ts';
+
 import { assert } from '../../../base/assert.ts';
+import type { ContractExecution, ContractOutcome } from '../../../base/containers.ts';
 import { apiError, Refusal } from '../../../base/errors.ts';
 import { isOwnFault } from '../../../base/own-fault.ts';
 import type { Clock } from '../../../base/ports.ts';
@@ -179,7 +180,8 @@ export function createGrpcContainer(
 
     begin: (path, token) =>
       counted(() => {
-        if (reason !== undefined) throw new GrpcRefusal('UNAVAILABLE', 'The container is being removed');
+        if (reason !== undefined)
+          throw new GrpcRefusal('UNAVAILABLE', 'The container is being removed');
         const rpc = messages.rpcAt(path);
         if (rpc === undefined) throw new GrpcRefusal('UNIMPLEMENTED', 'There is no such method');
         if (token === undefined || token === '') throw apiError('ContractTokenMissing');
