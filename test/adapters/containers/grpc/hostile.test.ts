@@ -332,11 +332,11 @@ t.test('what a container does is no outage', async (t) => {
     await send(http, headersOf('/none', token), framed(Buffer.alloc(0)));
   }
   t.match(await told, { failure: { system: false, recoverable: true } });
-  const { session: other, stream, client } = await connected(t);
+  const { session: other, stream } = await connected(t);
   const first = other.run(execution(), patient);
   await stream.next();
   const ended = t.rejects(first);
-  client.close();
+  stream.cancel();
   await other.ended;
   const late = await other.run(execution(), patient).catch((cause: unknown) => cause);
   t.match(late, { failure: { system: false } }, 'a later call');
