@@ -63,6 +63,9 @@ export function createContractReads(ports: ContractReadsPorts): ContractReads {
     time: () => ({ system: clock.system(), ntp: clock.now() }),
     transactionExists: (id) => ports.isKnown(idFrom(id, () => apiError('Invalid', badId(id)))),
     permissions(address, timestamp = clock.now()) {
+      if (!Number.isSafeInteger(timestamp) || timestamp < 0) {
+        throw apiError('Invalid', 'The timestamp is no time');
+      }
       const roles = rolesAt(view, scheme.addressFromText(address), timestamp).map(
         ({ role, due }): RoleInfo => ({ role: roleName(role) ?? `${role}`, due }),
       );

@@ -9,6 +9,8 @@ import type { Entries } from './pool-entries.ts';
 import type { Unsettled } from './unsettled.ts';
 
 const REASONS_MAX = 10_000;
+/** Characters of a reason: a contract may have worded it. */
+const REASON_CHARS_MAX = 1_000;
 
 export class Departures {
   private readonly entries: Entries;
@@ -29,8 +31,9 @@ export class Departures {
 
   leave(entry: PoolEntry, error: ApiError): void {
     this.entries.remove(entry);
-    this.reasons.set(entry.key, error.message);
-    this.log.info('pool.dropped', { id: base58.encode(idOf(entry)), why: error.message });
+    const why = ownText(error.message);
+    this.reasons.set(entry.key, why);
+    this.log.info('pool.dropped', { id: base58.encode(idOf(entry)), why });
   }
 
   /** The reason why a transaction left the pool, if that was recently. */
@@ -38,3 +41,7 @@ export class Departures {
     return this.reasons.get(latin1(id));
   }
 }
+
+/** A copy: the engine keeps the whole text of which another is a part. */
+const ownText = (text: string): string =>
+  Buffer.from(text.slice(0, REASON_CHARS_MAX), 'utf16le').toString('utf16le');

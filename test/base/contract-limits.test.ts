@@ -4,6 +4,7 @@ import t from 'tap';
 import { KIB, MIB } from '../../src/base/budget.ts';
 import { type ContractLimit, contractLimits } from '../../src/base/contract-limits.ts';
 import { roundLimits } from '../../src/base/round-limits.ts';
+import { statusLimits } from '../../src/base/status-limits.ts';
 
 const TEXT = readFileSync(new URL('../../docs/protocol/contracts.md', import.meta.url), 'utf8');
 
@@ -17,6 +18,7 @@ function amount({ value, unit }: ContractLimit): string {
 const TABLES = [
   ['## Limits of the gRPC interface', contractLimits],
   ['### Limits of a round', roundLimits],
+  ['### Limits of refusals', statusLimits],
 ] as const;
 
 for (const [heading, limits] of TABLES) {
