@@ -97,9 +97,10 @@ const ROLES: Readonly<Record<string, Role>> = {
   },
 
   /** Who runs it, and then all that the container may have of the machine. */
-  greedy({ id, token }) {
-    commit(id, token, [{ key: 'user', value: `${process.getuid?.()}:${process.getgid?.()}` }]);
-    for (let i = 0; i < 200; i++) {
+  async greedy({ id, token }) {
+    const user = `${process.getuid?.()}:${process.getgid?.()}`;
+    await answered(commit(id, token, [{ key: 'user', value: user }]));
+    for (let i = 0; i < 100; i++) {
       spawn(process.execPath, ['-e', 'for (const all = []; ; ) all.push(Buffer.alloc(1e6, 1))'])
         // The container may have no more processes.
         .on('error', () => {});
@@ -163,7 +164,7 @@ interface Row {
   readonly value: string;
 }
 
-function commit(id: Buffer, token: string, rows: readonly Row[]): void {
+function commit(id: Buffer, token: string, rows: readonly Row[]): ClientHttp2Stream {
   const results = rows.map(
     ({ key, value }): Field => [
       2,
@@ -173,7 +174,7 @@ function commit(id: Buffer, token: string, rows: readonly Row[]): void {
       ]),
     ],
   );
-  ask('ContractService/CommitExecutionSuccess', token, [[1, id], ...results]).resume();
+  return ask('ContractService/CommitExecutionSuccess', token, [[1, id], ...results]).resume();
 }
 
 type Field = readonly [number: number, bytes: Buffer];

@@ -10,6 +10,7 @@ import type { ContractExecution, ContractOutcome } from '../../../base/container
 import { apiError, Refusal } from '../../../base/errors.ts';
 import { isOwnFault } from '../../../base/own-fault.ts';
 import type { Clock } from '../../../base/ports.ts';
+import { Failed, ofContract } from '../failures.ts';
 import { createCalls } from './container-calls.ts';
 import { fromEntry } from './entries.ts';
 import { nothingHeld } from './frames.ts';
@@ -185,7 +186,8 @@ export function createGrpcContainer(
 
     async run(execution, signal) {
       signal.throwIfAborted();
-      if (isEnded || transactions === undefined) throw new Error('the container cannot run a call');
+      if (isEnded || transactions === undefined)
+        throw new Failed(ofContract('The container has ended'));
       const message = messages.response(CONNECT, transactionMessage(execution));
       const outcome = calls.begin(execution, signal);
       transactions.write(message);

@@ -4,6 +4,7 @@
  */
 import type { Clock, Log, Random } from '../../../base/ports.ts';
 import type { ContainerInterface } from '../container-interface.ts';
+import { Failed, ofContract } from '../failures.ts';
 import { CLOSED, createGrpcContainer, type GrpcContainer } from './container.ts';
 import { readMessages } from './messages.ts';
 import { listenOnSockets } from './sockets.ts';
@@ -84,6 +85,7 @@ function ready(container: GrpcContainer, signal: AbortSignal): Promise<void> {
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort);
   container.connected.then(resolve);
-  container.ended.then((why) => reject(new Error(why)));
+  // What a container sends is its own doing, so no outage.
+  container.ended.then((why) => reject(new Failed(ofContract(`The container has ended: ${why}`))));
   return promise.finally(() => signal.removeEventListener('abort', abort));
 }

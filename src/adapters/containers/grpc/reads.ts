@@ -2,7 +2,7 @@
 import { base58 } from '../../../base/base58.ts';
 import type { ContractExecution, RoleInfo } from '../../../base/containers.ts';
 import { fromInt64, numberOf, toEntry, toInt64 } from './entries.ts';
-import type { ReadRpcs, Role, Wrapped } from './rpcs.ts';
+import type { Int64, ReadRpcs, Role, Wrapped } from './rpcs.ts';
 import { GrpcRefusal } from './status.ts';
 
 type ReadHandlers = {
@@ -75,13 +75,13 @@ export const readHandlers: ReadHandlers = {
   }),
 
   'PermissionService/GetPermissions'({ address, timestamp }, { reads }) {
-    const at = timestamp === null ? undefined : numberOf(timestamp.value);
+    const at = timestamp === null ? undefined : timeIn(timestamp.value);
     const found = reads.permissions(address, at);
     return { roles: found.roles.map(toRole), timestamp: found.timestamp };
   },
 
   'PermissionService/GetPermissionsForAddresses'({ addresses, timestamp }, { reads }) {
-    const at = numberOf(timestamp);
+    const at = timeIn(timestamp);
     return {
       addressToRoles: addresses.map((address) => ({
         address,
@@ -123,6 +123,13 @@ function countIn(wrapped: Wrapped<number> | null, otherwise: number): number {
   if (wrapped === null) return otherwise;
   if (wrapped.value >= 0) return wrapped.value;
   throw new GrpcRefusal('INVALID_ARGUMENT', 'Offset and limit are not negative');
+}
+
+/** Times before the first and after the last that the state can name would be asked of no table. */
+function timeIn(value: Int64): number {
+  const time = numberOf(value);
+  if (time >= 0 && time < Number.MAX_SAFE_INTEGER) return time;
+  throw new GrpcRefusal('INVALID_ARGUMENT', 'A timestamp is out of range');
 }
 
 const toRole = ({ role, due }: RoleInfo): Role => ({

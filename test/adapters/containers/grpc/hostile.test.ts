@@ -17,7 +17,7 @@ import {
 import { readProtos } from '../../../../src/adapters/containers/grpc/messages.ts';
 import { MIB } from '../../../../src/base/budget.ts';
 import { execution, readsOf } from './executions.ts';
-import { connected, patient, type Scope } from './opened.ts';
+import { connected, opened, patient, type Scope } from './opened.ts';
 import { addressOf } from './sdk-client.ts';
 
 const protos = readProtos();
@@ -141,6 +141,49 @@ t.test('elements at any depth cost', async (t) => {
   const rejected = t.rejects(outcome);
   await session.close();
   await rejected;
+});
+
+t.test('times that no state has', async (t) => {
+  const { call, open, outcome, session } = await attacked(t);
+  const http = open();
+  const ask = (name: string, type: string, message: object) =>
+    send(
+      http,
+      headersOf(`/wavesenterprise.PermissionService/${name}`, call.token),
+      framed(encode(type, message)),
+    );
+  const one = (value: number | string) =>
+    ask('GetPermissions', 'PermissionsRequest', { address: 'a', timestamp: { value } });
+  const several = (timestamp: number | string) =>
+    ask('GetPermissionsForAddresses', 'AddressesPermissionsRequest', {
+      addresses: ['a'],
+      timestamp,
+    });
+  for (const time of [-1, -2, '-9223372036854775808', '9007199254740991', '9223372036854775807']) {
+    t.equal(await one(time), '3', `${time}`);
+    t.equal(await several(time), '3', `${time}`);
+  }
+  t.equal(await one(0), '0');
+  t.equal(await several('9007199254740990'), '0');
+  const rejected = t.rejects(outcome);
+  await session.close();
+  await rejected;
+});
+
+t.test('an end by its own doing is no outage', async (t) => {
+  const { open } = await opened(t);
+  const { session } = await open();
+  const ready = session.ready('container', patient);
+  const failed = t.rejects(ready, { failure: { system: false, recoverable: true } });
+  const path = addressOf(session).slice('unix:'.length);
+  const http = connect('http://localhost', { createConnection: () => dial(path) });
+  http.on('error', () => {});
+  t.teardown(() => http.destroy());
+  const request = framed(encode('ContractKeyRequest', { key: 'a' }));
+  for (let i = 0; i <= REFUSALS_MAX; i++) await send(http, headersOf(keyPath, 'forged'), request);
+  await failed;
+  const late = session.run(execution(), patient);
+  await t.rejects(late, { failure: { system: false, recoverable: true } });
 });
 
 t.test('a Connect that is long', async (t) => {
