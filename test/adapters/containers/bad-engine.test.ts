@@ -193,6 +193,7 @@ t.test('pulls that go wrong', async (t) => {
     [says({ message: 'manifest unknown' }, 404), notNow, /unknown/],
     [lines(layer('a', 6e8), layer('b', 5e8)), tooBig, /more than \d+ bytes/],
     [lines({ id: 'a', progressDetail: { current: 2e9 } }), tooBig, /more than \d+ bytes/],
+    [lines(...Array.from({ length: 1001 }, (_, i) => layer(`${i}`, 0))), notNow, /1000 layers/],
     [saysText('x'.repeat(100_000)), notNow, /no end/],
     [saysText('{]\n'), notNow, /no progress in JSON/],
     [lines({ status: 'Done' }), notNow, /another image/],
