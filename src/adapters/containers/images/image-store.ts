@@ -98,7 +98,7 @@ export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageSt
       if (known !== undefined) return known;
       const byName = await engine.image(name.full);
       // Engines may know an image by a shorter name than they list.
-      if (byName?.id === hash) return byName;
+      if (byName?.id === hash && !underWay.has(hash)) return byName;
       if (mayFetch(name)) return fetch(image, name, creator, signal);
       throw byName === undefined ? missing(image) : another(image, byName.id);
     },
