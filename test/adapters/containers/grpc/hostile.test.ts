@@ -144,6 +144,49 @@ t.test('elements at any depth cost', async (t) => {
   await rejected;
 });
 
+t.test('times that no state has', async (t) => {
+  const { call, open, outcome, session } = await attacked(t);
+  const http = open();
+  const ask = (name: string, type: string, message: object) =>
+    send(
+      http,
+      headersOf(`/wavesenterprise.PermissionService/${name}`, call.token),
+      framed(encode(type, message)),
+    );
+  const one = (value: number | string) =>
+    ask('GetPermissions', 'PermissionsRequest', { address: 'a', timestamp: { value } });
+  const several = (timestamp: number | string) =>
+    ask('GetPermissionsForAddresses', 'AddressesPermissionsRequest', {
+      addresses: ['a'],
+      timestamp,
+    });
+  for (const time of [-1, -2, '-9223372036854775808', '9007199254740991', '9223372036854775807']) {
+    t.equal(await one(time), '3', `${time}`);
+    t.equal(await several(time), '3', `${time}`);
+  }
+  t.equal(await one(0), '0');
+  t.equal(await several('9007199254740990'), '0');
+  const rejected = t.rejects(outcome);
+  await session.close();
+  await rejected;
+});
+
+t.test('an end by its own doing is no outage', async (t) => {
+  const { open } = await opened(t);
+  const { session } = await open();
+  const ready = session.ready('container', patient);
+  const failed = ready.catch((cause: unknown) => cause);
+  const path = addressOf(session).slice('unix:'.length);
+  const http = connect('http://localhost', { createConnection: () => dial(path) });
+  http.on('error', () => {});
+  t.teardown(() => http.destroy());
+  const request = framed(encode('ContractKeyRequest', { key: 'a' }));
+  for (let i = 0; i <= REFUSALS_MAX; i++) await send(http, headersOf(keyPath, 'forged'), request);
+  const own = { failure: { system: false, recoverable: true } };
+  t.match(await failed, own);
+  t.match(await session.run(execution(), patient).catch((cause: unknown) => cause), own);
+});
+
 t.test('a Connect that is long', async (t) => {
   const { open, token, session, outcome } = await attacked(t);
   const headers = headersOf('/wavesenterprise.ContractService/Connect', token);
