@@ -23,14 +23,13 @@ import {
 } from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 import { Count, User } from '../shapes.ts';
-import { hasPart, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
+import { hasPart, hasTrigram, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
 import { checkDates } from '../transaction-filter.ts';
 import { TIME_TOLERANCE_MS } from '../transaction-query.ts';
 import { inOrder, isEmpty, type PageOf, type Range, rangeFrom, type Select } from '../windows.ts';
 
 const group = 'users';
 const access = 'apiKey';
-const PART_CHARS_MIN = 3;
 
 const query = {
   search: params.search,
@@ -89,7 +88,7 @@ interface Match {
   readonly areFew: boolean;
 }
 
-/** Users whose address or alias begins with the text, or whose alias has it. */
+/** Users whose address or alias begins with the text, or whose alias has it where an index knows it. */
 async function matching(filter: Filter, values: SqlValues, services: DataServices) {
   const { search } = filter;
   if (search === undefined) return [{ condition: 'true', areFew: false }];
@@ -117,7 +116,7 @@ async function inAliases(
   values: SqlValues,
   services: DataServices,
 ): Promise<Match> {
-  const isPart = search.length >= PART_CHARS_MIN;
+  const isPart = hasTrigram(search);
   const matches = (of: SqlValues): string =>
     isPart ? hasPart('a.alias', search, of) : startsWith('a.alias', search, of);
   const own = sqlValues();
