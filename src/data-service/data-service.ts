@@ -16,6 +16,7 @@ import { createDataApi, guardReply } from './api/data-api.ts';
 import { forwarded } from './api/forward.ts';
 import { createHeavyQueries, heavyPlaces } from './api/heavy-queries.ts';
 import type { DataServices } from './api/services.ts';
+import { createSlowClients } from './api/slow-clients.ts';
 import { type CrawlState, newCrawlState } from './crawler/crawl-state.ts';
 import { type Crawler, type CrawlerOptions, startCrawler } from './crawler/crawler.ts';
 import { type NodeReader, nodeReader } from './crawler/node-reader.ts';
@@ -104,6 +105,7 @@ export async function createDataService(
     db: () => reading,
     healthDb: () => health ?? reading,
     heavy: createHeavyQueries(heavyPlaces(options.connections ?? 1)),
+    slow: createSlowClients(clock),
     clock,
     version: options.version,
     crawl: options.crawl === undefined ? undefined : state,

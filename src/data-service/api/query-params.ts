@@ -114,7 +114,7 @@ export const sort: Param<Sort> = {
 };
 
 export const search: Param<string | undefined> = optional({
-  doc: 'Text to find; `scope` says where.',
+  doc: 'Text to find; `scope` says where. Without three letters or digits in a row pages may end early.',
   schema: { type: 'string', minLength: 1, maxLength: SEARCH_CHARS_MAX },
   parse(text) {
     const trimmed = text.trim();

@@ -89,7 +89,7 @@ const listPosted = route({
   keep: KEPT,
   cost: { inTurns: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
   reply: Type.Array(Summary),
-  handle: ({ body, http }, services) => page(body, asked(http), services),
+  handle: ({ body, http }, services) => page(body, asked(http, false), services),
 });
 
 const counted = route({

@@ -52,11 +52,16 @@ const check = (filter: Partial<Filter>) => ({
     : {}),
 });
 
-/** Roles that an address has at `now`: its last operation on the role is `add`, and not yet due. */
-const holdsNow = (address: string, now: number, values: SqlValues): string =>
-  `p.op = 'add' AND (p.due_ts IS NULL OR p.due_ts > ${values.add(now)})
+/**
+ * Roles that an address has at `now`: of its operations on the role until then the one with the
+ * latest time is `add`, and not yet due. The order in the chain may be another one.
+ */
+function holdsNow(address: string, now: number, values: SqlValues): string {
+  const at = values.add(now, 'bigint');
+  return `p.op = 'add' AND p.ts <= ${at} AND (p.due_ts IS NULL OR p.due_ts > ${at})
    AND NOT EXISTS (SELECT FROM permission_ops later WHERE later.address = ${address}
-     AND later.role = p.role AND later.seq > p.seq)`;
+     AND later.role = p.role AND later.ts > p.ts AND later.ts <= ${at})`;
+}
 
 function conditions(filter: Filter, now: number, values: SqlValues): string[] {
   const { permissions, assetId, dateFrom, dateTo } = filter;
@@ -108,7 +113,7 @@ async function inAddresses(
   const own = sqlValues();
   const sql = `SELECT 1 FROM users u WHERE ${startsWith('u.address', search, own)}
     ORDER BY u.address LIMIT ${MATCHES_MAX}`;
-  return { condition, areFew: (await rows(services, sql, own.list)).length < MATCHES_MAX };
+  return { condition, areFew: (await heavyRows(services, sql, own.list)).length < MATCHES_MAX };
 }
 
 async function inAliases(
@@ -122,7 +127,7 @@ async function inAliases(
   const own = sqlValues();
   const sql = `SELECT address FROM aliases a WHERE ${matches(own)}
     ORDER BY ${isPart ? 'a.seq' : 'a.alias'} LIMIT ${MATCHES_MAX}`;
-  const found = await rows<{ address: string }>(services, sql, own.list);
+  const found = await heavyRows<{ address: string }>(services, sql, own.list);
   if (found.length < MATCHES_MAX) {
     const addresses = values.add([...new Set(found.map(({ address }) => address))], 'text[]');
     return { condition: `u.address = ANY(${addresses})`, areFew: true };
@@ -179,6 +184,7 @@ async function page(filter: Filter, from: Asked, services: DataServices) {
     first: shown[0] && Number(shown[0].ordinal),
     next: following && Number(following.ordinal),
     total,
+    changesWithin: true,
   };
   return pageAnswer({ rows: users, shape: (user) => user }, from, tip, of, services);
 }
@@ -239,12 +245,13 @@ async function describe(found: readonly UserRow[], services: DataServices) {
   const of = (sql: string) => `${sql} = ANY($1::text[])`;
   const values = sqlValues();
   values.add(addresses);
-  const now = values.add(services.clock.now());
-  // The last operation on each role, however many there were.
+  const now = values.add(services.clock.now(), 'bigint');
+  // The operation that counts on each role, however many there were.
   const roleSql = `SELECT u.address, r.role
     FROM unnest($1::text[]) u(address) CROSS JOIN unnest(${values.add([...ROLES])}::text[]) r(role)
     CROSS JOIN LATERAL (SELECT op, due_ts FROM permission_ops p
-      WHERE p.address = u.address AND p.role = r.role ORDER BY p.seq DESC LIMIT 1) last
+      WHERE p.address = u.address AND p.role = r.role AND p.ts <= ${now}
+      ORDER BY p.ts DESC LIMIT 1) last
     WHERE op = 'add' AND (due_ts IS NULL OR due_ts > ${now}) ORDER BY r.role`;
   const [aliases, roles, holdings] = await Promise.all([
     rows<{ address: string; alias: string }>(
@@ -326,7 +333,7 @@ const listPosted = route({
   keep: KEPT,
   cost: { inTurns: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
   reply: Type.Array(User),
-  handle: ({ body, http }, services) => page(body, asked(http), services),
+  handle: ({ body, http }, services) => page(body, asked(http, false), services),
 });
 
 const count = route({
