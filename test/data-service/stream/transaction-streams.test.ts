@@ -196,12 +196,15 @@ t.test('the same in PGlite, which ends its thread', { timeout: 110_000 }, async 
     return { ...db, reading: slowly(db.reading!) };
   });
   const readers = await besideSlowFilters(t, chain, service);
-  for (const reader of readers) {
-    await reader.ended;
-    t.match(reader.events, [{ type: 'end', data: { reason: 'query' } }]);
+  const [first, ...others] = readers;
+  await first!.ended;
+  t.match(first!.events, [{ type: 'end', data: { reason: 'query' } }]);
+  for (const { status, ended, events } of others) {
+    await ended;
+    if (status === 200) t.match(events, [{ type: 'end', data: { reason: 'query' } }]);
+    else t.equal(status, 429, 'their client has to wait');
   }
-  const { status } = await service.get('/transactions/stream?search=slowly');
-  t.equal(status, 429, 'their client has to wait');
+  t.equal((await service.get('/transactions/stream?search=slowly')).status, 429);
 });
 
 const SLOW = '?search=slowly&scope=in_description';
