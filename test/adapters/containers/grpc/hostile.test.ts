@@ -144,33 +144,6 @@ t.test('elements at any depth cost', async (t) => {
   await rejected;
 });
 
-t.test('times that no state has', async (t) => {
-  const { call, open, outcome, session } = await attacked(t);
-  const http = open();
-  const ask = (name: string, type: string, message: object) =>
-    send(
-      http,
-      headersOf(`/wavesenterprise.PermissionService/${name}`, call.token),
-      framed(encode(type, message)),
-    );
-  const one = (value: number | string) =>
-    ask('GetPermissions', 'PermissionsRequest', { address: 'a', timestamp: { value } });
-  const several = (timestamp: number | string) =>
-    ask('GetPermissionsForAddresses', 'AddressesPermissionsRequest', {
-      addresses: ['a'],
-      timestamp,
-    });
-  for (const time of [-1, -2, '-9223372036854775808', '9007199254740991', '9223372036854775807']) {
-    t.equal(await one(time), '3', `${time}`);
-    t.equal(await several(time), '3', `${time}`);
-  }
-  t.equal(await one(0), '0');
-  t.equal(await several('9007199254740990'), '0');
-  const rejected = t.rejects(outcome);
-  await session.close();
-  await rejected;
-});
-
 t.test('an end by its own doing is no outage', async (t) => {
   const { open } = await opened(t);
   const { session } = await open();
