@@ -7,8 +7,8 @@
 import t from 'tap';
 import { startHttpLoad } from '../../bench/load/http.ts';
 import { batch, get } from '../../bench/load/requests.ts';
+import { runFirst } from './client-priority.ts';
 import { loadedNode, minedPerSecond, roundsMissed, verdict } from './loaded-node.ts';
-import { runFirst } from './probe-priority.ts';
 import { answersWith, countOf, type TransfersResult } from './transfers.ts';
 
 const SECONDS = Number(process.env['OVERLOAD_SECONDS'] ?? 5);
