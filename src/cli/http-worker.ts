@@ -1,4 +1,5 @@
 /** A thread of the REST interface (adapters/http/connection-thread.ts). */
+import { availableParallelism } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { AheadThreads } from '../adapters/http/ahead-threads.ts';
 import { serveConnections } from '../adapters/http/connection-thread.ts';
@@ -16,10 +17,11 @@ const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const data = workerData as HttpThreadData;
 const program = data.program as ForThreads;
 const guards = createGuards(program.settings, createFamily(program.family));
+// A processor is left to each thread of connections, which must refuse at once.
 const broadcasts = new AheadThreads({
   workerUrl: new URL(`./broadcast-worker${extension}`, import.meta.url),
   workerData: program,
-  sharers: data.threads,
+  threadsMax: Math.max(1, Math.floor(availableParallelism() / data.threads) - 1),
   onDeath(cause) {
     throw cause;
   },

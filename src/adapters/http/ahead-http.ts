@@ -2,6 +2,7 @@
  * The Http port on the calling thread, beside threads that do the part of requests that needs no
  * state (ahead-threads.ts).
  */
+import { availableParallelism } from 'node:os';
 import type { Http, HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import { AheadThreads } from './ahead-threads.ts';
 
@@ -22,7 +23,8 @@ export function aheadHttp({ http, workers, onDeath }: AheadOptions): Http {
         const workerUrl = workers[work]!;
         const known = all.get(work);
         if (known !== undefined) return known;
-        const data = { workerUrl, workerData: options.forThreads, sharers: 1, onDeath };
+        const threadsMax = availableParallelism();
+        const data = { workerUrl, workerData: options.forThreads, threadsMax, onDeath };
         const threads = new AheadThreads(data);
         all.set(work, threads);
         return threads;

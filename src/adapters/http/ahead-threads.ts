@@ -8,7 +8,6 @@
  * there is work that no other takes, and holds few batches, so that what waits makes the next ones
  * larger.
  */
-import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { threadFlags } from '../thread-flags.ts';
 import { type AheadResult, type BodyBatch, type FromAheadThread, READY } from './ahead-messages.ts';
@@ -25,11 +24,8 @@ export interface AheadThreadsOptions {
   /** Module of the thread; it calls `serveAhead`. */
   readonly workerUrl: URL;
   readonly workerData: unknown;
-  /**
-   * How many of these objects share the processors, each with a thread of connections. Those keep a
-   * processor: a thread that is ready to run delays whoever must answer at once.
-   */
-  readonly sharers: number;
+  /** The most of them. */
+  readonly threadsMax: number;
   /** A thread ended without being asked to; what it had will never have a result. */
   readonly onDeath: (cause: Error) => void;
 }
@@ -71,7 +67,6 @@ interface Thread {
 
 export class AheadThreads {
   private readonly options: AheadThreadsOptions;
-  private readonly threadsMax: number;
   private readonly threads: Thread[] = [];
   private readonly batches: Batch[] = [];
   private gathering = false;
@@ -79,9 +74,6 @@ export class AheadThreads {
 
   constructor(options: AheadThreadsOptions) {
     this.options = options;
-    const { sharers } = options;
-    const free = availableParallelism() - sharers;
-    this.threadsMax = Math.max(1, Math.floor(free / sharers));
   }
 
   /** Copies the body. */
@@ -135,7 +127,7 @@ export class AheadThreads {
       else if (best === undefined || one.batches.length < best.batches.length) best = one;
     }
     if (best?.batches.length === 0) return best;
-    if (!isStarting && this.threads.length < this.threadsMax) this.start();
+    if (!isStarting && this.threads.length < this.options.threadsMax) this.start();
     return best !== undefined && best.batches.length < BATCHES_PER_THREAD ? best : undefined;
   }
 

@@ -7,7 +7,7 @@ import { rules } from './rules.ts';
 const ahead = new AheadThreads({
   workerUrl: new URL('ahead-worker.ts', import.meta.url),
   workerData: undefined,
-  sharers: 2,
+  threadsMax: 1,
   onDeath(cause) {
     throw cause;
   },
