@@ -2,63 +2,48 @@
  * Asks the node for balances that may have changed. They do not follow from the transactions alone,
  * because fees, rewards and sponsorship change them too (data-service.md#balances).
  */
-import { type Database, DatabaseError } from '../../base/database.ts';
+import type { Database } from '../../base/database.ts';
 import type { Clock, Log } from '../../base/ports.ts';
+import { type BesideCrawl, besideCrawl, type Pass } from './beside-crawl.ts';
 import type { Holdings } from './holdings.ts';
 import { NodeAway, type NodeReader, TooMuch } from './node-reader.ts';
-import { readTip } from './store-end.ts';
+import { assertEnd, lockedEnd, readTip, type Tip } from './store-end.ts';
 
 const ADDRESSES_AT_ONCE = 200;
 const ATTEMPTS = 3;
 
-/** A node that fails is asked for balances again after it, while the crawl goes on. */
-const AGAIN_MS = 10_000;
-/** The same of an address whose balances the node does not give. */
+/** An address whose balances the node does not give is asked for again after it. */
 const REFUSED_AGAIN_MS = 600_000;
 const REFUSED_MAX = 1000;
 
 export interface BalanceDeps {
   readonly db: Database;
-  readonly node: NodeReader;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/**
- * A function that refreshes some balances; true where it has done some and more may be left. Only a
- * failure of the store is one of the crawl: it rejects with DatabaseError.
- */
-export function balanceRefresher({ db, node, clock, log }: BalanceDeps): () => Promise<boolean> {
-  let pausedUntil = Number.NEGATIVE_INFINITY;
+/** A function that refreshes some balances. */
+export function balanceRefresher({ db, clock, log }: BalanceDeps): BesideCrawl {
   const refused = new Map<string, number>();
-  return async () => {
+  const refresh: BesideCrawl = async (pass) => {
     const now = clock.monotonic();
-    if (now < pausedUntil) return false;
     for (const [address, until] of refused) if (now >= until) refused.delete(address);
-    try {
-      const done = await refreshBalances(db, node, refused.keys(), (address, why) => {
-        log.warn('crawl.balances-failed', { address, why });
-        if (refused.size < REFUSED_MAX) refused.set(address, now + REFUSED_AGAIN_MS);
-      });
-      return done > 0;
-    } catch (cause) {
-      if (cause instanceof DatabaseError) throw cause;
-      pausedUntil = now + AGAIN_MS;
-      log.warn('crawl.balances-failed', {
-        why: cause instanceof Error ? cause.message : String(cause),
-      });
-      return false;
-    }
+    const done = await refreshBalances(db, pass, refused.keys(), (address, why) => {
+      log.warn('crawl.balances-failed', { address, why });
+      if (refused.size < REFUSED_MAX) refused.set(address, now + REFUSED_AGAIN_MS);
+    });
+    return done > 0;
   };
+  return besideCrawl(refresh, clock, (why) => log.warn('crawl.balances-failed', { why }));
 }
 
 /**
- * The number of addresses done; 0 where none was left, the chain kept moving, or the node is behind
- * the store. Balances of the store's height or a later one are newer than every mark.
+ * The number of addresses done; 0 where none was left, the chain kept moving, or the node lacks the
+ * last stored block. Balances of that block or a later one are newer than every mark.
  */
 async function refreshBalances(
   db: Database,
-  node: NodeReader,
+  { node, assertLocked }: Pass,
   except: Iterable<string>,
   refuse: (address: string, why: string) => void,
 ): Promise<number> {
@@ -79,12 +64,14 @@ async function refreshBalances(
     const height = await node.height();
     if (height < stored.height) return 0;
     const before = await node.signatureAt(height);
+    if ((await node.signatureAt(stored.height)) !== stored.signature) return 0;
     const { holdings, refused } = await holdingsOfAll(node, users);
     const after = (await node.height()) === height ? await node.signatureAt(height) : undefined;
     if (before === undefined || before !== after) continue;
     for (const [address, why] of refused) refuse(address, why);
     const done = addresses.filter((address) => !refused.has(address));
-    await write(db, done, holdings, height);
+    assertLocked();
+    await write(db, stored, done, holdings, height);
     return done.length;
   }
   return 0;
@@ -128,9 +115,13 @@ async function addInPages(node: NodeReader, address: string, { holdings, refused
   }
 }
 
-/** An address that a rollback has removed keeps neither its mark nor its balances. */
+/**
+ * An address that a rollback has removed keeps neither its mark nor its balances. Throws
+ * NotContinuous where the store has another end by now, and so perhaps later marks.
+ */
 function write(
   db: Database,
+  stored: Tip,
   marked: readonly string[],
   found: ReadonlyMap<string, Holdings>,
   height: number,
@@ -139,6 +130,7 @@ function write(
     Array.from(holdings, ([asset, amount]) => ({ address, asset, amount })),
   );
   return db.transaction(async (queries) => {
+    assertEnd(await lockedEnd(queries), stored);
     await queries.query('DELETE FROM balances WHERE address = ANY($1::text[])', [marked]);
     await queries.query(
       `INSERT INTO balances SELECT address, asset, amount, $4::int

@@ -1,11 +1,12 @@
 /** What a crawler does when something around it fails. */
 import pg from 'pg';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { SUPERUSER } from '../../../bench/denominators/postgres-server.ts';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
-import { AlreadyCrawled, OtherNetwork } from '../../../src/data-service/crawler/crawler.ts';
+import { AlreadyCrawled } from '../../../src/data-service/crawler/crawler.ts';
 import { DeepReorganisation } from '../../../src/data-service/crawler/find-ancestor.ts';
+import { OtherNetwork } from '../../../src/data-service/crawler/network.ts';
 import { nodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { verifyBlocks } from '../../../src/data-service/crawler/verify-blocks.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
@@ -68,6 +69,65 @@ t.test('a node of another network is refused, and nothing is removed', async (t)
   await t.rejects(second.ended, OtherNetwork);
   const rows = await db.query<{ n: string }>('SELECT count(*) AS n FROM blocks');
   t.equal(rows[0]?.n, '31');
+});
+
+/** A node that gives no answer while it is told so. */
+async function failing(t: Test, chain: MadeChain) {
+  const down = { status: 502, type: 'application/json', body: '{}' };
+  const is = { down: false };
+  const node = await madeNode(t, () => chain, { instead: () => (is.down ? down : undefined) });
+  return { url: node.url, is };
+}
+
+t.test('the node of the network is away, and one of another network answers', async (t) => {
+  const db = await store(t);
+  const chain = grown('right network');
+  const { url, is } = await failing(t, chain);
+  const wrong = await madeNode(t, () => grown('wrong network', 50));
+  const crawler = crawl(t, db, [url, wrong.url]);
+  await crawler.reached(31, chain.signature(31));
+  is.down = true;
+  while (crawler.log.of('crawl.failed').length < 2) await later(20);
+  t.ok(crawler.log.of('crawl.failed').every(({ kind }) => kind === 'node'));
+  is.down = false;
+  chain.grow(5);
+  await crawler.reached(36, chain.signature(36));
+});
+
+t.test('the node of the chain is away, and one of another branch answers', async (t) => {
+  for (const blocks of [45, 30]) {
+    const db = await store(t);
+    const chain = grown('right branch', 60);
+    const { url, is } = await failing(t, chain);
+    const branch = grown('right branch', 60);
+    branch.reorganise(40, blocks);
+    const options = { maxRollback: blocks > 40 ? 20 : 50 };
+    const crawler = crawl(t, db, [url, (await madeNode(t, () => branch)).url], options);
+    await crawler.reached(61, chain.signature(61));
+    is.down = true;
+    const before = crawler.state.nodeErrors;
+    while (crawler.state.nodeErrors < before + 6) await later(20);
+    is.down = false;
+    chain.grow(10);
+    await crawler.reached(71, chain.signature(71));
+    t.equal(crawler.state.reorganisations, 0);
+    await crawler.stop();
+  }
+});
+
+t.test('a first load of blocks of which no answer holds ten', async (t) => {
+  const db = await store(t);
+  const chain = grown('full blocks', 60);
+  const tooBig = { status: 413, type: 'application/json', body: '{"error":413,"message":"big"}' };
+  const node = await madeNode(t, () => chain, {
+    instead(path) {
+      const [, from, to] = /^\/blocks\/seqext\/(\d+)\/(\d+)$/.exec(path) ?? [];
+      return Number(to) - Number(from) >= 4 ? tooBig : undefined;
+    },
+  });
+  const crawler = crawl(t, db, [node.url], { bulk: true });
+  await crawler.reached(61, chain.signature(61));
+  t.strictSame(crawler.log.of('crawl.failed'), []);
 });
 
 t.test('two crawlers', { skip: cluster.skip }, async (t) => {
