@@ -65,10 +65,13 @@ export interface NodeReaderDeps {
 }
 
 const ANSWER_MS_MAX = 60_000;
+/** Each takes some tens of bytes, so four answers of a hostile node fit into the memory. */
+const ANSWER_VALUES_MAX = 4_000_000;
 /** Refused as too long, overloaded, or cut off. */
 const TOO_MUCH = [400, 413];
 
 export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReaderDeps): NodeReader {
+  const access = { apiKey, valuesMax: ANSWER_VALUES_MAX };
   let current = 0;
   /** Whether a node has /blocks/seqext; undefined until it was asked. */
   const hasExtended = new Map<string, boolean>();
@@ -92,7 +95,7 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
       const which = (start + tried) % urls.length;
       const url = urls[which]!;
       try {
-        return await what(client(limited(http, deps.clock), url, { apiKey }).call, url);
+        return await what(client(limited(http, deps.clock), url, access).call, url);
       } catch (cause) {
         if (cause instanceof RefusedError && handled.includes(cause.status)) throw cause;
         if (cause instanceof AnswerTooLong && handled.includes(413)) throw cause;
