@@ -81,7 +81,16 @@ export function postgresDatabase(options: PostgresOptions): Database {
   // The pool replaces a broken idle connection; the next query reports an unreachable server.
   pool.on('error', () => {});
   // The same for a connection that breaks between two statements of a transaction.
-  pool.on('connect', (client) => void client.on('error', () => {}));
+  const clients = new Set<pg.PoolClient>();
+  pool.on('connect', (client) => {
+    clients.add(client);
+    client.on('error', () => {});
+  });
+  pool.on('remove', (client) => void clients.delete(client));
+  /** Who has lost the lock writes no more, and a server that is gone ends no statement. */
+  const endAll = (): void => {
+    for (const client of clients) streamOf(client).destroy();
+  };
   let used = 0;
 
   /** Asks the server to end the statement; its connection is not used again. */
@@ -151,7 +160,7 @@ export function postgresDatabase(options: PostgresOptions): Database {
         await queries.query('COMMIT');
         return result;
       }),
-    lock: () => lockWriter(access),
+    lock: () => lockWriter(access, endAll),
     listen: (channel, heard) => listenTo(access, channel, heard),
     inUse: () => used,
     close: () => pool.end(),
@@ -176,23 +185,31 @@ async function endStatement(access: pg.ClientConfig, running: pg.PoolClient): Pr
  * A connection outside the pool, for what the server ends with its connection. It is lost, too, where
  * the server does not answer for a while.
  */
-function ownConnection(access: pg.ClientConfig) {
+function ownConnection(access: pg.ClientConfig, whenLost = (): void => {}) {
   const client = new pg.Client({ ...access, statement_timeout: 0, query_timeout: BEAT_MS });
   let lost = false;
+  let isReleased = false;
   const lose = (): void => {
+    if (!lost && !isReleased) whenLost();
     lost = true;
     clearInterval(beats);
   };
   const beats = setInterval(() => void client.query('SELECT').catch(lose), BEAT_MS).unref();
   client.on('error', lose);
   client.on('end', lose);
-  return { client, held: { isLost: () => lost, release: () => ended(client) } };
+  const release = (): Promise<void> => {
+    isReleased = true;
+    return ended(client);
+  };
+  return { client, held: { isLost: () => lost, release } };
 }
+
+const streamOf = (client: pg.ClientBase): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream;
 
 /** Without waiting for a server that is gone. */
 async function ended(client: pg.Client): Promise<void> {
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
-  const late = setTimeout(() => stream.destroy(), END_MS);
+  const late = setTimeout(() => streamOf(client).destroy(), END_MS);
   try {
     await client.end();
   } finally {
@@ -213,18 +230,18 @@ async function listenTo(access: pg.ClientConfig, channel: string, heard: () => v
   return held;
 }
 
-async function lockWriter(access: pg.ClientConfig) {
-  const { client, held } = ownConnection(access);
+async function lockWriter(access: pg.ClientConfig, whenLost: () => void) {
+  const { client, held } = ownConnection(access, whenLost);
   try {
     await client.connect();
     const sql = 'SELECT pg_try_advisory_lock($1) AS held';
     const { rows } = await client.query<{ held: boolean }>(sql, [WRITER_LOCK]);
     if (rows[0]?.held !== true) {
-      await ended(client);
+      await held.release();
       return undefined;
     }
   } catch (cause) {
-    await ended(client).catch(() => undefined);
+    await held.release().catch(() => undefined);
     throw failure(cause, 'away');
   }
   return held;

@@ -130,6 +130,8 @@ t.test('a server that is silent is lost', { skip }, async (t) => {
   network.hang();
   const cause = await reader.query('SELECT').catch((failed: unknown) => failed);
   t.match(cause, { failure: 'away' });
+  const stuck = writer.query('SELECT').catch((failed: unknown) => failed);
+  t.match(await stuck, { failure: 'away' }, 'a statement of the writer ends, too');
   while (lock?.isLost() === false) await later();
   await lock?.release();
 });
