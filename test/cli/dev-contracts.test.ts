@@ -1,4 +1,5 @@
 // When nodes of a private network execute contracts, and with which limit of time.
+import { createRequire } from 'node:module';
 import t from 'tap';
 import { contractSettings, devContracts } from '../../src/cli/dev-contracts.ts';
 import { LEAST, read } from '../config/sample.ts';
@@ -34,5 +35,9 @@ t.test('no engine, no settings', async (t) => {
   const none = await devContracts('unix:///nowhere/docker.sock');
   t.match(none, { enabled: false, why: /No container engine answers at unix:.*ENOENT/ });
   t.strictSame(contractSettings(none, (await read(LEAST)).config), []);
+  const loaded = (name: string) =>
+    Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes(`/${name}/`));
+  t.notOk(loaded('undici'), 'what would call the engine is not loaded');
   t.match(await devContracts('nonsense'), { enabled: false, why: /nonsense/ });
+  t.ok(loaded('undici'));
 });

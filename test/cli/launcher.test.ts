@@ -100,6 +100,21 @@ t.test('stripped sources are kept, used again, and not needed', async (t) => {
   t.match(await versionFrom(binary, '/', TOOLS), { version: '9.9.9' }, 'nowhere to keep them');
 });
 
+t.test('a private network has a small young generation, other commands the default', async (t) => {
+  const checkout = copyOf(t, []);
+  const says = '#!/bin/sh\n[ "$1" = --version ] && echo v22.20.0 || printf "%s\\n" "$@"\n';
+  const folder = t.testdir({ node: says });
+  chmodSync(join(folder, 'node'), 0o755);
+  const env = childEnvironment({ PATH: `${folder}:${TOOLS}` });
+  const flagsOf = async (...args: string[]): Promise<string[]> => {
+    const { stdout } = await execute(join(checkout, 'bin/platform-node'), args, { env });
+    return stdout.split('\n').filter((line) => line.startsWith('--max-semi-space'));
+  };
+  t.strictSame(await flagsOf('dev', '--keep'), ['--max-semi-space-size=4']);
+  t.strictSame(await flagsOf('start', 'dev'), []);
+  t.strictSame(await flagsOf(), []);
+});
+
 t.test('signals and exit codes are those of the program', async (t) => {
   const child = spawn(BINARY, ['tx', 'encode', '--chain-id', 'T', '--ndjson'], {
     env: childEnvironment(),

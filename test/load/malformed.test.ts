@@ -12,6 +12,7 @@ import { mutated, nearlyRight } from '../api/fixtures/fuzz-requests.ts';
 import { Rng } from '../generators/random.ts';
 import { loadedNode, roundsMissed, verdict } from './loaded-node.ts';
 import { madPeers } from './mad-peers.ts';
+import { runFirst } from './probe-priority.ts';
 import { answersWith } from './transfers.ts';
 
 const SECONDS = Number(process.env['MALFORMED_SECONDS'] ?? 4);
@@ -45,6 +46,7 @@ t.test(`a good client among malformed requests and peers for ${SECONDS} s`, asyn
   const good = startHttpLoad();
   const bad = startHttpLoad();
   t.teardown(() => Promise.all([good.stop(), bad.stop()]));
+  runFirst(good.pid);
   const ms = SECONDS * 1000;
   const ports = [at.node.port];
   const client = async () =>

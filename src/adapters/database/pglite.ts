@@ -20,7 +20,13 @@ import { type PgliteThread, pgliteThread } from './pglite-thread.ts';
 export interface PgliteOptions {
   /** Longer queries of `reading` are ended, except in memory; absent: no limit. */
   readonly statementMs?: number | undefined;
+  /** Milliseconds that never go back. */
+  readonly monotonic?: (() => number) | undefined;
 }
+
+/** A store that cannot be opened again is not tried with every question. */
+const AGAIN_MS = 1000;
+const AGAIN_MS_MAX = 30_000;
 
 /**
  * Without a folder it is in memory. Rejects with StoreLockedError where another process has the
@@ -28,7 +34,7 @@ export interface PgliteOptions {
  */
 export async function pgliteDatabase(
   folder: string | undefined,
-  { statementMs }: PgliteOptions = {},
+  { statementMs, monotonic = () => performance.now() }: PgliteOptions = {},
 ): Promise<Database> {
   if (folder !== undefined) makeFolder(folder);
   const held = folder === undefined ? undefined : await lockFolder(folder);
@@ -48,6 +54,9 @@ export async function pgliteDatabase(
     held?.release();
     throw cause;
   }
+  let closedFor:
+    | { readonly cause: unknown; readonly waitMs: number; readonly until: number }
+    | undefined;
   let used = 0;
   let isLocked = false;
   let isClosed = false;
@@ -59,7 +68,7 @@ export async function pgliteDatabase(
     const result = last.then(async () => {
       try {
         if (isClosed) throw new DatabaseError('away', 'the store is closed');
-        if (folder !== undefined && thread.isEnded()) thread = await open();
+        if (folder !== undefined && thread.isEnded()) thread = await reopened();
         return await work(thread);
       } finally {
         used--;
@@ -67,6 +76,20 @@ export async function pgliteDatabase(
     });
     last = result.catch(() => undefined);
     return result;
+  }
+
+  /** Rejects with the last failure until it is time to try again. */
+  async function reopened(): Promise<PgliteThread> {
+    if (closedFor !== undefined && monotonic() < closedFor.until) throw closedFor.cause;
+    try {
+      const opened = await open();
+      closedFor = undefined;
+      return opened;
+    } catch (cause) {
+      const waitMs = Math.min(AGAIN_MS_MAX, (closedFor?.waitMs ?? AGAIN_MS / 2) * 2);
+      closedFor = { cause, waitMs, until: monotonic() + waitMs };
+      throw cause;
+    }
   }
 
   /** Within the time of a query. */

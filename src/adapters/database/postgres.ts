@@ -144,11 +144,11 @@ export function postgresDatabase(options: PostgresOptions): Database {
 
   return {
     engine: 'postgres',
-    query: (sql, values, signal) =>
+    query: <R extends object>(sql: string, values?: readonly SqlValue[], signal?: AbortSignal) =>
       connected((client) => {
-        const answer = queriesOn(client).query(sql, values);
-        return (signal === undefined ? answer : endedBy(signal, client, answer)) as typeof answer;
-      }, signal) as never,
+        const answer = queriesOn(client).query<R>(sql, values);
+        return signal === undefined ? answer : endedBy(signal, client, answer);
+      }, signal),
     copy: (table, columns, rows) =>
       connected((client) => queriesOn(client).copy(table, columns, rows)),
     exec: (sql) => connected(async (client) => void (await queriesOn(client).query(sql))),

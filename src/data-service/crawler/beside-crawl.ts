@@ -5,6 +5,8 @@ import { NodeAway, type NodeReader, TooMuch } from './node-reader.ts';
 /** What one pass of the crawler may use. */
 export interface Pass {
   readonly node: NodeReader;
+  /** How many nodes there are; another one serves the next pass where this one fails. */
+  readonly nodes: number;
   /** Throws LockLost once another process may write. */
   readonly assertLocked: () => void;
 }

@@ -225,6 +225,7 @@ async function crawlOnce(
   if (junction === undefined) return false;
   // All that this pass reads comes from one node.
   const { node, after, nodeHeight } = junction;
+  const pass = { node, nodes: deps.node.each().length, assertLocked };
   await rememberNetwork(db, node);
   state.nodeHeight = nodeHeight;
   const target = nodeHeight - options.confirmations;
@@ -238,7 +239,7 @@ async function crawlOnce(
       removed();
     }
     if (state.bulk) await finishFirstLoad(options, deps, assertLocked);
-    return beside({ node, assertLocked });
+    return beside(pass);
   }
   if (tip.height === 0 && options.bulk && (await isLong(target, node))) {
     assertLocked();
@@ -257,7 +258,7 @@ async function crawlOnce(
     node.leave(`it gives no block that follows block ${after.height}`);
     return false;
   }
-  if (target - state.height <= NEAR_TIP && !state.bulk) await beside({ node, assertLocked });
+  if (target - state.height <= NEAR_TIP && !state.bulk) await beside(pass);
   return true;
 }
 

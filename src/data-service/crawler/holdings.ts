@@ -13,26 +13,29 @@ export type Holdings = ReadonlyMap<string, bigint>;
 /** Assets of one page; each comes with the transaction that issued it. */
 const PAGE = 1000;
 
-/** Of the addresses that the node knows how to read. */
+/** Of the addresses of which both answers tell. */
 export function holdingsOf(native: unknown, others: unknown): ReadonlyMap<string, Holdings> {
-  const found = new Map<string, Map<string, bigint>>();
+  const found = new Map<string, Holdings>();
+  const lists = new Map(Object.entries(isObject(others) ? others : {}));
   for (const details of objects(native)) {
     const address = text(details['address']);
     const amount = int64(details['regular']);
-    if (address !== undefined && amount !== undefined) found.set(address, new Map([['', amount]]));
-  }
-  for (const [address, held] of Object.entries(isObject(others) ? others : {})) {
-    const holdings = found.get(address);
-    if (holdings !== undefined) addAssets(holdings, held);
+    const assets = address === undefined ? undefined : assetsOf(lists.get(address));
+    if (address === undefined || amount === undefined || assets === undefined) continue;
+    found.set(address, new Map([['', amount], ...assets.filter(([, held]) => held > 0n)]));
   }
   return found;
 }
 
-/** Page by page, and with smaller pages where the node refuses one. */
+/**
+ * Page by page, and with smaller pages where the node refuses one. Throws where an answer leaves the
+ * address out.
+ */
 export async function holdingsInParts(call: Client['call'], address: string): Promise<Holdings> {
   const body = { addresses: [address] };
   const native = await call(addressBalances.balanceDetailsOfMany, { body });
-  const holdings = new Map(holdingsOf(native, {}).get(address));
+  const holdings = new Map(holdingsOf(native, { [address]: [] }).get(address));
+  if (holdings.size === 0) throw new Error(`the node leaves ${address} out`);
   let after: string | undefined;
   for (let limit = PAGE; ; ) {
     const page = await pageOf(call, address, limit, after);
@@ -41,11 +44,12 @@ export async function holdingsInParts(call: Client['call'], address: string): Pr
       limit = Math.ceil(limit / 2);
       continue;
     }
-    const last = text(page.at(-1)?.['assetId']);
-    if (page.length > limit || (last !== undefined && last === after)) {
-      throw new Error('the node does not give the assets of an address in pages');
+    const assets = assetsOf(page['balances']);
+    const last = assets?.at(-1)?.[0];
+    if (assets === undefined || assets.length > limit || (last !== undefined && last === after)) {
+      throw new Error(`the node does not give the assets of ${address} in pages`);
     }
-    addAssets(holdings, page);
+    for (const [asset, amount] of assets) if (amount > 0n) holdings.set(asset, amount);
     if (last === undefined) return holdings;
     after = last;
   }
@@ -60,7 +64,8 @@ async function pageOf(
 ) {
   try {
     const query = { limit, after };
-    return objects((await call(assets.balances, { params: { address }, query })).balances);
+    const answer: unknown = await call(assets.balances, { params: { address }, query });
+    return isObject(answer) ? answer : {};
   } catch (cause) {
     const isTooLong =
       cause instanceof AnswerTooLong || (cause instanceof RefusedError && cause.status === 413);
@@ -69,9 +74,15 @@ async function pageOf(
   }
 }
 
-function addAssets(holdings: Map<string, bigint>, held: unknown): void {
-  for (const { assetId, balance } of objects(held)) {
-    const amount = int64(balance) ?? 0n;
-    if (typeof assetId === 'string' && amount > 0n) holdings.set(assetId, amount);
+/** The amount of each asset of a list; undefined where it is none. */
+function assetsOf(list: unknown): [string, bigint][] | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const found: [string, bigint][] = [];
+  for (const held of list) {
+    const { assetId, balance } = isObject(held) ? held : {};
+    const [asset, amount] = [text(assetId), int64(balance)];
+    if (asset === undefined || amount === undefined) return undefined;
+    found.push([asset, amount]);
   }
+  return found;
 }

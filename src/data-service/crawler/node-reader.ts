@@ -45,7 +45,7 @@ export interface NodeReader {
   network(): Promise<{ chainId: string; version: string }>;
   /** Undefined under another consensus than proof of authority, or where the node does not say. */
   banSettings(): Promise<BanSettings | undefined>;
-  /** Throws TooMuch where these are too many for one answer. */
+  /** Without those that the node leaves out. Throws TooMuch where these are too many for one answer. */
   holdings(addresses: readonly string[]): Promise<ReadonlyMap<string, Holdings>>;
   /** Those of one address that has too many assets for one answer. */
   holdingsInParts(address: string): Promise<Holdings>;
@@ -179,13 +179,15 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
     async holdings(list) {
       const body = { addresses: [...list] };
       try {
-        const native = await ask((call) => call(addressBalances.balanceDetailsOfMany, { body }), {
-          handled: TOO_MUCH,
-        });
-        const others = await ask((call) => call(assets.balancesOfMany, { body }), {
-          handled: TOO_MUCH,
-        });
-        return holdingsOf(native, others);
+        // Of one node, since two may be at different blocks.
+        return await ask(
+          async (call) =>
+            holdingsOf(
+              await call(addressBalances.balanceDetailsOfMany, { body }),
+              await call(assets.balancesOfMany, { body }),
+            ),
+          { handled: TOO_MUCH },
+        );
       } catch (cause) {
         throw isTooMuch(cause) ? new TooMuch(cause.message) : cause;
       }

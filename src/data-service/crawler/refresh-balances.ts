@@ -12,7 +12,7 @@ import { assertEnd, lockedEnd, readTip, type Tip } from './store-end.ts';
 const ADDRESSES_AT_ONCE = 200;
 const ATTEMPTS = 3;
 
-/** An address whose balances the node does not give is asked for again after it. */
+/** An address whose balances no node gives is asked for again after it. */
 const REFUSED_AGAIN_MS = 600_000;
 const REFUSED_MAX = 1000;
 
@@ -24,13 +24,18 @@ export interface BalanceDeps {
 
 /** A function that refreshes some balances. */
 export function balanceRefresher({ db, clock, log }: BalanceDeps): BesideCrawl {
-  const refused = new Map<string, number>();
+  /** Addresses that nodes did not give, until they are forgotten. */
+  const refused = new Map<string, { readonly times: number; readonly until: number }>();
   const refresh: BesideCrawl = async (pass) => {
     const now = clock.monotonic();
-    for (const [address, until] of refused) if (now >= until) refused.delete(address);
-    const done = await refreshBalances(db, pass, refused.keys(), (address, why) => {
+    for (const [address, { until }] of refused) if (now >= until) refused.delete(address);
+    const byAll = [...refused].filter(([, { times }]) => times >= pass.nodes);
+    const except = byAll.map(([address]) => address);
+    const done = await refreshBalances(db, pass, except, (address, why) => {
       log.warn('crawl.balances-failed', { address, why });
-      if (refused.size < REFUSED_MAX) refused.set(address, now + REFUSED_AGAIN_MS);
+      const { times } = refused.get(address) ?? { times: 0 };
+      if (times === 0 && refused.size >= REFUSED_MAX) return;
+      refused.set(address, { times: times + 1, until: now + REFUSED_AGAIN_MS });
     });
     return done > 0;
   };
@@ -38,19 +43,19 @@ export function balanceRefresher({ db, clock, log }: BalanceDeps): BesideCrawl {
 }
 
 /**
- * The number of addresses done; 0 where none was left, the chain kept moving, or the node lacks the
- * last stored block. Balances of that block or a later one are newer than every mark.
+ * The number of marks that are gone; 0 where none was left, the chain kept moving, or the node lacks
+ * the last stored block. Balances of that block or a later one are newer than every mark.
  */
 async function refreshBalances(
   db: Database,
   { node, assertLocked }: Pass,
-  except: Iterable<string>,
+  except: readonly string[],
   refuse: (address: string, why: string) => void,
 ): Promise<number> {
   const marked = await db.query<{ address: string }>(
     `SELECT address FROM balance_dirty WHERE address <> ALL($2::text[])
      ORDER BY since_height, address LIMIT $1`,
-    [ADDRESSES_AT_ONCE, [...except]],
+    [ADDRESSES_AT_ONCE, except],
   );
   if (marked.length === 0) return 0;
   const addresses = marked.map(({ address }) => address);
@@ -71,8 +76,7 @@ async function refreshBalances(
     for (const [address, why] of refused) refuse(address, why);
     const done = addresses.filter((address) => !refused.has(address));
     assertLocked();
-    await write(db, stored, done, holdings, height);
-    return done.length;
+    return write(db, stored, done, holdings, height);
   }
   return 0;
 }
@@ -83,7 +87,11 @@ interface Given {
   readonly refused: Map<string, string>;
 }
 
-/** Halves a list that is too long for one answer, down to one address, which comes in pages. */
+/**
+ * Halves a list that is too long for one answer, down to one address, which comes in pages. An
+ * address that an answer leaves out is asked for alone, and of another node in the next pass where
+ * one leaves it out again. So no address is taken for one without balances.
+ */
 export async function holdingsOfAll(
   node: NodeReader,
   addresses: readonly string[],
@@ -92,7 +100,12 @@ export async function holdingsOfAll(
   const waiting = addresses.length === 0 ? [] : [addresses];
   for (let list = waiting.pop(); list !== undefined; list = waiting.pop()) {
     try {
-      for (const [address, held] of await node.holdings(list)) given.holdings.set(address, held);
+      const found = await node.holdings(list);
+      for (const address of list) {
+        const held = found.get(address);
+        if (held === undefined) await addInPages(node, address, given);
+        else given.holdings.set(address, held);
+      }
     } catch (cause) {
       if (!(cause instanceof TooMuch)) throw cause;
       const [first = '', ...others] = list;
@@ -116,8 +129,9 @@ async function addInPages(node: NodeReader, address: string, { holdings, refused
 }
 
 /**
- * An address that a rollback has removed keeps neither its mark nor its balances. Throws
- * NotContinuous where the store has another end by now, and so perhaps later marks.
+ * The number of marks that are gone. An address that a rollback has removed keeps neither its mark
+ * nor its balances. Throws NotContinuous where the store has another end by now, and so perhaps later
+ * marks.
  */
 function write(
   db: Database,
@@ -125,7 +139,7 @@ function write(
   marked: readonly string[],
   found: ReadonlyMap<string, Holdings>,
   height: number,
-): Promise<void> {
+): Promise<number> {
   const rows = [...found].flatMap(([address, holdings]) =>
     Array.from(holdings, ([asset, amount]) => ({ address, asset, amount })),
   );
@@ -144,9 +158,11 @@ function write(
         height,
       ],
     );
-    await queries.query(
-      'DELETE FROM balance_dirty WHERE address = ANY($1::text[]) AND since_height <= $2',
+    const settled = await queries.query(
+      `DELETE FROM balance_dirty WHERE address = ANY($1::text[]) AND since_height <= $2
+       RETURNING address`,
       [marked, height],
     );
+    return settled.length;
   });
 }

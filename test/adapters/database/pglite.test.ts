@@ -1,4 +1,6 @@
 /** A PGlite in its thread: a query that takes too long costs the thread, and nothing else. */
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
 
@@ -40,4 +42,33 @@ t.test('the time of a query', async (t) => {
   const again = await pgliteDatabase(folder);
   t.teardown(() => again.close());
   t.strictSame(await again.query('SELECT n FROM one ORDER BY n'), [{ n: 1 }, { n: 2 }]);
+});
+
+t.test('a store that cannot be opened again', async (t) => {
+  const folder = t.testdir();
+  let now = 0;
+  const db = await pgliteDatabase(folder, { statementMs: 1, monotonic: () => now });
+  t.teardown(() => db.close());
+  await db.exec('CREATE TABLE one (n integer PRIMARY KEY); INSERT INTO one VALUES (1)');
+  const control = join(folder, 'pgdata/global/pg_control');
+  const rows = () => db.query('SELECT n FROM one');
+
+  t.match(await db.reading!.query(LONG).catch((cause) => cause), { failure: 'timeout' });
+  renameSync(control, `${control}-away`);
+  await t.rejects(rows(), { name: 'DatabaseError' });
+  renameSync(`${control}-away`, control);
+  await t.rejects(rows(), { name: 'DatabaseError' }, 'it is not tried with every question');
+  now += 1000;
+  t.strictSame(await rows(), [{ n: 1 }]);
+
+  renameSync(control, `${control}-away`);
+  t.match(await db.reading!.query(LONG).catch((cause) => cause), { failure: 'timeout' });
+  await t.rejects(rows());
+  now += 1000;
+  await t.rejects(rows());
+  renameSync(`${control}-away`, control);
+  now += 1000;
+  await t.rejects(rows(), 'the time grows');
+  now += 1000;
+  t.strictSame(await rows(), [{ n: 1 }]);
 });

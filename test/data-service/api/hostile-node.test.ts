@@ -66,6 +66,25 @@ t.test('only JSON of a node is passed on', async (t) => {
   }
 });
 
+t.test('an answer of a node without an end', async (t) => {
+  let isGone = false;
+  const piece = ' '.repeat(1 << 20);
+  const url = await answering(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.on('close', () => {
+      isGone = true;
+    });
+    const more = (): void => {
+      while (!isGone && response.write(piece));
+    };
+    response.on('drain', more);
+    more();
+  });
+  const service = await served(t, url, noDatabase, { crawl: undefined });
+  t.match(await service.get('/node-api/blocks/height'), { status: 503, json: { error: 503 } });
+  while (!isGone) await new Promise(setImmediate);
+});
+
 t.test('a client reaches declared paths of the node alone', async (t) => {
   const asked: string[] = [];
   const url = await answering(t, (request, response) => {

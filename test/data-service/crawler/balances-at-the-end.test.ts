@@ -53,7 +53,7 @@ async function refreshing(t: Test, db: Database, chain: MadeChain, options: Made
   const node = nodeReader({ urls: [url] }, { http, clock, failed: () => {} });
   const deps = { db, clock, log: memoryLog() };
   const run = (work: BesideCrawl, assertLocked = (): void => {}): Promise<unknown> =>
-    work({ node, assertLocked }).catch((cause: unknown) => cause);
+    work({ node, nodes: 1, assertLocked }).catch((cause: unknown) => cause);
   return { run, balances: balanceRefresher(deps), turns: turnRefresher(deps) };
 }
 

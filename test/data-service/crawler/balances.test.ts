@@ -4,10 +4,13 @@ import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
 import type { Database } from '../../../src/base/database.ts';
 import { type NodeReader, nodeReader } from '../../../src/data-service/crawler/node-reader.ts';
+import { balanceRefresher } from '../../../src/data-service/crawler/refresh-balances.ts';
 import { sampleOf, verifyBalances } from '../../../src/data-service/crawler/verify-balances.ts';
+import { migrate } from '../../../src/data-service/schema/migrate.ts';
+import { memoryLog } from '../../node/memory-ports.ts';
 import { crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
-import { type MadeNodeOptions, madeNode } from '../made-node.ts';
+import { json, type MadeNodeOptions, madeNode } from '../made-node.ts';
 import { memoryDatabase, onBothStores } from '../stores.ts';
 
 const clock = systemClock(undefined);
@@ -171,6 +174,98 @@ await onBothStores(t, 'balances that are refused', async (t, open) => {
   });
   t.match(crawler.log.of('crawl.balances-failed'), [{ address: rich }]);
   t.strictSame(crawler.log.of('crawl.failed'), [], 'the crawl has not failed');
+});
+
+/** Answers of a chain without what they say about an address. */
+const leavingOut = (
+  address: string,
+  chain: MadeChain,
+  leaves: { coins: boolean; assets: boolean },
+): NonNullable<MadeNodeOptions['instead']> => {
+  const others = (body: string): string[] =>
+    (JSON.parse(body) as { addresses: string[] }).addresses.filter((one) => one !== address);
+  return (path, body) => {
+    if (leaves.coins && path === '/addresses/balance/details') {
+      return json(others(body).map((one) => ({ address: one, regular: chain.balance(one) })));
+    }
+    if (leaves.assets && path === '/assets/balance') {
+      return json(Object.fromEntries(others(body).map((one) => [one, []])));
+    }
+    const isAsked = leaves.assets && path.startsWith(`/assets/balance/${address}`);
+    return isAsked ? json({ address }) : undefined;
+  };
+};
+
+await onBothStores(t, 'a node that leaves an address out', async (t, open) => {
+  const plain = madeChain({ seed: 'left out', txsPerBlock: 4, accounts: 10 });
+  plain.grow(9);
+  const rich = String(plain.block(1)?.['generator']);
+  const assetId = 'asset';
+  const chain: MadeChain = {
+    ...plain,
+    balance: (address) => (address === rich ? plain.height() : plain.balance(address)),
+    assets: (address) => (address === rich ? [{ assetId, balance: plain.height() }] : []),
+  };
+  const leaves = { coins: false, assets: false };
+  const partial = await madeNode(t, () => chain, { instead: leavingOut(rich, chain, leaves) });
+  const db = await open();
+  const held = () =>
+    db.query('SELECT asset_id, amount FROM balances WHERE address = $1 ORDER BY asset_id', [rich]);
+  const both = (amount: string) => [
+    { asset_id: '', amount },
+    { asset_id: assetId, amount },
+  ];
+  const first = crawl(t, db, [partial.url]);
+  await first.reached(10, chain.signature(10));
+  t.strictSame(await held(), both('10'));
+  await first.stop();
+
+  for (const left of [{ coins: true }, { assets: true }]) {
+    Object.assign(leaves, { coins: false, assets: false }, left);
+    plain.grow(8);
+    const alone = crawl(t, db, [partial.url]);
+    await until(async () => {
+      const marked = await db.query<{ address: string }>('SELECT address FROM balance_dirty');
+      const [tip] = await db.query<{ height: number }>('SELECT max(height) AS height FROM blocks');
+      return tip?.height === plain.height() && marked.length === 1 && marked[0]?.address === rich;
+    });
+    t.match(alone.log.of('crawl.balances-failed')[0], { address: rich });
+    t.strictSame(await held(), both('10'), 'it keeps the balances that it had');
+    await alone.stop();
+  }
+
+  for (const left of [{ coins: true }, { assets: true }]) {
+    Object.assign(leaves, { coins: false, assets: false }, left);
+    const whole = await madeNode(t, () => chain);
+    const crawler = crawl(t, db, [partial.url, whole.url]);
+    plain.grow(8);
+    await crawler.reached(plain.height(), chain.signature(plain.height()));
+    t.strictSame(await held(), both(String(plain.height())), 'another node tells them');
+    await crawler.stop();
+  }
+});
+
+t.test('a mark above the last block of the node is no work to do at once', async (t) => {
+  const chain = madeChain({ seed: 'above', txsPerBlock: 4, accounts: 10 });
+  chain.grow(5);
+  const node = await madeNode(t, () => chain);
+  const db = await memoryDatabase();
+  t.teardown(() => db.close());
+  await migrate(db, { indexText: true });
+  const crawler = crawl(t, db, [node.url]);
+  await crawler.reached(6, chain.signature(6));
+  await crawler.stop();
+  const marked = String(chain.block(1)?.['generator']);
+  const refresh = balanceRefresher({ db, clock, log: memoryLog() });
+  const pass = { node: readerOf(t, node.url), nodes: 1, assertLocked() {} };
+  const mark = (height: number) =>
+    db.query('INSERT INTO balance_dirty VALUES ($1, $2)', [marked, height]);
+  await mark(6);
+  t.equal(await refresh(pass), true);
+  await mark(7);
+  t.equal(await refresh(pass), false);
+  chain.grow(1);
+  t.equal(await refresh(pass), true);
 });
 
 t.test('a node that gives no balances', async (t) => {

@@ -11,6 +11,7 @@ import { memoryDatabase, onBothStores } from '../stores.ts';
 const ENTRIES = 8;
 const VALUE_CHARS = 15_000;
 const TXS = 5;
+const LINE_END = 10;
 
 /** Each block has some transactions whose data are control characters, six bytes of JSON each. */
 function fullChain(seed: string, blocks: number): MadeChain {
@@ -38,22 +39,23 @@ function fullChain(seed: string, blocks: number): MadeChain {
   };
 }
 
-/** Bytes of each COPY, and of all of each transaction. */
+/** Rows and bytes of each COPY, and bytes of all of each transaction. */
 function weighed(db: Database) {
-  const pieces: number[] = [];
+  const copied: { readonly table: string; readonly rows: number; readonly bytes: number }[] = [];
   const batches: number[] = [];
   const transaction: Database['transaction'] = (work) =>
     db.transaction((queries) => {
       let bytes = 0;
-      const copied = { ...queries };
-      copied.copy = (table, columns, rows) => {
-        pieces.push(rows.length);
+      const weighing = { ...queries };
+      weighing.copy = (table, columns, rows) => {
+        const lines = rows.reduce((sum, byte) => sum + (byte === LINE_END ? 1 : 0), 0);
+        copied.push({ table, rows: lines, bytes: rows.length });
         bytes += rows.length;
         return queries.copy(table, columns, rows);
       };
-      return work(copied).finally(() => batches.push(bytes));
+      return work(weighing).finally(() => batches.push(bytes));
     });
-  return { db: { ...db, transaction }, pieces, batches };
+  return { db: { ...db, transaction }, copied, batches };
 }
 
 const BLOCKS = 12;
@@ -62,7 +64,7 @@ const BLOCK_BYTES = TXS * ENTRIES * VALUE_CHARS * 9;
 await onBothStores(t, 'blocks of control characters', async (t, open) => {
   const chain = fullChain('full', BLOCKS);
   const node = await madeNode(t, () => chain);
-  const { db, pieces, batches } = weighed(await open());
+  const { db, copied, batches } = weighed(await open());
   const crawler = crawl(t, db, [node.url], { batchBlocks: 100 });
   await crawler.reached(BLOCKS + 1, chain.signature(BLOCKS + 1));
   const [stored] = await db.query<{ n: string; chars: string }>(
@@ -73,7 +75,35 @@ await onBothStores(t, 'blocks of control characters', async (t, open) => {
   t.ok(Math.max(...batches) < 16 * MIB + BLOCK_BYTES, `${Math.max(...batches)} bytes of a batch`);
   // The body of a transaction is one line.
   const line = ENTRIES * VALUE_CHARS * 8;
-  t.ok(Math.max(...pieces) < MIB + line, `${Math.max(...pieces)} bytes of a COPY`);
+  const longest = Math.max(...copied.map(({ bytes }) => bytes));
+  t.ok(longest < MIB + line, `${longest} bytes of a COPY`);
+});
+
+t.test('blocks whose JSON is much longer than their rows', async (t) => {
+  const plain = madeChain({ seed: 'padded', txsPerBlock: 1, accounts: 5 });
+  const blocks = 40;
+  plain.grow(blocks);
+  const padding = 'p'.repeat(MIB);
+  const chain: MadeChain = {
+    ...plain,
+    block(height) {
+      const block = plain.block(height);
+      return block && { ...block, padding };
+    },
+  };
+  const node = await madeNode(t, () => chain);
+  const memory = await memoryDatabase();
+  t.teardown(() => memory.close());
+  await migrate(memory, { indexText: true });
+  const { db, copied } = weighed(memory);
+  const crawler = crawl(t, db, [node.url], { batchBlocks: 100 });
+  await crawler.reached(blocks + 1, chain.signature(blocks + 1));
+  const counts = copied.filter(({ table }) => table === 'blocks').map(({ rows }) => rows);
+  t.equal(
+    counts.reduce((sum, rows) => sum + rows, 0),
+    blocks + 1,
+  );
+  t.ok(Math.max(...counts) <= 17, `${counts} blocks wait for their batches`);
 });
 
 t.test('a block that no answer can hold', async (t) => {

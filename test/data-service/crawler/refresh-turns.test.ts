@@ -10,7 +10,7 @@ import { memoryDatabase } from '../stores.ts';
 
 const settings = { banDurationBlocks: 10, warningsForBan: 3, maxBansPercentage: 40 };
 const node = { banSettings: async () => settings } as unknown as NodeReader;
-const pass = { node, assertLocked() {} };
+const pass = { node, nodes: 1, assertLocked() {} };
 
 /** Turns go A, B, C. While C is not banned, each turn of it passes. */
 const CHAIN: readonly (readonly [generator: string, skipped: number])[] = [

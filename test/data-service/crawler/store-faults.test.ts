@@ -157,3 +157,23 @@ t.test('a full disk of the store inside the process', async (t) => {
   await crawler.stop();
   await equalsFreshCrawl(t, db, chain, node.url);
 });
+
+t.test('questions that end the thread of the store again and again', async (t) => {
+  const db = await pgliteDatabase(t.testdir(), { statementMs: 200 });
+  t.teardown(() => db.close());
+  await migrate(db, SCHEMA);
+  const chain = grown('slow questions', 40);
+  const node = await madeNode(t, () => chain);
+  const crawler = crawl(t, db, [node.url], { batchBlocks: 5 });
+  const slow = 'SELECT count(*) FROM generate_series(1, 2000000000)';
+  let ended = 0;
+  while (crawler.state.height < chain.height() || ended < 3) {
+    t.match(await db.reading!.query(slow).catch((cause) => cause), { failure: 'timeout' });
+    ended++;
+    if (ended < 3) chain.grow(5);
+  }
+  await atTip(crawler, chain);
+  t.strictSame(crawler.log.of('crawl.failed'), [], 'its statements wait for the next thread');
+  await crawler.stop();
+  await equalsFreshCrawl(t, db, chain, node.url);
+});

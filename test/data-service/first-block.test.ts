@@ -1,0 +1,49 @@
+/** A store inside the process leaves the processor to its node until that has made a block. */
+import t from 'tap';
+import { madeChain } from './made-chain.ts';
+import { madeNode } from './made-node.ts';
+import { served } from './served.ts';
+import { memoryDatabase } from './stores.ts';
+
+const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+
+t.test('the store is opened after the first block', async (t) => {
+  const chain = madeChain({ seed: 'first', txsPerBlock: 1, accounts: 5 });
+  const node = await madeNode(t, () => chain);
+  let opened = 0;
+  const open = () => {
+    opened++;
+    return memoryDatabase();
+  };
+  const service = await served(t, node.url, open, { afterFirstBlock: true });
+  while (node.requests() < 4) await later();
+  t.equal(opened, 0, 'the genesis block is none of its own');
+  t.match(await service.get('/transactions'), { status: 503 });
+  chain.grow(1);
+  await service.reached(2);
+  t.equal(opened, 1);
+});
+
+t.test('a service is stopped before the first block', async (t) => {
+  const chain = madeChain({ seed: 'stopped', txsPerBlock: 1, accounts: 5 });
+  const node = await madeNode(t, () => chain);
+  const never = () => Promise.reject(new Error('it is not to be opened'));
+  const { service } = await served(t, node.url, never, { afterFirstBlock: true });
+  while (node.requests() < 2) await later();
+  await service.stop();
+  await service.ended;
+});
+
+t.test('a node that does not answer is not waited for', async (t) => {
+  const chain = madeChain({ seed: 'absent', txsPerBlock: 1, accounts: 5 });
+  const node = await madeNode(t, () => chain);
+  await node.close();
+  let opened = 0;
+  const open = () => {
+    opened++;
+    return memoryDatabase();
+  };
+  await served(t, node.url, open, { afterFirstBlock: true });
+  while (opened === 0) await later();
+  t.pass('the store answers from what it has');
+});
