@@ -126,7 +126,7 @@ t.test('a server that is silent is lost', { skip }, async (t) => {
   const writer = cluster.open(through);
   t.teardown(() => Promise.all([reader.close(), writer.close()]));
   const lock = await writer.lock();
-  await reader.query('SELECT');
+  await Promise.all([reader.query('SELECT'), writer.query('SELECT')]);
   network.hang();
   const cause = await reader.query('SELECT').catch((failed: unknown) => failed);
   t.match(cause, { failure: 'away' });
