@@ -3,8 +3,8 @@
  * the route reads, the reply that it declares. Integers above 2^53 arrive as bigint.
  */
 
-import type { HttpAnswer, HttpClient } from '../base/http.ts';
-import { isObject, parse, stringify } from '../base/json.ts';
+import { AnswerTooLong, type HttpAnswer, type HttpClient } from '../base/http.ts';
+import { isObject, parse, stringify, TooManyValues } from '../base/json.ts';
 import type { Params } from './params.ts';
 import type { Route } from './route.ts';
 import type { Static, TSchema } from './type.ts';
@@ -12,6 +12,8 @@ import type { Static, TSchema } from './type.ts';
 export interface ClientOptions {
   readonly apiKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** An answer with more JSON values rejects with AnswerTooLong before they are made. */
+  readonly valuesMax?: number | undefined;
 }
 
 /** A parameter in the caller's form; the client encodes it for its place. */
@@ -62,7 +64,7 @@ export function client(http: HttpClient, baseUrl: string, options: ClientOptions
         ...(args.body === undefined ? {} : { body: textOf(args.body) }),
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       });
-      const value = readValue(answer);
+      const value = readValue(answer, options.valuesMax);
       if (answer.status >= 400) throw new RefusedError(answer.status, value);
       return value as Static<typeof route.reply>;
     },
@@ -94,11 +96,12 @@ function headersOf(type: string | undefined, apiKey: string | undefined): Record
 
 const textOf = (body: unknown): string => (typeof body === 'string' ? body : stringify(body));
 
-function readValue({ text, header }: HttpAnswer): unknown {
+function readValue({ text, header }: HttpAnswer, valuesMax?: number): unknown {
   if (header('content-type')?.startsWith('application/json') !== true) return text;
   try {
-    return parse(text);
-  } catch {
+    return parse(text, valuesMax);
+  } catch (cause) {
+    if (cause instanceof TooManyValues) throw new AnswerTooLong(valuesMax ?? 0, 'values');
     return text;
   }
 }

@@ -217,8 +217,8 @@ export interface HttpAnswer {
 export class AnswerTooLong extends Error {
   override name = 'AnswerTooLong';
 
-  constructor(bytesMax: number) {
-    super(`the answer has more than ${bytesMax} bytes`);
+  constructor(max: number, of: 'bytes' | 'values' = 'bytes') {
+    super(`the answer has more than ${max} ${of}`);
   }
 }
 

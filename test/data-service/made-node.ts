@@ -105,6 +105,7 @@ export async function madeNode(
         return { address, balances: held.slice(0, limit) };
       };
     }),
+    get('/consensus/settings', () => () => undefined),
     get('/node/config', () => () => ({ chainId, version: '1.1.0' })),
     post('/addresses/balance/details', (addresses) =>
       addresses.map((address) => ({ address, regular: chain().balance(address) })),

@@ -134,7 +134,7 @@ export async function pgliteDatabase(
     engine: 'pglite',
     query: (sql, values) => turn((own) => queriesOn(own).query(sql, values)),
     copy: (table, columns, rows) => turn((own) => queriesOn(own).copy(table, columns, rows)),
-    exec: (sql) => turn(async (own) => void (await own.call({ kind: 'exec', sql }))),
+    exec: (sql) => turn((own) => executed(own, sql)),
     transaction: (work) => turn((own) => transaction(own, work)),
     async lock() {
       // The lock of the folder keeps other processes out.
@@ -168,6 +168,16 @@ export async function pgliteDatabase(
         }),
     },
   };
+}
+
+/** A failure leaves no transaction open that the statements have begun. */
+async function executed(thread: PgliteThread, sql: string): Promise<void> {
+  try {
+    await thread.call({ kind: 'exec', sql });
+  } catch (cause) {
+    await thread.call({ kind: 'exec', sql: 'ROLLBACK' }).catch(() => undefined);
+    throw cause;
+  }
 }
 
 const queriesOn = (thread: PgliteThread): Queries => ({

@@ -1,4 +1,5 @@
 /** The database port on a PostgreSQL server (pg). */
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import {
@@ -19,6 +20,11 @@ export interface PostgresOptions {
 }
 
 const CONNECT_MS = 10_000;
+/** A query of which nothing was heard for so long after its limit is lost with its connection. */
+const LOST_MS = 5000;
+/** A connection that is only held is asked for its server this often. */
+const BEAT_MS = 10_000;
+const END_MS = 2000;
 /** An arbitrary number: all crawlers of a database ask for the same lock. */
 const WRITER_LOCK = 7_225_110_481;
 const JSONB = 3802;
@@ -32,28 +38,59 @@ const READING = [
   'jit=off',
   'max_parallel_workers_per_gather=0',
   'random_page_cost=1.1',
-]
-  .map((setting) => `-c ${setting}`)
-  .join(' ');
+];
+/** Indexes and removals take as long as they take, whatever the role or the database is set to. */
+const WRITING = ['statement_timeout=0'];
+/** The server ends a session, and so its locks, soon after the network has lost its client. */
+const KEPT_ALIVE = [
+  'tcp_keepalives_idle=10',
+  'tcp_keepalives_interval=5',
+  'tcp_keepalives_count=3',
+  'tcp_user_timeout=25000',
+];
 
 /** Resolves without a connection: the first query makes one. */
 export function postgresDatabase(options: PostgresOptions): Database {
+  const given = parseIntoClientConfig(options.url);
+  const { statementMs } = options;
+  const settings = [
+    ...KEPT_ALIVE,
+    ...(options.readOnly === true ? READING : []),
+    ...(statementMs === undefined ? WRITING : []),
+  ];
   const access: pg.ClientConfig = {
-    ...parseIntoClientConfig(options.url),
+    ...given,
+    options: [
+      given.options ?? process.env['PGOPTIONS'] ?? '',
+      ...settings.map((one) => `-c ${one}`),
+    ]
+      .join(' ')
+      .trim(),
     application_name: 'platform-node data',
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: BEAT_MS,
     // Statements are sent without waiting for the answers to those before them.
     pipeline: true,
     types: { getTypeParser: parserOf as pg.CustomTypesConfig['getTypeParser'] },
-    ...(options.statementMs === undefined ? {} : { statement_timeout: options.statementMs }),
-    ...(options.readOnly === true ? { options: READING } : {}),
+    ...(statementMs === undefined
+      ? {}
+      : { statement_timeout: statementMs, query_timeout: statementMs + LOST_MS }),
   };
   const pool = new pg.Pool({ ...access, max: options.poolSize });
   // The pool replaces a broken idle connection; the next query reports an unreachable server.
   pool.on('error', () => {});
   // The same for a connection that breaks between two statements of a transaction.
-  pool.on('connect', (client) => void client.on('error', () => {}));
+  const clients = new Set<pg.PoolClient>();
+  pool.on('connect', (client) => {
+    clients.add(client);
+    client.on('error', () => {});
+  });
+  pool.on('remove', (client) => void clients.delete(client));
+  /** Who has lost the lock writes no more, and a server that is gone ends no statement. */
+  const endAll = (): void => {
+    for (const client of clients) streamOf(client).destroy();
+  };
   let used = 0;
 
   /** Asks the server to end the statement; its connection is not used again. */
@@ -123,7 +160,7 @@ export function postgresDatabase(options: PostgresOptions): Database {
         await queries.query('COMMIT');
         return result;
       }),
-    lock: () => lockWriter(access),
+    lock: () => lockWriter(access, endAll),
     listen: (channel, heard) => listenTo(access, channel, heard),
     inUse: () => used,
     close: () => pool.end(),
@@ -144,17 +181,40 @@ async function endStatement(access: pg.ClientConfig, running: pg.PoolClient): Pr
   }
 }
 
-/** A connection outside the pool, for what the server ends with its connection. */
-function ownConnection(access: pg.ClientConfig) {
-  const client = new pg.Client({ ...access, statement_timeout: 0 });
+/**
+ * A connection outside the pool, for what the server ends with its connection. It is lost, too, where
+ * the server does not answer for a while.
+ */
+function ownConnection(access: pg.ClientConfig, whenLost = (): void => {}) {
+  const client = new pg.Client({ ...access, statement_timeout: 0, query_timeout: BEAT_MS });
   let lost = false;
-  client.on('error', () => {
+  let isReleased = false;
+  const lose = (): void => {
+    if (!lost && !isReleased) whenLost();
     lost = true;
-  });
-  client.on('end', () => {
-    lost = true;
-  });
-  return { client, held: { isLost: () => lost, release: () => client.end() } };
+    clearInterval(beats);
+  };
+  const beats = setInterval(() => void client.query('SELECT').catch(lose), BEAT_MS).unref();
+  client.on('error', lose);
+  client.on('end', lose);
+  const release = (): Promise<void> => {
+    isReleased = true;
+    return ended(client);
+  };
+  return { client, held: { isLost: () => lost, release } };
+}
+
+const streamOf = (client: pg.ClientBase): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream;
+
+/** Without waiting for a server that is gone. */
+async function ended(client: pg.Client): Promise<void> {
+  const late = setTimeout(() => streamOf(client).destroy(), END_MS);
+  try {
+    await client.end();
+  } finally {
+    clearTimeout(late);
+  }
 }
 
 async function listenTo(access: pg.ClientConfig, channel: string, heard: () => void) {
@@ -164,24 +224,24 @@ async function listenTo(access: pg.ClientConfig, channel: string, heard: () => v
     await client.connect();
     await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
   } catch (cause) {
-    await client.end().catch(() => undefined);
+    await ended(client).catch(() => undefined);
     throw failure(cause, 'away');
   }
   return held;
 }
 
-async function lockWriter(access: pg.ClientConfig) {
-  const { client, held } = ownConnection(access);
+async function lockWriter(access: pg.ClientConfig, whenLost: () => void) {
+  const { client, held } = ownConnection(access, whenLost);
   try {
     await client.connect();
     const sql = 'SELECT pg_try_advisory_lock($1) AS held';
     const { rows } = await client.query<{ held: boolean }>(sql, [WRITER_LOCK]);
     if (rows[0]?.held !== true) {
-      await client.end();
+      await held.release();
       return undefined;
     }
   } catch (cause) {
-    await client.end().catch(() => undefined);
+    await held.release().catch(() => undefined);
     throw failure(cause, 'away');
   }
   return held;
@@ -250,7 +310,9 @@ function parserOf(oid: number, format?: 'text' | 'binary'): unknown {
 function failure(cause: unknown, otherwise?: 'away'): DatabaseError {
   const { code, message = '' } = cause as { code?: string; message?: string };
   const isClosed =
-    /Connection terminated|not queryable|timeout exceeded when trying to connect/.test(message);
+    /Connection terminated|not queryable|read timeout|timeout exceeded when trying to connect/.test(
+      message,
+    );
   const known = code === undefined ? (isClosed ? 'away' : 'other') : databaseFailure(code);
   return new DatabaseError(known === 'other' ? (otherwise ?? known) : known, cause);
 }

@@ -1,7 +1,7 @@
 /** A block as a node gives it, checked as far as the crawler relies on it. */
 import { isBase58 } from '../../base/base58.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
-import { int64, objects, text } from './storable.ts';
+import { int64, objects, storableJson, text } from './storable.ts';
 
 export interface ChainBlock {
   readonly height: number;
@@ -37,23 +37,33 @@ export function readBlock(json: unknown, isStorable = false): ChainBlock {
   if (!isHeight(height) || signature === undefined || reference === undefined) {
     throw new NotABlock(`the node gave no block but ${JSON.stringify(json)?.slice(0, 200)}`);
   }
+  const version = Number(block['version'] ?? 1);
+  const blocksize = Number(block['blocksize'] ?? 0);
   const core = isObject(block['coreconsensus']) ? block['coreconsensus'] : {};
   const sections = Object.entries(block).filter(([name]) => name.endsWith('-consensus'));
+  const consensus = storableJson(Object.fromEntries(sections)) as JsonObject;
   const features = Array.isArray(block['features']) ? block['features'].map(Number) : [];
+  const transactions = objects(block['transactions']);
+  const isStored =
+    [version, ...features].every(isInt16) &&
+    isInt32(blocksize) &&
+    hasTurns(consensus['poa-consensus']) &&
+    transactions.every(hasColumns);
+  if (!isStored) throw new NotABlock(`block ${height} of the node has a number out of range`);
   return {
     height,
     signature,
     reference,
-    version: Number(block['version'] ?? 1),
+    version,
     timestamp: Number.isSafeInteger(timestamp) ? timestamp : 0,
     generator: text(block['generator']) ?? '',
     baseTarget: int64(core['basetarget']),
     generationSignature: text(core['generationsignature']),
-    consensus: Object.fromEntries(sections),
+    consensus,
     features,
-    blocksize: Number(block['blocksize'] ?? 0),
+    blocksize,
     fee: int64(block['fee']) ?? 0n,
-    transactions: objects(block['transactions']),
+    transactions,
     isStorable,
   };
 }
@@ -67,7 +77,26 @@ const signatureOf = (value: unknown): string | undefined =>
     ? value
     : undefined;
 
-const isHeight = (height: number): boolean => Number.isSafeInteger(height) && height >= 1;
+const isInt16 = (value: number): boolean =>
+  Number.isInteger(value) && (value << 16) >> 16 === value;
+const isInt32 = (value: number): boolean => (value | 0) === value;
+const isHeight = (height: number): boolean => isInt32(height) && height >= 1;
+
+/** What the columns of a transaction need of it. */
+const hasColumns = ({ type, version, decimals }: JsonObject): boolean =>
+  isInt16(Number(type)) && isInt16(Number(version ?? 1)) && isInt16(Number(decimals ?? 0));
+
+/** What the turns of miners are derived from is there in its form, or not at all. */
+function hasTurns(section: unknown): boolean {
+  if (section === undefined) return true;
+  if (!isObject(section)) return false;
+  const { 'overall-skipped-rounds': skipped = 0, 'lost-turns': lost = [] } = section;
+  return (
+    Number.isSafeInteger(skipped) &&
+    Array.isArray(lost) &&
+    lost.every((turn) => isObject(turn) && typeof turn['generator'] === 'string')
+  );
+}
 
 /** True where each block continues the one before it. */
 export function areLinked(blocks: readonly ChainBlock[]): boolean {

@@ -8,17 +8,19 @@
  */
 import { type Database, DatabaseError, type WriterLock } from '../../base/database.ts';
 import type { Clock, Log, Random } from '../../base/ports.ts';
-import { migrate, readMeta, SchemaTooNew, writeMeta } from '../schema/migrate.ts';
+import { migrate, SchemaTooNew } from '../schema/migrate.ts';
 import { allowReading, type ReaderRole } from '../schema/reader-role.ts';
+import type { BesideCrawl } from './beside-crawl.ts';
 import { crawlRange } from './crawl-range.ts';
 import type { CrawlState } from './crawl-state.ts';
 import { DeepReorganisation } from './find-ancestor.ts';
 import { beginFirstLoad, endFirstLoad, isBulk } from './first-load.ts';
 import { findJunction } from './junction.ts';
 import type { CrawlMeter } from './meter.ts';
+import { OtherNetwork, rememberNetwork } from './network.ts';
 import { NodeAway, type NodeReader, TooMuch } from './node-reader.ts';
 import { balanceRefresher } from './refresh-balances.ts';
-import { refreshTurns } from './refresh-turns.ts';
+import { turnRefresher } from './refresh-turns.ts';
 import { rollBack } from './remove-blocks.ts';
 import { NotContinuous, readTip, type Tip } from './store-end.ts';
 
@@ -54,11 +56,6 @@ export interface Crawler {
   stop(): Promise<void>;
 }
 
-/** The node belongs to another network than the stored chain. */
-export class OtherNetwork extends Error {
-  override name = 'OtherNetwork';
-}
-
 /** Another crawler writes to this store. */
 export class AlreadyCrawled extends Error {
   override name = 'AlreadyCrawled';
@@ -87,7 +84,12 @@ const BACK_OFF_MS_MAX = 30_000;
 export function startCrawler(options: CrawlerOptions, deps: CrawlerDeps): Crawler {
   const { clock, log, state } = deps;
   const stopping = new AbortController();
-  const refreshBalances = balanceRefresher(deps);
+  const [refreshTurns, refreshBalances] = [turnRefresher(deps), balanceRefresher(deps)];
+  /** In this order, the balances also where turns are left. */
+  const beside: BesideCrawl = async (pass) => {
+    const isLeft = await refreshTurns(pass);
+    return (await refreshBalances(pass)) || isLeft;
+  };
   let wake = (): void => {};
   const pause = (ms: number): Promise<void> =>
     new Promise((resolve) => {
@@ -101,23 +103,29 @@ export function startCrawler(options: CrawlerOptions, deps: CrawlerDeps): Crawle
 
   async function run(): Promise<void> {
     let lock: WriterLock | undefined;
+    let wasHeld = false;
     let failures = 0;
     try {
       while (!stopping.signal.aborted) {
         try {
-          lock ??= await takeOver(options, deps);
+          lock ??= await takeOver(options, deps, wasHeld);
           if (lock === undefined) {
+            if (wasHeld) state.lastError = new AlreadyCrawled().message;
             await pause(options.pollMs);
             continue;
           }
-          const busy = await crawlOnce(options, { lock, refreshBalances }, deps, stopping.signal);
+          wasHeld = true;
+          const busy = await crawlOnce(options, { lock, beside }, deps, stopping.signal);
           failures = 0;
           state.lastError = undefined;
           if (!busy) await pause(jittered(options.pollMs, deps.random));
         } catch (cause) {
           if (isFinal(cause)) throw cause;
-          await lock?.release().catch(() => undefined);
-          lock = undefined;
+          // The lock has nothing to do with the node.
+          if (!(cause instanceof NodeAway)) {
+            await lock?.release().catch(() => undefined);
+            lock = undefined;
+          }
           state.lastError = cause instanceof Error ? cause.message : String(cause);
           const waitMs = Math.min(BACK_OFF_MS * 2 ** failures++, BACK_OFF_MS_MAX);
           if (!(cause instanceof NotContinuous)) {
@@ -152,6 +160,9 @@ const kindOf = (cause: unknown): string =>
       ? 'node'
       : 'other';
 
+const isUnstorable = (cause: unknown): cause is DatabaseError =>
+  cause instanceof DatabaseError && cause.failure === 'unstorable';
+
 const isFinal = (cause: unknown): boolean =>
   cause instanceof OtherNetwork ||
   cause instanceof AlreadyCrawled ||
@@ -165,19 +176,23 @@ function jittered(ms: number, random: Random): number {
   return Math.round(ms * (0.9 + (byte / 255) * 0.2));
 }
 
-/** The lock of a store with all tables; undefined while another crawler has it. */
+/**
+ * The lock of a store with all tables; undefined while another crawler has it. `wasHeld` by this one:
+ * the server may take a while to see that the connection is gone that held it.
+ */
 async function takeOver(
   options: CrawlerOptions,
   { db }: CrawlerDeps,
+  wasHeld: boolean,
 ): Promise<WriterLock | undefined> {
   const lock = await db.lock();
   if (lock === undefined) {
-    if (options.wait !== true) throw new AlreadyCrawled();
+    if (options.wait !== true && !wasHeld) throw new AlreadyCrawled();
     return undefined;
   }
   try {
     await migrate(db, options);
-    if (options.reader !== undefined) await allowReading(db, options.reader);
+    if (options.reader !== undefined && !wasHeld) await allowReading(db, options.reader);
     return lock;
   } catch (cause) {
     await lock.release().catch(() => undefined);
@@ -188,28 +203,30 @@ async function takeOver(
 
 interface Held {
   readonly lock: WriterLock;
-  readonly refreshBalances: () => Promise<boolean>;
+  readonly beside: BesideCrawl;
 }
 
 /** True where more is to do at once. */
 async function crawlOnce(
   options: CrawlerOptions,
-  { lock, refreshBalances }: Held,
+  { lock, beside }: Held,
   deps: CrawlerDeps,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { db, node, state } = deps;
+  const { db, state } = deps;
   const assertLocked = (): void => {
     if (lock.isLost()) throw new LockLost('the lock of the database is lost');
   };
   assertLocked();
-  await checkNetwork(deps);
   const tip = await readTip(db);
   state.height = tip.height;
   state.bulk = await isBulk(db);
-  const junction = await findJunction(db, node, tip, options.maxRollback);
+  const junction = await findJunction(db, deps.node, tip, options.maxRollback);
   if (junction === undefined) return false;
-  const { after, nodeHeight } = junction;
+  // All that this pass reads comes from one node.
+  const { node, after, nodeHeight } = junction;
+  const pass = { node, nodes: deps.node.each().length, assertLocked };
+  await rememberNetwork(db, node);
   state.nodeHeight = nodeHeight;
   const target = nodeHeight - options.confirmations;
   const replaced = after.height < tip.height ? tip : undefined;
@@ -221,74 +238,42 @@ async function crawlOnce(
       await rollBack(db, after.height, deps.clock.now(), replaced);
       removed();
     }
-    if (state.bulk) await finishFirstLoad(options, deps);
-    const isLeft = await refreshTurns(db, node);
-    return (await refreshBalances()) || isLeft;
+    if (state.bulk) await finishFirstLoad(options, deps, assertLocked);
+    return beside(pass);
   }
-  if (tip.height === 0 && options.bulk && (await isLong(target, deps))) {
+  if (tip.height === 0 && options.bulk && (await isLong(target, node))) {
     assertLocked();
     await beginFirstLoad(db, options);
     state.bulk = true;
   }
   const before = state.blocks;
-  await crawlRange({ ...options, after, replaced, to: target }, { ...deps, assertLocked }, signal);
+  const range = { ...options, after, replaced, to: target };
+  await crawlRange(range, { ...deps, node, assertLocked }, signal).catch((cause: unknown) => {
+    if (isUnstorable(cause)) node.leave(`the store refuses its blocks: ${cause.message}`);
+    throw cause;
+  });
   if (signal.aborted) return false;
   if (state.blocks === before) {
     // Without a pause such a node would be asked again and again.
     node.leave(`it gives no block that follows block ${after.height}`);
     return false;
   }
-  if (target - state.height <= NEAR_TIP && !state.bulk) {
-    await refreshTurns(db, node);
-    await refreshBalances();
-  }
+  if (target - state.height <= NEAR_TIP && !state.bulk) await beside(pass);
   return true;
 }
 
 /** Many blocks, or few with many transactions. */
-async function isLong(target: number, { node }: CrawlerDeps): Promise<boolean> {
+async function isLong(target: number, node: NodeReader): Promise<boolean> {
   if (target >= BULK_BLOCKS_MIN) return true;
   const last = await node.blocks(Math.max(1, target - 9), target).catch((cause: unknown) => {
     if (cause instanceof TooMuch) return undefined;
     throw cause;
   });
-  // Full blocks.
+  // Blocks of which no answer holds ten.
   if (last === undefined) return true;
   const { blocks } = last;
   const txs = blocks.reduce((sum, { transactions }) => sum + transactions.length, 0);
   return (txs / Math.max(1, blocks.length)) * target >= BULK_TXS_MIN;
-}
-
-/** Throws OtherNetwork where each node has another first block; one that is away may have the stored one. */
-async function checkNetwork({ db, node }: CrawlerDeps): Promise<void> {
-  const stored = await readMeta(db, 'genesis_signature');
-  const away: string[] = [];
-  let other = '';
-  for (let tried = 0; tried < node.count; tried++) {
-    const one = node.current();
-    try {
-      const signature = await one.signatureAt(1);
-      if (signature === undefined) throw new NodeAway('the node has no first block');
-      if (stored === undefined || stored === signature) {
-        const { chainId, version } = await one.network();
-        await writeMeta(db, 'chain_id', chainId);
-        await writeMeta(db, 'node_version', version);
-        if (stored === undefined) await writeMeta(db, 'genesis_signature', signature);
-        return;
-      }
-      other = signature;
-      node.leave(`its first block is ${signature}, and the stored one ${stored}`);
-    } catch (cause) {
-      if (!(cause instanceof NodeAway)) throw cause;
-      away.push(cause.message);
-      node.leave(cause.message);
-    }
-  }
-  if (away.length > 0) throw new NodeAway(away.join('; '));
-  throw new OtherNetwork(
-    `the node belongs to a different network: its first block is ${other}, the stored one ` +
-      `${stored}. Set node-url to a node of that network, or use another database`,
-  );
 }
 
 function reportReorganisation(tip: Tip, after: Tip, { state, meter, log }: CrawlerDeps): void {
@@ -298,11 +283,16 @@ function reportReorganisation(tip: Tip, after: Tip, { state, meter, log }: Crawl
   log.info('crawl.reorganised', { from: tip.height, to: after.height, depth });
 }
 
-async function finishFirstLoad(options: CrawlerOptions, { db, state, log }: CrawlerDeps) {
-  await endFirstLoad(db, options, (name) => {
+async function finishFirstLoad(
+  options: CrawlerOptions,
+  { db, state, log }: CrawlerDeps,
+  assertLocked: () => void,
+): Promise<void> {
+  const building = (name: string): void => {
     state.step = `building index ${name}`;
     log.info('crawl.index', { name });
-  });
+  };
+  await endFirstLoad(db, options, building, assertLocked);
   state.step = undefined;
   state.bulk = false;
 }

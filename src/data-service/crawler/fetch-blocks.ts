@@ -107,7 +107,7 @@ async function fetchLinked(node: NodeReader, from: number, to: number): Promise<
 }
 
 /** The first half, or a half of that, where the node refuses more. */
-async function fetchRange(node: NodeReader, from: number, to: number): Promise<Answer> {
+export async function fetchRange(node: NodeReader, from: number, to: number): Promise<Answer> {
   for (let last = to; ; last = Math.floor((from + last) / 2)) {
     try {
       return { ...(await node.blocks(from, last)), to: last };

@@ -1,7 +1,7 @@
 /**
  * The node as the crawler sees it: a few calls of its REST interface, through the client that
  * follows from the declarations of the routes. Of several nodes the first one that answers is used,
- * and kept until it fails.
+ * and kept until it fails. What must come from one node is asked of a reader of it alone.
  */
 import { type Client, client, RefusedError } from '../../api/client.ts';
 import { addressBalances } from '../../api/routes/address-balances.ts';
@@ -30,12 +30,10 @@ export class TooMuch extends Error {
 
 export interface NodeReader {
   height(): Promise<number>;
-  /** Nodes of the list. */
-  readonly count: number;
+  /** A reader of each node alone, beginning with the one that is asked now. */
+  each(): readonly NodeReader[];
   /** The next node is asked from now on. */
   leave(why: string): void;
-  /** The node that is asked now, alone: where it gives no answer, no other one is asked. */
-  current(): NodeReader;
   /** Undefined above the last block. */
   signatureAt(height: number): Promise<string | undefined>;
   /**
@@ -43,6 +41,7 @@ export interface NodeReader {
    * where so many blocks are too long for one answer; a single block is read in parts then.
    */
   blocks(from: number, to: number): Promise<{ blocks: ChainBlock[]; bytes: number }>;
+  /** `chainId` is not empty. */
   network(): Promise<{ chainId: string; version: string }>;
   /** Undefined under another consensus than proof of authority, or where the node does not say. */
   banSettings(): Promise<BanSettings | undefined>;
@@ -66,10 +65,13 @@ export interface NodeReaderDeps {
 }
 
 const ANSWER_MS_MAX = 60_000;
+/** Each takes some tens of bytes, so four answers of a hostile node fit into the memory. */
+const ANSWER_VALUES_MAX = 4_000_000;
 /** Refused as too long, overloaded, or cut off. */
 const TOO_MUCH = [400, 413];
 
 export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReaderDeps): NodeReader {
+  const access = { apiKey, valuesMax: ANSWER_VALUES_MAX };
   let current = 0;
   /** Whether a node has /blocks/seqext; undefined until it was asked. */
   const hasExtended = new Map<string, boolean>();
@@ -92,18 +94,14 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
     for (let tried = 0; tried < urls.length; tried++) {
       const which = (start + tried) % urls.length;
       const url = urls[which]!;
-      const late = new AbortController();
-      const cancel = deps.clock.after(ANSWER_MS_MAX, () => late.abort());
       try {
-        return await what(client(http, url, { apiKey, signal: late.signal }).call, url);
+        return await what(client(limited(http, deps.clock), url, access).call, url);
       } catch (cause) {
         if (cause instanceof RefusedError && handled.includes(cause.status)) throw cause;
         if (cause instanceof AnswerTooLong && handled.includes(413)) throw cause;
         const why = cause instanceof Error ? cause.message || cause.name : String(cause);
         failures.push(`${url}: ${why}`);
         leave(which, why);
-      } finally {
-        cancel();
       }
     }
     throw new NodeAway(failures.join('; '));
@@ -142,10 +140,16 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
     return { blocks: found, bytes: read.bytes };
   }
 
-  return {
-    count: urls.length,
+  /** They tell what fails, so that this one leaves their node, too. */
+  const alone = urls.map((url, which) => {
+    if (urls.length === 1) return undefined;
+    const failed = (_: string, why: string): void => leave(which, why);
+    return nodeReader({ urls: [url], apiKey }, { ...deps, failed });
+  });
+
+  const reader: NodeReader = {
+    each: () => urls.map((_, i) => alone[(current + i) % urls.length] ?? reader),
     leave: (why) => leave(current, why),
-    current: () => nodeReader({ urls: [urls[current]!], apiKey }, { ...deps, failed: () => {} }),
 
     height: () => ask(async (call) => heightOf((await call(blocks.height)).height)),
 
@@ -165,11 +169,7 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
       }
     },
 
-    async network() {
-      const config = await ask((call) => call(node.config));
-      const fields: Record<string, unknown> = isObject(config) ? config : {};
-      return { chainId: String(fields['chainId'] ?? ''), version: String(fields['version'] ?? '') };
-    },
+    network: () => ask(async (call) => networkOf(await call(node.config))),
 
     async banSettings() {
       settings ??= { of: await readBanSettings(ask) };
@@ -197,7 +197,22 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
       return ask((call) => holdingsInParts(call, address));
     },
   };
+  return reader;
 }
+
+/** A client that waits a minute for each answer. */
+const limited = (http: HttpClient, clock: Clock): HttpClient => ({
+  ...http,
+  async request(asked) {
+    const late = new AbortController();
+    const cancel = clock.after(ANSWER_MS_MAX, () => late.abort());
+    try {
+      return await http.request({ ...asked, signal: late.signal });
+    } finally {
+      cancel();
+    }
+  },
+});
 
 /** A client that tells what it has read. */
 function readingClient(client: HttpClient) {
@@ -228,6 +243,13 @@ const isTooMuch = (cause: unknown): cause is Error =>
 function heightOf(given: unknown): number {
   if (Number.isSafeInteger(given) && (given as number) >= 0) return given as number;
   throw new NotABlock(`the node gave no height but ${JSON.stringify(given)?.slice(0, 200)}`);
+}
+
+function networkOf(config: unknown): { chainId: string; version: string } {
+  const fields: Record<string, unknown> = isObject(config) ? config : {};
+  const chainId = text(fields['chainId']) ?? '';
+  if (chainId === '') throw new Error('the node does not tell its chain id');
+  return { chainId, version: text(fields['version']) ?? '' };
 }
 
 /** At most those that were asked for, from the first one on. Throws NotABlock. */

@@ -2,70 +2,60 @@
  * Asks the node for balances that may have changed. They do not follow from the transactions alone,
  * because fees, rewards and sponsorship change them too (data-service.md#balances).
  */
-import { type Database, DatabaseError } from '../../base/database.ts';
+import type { Database } from '../../base/database.ts';
 import type { Clock, Log } from '../../base/ports.ts';
+import { type BesideCrawl, besideCrawl, type Pass } from './beside-crawl.ts';
 import type { Holdings } from './holdings.ts';
 import { NodeAway, type NodeReader, TooMuch } from './node-reader.ts';
-import { readTip } from './store-end.ts';
+import { assertEnd, lockedEnd, readTip, type Tip } from './store-end.ts';
 
 const ADDRESSES_AT_ONCE = 200;
 const ATTEMPTS = 3;
 
-/** A node that fails is asked for balances again after it, while the crawl goes on. */
-const AGAIN_MS = 10_000;
-/** The same of an address whose balances the node does not give. */
+/** An address whose balances no node gives is asked for again after it. */
 const REFUSED_AGAIN_MS = 600_000;
 const REFUSED_MAX = 1000;
 
 export interface BalanceDeps {
   readonly db: Database;
-  readonly node: NodeReader;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/**
- * A function that refreshes some balances; true where it has done some and more may be left. Only a
- * failure of the store is one of the crawl: it rejects with DatabaseError.
- */
-export function balanceRefresher({ db, node, clock, log }: BalanceDeps): () => Promise<boolean> {
-  let pausedUntil = Number.NEGATIVE_INFINITY;
-  const refused = new Map<string, number>();
-  return async () => {
+/** A function that refreshes some balances. */
+export function balanceRefresher({ db, clock, log }: BalanceDeps): BesideCrawl {
+  /** Addresses that nodes did not give, until they are forgotten. */
+  const refused = new Map<string, { readonly times: number; readonly until: number }>();
+  const refresh: BesideCrawl = async (pass) => {
     const now = clock.monotonic();
-    if (now < pausedUntil) return false;
-    for (const [address, until] of refused) if (now >= until) refused.delete(address);
-    try {
-      const done = await refreshBalances(db, node, refused.keys(), (address, why) => {
-        log.warn('crawl.balances-failed', { address, why });
-        if (refused.size < REFUSED_MAX) refused.set(address, now + REFUSED_AGAIN_MS);
-      });
-      return done > 0;
-    } catch (cause) {
-      if (cause instanceof DatabaseError) throw cause;
-      pausedUntil = now + AGAIN_MS;
-      log.warn('crawl.balances-failed', {
-        why: cause instanceof Error ? cause.message : String(cause),
-      });
-      return false;
-    }
+    for (const [address, { until }] of refused) if (now >= until) refused.delete(address);
+    const byAll = [...refused].filter(([, { times }]) => times >= pass.nodes);
+    const except = byAll.map(([address]) => address);
+    const done = await refreshBalances(db, pass, except, (address, why) => {
+      log.warn('crawl.balances-failed', { address, why });
+      const { times } = refused.get(address) ?? { times: 0 };
+      if (times === 0 && refused.size >= REFUSED_MAX) return;
+      refused.set(address, { times: times + 1, until: now + REFUSED_AGAIN_MS });
+    });
+    return done > 0;
   };
+  return besideCrawl(refresh, clock, (why) => log.warn('crawl.balances-failed', { why }));
 }
 
 /**
- * The number of marks that are gone; 0 where none was left, the chain kept moving, or the node is
- * behind the store. Balances of the store's height or a later one are newer than every mark.
+ * The number of marks that are gone; 0 where none was left, the chain kept moving, or the node lacks
+ * the last stored block. Balances of that block or a later one are newer than every mark.
  */
 async function refreshBalances(
   db: Database,
-  node: NodeReader,
-  except: Iterable<string>,
+  { node, assertLocked }: Pass,
+  except: readonly string[],
   refuse: (address: string, why: string) => void,
 ): Promise<number> {
   const marked = await db.query<{ address: string }>(
     `SELECT address FROM balance_dirty WHERE address <> ALL($2::text[])
      ORDER BY since_height, address LIMIT $1`,
-    [ADDRESSES_AT_ONCE, [...except]],
+    [ADDRESSES_AT_ONCE, except],
   );
   if (marked.length === 0) return 0;
   const addresses = marked.map(({ address }) => address);
@@ -79,12 +69,14 @@ async function refreshBalances(
     const height = await node.height();
     if (height < stored.height) return 0;
     const before = await node.signatureAt(height);
+    if ((await node.signatureAt(stored.height)) !== stored.signature) return 0;
     const { holdings, refused } = await holdingsOfAll(node, users);
     const after = (await node.height()) === height ? await node.signatureAt(height) : undefined;
     if (before === undefined || before !== after) continue;
     for (const [address, why] of refused) refuse(address, why);
     const done = addresses.filter((address) => !refused.has(address));
-    return write(db, done, holdings, height);
+    assertLocked();
+    return write(db, stored, done, holdings, height);
   }
   return 0;
 }
@@ -97,8 +89,8 @@ interface Given {
 
 /**
  * Halves a list that is too long for one answer, down to one address, which comes in pages. An
- * address that an answer leaves out is asked for alone: that asks another node where one leaves it
- * out again. So no address is taken for one without balances.
+ * address that an answer leaves out is asked for alone, and of another node in the next pass where
+ * one leaves it out again. So no address is taken for one without balances.
  */
 export async function holdingsOfAll(
   node: NodeReader,
@@ -137,11 +129,13 @@ async function addInPages(node: NodeReader, address: string, { holdings, refused
 }
 
 /**
- * The number of marks that are gone: those above the height of the node stay. An address that a
- * rollback has removed keeps neither its mark nor its balances.
+ * The number of marks that are gone. An address that a rollback has removed keeps neither its mark
+ * nor its balances. Throws NotContinuous where the store has another end by now, and so perhaps later
+ * marks.
  */
 function write(
   db: Database,
+  stored: Tip,
   marked: readonly string[],
   found: ReadonlyMap<string, Holdings>,
   height: number,
@@ -150,6 +144,7 @@ function write(
     Array.from(holdings, ([asset, amount]) => ({ address, asset, amount })),
   );
   return db.transaction(async (queries) => {
+    assertEnd(await lockedEnd(queries), stored);
     await queries.query('DELETE FROM balances WHERE address = ANY($1::text[])', [marked]);
     await queries.query(
       `INSERT INTO balances SELECT address, asset, amount, $4::int

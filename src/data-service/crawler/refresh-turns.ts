@@ -3,9 +3,11 @@
  * (data-service.md#turns-of-miners). The height up to which they are there is in `meta`.
  */
 import type { Database, Queries } from '../../base/database.ts';
+import type { Clock, Log } from '../../base/ports.ts';
 import type { BanHistory } from '../../consensus/ban-history.ts';
 import { readMeta, writeMeta } from '../schema/migrate.ts';
 import { KEPT_MINERS, SKIPPED_ROUNDS } from '../schema/tables.ts';
+import { type BesideCrawl, besideCrawl, type Pass } from './beside-crawl.ts';
 import {
   MARKS,
   type MinedBlock,
@@ -14,17 +16,32 @@ import {
   type MinerState,
   marksOf,
 } from './miner-turns.ts';
-import type { NodeReader } from './node-reader.ts';
+import { assertEnd, lockedEnd, readTip } from './store-end.ts';
 
 const BLOCKS_AT_ONCE = 5000;
 /** Older warnings and bans have no effect any more. */
 const MARKS_READ = 10_000;
 const DONE = 'turns_height';
 
+export interface TurnDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A function that derives the turns of some blocks. */
+export const turnRefresher = ({ db, clock, log }: TurnDeps): BesideCrawl =>
+  besideCrawl(
+    (pass) => refreshTurns(db, pass),
+    clock,
+    (why) => log.warn('crawl.turns-failed', { why }),
+  );
+
 /** True where blocks are left. */
-export async function refreshTurns(db: Database, node: NodeReader): Promise<boolean> {
+export async function refreshTurns(db: Database, { node, assertLocked }: Pass): Promise<boolean> {
   const settings = await node.banSettings();
   if (settings === undefined) return false;
+  const stored = await readTip(db);
   const done = Number((await readMeta(db, DONE)) ?? 1);
   const blocks = await db.query<MinedBlock>(
     `SELECT height, ts::float8 AS timestamp, generator, coalesce(${SKIPPED_ROUNDS}, 0)::float8 AS skipped,
@@ -42,7 +59,9 @@ export async function refreshTurns(db: Database, node: NodeReader): Promise<bool
     marks.push(...marksOf(block, before, ops, state, settings));
     before = block;
   }
+  assertLocked();
   await db.transaction(async (queries) => {
+    assertEnd(await lockedEnd(queries), stored);
     await write(queries, marks);
     await writeMeta(queries, DONE, String(before.height));
   });

@@ -36,6 +36,8 @@ export async function removeAbove(
   const seq = Number(first.first_seq);
   const top = await db.query<{ height: number }>('SELECT max(height) AS height FROM blocks');
   await markDirty(db, height, seq);
+  // A mark above the last block would stay until the chain is as high again.
+  await db.query('UPDATE balance_dirty SET since_height = $1 WHERE since_height > $1', [height]);
   const touched = await db.query<{ asset_id: string }>(
     'SELECT DISTINCT asset_id FROM txs WHERE seq >= $1 AND type IN (5, 6) AND asset_id IS NOT NULL',
     [seq],

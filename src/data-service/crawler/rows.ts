@@ -174,7 +174,7 @@ function addTransaction(
   const seq = rows.nextSeq++;
   const type = Number(given['type']);
   const { tx, id } = clean(rows, given, isStorable);
-  const ts = Number(exactInteger(tx['timestamp']) ?? 0);
+  const ts = Number.isSafeInteger(tx['timestamp']) ? (tx['timestamp'] as number) : 0;
   const amount = amountOf(type, tx);
   const [signature, ...others] = sealsOf(tx);
   const feeAsset = text(tx['feeAssetId']);
@@ -206,9 +206,12 @@ function addTransaction(
 
 function clean(rows: Rows, given: JsonObject, isStorable: boolean): { tx: JsonObject; id: string } {
   const id = text(given['id']) ?? '';
-  if (isStorable || hasOnlyStorable(stringify(given))) return { tx: given, id };
-  rows.changed.push(id);
-  return { tx: storableJson(given) as JsonObject, id };
+  if (isStorable) return { tx: given, id };
+  const json = stringify(given);
+  if (hasOnlyStorable(json)) return { tx: given, id };
+  const tx = storableJson(given) as JsonObject;
+  if (stringify(tx) !== json) rows.changed.push(id);
+  return { tx, id };
 }
 
 /** Without a function for every value this takes a fifth of the time; few bodies have a bigint. */

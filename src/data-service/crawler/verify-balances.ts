@@ -5,6 +5,7 @@
 import type { Database } from '../../base/database.ts';
 import type { Clock } from '../../base/ports.ts';
 import { areLinked, type ChainBlock } from './chain-block.ts';
+import { fetchRange } from './fetch-blocks.ts';
 import type { Holdings } from './holdings.ts';
 import type { NodeReader } from './node-reader.ts';
 import { nothingKnown, prepareBatch, readCursor } from './prepare-batch.ts';
@@ -125,7 +126,7 @@ async function blocksAfter(tip: Tip, node: NodeReader): Promise<ChainBlock[] | u
   const later: ChainBlock[] = [];
   while (later.length < ahead) {
     const from = tip.height + 1 + later.length;
-    const { blocks } = await node.blocks(from, tip.height + ahead);
+    const { blocks } = await fetchRange(node, from, tip.height + ahead);
     if (blocks.length === 0) return undefined;
     later.push(...blocks);
   }

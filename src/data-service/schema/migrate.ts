@@ -1,5 +1,6 @@
 /** Creates the schema, and brings an earlier version of it up to date. */
-import type { Database, Queries } from '../../base/database.ts';
+import { type Database, DatabaseError, type Queries } from '../../base/database.ts';
+import { buildIndexes } from './build-indexes.ts';
 import { INDEXES, LATER_TABLES, REPLACED_INDEXES, TABLES, TEXT_INDEXES } from './tables.ts';
 
 /** The indexes of this release, where they are missing. */
@@ -8,20 +9,7 @@ const createIndexes = (options: SchemaOptions): string[] =>
     (definition) => `CREATE ${definition.replace('INDEX', 'INDEX IF NOT EXISTS')}`,
   );
 
-const bringUpToDate = (options: SchemaOptions): string[] => [
-  LATER_TABLES,
-  ...REPLACED_INDEXES.map((name) => `DROP INDEX IF EXISTS ${name}`),
-  ...createIndexes(options),
-];
-
-/** Statements that lead from each version to the next; the first creates everything. */
-const MIGRATIONS: readonly ((options: SchemaOptions) => readonly string[])[] = [
-  (options) => [TABLES, LATER_TABLES, ...createIndexes(options)],
-  bringUpToDate,
-  bringUpToDate,
-];
-
-export const SCHEMA_VERSION = MIGRATIONS.length;
+export const SCHEMA_VERSION = 3;
 
 export interface SchemaOptions {
   /** `index-text`: indexes for parts of texts. */
@@ -44,17 +32,39 @@ export async function migrate(db: Database, options: SchemaOptions): Promise<num
   const from = await schemaVersion(db);
   if (from > SCHEMA_VERSION) throw new SchemaTooNew(from);
   if (from === SCHEMA_VERSION) return from;
+  await assertEncoding(db);
   await db.exec('CREATE EXTENSION IF NOT EXISTS pg_trgm');
-  for (let version = from; version < SCHEMA_VERSION; version++) {
-    const statements = MIGRATIONS[version]!(options).join(';\n');
-    // One call is one transaction, so a failure leaves the earlier version.
-    await db.exec(
-      `BEGIN; ${statements};
-       INSERT INTO meta VALUES ('schema_version', '${version + 1}')
-       ON CONFLICT (key) DO UPDATE SET value = excluded.value; COMMIT`,
+  if (from === 0) {
+    await atOnce(db, [TABLES, LATER_TABLES, ...createIndexes(options)]);
+  } else {
+    await db.exec(LATER_TABLES);
+    // Before those that they replace go: servers read all the while.
+    await buildIndexes(db, indexesOf(options));
+    await atOnce(
+      db,
+      REPLACED_INDEXES.map((name) => `DROP INDEX IF EXISTS ${name}`),
     );
   }
   return from;
+}
+
+/** In one transaction with the version, so a failure leaves the earlier one. */
+const atOnce = (db: Database, statements: readonly string[]): Promise<void> =>
+  db.exec(
+    `BEGIN; ${statements.join(';\n')};
+     INSERT INTO meta VALUES ('schema_version', '${SCHEMA_VERSION}')
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value; COMMIT`,
+  );
+
+/** Another encoding lacks letters that a transaction may have. */
+async function assertEncoding(db: Queries): Promise<void> {
+  const [found] = await db.query<{ server_encoding: string }>('SHOW server_encoding');
+  if (found?.server_encoding === 'UTF8') return;
+  throw new DatabaseError(
+    'other',
+    `the database has the encoding ${found?.server_encoding}: make one with ` +
+      `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0 (database-url)`,
+  );
 }
 
 /** A later release has made this database. */

@@ -1,5 +1,5 @@
 /** The role of the servers, which may read everything and change nothing. */
-import type { Database } from '../../base/database.ts';
+import { type Database, DatabaseError } from '../../base/database.ts';
 
 export interface ReaderRole {
   readonly name: string;
@@ -11,16 +11,40 @@ export interface ReaderRole {
 export async function allowReading(db: Database, { name, password }: ReaderRole): Promise<void> {
   // A store inside the process has no servers beside it.
   if (db.engine === 'pglite') return;
-  const role = `"${name.replaceAll('"', '""')}"`;
-  const found = await db.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
+  const role = quoted(name);
+  const [found] = await db.query<Found>(FIND, [name]);
   const login = password === undefined ? 'LOGIN' : `LOGIN PASSWORD ${literal(password)}`;
-  if (found.length === 0) await db.exec(`CREATE ROLE ${role} ${login}`);
-  else if (password !== undefined) await db.exec(`ALTER ROLE ${role} ${login}`);
-  await db.exec(`
-    GRANT USAGE ON SCHEMA public TO ${role};
-    GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${role};
-    ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO ${role}`);
+  const schema = quoted(found?.schema ?? 'public');
+  try {
+    if (found?.can_login === null) await db.exec(`CREATE ROLE ${role} ${login}`);
+    else if (password !== undefined) await db.exec(`ALTER ROLE ${role} ${login}`);
+    if (found?.can_read === true) return;
+    await db.exec(`
+      GRANT USAGE ON SCHEMA ${schema} TO ${role};
+      GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${role};
+      ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT SELECT ON TABLES TO ${role}`);
+  } catch (cause) {
+    // Another process does the same.
+    const isRace = cause instanceof DatabaseError && cause.message.includes('concurrently');
+    throw isRace ? new DatabaseError('away', cause) : cause;
+  }
 }
+
+interface Found {
+  readonly schema: string;
+  /** Null where there is no such role. */
+  readonly can_login: boolean | null;
+  readonly can_read: boolean | null;
+}
+
+const FIND = `
+  SELECT current_schema() AS schema, r.rolcanlogin AS can_login,
+    has_schema_privilege(r.oid, current_schema(), 'USAGE') AND NOT EXISTS (
+      SELECT FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
+        AND c.relkind = 'r' AND NOT has_table_privilege(r.oid, c.oid, 'SELECT')) AS can_read
+  FROM (SELECT) one LEFT JOIN pg_roles r ON r.rolname = $1`;
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Means the same whatever `standard_conforming_strings` is. */
 const literal = (text: string): string =>

@@ -29,7 +29,11 @@ export function readPlace(text: string): (Pick<Place, 'seq'> & Partial<Place>) |
   return { seq: Number(seq), removedAt: Number(removedAt), mark: mark ?? '' };
 }
 
-export const markOf = (id: string | null): string => (id ?? '').slice(0, MARK_CHARS);
+/** None of an id that could not stand in a line of the stream. */
+export function markOf(id: string | null): string {
+  const mark = (id ?? '').slice(0, MARK_CHARS);
+  return /^\w*$/.test(mark) ? mark : '';
+}
 
 /** A column with the removals that the rows of a statement reflect. */
 export const REMOVED_AT = '(SELECT coalesce(max(at), 0) FROM reorgs)';

@@ -116,8 +116,11 @@ export function streamReader(
       // A replica hears later of a removal that the client knows from another server.
       if (place.removedAt > last.removedAt) return last.isReplica ? 'waits' : 'lost';
       if (place.removedAt < last.removedAt) return goBack(last);
-      // A replica may be behind the server that the client had before.
-      if (place.seq > last.seq) return 'waits';
+      // A replica may be behind the server that the client had before, and go on with other rows.
+      if (place.seq > last.seq) {
+        isChecked = false;
+        return 'waits';
+      }
       if (!isChecked && !(await isMarked(place, services))) return 'lost';
       isChecked = true;
       if (place.seq === last.seq) return 'waits';

@@ -256,15 +256,16 @@ t.test('a mark above the last block of the node is no work to do at once', async
   await crawler.reached(6, chain.signature(6));
   await crawler.stop();
   const marked = String(chain.block(1)?.['generator']);
-  const refresh = balanceRefresher({ db, node: readerOf(t, node.url), clock, log: memoryLog() });
+  const refresh = balanceRefresher({ db, clock, log: memoryLog() });
+  const pass = { node: readerOf(t, node.url), nodes: 1, assertLocked() {} };
   const mark = (height: number) =>
     db.query('INSERT INTO balance_dirty VALUES ($1, $2)', [marked, height]);
   await mark(6);
-  t.equal(await refresh(), true);
+  t.equal(await refresh(pass), true);
   await mark(7);
-  t.equal(await refresh(), false);
+  t.equal(await refresh(pass), false);
   chain.grow(1);
-  t.equal(await refresh(), true);
+  t.equal(await refresh(pass), true);
 });
 
 t.test('a node that gives no balances', async (t) => {

@@ -105,6 +105,6 @@ t.test('a node that has no blocks at its height is asked once in a while', async
   while (crawler.state.nodeErrors === 0) await later();
   t.equal(crawler.state.height, 11, 'blocks that it has are taken');
   const before = node.requests();
-  for (let i = 0; i < 100; i++) await fetch(`${node.url}/blocks/first`);
+  for (let i = 0; i < 100; i++) await fetch(`${node.url}/blocks/height`);
   t.equal(node.requests(), before + 100);
 });

@@ -4,8 +4,9 @@ import t, { type Test } from 'tap';
 import { SUPERUSER } from '../../../bench/denominators/postgres-server.ts';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
-import { AlreadyCrawled, OtherNetwork } from '../../../src/data-service/crawler/crawler.ts';
+import { AlreadyCrawled } from '../../../src/data-service/crawler/crawler.ts';
 import { DeepReorganisation } from '../../../src/data-service/crawler/find-ancestor.ts';
+import { OtherNetwork } from '../../../src/data-service/crawler/network.ts';
 import { nodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { verifyBlocks } from '../../../src/data-service/crawler/verify-blocks.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
@@ -227,19 +228,21 @@ t.test('odd transactions do not stop it', async (t) => {
     'k\0ey': ['\0'],
     height: 3,
   };
+  // An escaped backslash before what looks like an escape.
+  const plainText = { ...odd, id: 'pLainText', note: 'a\\u0000 \\ud800', 'k\0ey': undefined };
   const data = [{ key: 'a\0', type: 'string', value: '\0z' }];
   const entry = { id: 'oddData', type: 12, timestamp: 6, fee: 1, sender: 'x', data, height: 3 };
   const chain: MadeChain = {
     ...plain,
     block(height) {
       const block = plain.block(height);
-      return height === 3 && block ? { ...block, transactions: [odd, entry] } : block;
+      return height === 3 && block ? { ...block, transactions: [odd, plainText, entry] } : block;
     },
   };
   const db = await store(t);
   const crawler = crawl(t, db, [(await madeNode(t, () => chain)).url]);
   await crawler.reached(4, plain.signature(4));
-  t.equal(crawler.state.unknownTxs, 1);
+  t.equal(crawler.state.unknownTxs, 2);
   t.strictSame(
     crawler.log.of('crawl.text-changed').map(({ id }) => id),
     ['oddTransaction', 'oddData'],

@@ -10,6 +10,7 @@ import { memoryDatabase } from '../stores.ts';
 
 const settings = { banDurationBlocks: 10, warningsForBan: 3, maxBansPercentage: 40 };
 const node = { banSettings: async () => settings } as unknown as NodeReader;
+const pass = { node, nodes: 1, assertLocked() {} };
 
 /** Turns go A, B, C. While C is not banned, each turn of it passes. */
 const CHAIN: readonly (readonly [generator: string, skipped: number])[] = [
@@ -74,7 +75,7 @@ t.test('all blocks at once', async (t) => {
   const db = await withGenesis();
   t.teardown(() => db.close());
   for (let height = 2; height <= CHAIN.length; height++) await addBlock(db, height);
-  t.equal(await refreshTurns(db, node), false);
+  t.equal(await refreshTurns(db, pass), false);
   t.strictSame(await marksIn(db), WANTED);
 });
 
@@ -83,12 +84,12 @@ t.test('block by block, with blocks removed in between', async (t) => {
   t.teardown(() => db.close());
   for (let height = 2; height <= CHAIN.length; height++) {
     await addBlock(db, height);
-    await refreshTurns(db, node);
+    await refreshTurns(db, pass);
     if (![6, 8, 12].includes(height)) continue;
     await rollBack(db, height - 3, 1);
     for (let again = height - 2; again <= height; again++) await addBlock(db, again);
   }
-  await refreshTurns(db, node);
+  await refreshTurns(db, pass);
   t.strictSame(await marksIn(db), WANTED);
 });
 
@@ -96,7 +97,7 @@ t.test('a miner whose block lost has not missed its turn', async (t) => {
   const db = await withGenesis();
   t.teardown(() => db.close());
   for (let height = 2; height <= 7; height++) await addBlock(db, height, height === 5 ? ['C'] : []);
-  await refreshTurns(db, node);
+  await refreshTurns(db, pass);
   t.strictSame(await marksIn(db), [
     { height: 3, address: 'C', missed: 1, mark: MARKS.warning, until: null },
     { height: 7, address: 'C', missed: 1, mark: MARKS.warning, until: null },
@@ -108,6 +109,6 @@ t.test('without proof of authority there is nothing to derive', async (t) => {
   t.teardown(() => db.close());
   await addBlock(db, 2);
   const other = { banSettings: async () => undefined } as unknown as NodeReader;
-  t.equal(await refreshTurns(db, other), false);
+  t.equal(await refreshTurns(db, { ...pass, node: other }), false);
   t.strictSame(await marksIn(db), []);
 });

@@ -6,12 +6,18 @@ import type { DataServices } from '../../../src/data-service/api/services.ts';
 import type { TransactionFilter } from '../../../src/data-service/api/transaction-filter.ts';
 import { planQuery } from '../../../src/data-service/api/transaction-query.ts';
 import { pageStatement } from '../../../src/data-service/api/transaction-sql.ts';
+import {
+  beginFirstLoad,
+  endFirstLoad,
+  isBulk,
+} from '../../../src/data-service/crawler/first-load.ts';
+import { NotContinuous } from '../../../src/data-service/crawler/store-end.ts';
 import { migrate, SCHEMA_VERSION } from '../../../src/data-service/schema/migrate.ts';
 import { allowReading } from '../../../src/data-service/schema/reader-role.ts';
 import { crawl } from '../crawling.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
-import { memoryDatabase, postgresCluster } from '../stores.ts';
+import { memoryDatabase, onBothStores, postgresCluster } from '../stores.ts';
 
 const cluster = await postgresCluster(t);
 
@@ -73,6 +79,56 @@ t.test('a role that may only read', { skip: cluster.skip }, async (t) => {
   t.strictSame(await reader.query('SELECT n FROM later'), []);
   await t.rejects(reader.query('DELETE FROM blocks'), /permission denied/);
   await t.rejects(reader.query('CREATE TABLE mine (n integer)'), /permission denied/);
+});
+
+t.test('a failure leaves no transaction open', async (t) => {
+  const db = await memoryDatabase();
+  t.teardown(() => db.close());
+  await t.rejects(db.exec('BEGIN; SELECT 1/0; COMMIT'), /division by zero/);
+  t.strictSame(await db.query('SELECT 1 AS one'), [{ one: 1 }]);
+});
+
+await onBothStores(t, 'indexes are there before those that they replace go', async (t, open) => {
+  const db = await open();
+  await db.exec(`UPDATE meta SET value = '1' WHERE key = 'schema_version';
+    DROP INDEX tx_addresses_role;
+    CREATE INDEX tx_addresses_key ON tx_addresses (address, seq)`);
+  const statements: string[] = [];
+  const exec = (sql: string): Promise<void> => {
+    statements.push(sql);
+    return db.exec(sql);
+  };
+  t.equal(await migrate({ ...db, exec }, { indexText: true }), 1);
+  const made = statements.findIndex((sql) => /CREATE UNIQUE INDEX.* tx_addresses_role/.test(sql));
+  const gone = statements.findIndex((sql) => sql.includes('DROP INDEX IF EXISTS tx_addresses_key'));
+  t.ok(made !== -1 && made < gone);
+  t.notMatch(statements[gone], /CREATE/, 'no index is built while others are locked');
+  if (db.engine === 'postgres') t.match(statements[made], /CONCURRENTLY/);
+  t.equal(await migrate(db, { indexText: true }), SCHEMA_VERSION);
+});
+
+await onBothStores(t, 'the end of a first load, beside a successor', async (t, open) => {
+  const db = await open();
+  await beginFirstLoad(db, { indexText: true });
+  let left = 3;
+  const assertLocked = (): void => {
+    if (left-- === 0) throw new Error('the lock is lost');
+  };
+  const end = (building: (name: string) => void, locked = (): void => {}) =>
+    endFirstLoad(db, { indexText: true }, building, locked);
+  await t.rejects(
+    end(() => {}, assertLocked),
+    /the lock is lost/,
+  );
+  let dropping: Promise<void> | undefined;
+  const dropped = end((name) => {
+    if (name === 'txs_type') dropping = db.exec('DROP INDEX blocks_signature');
+  });
+  await t.rejects(dropped, NotContinuous);
+  await dropping;
+  t.equal(await isBulk(db), true);
+  await end(() => {});
+  t.equal(await isBulk(db), false);
 });
 
 /** Every kind of filter, with values of the chain. */

@@ -1,0 +1,39 @@
+/** Places of readers in the stream (data-service.md#stream). */
+import t from 'tap';
+import type { DataServices } from '../../../src/data-service/api/services.ts';
+import { migrate } from '../../../src/data-service/schema/migrate.ts';
+import { markOf, placeText, readPlace } from '../../../src/data-service/stream/chain-place.ts';
+import { streamReader } from '../../../src/data-service/stream/stream-reader.ts';
+import type { StreamFilter } from '../../../src/data-service/stream/stream-service.ts';
+import { memoryDatabase } from '../stores.ts';
+
+t.test('an id that could not stand in a line has no mark', async (t) => {
+  for (const id of ['"\nevent:x', 'ab cd', 'тест', 'a-b']) {
+    const place = { seq: 5, removedAt: 0, mark: markOf(id) };
+    t.strictSame(readPlace(placeText(place)), { ...place, mark: '' });
+  }
+  t.equal(markOf('5Hq2abcdefgh'), '5Hq2abcd');
+});
+
+t.test('a store with fewer rows, which goes on with others', async (t) => {
+  const db = await memoryDatabase();
+  t.teardown(() => db.close());
+  await migrate(db, { indexText: true });
+  await db.query(
+    `INSERT INTO txs (seq, id, type, version, height, ts, fee, body)
+     VALUES (10, 'FirstTransaction', 998, 1, 1, 1, 0, '{}')`,
+  );
+  const meter = { query: () => () => {}, timedOut: () => {} };
+  const services = { db: () => db, meter } as unknown as DataServices;
+  const client = { write: () => true, end: () => {} };
+  const from = { seq: 10, removedAt: 0, mark: markOf('FirstTransaction') };
+  const request = { filter: {} as StreamFilter, filterText: '', client: '', lastId: '' };
+  const reader = streamReader(request, from, client, services);
+  const last = (seq: number) => ({ seq, removedAt: 0, mark: '', isReplica: false });
+  const { signal } = new AbortController();
+  const advance = (seq: number) => reader.advance(last(seq), new Map(), signal);
+  t.equal(await advance(10), 'waits');
+  t.equal(await advance(8), 'waits', 'the address leads to another store');
+  await db.query(`UPDATE txs SET id = 'AnotherTransaction' WHERE seq = 10`);
+  t.equal(await advance(10), 'lost');
+});
