@@ -35,7 +35,8 @@ export const contractLimits = {
   ),
   clientWork: limit(800_000_000, '', 'the same of one execution or client in a minute'),
   patternTime: limit(2000, 'ms', 'for a hundred keys to be matched'),
-  patternsWaiting: limit(64, '', 'such lists of keys that wait; of one execution or client, 8'),
+  patternsWaiting: limit(64, '', 'requests with `matches` that wait, and such lists of keys'),
+  patternsWaitingOfOne: limit(8, '', 'of them those of one execution or client'),
 
   message: limit(4 * MIB, 'bytes', 'one message of a container'),
   results: limit(MIB, 'bytes', 'a message with results'),
