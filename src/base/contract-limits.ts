@@ -69,6 +69,8 @@ export const contractLimits = {
   perProcessor: limit(8, '', 'processors of all together, for each that the machine has'),
   cpuShares: limit(1024, '', 'weight of all together, where a group of other processes has 1,024'),
 
+  images: limit(1000, '', 'images that are known to be asked for, with what went wrong'),
+  searches: limit(16, '', 'images that the engine is asked for at a time, creators in turn'),
   pulls: limit(2, '', 'pulls of images at a time; of one creator, 1'),
   pullsWaiting: limit(256, '', 'pulls that wait'),
   pullsWaitingOfOne: limit(4, '', 'pulls of one creator that wait'),
