@@ -2,8 +2,9 @@
  * What the node knows of each image and interface that calls have asked for: its container where it
  * has one, and what went wrong where it has none.
  */
-import { contractLimits } from '../../base/contract-limits.ts';
+
 import type { ContractFailure, ContractImage } from '../../base/containers.ts';
+import { contractLimits } from '../../base/contract-limits.ts';
 import { createSlots, type Slots } from '../../base/slots.ts';
 import type { Container } from './container.ts';
 
