@@ -2,7 +2,6 @@
  * What the node knows of each image and interface that calls have asked for: its container where it
  * has one, and what went wrong where it has none.
  */
-
 import type { ContractFailure, ContractImage } from '../../base/containers.ts';
 import { contractLimits } from '../../base/contract-limits.ts';
 import { createSlots, type Slots } from '../../base/slots.ts';
