@@ -26,7 +26,7 @@ interface Job extends PatternQuestion {
 }
 
 const WAITING_MAX = contractLimits.patternsWaiting.value;
-const WAITING_OF_CLIENT_MAX = 8;
+const WAITING_OF_CLIENT_MAX = contractLimits.patternsWaitingOfOne.value;
 
 export function createPatternThread({
   workerUrl,

@@ -75,14 +75,15 @@ function answerOf(route: AnyRoute): InExecution {
     const { view } = execution;
     const { contractKeyFilters: keyFilters } = services;
     const height = (): number => execution.height;
+    const client = base58.encode(execution.txId);
     const within: Services = {
       ...services,
       view,
       height,
       snapshot: () => ({ view, height, release: () => {} }),
       keyFilters: {
-        ...keyFilters,
-        open: (pattern) => keyFilters.open(pattern, base58.encode(execution.txId)),
+        open: (pattern) => keyFilters.open(pattern, client),
+        inTurn: (_client, work) => keyFilters.inTurn(client, work),
       },
     };
     const seen = (result: unknown): unknown =>

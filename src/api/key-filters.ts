@@ -2,15 +2,14 @@
  * Filters of keys by patterns, and the work that each request and each client may cause. Threads do
  * the work; this counts it.
  */
+import { createClientTurns } from '../base/client-turns.ts';
 import { contractLimits } from '../base/contract-limits.ts';
 import { apiError } from '../base/errors.ts';
 import type { KeyFilters, Patterns } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
-import { createSlots } from '../base/slots.ts';
 
 const REQUEST_MAX = contractLimits.patternWork.value;
 const CLIENT_MAX = contractLimits.clientWork.value;
-const WAITING_MAX = contractLimits.patternsWaiting.value;
 /** Each may hold an answer of the greatest length. */
 const AT_ONCE = 4;
 const INTERVAL_MS = 60_000;
@@ -35,17 +34,12 @@ export function createKeyFilters(patterns: Patterns, clock: Pick<Clock, 'monoton
     if (isOver) throw apiError('Overloaded');
   };
 
-  const places = createSlots(AT_ONCE);
   return {
-    async inTurn(work) {
-      if (places.waiting >= WAITING_MAX) throw apiError('Overloaded');
-      const release = await places.take();
-      try {
-        return await work();
-      } finally {
-        release();
-      }
-    },
+    inTurn: createClientTurns({
+      atOnce: AT_ONCE,
+      waiting: contractLimits.patternsWaiting.value,
+      waitingOfOne: contractLimits.patternsWaitingOfOne.value,
+    }),
 
     async open(pattern, client) {
       requireLeft(client);

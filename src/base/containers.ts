@@ -135,11 +135,13 @@ export interface RoleInfo {
 export interface ContractReads {
   /** Takes these rows from the budget, for parts of a request that read none. */
   spend(rows: number): void;
+  /** What `read` gives for each item; everything else runs in between. */
+  inTurns<T, R>(items: readonly T[], read: (item: T) => R): Promise<readonly R[]>;
   contractEntry(contractId: string, key: string): DataEntry;
   contractEntries(contractId: string, query: KeysQuery): Promise<readonly DataEntry[]>;
   /** Addresses of the node's keystore. */
   addresses(): readonly string[];
-  addressData(address: string, offset: number, limit: number): readonly DataEntry[];
+  addressData(address: string, offset: number, limit: number): Promise<readonly DataEntry[]>;
   /** `assetId` undefined: the native token. */
   balance(address: string, assetId: string | undefined): AssetAmount;
   /** Id of an asset that this transaction would issue under the nonce. */
@@ -151,11 +153,11 @@ export interface ContractReads {
     address: string,
     timestamp: number | undefined,
   ): { readonly roles: readonly RoleInfo[]; readonly timestamp: number };
-  policy(policyId: string): {
+  policy(policyId: string): Promise<{
     readonly recipients: readonly string[];
     readonly owners: readonly string[];
     readonly hashes: readonly string[];
-  };
+  }>;
   blockHeader(of: { readonly id: string } | { readonly height: number }): {
     readonly version: number;
     readonly height: number;

@@ -35,7 +35,8 @@ export const contractLimits = {
   ),
   clientWork: limit(800_000_000, '', 'the same of one execution or client in a minute'),
   patternTime: limit(2000, 'ms', 'for a hundred keys to be matched'),
-  patternsWaiting: limit(64, '', 'such lists of keys that wait; of one execution or client, 8'),
+  patternsWaiting: limit(64, '', 'requests with `matches` that wait, and such lists of keys'),
+  patternsWaitingOfOne: limit(8, '', 'of them those of one execution or client'),
 
   message: limit(4 * MIB, 'bytes', 'one message of a container'),
   results: limit(MIB, 'bytes', 'a message with results'),
@@ -68,6 +69,8 @@ export const contractLimits = {
   perProcessor: limit(8, '', 'processors of all together, for each that the machine has'),
   cpuShares: limit(1024, '', 'weight of all together, where a group of other processes has 1,024'),
 
+  images: limit(1000, '', 'images that are known to be asked for, with what went wrong'),
+  searches: limit(16, '', 'images that the engine is asked for at a time, creators in turn'),
   pulls: limit(2, '', 'pulls of images at a time; of one creator, 1'),
   pullsWaiting: limit(256, '', 'pulls that wait'),
   pullsWaitingOfOne: limit(4, '', 'pulls of one creator that wait'),

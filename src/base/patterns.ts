@@ -22,10 +22,10 @@ export interface KeyFilters {
    */
   open(pattern: string, client: string): Promise<KeyFilter>;
   /**
-   * Runs work whose answer is in memory; a few at a time. Rejects with ApiError Overloaded where too
-   * many wait.
+   * Runs work whose answer is in memory; a few at a time, those of different clients in turn. Rejects
+   * with ApiError Overloaded where too many wait, of the client or of all.
    */
-  inTurn<T>(work: () => Promise<T>): Promise<T>;
+  inTurn<T>(client: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** Keys that are matched in one go. */

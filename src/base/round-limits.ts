@@ -11,6 +11,7 @@ export const roundLimits = {
   reserve: limit(4, '', 'part of the runs kept for creators that have none: one of so many'),
   stale: limit(2, '', 'executions of a call beside others, of which the last makes it run alone'),
   alone: limit(4, '', 'part of a round in which one creator may run alone: one of so many'),
+  aloneOfAll: limit(2, '', 'the same of all creators together: one of so many'),
   coldAtOnce: limit(8, '', 'images whose containers are asked for at once while others run'),
   coldPause: limit(25, 'ms', 'pause before the first such question; then twice as long each time'),
   coldPauseMax: limit(400, 'ms', 'the longest such pause'),

@@ -42,6 +42,8 @@ export interface PhasePorts {
 const STALE_RUNS_MAX = limits.stale.value;
 /** The part of a phase that the contracts of one creator may take alone, with the wait for it. */
 const ALONE_SHARE = limits.alone.value;
+/** The same of all creators together. */
+const ALONE_SHARE_OF_ALL = limits.aloneOfAll.value;
 
 interface Job {
   readonly line: ContractLine;
@@ -61,6 +63,8 @@ export class ContractPhase {
   private alone: ContractLine | undefined;
   private readonly aloneMs = new Map<string, number>();
   private aloneMsMax = 0;
+  /** What is left for all creators. */
+  private aloneMsOfAll = 0;
   private endAlone = (): void => {};
   private pumping = false;
   private closed = false;
@@ -111,6 +115,7 @@ export class ContractPhase {
     });
     const lengthMs = this.options.deadline - clock.now();
     this.aloneMsMax = lengthMs / ALONE_SHARE;
+    this.aloneMsOfAll = lengthMs / ALONE_SHARE_OF_ALL;
     const cancel = clock.after(lengthMs, () => this.end());
     this.pump();
     try {
@@ -225,11 +230,12 @@ export class ContractPhase {
 
   /**
    * Nothing else begins until the line has been executed. Its creator has a limited time for that,
-   * in which what runs ends too.
+   * in which what runs ends too, and so have all creators together.
    */
   private runAlone(line: ContractLine): void {
     const { clock } = this.ports;
-    const left = this.aloneMs.get(line.owner) ?? this.aloneMsMax;
+    const ofOwner = this.aloneMs.get(line.owner) ?? this.aloneMsMax;
+    const left = Math.min(ofOwner, this.aloneMsOfAll);
     if (left <= 0) {
       this.rest(line, 'stopped');
       return;
@@ -240,7 +246,9 @@ export class ContractPhase {
     const cancel = clock.after(left, () => this.aloneTooLong(line));
     this.endAlone = () => {
       cancel();
-      this.aloneMs.set(line.owner, left - (clock.monotonic() - began));
+      const took = clock.monotonic() - began;
+      this.aloneMs.set(line.owner, ofOwner - took);
+      this.aloneMsOfAll -= took;
       this.alone = undefined;
       this.endAlone = () => {};
     };

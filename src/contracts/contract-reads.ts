@@ -12,7 +12,7 @@ import { type ApiError, apiError } from '../base/errors.ts';
 import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
 import { BLOCK_ID_BYTES, ID_BYTES } from '../base/sizes.ts';
-import { createTurns, inOneGo } from '../base/turns.ts';
+import { createTurns, listInSteps, takingTurns } from '../base/turns.ts';
 import { headerRowAt, heightOf } from '../chain/stored-blocks.ts';
 import { accountOf } from '../ledger/accounts.ts';
 import { assetBalance, assetOf } from '../ledger/assets.ts';
@@ -50,12 +50,13 @@ export function createContractReads(ports: ContractReadsPorts): ContractReads {
   const { scheme } = view;
   return {
     spend: ports.spend,
+    inTurns: (items, read) => inTurns(clock, items, read),
     contractEntry: (contractId, key) => entryOf(view, contractIn(view, contractId), key),
     contractEntries: (contractId, query) => entriesOf(contractIn(view, contractId), query, ports),
     addresses: ports.addresses,
-    addressData(address, offset, limit) {
-      const bytes = scheme.addressFromText(address);
-      return page(dataEntries(view, bytes, ROWS_MAX), offset, limit);
+    async addressData(address, offset, limit) {
+      const rows = dataEntries(view, scheme.addressFromText(address), ROWS_MAX);
+      return takingTurns(page(rows, offset, limit), createTurns(clock));
     },
     balance: (address, assetId) => balanceOf(view, scheme.addressFromText(address), assetId),
     assetId: (nonce) =>
@@ -72,7 +73,7 @@ export function createContractReads(ports: ContractReadsPorts): ContractReads {
       );
       return { roles, timestamp };
     },
-    policy: (policyId) => policyIn(view, policyId),
+    policy: async (policyId) => takingTurns(policyIn(view, policyId), createTurns(clock)),
     blockHeader: (of) => blockHeaderIn(view, of),
   };
 }
@@ -123,10 +124,11 @@ async function entriesOf(
   if (matches === undefined && keys !== undefined) {
     const sought = keys.filter(isKey);
     spend(keys.length - sought.length);
-    return sought.flatMap((key) => {
+    const found = await inTurns(clock, sought, (key) => {
       const value = contractEntry(view, contractId, key);
-      return value === undefined ? [] : [entry([key, value])];
+      return value === undefined ? undefined : entry([key, value]);
     });
+    return found.filter((one) => one !== undefined);
   }
   const accepts = matches === undefined ? undefined : await keyFilter(matches);
   const turns = createTurns(clock);
@@ -147,18 +149,39 @@ async function entriesOf(
   return found;
 }
 
-function page(
+/** What `read` gives for each item; a step is a few of them, so that everything else can run. */
+const inTurns = <T, R>(
+  clock: Clock,
+  items: readonly T[],
+  read: (item: T) => R,
+): Promise<readonly R[]> => takingTurns(readInSteps(items, read), createTurns(clock));
+
+function* readInSteps<T, R>(
+  items: readonly T[],
+  read: (item: T) => R,
+): Generator<undefined, readonly R[]> {
+  const found: R[] = [];
+  for (const item of items) {
+    found.push(read(item));
+    if (found.length % ITEMS_OF_STEP === 0) yield undefined;
+  }
+  return found;
+}
+
+const ITEMS_OF_STEP = 16;
+
+function* page(
   rows: Iterable<readonly [string, DataValue]>,
   offset: number,
   limit: number,
-): readonly DataEntry[] {
+): Generator<undefined, readonly DataEntry[]> {
   const found: DataEntry[] = [];
-  let skip = offset;
+  let read = 0;
   if (limit <= 0) return found;
   for (const row of rows) {
-    if (skip-- > 0) continue;
-    found.push(entry(row));
+    if (read++ >= offset) found.push(entry(row));
     if (found.length >= limit) break;
+    if (read % ITEMS_OF_STEP === 0) yield undefined;
   }
   return found;
 }
@@ -179,14 +202,20 @@ function balanceOf(
   return { assetId, amount: assetBalance(view, address, id), decimals: asset.decimals };
 }
 
-function policyIn(view: LedgerView, text: string): ReturnType<ContractReads['policy']> {
+function* policyIn(
+  view: LedgerView,
+  text: string,
+): Generator<undefined, Awaited<ReturnType<ContractReads['policy']>>> {
   const id = idFrom(text, () => apiError('PolicyNotFound'));
   if (policyOf(view, id) === undefined) throw apiError('PolicyNotFound');
-  const texts = (addresses: readonly Uint8Array[]) => addresses.map(view.scheme.addressToText);
+  const { addressToText } = view.scheme;
+  const recipients = yield* membersOf(view, id, RECIPIENT);
+  const owners = yield* membersOf(view, id, OWNER);
+  const hashes = yield* listInSteps(hashesOf(view, id, ROWS_MAX));
   return {
-    recipients: texts(inOneGo(membersOf(view, id, RECIPIENT))),
-    owners: texts(inOneGo(membersOf(view, id, OWNER))),
-    hashes: Array.from(hashesOf(view, id, ROWS_MAX), (hash) => base58.encode(hash)),
+    recipients: yield* readInSteps(recipients, addressToText),
+    owners: yield* readInSteps(owners, addressToText),
+    hashes: yield* readInSteps(hashes, base58.encode),
   };
 }
 

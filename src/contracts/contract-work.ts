@@ -189,12 +189,19 @@ function execute(line: ContractLine, entry: PoolEntry, tx: Tx, leftMs: number, w
       return conclude.outcome(line, entry, tx, image, outcome);
     }),
     abandon(now) {
+      const tooLong = (): void => {
+        if (entry.removed) return;
+        const message = timedOut(fromLatin1(line.key));
+        const failure = { kind: 'failure', message, recoverable: true, system: false } as const;
+        ended(failure);
+        conclude.outcome(line, entry, tx, image, failure);
+      };
+      if (clock.monotonic() - began >= options.limitMs) tooLong();
+      else if (!now) {
+        // Its container has to be replaced, however late the call began.
+        void run.outcome.then(clock.after(options.graceMs, tooLong));
+      }
       run.close(now ? 0 : options.graceMs);
-      if (clock.monotonic() - began < options.limitMs) return;
-      const message = timedOut(fromLatin1(line.key));
-      const failure = { kind: 'failure', message, recoverable: true, system: false } as const;
-      ended(failure);
-      conclude.outcome(line, entry, tx, image, failure);
     },
   };
 }

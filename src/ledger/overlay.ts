@@ -11,7 +11,7 @@ import { asUntyped, decodeKeys, type KeyedView } from './head.ts';
 import { keyText } from './key-codecs.ts';
 import type { LedgerView, Overlay } from './ledger.ts';
 import type { Table } from './table.ts';
-import { type Row, WriteSet, type WrittenRow } from './write-set.ts';
+import { type Row, type RowRange, WriteSet } from './write-set.ts';
 
 export interface KeyedOverlay extends Overlay, KeyedView {
   /** `set`, or `remove` where `value` is undefined, for a row whose key is already encoded. */
@@ -67,11 +67,11 @@ export function createOverlay(
     limit: number,
     reverse = false,
   ): Iterable<readonly [Uint8Array, V]> {
-    const rows = written.of(table.id)?.between(from, to, reverse) ?? [];
-    if (rows.length === 0) return below.entries(table, from, to, limit, reverse);
+    const own = written.of(table.id)?.between(from, to, reverse);
+    if (own === undefined || own.size === 0) return below.entries(table, from, to, limit, reverse);
     // Every row of the overlay hides at most one row below.
-    const stored = below.entries(table, from, to, limit + rows.length, reverse);
-    return merged(rows, stored, limit, reverse);
+    const stored = below.entries(table, from, to, limit + own.size, reverse);
+    return merged(own.rows, stored, limit, reverse);
   }
 
   return {
@@ -125,35 +125,34 @@ function rememberingTexts(): (key: Uint8Array) => string {
 
 /** Rows of the overlay and of the view below in one order; rows of the overlay hide those below. */
 function* merged<V>(
-  rows: WrittenRow[],
+  rows: RowRange['rows'],
   stored: Iterable<readonly [Uint8Array, V]>,
   limit: number,
   reverse: boolean,
 ): Generator<readonly [Uint8Array, V]> {
   let left = limit;
-  let next = 0;
   if (left <= 0) return;
+  let row = rows.next().value;
   for (const entry of stored) {
     const text = keyText(entry[0]);
-    let row = rows[next];
     while (row !== undefined && (reverse ? row.text > text : row.text < text)) {
       if (row.after !== undefined) {
         yield [row.key, row.after as V];
         if (--left === 0) return;
       }
-      row = rows[++next];
+      row = rows.next().value;
     }
     if (row !== undefined && row.text === text) {
-      next++;
-      if (row.after === undefined) continue;
-      yield [row.key, row.after as V];
+      const { key, after } = row;
+      row = rows.next().value;
+      if (after === undefined) continue;
+      yield [key, after as V];
     } else {
       yield entry;
     }
     if (--left === 0) return;
   }
-  for (; next < rows.length; next++) {
-    const row = rows[next]!;
+  for (; row !== undefined; row = rows.next().value) {
     if (row.after === undefined) continue;
     yield [row.key, row.after as V];
     if (--left === 0) return;

@@ -87,6 +87,11 @@ export class WriteSet {
   }
 }
 
+export interface RowRange {
+  readonly size: number;
+  readonly rows: Iterator<WrittenRow, undefined>;
+}
+
 /** So few rows are found sooner one after the other than in a Map. */
 const FEW = 8;
 
@@ -102,7 +107,8 @@ export class TableRows {
   /** The row that was found last: transactions read a row and then write it. */
   private latest: WrittenRow | undefined;
   // Keys in order, kept only after the first range query; `unsorted` holds the keys added later.
-  private sorted: string[] | undefined;
+  // Readers of a range hold the list, so that a change makes a new one.
+  private sorted: readonly string[] | undefined;
   private unsorted: string[] = [];
 
   constructor(table: Table<unknown, unknown>) {
@@ -135,19 +141,30 @@ export class TableRows {
     else if (this.few.at(-1) === row) this.few.pop();
     else this.few.splice(this.few.indexOf(row), 1);
     if (this.sorted === undefined) return;
-    this.settle();
-    this.sorted.splice(lowerBound(this.sorted, row.text), 1);
+    const sorted = this.settled();
+    this.sorted = sorted.toSpliced(lowerBound(sorted, row.text), 1);
   }
 
-  /** The rows with from ≤ key < to, in the requested order. */
-  between(from: Uint8Array, to: Uint8Array, reverse: boolean): WrittenRow[] {
-    this.sorted ??= Array.from(this.all(), ({ text }) => text).sort();
-    this.settle();
-    const start = lowerBound(this.sorted, keyText(from));
-    const end = lowerBound(this.sorted, keyText(to));
-    const rows: WrittenRow[] = [];
-    for (let i = start; i < end; i++) rows.push(this.find(this.sorted[i]!)!);
-    return reverse ? rows.reverse() : rows;
+  /** The present rows with from ≤ key < to, in the requested order. */
+  between(from: Uint8Array, to: Uint8Array, reverse: boolean): RowRange {
+    const sorted = this.settled();
+    const start = lowerBound(sorted, keyText(from));
+    const end = Math.max(start, lowerBound(sorted, keyText(to)));
+    return { size: end - start, rows: this.read(sorted, start, end, reverse) };
+  }
+
+  /** Looks for each row only when the reader has come to it. */
+  private *read(
+    sorted: readonly string[],
+    start: number,
+    end: number,
+    reverse: boolean,
+  ): Generator<WrittenRow> {
+    for (let i = start; i < end; i++) {
+      const row = this.find(sorted[reverse ? start + end - 1 - i : i]!);
+      // It may have been taken back since.
+      if (row !== undefined) yield row;
+    }
   }
 
   private amongFew(text: string): WrittenRow | undefined {
@@ -156,16 +173,18 @@ export class TableRows {
   }
 
   // A few new keys are inserted at their places; after many it is cheaper to sort again.
-  private settle(): void {
+  private settled(): readonly string[] {
     const { sorted, unsorted } = this;
-    if (sorted === undefined || unsorted.length === 0) return;
-    if (unsorted.length > 16) {
-      sorted.push(...unsorted);
-      sorted.sort();
-    } else {
-      for (const text of unsorted) sorted.splice(lowerBound(sorted, text), 0, text);
+    if (sorted === undefined) {
+      this.sorted = Array.from(this.all(), ({ text }) => text).sort();
+    } else if (unsorted.length > 0) {
+      const all = sorted.concat(unsorted.length > 16 ? unsorted : []);
+      if (unsorted.length > 16) all.sort();
+      else for (const text of unsorted) all.splice(lowerBound(all, text), 0, text);
+      this.sorted = all;
+      this.unsorted = [];
     }
-    this.unsorted = [];
+    return this.sorted!;
   }
 }
 

@@ -134,6 +134,7 @@ async function startNode(
     blockchain,
     pool,
     owner,
+    rules,
     executes: isExecuting(config, ports),
     sessions: peering.sessions,
   });

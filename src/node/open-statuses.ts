@@ -1,9 +1,11 @@
 /** Status records of contract transactions on a configured node. */
 import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
+import { mayExecute } from '../contracts/may-execute.ts';
 import { createStatuses, type Statuses } from '../contracts/statuses/statuses.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { SessionRegistry } from '../network/sessions/session-registry.ts';
+import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Config } from './config/settings.ts';
 
 export interface StatusesPortsOfNode {
@@ -13,12 +15,14 @@ export interface StatusesPortsOfNode {
   readonly verifier: Verifier;
   readonly blockchain: Pick<Blockchain, 'view'>;
   readonly pool: Pool;
-  /** True where this node executes contracts itself. */
+  readonly rules: Pick<ChainRules, 'senderRoleEnabled'>;
+  /** True where this node executes contracts for the blocks that it makes. */
   readonly executes: boolean;
   /** Undefined for a node without peers. */
   readonly sessions: SessionRegistry | undefined;
   /** The account that makes the blocks of this node. */
   readonly owner: {
+    readonly address: Uint8Array;
     readonly publicKey: Uint8Array;
     readonly sign: (message: Uint8Array) => Uint8Array;
   };
@@ -36,11 +40,19 @@ export function openStatuses(config: Config, ports: StatusesPortsOfNode): Status
       keepMs: cache.expireAfter.ms,
       batchMax: cache.maxBufferSize,
       batchMs: cache.maxBufferTime.ms,
-      errorQuorum: ports.executes ? undefined : cache.contractErrorQuorum,
+      errorQuorum: cache.contractErrorQuorum,
       cleanupMs: cache.utxCleanupInterval.ms,
       poolBytesMax: config.utx.memoryLimit,
       isWatcher,
     },
-    { ...ports, view: blockchain.view, peers: sessions, miner: owner },
+    {
+      ...ports,
+      view: blockchain.view,
+      peers: sessions,
+      miner: owner,
+      executes: () =>
+        ports.executes &&
+        mayExecute(blockchain.view, owner.address, ports.clock.now(), ports.rules),
+    },
   );
 }

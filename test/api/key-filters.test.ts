@@ -39,9 +39,34 @@ t.test('few answers are in memory', async (t) => {
     await promise;
     running--;
   };
-  const all = Array.from({ length: 4 + 64 }, () => filters.inTurn(work));
-  await t.rejects(filters.inTurn(work), { code: 503 });
+  const inTurn = (i: number) => filters.inTurn(`client ${i % 8}`, work);
+  const all = Array.from({ length: 4 + 64 }, (_, i) => inTurn(i));
+  await t.rejects(filters.inTurn('another', work), { code: 503 });
   resolve();
   await Promise.all(all);
   t.equal(most, 4);
+});
+
+t.test('clients take turns, and of one only a few requests wait', async (t) => {
+  const filters = createKeyFilters(patterns, fakeClock(0));
+  const began: string[] = [];
+  const ends: (() => void)[] = [];
+  const ask = (client: string): Promise<void> =>
+    filters.inTurn(client, () => {
+      began.push(client);
+      return new Promise<void>((resolve) => void ends.push(resolve));
+    });
+  const asked = Array.from({ length: 4 + 8 }, () => ask('greedy'));
+  await t.rejects(ask('greedy'), { code: 503 }, 'a client has its own limit');
+  asked.push(ask('one'), ask('two'), ask('one'));
+  for (let done = 0; done < asked.length; done++) {
+    ends[done]?.();
+    await new Promise(setImmediate);
+  }
+  await Promise.all(asked);
+  const turns = ['greedy', 'one', 'two', 'greedy', 'one', ...Array(6).fill('greedy')];
+  t.strictSame(began, [...Array(4).fill('greedy'), ...turns]);
+  const again = ask('greedy');
+  ends.at(-1)?.();
+  await t.resolves(again, 'places came back');
 });

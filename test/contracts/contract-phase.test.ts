@@ -226,3 +226,17 @@ t.test('who makes itself stale has a limited time alone', async (t) => {
   t.equal(runs, 3, 'and no second time in a block');
   t.equal(begun.filter((sender) => sender === 'good').length, 120);
 });
+
+t.test('all creators that make themselves stale have half of a phase', async (t) => {
+  const runs = new Map<string, number>();
+  const { phase, begun, abandoned, pass } = simulated(1, (sender) => {
+    if (sender === 'good') return { runs: 5 };
+    const count = (runs.get(sender) ?? 0) + 1;
+    runs.set(sender, count);
+    return count > 2 ? { runs: 5_000 } : { runs: 10, outcome: 'again' };
+  });
+  phase.addAll([...['a', 'b', 'c'].flatMap((one) => entries(one, 1)), ...entries('good', 60)]);
+  await pass();
+  t.equal(abandoned.length, 2, 'the third does not begin alone');
+  t.equal(begun.filter((sender) => sender === 'good').length, 60);
+});

@@ -1,7 +1,16 @@
 import t from 'tap';
 import type { ContractExecution } from '../../src/base/containers.ts';
 import { base58 } from '../../src/codec/text.ts';
+import { createContractReads } from '../../src/contracts/contract-reads.ts';
+import { putContract, putContractEntry } from '../../src/ledger/contracts.ts';
+import { putData } from '../../src/ledger/data.ts';
+import { createHead } from '../../src/ledger/head.ts';
+import { createOverlay } from '../../src/ledger/overlay.ts';
+import { addMembers, bindHash, createPolicy, OWNER } from '../../src/ledger/policies.ts';
+import { scheme } from '../chain/chain-harness.ts';
+import { fakeClock } from '../node/fake-clock.ts';
 import { integer, success } from '../simulated/containers.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import { contractNode } from './contract-node.ts';
 
 t.test('what a running contract reads', async (t) => {
@@ -41,9 +50,9 @@ t.test('what a running contract reads', async (t) => {
     t.same(await keys({ keys: ['c', 'none', '', 'a'] }), ['c', 'a']);
     await t.rejects(keys({ matches: '(' }), { code: 629 });
     t.same(reads.addresses().includes(owner.text), true);
-    t.same(reads.addressData(owner.text, 0, 9), [integer('k', 1n)]);
-    t.same(reads.addressData(owner.text, 1, 9), []);
-    t.throws(() => reads.addressData('3N', 0, 9), { code: 102 });
+    t.same(await reads.addressData(owner.text, 0, 9), [integer('k', 1n)]);
+    t.same(await reads.addressData(owner.text, 1, 9), []);
+    await t.rejects(reads.addressData('3N', 0, 9), { code: 102 });
     t.match(reads.balance(owner.text, undefined), { decimals: 8, amount: BigInt });
     t.throws(() => reads.balance(owner.text, contractId), { code: 118 });
     t.match(reads.assetId(1), /^\w{43,44}$/);
@@ -57,7 +66,7 @@ t.test('what a running contract reads', async (t) => {
     for (const time of [-1, -2, -(2 ** 63), 0.5, Number.MAX_SAFE_INTEGER]) {
       t.throws(() => reads.permissions(owner.text, time), { code: 199 }, 'no time, and no crash');
     }
-    t.throws(() => reads.policy(contractId), { code: 612 });
+    await t.rejects(reads.policy(contractId), { code: 612 });
     const header = reads.blockHeader({ height: 1 });
     t.match(header, { height: 1, version: 1 });
     t.same(reads.blockHeader({ id: header.id }), header);
@@ -81,4 +90,44 @@ t.test('what a running contract reads', async (t) => {
   await call(contract);
   await at.mine();
   t.throws(() => late?.reads.contractEntry(contractId, 'a'), { code: 622 }, 'it has ended');
+});
+
+t.test('reads of many rows let everything else run in between', async (t) => {
+  const view = createOverlay(createHead(createMemoryStore(), scheme));
+  const id = new Uint8Array(32).fill(7);
+  const [creator, image, imageHash] = [new Uint8Array(32).fill(1), 'image', 'ab'.repeat(32)];
+  putContract(view, id, { creator, image, imageHash, version: 1, active: true });
+  createPolicy(view, id, { name: 'policy', description: '' });
+  const address = scheme.addressOf(creator);
+  const keys = Array.from({ length: 300 }, (_, i) => `key ${i}`);
+  for (const [i, key] of keys.entries()) {
+    putContractEntry(view, id, key, { type: 'integer', value: 1n });
+    putData(view, address, key, { type: 'integer', value: 1n });
+    const hash = Uint8Array.from({ length: 32 }, (_, at) => (at === 0 ? i >> 8 : i));
+    bindHash(view, id, hash, { transaction: id, sender: address });
+  }
+  addMembers(view, id, OWNER, [address]);
+  let ms = 0;
+  let turns = 0;
+  const clock = { ...fakeClock(0), monotonic: () => ++ms, turn: async () => void turns++ };
+  const reads = createContractReads({
+    ...{ view, clock, txId: id, spend: () => {}, addresses: () => [], isKnown: () => false },
+    keyFilter: async () => async (found) => found.map(() => true),
+  });
+  const [contractId, text] = [base58.encode(id), scheme.addressToText(address)];
+  const most = { offset: 0, limit: 1000 };
+  const questions = {
+    keys: () => reads.contractEntries(contractId, { ...most, keys }),
+    'all entries': () => reads.contractEntries(contractId, most),
+    data: () => reads.addressData(text, 0, 1000),
+    'data that is skipped': () => reads.addressData(text, 299, 1000),
+    'parts of a request': () => reads.inTurns(keys, (key) => reads.contractEntry(contractId, key)),
+    hashes: async () => (await reads.policy(contractId)).hashes,
+  };
+  for (const [name, ask] of Object.entries(questions)) {
+    turns = 0;
+    const found = await ask();
+    t.equal(found.length, name === 'data that is skipped' ? 1 : 300, name);
+    t.ok(turns >= 5, `${name}: ${turns}`);
+  }
 });

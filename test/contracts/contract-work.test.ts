@@ -1,6 +1,7 @@
 // In which order a contract transaction is looked at before it runs.
 import t from 'tap';
-import type { ContractFailure, Readiness } from '../../src/base/containers.ts';
+import { latin1 } from '../../src/base/bytes.ts';
+import type { ContractExecution, ContractFailure, Readiness } from '../../src/base/containers.ts';
 import { refused } from '../../src/base/errors.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
@@ -13,10 +14,12 @@ import { createImageLoads } from '../../src/contracts/image-loads.ts';
 import { createPhaseRoom } from '../../src/contracts/phase-room.ts';
 import { ATTEMPTS_MAX, createRepetitions } from '../../src/contracts/repetitions.ts';
 import { createRunTimes } from '../../src/contracts/run-times.ts';
+import type { StatusReport } from '../../src/contracts/status-report.ts';
 import type { PoolEntry } from '../../src/mempool/entry.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
 import { mine, newChain, nextTurn, signed, users } from '../chain/chain-harness.ts';
+import { fakeClock } from '../node/fake-clock.ts';
 
 const LIMIT_MS = 1000;
 
@@ -121,4 +124,65 @@ t.test('a registry that does not answer ends no update', async (t) => {
     t.equal((await step.ended)(), 'next');
   }
   t.same(dropped, []);
+});
+
+/** A call that is given up before the limit, and ends so long afterwards. */
+async function givenUp(endsAfterMs: number, isRemoved = false) {
+  const at = await newChain();
+  await mine(at);
+  const { miner, time } = nextTurn(at);
+  at.clock.time = time;
+  const clock = fakeClock(time);
+  const image = { image: 'sum:1', imageHash: 'ab'.repeat(32) };
+  const fields = { ...image, contractName: 'sum', params: [], timestamp: time, fee: 100_000_000n };
+  const tx = signed(createContract, users[0], fields as never, 1);
+  const { header } = blockAt(at.blockchain.view, 2)!;
+  const def = { type: createContract.type };
+  const of = { verdicts: unchecked(tx), def, size: tx.bytes.length };
+  const entry = { key: latin1(tx.id), sender: 'alice', ...of } as unknown as PoolEntry;
+  const reports: unknown[] = [];
+  const repetitions = createRepetitions(clock);
+  const times = createRunTimes();
+  await at.blockchain.forge(miner, time, async (draft) => {
+    const ports = { clock: at.clock, signer: miner };
+    const checking: BlockDraft = { ...draft, check: () => undefined };
+    const block = createBlockInWork(checking, header, createPhaseRoom(1e6, 10), 1e6, ports);
+    const begin = createWork(
+      block,
+      createImageLoads(1),
+      { limitMs: LIMIT_MS, graceMs: 100, checkMs: 0 },
+      {
+        ...{ clock, breakers: createBreakers(clock), repetitions, times },
+        prepare: () => ({ kind: 'ready' }),
+        users: { ran: () => undefined },
+        pool: { decode: () => tx, drop: () => undefined },
+        createVersions: createCreateVersions(),
+        executions: { begin: () => 'token', end: () => undefined },
+        containers: {
+          run: ({ signal }: ContractExecution) =>
+            new Promise((resolve) => {
+              const end = () => resolve({ kind: 'success', results: [] });
+              clock.after(LIMIT_MS / 2 + endsAfterMs, end);
+              signal?.addEventListener('abort', end);
+            }),
+        },
+        report: (report: StatusReport) => reports.push(report.status),
+        observe: () => undefined,
+        failed: new Set(),
+      } as unknown as WorkPorts,
+    );
+    const line = new ContractLine('key');
+    const step = begin(line, entry, LIMIT_MS) as Started;
+    await clock.advance(LIMIT_MS / 2);
+    step.abandon(false);
+    if (isRemoved) Object.assign(entry, { removed: true });
+    await clock.advance(1_000);
+  });
+  return { reports, hasFailed: repetitions.has(entry.key) };
+}
+
+t.test('a call that is given up and does not end has failed, however short it ran', async (t) => {
+  t.same(await givenUp(50), { reports: [], hasFailed: false }, 'it ended in the grace');
+  t.same(await givenUp(5_000), { reports: ['Failure'], hasFailed: true });
+  t.same(await givenUp(5_000, true), { reports: [], hasFailed: false }, 'a block has it meanwhile');
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { createHead, viewOf } from '../../src/ledger/head.ts';
+import { asUntyped, createHead, viewOf } from '../../src/ledger/head.ts';
 import {
   bytesTail,
   descendingU16,
@@ -21,6 +21,7 @@ import {
 } from '../../src/ledger/key-codecs.ts';
 import type { LedgerView } from '../../src/ledger/ledger.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
+import { TableRows, WriteSet } from '../../src/ledger/write-set.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { accounts, own, plain, scheme, texts } from './tables.ts';
 
@@ -254,6 +255,54 @@ t.test('a range shows the rows of its beginning while the overlay is written', a
   }
   t.strictSame(seen, [1, 2, 3, 4]);
   t.equal([...overlay.range(plain, START_OF_TABLE, END_OF_TABLE, 99)].length, 8);
+});
+
+t.test('a reader of one row looks for no other that was written', async (t) => {
+  const written = new WriteSet();
+  for (let n = 0; n < 1000; n++) {
+    const k = new Uint8Array([n >> 8, n & 0xff]);
+    written.add(asUntyped(plain), k, keyText(k), undefined, n);
+  }
+  const rows = written.of(plain.id)!;
+  let looks = 0;
+  rows.find = (text) => {
+    looks++;
+    return TableRows.prototype.find.call(rows, text);
+  };
+  for (const [reverse, first] of [
+    [false, 10],
+    [true, 899],
+  ] as const) {
+    looks = 0;
+    const range = rows.between(new Uint8Array([0, 10]), new Uint8Array([3, 132]), reverse);
+    t.equal(range.size, 890);
+    t.equal(range.rows.next().value?.after, first);
+    t.equal(looks, 1);
+  }
+});
+
+t.test('a range leaves out rows that were taken back before the reader came to them', async (t) => {
+  const overlay = createOverlay(createHead(storeWith([]), scheme));
+  for (const n of [1, 60]) overlay.set(plain, new Uint8Array([n]), n);
+  const mark = overlay.mark();
+  for (let n = 2; n < 50; n++) overlay.set(plain, new Uint8Array([n]), n);
+  const seen: number[] = [];
+  for (const [k] of overlay.range(plain, START_OF_TABLE, END_OF_TABLE, 99)) {
+    seen.push(k[0]!);
+    if (k[0] === 1) overlay.revert(mark);
+  }
+  t.strictSame(seen, [1, 60]);
+});
+
+t.test('a range after very many writes has them all', async (t) => {
+  const overlay = createOverlay(createHead(storeWith([]), scheme));
+  const first = () => [...overlay.range(plain, START_OF_TABLE, END_OF_TABLE, 1)].length;
+  overlay.set(plain, new Uint8Array([0, 0, 0]), 0);
+  t.equal(first(), 1);
+  const most = 200_000;
+  for (let n = 1; n < most; n++) overlay.set(plain, new Uint8Array([n >> 16, n >> 8, n]), n);
+  t.equal(first(), 1);
+  t.equal([...overlay.range(plain, START_OF_TABLE, END_OF_TABLE, most)].length, most);
 });
 
 t.test('the head keeps hot values decoded, absence too, and no more than it may', async (t) => {

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { fromLatin1 } from '../../src/base/bytes.ts';
 import { apiError } from '../../src/base/errors.ts';
-import { Departures } from '../../src/mempool/departures.ts';
+import { Departures, REFUSALS_MAX } from '../../src/mempool/departures.ts';
 import type { PoolEntry } from '../../src/mempool/entry.ts';
 import type { Entries } from '../../src/mempool/pool-entries.ts';
 import type { Unsettled } from '../../src/mempool/unsettled.ts';
@@ -30,4 +30,23 @@ t.test('of a long reason a part is kept, and no memory of the rest', async (t) =
   const reason = departures.reasonOf(fromLatin1(keyOf(39)));
   t.equal(reason?.length, 1_000);
   t.match(reason, /^reason 39 reason 39 /);
+});
+
+t.test('an entry in doubt leaves once it was dropped on several heads', async (t) => {
+  const removed: PoolEntry[] = [];
+  const entries = { remove: (entry: PoolEntry) => void removed.push(entry) } as unknown as Entries;
+  const unsettled = { retain: () => true } as unknown as Unsettled;
+  const departures = new Departures(entries, unsettled, quiet);
+  const key = 'k'.repeat(32);
+  const entry = { key } as PoolEntry;
+  for (let head = 1; head < REFUSALS_MAX; head++) {
+    for (let i = 0; i < REFUSALS_MAX; i++) departures.drop(entry, apiError('Invalid', 'refused'));
+    t.same(removed, [], `${head} heads, on each several times`);
+    departures.nextHead();
+  }
+  departures.drop({ key: 'o'.repeat(32) } as PoolEntry, apiError('Invalid', 'refused'));
+  t.same(removed, [], 'each entry has its own count');
+  departures.drop(entry, apiError('Invalid', 'refused'));
+  t.strictSame(removed, [entry]);
+  t.equal(departures.reasonOf(fromLatin1(key)), 'refused');
 });

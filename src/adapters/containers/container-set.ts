@@ -199,6 +199,7 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
   return {
     prepare(image, createVersion, creator) {
       if (isClosed) return STOPPING;
+      if (!places.hasRoom(image, createVersion, creator)) return { kind: 'starting' };
       const place = places.of(image, createVersion, creator);
       place.usedAt = clock.monotonic();
       if (place.container !== undefined) return { kind: 'ready' };

@@ -3,6 +3,7 @@
  * has one, and what went wrong where it has none.
  */
 import type { ContractFailure, ContractImage } from '../../base/containers.ts';
+import { contractLimits } from '../../base/contract-limits.ts';
 import { createSlots, type Slots } from '../../base/slots.ts';
 import type { Container } from './container.ts';
 
@@ -36,6 +37,11 @@ export interface Place {
 export interface Places {
   /** Makes the place where it is missing. `creator`: who asks; absent for a call. */
   of(image: ContractImage, createVersion: number, creator?: string): Place;
+  /**
+   * False where too many others are known, all of them in use, or with a failure that has to be told
+   * or lasts. Those of the creator with the most give way to one that has fewer.
+   */
+  hasRoom(image: ContractImage, createVersion: number, creator: string): boolean;
   /** False where the place was removed. */
   has(place: Place): boolean;
   remove(place: Place): void;
@@ -52,7 +58,7 @@ export interface Places {
   yielding(creator: string): Place | undefined;
 }
 
-const PLACES_MAX = 1000;
+const PLACES_MAX = contractLimits.images.value;
 const PAUSE_MS_MIN = 1000;
 const PAUSE_MS_MAX = 60_000;
 
@@ -70,6 +76,23 @@ export function createPlaces(perContainerMax: number, now: () => number): Places
     return counts;
   }
 
+  const keyOf = ({ image, imageHash }: ContractImage, createVersion: number): string =>
+    `${createVersion} ${imageHash.toLowerCase()} ${image}`;
+
+  function giveWay(creator: string): Place | undefined {
+    const time = now();
+    const isOver = (place: Place): boolean =>
+      isUnused(place) && place.failure === undefined && place.notBefore <= time;
+    const unused = oldest(isOver);
+    if (unused !== undefined) return unused;
+    const counts = new Map<string, number>();
+    for (const { creator: of } of places.values()) counts.set(of, (counts.get(of) ?? 0) + 1);
+    const countOf = (place: Place): number => counts.get(place.creator)!;
+    const most = Math.max(0, ...[...places.values()].filter(isUnused).map(countOf));
+    if (most <= (counts.get(creator) ?? 0) + 1) return undefined;
+    return oldest((place) => isUnused(place) && countOf(place) === most);
+  }
+
   /** Anybody may use the image of another, who must not lose its container by that. */
   function share(place: Place, creator: string | undefined): Place {
     if (creator === undefined || creator === place.creator) return place;
@@ -80,13 +103,9 @@ export function createPlaces(perContainerMax: number, now: () => number): Places
 
   return {
     of(image, createVersion, creator) {
-      const key = `${createVersion} ${image.imageHash.toLowerCase()} ${image.image}`;
+      const key = keyOf(image, createVersion);
       const known = places.get(key);
       if (known !== undefined) return share(known, creator);
-      if (places.size >= PLACES_MAX) {
-        const unused = oldest(isUnused);
-        if (unused !== undefined) places.delete(unused.key);
-      }
       const place: Place = {
         ...{ key, image, createVersion, creator: creator ?? '' },
         slots: createSlots(perContainerMax),
@@ -96,6 +115,12 @@ export function createPlaces(perContainerMax: number, now: () => number): Places
       };
       places.set(key, place);
       return place;
+    },
+    hasRoom(image, createVersion, creator) {
+      if (places.size < PLACES_MAX || places.has(keyOf(image, createVersion))) return true;
+      const place = giveWay(creator);
+      if (place !== undefined) places.delete(place.key);
+      return place !== undefined;
     },
     has: (place) => places.get(place.key) === place,
     remove: (place) => void places.delete(place.key),

@@ -56,7 +56,7 @@ async function matchingEntries(
   { keyFilters, snapshot }: Services,
 ): Promise<LongAnswer> {
   const accepts = await keyFilters.open(matches, client);
-  const texts = await keyFilters.inTurn(async () => {
+  const texts = await keyFilters.inTurn(client, async () => {
     const frozen = snapshot(limits.entryRows);
     try {
       const rows = contractEntries(frozen.view, id, limits.entryRows);

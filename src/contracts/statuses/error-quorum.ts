@@ -1,7 +1,7 @@
 /**
  * Removes transactions from the pool that executing miners have refused (contracts.md#status-records),
  * which a node that executes nothing would keep until they expire. A node that executes contracts finds
- * out by itself, so a miner that lies delays no blocks but its own.
+ * out by itself as long as it may make blocks, so a miner that lies delays no blocks but its own.
  *
  * Nobody here can tell who lies where miners differ. So such a transaction stays for a while, in which
  * an honest miner gets and executes it; then it leaves, because a miner that never refuses anything must
@@ -28,6 +28,8 @@ export interface ErrorQuorumPorts {
   readonly index: Pick<StatusIndex, 'refusedTransactions' | 'refusalsOf' | 'heardSince'>;
   readonly pool: Pick<Pool, 'entry' | 'drop'>;
   readonly clock: Clock;
+  /** True while this node executes contracts itself. */
+  executes(): boolean;
   /** True where this account may make blocks at present. */
   isMiner(publicKey: Uint8Array): boolean;
 }
@@ -52,6 +54,11 @@ export function watchErrors(options: ErrorQuorumOptions, ports: ErrorQuorumPorts
   let cancel = clock.after(options.everyMs, () => void sweep());
 
   async function sweep(): Promise<void> {
+    if (!ports.executes()) await judgeAll();
+    if (!stopped) cancel = clock.after(options.everyMs, () => void sweep());
+  }
+
+  async function judgeAll(): Promise<void> {
     const turns = createTurns(clock);
     const since = Math.floor((clock.now() - HEARD_MS_MAX) / 1000);
     const miners = new Set(index.heardSince(0).filter((key) => isMiner(fromLatin1(key))));
@@ -64,9 +71,7 @@ export function watchErrors(options: ErrorQuorumOptions, ports: ErrorQuorumPorts
       if (one !== undefined) doubted.push(one);
       if (turns.due()) await turns.take();
     }
-    if (stopped) return;
-    endDoubted(doubted);
-    cancel = clock.after(options.everyMs, () => void sweep());
+    if (!stopped) endDoubted(doubted);
   }
 
   /** Drops the transaction, or returns it where that is not certain yet. */

@@ -38,8 +38,8 @@ export interface StatusesOptions {
   readonly keepMs: number;
   readonly batchMax: number;
   readonly batchMs: number;
-  /** Miners whose errors make this node drop a transaction; undefined: it finds out by itself. */
-  readonly errorQuorum: number | undefined;
+  /** Miners whose errors make this node drop a transaction while it executes none. */
+  readonly errorQuorum: number;
   readonly cleanupMs: number;
   /** The most bytes of the pool. */
   readonly poolBytesMax: number;
@@ -56,6 +56,8 @@ export interface StatusesPorts {
   readonly pool: Pick<Pool, 'entry' | 'decode' | 'drop' | 'dropped'>;
   /** Undefined for a node without peers. */
   readonly peers: Peers | undefined;
+  /** True while this node executes contracts itself. */
+  readonly executes: () => boolean;
   /** The account that makes the blocks of this node. */
   readonly miner: {
     readonly publicKey: Uint8Array;
@@ -223,8 +225,7 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
     async start() {
       await store.load();
       const { errorQuorum: quorum, cleanupMs: everyMs, poolBytesMax } = options;
-      if (quorum !== undefined)
-        stopErrors = watchErrors({ quorum, everyMs, poolBytesMax }, { ...ports, index, isMiner });
+      stopErrors = watchErrors({ quorum, everyMs, poolBytesMax }, { ...ports, index, isMiner });
       stopRepeating = repeatRefusals({ index, clock, ownKey, isOpen: isRefused, repeat });
     },
     async stop() {

@@ -91,10 +91,10 @@ t.test('a search for an image takes no room', async (t) => {
   const { containers } = await opened(t, engine);
   t.same(await prepared(containers, a), { kind: 'ready' });
   engine.answer(/^GET \/images\//, silence);
-  for (let i = 0; i < 40; i++) {
+  for (let i = 0; i < 10; i++) {
     containers.prepare({ image: `slow${i}`, imageHash: IMAGE_ID }, 1, CREATOR);
   }
-  await until(() => engine.calls.filter((call) => call.startsWith('GET /images/')).length > 40);
+  await until(() => engine.calls.filter((call) => call.startsWith('GET /images/')).length > 10);
   engine.answer(/^GET \/images\//, NAMED);
   t.same(await prepared(containers, b), { kind: 'ready' });
   t.same(containers.prepare(a, 1, CREATOR), { kind: 'ready' }, 'and evicts nothing');
@@ -154,3 +154,43 @@ t.test('a container weighs little, in the group of the operator', { skip }, asyn
     HostConfig: { CpuShares: cpuShares, CgroupParent: cgroupParent, Memory: 64 * 1024 * 1024 },
   });
 });
+
+t.test(
+  'many images that are missing: each failure is told, few questions run at once',
+  async (t) => {
+    const engine = await fakeEngine(t);
+    let [asked, most, answered] = [0, 0, 0];
+    const missing: FakeAnswer = (response, request) => {
+      most = Math.max(most, ++asked);
+      setImmediate(() => {
+        asked--;
+        answered++;
+        says({ message: 'no such image' }, 404)(response, request);
+      });
+    };
+    engine.answer(/^GET \/images\//, missing);
+    const { containers } = await opened(t, engine, { removeAfterMs: 3_600_000 });
+    const ask = (i: number): string =>
+      containers.prepare({ image: `missing${i}`, imageHash: IMAGE_ID }, 1, 'hostile').kind;
+    for (let i = 0; i < 1_000; i++) ask(i);
+    await until(() => answered >= 2_000);
+    t.ok(most <= 16, `${most} at once`);
+    t.equal(ask(5_000), 'starting');
+    engine.answer(/^GET \/images\//, NAMED);
+    t.same(await prepared(containers, a, 1, 'good'), { kind: 'ready' }, 'another creator has room');
+    t.notOk(
+      engine.calls.some((call) => call.includes('missing5000')),
+      'it waits',
+    );
+
+    engine.answer(/^GET \/images\//, missing);
+    let waiting = Array.from({ length: 1_200 }, (_, i) => i);
+    await until(() => {
+      const some = waiting.splice(0, 20);
+      waiting = [...waiting, ...some.filter((i) => ask(i) === 'starting')];
+      return waiting.length === 0;
+    }, 40_000);
+    t.same(waiting, [], 'all are told, however few ask at a time');
+    t.same(containers.prepare(a, 1, 'good'), { kind: 'ready' });
+  },
+);

@@ -113,7 +113,7 @@ export async function opened(
       keepMs: 3_600_000,
       batchMax: 10,
       batchMs: 100,
-      errorQuorum: undefined,
+      errorQuorum: 2,
       cleanupMs: 60_000,
       poolBytesMax: 100_000_000,
       isWatcher: false,
@@ -132,6 +132,7 @@ export async function opened(
       },
       pool: on.node.pool,
       peers: port,
+      executes: () => options.errorQuorum === undefined,
       miner: {
         publicKey: on.accounts[0].publicKey,
         sign: (message) => signWith(on, on.accounts[0], message),

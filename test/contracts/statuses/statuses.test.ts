@@ -6,6 +6,7 @@ import { equal } from '../../../src/base/bytes.ts';
 import { apiError } from '../../../src/base/errors.ts';
 import { statusLimits } from '../../../src/base/status-limits.ts';
 import { CodecError } from '../../../src/codec/codec.ts';
+import { mayExecute } from '../../../src/contracts/may-execute.ts';
 import type { OutcomeStatus } from '../../../src/contracts/status-report.ts';
 import { DOUBTED_MS_MAX, HEARD_MS_MAX } from '../../../src/contracts/statuses/error-quorum.ts';
 import { TAKEN_MAX } from '../../../src/contracts/statuses/status-index.ts';
@@ -228,6 +229,26 @@ t.test('the quorum of errors removes a transaction from the pool', async (t) => 
   await pass(60_000);
   t.strictSame(inPool(), [true, true, false], 'two miners, and not one twice or a failure');
   t.equal(on.node.pool.dropped(three!.id), '2 miners have refused the transaction');
+});
+
+t.test('a node that executes asks no record, until it may make no blocks', async (t) => {
+  const on = await ground(t);
+  const { now } = on.clock;
+  const { view } = on.node.blockchain;
+  let [by, rules] = [on.otherMiner, { senderRoleEnabled: false }];
+  const executes = (): boolean => mayExecute(view, by.address, now(), rules);
+  const options = { errorQuorum: 1, cleanupMs: 60_000 };
+  const { peers, arrive, pass } = await opened(t, on, options, { executes });
+  const { id } = await waiting(on, 'one');
+  await arrive(peers[0], sealed(on, on.miner, id, 'Error'));
+  await pass(120_000);
+  t.ok(on.node.pool.get(id), 'it judges for itself');
+  rules = { senderRoleEnabled: true };
+  t.notOk(executes(), 'an account without the role of a sender');
+  [by, rules] = [on.member, { senderRoleEnabled: false }];
+  t.notOk(executes(), 'an account without the role of a miner');
+  await pass(60_000);
+  t.equal(on.node.pool.dropped(id), '1 miner has refused the transaction');
 });
 
 t.test('one miner is enough where no other one executes', async (t) => {

@@ -36,28 +36,28 @@ export const readHandlers: ReadHandlers = {
   },
 
   // Contracts own nothing, so this says only how many decimals there are.
-  'ContractService/GetContractBalances'({ assetsIds }, { reads, transaction }) {
+  async 'ContractService/GetContractBalances'({ assetsIds }, { reads, transaction }) {
     reads.spend(assetsIds.filter(({ value }) => value === '').length);
-    return {
-      assetsBalances: assetsIds.map(({ value }) =>
-        value === ''
-          ? { assetId: undefined, amount: 0, decimals: NATIVE_DECIMALS }
-          : {
-              assetId: { value },
-              amount: 0,
-              decimals: reads.balance(transaction.sender, value).decimals,
-            },
-      ),
-    };
+    const assetsBalances = await reads.inTurns(assetsIds, ({ value }) =>
+      value === ''
+        ? { assetId: undefined, amount: 0, decimals: NATIVE_DECIMALS }
+        : {
+            assetId: { value },
+            amount: 0,
+            decimals: reads.balance(transaction.sender, value).decimals,
+          },
+    );
+    return { assetsBalances };
   },
 
   'ContractService/CalculateAssetId': ({ nonce }, { reads }) => ({ value: reads.assetId(nonce) }),
 
   'AddressService/GetAddresses': (_request, { reads }) => ({ addresses: reads.addresses() }),
 
-  'AddressService/GetAddressData': ({ address, limit, offset }, { reads }) => ({
-    entries: reads.addressData(address, countIn(offset, 0), countIn(limit, NO_LIMIT)).map(toEntry),
-  }),
+  async 'AddressService/GetAddressData'({ address, limit, offset }, { reads }) {
+    const [skipped, most] = [countIn(offset, 0), countIn(limit, NO_LIMIT)];
+    return { entries: (await reads.addressData(address, skipped, most)).map(toEntry) };
+  },
 
   'AddressService/GetAssetBalance'({ address, assetId }, { reads }) {
     const id = assetId === null ? undefined : textOf(assetId.value);
@@ -81,25 +81,23 @@ export const readHandlers: ReadHandlers = {
     return { roles: found.roles.map(toRole), timestamp: found.timestamp };
   },
 
-  'PermissionService/GetPermissionsForAddresses'({ addresses, timestamp }, { reads }) {
+  async 'PermissionService/GetPermissionsForAddresses'({ addresses, timestamp }, { reads }) {
     const at = numberOf(timestamp);
-    return {
-      addressToRoles: addresses.map((address) => ({
-        address,
-        roles: reads.permissions(address, at).roles.map(toRole),
-      })),
-      timestamp: at,
-    };
+    const addressToRoles = await reads.inTurns(addresses, (address) => ({
+      address,
+      roles: reads.permissions(address, at).roles.map(toRole),
+    }));
+    return { addressToRoles, timestamp: at };
   },
 
-  'PrivacyService/GetPolicyRecipients': ({ policyId }, { reads }) => ({
-    recipients: reads.policy(policyId).recipients,
+  'PrivacyService/GetPolicyRecipients': async ({ policyId }, { reads }) => ({
+    recipients: (await reads.policy(policyId)).recipients,
   }),
-  'PrivacyService/GetPolicyOwners': ({ policyId }, { reads }) => ({
-    owners: reads.policy(policyId).owners,
+  'PrivacyService/GetPolicyOwners': async ({ policyId }, { reads }) => ({
+    owners: (await reads.policy(policyId)).owners,
   }),
-  'PrivacyService/GetPolicyHashes': ({ policyId }, { reads }) => ({
-    hashes: reads.policy(policyId).hashes,
+  'PrivacyService/GetPolicyHashes': async ({ policyId }, { reads }) => ({
+    hashes: (await reads.policy(policyId)).hashes,
   }),
 
   'BlockService/GetBlockHeader'(request, { reads }) {

@@ -61,6 +61,7 @@ export function execution(
 /** Reads of a contract with these entries, and one answer for everything else. */
 export const readsOf = (entries: readonly DataEntry[]): ContractReads => ({
   spend() {},
+  inTurns: async (items, read) => items.map(read),
   contractEntry(_contractId, key) {
     const found = entries.find((entry) => entry.key === key);
     if (found === undefined) throw apiError('NoDataForKey', key);
@@ -74,7 +75,7 @@ export const readsOf = (entries: readonly DataEntry[]): ContractReads => ({
     return found.slice(offset, offset + limit);
   },
   addresses: () => ['first', 'second'],
-  addressData: (_address, offset, limit) => entries.slice(offset, offset + limit),
+  addressData: async (_address, offset, limit) => entries.slice(offset, offset + limit),
   balance: (_address, assetId) => ({ assetId, amount: 2n ** 60n, decimals: 3 }),
   assetId: (nonce) => `asset-${nonce}`,
   time: () => ({ system: 1_700_000_000_001, ntp: 1_700_000_000_002 }),
@@ -86,7 +87,7 @@ export const readsOf = (entries: readonly DataEntry[]): ContractReads => ({
     ],
     timestamp: timestamp ?? 1_700_000_000_003,
   }),
-  policy: (policyId) => ({ recipients: [policyId], owners: ['owner'], hashes: ['hash'] }),
+  policy: async (policyId) => ({ recipients: [policyId], owners: ['owner'], hashes: ['hash'] }),
   blockHeader: (of) => ({
     version: 3,
     height: 'height' in of ? of.height : 9,
