@@ -43,6 +43,7 @@ export interface LoadResult {
 }
 
 export interface HttpLoad {
+  readonly pid: number;
   /** One job at a time. */
   run(job: LoadJob): Promise<LoadResult>;
   stop(): Promise<void>;
@@ -56,6 +57,7 @@ export function startHttpLoad(): HttpLoad {
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   return {
+    pid: child.pid!,
     run: (job) => answerOf(child, job),
     stop() {
       child.kill();

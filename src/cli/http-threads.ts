@@ -1,4 +1,6 @@
 /** The REST interface beside threads, with this program's thread modules. */
+
+import { giveWay } from '../adapters/background-thread.ts';
 import { aheadHttp } from '../adapters/http/ahead-http.ts';
 import { hyperExpress } from '../adapters/http/hyper-express.ts';
 import { threadedHttp } from '../adapters/http/threaded.ts';
@@ -23,5 +25,16 @@ export function createHttpThreads(threads: number, requestStop: (cause: Error) =
         workers: { [BROADCAST]: module('broadcast-worker') },
         onDeath,
       })
-    : threadedHttp({ threads, workerUrl: module('http-worker'), onDeath });
+    : givingWay(threadedHttp({ threads, workerUrl: module('http-worker'), onDeath }));
+}
+
+/** So that a thread of connections refuses at once what is too much while a block is made. */
+function givingWay(http: Http): Http {
+  return {
+    async listen(routes, options) {
+      const server = await http.listen(routes, options);
+      giveWay('ordering');
+      return server;
+    },
+  };
 }

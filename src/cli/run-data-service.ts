@@ -61,7 +61,7 @@ export async function runDataService(
       },
       maxLag: config.maxLag,
       strictLag: config.strictLag,
-      connections: config.poolSize,
+      connections: config.databaseUrl.startsWith(PGLITE) ? 1 : config.poolSize,
       streamsMax: config.maxStreams,
       streamsOfClientMax: config.maxStreamsPerClient,
       // PGlite takes most of a processor when it is made.

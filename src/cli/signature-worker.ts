@@ -8,7 +8,7 @@ import type { FamilyName } from '../crypto/family.ts';
 const data = workerData as VerifyThreadData;
 const family = createFamily(data.family as FamilyName, { cachedKeys: data.cachedKeys });
 
-giveWay();
+giveWay('background');
 parentPort?.on('message', (buffer: ArrayBuffer) => {
   const items = readBatch(buffer, data);
   const verdicts = verdictsOf(buffer);

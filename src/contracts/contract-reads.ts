@@ -63,6 +63,10 @@ export function createContractReads(ports: ContractReadsPorts): ContractReads {
     time: () => ({ system: clock.system(), ntp: clock.now() }),
     transactionExists: (id) => ports.isKnown(idFrom(id, () => apiError('Invalid', badId(id)))),
     permissions(address, timestamp = clock.now()) {
+      // The rows of the time after it must have a key, too.
+      if (!Number.isSafeInteger(timestamp + 1) || timestamp < 0) {
+        throw apiError('Invalid', 'The timestamp is no time');
+      }
       const roles = rolesAt(view, scheme.addressFromText(address), timestamp).map(
         ({ role, due }): RoleInfo => ({ role: roleName(role) ?? `${role}`, due }),
       );

@@ -16,17 +16,6 @@ export type Round =
   | { readonly type: 'poa'; readonly roundMs: number }
   | { readonly type: 'pos'; readonly averageDelayMs: number };
 
-/** The rounds in which a miner that executes contracts is heard of. */
-const HEARD_ROUNDS = 20;
-const HEARD_MS_MIN = 60_000;
-
-/** After so long without a word, a miner does not count as one that executes contracts. */
-export const heardMs = (round: Round): number =>
-  Math.max(
-    HEARD_MS_MIN,
-    HEARD_ROUNDS * (round.type === 'pos' ? round.averageDelayMs : round.roundMs),
-  );
-
 const completionMs = (roundMs: number): number =>
   Math.max(COMPLETION_MS_MIN, Math.min(COMPLETION_MS_MAX, Math.floor(roundMs / COMPLETION_SHARE)));
 

@@ -16,6 +16,7 @@ import { createDataApi, guardReply } from './api/data-api.ts';
 import { forwarded } from './api/forward.ts';
 import { createHeavyQueries, heavyPlaces } from './api/heavy-queries.ts';
 import type { DataServices } from './api/services.ts';
+import { createSlowClients } from './api/slow-clients.ts';
 import { type CrawlState, newCrawlState } from './crawler/crawl-state.ts';
 import { type Crawler, type CrawlerOptions, startCrawler } from './crawler/crawler.ts';
 import { type NodeReader, nodeReader } from './crawler/node-reader.ts';
@@ -74,6 +75,7 @@ const RETRY_MS = 1000;
 const RETRY_MS_MAX = 30_000;
 const FIRST_BLOCK_MS = 200;
 const HEIGHT_AGE_MS = 1000;
+const HEIGHT_WAIT_MS = 1000;
 
 /** Rejects where the address cannot be bound. */
 export async function createDataService(
@@ -109,6 +111,7 @@ export async function createDataService(
     db: () => reading,
     healthDb: () => health ?? reading,
     heavy: createHeavyQueries(heavyPlaces(options.connections ?? 1)),
+    slow: createSlowClients(clock),
     clock,
     version: options.version,
     crawl: options.crawl === undefined ? undefined : state,
@@ -252,15 +255,29 @@ async function listen(
   return http.listen(measuredRoutes(routes, metrics), where);
 }
 
-/** Servers beside the crawler ask the node themselves, but not with every request. */
+/**
+ * Servers beside the crawler ask the node themselves, but not with every request. A node that hangs
+ * is asked once, and nobody waits long for it.
+ */
 function recentHeight(node: NodeReader, clock: Clock): DataServices['nodeHeight'] {
-  let asked: Promise<number | undefined> | undefined;
+  let asked: Promise<number | undefined> = Promise.resolve(undefined);
+  let isAsked = false;
   let at = Number.NEGATIVE_INFINITY;
-  return () => {
-    if (asked === undefined || clock.monotonic() - at > HEIGHT_AGE_MS) {
+  return async () => {
+    if (!isAsked && clock.monotonic() - at > HEIGHT_AGE_MS) {
       at = clock.monotonic();
-      asked = node.height().catch(() => undefined);
+      isAsked = true;
+      asked = node
+        .height()
+        .catch(() => undefined)
+        .finally(() => {
+          isAsked = false;
+        });
     }
-    return asked;
+    let cancel = (): void => {};
+    const late = new Promise<undefined>((resolve) => {
+      cancel = clock.after(HEIGHT_WAIT_MS, () => resolve(undefined));
+    });
+    return Promise.race([asked, late]).finally(() => cancel());
   };
 }

@@ -9,12 +9,18 @@ import type { Entries } from './pool-entries.ts';
 import type { Unsettled } from './unsettled.ts';
 
 const REASONS_MAX = 10_000;
+/** Characters of a reason: a contract may have worded it. */
+const REASON_CHARS_MAX = 1_000;
+/** The number of heads that refuse an entry in doubt before it leaves: what it needs may come back. */
+export const REFUSALS_MAX = 5;
 
 export class Departures {
   private readonly entries: Entries;
   private readonly unsettled: Unsettled;
   private readonly log: Log;
   private readonly reasons = new Recent<string, string>(REASONS_MAX);
+  private head = 0;
+  private readonly refusals = new WeakMap<PoolEntry, { count: number; head: number }>();
 
   constructor(entries: Entries, unsettled: Unsettled, log: Log) {
     this.entries = entries;
@@ -22,15 +28,31 @@ export class Departures {
     this.log = log;
   }
 
-  /** Removes the entry, unless a reorganisation put it in doubt: then later heads decide. */
+  nextHead(): void {
+    this.head++;
+  }
+
+  /**
+   * Removes the entry. One that a reorganisation put in doubt leaves once it was dropped on several heads:
+   * rules may find it valid for ever, as a call that its contract refuses.
+   */
   drop(entry: PoolEntry, error: ApiError): void {
-    if (!this.unsettled.retain(entry)) this.leave(entry, error);
+    if (!this.unsettled.retain(entry)) {
+      this.leave(entry, error);
+      return;
+    }
+    const before = this.refusals.get(entry) ?? { count: 0, head: -1 };
+    if (before.head === this.head) return;
+    const count = before.count + 1;
+    if (count >= REFUSALS_MAX) this.leave(entry, error);
+    else this.refusals.set(entry, { count, head: this.head });
   }
 
   leave(entry: PoolEntry, error: ApiError): void {
     this.entries.remove(entry);
-    this.reasons.set(entry.key, error.message);
-    this.log.info('pool.dropped', { id: base58.encode(idOf(entry)), why: error.message });
+    const why = ownText(error.message);
+    this.reasons.set(entry.key, why);
+    this.log.info('pool.dropped', { id: base58.encode(idOf(entry)), why });
   }
 
   /** The reason why a transaction left the pool, if that was recently. */
@@ -38,3 +60,7 @@ export class Departures {
     return this.reasons.get(latin1(id));
   }
 }
+
+/** A copy: the engine keeps the whole text of which another is a part. */
+const ownText = (text: string): string =>
+  Buffer.from(text.slice(0, REASON_CHARS_MAX), 'utf16le').toString('utf16le');

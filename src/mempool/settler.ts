@@ -13,7 +13,7 @@ import type { Clock, Log } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import { createScriptTime, type ScriptTime } from '../chain/script-time.ts';
 import { refusalFrom } from '../codec/refusal.ts';
-import type { Departures } from './departures.ts';
+import { type Departures, REFUSALS_MAX } from './departures.ts';
 import type { PoolEntry } from './entry.ts';
 import { type EntriesTogether, type EntryTrial, hadNoTime } from './entry-trial.ts';
 import type { Entries } from './pool-entries.ts';
@@ -32,8 +32,6 @@ export interface SettlerPorts {
 const JUDGED_MAX = 2_000;
 /** The time for the scripts of a sender on one head, before those of all others. */
 const SENDER_MS_MAX = 250;
-/** The number of heads that refuse an entry before it leaves: lost funds may come back meanwhile. */
-const REFUSALS_MAX = 5;
 
 export interface Settler {
   /** Judges on the current head; called for each head. Resolves when that is done. */
@@ -123,6 +121,7 @@ export function createSettler(ports: SettlerPorts): Settler {
 
   return {
     settle() {
+      departures.nextHead();
       isDue = unsettled.size > 0;
       running ??= judgeAll()
         // They are judged on the next head.

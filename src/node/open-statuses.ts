@@ -1,12 +1,10 @@
 /** Status records of contract transactions on a configured node. */
 import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { heardMs } from '../contracts/phase-length.ts';
 import { createStatuses, type Statuses } from '../contracts/statuses/statuses.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import type { Config } from './config/settings.ts';
-import { roundOf } from './open-contracts.ts';
 
 export interface StatusesPortsOfNode {
   readonly store: Store;
@@ -39,8 +37,8 @@ export function openStatuses(config: Config, ports: StatusesPortsOfNode): Status
       batchMax: cache.maxBufferSize,
       batchMs: cache.maxBufferTime.ms,
       errorQuorum: ports.executes ? undefined : cache.contractErrorQuorum,
-      heardMs: heardMs(roundOf(config)),
       cleanupMs: cache.utxCleanupInterval.ms,
+      poolBytesMax: config.utx.memoryLimit,
       isWatcher,
     },
     { ...ports, view: blockchain.view, peers: sessions, miner: owner },

@@ -1,9 +1,10 @@
-// The document states every limit of each table, and no other.
+// The documents state the limits of each table: the protocol every one, the guide those that an operator meets.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { KIB, MIB } from '../../src/base/budget.ts';
 import { type ContractLimit, contractLimits } from '../../src/base/contract-limits.ts';
 import { roundLimits } from '../../src/base/round-limits.ts';
+import { statusLimits } from '../../src/base/status-limits.ts';
 
 const TEXT = readFileSync(new URL('../../docs/protocol/contracts.md', import.meta.url), 'utf8');
 
@@ -14,27 +15,49 @@ function amount({ value, unit }: ContractLimit): string {
   return value % KIB === 0 ? `${value / KIB} KiB` : `${value} bytes`;
 }
 
+const rowOf = (one: ContractLimit): string => `| ${one.meaning} | ${amount(one)} |`;
+
+function ofContracts(...names: (keyof typeof contractLimits)[]): ContractLimit[] {
+  return names.map((name) => contractLimits[name]);
+}
+
 const TABLES = [
   ['## Limits of the gRPC interface', contractLimits],
   ['### Limits of a round', roundLimits],
+  ['### Limits of refusals', statusLimits],
 ] as const;
 
 for (const [heading, limits] of TABLES) {
   t.test(`docs/protocol/contracts.md states its ${heading.replace(/^#+ L/, 'l')}`, async (t) => {
     const [section = ''] = TEXT.slice(TEXT.indexOf(`${heading}\n`) + heading.length).split('\n## ');
     const rows = section.split('\n').filter((line) => line.startsWith('| '));
-    const expected = Object.values(limits).map((one) => `| ${one.meaning} | ${amount(one)} |`);
-    t.same(rows, ['| Limit | Value |', ...expected]);
+    t.same(rows, ['| Limit | Value |', ...Object.values(limits).map(rowOf)]);
   });
 }
 
+const GUIDE = readFileSync(
+  new URL('../../docs/guide/container-engine.md', import.meta.url),
+  'utf8',
+);
+
 t.test('the guide of the engine leads to both', async (t) => {
-  const guide = readFileSync(
-    new URL('../../docs/guide/container-engine.md', import.meta.url),
-    'utf8',
-  );
   for (const [heading] of TABLES) {
     const anchor = heading.replace(/^#+ /, '').toLowerCase().replaceAll(' ', '-');
-    t.ok(guide.includes(`contracts.md#${anchor}`), anchor);
+    t.ok(GUIDE.includes(`contracts.md#${anchor}`), anchor);
   }
+});
+
+/** Limits that an operator meets in the log, or by the size of a machine or disk. */
+const SHOWN: readonly ContractLimit[] = [
+  ...ofContracts('containers', 'memoryShare', 'perProcessor', 'cpuShares', 'connections'),
+  ...ofContracts('tcpConnections', 'refusals', 'newConnections', 'received', 'interval'),
+  ...ofContracts('pulls', 'pullsWaiting', 'pullsWaitingOfOne', 'layers', 'manifest'),
+  ...ofContracts('registryTime', 'growth', 'growthFiles', 'diskFree', 'pulledImages'),
+  ...(['attempts', 'heldUp', 'failures', 'rests'] as const).map((name) => roundLimits[name]),
+];
+
+t.test('the guide states what an operator meets', async (t) => {
+  const [section = ''] = GUIDE.slice(GUIDE.indexOf('\n## Limits\n') + 1).split('\n## ');
+  const rows = section.split('\n').filter((line) => line.startsWith('| '));
+  t.same(rows, ['| Limit | Value |', ...SHOWN.map(rowOf)]);
 });

@@ -3,15 +3,16 @@ import t from 'tap';
 import { refused } from '../../src/base/errors.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
-import { createBlockInWork } from '../../src/contracts/block-in-work.ts';
-import { createBreakers } from '../../src/contracts/breakers.ts';
+import { type BlockInWork, createBlockInWork } from '../../src/contracts/block-in-work.ts';
+import { createBreakers, FAILURES_MAX, IMAGES_MAX } from '../../src/contracts/breakers.ts';
 import { createConclusions } from '../../src/contracts/conclude.ts';
 import { ContractLine } from '../../src/contracts/contract-line.ts';
 import { createCreateVersions } from '../../src/contracts/create-versions.ts';
 import { createPhaseRoom } from '../../src/contracts/phase-room.ts';
-import { createRepetitions } from '../../src/contracts/repetitions.ts';
+import { createRepetitions, HELD_UP_MS_MAX } from '../../src/contracts/repetitions.ts';
 import type { PoolEntry } from '../../src/mempool/entry.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
 import { mine, newChain, nextTurn, signed, users } from '../chain/chain-harness.ts';
 import { success } from '../simulated/containers.ts';
@@ -60,4 +61,83 @@ t.test('a fault of who sends the results is none of the transaction', async (t) 
       t.equal(dropped.length, isOfTransaction ? 1 : 0);
     }
   });
+});
+
+/** Conclusions on calls of contracts, none of which has results; the test moves the clock. */
+function concluding() {
+  let now = 0;
+  const clock = { monotonic: () => now };
+  const breakers = createBreakers(clock);
+  const dropped: string[] = [];
+  const reports: string[] = [];
+  const conclude = createConclusions({} as BlockInWork, {
+    pool: {
+      decode: () => ({}) as Tx,
+      drop(entry, { message }) {
+        entry.removed = true;
+        dropped.push(message);
+      },
+    },
+    breakers,
+    repetitions: createRepetitions(clock),
+    createVersions: createCreateVersions(),
+    report: ({ status, code }) => void reports.push(`${status} ${code}`),
+    failed: new Set(),
+    observe: () => undefined,
+  });
+  const entryOf = (sender: string): PoolEntry => ({ key: sender, sender }) as PoolEntry;
+  const pass = (ms: number): void => {
+    now += ms;
+  };
+  return { breakers, conclude, dropped, reports, entryOf, pass };
+}
+
+const outage = { kind: 'failure', message: 'away', recoverable: true, system: true } as const;
+
+t.test('an outage ends a call after an hour, and not before', async (t) => {
+  const { conclude, dropped, reports, entryOf, pass } = concluding();
+  const line = new ContractLine('contract', 'owner');
+  const entry = entryOf('alice');
+  const image = { image: 'sum:1', imageHash: 'ab'.repeat(32) };
+  for (let ms = 0; ms < HELD_UP_MS_MAX; ms += 60_000) {
+    conclude.unready(line, entry, image, outage);
+    pass(60_000);
+  }
+  t.strictSame(dropped, []);
+  t.strictSame(new Set(reports), new Set(['Failure 1']));
+  conclude.unready(line, entry, image, outage);
+  t.strictSame(dropped, ['The transaction has failed too often: away']);
+  t.equal(reports.at(-1), 'Failure undefined');
+});
+
+t.test('an outage is that of an image and of the creator of the contract', async (t) => {
+  const imageOf = (name: string) => ({ image: 'a', imageHash: name });
+  const rest = (on: ReturnType<typeof concluding>, owner: string, imageHash: string): void => {
+    const line = new ContractLine(`${owner} ${imageHash}`, owner);
+    for (let i = 0; i < FAILURES_MAX; i++) {
+      on.conclude.unready(line, on.entryOf(`${owner} calls`), imageOf(imageHash), outage);
+    }
+  };
+  const state = ({ breakers }: ReturnType<typeof concluding>) => breakers.state('new', 'bob');
+  const alone = concluding();
+  for (let i = 0; i < 2 * IMAGES_MAX; i++) rest(alone, 'hostile', `image ${i}`);
+  t.equal(state(alone), 'closed', 'a creator shows nothing of the engine');
+  const two = concluding();
+  for (let i = 0; i < IMAGES_MAX - 1; i++) rest(two, `creator ${i % 2}`, `image ${i}`);
+  rest(two, 'creator 1', 'IMAGE 0');
+  t.equal(state(two), 'closed', 'the same image in other letters is the same');
+  rest(two, 'creator 0', 'another');
+  t.equal(state(two), 'open');
+});
+
+t.test('a call that fails by an outage rests for its sender alone', async (t) => {
+  const { breakers, conclude, entryOf } = concluding();
+  const line = new ContractLine('contract', 'owner');
+  const image = { image: 'sum:1', imageHash: 'ab' };
+  const tx = {} as Tx;
+  for (let i = 0; i < FAILURES_MAX; i++) {
+    conclude.outcome(line, entryOf('alice'), tx, image, outage);
+  }
+  t.equal(breakers.state('contract', 'alice'), 'open');
+  t.equal(breakers.state('contract', 'bob'), 'closed');
 });

@@ -4,6 +4,7 @@ import t from 'tap';
 import type { Clock } from '../../src/base/ports.ts';
 import { ContractPhase } from '../../src/contracts/contract-phase.ts';
 import { createImageLoads } from '../../src/contracts/image-loads.ts';
+import { ENTRIES_OF_ONE_MAX } from '../../src/contracts/phase-intake.ts';
 import type { PoolEntry } from '../../src/mempool/entry.ts';
 
 const LINES = 4;
@@ -88,7 +89,7 @@ t.test('a turn that comes too late does not go round among those that wait', asy
 interface SimulatedRun {
   /** Milliseconds. */
   readonly runs: number;
-  readonly outcome?: 'again';
+  readonly outcome?: 'again' | 'stop';
 }
 
 /** A phase on a clock of its own, with one contract for each sender; the test says what begins. */
@@ -125,7 +126,7 @@ function simulated(
         const step = begin(key);
         begun.push(key);
         if ('cold' in step) return step;
-        const ended = new Promise<() => 'next' | 'again'>((resolve) => {
+        const ended = new Promise<() => 'next' | 'again' | 'stop'>((resolve) => {
           after(step.runs, () => resolve(() => step.outcome ?? 'next'));
         });
         const abandon = () => void abandoned.push(key);
@@ -158,6 +159,32 @@ t.test('two senders that flood do not shut out a third one', async (t) => {
   phase.addAll([...entries('a', 15_000), ...entries('b', 15_000), ...entries('third', 2)]);
   await pass();
   t.equal(begun.filter((sender) => sender === 'third').length, 2);
+});
+
+t.test('many senders that flood do not either', async (t) => {
+  const { phase, begun, pass } = simulated(1, () => ({ runs: 20 }));
+  const flood = Array.from({ length: 5 }, (_, i) => entries(`flood ${i}`, 15_000)).flat();
+  phase.addAll([...flood, ...entries('last', 2)]);
+  await pass();
+  t.equal(begun.filter((sender) => sender === 'last').length, 2);
+});
+
+t.test('what has been executed leaves its place to what was left out', async (t) => {
+  const { phase, begun, pass } = simulated(1, () => ({ runs: 0 }));
+  phase.addAll(entries('a', ENTRIES_OF_ONE_MAX + 1_000));
+  await pass();
+  t.equal(begun.length, ENTRIES_OF_ONE_MAX + 1_000);
+});
+
+t.test('a contract that stops leaves its places to others', async (t) => {
+  const { phase, begun, pass } = simulated(1, (sender) =>
+    sender === 'good' ? { runs: 0 } : { runs: 0, outcome: 'stop' },
+  );
+  const full = Array.from({ length: 4 }, (_, i) => entries(`full ${i}`, ENTRIES_OF_ONE_MAX));
+  phase.addAll([...full.flat(), ...entries('good', ENTRIES_OF_ONE_MAX + 1_000)]);
+  await pass();
+  const good = begun.filter((sender) => sender === 'good').length;
+  t.equal(good, ENTRIES_OF_ONE_MAX + 1_000);
 });
 
 t.test('cold contracts take no time from ready ones', async (t) => {

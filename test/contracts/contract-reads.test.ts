@@ -54,6 +54,9 @@ t.test('what a running contract reads', async (t) => {
     const { roles } = reads.permissions(owner.text, undefined);
     t.ok(roles.some(({ role }) => role === 'contract_developer'));
     t.same(reads.permissions(owner.text, 0).roles, []);
+    for (const time of [-1, -2, -(2 ** 63), 0.5, Number.MAX_SAFE_INTEGER]) {
+      t.throws(() => reads.permissions(owner.text, time), { code: 199 }, 'no time, and no crash');
+    }
     t.throws(() => reads.policy(contractId), { code: 612 });
     const header = reads.blockHeader({ height: 1 });
     t.match(header, { height: 1, version: 1 });

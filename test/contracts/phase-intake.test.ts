@@ -1,4 +1,5 @@
 import t from 'tap';
+import { roundLimits } from '../../src/base/round-limits.ts';
 import {
   createPhaseIntake,
   ENTRIES_MAX,
@@ -6,6 +7,8 @@ import {
   type PhaseIntake,
 } from '../../src/contracts/phase-intake.ts';
 import type { PoolEntry } from '../../src/mempool/entry.ts';
+
+const LEFT_OUT_MAX = roundLimits.leftOut.value;
 
 const entriesOf = (sender: string, count: number): PoolEntry[] =>
   Array.from({ length: count }, (_, i) => ({ key: `${sender} ${i}`, sender }) as PoolEntry);
@@ -46,4 +49,12 @@ t.test('only what is in play counts: the rest comes in when half is done', async
   const again = intake.again();
   t.equal(again.length, ENTRIES_OF_ONE_MAX - 1, 'all that are still in the pool');
   t.equal(taken(intake, again).length, ENTRIES_OF_ONE_MAX / 2);
+});
+
+t.test('what is left out has a limit too', async (t) => {
+  const intake = createPhaseIntake();
+  const [entry] = entriesOf('a', 1);
+  for (let i = 0; i < ENTRIES_OF_ONE_MAX + LEFT_OUT_MAX + 1; i++) intake.offer(entry!, '');
+  for (let i = 0; i < ENTRIES_OF_ONE_MAX / 2; i++) intake.leave(entry!, '');
+  t.equal(intake.again().length, LEFT_OUT_MAX);
 });

@@ -6,7 +6,7 @@
 import type { Database } from '../../src/base/database.ts';
 import { INDEXES, TEXT_INDEXES } from '../../src/data-service/schema/tables.ts';
 
-const TXS_PER_BLOCK = 20;
+export const TXS_PER_BLOCK = 20;
 const BLOCK_MS = 60_000;
 /** 2026-01-01. */
 const GENESIS_TIME = 1_767_225_600_000;

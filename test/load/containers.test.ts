@@ -1,27 +1,43 @@
 /**
  * Row R26 of the goals: a hostile author, hostile senders and a hostile client, all at once, on four
- * nodes of which two execute. A good contract is called 20 times a second meanwhile. It loses no
- * call, every round has its block, and memory and disk come back. The figures are printed;
- * CONTAINERS_SECONDS sets the duration.
+ * nodes of which two execute, one over TCP; a third one has an engine and is banned. Then images and
+ * containers attack the machine, one row after the other. A good contract is called 20 times a second
+ * meanwhile. It loses no call, every round has its block, and memory and disk come back. The figures
+ * are printed; CONTAINERS_SECONDS sets the duration of the first part.
  */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { createSenders } from '../../bench/transfers/senders.ts';
 import type { JsonObject } from '../../src/base/json.ts';
+import { freePorts } from '../../src/cli/free-ports.ts';
 import { containersWith } from '../containers/api.ts';
-import { type Engine, sharedEngine } from '../containers/engine.ts';
+import { whyNoDaemon } from '../containers/daemon.ts';
+import { privateEngine } from '../containers/engine.ts';
+import { whyNoBusybox } from '../containers/images.ts';
 import { eventually } from '../e2e/process.ts';
 import { type NetworkNode, processNetwork, scheme } from '../e2e/process-network.ts';
 import { leftOut } from '../left-out.ts';
-import { type Author, createHostile, startAttack } from './hostile/attack.ts';
+import { type Author, create, createHostile, startAttack } from './hostile/attack.ts';
 import { startGoodCalls } from './hostile/good-calls.ts';
 import { goodImage } from './hostile/images.ts';
+import {
+  attackMachine,
+  CLOSED_REGISTRY,
+  diskUse,
+  imagesOf,
+  watchMachine,
+} from './hostile/machine.ts';
+import { hostileRegistry, IMAGE_SIZE_MAX } from './hostile/registry.ts';
 import { verdict } from './loaded-node.ts';
 
 const SECONDS = Number(process.env['CONTAINERS_SECONDS'] ?? 12);
 const ROUND_MS = 2000;
 /** They take turns with the others. */
 const EXECUTING = [0, 2];
+/** Its owner may not send, so it must execute nothing and drop nothing. */
+const BANNED = 1;
+const OVER_TCP = 2;
+const LIMITS = { memoryMb: 256, cpus: 1 };
 const NODES = 4;
 const GOOD_SENDERS = 8;
 const HOSTILE_SENDERS = 3;
@@ -30,27 +46,43 @@ const WAIT_ROUNDS = 3;
 const SETTLED_MS = 240_000;
 const MEMORY_MB = 256;
 const MEMORY_MS = 60_000;
+const DISK = '5g';
+/** Of images that were built meanwhile, and the good one that was fetched. */
+const DISK_MB = 32;
 
-t.setTimeout(300_000 + SECONDS * 3_000);
+t.setTimeout(420_000 + SECONDS * 3_000);
 
-const shared = await sharedEngine();
-const skip = typeof shared === 'string' && leftOut(shared);
-const engine = shared as Engine;
+const reason = whyNoDaemon() ?? whyNoBusybox();
+const skip = reason !== undefined && leftOut(reason);
 
 t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
+  // With a disk of its own, whose use is then that of images and containers alone.
+  const engine = await privateEngine(t, { diskSize: DISK });
+  const registry = await hostileRegistry(t);
+  const [port] = await freePorts(1);
   const network = await processNetwork(t, {
     nodes: NODES,
     roundMs: ROUND_MS,
     set: (index) => [
       'docker-engine.contract-execution-messages-cache.utx-cleanup-interval=2s',
-      ...(EXECUTING.includes(index)
+      ...(EXECUTING.includes(index) || index === BANNED
         ? [
             'docker-engine.enable=yes',
             `docker-engine.docker-host=${engine.host}`,
             'docker-engine.execution-limits.timeout=1200ms',
+            `docker-engine.execution-limits.memory=${LIMITS.memoryMb}`,
             'docker-engine.contracts-parallelism=4',
             'docker-engine.remove-container-after=10s',
-            'docker-engine.pull=never',
+            `docker-engine.allowed-images=["${registry.domain}/*","${CLOSED_REGISTRY}/*"]`,
+            `docker-engine.image-size-max=${IMAGE_SIZE_MAX}`,
+            'docker-engine.pull-timeout=5s',
+          ]
+        : []),
+      ...(index === OVER_TCP
+        ? [
+            'docker-engine.grpc-listen=tcp',
+            'api.grpc.bind-address=0.0.0.0',
+            `api.grpc.port=${port}`,
           ]
         : []),
     ],
@@ -66,10 +98,14 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
   const send = async (tx: JsonObject): Promise<string> =>
     String((await first!.broadcast(await first!.sign({ sender: owner, ...tx })))['id']);
   const executed = (id: string): Promise<unknown> =>
-    eventually(`the result of ${id}`, async () => {
-      const { status } = await first!.get(`/contracts/executed-tx-for/${id}`);
-      return status === 200 || undefined;
-    });
+    eventually(
+      `the result of ${id}`,
+      async () => {
+        const { status } = await first!.get(`/contracts/executed-tx-for/${id}`);
+        return status === 200 || undefined;
+      },
+      SETTLED_MS,
+    );
 
   const good = createSenders(GOOD_SENDERS, scheme, 'good');
   const hostile = createSenders(HOSTILE_SENDERS, scheme, 'hostile');
@@ -81,6 +117,8 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
   const prepared: string[] = [await send({ type: 11, transfers, attachment: '' })];
   for (const { address } of authors)
     prepared.push(await send({ type: 102, target: address, ...role }));
+  const banned = network.accounts[BANNED]!.address;
+  prepared.push(await send({ type: 102, target: banned, opType: 'add', role: 'banned' }));
   await Promise.all(prepared.map((id) => first!.mined(id)));
   const image = await goodImage(engine);
   const goodId = await send({ type: 103, version: 1, ...image, contractName: 'good', params: [] });
@@ -89,12 +127,19 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
 
   const memory = (): number[] => nodes.map(megabytes);
   const before = memory();
+  const diskBefore = await diskUse(engine);
+  const machine = await watchMachine(engine, LIMITS);
   const from = await first!.height();
   const calls = startGoodCalls(rests, goodId, good, from);
-  const attack = startAttack(engine, rests, [author, other], contracts, hostile);
+  const attack = startAttack(engine, rests, [author, other], contracts, hostile, registry.slow);
+  const fetched = create(registry.good, { rest: first!, address: owner }).then(executed);
+  // A failure is told below.
+  fetched.catch(() => undefined);
   await new Promise((resolve) => setTimeout(resolve, SECONDS * 1000));
   const during = memory();
-  await Promise.all([attack.end(), calls.end()]);
+  await Promise.all([attack.end(), fetched]);
+  const refused = await attackMachine(t, engine, nodes, other, registry);
+  await Promise.all([calls.end(), machine.end()]);
   const to = await first!.height();
   await calls.settled(SETTLED_MS);
 
@@ -114,6 +159,9 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
   t.comment(`${missed} of ${rounds} rounds without a block: ${verdict(missed === 0)}`);
   t.comment(`memory in MB: ${before} before, ${during} at the end`);
 
+  t.comment(`containers of a node: ${machine.most} at most, of ${machine.allowed}`);
+  t.ok(machine.most <= machine.allowed, 'no node has more containers than the machine may have');
+  t.same(machine.tooHeavy, [], 'each weighs its share');
   t.same(calls.refused, [], 'no good call was refused');
   for (const [i, { rest }] of nodes.entries()) {
     const counted = async () => {
@@ -124,8 +172,9 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
     t.ok(all, `node ${i + 1} has every good call once`);
   }
   await t.test('what can never succeed leaves all pools', async () => {
-    for (const { rest } of nodes) {
-      for (const id of attack.lost) {
+    // The banned one will judge for itself, once it may.
+    for (const { rest } of nodes.filter((_, i) => i !== BANNED)) {
+      for (const id of [...attack.lost, ...refused]) {
         const hasLeft = async () => {
           const { status } = await rest.get(`/transactions/unconfirmed/info/${id}`);
           return status === 404 || undefined;
@@ -142,15 +191,14 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
   });
   t.comment(`memory in MB: ${memory()} afterwards`);
   await Promise.all(nodes.map(({ stop }) => stop()));
-  t.same(await ownContainers(image.imageHash), [], 'no container is left');
+  t.same(await containersWith(engine.socketPath, 'platform-node.node'), [], 'no container is left');
+  t.same(await imagesOf(engine, registry.domain), [registry.good.imageHash], 'one was fetched');
+  const disk = await diskUse(engine);
+  t.comment(`disk of the engine in MB: ${diskBefore} before, ${disk} afterwards`);
+  t.ok(disk < diskBefore + DISK_MB, 'the disk comes back');
 });
 
 function megabytes({ pid }: NetworkNode): number {
   const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Math.round(Number(kilobytes) / 1024);
-}
-
-async function ownContainers(imageHash: string): Promise<string[]> {
-  const all = await containersWith(engine.socketPath, 'platform-node.node');
-  return all.filter(({ ImageID }) => ImageID === `sha256:${imageHash}`).map(({ Id }) => Id);
 }

@@ -74,7 +74,7 @@ export async function loadedNode(t: Test, set: readonly string[] = []): Promise<
   }
   await drained(node);
   const transfers = startTransfers(t);
-  const beside = startTransfers(t);
+  const beside = startTransfers(t, true);
   let first = 0;
   let firstBeside = BESIDE_FIRST;
 

@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../child-environment.ts';
 import type { Scope } from '../e2e/process.ts';
+import { runAfter } from './client-priority.ts';
 
 export interface MadPeersJob {
   readonly port: number;
@@ -19,6 +20,7 @@ export function madPeers(scope: Scope, job: MadPeersJob): Promise<number> {
     env: childEnvironment(),
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
+  runAfter(child.pid!);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   scope.teardown(() => {
     child.kill();

@@ -10,6 +10,7 @@ import { batch, get } from '../../bench/load/requests.ts';
 import { freePorts } from '../../src/cli/free-ports.ts';
 import { mutated, nearlyRight } from '../api/fixtures/fuzz-requests.ts';
 import { Rng } from '../generators/random.ts';
+import { runAfter, runFirst } from './client-priority.ts';
 import { loadedNode, roundsMissed, verdict } from './loaded-node.ts';
 import { madPeers } from './mad-peers.ts';
 import { answersWith } from './transfers.ts';
@@ -45,6 +46,8 @@ t.test(`a good client among malformed requests and peers for ${SECONDS} s`, asyn
   const good = startHttpLoad();
   const bad = startHttpLoad();
   t.teardown(() => Promise.all([good.stop(), bad.stop()]));
+  runFirst(good.pid);
+  runAfter(bad.pid);
   const ms = SECONDS * 1000;
   const ports = [at.node.port];
   const client = async () =>
@@ -57,7 +60,7 @@ t.test(`a good client among malformed requests and peers for ${SECONDS} s`, asyn
         pauseMs: PAUSE_MS,
         requests: batch(at.paths.map(get)),
       }),
-      at.post({ connections: GOOD_CLIENTS, perSecond: GOOD_TRANSFERS, ms }),
+      at.postBeside({ connections: GOOD_CLIENTS, perSecond: GOOD_TRANSFERS, ms }),
     ]);
   await client();
   const [quietReads, quietPosts] = await client();

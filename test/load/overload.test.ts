@@ -7,6 +7,7 @@
 import t from 'tap';
 import { startHttpLoad } from '../../bench/load/http.ts';
 import { batch, get } from '../../bench/load/requests.ts';
+import { runFirst } from './client-priority.ts';
 import { loadedNode, minedPerSecond, roundsMissed, verdict } from './loaded-node.ts';
 import { answersWith, countOf, type TransfersResult } from './transfers.ts';
 
@@ -35,6 +36,7 @@ t.test(`four times the maximum for ${SECONDS} s`, async (t) => {
 
   const reader = startHttpLoad();
   t.teardown(() => reader.stop());
+  runFirst(reader.pid);
   // What is accepted, what waits to be sent again, and what is under way.
   await at.sign(Math.ceil(maximum * (SECONDS + 1)) + 2 * CONNECTIONS);
   const from = await at.height();

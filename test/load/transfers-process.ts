@@ -13,7 +13,8 @@ import { Latencies } from '../../src/cli/load/latencies.ts';
 import type { Answers, ToSign, TransfersJob, TransfersResult } from './transfers.ts';
 
 const { scheme } = cryptographyOf(true, DEV_CHAIN_ID);
-const TICK_MS = 4;
+/** Short, so that requests come evenly and not in bursts. */
+const TICK_MS = 1;
 /** After the last request the answers have so long. */
 const LINGER_MS = 20_000;
 const AGAIN_MAX = 100_000;

@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../child-environment.ts';
 import type { Scope } from '../e2e/process.ts';
+import { runFirst } from './client-priority.ts';
 
 export interface TransfersJob {
   readonly port: number;
@@ -50,13 +51,15 @@ export interface Transfers {
   run(job: TransfersJob): Promise<TransfersResult>;
 }
 
-export function startTransfers(scope: Scope): Transfers {
+/** `isProbe`: measures beside a load. */
+export function startTransfers(scope: Scope, isProbe = false): Transfers {
   const program = fileURLToPath(new URL('transfers-process.ts', import.meta.url));
   const child = fork(program, {
     stdio: 'inherit',
     env: childEnvironment(),
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
+  if (isProbe) runFirst(child.pid!);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   scope.teardown(() => {
     child.kill();

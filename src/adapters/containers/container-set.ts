@@ -11,6 +11,7 @@ import type {
   Readiness,
 } from '../../base/containers.ts';
 import type { Clock, Log, Random } from '../../base/ports.ts';
+import { roundLimits } from '../../base/round-limits.ts';
 import type { Capacity } from './capacity.ts';
 import {
   type Container,
@@ -65,6 +66,8 @@ export interface ContainerSet {
   close(): Promise<void>;
 }
 
+/** The part of the containers that creators with an equal part leave to others: one of so many. */
+const RESERVE = roundLimits.reserve.value;
 const SWEEP_MS_MAX = 30_000;
 /** Until an image is asked for again that too many wait before. */
 const BUSY_MS = 500;
@@ -81,12 +84,17 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
   let cancelSweep = clock.after(sweepMs, sweep);
 
   /**
-   * True where a container may begin. Where too many are there, the longest idle one goes, and room is
-   * there once it is gone.
+   * True where a container of this creator may begin. Where too many are there, an idle one goes, and
+   * room is there once it is gone. Who has an equal part leaves the last of the room to others, since a
+   * container that starts cannot give way.
    */
-  function hasRoom(): boolean {
-    if (removals.present < options.capacity.containers) return true;
-    const place = removals.leaving === 0 ? places.idlest() : undefined;
+  function hasRoom(creator: string): boolean {
+    const most = options.capacity.containers;
+    const { own, creators } = places.held(creator);
+    const hasPart = creators > 1 && own >= Math.max(1, Math.floor(most / creators));
+    const reserve = hasPart && most > 1 ? Math.max(1, Math.floor(most / RESERVE)) : 0;
+    if (removals.present + reserve < most) return true;
+    const place = removals.leaving === 0 ? places.yielding(creator) : undefined;
     if (place !== undefined) discard(place);
     return false;
   }
@@ -98,7 +106,7 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
       // Only a container takes room, so that slow pulls keep nobody out.
       const info = await deps.images.find(place.image, creator, search.signal);
       place.isLocal = true;
-      if (hasRoom()) await start(place, info, search.signal);
+      if (hasRoom(creator)) await start(place, info, search.signal);
     } catch (cause) {
       if (!search.signal.aborted) failedStart(place, cause);
     } finally {
@@ -109,6 +117,7 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
   async function start(place: Place, info: ImageInfo, signal: AbortSignal): Promise<void> {
     const name = nameFrom(deps.random);
     removals.expect(name);
+    place.isStarting = true;
     try {
       const { notRemoved } = removals;
       const container = await startFor(place, name, info, options, { ...deps, notRemoved }, signal);
@@ -119,6 +128,8 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
     } catch (cause) {
       removals.forget(name);
       throw cause;
+    } finally {
+      place.isStarting = false;
     }
   }
 
@@ -188,14 +199,14 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
   return {
     prepare(image, createVersion, creator) {
       if (isClosed) return STOPPING;
-      const place = places.of(image, createVersion);
+      const place = places.of(image, createVersion, creator);
       place.usedAt = clock.monotonic();
       if (place.container !== undefined) return { kind: 'ready' };
       const { failure } = place;
       place.failure = undefined;
       if (failure !== undefined) return failure;
       const mayBegin = place.start === undefined && place.usedAt >= place.notBefore;
-      if (mayBegin && (!place.isLocal || hasRoom())) removals.track(begin(place, creator));
+      if (mayBegin && (!place.isLocal || hasRoom(creator))) removals.track(begin(place, creator));
       return { kind: 'starting' };
     },
 

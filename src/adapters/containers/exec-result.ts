@@ -28,9 +28,11 @@ export function execResult(exitCode: number, output: Uint8Array): ContractOutcom
   return { kind: 'error', code: exitCode, message };
 }
 
+/** The last line that is not empty; the others are not looked at, of which there may be a million. */
 function lastLine(text: string): string {
-  const lines = text.split(/[\r\n]/).map((line) => line.trim());
-  return lines.findLast((line) => line !== '') ?? '';
+  const trimmed = text.trimEnd();
+  const start = Math.max(trimmed.lastIndexOf('\n'), trimmed.lastIndexOf('\r')) + 1;
+  return trimmed.slice(start).trim();
 }
 
 function results(line: string): ContractOutcome {

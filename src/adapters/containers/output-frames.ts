@@ -31,7 +31,7 @@ export async function readOutput(
   keptMax: number,
   readMax: number,
 ): Promise<Output> {
-  const kept: { readonly isError: boolean; readonly bytes: Uint8Array }[] = [];
+  const [stdout, stderr] = [new Kept(), new Kept()];
   let [keptBytes, readBytes, dropped] = [0, 0, 0];
   const header = Buffer.alloc(HEADER_BYTES);
   let headerBytes = 0;
@@ -53,15 +53,34 @@ export async function readOutput(
       const bytes = piece.subarray(0, left);
       left -= bytes.length;
       piece = piece.subarray(bytes.length);
-      const part = bytes.slice(0, keptMax - keptBytes);
+      const part = bytes.subarray(0, keptMax - keptBytes);
       keptBytes += part.length;
       dropped += bytes.length - part.length;
-      if (part.length > 0) kept.push({ isError: header[0] === STDERR, bytes: part });
+      (header[0] === STDERR ? stderr : stdout).add(part);
     }
   }
   // The engine marks the end of the output in no other way than by closing the connection.
   if (headerBytes > 0 || left > 0) throw new EngineAway('the output of a container is cut off');
-  const of = (isError: boolean): Uint8Array =>
-    Buffer.concat(kept.filter((one) => one.isError === isError).map((one) => one.bytes));
-  return { stdout: of(false), stderr: of(true), isCut: dropped > 0 };
+  return { stdout: stdout.bytes, stderr: stderr.bytes, isCut: dropped > 0 };
+}
+
+/** Bytes in one memory that grows, since a frame may hold a single one. */
+class Kept {
+  private memory = Buffer.alloc(0);
+  private length = 0;
+
+  add(part: Uint8Array): void {
+    const needed = this.length + part.length;
+    if (needed > this.memory.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.memory.length));
+      this.memory.copy(grown, 0, 0, this.length);
+      this.memory = grown;
+    }
+    this.memory.set(part, this.length);
+    this.length = needed;
+  }
+
+  get bytes(): Uint8Array {
+    return this.memory.subarray(0, this.length);
+  }
 }

@@ -10,6 +10,8 @@ export interface Place {
   readonly key: string;
   readonly image: ContractImage;
   readonly createVersion: number;
+  /** Whose contracts use it; of several, the creator with the fewest containers. */
+  creator: string;
   /** Calls that may run at a time. */
   readonly slots: Slots;
   /** Calls that run or wait. */
@@ -20,6 +22,8 @@ export interface Place {
   /** True once the engine has had the image. */
   isLocal: boolean;
   container: Container | undefined;
+  /** True while a container of it starts. */
+  isStarting: boolean;
   /** True once a call has ended well in the container. */
   hasServed: boolean;
   /** Of the last start; it is told once. */
@@ -30,14 +34,22 @@ export interface Place {
 }
 
 export interface Places {
-  /** Makes the place where it is missing. */
-  of(image: ContractImage, createVersion: number): Place;
+  /** Makes the place where it is missing. `creator`: who asks; absent for a call. */
+  of(image: ContractImage, createVersion: number, creator?: string): Place;
   /** False where the place was removed. */
   has(place: Place): boolean;
   remove(place: Place): void;
   all(): readonly Place[];
-  /** The place whose container has been idle longest. */
-  idlest(): Place | undefined;
+  /**
+   * Containers of a creator, those included that start, and the number of creators that have any, or
+   * would have.
+   */
+  held(creator: string): { readonly own: number; readonly creators: number };
+  /**
+   * The place whose container gives way to one of this creator: that of the creator with the most, of
+   * its own where nobody has more; of these the one that has been idle longest.
+   */
+  yielding(creator: string): Place | undefined;
 }
 
 const PLACES_MAX = 1000;
@@ -49,19 +61,37 @@ export function createPlaces(perContainerMax: number, now: () => number): Places
   const oldest = (which: (place: Place) => boolean): Place | undefined =>
     [...places.values()].filter(which).sort((a, b) => a.usedAt - b.usedAt)[0];
 
+  function countByCreator(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { creator, container, isStarting } of places.values()) {
+      if (container === undefined && !isStarting) continue;
+      counts.set(creator, (counts.get(creator) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /** Anybody may use the image of another, who must not lose its container by that. */
+  function share(place: Place, creator: string | undefined): Place {
+    if (creator === undefined || creator === place.creator) return place;
+    const counts = countByCreator();
+    if ((counts.get(creator) ?? 0) < (counts.get(place.creator) ?? 0)) place.creator = creator;
+    return place;
+  }
+
   return {
-    of(image, createVersion) {
+    of(image, createVersion, creator) {
       const key = `${createVersion} ${image.imageHash.toLowerCase()} ${image.image}`;
       const known = places.get(key);
-      if (known !== undefined) return known;
+      if (known !== undefined) return share(known, creator);
       if (places.size >= PLACES_MAX) {
         const unused = oldest(isUnused);
         if (unused !== undefined) places.delete(unused.key);
       }
       const place: Place = {
-        ...{ key, image, createVersion, slots: createSlots(perContainerMax) },
+        ...{ key, image, createVersion, creator: creator ?? '' },
+        slots: createSlots(perContainerMax),
         ...{ running: 0, usedAt: now(), notBefore: 0, pauseMs: PAUSE_MS_MIN },
-        ...{ start: undefined, isLocal: false, container: undefined },
+        ...{ start: undefined, isLocal: false, container: undefined, isStarting: false },
         ...{ hasServed: false, failure: undefined },
       };
       places.set(key, place);
@@ -70,7 +100,22 @@ export function createPlaces(perContainerMax: number, now: () => number): Places
     has: (place) => places.get(place.key) === place,
     remove: (place) => void places.delete(place.key),
     all: () => [...places.values()],
-    idlest: () => oldest((place) => place.container !== undefined && place.running === 0),
+    held(creator) {
+      const counts = countByCreator();
+      const own = counts.get(creator) ?? 0;
+      return { own, creators: counts.size + (own > 0 ? 0 : 1) };
+    },
+    yielding(creator) {
+      const counts = countByCreator();
+      const isIdle = ({ container, running }: Place): boolean =>
+        container !== undefined && running === 0;
+      const countOf = (place: Place): number => counts.get(place.creator)!;
+      const idle = [...places.values()].filter(isIdle);
+      const own = counts.get(creator) ?? 0;
+      const most = Math.max(0, ...idle.map(countOf));
+      if (most > own) return oldest((place) => isIdle(place) && countOf(place) === most);
+      return oldest((place) => isIdle(place) && place.creator === creator);
+    },
   };
 }
 

@@ -5,7 +5,7 @@
 import type { Clock, Log } from '../../base/ports.ts';
 import type { Container } from './container.ts';
 import type { Engine } from './engine.ts';
-import { EngineAway } from './engine-client.ts';
+import { EngineAway, EngineRefusal } from './engine-client.ts';
 import { reasonOf } from './failures.ts';
 
 export interface Removals {
@@ -25,7 +25,10 @@ export interface Removals {
   keep(container: Container): void;
   /** The node does not end before this work has. */
   track(work: Promise<void>): void;
-  /** Removes what is in the engine under the label of this node and not in use. */
+  /**
+   * Removes what is in the engine under the label of this node and not in use. What the engine refuses
+   * to remove counts from now on. Rejects with EngineAway.
+   */
   strays(): Promise<void>;
   /** Removes strays where there may be any. */
   sweep(): void;
@@ -86,13 +89,33 @@ export function createRemovals(label: string, deps: RemovalsDeps): Removals {
   async function strays(): Promise<void> {
     mayHaveStrays = false;
     const before = [...lost];
+    const stuck = new Set<string>();
     for (const what of ['containers', 'networks'] as const) {
       const found = (await engine.withLabel(what, label)).filter((name) => !names.has(name));
       const removeOne = what === 'containers' ? engine.remove : engine.removeNetwork;
-      await Promise.all(found.map(removeOne));
-      if (found.length > 0) log.info('container.strays-removed', { what, count: found.length });
+      const removed = await Promise.all(found.map((name) => isRemoved(name, removeOne, stuck)));
+      const count = removed.filter(Boolean).length;
+      if (count > 0) log.info('container.strays-removed', { what, count });
+      if (what === 'containers') for (const name of stuck) lost.add(name);
     }
-    for (const name of before) lost.delete(name);
+    for (const name of before) if (!stuck.has(name)) lost.delete(name);
+  }
+
+  /** One that the engine does not remove is in nobody's way but its own. */
+  async function isRemoved(
+    name: string,
+    removeOne: (name: string) => Promise<void>,
+    stuck: Set<string>,
+  ): Promise<boolean> {
+    try {
+      await removeOne(name);
+      return true;
+    } catch (cause) {
+      if (!(cause instanceof EngineRefusal)) throw cause;
+      stuck.add(name);
+      failed(name, cause);
+      return false;
+    }
   }
 
   return {

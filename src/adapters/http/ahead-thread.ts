@@ -5,7 +5,7 @@ import { giveWay } from '../background-thread.ts';
 import { type AheadResult, type BodyBatch, type FromAheadThread, READY } from './ahead-messages.ts';
 
 export function serveAhead(port: MessagePort, work: AheadWork): void {
-  giveWay();
+  giveWay('background');
   port.on('message', ({ buffer, ends }: BodyBatch) => {
     const results = ends.map((end, i) => {
       const begin = ends[i - 1] ?? 0;

@@ -25,7 +25,10 @@ export interface AheadThreadsOptions {
   /** Module of the thread; it calls `serveAhead`. */
   readonly workerUrl: URL;
   readonly workerData: unknown;
-  /** How many of these objects share the processors. */
+  /**
+   * How many of these objects share the processors, each with a thread of connections. Those keep a
+   * processor: a thread that is ready to run delays whoever must answer at once.
+   */
   readonly sharers: number;
   /** A thread ended without being asked to; what it had will never have a result. */
   readonly onDeath: (cause: Error) => void;
@@ -76,7 +79,9 @@ export class AheadThreads {
 
   constructor(options: AheadThreadsOptions) {
     this.options = options;
-    this.threadsMax = Math.max(1, Math.ceil(availableParallelism() / options.sharers));
+    const { sharers } = options;
+    const free = availableParallelism() - sharers;
+    this.threadsMax = Math.max(1, Math.floor(free / sharers));
   }
 
   /** Copies the body. */

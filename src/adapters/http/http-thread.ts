@@ -30,6 +30,8 @@ export interface HttpThreadEvents {
 
 /** Much longer than the thread gives to pending answers. */
 const CLOSE_MS = 10_000;
+/** In MiB. Small, because nothing is refused while the garbage of a second is collected. */
+const HEAP = { maxYoungGenerationSizeMb: 16 };
 const NO_DELAY: LoopDelay = { p50: 0, p99: 0, max: 0 };
 
 export class HttpThread {
@@ -64,6 +66,7 @@ export class HttpThread {
       // The thread does not need the environment, which may hold passwords.
       env: {},
       execArgv: threadFlags(),
+      resourceLimits: HEAP,
     });
     this.worker.on('message', (message: FromThread) => this.receive(message));
     this.worker.on('error', (error) => {

@@ -1,5 +1,6 @@
 /** The writing thread of the store: one transaction for each request (writer.ts). */
 import { parentPort, workerData } from 'node:worker_threads';
+import { giveWay } from '../background-thread.ts';
 import { openEnvironment } from './environment.ts';
 import { eachRow } from './rows.ts';
 import {
@@ -28,6 +29,7 @@ function write(buffers: readonly ArrayBuffer[]): string | undefined {
   }
 }
 
+giveWay('background');
 parentPort?.on('message', async (buffers: StoreThreadRequest) => {
   if (buffers === undefined) {
     await root.close();

@@ -1,11 +1,16 @@
 /**
- * Removes transactions from the pool that the executing miners have refused
- * (contracts.md#status-records). A node that executes contracts finds out by itself, so a miner that
- * lies delays no blocks but its own; the others would keep such a transaction until it expires.
+ * Removes transactions from the pool that executing miners have refused (contracts.md#status-records),
+ * which a node that executes nothing would keep until they expire. A node that executes contracts finds
+ * out by itself, so a miner that lies delays no blocks but its own.
+ *
+ * Nobody here can tell who lies where miners differ. So such a transaction stays for a while, in which
+ * an honest miner gets and executes it; then it leaves, because a miner that never refuses anything must
+ * not fill the pool either.
  */
 import { fromLatin1 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import type { Clock } from '../../base/ports.ts';
+import { statusLimits as limits } from '../../base/status-limits.ts';
 import { createTurns } from '../../base/turns.ts';
 import type { PoolEntry } from '../../mempool/entry.ts';
 import type { Pool } from '../../mempool/pool.ts';
@@ -15,16 +20,29 @@ export interface ErrorQuorumOptions {
   /** Miners whose refusals are enough, also where others have not refused. */
   readonly quorum: number;
   readonly everyMs: number;
-  /** The refusals of all miners are enough of which something came in this time. */
-  readonly heardMs: number;
+  /** The most bytes of the pool. */
+  readonly poolBytesMax: number;
 }
 
 export interface ErrorQuorumPorts {
-  readonly index: Pick<StatusIndex, 'refusedTransactions' | 'refusersOf' | 'heardSince'>;
+  readonly index: Pick<StatusIndex, 'refusedTransactions' | 'refusalsOf' | 'heardSince'>;
   readonly pool: Pick<Pool, 'entry' | 'drop'>;
   readonly clock: Clock;
   /** True where this account may make blocks at present. */
   isMiner(publicKey: Uint8Array): boolean;
+}
+
+/** After so long without a record, a miner does not count as one that executes contracts. */
+export const HEARD_MS_MAX = limits.heard.value;
+export const DOUBTED_MS_MAX = limits.doubted.value;
+const DOUBTED_SHARE = limits.doubtedShare.value;
+
+/** A transaction that not all have refused. */
+interface Doubted {
+  readonly entry: PoolEntry;
+  readonly miners: number;
+  /** In seconds since 1970. */
+  readonly from: number;
 }
 
 /** Returns a function that stops it. */
@@ -35,26 +53,54 @@ export function watchErrors(options: ErrorQuorumOptions, ports: ErrorQuorumPorts
 
   async function sweep(): Promise<void> {
     const turns = createTurns(clock);
-    const since = Math.floor((clock.now() - options.heardMs) / 1000);
-    const executing = index.heardSince(since).filter((key) => isMiner(fromLatin1(key)));
+    const since = Math.floor((clock.now() - HEARD_MS_MAX) / 1000);
+    const miners = new Set(index.heardSince(0).filter((key) => isMiner(fromLatin1(key))));
+    const executing = index.heardSince(since).filter((key) => miners.has(key));
+    const doubted: Doubted[] = [];
     for (const txId of [...index.refusedTransactions()]) {
       if (stopped) return;
       const entry = pool.entry(fromLatin1(txId));
-      if (entry !== undefined) judge(entry, index.refusersOf(txId), executing);
+      const one = entry && judge(entry, txId, miners, executing);
+      if (one !== undefined) doubted.push(one);
       if (turns.due()) await turns.take();
     }
-    if (!stopped) cancel = clock.after(options.everyMs, () => void sweep());
+    if (stopped) return;
+    endDoubted(doubted);
+    cancel = clock.after(options.everyMs, () => void sweep());
   }
 
+  /** Drops the transaction, or returns it where that is not certain yet. */
   function judge(
     entry: PoolEntry,
-    refusers: readonly string[],
+    txId: string,
+    miners: ReadonlySet<string>,
     executing: readonly string[],
-  ): void {
-    const miners = refusers.filter((key) => isMiner(fromLatin1(key))).length;
-    if (miners === 0) return;
-    const isByAll = executing.length > 0 && executing.every((key) => refusers.includes(key));
-    if (miners < options.quorum && !isByAll) return;
+  ): Doubted | undefined {
+    const refusals = index.refusalsOf(txId).filter(({ sender }) => miners.has(sender));
+    const refusers = new Set(refusals.map(({ sender }) => sender));
+    if (refusers.size === 0) return undefined;
+    const isByAll = executing.length > 0 && executing.every((key) => refusers.has(key));
+    if (refusers.size < options.quorum && !isByAll) {
+      const from = Math.min(...refusals.map(({ saidFrom }) => saidFrom));
+      return { entry, miners: refusers.size, from };
+    }
+    drop(entry, refusers.size);
+    return undefined;
+  }
+
+  /** The oldest leave: after their time, or where all of them take too much of the pool. */
+  function endDoubted(doubted: Doubted[]): void {
+    const oldest = (clock.now() - DOUBTED_MS_MAX) / 1000;
+    let bytes = doubted.reduce((sum, { entry }) => sum + entry.size, 0);
+    for (const { entry, miners, from } of doubted.sort((a, b) => a.from - b.from)) {
+      if (from > oldest && bytes * DOUBTED_SHARE <= options.poolBytesMax) return;
+      bytes -= entry.size;
+      drop(entry, miners);
+    }
+  }
+
+  function drop(entry: PoolEntry, miners: number): void {
+    if (entry.removed) return;
     const said = miners === 1 ? '1 miner has' : `${miners} miners have`;
     pool.drop(entry, apiError('Invalid', `${said} refused the transaction`));
   }

@@ -30,6 +30,9 @@ export interface StatusMark extends StatusFacts {
   isKept: boolean;
   /** How many records of its sender, transaction and status were taken up to it. */
   readonly taken: number;
+  /** When its sender first said this, in seconds since 1970, and how often it has said it again. */
+  readonly saidFrom: number;
+  readonly repeats: number;
 }
 
 export interface IndexLimits {
@@ -139,10 +142,9 @@ export class StatusIndex {
     return this.refused;
   }
 
-  /** The senders that have refused the transaction. */
-  refusersOf(txId: string): readonly string[] {
-    const refusals = this.of(txId).filter(({ isRefusal }) => isRefusal);
-    return [...new Set(refusals.map(({ sender }) => sender))];
+  /** The refusals of the transaction, of all senders. */
+  refusalsOf(txId: string): readonly StatusMark[] {
+    return this.of(txId).filter(({ isRefusal }) => isRefusal);
   }
 
   /** The senders of records that were taken from then on, in seconds since 1970. */
@@ -156,6 +158,7 @@ export class StatusIndex {
     const line = this.lines.get(facts.sender) ?? new Line(facts.sender);
     this.lines.set(line.sender, line);
     const failures = this.failuresFor(facts);
+    const said = this.saidBefore(facts);
     // Texts that many records share are held once.
     const mark: StatusMark = {
       txId,
@@ -168,6 +171,8 @@ export class StatusIndex {
       takenAt,
       isKept: true,
       taken: this.takenOf(txId, line.sender, status) + 1,
+      saidFrom: said?.saidFrom ?? takenAt,
+      repeats: said === undefined ? 0 : said.repeats + 1,
     };
     const before = this.byTransaction.get(txId);
     this.byTransaction.set(txId, before === undefined ? [mark] : [...before, mark]);
@@ -199,6 +204,12 @@ export class StatusIndex {
   private takenOf(txId: string, sender: string, status: OutcomeStatus): number {
     const last = this.of(txId).findLast((one) => one.sender === sender && one.status === status);
     return last?.taken ?? 0;
+  }
+
+  private saidBefore({ txId, sender, status, isRefusal }: StatusFacts): StatusMark | undefined {
+    return this.of(txId).findLast(
+      (one) => one.sender === sender && one.status === status && one.isRefusal === isRefusal,
+    );
   }
 
   private failuresFor({ contractId, status }: StatusFacts): Failures | undefined {

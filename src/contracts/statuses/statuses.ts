@@ -8,7 +8,7 @@
  */
 import { unlessOurs } from '../../base/assert.ts';
 import { limitsOf } from '../../base/budget.ts';
-import { concat, equal, latin1 } from '../../base/bytes.ts';
+import { concat, equal, fromLatin1, latin1 } from '../../base/bytes.ts';
 import type { Clock, Log, Store, Verifier } from '../../base/ports.ts';
 import { createTurns } from '../../base/turns.ts';
 import { executedBy } from '../../ledger/contracts.ts';
@@ -21,6 +21,8 @@ import { isRefusal, type ReportStatus, type StatusReport } from '../status-repor
 import { watchErrors } from './error-quorum.ts';
 import { IncomingStatuses, type Judgement } from './incoming-statuses.ts';
 import { OutgoingStatuses } from './outgoing-statuses.ts';
+import { repeatRefusals } from './repeated-refusals.ts';
+import type { StatusMark } from './status-index.ts';
 import {
   decodeStatuses,
   type SentStatus,
@@ -38,9 +40,9 @@ export interface StatusesOptions {
   readonly batchMs: number;
   /** Miners whose errors make this node drop a transaction; undefined: it finds out by itself. */
   readonly errorQuorum: number | undefined;
-  /** A miner from which nothing came for so long does not count as one that executes. */
-  readonly heardMs: number;
   readonly cleanupMs: number;
+  /** The most bytes of the pool. */
+  readonly poolBytesMax: number;
   /** A watcher has no pool, so it knows no transaction before its block, and hands nothing on. */
   readonly isWatcher: boolean;
 }
@@ -99,6 +101,7 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
   const reports: StatusReport[] = [];
   let signing = Promise.resolve();
   let stopErrors = (): void => {};
+  let stopRepeating = (): void => {};
 
   peers?.handleNotices(STATUS_NOTICES, {
     ...limitsOf(statusBudget),
@@ -164,21 +167,40 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
     const turns = createTurns(clock);
     for (let report = reports.shift(); report !== undefined; report = reports.shift()) {
       if (turns.due()) await turns.take();
-      const { txId, contractId, status, code, message } = report;
-      if (isSaid(report)) continue;
-      const unsigned = {
-        senderPublicKey: miner.publicKey,
-        txId,
-        status,
-        code,
-        message: cutMessage(message),
-        timestamp: clock.now(),
-      };
-      const signed = signedPart(unsigned, scheme);
-      const signature = miner.sign(signed);
-      const bytes = concat(signed, signature);
-      accept({ record: { ...unsigned, signature }, bytes, signed }, undefined, contractId);
+      if (!isSaid(report)) say(report);
     }
+  }
+
+  function say({ txId, contractId, status, code, message }: StatusReport): void {
+    const unsigned = {
+      senderPublicKey: miner.publicKey,
+      txId,
+      status,
+      code,
+      message: cutMessage(message),
+      timestamp: clock.now(),
+    };
+    const signed = signedPart(unsigned, scheme);
+    const signature = miner.sign(signed);
+    const bytes = concat(signed, signature);
+    accept({ record: { ...unsigned, signature }, bytes, signed }, undefined, contractId);
+  }
+
+  /** True where others may still have the transaction, and this node would not take it. */
+  const isRefused = (txId: Uint8Array): boolean =>
+    pool.entry(txId) === undefined &&
+    executedBy(view, txId) === undefined &&
+    isMiner(miner.publicKey);
+
+  function repeat({ txId, contractId }: StatusMark): void {
+    const last = store
+      .of(fromLatin1(txId))
+      .findLast(
+        ({ senderPublicKey, status, code }) =>
+          equal(senderPublicKey, miner.publicKey) && isRefusal(status, code),
+      );
+    if (last === undefined) return;
+    say({ ...last, contractId: contractId === undefined ? undefined : fromLatin1(contractId) });
   }
 
   return {
@@ -200,12 +222,14 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
     size: () => index.size,
     async start() {
       await store.load();
-      const { errorQuorum: quorum, cleanupMs: everyMs, heardMs } = options;
+      const { errorQuorum: quorum, cleanupMs: everyMs, poolBytesMax } = options;
       if (quorum !== undefined)
-        stopErrors = watchErrors({ quorum, everyMs, heardMs }, { ...ports, index, isMiner });
+        stopErrors = watchErrors({ quorum, everyMs, poolBytesMax }, { ...ports, index, isMiner });
+      stopRepeating = repeatRefusals({ index, clock, ownKey, isOpen: isRefused, repeat });
     },
     async stop() {
       stopErrors();
+      stopRepeating();
       incoming.stop();
       await signing;
       outgoing.stop();

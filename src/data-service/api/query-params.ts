@@ -3,6 +3,7 @@
 import { BadNumber, type Param } from '../../api/params.ts';
 import { isBase58 } from '../../base/base58.ts';
 import { MIB } from '../../base/budget.ts';
+import { type ApiError, apiError } from '../../base/errors.ts';
 import { I64_MAX } from '../../base/int.ts';
 import { ROLES } from '../../tx/fields/permission.ts';
 import { allTypes } from '../../tx/registry.ts';
@@ -113,7 +114,7 @@ export const sort: Param<Sort> = {
 };
 
 export const search: Param<string | undefined> = optional({
-  doc: 'Text to find; `scope` says where.',
+  doc: 'Text to find; `scope` says where. Without three letters or digits in a row pages may end early.',
   schema: { type: 'string', minLength: 1, maxLength: SEARCH_CHARS_MAX },
   parse(text) {
     const trimmed = text.trim();
@@ -124,6 +125,14 @@ export const search: Param<string | undefined> = optional({
     return trimmed;
   },
 });
+
+/** The refusal to compare a text without trigrams with more than so many rows. */
+export const uncountable = (most: number, rows: string): ApiError =>
+  apiError('InvalidQuery').with({
+    validationErrors: {
+      search: `needs three letters or digits in a row to be counted in more than ${most} ${rows}`,
+    },
+  });
 
 export const scopesOf = <S extends Scope>(allowed: readonly S[]): Param<readonly S[] | undefined> =>
   listOf('Where to search; the prefix `in_` may be left out.', { enum: allowed }, (text) => {

@@ -4,7 +4,7 @@
  */
 import { Answer, JSON_TYPE } from '../../api/answer.ts';
 import { DatabaseError, type SqlValue } from '../../base/database.ts';
-import { apiError } from '../../base/errors.ts';
+import { ApiError, apiError } from '../../base/errors.ts';
 import type { HttpRequest } from '../../base/http.ts';
 import { printedRows } from './printed-rows.ts';
 import type { DataServices } from './services.ts';
@@ -27,12 +27,32 @@ const SETTLED_SECONDS = 86_400;
 type Reading = Pick<DataServices, 'db' | 'meter' | 'signal'>;
 
 /** The same for a query that may take long. */
-export const heavyRows = <R extends object>(
-  services: Reading & Pick<DataServices, 'heavy' | 'client'>,
+export async function heavyRows<R extends object>(
+  services: Reading & Pick<DataServices, 'heavy' | 'client' | 'slow'>,
   sql: string,
   values: readonly SqlValue[] = [],
-): Promise<R[]> =>
-  services.heavy.run(services.client ?? '', services.signal, () => rows<R>(services, sql, values));
+): Promise<R[]> {
+  const { heavy, slow, client = '', signal } = services;
+  slow.admit(client);
+  return heavy.run(client, signal, async () => {
+    // Another question of it may have ended meanwhile.
+    slow.admit(client);
+    try {
+      return await rows<R>(services, sql, values);
+    } catch (cause) {
+      if (isTooSlow(cause)) costsThread(services, client);
+      throw cause;
+    }
+  });
+}
+
+export const isTooSlow = (cause: unknown): boolean =>
+  cause instanceof ApiError && cause.entry === 'QueryTooSlow';
+
+/** A server ends a statement by itself, and goes on. */
+export function costsThread({ db, slow }: Pick<DataServices, 'db' | 'slow'>, client: string): void {
+  if (db()?.engine === 'pglite') slow.timedOut(client);
+}
 
 export async function rows<R extends object>(
   { db, meter, signal }: Reading,
@@ -120,6 +140,8 @@ export interface Page {
   readonly next?: number | undefined;
   /** The highest ordinal of such rows. */
   readonly total?: number;
+  /** The rows may change between two blocks: an answer has no tag. */
+  readonly changesWithin?: boolean;
 }
 
 /** Headers that a handler reads must be named by its route. */
@@ -127,12 +149,15 @@ export const KEPT = ['if-none-match'] as const;
 
 /** What an answer needs of its request, which cannot be read any more once the store has answered. */
 export interface Asked {
+  /** An address says all that was asked; else a body does. */
+  readonly isLinked: boolean;
   readonly path: string;
   readonly query: string;
   readonly tag: string;
 }
 
-export const asked = (http: HttpRequest): Asked => ({
+export const asked = (http: HttpRequest, isLinked = true): Asked => ({
+  isLinked,
   path: http.path,
   query: http.query,
   tag: http.header('if-none-match'),
@@ -151,9 +176,9 @@ export async function pageAnswer<R>(
   page: Page,
   { clock }: Pick<DataServices, 'clock'>,
 ): Promise<Answer> {
-  const tag = `"${tip.signature}"`;
+  const tag = page.changesWithin === true ? undefined : `"${tip.signature}"`;
   const headers: [string, string][] = [
-    ['etag', tag],
+    ...(tag === undefined ? [] : ([['etag', tag]] as [string, string][])),
     ['cache-control', `private, max-age=${FRESH_SECONDS}`],
     ['x-height', String(tip.height)],
     ['x-tip-signature', tip.signature],
@@ -161,7 +186,8 @@ export async function pageAnswer<R>(
   if (page.total !== undefined) headers.push(['x-total-index', String(page.total)]);
   if (page.first !== undefined) headers.push(['x-first-index', String(page.first)]);
   if (page.next !== undefined) {
-    headers.push(['x-next-index', String(page.next)], ['link', nextLink(asked, page.next)]);
+    headers.push(['x-next-index', String(page.next)]);
+    if (asked.isLinked) headers.push(['link', nextLink(asked, page.next)]);
   }
   if (asked.tag === tag) return new Answer(304, '', '', headers);
   return new Answer(200, JSON_TYPE, await printedRows(rows, shape, clock), headers);

@@ -9,13 +9,27 @@ import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
 import type { Scope } from './query-params.ts';
 import { areFew, rows } from './reading.ts';
 import type { DataServices } from './services.ts';
-import { afterPrefix, hasPart, hasTrigram, type SqlValues, startsWith } from './sql-values.ts';
+import {
+  afterPrefix,
+  comparesPart,
+  hasPart,
+  hasTrigram,
+  type SqlValues,
+  startsWith,
+} from './sql-values.ts';
 
 /**
  * How an index finds the rows of a source: in the order of `seq`; by buckets, for parts of texts;
- * among the nearest rows first, for ranges of amounts; or all at once, where they are few.
+ * among the nearest rows first, for ranges of amounts; all at once, where they are few; or not at
+ * all: then each row is compared, and the page is bounded by that (`COMPARED_MAX`).
  */
-export type Finding = 'in-order' | 'by-bucket' | 'few-by-bucket' | 'nearest-first' | 'at-once';
+export type Finding =
+  | 'in-order'
+  | 'by-bucket'
+  | 'few-by-bucket'
+  | 'nearest-first'
+  | 'at-once'
+  | 'compared';
 
 /** A part of a query: rows of `from` that satisfy `where`. `from` names its table `s`. */
 export interface Source {
@@ -186,10 +200,10 @@ async function inText(
   text: string,
   services: DataServices,
 ): Promise<Source> {
-  // The statistics say nothing of a text without trigrams.
-  const few =
-    hasTrigram(text) &&
-    (await areFew(services, `${from} s`, (values) => hasPart(column, text, values)));
+  if (!hasTrigram(text)) {
+    return inTable(from, (values) => comparesPart(column, text, values), 'compared');
+  }
+  const few = await areFew(services, `${from} s`, (values) => hasPart(column, text, values));
   const finding = few ? 'few-by-bucket' : 'by-bucket';
   return inTable(from, (values) => hasPart(column, text, values), finding);
 }

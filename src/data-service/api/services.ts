@@ -5,6 +5,7 @@ import type { Clock } from '../../base/ports.ts';
 import type { CrawlState } from '../crawler/crawl-state.ts';
 import type { TransactionStreams } from '../stream/stream-service.ts';
 import type { HeavyQueries } from './heavy-queries.ts';
+import type { SlowClients } from './slow-clients.ts';
 
 export interface DataServices {
   /** Undefined until the store is open. */
@@ -12,6 +13,7 @@ export interface DataServices {
   /** For readiness alone, so that no other query keeps it waiting. */
   healthDb(): Database | undefined;
   readonly heavy: HeavyQueries;
+  readonly slow: SlowClients;
   /** Of one request: who asks. */
   readonly client?: string | undefined;
   /** Of one request: aborted when its client goes away. */

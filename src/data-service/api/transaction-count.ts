@@ -2,11 +2,11 @@
  * Counts of transactions (data-service.md#counts). Types are counted while the chain is crawled,
  * heights and dates follow from ordinals; anything else is counted row by row.
  */
-import { lastMs } from './query-params.ts';
+import { lastMs, uncountable } from './query-params.ts';
 import { heavyRows, requireIndexes, rows, tipOf } from './reading.ts';
 import type { DataServices } from './services.ts';
 import { isPlain, type TransactionFilter } from './transaction-filter.ts';
-import { planQuery, rangeOf, TIME_TOLERANCE_MS } from './transaction-query.ts';
+import { COMPARED_MAX, planQuery, rangeOf, TIME_TOLERANCE_MS } from './transaction-query.ts';
 import { countStatement } from './transaction-sql.ts';
 import { isEmpty, type Range } from './windows.ts';
 
@@ -25,6 +25,7 @@ export async function countTransactions(
   if (ofRange !== undefined) return { count: String(ofRange) };
   const query = await planQuery(counted, total, services);
   if (query.sources.length === 0) return { count: '0' };
+  if (query.rest !== undefined) throw uncountable(COMPARED_MAX, 'transactions');
   const { sql, values } = countStatement(query, countTo);
   const [found] = await heavyRows<{ count: string }>(services, sql, values);
   return { count: found?.count ?? '0' };

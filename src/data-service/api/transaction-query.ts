@@ -5,7 +5,7 @@ import { rows } from './reading.ts';
 import { partyIs, type Source, searchSources } from './search-sources.ts';
 import type { DataServices } from './services.ts';
 import type { TransactionFilter } from './transaction-filter.ts';
-import { isEmpty, type Range } from './windows.ts';
+import { cut, isEmpty, type Range, startOf } from './windows.ts';
 
 /** A transaction's time may differ that much from its block's. */
 export const TIME_TOLERANCE_MS = 2 * 3_600_000;
@@ -13,8 +13,14 @@ export const TIME_TOLERANCE_MS = 2 * 3_600_000;
 export interface PlannedQuery {
   readonly sources: readonly Source[];
   readonly filter: TransactionFilter;
+  /** Of this page. */
   readonly range: Range;
+  /** Where the next page begins if this one is not full; undefined at the end of the list. */
+  readonly rest: number | undefined;
 }
+
+/** A text that no index knows is compared with those of so many transactions for a page. */
+export const COMPARED_MAX = 65_536;
 
 /** Looks up what limits the query: sources of the search, and the ordinals of dates and heights. */
 export async function planQuery(
@@ -28,7 +34,14 @@ export async function planQuery(
       : searchSources(filter.search, filter.scope ?? ['in_all'], services),
     rangeOf(filter, total, services),
   ]);
-  return { sources: isEmpty(range) ? [] : sources, filter, range };
+  const isCompared = sources.some(({ finding }) => finding === 'compared');
+  const [near, rest] = cut(range, filter.sort, isCompared ? COMPARED_MAX : total);
+  return {
+    sources: isEmpty(range) ? [] : sources,
+    filter,
+    range: near,
+    rest: startOf(rest, filter.sort),
+  };
 }
 
 /** Without a search, the most selective filter with an index. */

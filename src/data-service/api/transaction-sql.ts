@@ -103,6 +103,7 @@ const PARTS: Readonly<Record<Finding, (page: PageOf, select: Select) => string>>
   'few-by-bucket': (page, select) => fewByBucket(page, 's.seq', select),
   'nearest-first': (page, select) => nearestFirst(page, 's.seq', NEAREST, select),
   'at-once': (page, select) => inOrder(page, 's.seq + 0', select),
+  compared: (page, select) => inOrder(page, 's.seq', select),
 };
 
 export interface Statement {

@@ -22,6 +22,12 @@ export const rangeFrom = (index: number | undefined, sort: Sort, last: number): 
 
 export const isEmpty = ({ low, high }: Range): boolean => low > high;
 
+/** Its first ordinal in the direction of the list; undefined where it has none. */
+export const startOf = (range: Range, sort: Sort): number | undefined => {
+  if (isEmpty(range)) return undefined;
+  return sort === 'desc' ? range.high : range.low;
+};
+
 /** Rows of a page: `seq BETWEEN` the range, in this order, at most so many. */
 export interface PageOf {
   readonly range: Range;
@@ -52,7 +58,11 @@ const WALKED = 512;
 const NEAR_BUCKETS = 4;
 
 /** The range, cut after the ordinals that come first in the order of the list. */
-function cut({ low, high }: Range, sort: Sort, after: number): readonly [near: Range, rest: Range] {
+export function cut(
+  { low, high }: Range,
+  sort: Sort,
+  after: number,
+): readonly [near: Range, rest: Range] {
   return sort === 'desc'
     ? [
         { low: Math.max(low, high - after + 1), high },

@@ -79,7 +79,7 @@ export function streamReader(
     const statement = pageStatement(query, PAGE_BYTES, [`${REMOVED_AT} AS removed_at`]);
     const found = await rows<StreamedRow>(services, statement.sql, statement.values);
     const { shown, following } = shownOf(found, ROWS);
-    const end = following && placeOf(shown.at(-1)!, last);
+    const end = following === undefined ? before(query.rest, last) : placeOf(shown.at(-1)!, last);
     const isOther = found.some((row) => Number(row.removed_at) !== last.removedAt);
     return { text: isOther ? '' : await eventsOf(shown, last), end, isOther };
   }
@@ -134,6 +134,10 @@ export function streamReader(
     },
   };
 }
+
+/** A page may end before a transaction that nobody has looked at yet. */
+const before = (seq: number | undefined, { removedAt }: Place): Place | undefined =>
+  seq === undefined ? undefined : { seq: seq - 1, removedAt, mark: '' };
 
 const placeOf = ({ seq, id }: StreamedRow, { removedAt }: Place): Place => ({
   seq: Number(seq),

@@ -10,6 +10,7 @@ import { DatabaseError, type Listener } from '../../base/database.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import type { HttpStream, HttpStreamClient } from '../../base/http.ts';
 import type { Clock, Log } from '../../base/ports.ts';
+import { costsThread, isTooSlow } from '../api/reading.ts';
 import type { DataServices } from '../api/services.ts';
 import { CHAIN_CHANNEL } from '../schema/notices.ts';
 import { knowsRemoval, type LastPlace, lastPlace, type Place, readPlace } from './chain-place.ts';
@@ -36,7 +37,7 @@ const LISTEN_AGAIN_MS = 5000;
 const TAKE_MS_MAX = 5000;
 /** A turn that takes longer is ended, and taken apart from those of the others. */
 const TURN_MS = 250;
-/** Turns apart at a time. */
+/** Turns apart at a time, one of a client: slow filters of one keep no other one waiting. */
 const APART_MAX = 2;
 
 interface Member {
@@ -65,7 +66,8 @@ export function createTransactionStreams(
   let running: Promise<void> | undefined;
   let cancelBeats = (): void => {};
   const turns = new Set<Promise<void>>();
-  let apart = 0;
+  /** Clients of which a reader has a turn apart now. */
+  const apart = new Set<string>();
 
   /** A timer of their own: no query holds beats up. */
   function beats(): void {
@@ -118,16 +120,25 @@ export function createTransactionStreams(
       const { reader } = member;
       if (reader?.isReady() !== true || member.turn !== undefined) continue;
       if (!member.isApart) await shortTurn(member, reader, last, pages);
-      else if (apart < APART_MAX && members.delete(member)) {
-        // The one that has waited longest is the next.
-        members.add(member);
-        apart++;
-        void begin(member, reader, last, new Map()).then(() => {
-          apart--;
-          alarm.ring();
-        });
+      else if (apart.size < APART_MAX && !apart.has(member.clientName) && members.has(member)) {
+        takeApart(member, reader, last);
       }
     }
+  }
+
+  function takeApart(member: Member, reader: StreamReader, last: LastPlace): void {
+    const { clientName } = member;
+    // The client that has waited longest is the next, and of its readers the one that has.
+    const own = [...members].filter((other) => other !== member && other.clientName === clientName);
+    for (const one of [...own, member]) {
+      members.delete(one);
+      members.add(one);
+    }
+    apart.add(clientName);
+    void begin(member, reader, last, new Map()).then(() => {
+      apart.delete(clientName);
+      alarm.ring();
+    });
   }
 
   async function shortTurn(
@@ -179,14 +190,15 @@ export function createTransactionStreams(
       return outcome;
     } catch (cause) {
       if (signal.aborted) return 'waits';
-      const isSlow = cause instanceof ApiError && cause.entry === 'QueryTooSlow';
+      const isSlow = isTooSlow(cause);
       // Another reader has shared a query that was ended, or the store is away: it is asked again.
       if (cause instanceof ApiError && !isSlow) {
         member.isApart = true;
         return 'waits';
       }
       if (!isSlow && !(cause instanceof DatabaseError)) throw cause;
-      log.warn('stream.failed', { why: cause.message });
+      if (isSlow) costsThread(services, member.clientName);
+      log.warn('stream.failed', { why: (cause as Error).message });
       end(member, 'query');
       return 'waits';
     }
@@ -245,6 +257,7 @@ export function createTransactionStreams(
       const ofClient = [...members].filter(({ clientName }) => clientName === request.client);
       const isFull = members.size >= readersMax || ofClient.length >= readersOfClientMax;
       if (isStopped || isFull) throw apiError('Overloaded');
+      services.slow.admit(request.client);
       const member: Member = {
         reader: undefined,
         client: undefined,

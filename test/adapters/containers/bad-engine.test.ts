@@ -147,6 +147,29 @@ t.test('frames of output that lie', async (t) => {
   t.match(await run(frame('\xff\xfe')), { kind: 'failure', recoverable: false });
 });
 
+t.test('a stray that cannot be removed', async (t) => {
+  const engine = await fakeEngine(t);
+  engine.answer(/^GET \/info/, says({ MemTotal: 2 * 64 * 1024 ** 2, NCPU: 4 }));
+  engine.answer(/^GET \/containers\/json/, says([{ Id: 'd', Names: ['/stray'] }]));
+  engine.answer(/^GET \/networks\?/, says([{ Name: 'bridge-of-it' }]));
+  engine.answer(/^DELETE \/containers\/stray/, says({ message: 'device or resource busy' }, 500));
+  const { containers, log } = await opened(t, engine);
+  t.match(log.of('container.not-removed'), [{ name: 'stray', why: /busy/ }]);
+  t.ok(engine.calls.includes('DELETE /networks/bridge-of-it'), 'others are removed');
+  for (let i = 0; i < 20; i++) {
+    t.strictSame(containers.prepare(image, 1, CREATOR), { kind: 'starting' });
+    await pause(5);
+  }
+  const created = () => engine.calls.some((call) => call.startsWith('POST /containers/create'));
+  t.notOk(created(), 'it takes a place of the machine');
+  engine.answer(/^GET \/containers\/json/, says([]));
+  engine.answer(/^GET \/version/, breaks);
+  await until(() => containers.problem() !== undefined);
+  engine.answer(/^GET \/version/, says({ ApiVersion: '1.41' }));
+  await until(() => containers.problem() === undefined);
+  t.strictSame(await prepared(containers, image), { kind: 'ready' }, 'once it is gone');
+});
+
 t.test('versions of the interface', async (t) => {
   const used = async (answer: unknown) => {
     const engine = await fakeEngine(t);
@@ -193,6 +216,7 @@ t.test('pulls that go wrong', async (t) => {
     [says({ message: 'manifest unknown' }, 404), notNow, /unknown/],
     [lines(layer('a', 6e8), layer('b', 5e8)), tooBig, /more than \d+ bytes/],
     [lines({ id: 'a', progressDetail: { current: 2e9 } }), tooBig, /more than \d+ bytes/],
+    [lines(...Array.from({ length: 1001 }, (_, i) => layer(`${i}`, 0))), notNow, /1000 layers/],
     [saysText('x'.repeat(100_000)), notNow, /no end/],
     [saysText('{]\n'), notNow, /no progress in JSON/],
     [lines({ status: 'Done' }), notNow, /another image/],

@@ -1,11 +1,12 @@
 /** The machine sets a limit for all containers together, those included that are being removed. */
 import t from 'tap';
 import { capacityOf } from '../../../src/adapters/containers/capacity.ts';
+import type { ContractImage } from '../../../src/base/containers.ts';
 import { containersWith, engineJson } from '../../containers/api.ts';
 import { sharedEngine } from '../../containers/engine.ts';
 import { simpleImage, whyNoBusybox } from '../../containers/images.ts';
 import { leftOut } from '../../left-out.ts';
-import { type FakeAnswer, fakeEngine, IMAGE_ID, says, silence } from './fake-engine.ts';
+import { type FakeAnswer, fakeEngine, IMAGE_ID, says, saysText, silence } from './fake-engine.ts';
 import { CREATOR, called, opened, prepared, until } from './opened.ts';
 
 const GIB = 1024 ** 3;
@@ -26,6 +27,15 @@ const [a, b, c] = names as [(typeof names)[0], (typeof names)[0], (typeof names)
 const NAMED = says({
   ...{ Id: `sha256:${IMAGE_ID}`, Size: 1000, Config: {} },
   RepoTags: names.map(({ image }) => `${image}:latest`),
+});
+
+const MANY: readonly ContractImage[] = Array.from({ length: 8 }, (_, i) => ({
+  image: `many${i}`,
+  imageHash: IMAGE_ID,
+}));
+const NAMED_MANY = says({
+  ...{ Id: `sha256:${IMAGE_ID}`, Size: 1000, Config: {} },
+  RepoTags: [...names, ...MANY].map(({ image }) => `${image}:latest`),
 });
 
 t.test('containers that are being removed count', async (t) => {
@@ -88,6 +98,39 @@ t.test('a search for an image takes no room', async (t) => {
   engine.answer(/^GET \/images\//, NAMED);
   t.same(await prepared(containers, b), { kind: 'ready' });
   t.same(containers.prepare(a, 1, CREATOR), { kind: 'ready' }, 'and evicts nothing');
+});
+
+t.test('containers that never get ready leave room for those of another creator', async (t) => {
+  const engine = await fakeEngine(t);
+  engine.answer(/^GET \/info/, says({ MemTotal: 2 * 4 * 64 * 1024 ** 2, NCPU: 4 }));
+  engine.answer(/^GET \/images\//, NAMED_MANY);
+  const { containers } = await opened(t, engine);
+  t.same(await prepared(containers, a, 1, 'good'), { kind: 'ready' });
+  engine.answer(/^POST \/containers\/\w+\/start/, silence);
+  const created = () => engine.calls.filter((call) => call.startsWith('POST /containers/create'));
+  const ask = async (): Promise<void> => {
+    for (const image of MANY) containers.prepare(image, 1, 'hostile');
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  while (created().length < 3) await ask();
+  for (let i = 0; i < 50; i++) await ask();
+  t.equal(created().length, 3, 'one place stays free');
+  t.same(containers.prepare(a, 1, 'good'), { kind: 'ready' }, 'what was there is there');
+  engine.answer(/^POST \/containers\/\w+\/start/, saysText('', 204));
+  t.same(await prepared(containers, b, 1, 'good'), { kind: 'ready' });
+});
+
+t.test('who has most gives way, whoever was used last', async (t) => {
+  const engine = await fakeEngine(t);
+  engine.answer(/^GET \/info/, says({ MemTotal: 2 * 3 * 64 * 1024 ** 2, NCPU: 4 }));
+  engine.answer(/^GET \/images\//, NAMED_MANY);
+  const { containers } = await opened(t, engine);
+  t.same(await prepared(containers, a, 1, 'good'), { kind: 'ready' });
+  const [first, second, third] = MANY as [ContractImage, ContractImage, ContractImage];
+  for (const image of [first, second]) await prepared(containers, image, 1, 'hostile');
+  t.same(containers.prepare(a, 1, 'hostile'), { kind: 'ready' }, 'anybody may use the image');
+  t.same(await prepared(containers, third, 1, 'hostile'), { kind: 'ready' });
+  t.same(containers.prepare(a, 1, 'good'), { kind: 'ready' }, 'the oldest, but the only one');
 });
 
 const engine = await sharedEngine();

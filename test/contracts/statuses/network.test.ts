@@ -2,12 +2,16 @@
 // watcher.
 import t, { type Test } from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
+import { statusLimits } from '../../../src/base/status-limits.ts';
+import { STATUS_NOTICES } from '../../../src/contracts/statuses/status-messages.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { createContract } from '../../../src/tx/types/103-create-contract.ts';
 import { signed } from '../../chain/chain-harness.ts';
 import { type Cluster, type ClusterNode, cluster } from '../../network/cluster.ts';
 import { hashOfImage, type Program, simulatedContainers } from '../../simulated/containers.ts';
 import { sum } from '../contract-node.ts';
+
+const REPEAT_MS = statusLimits.repeatPause.value;
 
 const refusing: Program = () => ({ kind: 'error', code: 3, message: 'no funds' });
 
@@ -93,4 +97,27 @@ t.test('an error of both miners removes the transaction where none is executed',
   for (const { node, name } of net.nodes) t.equal(node.pool.get(tx.id), undefined, name);
   t.match(net.nodes[2]!.node.pool.dropped(tx.id), /^2 miners have refused/);
   t.match(net.nodes[0]!.node.pool.dropped(tx.id), 'no funds');
+});
+
+t.test('a refusal that was lost reaches the others later', async (t) => {
+  const net = await network(t);
+  const [one, two, third] = net.nodes as [ClusterNode, ClusterNode, ClusterNode];
+  await two.stop();
+  let lost = 0;
+  net.at.faults = ({ protocol, message }) => {
+    if (!protocol.includes(STATUS_NOTICES) || message.length === 0) return {};
+    lost++;
+    return { lost: true };
+  };
+  const tx = await create(net, 'refusing');
+  await net.at.rounds(8);
+  t.ok(lost > 0);
+  t.match(one.node.pool.dropped(tx.id), 'no funds');
+  t.strictSame(said(third, tx), []);
+  net.at.faults = () => ({});
+  await net.at.seconds(60);
+  t.not(third.node.pool.get(tx.id), undefined, 'it still waits');
+  await net.at.seconds(REPEAT_MS / 1000 + 60);
+  t.strictSame(said(third, tx), ['Error no funds']);
+  t.equal(third.node.pool.get(tx.id), undefined);
 });

@@ -114,8 +114,8 @@ export async function opened(
       batchMax: 10,
       batchMs: 100,
       errorQuorum: undefined,
-      heardMs: 60_000,
       cleanupMs: 60_000,
+      poolBytesMax: 100_000_000,
       isWatcher: false,
       ...options,
     },
@@ -155,6 +155,12 @@ export async function opened(
     pass,
   };
 }
+
+/** The node makes its blocks by the account of a miner. */
+export const minerOf = (on: Ground): StatusesPorts['miner'] => ({
+  publicKey: on.miner.publicKey,
+  sign: (message) => signWith(on, on.miner, message),
+});
 
 const random = { bytes: (count: number) => new Uint8Array(count).fill(9) };
 

@@ -2,13 +2,20 @@
 // member signs.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import { equal } from '../../../src/base/bytes.ts';
+import { apiError } from '../../../src/base/errors.ts';
+import { statusLimits } from '../../../src/base/status-limits.ts';
 import { CodecError } from '../../../src/codec/codec.ts';
 import type { OutcomeStatus } from '../../../src/contracts/status-report.ts';
+import { DOUBTED_MS_MAX, HEARD_MS_MAX } from '../../../src/contracts/statuses/error-quorum.ts';
 import { TAKEN_MAX } from '../../../src/contracts/statuses/status-index.ts';
 import { RECORDS_MAX } from '../../../src/contracts/statuses/status-messages.ts';
-import { type Ground, ground, opened, sealed, waiting } from './status-harness.ts';
+import { type Ground, ground, minerOf, opened, sealed, waiting } from './status-harness.ts';
 
 const HOUR = 3_600_000;
+const DOUBTED_SHARE = statusLimits.doubtedShare.value;
+const REPEATS_MAX = statusLimits.repeats.value;
+const REPEAT_MS = statusLimits.repeatPause.value;
 
 t.test('a report is signed, kept, and sent to all peers in batches', async (t) => {
   const on = await ground(t);
@@ -241,13 +248,81 @@ t.test('one miner is enough where no other one executes', async (t) => {
   await pass(60_000);
   t.strictSame(inPool(), [false, false, true, true], 'an image without end counts, an attempt not');
   t.equal(on.node.pool.dropped(two!.id), '1 miner has refused the transaction');
-  await arrive(peers[0], sealed(on, on.miner, three!.id, 'Error'));
   await arrive(peers[0], sealed(on, on.otherMiner, four!.id, 'Failure', { code: 1 }));
+  await pass(HEARD_MS_MAX - DOUBTED_MS_MAX / 2);
+  await arrive(peers[0], sealed(on, on.miner, three!.id, 'Error'));
   await pass(60_000);
   t.strictSame(inPool(), [false, false, true, true], 'another miner that executes has a say');
-  await arrive(peers[0], sealed(on, on.miner, four!.id, 'Error'));
+  await pass(DOUBTED_MS_MAX / 2);
+  t.strictSame(inPool(), [false, false, false, true], 'until nothing came from it for long');
+});
+
+t.test('where miners differ a call stays for a while, whatever one of them repeats', async (t) => {
+  const on = await ground(t);
+  const { peers, arrive, pass } = await opened(t, on, { errorQuorum: 2 });
+  const { id } = await waiting(on, 'one');
+  const isWaiting = (): boolean => on.node.pool.get(id) !== undefined;
+  await arrive(peers[0], sealed(on, on.miner, id, 'Error'));
+  for (let ms = 0; ms < DOUBTED_MS_MAX; ms += 60_000) {
+    t.ok(isWaiting(), `an honest miner may execute it, after ${ms} ms`);
+    // The other one need not refuse anything, and repetitions do not begin the time anew.
+    await arrive(peers[0], sealed(on, on.otherMiner, id, 'Failure', { code: 1 }));
+    await arrive(peers[0], sealed(on, on.miner, id, 'Error'));
+    await pass(60_000);
+  }
+  t.notOk(isWaiting(), 'a miner that refuses nothing keeps nothing in the pool');
+  t.equal(on.node.pool.dropped(id), '1 miner has refused the transaction');
+});
+
+t.test('calls on which miners differ hold a part of the pool, the oldest leave', async (t) => {
+  const on = await ground(t);
+  const size = on.node.pool.entry((await waiting(on, 'the size of each')).id)!.size;
+  const poolBytesMax = 3 * DOUBTED_SHARE * (size + 10);
+  const { peers, arrive, pass } = await opened(t, on, { errorQuorum: 2, poolBytesMax });
+  const calls = [];
+  for (let i = 0; i < 6; i++) calls.push(await waiting(on, `call of number ${i}`));
+  const isWaiting = ({ id }: { id: Uint8Array }): boolean => on.node.pool.get(id) !== undefined;
+  await arrive(peers[0], sealed(on, on.otherMiner, calls[0]!.id, 'Failure', { code: 1 }));
+  for (const { id } of calls.slice(1)) {
+    await arrive(peers[0], sealed(on, on.miner, id, 'Error'));
+    await pass(1_000);
+  }
   await pass(60_000);
-  t.strictSame(inPool(), [false, false, false, false], 'until nothing comes from it');
+  t.strictSame(calls.map(isWaiting), [true, false, false, true, true, true]);
+});
+
+t.test('what this node has refused is said again, a few times', async (t) => {
+  const on = await ground(t);
+  const { statuses, peers, pass } = await opened(t, on, {}, { miner: minerOf(on) });
+  const tx = await waiting(on, 'one');
+  const other = await waiting(on, 'two');
+  const refuse = ({ id }: { id: Uint8Array }, code: number | undefined): void =>
+    statuses.report({ txId: id, status: 'Failure', code, message: 'no such image' });
+  refuse(tx, undefined);
+  refuse(other, 1);
+  await pass(10 * REPEAT_MS);
+  t.equal(peers[0].got.length, 2, 'it is in the pool, and may be judged anew');
+
+  on.node.pool.drop(on.node.pool.entry(tx.id)!, apiError('Invalid', 'no such image'));
+  on.node.pool.drop(on.node.pool.entry(other.id)!, apiError('Invalid', 'no such image'));
+  const times: number[] = [];
+  for (let seconds = 0; seconds < 10_000; seconds += 30) {
+    const before = peers[0].got.length;
+    await pass(30_000);
+    if (peers[0].got.length > before) times.push(on.clock.now());
+  }
+  const pauses = times.slice(1).map((at, i) => Math.round((at - times[i]!) / REPEAT_MS));
+  t.strictSame(pauses, [2, 4, 8, 16], 'further apart each time');
+  const [, , ...again] = peers[0].got;
+  t.match(
+    again,
+    Array.from({ length: REPEATS_MAX }, () => ({ code: undefined, message: 'no such image' })),
+  );
+  t.equal(again.length, REPEATS_MAX);
+  t.ok(
+    again.every(({ txId }) => equal(txId, tx.id)),
+    'a call that will be tried again is no news',
+  );
 });
 
 t.test('a failure that was reported is not signed and sent again', async (t) => {

@@ -1,25 +1,18 @@
 /** Queries that take long keep neither health, nor short queries, nor other clients waiting. */
 import t from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
+import { ipRange } from '../../../src/base/ip-range.ts';
 import { createHeavyQueries } from '../../../src/data-service/api/heavy-queries.ts';
+import { createSlowClients } from '../../../src/data-service/api/slow-clients.ts';
+import { temporaryFolder } from '../../e2e/dev-node.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
-import { served } from '../served.ts';
+import { OPEN_TO_ALL, served } from '../served.ts';
+import { slowly } from '../slowly.ts';
 import { postgresCluster } from '../stores.ts';
 
 const cluster = await postgresCluster(t);
 const CONNECTIONS = 4;
-
-/** These statements take very long. */
-const slowly = (db: Database): Database => ({
-  ...db,
-  query(sql, values = [], signal) {
-    const isSlow = values.includes('%slowly%') || values.includes('slowly');
-    return isSlow && !sql.startsWith('EXPLAIN')
-      ? db.query('SELECT pg_sleep(600)', [], signal)
-      : db.query(sql, values, signal);
-  },
-});
 
 t.test('on a server', { skip: cluster.skip }, async (t) => {
   const chain = madeChain({ seed: 'heavy', txsPerBlock: 3, accounts: 10 });
@@ -99,4 +92,58 @@ t.test('places are shared among clients', async (t) => {
   }
   await Promise.all([first, other, ...many]);
   t.match(await gone, { entry: 'Overloaded' });
+});
+
+t.test('a client that has ended the thread of PGlite waits', async (t) => {
+  const chain = madeChain({ seed: 'ended', txsPerBlock: 3, accounts: 10 });
+  chain.grow(5);
+  const node = await madeNode(t, () => chain);
+  const folder = temporaryFolder(t);
+  const service = await served(
+    t,
+    node.url,
+    async () => {
+      const db = await pgliteDatabase(folder, { statementMs: 1000 });
+      return { ...db, reading: slowly(db.reading!) };
+    },
+    { access: { ...OPEN_TO_ALL, trustedProxies: [ipRange('127.0.0.1')!] } },
+  );
+  await service.reached(chain.height());
+  const ask = async (client: string, path: string): Promise<number> =>
+    (await service.get(path, { 'x-forwarded-for': client })).status;
+  const count = (text: string): string => `/transactions/count?search=${text}&scope=in_description`;
+  const [one, other] = ['10.0.0.1', '10.0.0.2'];
+  t.equal(await ask(one, count('slowly')), 504);
+  t.equal(await ask(one, count('slowly')), 429);
+  t.equal(await ask(one, count('anything')), 429, 'whatever long question it is');
+  t.equal(await ask(one, '/transactions/stream?type=4'), 429);
+  t.equal(await ask(one, '/transactions?limit=1'), 200, 'pages are answered');
+  t.equal(await ask(other, count('anything')), 200, 'and other clients');
+});
+
+t.test('a client waits twice as long each time', async (t) => {
+  let now = 0;
+  const slow = createSlowClients({ monotonic: () => now });
+  /** Milliseconds for which it is refused, to a second. */
+  const waits = (): number => {
+    const began = now;
+    for (; ; now += 1000) {
+      try {
+        slow.admit('a');
+        return now - began;
+      } catch {
+        slow.admit('b');
+      }
+    }
+  };
+  const waited: number[] = [];
+  for (let i = 0; i < 10; i++) {
+    slow.timedOut('a');
+    slow.timedOut('a');
+    waited.push(waits() / 1000);
+  }
+  t.strictSame(waited, [30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]);
+  now += 3_600_000;
+  slow.timedOut('a');
+  t.equal(waits() / 1000, 30, 'it is forgotten');
 });

@@ -16,12 +16,13 @@ const [lessor, lessee, other] = (
   made.block(1)!['transactions'] as readonly { recipient: string }[]
 ).map(({ recipient }) => recipient);
 
+const TIME = 1_600_000_100_000;
 const tx = (id: string, type: number, of: Record<string, unknown>) => ({
   id: `${id}11111111`,
   type,
   version: 2,
   fee: 1,
-  timestamp: 1_600_000_100_000,
+  timestamp: TIME,
   sender: lessor,
   proofs: [],
   ...of,
@@ -38,6 +39,18 @@ const own: Readonly<Record<number, readonly Record<string, unknown>[]>> = {
   3: [
     tx('named', 10, { alias: 'renter', sender: other }),
     tx('endsfirst', 9, { leaseId: 'first11111111', lease: null }),
+  ],
+  // The order of the chain is not that of the times, and one time is yet to come.
+  4: [
+    tx('takes', 102, { target: other, role: 'dex', opType: 'remove', timestamp: TIME + 1000 }),
+    tx('gives', 102, { target: other, role: 'dex', opType: 'add', timestamp: TIME }),
+    tx('gives2', 102, { target: other, role: 'contract_developer', opType: 'add' }),
+    tx('takes2', 102, {
+      target: other,
+      role: 'contract_developer',
+      opType: 'remove',
+      timestamp: 4_000_000_000_000,
+    }),
   ],
   5: [
     tx('endssecond', 9, { leaseId: 'second11111111' }),
@@ -101,6 +114,19 @@ await onBoth('questions', async (t, { get, post }) => {
   for (const alias of ['alias:X:renter', 'alias:T:', 'alias:T:nobody', 'alias::renter']) {
     t.equal((await get(`/users/${alias}`)).status, 404, alias);
   }
+
+  const users = (await get(`/users?permissions=contract_developer`)).json;
+  t.match(users, [{ address: other, permissions: ['contract_developer'] }]);
+  t.strictSame((await get('/users?permissions=dex')).json, [], 'the latest time counts');
+  const { json, headers } = await get(`/users/${other}`);
+  t.strictSame((json as { permissions: string[] }).permissions, ['contract_developer']);
+  t.equal(headers.get('etag'), null);
+  const tagged = await get('/users?limit=1', { 'if-none-match': '*' });
+  t.equal(tagged.headers.get('etag'), null, 'balances come after the block of the tag');
+  t.match(tagged.headers.get('link'), /users\?limit=1&index=/);
+  const posted = await post('/users', '{"limit":1}');
+  t.ok(posted.headers.has('x-next-index'));
+  t.equal(posted.headers.get('link'), null, 'an address does not say what the body asked for');
 
   const wrong = { status: 400, json: { error: 1 } };
   for (const path of ['/transactions', '/assets', '/users/count', '/blocks', '/stats']) {

@@ -21,9 +21,14 @@ export interface EventClient {
 const WAIT_MS = 20;
 const WAIT_MS_MAX = 30_000;
 
-export async function eventClient(scope: Scope, url: string, lastId = ''): Promise<EventClient> {
+export async function eventClient(
+  scope: Scope,
+  url: string,
+  lastId = '',
+  more: Record<string, string> = {},
+): Promise<EventClient> {
   const leaving = new AbortController();
-  const headers: Record<string, string> = lastId === '' ? {} : { 'last-event-id': lastId };
+  const headers = { ...more, ...(lastId === '' ? {} : { 'last-event-id': lastId }) };
   const answer = await fetch(url, { headers, signal: leaving.signal });
   const events: StreamEvent[] = [];
   let last = lastId;

@@ -1,11 +1,15 @@
 /** The stream of transactions (data-service.md#stream): nothing missing, nothing twice. */
 import { connect } from 'node:net';
 import t, { type Test } from 'tap';
+import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
 import type { Database } from '../../../src/base/database.ts';
+import { ipRange } from '../../../src/base/ip-range.ts';
 import { seededRandom } from '../../crypto/random.ts';
+import { temporaryFolder } from '../../e2e/dev-node.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
-import { type Served, served } from '../served.ts';
+import { OPEN_TO_ALL, type Served, served } from '../served.ts';
+import { slowly } from '../slowly.ts';
 import { memoryDatabase, postgresCluster } from '../stores.ts';
 import { type EventClient, eventClient, type StreamEvent } from './event-client.ts';
 import { idsOf, kept } from './kept-events.ts';
@@ -179,39 +183,85 @@ t.test('filters that take long keep no other stream waiting', { skip: cluster.sk
   const chain = grown('slow filters');
   const node = await madeNode(t, () => chain);
   const url = await cluster.createDatabase();
+  const service = await served(t, node.url, async () => slowly(cluster.open(url)));
+  await besideSlowFilters(t, chain, service);
+});
+
+t.test('the same in PGlite, which ends its thread', { timeout: 110_000 }, async (t) => {
+  const chain = grown('slow filters in PGlite');
+  const node = await madeNode(t, () => chain);
+  const folder = temporaryFolder(t);
   const service = await served(t, node.url, async () => {
-    const db = cluster.open(url);
-    return {
-      ...db,
-      query: (sql, values = [], signal) =>
-        values.includes('%slowly%') && !sql.startsWith('EXPLAIN')
-          ? db.query('SELECT pg_sleep(600)', [], signal)
-          : db.query(sql, values, signal),
-    };
+    const db = await pgliteDatabase(folder, { statementMs: 1000 });
+    return { ...db, reading: slowly(db.reading!) };
   });
+  const readers = await besideSlowFilters(t, chain, service);
+  const [first, ...others] = readers;
+  await first!.ended;
+  t.match(first!.events, [{ type: 'end', data: { reason: 'query' } }]);
+  for (const { status, ended, events } of others) {
+    await ended;
+    if (status === 200) t.match(events, [{ type: 'end', data: { reason: 'query' } }]);
+    else t.equal(status, 429, 'their client has to wait');
+  }
+  t.equal((await service.get('/transactions/stream?search=slowly')).status, 429);
+});
+
+const SLOW = '?search=slowly&scope=in_description';
+
+/** A follower gets everything, while the filters of these readers take long. */
+async function besideSlowFilters(t: Test, chain: MadeChain, service: Served) {
   await service.reached(chain.height());
   const start = chain.height();
   const path = `${service.url}/transactions/stream`;
-  const slow = '?search=slowly&scope=in_description';
-  for (const from of ['0', '0', '0', '', '']) await eventClient(t, path + slow, from);
   const follower = await eventClient(t, path);
+  const readers = [];
+  for (const from of ['0', '0', '0', '', '']) readers.push(await eventClient(t, path + SLOW, from));
   for (let i = 0; i < 3; i++) {
     chain.grow(2);
     await reached(service, chain);
     await follower.until(lastIs(idsOf(chain).at(-1)));
   }
   t.strictSame(kept(follower.events), idsOf(chain, start));
+  return readers;
+}
+
+t.test('the turns apart are shared among clients', { skip: cluster.skip }, async (t) => {
+  const chain = grown('turns apart');
+  chain.grow(150);
+  const node = await madeNode(t, () => chain);
+  const url = await cluster.createDatabase();
+  const service = await served(t, node.url, async () => slowly(cluster.open(url)), {
+    access: { ...OPEN_TO_ALL, trustedProxies: [ipRange('127.0.0.1')!] },
+    streamsMax: 20,
+  });
+  await service.reached(chain.height());
+  const open = (client: string, query: string) =>
+    eventClient(t, `${service.url}/transactions/stream${query}`, '0', {
+      'x-forwarded-for': client,
+    });
+  for (let i = 0; i < 5; i++) await open('10.0.0.2', SLOW);
+  const honest = await open('10.0.0.1', '');
+  await honest.until(lastIs(idsOf(chain).at(-1)));
+  t.strictSame(kept(honest.events), idsOf(chain));
 });
 
 t.test('the streams of one client are limited', async (t) => {
-  const chain = grown('of one');
-  const node = await madeNode(t, () => chain);
-  const service = await served(t, node.url, memoryDatabase, { streamsOfClientMax: 2 });
-  await service.reached(chain.height());
-  const path = `${service.url}/transactions/stream`;
-  const statuses = [];
-  for (let i = 0; i < 3; i++) statuses.push((await eventClient(t, path)).status);
-  t.strictSame(statuses, [200, 200, 503]);
+  const check = async (t: Test, open: () => Promise<Database>): Promise<void> => {
+    const chain = grown('of one');
+    const node = await madeNode(t, () => chain);
+    const service = await served(t, node.url, open, { streamsOfClientMax: 2 });
+    await service.reached(chain.height());
+    const path = `${service.url}/transactions/stream`;
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await eventClient(t, path)).status);
+    t.strictSame(statuses, [200, 200, 503]);
+  };
+  await t.test('PGlite', (t) => check(t, memoryDatabase));
+  await t.test('PostgreSQL', { skip: cluster.skip }, async (t) => {
+    const url = await cluster.createDatabase();
+    await check(t, async () => cluster.open(url));
+  });
 });
 
 t.test('no notifications, and lost connections', { skip: cluster.skip }, async (t) => {

@@ -1,6 +1,7 @@
 /**
  * A hostile author, two hostile senders and a client without a key, all at once: contracts whose
- * programs attack the node, calls that fail, images that nobody has, floods, and dear questions.
+ * programs attack the node, calls that fail, images that nobody has or that never arrive, floods, and
+ * dear questions.
  */
 import { nthCall } from '../../../bench/transfers/contract-calls.ts';
 import type { Sender } from '../../../bench/transfers/senders.ts';
@@ -64,7 +65,7 @@ export async function createHostile(engine: Engine, author: Author): Promise<Hos
   return ids;
 }
 
-async function create(image: TestImage, { rest, address }: Author): Promise<string> {
+export async function create(image: TestImage, { rest, address }: Author): Promise<string> {
   const tx = { type: 103, version: 1, sender: address, ...image, contractName: 'x', params: [] };
   return String((await rest.broadcast(await rest.sign(tx)))['id']);
 }
@@ -73,13 +74,14 @@ const addresses = Array.from({ length: ADDRESSES }, (_, i) =>
   scheme.addressToText(scheme.addressOf(new Uint8Array(32).fill(i & 255, 0, 16).fill(i >> 8, 16))),
 );
 
-/** Everything at once, until `end`. */
+/** Everything at once, until `end`. `pulls`: images that never arrive. */
 export function startAttack(
   engine: Engine,
   rests: readonly Rest[],
   [author, other]: readonly [Author, Author],
   ids: HostileContracts,
   [caller, ...floods]: readonly Sender[],
+  pulls: readonly TestImage[],
 ): Attack {
   const { rest, address } = author;
   const lost: string[] = [];
@@ -147,11 +149,19 @@ export function startAttack(
     }
   }
 
+  async function slowPulls(): Promise<void> {
+    for (const image of pulls) {
+      await create(image, author);
+      count('slow pulls');
+    }
+  }
+
   const [rows] = contractsOf('rows');
   const slow = contractsOf('slow');
   const all = Promise.all([
     calls(),
     images(),
+    slowPulls(),
     ...floods.map((from, i) => flood(from, i % 2 === 0 ? slow : contractsOf('again'))),
     ...Array.from({ length: READERS }, (_, i) => reads(rests[i % rests.length]!, rows!)),
     ...slow.slice(0, 3).map(updates),

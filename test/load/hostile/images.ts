@@ -17,6 +17,8 @@ await serve({
 
 export type HostileRole = 'frames' | 'ranges' | 'rows' | 'patterns' | 'empties' | 'stale' | 'again';
 export type SeveralRole = 'slow' | 'ends' | 'silent';
+/** What they attack is the machine. */
+export type MachineRole = 'greedy' | 'connections' | 'traffic';
 
 export const goodImage = (engine: Engine): Promise<TestImage> =>
   nodeImage(
@@ -30,7 +32,7 @@ export const goodImage = (engine: Engine): Promise<TestImage> =>
 /** `number` tells images of the same role apart. */
 export const hostileImage = (
   engine: Engine,
-  role: HostileRole | SeveralRole,
+  role: HostileRole | SeveralRole | MachineRole,
   addresses: readonly string[],
   number = 0,
 ): Promise<TestImage> =>
@@ -39,5 +41,5 @@ export const hostileImage = (
     'hostile',
     { 'program.ts': { bytes: PROGRAM }, addresses: { bytes: addresses.join('\n') } },
     'program.ts',
-    [GRPC, `ENV ROLE=${role} NUMBER=${number}`],
+    ['USER root', GRPC, `ENV ROLE=${role} NUMBER=${number}`],
   );

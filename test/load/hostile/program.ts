@@ -2,11 +2,18 @@
  * The program in the containers of a hostile author. ROLE says what its calls do; creations succeed,
  * so that there is a contract to call.
  */
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import { connect as dial } from 'node:net';
 
-const { NODE_PORT = '', CONNECTION_ID = '', CONNECTION_TOKEN = '', ROLE = '' } = process.env;
+const {
+  NODE = '',
+  NODE_PORT = '',
+  CONNECTION_ID = '',
+  CONNECTION_TOKEN = '',
+  ROLE = '',
+} = process.env;
 const HEAD_BYTES = 5;
 const CREATE = 103;
 
@@ -88,14 +95,48 @@ const ROLES: Readonly<Record<string, Role>> = {
   ends() {
     process.exit(1);
   },
+
+  /** Who runs it, and then all that the container may have of the machine. */
+  async greedy({ id, token }) {
+    const user = `${process.getuid?.()}:${process.getgid?.()}`;
+    await answered(commit(id, token, [{ key: 'user', value: user }]));
+    for (let i = 0; i < 100; i++) {
+      spawn(process.execPath, ['-e', 'for (const all = []; ; ) all.push(Buffer.alloc(1e6, 1))'])
+        // The container may have no more processes.
+        .on('error', () => {});
+    }
+  },
+
+  /** Connections that stay, each with a request. */
+  connections({ token }) {
+    for (let i = 0; i < 200; i++) answered(ask('UtilService/GetNodeTime', token, [], begin()));
+  },
+
+  /** Connections that end before anybody looks, each with as much as a message may have. */
+  async traffic({ token }) {
+    for (let i = 0; i < 40; i++) {
+      const session = begin();
+      const stream = open('UtilService/GetNodeTime', token, session);
+      await new Promise<void>((resolve) => {
+        stream.on('close', () => resolve()).end(Buffer.alloc(2 ** 21), () => resolve());
+      });
+      session.destroy();
+    }
+  },
 };
 
 const EVIL = `(${'(a|b|k)?'.repeat(40)}k?[0-9]*)*`.slice(0, 480);
 
 let http: ClientHttp2Session;
 
+function begin(): ClientHttp2Session {
+  const createConnection = () =>
+    NODE === 'unix' ? dial(NODE_PORT) : dial(Number(NODE_PORT), NODE);
+  return connect('http://localhost', { createConnection }).on('error', () => {});
+}
+
 function start(): void {
-  http = connect('http://localhost', { createConnection: () => dial(NODE_PORT) });
+  http = begin();
   const calls = ask('ContractService/Connect', CONNECTION_TOKEN, [[1, Buffer.from(CONNECTION_ID)]]);
   let waiting: Buffer = Buffer.alloc(0);
   calls.on('data', (piece: Buffer) => {
@@ -123,7 +164,7 @@ interface Row {
   readonly value: string;
 }
 
-function commit(id: Buffer, token: string, rows: readonly Row[]): void {
+function commit(id: Buffer, token: string, rows: readonly Row[]): ClientHttp2Stream {
   const results = rows.map(
     ({ key, value }): Field => [
       2,
@@ -133,13 +174,13 @@ function commit(id: Buffer, token: string, rows: readonly Row[]): void {
       ]),
     ],
   );
-  ask('ContractService/CommitExecutionSuccess', token, [[1, id], ...results]).resume();
+  return ask('ContractService/CommitExecutionSuccess', token, [[1, id], ...results]).resume();
 }
 
 type Field = readonly [number: number, bytes: Buffer];
 
-function open(method: string, token: string): ClientHttp2Stream {
-  const stream = http.request({
+function open(method: string, token: string, session = http): ClientHttp2Stream {
+  const stream = session.request({
     ':method': 'POST',
     ':path': `/wavesenterprise.${method}`,
     'content-type': 'application/grpc',
@@ -150,16 +191,20 @@ function open(method: string, token: string): ClientHttp2Stream {
   return stream;
 }
 
-function send(method: string, token: string, bytes: Buffer): ClientHttp2Stream {
-  const stream = open(method, token);
+function send(method: string, token: string, bytes: Buffer, session = http): ClientHttp2Stream {
+  const stream = open(method, token, session);
   const head = Buffer.alloc(HEAD_BYTES);
   head.writeUInt32BE(bytes.length, 1);
   stream.end(Buffer.concat([head, bytes]));
   return stream;
 }
 
-const ask = (method: string, token: string, fields: readonly Field[]): ClientHttp2Stream =>
-  send(method, token, message(fields));
+const ask = (
+  method: string,
+  token: string,
+  fields: readonly Field[],
+  session = http,
+): ClientHttp2Stream => send(method, token, message(fields), session);
 
 const answered = (stream: ClientHttp2Stream): Promise<void> =>
   new Promise((resolve) => {

@@ -6,10 +6,13 @@
  * container; a token of a call opens reads and one commit, as long as the call runs; the token of
  * the connection opens Connect and nothing else.
  */
+
+import { assert } from '../../../base/assert.ts';
 import type { ContractExecution, ContractOutcome } from '../../../base/containers.ts';
 import { apiError, Refusal } from '../../../base/errors.ts';
 import { isOwnFault } from '../../../base/own-fault.ts';
 import type { Clock } from '../../../base/ports.ts';
+import { Failed, ofContract } from '../failures.ts';
 import { createCalls } from './container-calls.ts';
 import { fromEntry } from './entries.ts';
 import { nothingHeld } from './frames.ts';
@@ -52,6 +55,9 @@ export interface GrpcContainerOptions {
   readonly tokenLifetimeMs: number;
 }
 
+/** Characters of what a contract says of its error; a status shows no more. */
+const SHOWN_CHARS_MAX = 1_000;
+
 type Unary = (message: Uint8Array) => Uint8Array | Promise<Uint8Array>;
 
 /** The reason of an end that the node wanted. */
@@ -72,12 +78,12 @@ export function createGrpcContainer(
   const ended = Promise.withResolvers<string>();
   let transactions: AnswerStream | undefined;
   let connectUntil = clock.monotonic() + tokenLifetimeMs;
-  let isEnded = false;
+  let reason: string | undefined;
   let refusals = 0;
 
   function end(why: string): void {
-    if (isEnded) return;
-    isEnded = true;
+    if (reason !== undefined) return;
+    reason = why;
     ended.resolve(why);
   }
 
@@ -174,7 +180,8 @@ export function createGrpcContainer(
 
     begin: (path, token) =>
       counted(() => {
-        if (isEnded) throw new GrpcRefusal('UNAVAILABLE', 'The container is being removed');
+        if (reason !== undefined)
+          throw new GrpcRefusal('UNAVAILABLE', 'The container is being removed');
         const rpc = messages.rpcAt(path);
         if (rpc === undefined) throw new GrpcRefusal('UNIMPLEMENTED', 'There is no such method');
         if (token === undefined || token === '') throw apiError('ContractTokenMissing');
@@ -185,7 +192,8 @@ export function createGrpcContainer(
 
     async run(execution, signal) {
       signal.throwIfAborted();
-      if (isEnded || transactions === undefined) throw new Error('the container cannot run a call');
+      if (reason !== undefined) throw endedBy(reason);
+      assert(transactions !== undefined, 'calls begin after Connect');
       const message = messages.response(CONNECT, transactionMessage(execution));
       const outcome = calls.begin(execution, signal);
       transactions.write(message);
@@ -193,6 +201,12 @@ export function createGrpcContainer(
     },
   };
 }
+
+/** What the program in a container did is no failure of the system around. */
+export const endedBy = (why: string): Error =>
+  why === CLOSED
+    ? new Error(why)
+    : new Failed(ofContract('The container failed'), { cause: new Error(why) });
 
 const late = (): GrpcRefusal =>
   new GrpcRefusal('INVALID_ARGUMENT', 'The execution of this transaction has ended');
@@ -208,5 +222,5 @@ function successOf(request: RequestOf<typeof SUCCESS>): ContractOutcome {
 const errorOf = ({ code, message }: RequestOf<typeof FAILURE>): ContractOutcome => ({
   kind: 'error',
   code,
-  message,
+  message: message.slice(0, SHOWN_CHARS_MAX),
 });

@@ -4,7 +4,7 @@
  */
 import type { Clock, Log, Random } from '../../../base/ports.ts';
 import type { ContainerInterface } from '../container-interface.ts';
-import { CLOSED, createGrpcContainer, type GrpcContainer } from './container.ts';
+import { CLOSED, createGrpcContainer, endedBy, type GrpcContainer } from './container.ts';
 import { readMessages } from './messages.ts';
 import { listenOnSockets } from './sockets.ts';
 import { listenOnTcp } from './tcp.ts';
@@ -84,6 +84,6 @@ function ready(container: GrpcContainer, signal: AbortSignal): Promise<void> {
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort);
   container.connected.then(resolve);
-  container.ended.then((why) => reject(new Error(why)));
+  container.ended.then((why) => reject(endedBy(why)));
   return promise.finally(() => signal.removeEventListener('abort', abort));
 }

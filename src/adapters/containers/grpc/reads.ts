@@ -1,6 +1,7 @@
 /** What a contract may ask during a call, each procedure as a function of the port's reads. */
 import { base58 } from '../../../base/base58.ts';
 import type { ContractExecution, RoleInfo } from '../../../base/containers.ts';
+import { ID_BYTES } from '../../../base/sizes.ts';
 import { fromInt64, numberOf, toEntry, toInt64 } from './entries.ts';
 import type { ReadRpcs, Role, Wrapped } from './rpcs.ts';
 import { GrpcRefusal } from './status.ts';
@@ -59,8 +60,8 @@ export const readHandlers: ReadHandlers = {
   }),
 
   'AddressService/GetAssetBalance'({ address, assetId }, { reads }) {
-    const id = assetId === null ? undefined : base58.encode(assetId.value);
-    const { amount, decimals } = reads.balance(base58.encode(address), id);
+    const id = assetId === null ? undefined : textOf(assetId.value);
+    const { amount, decimals } = reads.balance(textOf(address), id);
     return {
       assetId: assetId === null ? undefined : { value: assetId.value },
       amount: toInt64(amount),
@@ -123,6 +124,12 @@ function countIn(wrapped: Wrapped<number> | null, otherwise: number): number {
   if (wrapped === null) return otherwise;
   if (wrapped.value >= 0) return wrapped.value;
   throw new GrpcRefusal('INVALID_ARGUMENT', 'Offset and limit are not negative');
+}
+
+/** Throws GrpcRefusal for more bytes than ids and addresses have: Base58 takes quadratic time. */
+function textOf(bytes: Uint8Array): string {
+  if (bytes.length <= ID_BYTES) return base58.encode(bytes);
+  throw new GrpcRefusal('INVALID_ARGUMENT', 'An id or address has too many bytes');
 }
 
 const toRole = ({ role, due }: RoleInfo): Role => ({

@@ -159,9 +159,9 @@ async function settle(
 ): Promise<ImageInfo> {
   const info = await deps.engine.image(noted.hash);
   if (info?.id !== noted.hash) throw new PullLimit('the pull brought another image');
-  if (info.bytes > options.imageSizeMax) throw new PullTooBig(`${info.bytes} bytes on the disk`);
   const settled = { ...noted, bytes: info.bytes };
   deps.pulled.note(settled);
+  if (info.bytes > options.imageSizeMax) throw new PullTooBig(`${info.bytes} bytes on the disk`);
   if (!(await makeRoom(settled, options, deps))) throw new PullLimit('the quota is used up');
   return info;
 }

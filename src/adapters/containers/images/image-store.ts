@@ -49,7 +49,8 @@ export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageSt
   /** The image where the engine has it under this name. */
   async function local(name: ImageName, hash: string): Promise<ImageInfo | undefined> {
     const found = await engine.image(hash);
-    if (found?.id !== hash) return undefined;
+    // What is being fetched is not judged yet.
+    if (found?.id !== hash || underWay.has(hash)) return undefined;
     const isNamed =
       found.names.some((listed) => isNameOf(name, listed)) ||
       pulled.has(name.full, hash) ||
@@ -97,7 +98,7 @@ export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageSt
       if (known !== undefined) return known;
       const byName = await engine.image(name.full);
       // Engines may know an image by a shorter name than they list.
-      if (byName?.id === hash) return byName;
+      if (byName?.id === hash && !underWay.has(hash)) return byName;
       if (mayFetch(name)) return fetch(image, name, creator, signal);
       throw byName === undefined ? missing(image) : another(image, byName.id);
     },

@@ -4,6 +4,7 @@ import { details } from '../../../api/answer.ts';
 import { Type } from '../../../api/type.ts';
 import { integer, stringify } from '../../../base/json.ts';
 import { type Cut, shownOf } from '../page-cut.ts';
+import type { Sort } from '../query-params.ts';
 import * as params from '../query-params.ts';
 import {
   asked,
@@ -25,7 +26,16 @@ import {
   sqlValues,
   startsWith,
 } from '../sql-values.ts';
-import { fewByBucket, inOrder, isEmpty, type PageOf, rangeFrom, type Select } from '../windows.ts';
+import {
+  between,
+  fewByBucket,
+  inOrder,
+  isEmpty,
+  type PageOf,
+  type Range,
+  rangeFrom,
+  type Select,
+} from '../windows.ts';
 
 const group = 'assets';
 const access = 'apiKey';
@@ -86,6 +96,30 @@ function pageOf(search: string | undefined, page: PageOf, values: SqlValues): st
   return `(${byText} UNION ${inOrder(page, 'a.seq + 0', ofId!)})`;
 }
 
+/** A text that no index knows is compared with so many assets for a page. */
+const COMPARED_MAX = 20_000;
+
+const isCompared = (search: string | undefined): boolean =>
+  search !== undefined && !hasTrigram(search);
+
+/** The ordinals of a page, and the first one behind them where such a text ends it. */
+async function window(
+  search: string | undefined,
+  range: Range,
+  sort: Sort,
+  services: DataServices,
+): Promise<readonly [Range, rest: number | undefined]> {
+  if (!isCompared(search)) return [range, undefined];
+  const [next] = await rows<{ seq: string }>(
+    services,
+    `SELECT seq FROM assets WHERE ${between('seq', range)} ORDER BY seq ${sort}
+     OFFSET ${COMPARED_MAX} LIMIT 1`,
+  );
+  if (next === undefined) return [range, undefined];
+  const rest = Number(next.seq);
+  return [sort === 'desc' ? { ...range, low: rest + 1 } : { ...range, high: rest - 1 }, rest];
+}
+
 const query = {
   search: params.search,
   index: params.index,
@@ -109,7 +143,7 @@ const list = route({
     if (search !== undefined) await requireIndexes(services);
     const tip = await tipOf(services);
     const values = sqlValues();
-    const range = rangeFrom(index, sort, tip.total);
+    const [range, rest] = await window(search, rangeFrom(index, sort, tip.total), sort, services);
     const most = limit + 1;
     const found = isEmpty(range)
       ? []
@@ -124,7 +158,7 @@ const list = route({
     const shape = (row: AssetRow) => assetOf(row, extended);
     const page = {
       first: shown[0] && Number(shown[0].seq),
-      next: following && Number(following.seq),
+      next: following === undefined ? rest : Number(following.seq),
       total: tip.total,
     };
     return pageAnswer({ rows: shown, shape }, from, tip, page, services);
@@ -135,6 +169,10 @@ async function countAssets(search: string | undefined, services: DataServices) {
   // Every asset has its own issue.
   const all = 'SELECT n AS count FROM type_counts WHERE type = 3';
   if (search !== undefined) await requireIndexes(services);
+  if (isCompared(search)) {
+    const [issued] = await rows<{ count: string }>(services, all);
+    if (Number(issued?.count ?? 0) > COMPARED_MAX) throw params.uncountable(COMPARED_MAX, 'assets');
+  }
   const values = sqlValues();
   const parts =
     search === undefined ? [] : searched(search, values).map((select) => select('true', 'a.seq'));

@@ -53,7 +53,7 @@ async function page(filter: TransactionFilter, from: Asked, services: DataServic
   const { shown, following } = shownOf(found, filter.limit);
   const page = {
     first: shown[0] && Number(shown[0].seq),
-    next: following && Number(following.seq),
+    next: following === undefined ? query.rest : Number(following.seq),
     total: tip.total,
   };
   return pageAnswer({ rows: shown, shape: transactionOf }, from, tip, page, services);
@@ -89,7 +89,7 @@ const listPosted = route({
   keep: KEPT,
   cost: { inTurns: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
   reply: Type.Array(Summary),
-  handle: ({ body, http }, services) => page(body, asked(http), services),
+  handle: ({ body, http }, services) => page(body, asked(http, false), services),
 });
 
 const counted = route({

@@ -23,14 +23,13 @@ import {
 } from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 import { Count, User } from '../shapes.ts';
-import { hasPart, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
+import { hasPart, hasTrigram, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
 import { checkDates } from '../transaction-filter.ts';
 import { TIME_TOLERANCE_MS } from '../transaction-query.ts';
 import { inOrder, isEmpty, type PageOf, type Range, rangeFrom, type Select } from '../windows.ts';
 
 const group = 'users';
 const access = 'apiKey';
-const PART_CHARS_MIN = 3;
 
 const query = {
   search: params.search,
@@ -53,11 +52,16 @@ const check = (filter: Partial<Filter>) => ({
     : {}),
 });
 
-/** Roles that an address has at `now`: its last operation on the role is `add`, and not yet due. */
-const holdsNow = (address: string, now: number, values: SqlValues): string =>
-  `p.op = 'add' AND (p.due_ts IS NULL OR p.due_ts > ${values.add(now)})
+/**
+ * Roles that an address has at `now`: of its operations on the role until then the one with the
+ * latest time is `add`, and not yet due. The order in the chain may be another one.
+ */
+function holdsNow(address: string, now: number, values: SqlValues): string {
+  const at = values.add(now, 'bigint');
+  return `p.op = 'add' AND p.ts <= ${at} AND (p.due_ts IS NULL OR p.due_ts > ${at})
    AND NOT EXISTS (SELECT FROM permission_ops later WHERE later.address = ${address}
-     AND later.role = p.role AND later.seq > p.seq)`;
+     AND later.role = p.role AND later.ts > p.ts AND later.ts <= ${at})`;
+}
 
 function conditions(filter: Filter, now: number, values: SqlValues): string[] {
   const { permissions, assetId, dateFrom, dateTo } = filter;
@@ -89,7 +93,7 @@ interface Match {
   readonly areFew: boolean;
 }
 
-/** Users whose address or alias begins with the text, or whose alias has it. */
+/** Users whose address or alias begins with the text, or whose alias has it where an index knows it. */
 async function matching(filter: Filter, values: SqlValues, services: DataServices) {
   const { search } = filter;
   if (search === undefined) return [{ condition: 'true', areFew: false }];
@@ -109,7 +113,7 @@ async function inAddresses(
   const own = sqlValues();
   const sql = `SELECT 1 FROM users u WHERE ${startsWith('u.address', search, own)}
     ORDER BY u.address LIMIT ${MATCHES_MAX}`;
-  return { condition, areFew: (await rows(services, sql, own.list)).length < MATCHES_MAX };
+  return { condition, areFew: (await heavyRows(services, sql, own.list)).length < MATCHES_MAX };
 }
 
 async function inAliases(
@@ -117,13 +121,13 @@ async function inAliases(
   values: SqlValues,
   services: DataServices,
 ): Promise<Match> {
-  const isPart = search.length >= PART_CHARS_MIN;
+  const isPart = hasTrigram(search);
   const matches = (of: SqlValues): string =>
     isPart ? hasPart('a.alias', search, of) : startsWith('a.alias', search, of);
   const own = sqlValues();
   const sql = `SELECT address FROM aliases a WHERE ${matches(own)}
     ORDER BY ${isPart ? 'a.seq' : 'a.alias'} LIMIT ${MATCHES_MAX}`;
-  const found = await rows<{ address: string }>(services, sql, own.list);
+  const found = await heavyRows<{ address: string }>(services, sql, own.list);
   if (found.length < MATCHES_MAX) {
     const addresses = values.add([...new Set(found.map(({ address }) => address))], 'text[]');
     return { condition: `u.address = ANY(${addresses})`, areFew: true };
@@ -180,6 +184,7 @@ async function page(filter: Filter, from: Asked, services: DataServices) {
     first: shown[0] && Number(shown[0].ordinal),
     next: following && Number(following.ordinal),
     total,
+    changesWithin: true,
   };
   return pageAnswer({ rows: users, shape: (user) => user }, from, tip, of, services);
 }
@@ -240,12 +245,13 @@ async function describe(found: readonly UserRow[], services: DataServices) {
   const of = (sql: string) => `${sql} = ANY($1::text[])`;
   const values = sqlValues();
   values.add(addresses);
-  const now = values.add(services.clock.now());
-  // The last operation on each role, however many there were.
+  const now = values.add(services.clock.now(), 'bigint');
+  // The operation that counts on each role, however many there were.
   const roleSql = `SELECT u.address, r.role
     FROM unnest($1::text[]) u(address) CROSS JOIN unnest(${values.add([...ROLES])}::text[]) r(role)
     CROSS JOIN LATERAL (SELECT op, due_ts FROM permission_ops p
-      WHERE p.address = u.address AND p.role = r.role ORDER BY p.seq DESC LIMIT 1) last
+      WHERE p.address = u.address AND p.role = r.role AND p.ts <= ${now}
+      ORDER BY p.ts DESC LIMIT 1) last
     WHERE op = 'add' AND (due_ts IS NULL OR due_ts > ${now}) ORDER BY r.role`;
   const [aliases, roles, holdings] = await Promise.all([
     rows<{ address: string; alias: string }>(
@@ -327,7 +333,7 @@ const listPosted = route({
   keep: KEPT,
   cost: { inTurns: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
   reply: Type.Array(User),
-  handle: ({ body, http }, services) => page(body, asked(http), services),
+  handle: ({ body, http }, services) => page(body, asked(http, false), services),
 });
 
 const count = route({

@@ -15,9 +15,10 @@ import {
   STREAMS_MAX,
 } from '../../../../src/adapters/containers/grpc/limits.ts';
 import { readProtos } from '../../../../src/adapters/containers/grpc/messages.ts';
-import { MIB } from '../../../../src/base/budget.ts';
+import { KIB, MIB } from '../../../../src/base/budget.ts';
+import { ID_BYTES } from '../../../../src/base/sizes.ts';
 import { execution, readsOf } from './executions.ts';
-import { connected, patient, type Scope } from './opened.ts';
+import { connected, opened, patient, type Scope } from './opened.ts';
 import { addressOf } from './sdk-client.ts';
 
 const protos = readProtos();
@@ -141,6 +142,22 @@ t.test('elements at any depth cost', async (t) => {
   const rejected = t.rejects(outcome);
   await session.close();
   await rejected;
+});
+
+t.test('an end by its own doing is no outage', async (t) => {
+  const { open } = await opened(t);
+  const { session } = await open();
+  const ready = session.ready('container', patient);
+  const failed = ready.catch((cause: unknown) => cause);
+  const path = addressOf(session).slice('unix:'.length);
+  const http = connect('http://localhost', { createConnection: () => dial(path) });
+  http.on('error', () => {});
+  t.teardown(() => http.destroy());
+  const request = framed(encode('ContractKeyRequest', { key: 'a' }));
+  for (let i = 0; i <= REFUSALS_MAX; i++) await send(http, headersOf(keyPath, 'forged'), request);
+  const own = { failure: { system: false, recoverable: true } };
+  t.match(await failed, own);
+  t.match(await session.run(execution(), patient).catch((cause: unknown) => cause), own);
 });
 
 t.test('a Connect that is long', async (t) => {
@@ -294,4 +311,51 @@ t.test('a container that never reads', async (t) => {
   const rejected = t.rejects(outcome);
   await session.close();
   await rejected;
+});
+
+t.test('an address of many bytes', async (t) => {
+  const { call, open, session, outcome } = await attacked(t);
+  const headers = headersOf('/wavesenterprise.AddressService/GetAssetBalance', call.token);
+  const ask = (address: Buffer, assetId?: object) =>
+    send(open(), headers, framed(encode('AssetBalanceRequest', { address, assetId })));
+  t.equal(await ask(Buffer.alloc(ID_BYTES + 1)), '3');
+  t.equal(await ask(Buffer.alloc(26), { value: Buffer.alloc(64 * KIB) }), '3');
+  t.equal(await ask(Buffer.alloc(26), { value: Buffer.alloc(ID_BYTES) }), '0');
+  const rejected = t.rejects(outcome);
+  await session.close();
+  await rejected;
+});
+
+t.test('an error whose message is long', async (t) => {
+  const { call, open, outcome } = await attacked(t);
+  const message = { txId: call.transaction.id, code: 3, message: 'x'.repeat(MIB) };
+  const path = '/wavesenterprise.ContractService/CommitExecutionError';
+  const body = framed(encode('ExecutionErrorRequest', message));
+  t.equal(await send(open(), headersOf(path, call.token), body), '0');
+  t.strictSame(await outcome, { kind: 'error', code: 3, message: 'x'.repeat(1_000) });
+});
+
+t.test('what a container does is no outage', async (t) => {
+  const { open: openSession } = await opened(t);
+  const { session, token } = await openSession();
+  const ready = session.ready('container', patient);
+  const told = ready.catch((cause: unknown) => cause);
+  const path = addressOf(session).slice('unix:'.length);
+  const http = connect('http://localhost', { createConnection: () => dial(path) });
+  http.on('error', () => {});
+  t.teardown(() => http.destroy());
+  for (let i = 0; i <= REFUSALS_MAX; i++) {
+    await send(http, headersOf('/none', token), framed(Buffer.alloc(0)));
+  }
+  t.match(await told, { failure: { system: false, recoverable: true } });
+  const { session: other, stream } = await connected(t);
+  const first = other.run(execution(), patient);
+  await stream.next();
+  const ended = t.rejects(first);
+  stream.cancel();
+  await other.ended;
+  const late = await other.run(execution(), patient).catch((cause: unknown) => cause);
+  t.match(late, { failure: { system: false } }, 'a later call');
+  await other.close();
+  await ended;
 });

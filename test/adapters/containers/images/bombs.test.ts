@@ -1,15 +1,17 @@
 /** Layers that become much more than they were, on an engine with a disk of its own. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { engineCall } from '../../../containers/api.ts';
+import { contractLimits } from '../../../../src/base/contract-limits.ts';
+import { engineCall, engineJson } from '../../../containers/api.ts';
 import { whyNoDaemon } from '../../../containers/daemon.ts';
 import { type Engine, privateEngine } from '../../../containers/engine.ts';
 import { type Layer, layerOf, startRegistry, ZIPPED_LAYER } from '../../../containers/registry.ts';
 import { leftOut } from '../../../left-out.ts';
-import { opened, until } from '../opened.ts';
+import { opened, pause, until } from '../opened.ts';
 
 const reason = whyNoDaemon();
 const skip = reason !== undefined && leftOut(reason);
@@ -84,6 +86,72 @@ t.test('a layer of another size than the manifest says', { skip }, async (t) => 
   t.match(log.of('image.not-fetched'), [{ why: /more than \d+ bytes/ }]);
   t.notOk(await isThere(id));
 });
+
+t.test('a layer that becomes too big, and less than fills the disk', { skip }, async (t) => {
+  const { registry, check, isThere, failure, log, pulledImages, containers } =
+    await withRegistry(t);
+  const { id } = registry.offerLayers('grown', '1', [await bombOf(40 * MIB)]);
+  const checked = check('grown:1', id);
+  const image = { image: `${registry.domain}/grown:1`, imageHash: id };
+  let isOver = false;
+  void checked.finally(() => {
+    isOver = true;
+  });
+  await until(() => registry.requests.some((one) => one.includes('/blobs/')));
+  while (!isOver) {
+    // Another contract with this image does not get it before it is judged.
+    containers.prepare(image, 1, 'other');
+    await pause(20);
+  }
+  t.strictSame(await checked, failure('grown:1', 'is too big', false));
+  t.match(log.of('image.not-fetched')[0], { why: /^\d+ bytes on the disk$/ });
+  // Its own search, if it has begun one.
+  containers.release(image);
+  await until(() => JSON.parse(readFileSync(pulledImages, 'utf8')).length === 0);
+  t.notOk(await isThere(id));
+});
+
+t.test('a disk that is almost full', { skip }, async (t) => {
+  const { registry, check, failure, log } = await withRegistry(t);
+  const notNow = (name: string) => failure(name, "can't be fetched at present", true);
+  const file = join(await dataRoot(), 'ballast');
+  t.teardown(() => rmSync(file, { force: true }));
+  const { bavail, bsize } = statfsSync(await dataRoot());
+  const left = contractLimits.diskFree.value + 8 * MIB;
+  writeFileSync(file, Buffer.alloc(bavail * bsize - left));
+
+  const large = await layerOf({ 'file.bin': { bytes: randomBytes(16 * MIB) } });
+  const { id } = registry.offerLayers('large', '1', [large]);
+  t.strictSame(await check('large:1', id), notNow('large:1'));
+  t.match(log.of('image.not-fetched').at(-1), { why: 'the disk is full' });
+  const blobs = () => registry.requests.filter((one) => one.includes('/blobs/')).length;
+  t.equal(blobs(), 0, 'the manifest says enough');
+
+  const small = registry.offerLayers('small', '1', [await bombOf(30 * MIB)]);
+  t.strictSame(await check('small:1', small.id), notNow('small:1'), 'less than an image may have');
+  t.match(log.of('image.not-fetched').at(-1), { why: 'the disk is full' });
+  t.ok(blobs() > 0);
+});
+
+t.test('a disk that others fill during a pull', { skip }, async (t) => {
+  const { registry, check, failure, log } = await withRegistry(t);
+  const file = join(await dataRoot(), 'ballast');
+  t.teardown(() => rmSync(file, { force: true }));
+  const good = await registry.offer('held', '1', { 'file.txt': { bytes: randomBytes(6) } });
+  const held: ServerResponse[] = [];
+  registry.answer(/GET \/v2\/held\/blobs/, (response) => void held.push(response));
+  const checked = check('held:1', good);
+  await until(() => held.length > 0);
+  writeFileSync(file, Buffer.alloc(80 * MIB));
+  t.strictSame(await checked, failure('held:1', "can't be fetched at present", true));
+  t.match(log.of('image.not-fetched'), [{ why: 'others fill the disk' }]);
+  for (const response of held) response.destroy();
+});
+
+async function dataRoot(): Promise<string> {
+  const info = await engineJson<{ DockerRootDir: string }>((own as Engine).socketPath, '/info');
+  return info.DockerRootDir;
+}
 
 async function bombOf(size: number): Promise<Layer> {
   const { bytes, diffId } = await layerOf({ 'zeros.bin': { bytes: Buffer.alloc(size) } });

@@ -84,6 +84,15 @@ t.test('only what the operator allows is asked for', { skip }, async (t) => {
   t.equal(await allowed.containers.checkImage({ image: name, imageHash }, CREATOR), undefined);
   await remove(imageHash);
   t.notMatch(JSON.stringify(log.all()), /image.pull"/);
+
+  const asked = stranger.requests.length;
+  const registries = [{ domain: stranger.domain }];
+  const closed = await opened(t, engine, { pull: 'never', registries });
+  t.strictSame(
+    await closed.containers.checkImage({ image: name, imageHash }, CREATOR),
+    failure(name, 'is not found', false),
+  );
+  t.equal(stranger.requests.length, asked, 'never is never');
 });
 
 t.test('the public status says nothing of the network', { skip }, async (t) => {

@@ -1,0 +1,157 @@
+/**
+ * No question is too dear. Every filter of every endpoint, and every pair of filters, is asked on
+ * made rows, while another client asks whether the service is ready. Each has an answer, and none
+ * takes more than 100 ms of the event loop or 64 MiB. A refusal of what was asked is an answer, and a
+ * statement that takes longer than `statement-timeout` is none.
+ *
+ * The limits are asserted, so they have to hold on a machine that does other work too: what counts
+ * is the time that the main thread worked, and the least of a few attempts. PGlite has its memory in
+ * the same process, so its loop alone is judged. `npm run test:questions` asks on a million
+ * transactions; QUESTIONS_PART=2/5 asks the second fifth alone.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import t, { type Test } from 'tap';
+import { memoryOf } from '../../../bench/measure/memory.ts';
+import { temporaryFolder } from '../../e2e/dev-node.ts';
+import { madeChain } from '../made-chain.ts';
+import { madeNode } from '../made-node.ts';
+import { TXS_PER_BLOCK } from '../made-rows.ts';
+import { postgresCluster } from '../stores.ts';
+import { madeQuestions, type Question } from './made-questions.ts';
+import type { AskedServer } from './question-server.ts';
+
+const TXS = Number(process.env['QUESTIONS_TXS'] ?? 20_000);
+const IS_FULL = TXS >= 1_000_000;
+const STORES = (process.env['QUESTIONS_STORES'] ?? 'PostgreSQL,PGlite').split(',');
+const [PART = 1, PARTS = 1] = (process.env['QUESTIONS_PART'] ?? '1/1').split('/').map(Number);
+/** In the short form PGlite, which has one connection, is asked one of so many. */
+const SHORT_PARTS = 7;
+const HELD_MAX_MS = 100;
+const RISE_MAX_MIB = 64;
+const ATTEMPTS = 3;
+const SLOWEST = 40;
+/** Of what was asked (data-service.md#shapes), and not of how long it took. */
+const REFUSALS = [400, 404, 413];
+const FILE = new URL('./question-server.ts', import.meta.url);
+
+t.setTimeout(IS_FULL ? 3_600_000 : 240_000);
+
+interface Measured {
+  readonly question: Question;
+  readonly status: number;
+  readonly text: string;
+  readonly ms: number;
+  readonly heldMs: number;
+  readonly riseMib: number;
+  readonly isReady: boolean;
+}
+
+/** Milliseconds for which the main thread has had a processor. */
+const workedMs = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+
+async function answerTo(url: string, { method, path, body, isStream }: Question) {
+  const leaving = new AbortController();
+  const answer = await fetch(url + path, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(isStream ? { 'last-event-id': '0' } : {}),
+    },
+    signal: leaving.signal,
+    ...(body === undefined ? {} : { body }),
+  });
+  if (!isStream || answer.status !== 200) {
+    return { status: answer.status, text: (await answer.text()).slice(0, 200) };
+  }
+  await answer.body!.getReader().read();
+  leaving.abort();
+  return { status: answer.status, text: '' };
+}
+
+async function measured(url: string, pid: number, question: Question): Promise<Measured> {
+  // From here on the highest resident memory counts.
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  const before = memoryOf(pid).rssMb;
+  const worked = workedMs(pid);
+  const start = performance.now();
+  const [answer, ready] = await Promise.all([
+    answerTo(url, question),
+    fetch(`${url}/health/ready`).then(async (response) => {
+      await response.text();
+      return response.status === 200;
+    }),
+  ]);
+  const ms = performance.now() - start;
+  return {
+    ...answer,
+    question,
+    ms,
+    heldMs: workedMs(pid) - worked,
+    riseMib: memoryOf(pid).peakMb - before,
+    isReady: ready,
+  };
+}
+
+const isDear = ({ heldMs, riseMib }: Measured, judgesMemory: boolean): boolean =>
+  heldMs > HELD_MAX_MS || (judgesMemory && riseMib > RISE_MAX_MIB);
+
+async function asked(t: Test, where: string): Promise<void> {
+  const chain = madeChain({ seed: 'questions', txsPerBlock: 1, accounts: 2 });
+  const node = await madeNode(t, () => chain, {
+    instead: (path) =>
+      path === '/blocks/height'
+        ? { status: 200, type: 'application/json', body: `{"height":${TXS / TXS_PER_BLOCK}}` }
+        : undefined,
+  });
+  const child = fork(FILE, [String(TXS), node.url, where]);
+  t.teardown(() => child.kill('SIGKILL'));
+  const [{ url, made }] = (await once(child, 'message')) as [AskedServer];
+  const pid = child.pid!;
+  const judgesMemory = where.startsWith('postgres:');
+  const found: Measured[] = [];
+  const problems: string[] = [];
+  const parts = IS_FULL || judgesMemory ? PARTS : SHORT_PARTS;
+  let turn = 0;
+  for (const question of madeQuestions(made, IS_FULL)) {
+    if (turn++ % parts !== PART - 1) continue;
+    let least = await measured(url, pid, question);
+    for (let i = 1; i < ATTEMPTS && isDear(least, judgesMemory); i++) {
+      const again = await measured(url, pid, question);
+      if (!isDear(again, judgesMemory)) least = again;
+    }
+    found.push(least);
+    const { status, text, heldMs, riseMib, isReady } = least;
+    const name = `${question.path} ${question.body ?? ''}`.trim();
+    const cost = `${Math.round(heldMs)} ms, ${Math.round(riseMib)} MiB`;
+    if (isDear(least, judgesMemory)) problems.push(`${name}: ${cost}`);
+    if (status !== 200 && !REFUSALS.includes(status)) problems.push(`${name}: ${status} ${text}`);
+    if (!isReady) problems.push(`${name}: the service is not ready meanwhile`);
+  }
+  const statuses = Map.groupBy(found, ({ status }) => status);
+  t.comment(
+    `${found.length} questions: ${[...statuses].map(([status, of]) => `${status} ×${of.length}`).join(', ')}`,
+  );
+  const slowest = found.toSorted((a, b) => b.ms - a.ms).slice(0, IS_FULL ? SLOWEST : 5);
+  for (const { question, status, ms, heldMs, riseMib } of slowest) {
+    const cost = [ms, heldMs].map((one) => `${Math.round(one)} ms`).join(', loop ');
+    const { path, body = '' } = question;
+    t.comment(`${status}, ${cost}, ${Math.round(riseMib)} MiB: ${path.slice(0, 300)} ${body}`);
+  }
+  const heldMs = Math.max(...found.map((one) => one.heldMs));
+  const riseMib = Math.max(...found.map((one) => one.riseMib));
+  t.comment(`at most ${Math.round(heldMs)} ms of the loop, ${Math.round(riseMib)} MiB`);
+  t.strictSame(problems, []);
+}
+
+const cluster = await postgresCluster(t);
+const isLeftOut = (store: string): string | false =>
+  !STORES.includes(store) && 'QUESTIONS_STORES leaves it out';
+
+t.test('on PostgreSQL', { skip: isLeftOut('PostgreSQL') || cluster.skip }, async (t) =>
+  asked(t, await cluster.createDatabase()),
+);
+
+t.test('on PGlite', { skip: isLeftOut('PGlite') }, (t) => asked(t, temporaryFolder(t)));
