@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
+import { DatabaseError } from '../../../src/base/database.ts';
 import { ipRange } from '../../../src/base/ip-range.ts';
 import { NODE_PLACES } from '../../../src/data-service/api/forward.ts';
 import { madeChain } from '../made-chain.ts';
@@ -15,6 +16,7 @@ const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 
 const NEVER_MS = 600_000;
 /** Of the server; a fifth of what it takes by default. */
 const IN_FLIGHT_MAX = 100;
+const noDatabase = (): Promise<never> => Promise.reject(new DatabaseError('away', 'there is none'));
 const HUNG = '/node-api/blocks/last';
 const ACCESS = { ...OPEN_TO_ALL, trustedProxies: [ipRange('127.0.0.0/8')!] };
 
@@ -107,7 +109,10 @@ t.test('clients that ask a hung node leave the crawler its connections', async (
 
 t.test('a client that goes away leaves the node, too', async (t) => {
   const node = await hangingNode(t);
-  const service = await served(t, node.url, memoryDatabase, { nodeAnswerMsMax: NEVER_MS });
+  const service = await served(t, node.url, noDatabase, {
+    crawl: undefined,
+    nodeAnswerMsMax: NEVER_MS,
+  });
   const asked = begin(service.url, 1, 1);
   while (node.hung() < 1) await later();
   asked.leave();
@@ -117,7 +122,10 @@ t.test('a client that goes away leaves the node, too', async (t) => {
 
 t.test('an answer of the node that takes too long', async (t) => {
   const node = await hangingNode(t);
-  const service = await served(t, node.url, memoryDatabase, { nodeAnswerMsMax: 50 });
+  const service = await served(t, node.url, noDatabase, {
+    crawl: undefined,
+    nodeAnswerMsMax: 50,
+  });
   t.match(await service.get(HUNG), { status: 503, json: { error: 503 } });
   while (node.left() < 1) await later();
 });
