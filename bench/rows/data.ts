@@ -128,6 +128,7 @@ interface Crawled {
 /** Crawls the whole chain into a new database. */
 async function crawled({ chain, node, database }: Setting, bulk: boolean): Promise<Crawled> {
   const client = undiciClient();
+  const forwarding = undiciClient();
   const store = await database();
   const db = postgresDatabase({ url: store, poolSize: 1 });
   await migrate(db, OPTIONS);
@@ -149,6 +150,7 @@ async function crawled({ chain, node, database }: Setting, bulk: boolean): Promi
       openDatabase: async () => postgresDatabase({ url: store, poolSize: 4 }),
       http: hyperExpress,
       client,
+      forwarding,
       clock: systemClock(undefined),
       random: systemRandom,
       log,
@@ -165,6 +167,7 @@ async function crawled({ chain, node, database }: Setting, bulk: boolean): Promi
     async stop() {
       await service.stop();
       await client.close();
+      await forwarding.close();
     },
   };
 }

@@ -15,7 +15,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 export async function openEngine(host: string): Promise<Engine> {
   let engine: Engine | undefined;
   try {
-    // What it is reached with takes 7 MB, and most starts of a private network find none.
+    // Most starts of a private network find none, and need not load what it is reached with.
     if (isAbsent(host)) throw new Error('ENOENT');
     const { createEngine } = await import('../adapters/containers/engine.ts');
     engine = createEngine({ host, ...tlsOf(host) }, systemClock());

@@ -43,6 +43,7 @@ export async function runDataService(
   const log = stderrLog('info', process.stderr.isTTY === true);
   const stops = stopRequests(log);
   const client = undiciClient();
+  const forwarding = undiciClient();
   const clock = systemClock(undefined);
   const telemetry = await openMetrics(config);
   const { cert, key } = config.tls;
@@ -79,6 +80,7 @@ export async function runDataService(
       openDatabase: (purpose) => openDataStore(config, purpose),
       http: hyperExpress,
       client,
+      forwarding,
       clock,
       random: systemRandom,
       log,
@@ -105,6 +107,7 @@ export async function runDataService(
     hideProgress();
     await service.stop();
     await client.close();
+    await forwarding.close();
     await telemetry?.close();
     stops.release();
     if (cause !== undefined) throw failureOf(cause, log);
@@ -151,9 +154,11 @@ function otherOrigins(allowed: readonly string[]): HttpServerOptions['cors'] {
 const PGLITE = 'pglite:';
 const CRAWLER_CONNECTIONS = 2;
 
+type StoreSettings = Pick<DataSettings, 'databaseUrl' | 'poolSize' | 'statementTimeout'>;
+
 /** Throws CliError where another process has the folder. */
 export async function openDataStore(
-  { databaseUrl, poolSize, statementTimeout }: DataSettings,
+  { databaseUrl, poolSize, statementTimeout }: StoreSettings,
   purpose: 'write' | 'read' | 'health',
 ): Promise<Database> {
   if (databaseUrl.startsWith(PGLITE)) {

@@ -38,6 +38,8 @@ export interface DataServiceOptions {
   /** Streams of transactions that may be open at a time. */
   readonly streamsMax: number;
   readonly streamsOfClientMax: number;
+  /** For an answer of the node under `/node-api`; default 5 s. */
+  readonly nodeAnswerMsMax?: number | undefined;
   /** Absent: another process crawls. */
   readonly crawl?: CrawlerOptions | undefined;
   /** Leave the processor to a node that has no block but the first: the store is opened later. */
@@ -48,7 +50,10 @@ export interface DataServiceDeps {
   /** A connection that may write, or one for queries. One store inside the process serves both. */
   openDatabase(purpose: 'write' | 'read' | 'health'): Promise<Database>;
   readonly http: Http;
+  /** For the crawler and readiness. */
   readonly client: HttpClient;
+  /** For `/node-api`, so that no client keeps the crawler waiting for a connection. */
+  readonly forwarding: HttpClient;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -197,6 +202,11 @@ export async function createDataService(
     const db = await opened(() => deps.openDatabase('read'));
     if (db === undefined) return;
     started.add('connections', () => db.close());
+    // A store inside this process is open once.
+    if (db.reading !== undefined) {
+      reading = db.reading;
+      return;
+    }
     const own = await opened(() => deps.openDatabase('health'));
     if (own !== undefined) started.add('health', () => own.close());
     health = own;
@@ -222,8 +232,8 @@ export async function createDataService(
 const endOf = ({ ended }: Crawler): Promise<void> => ended;
 
 async function listen(
-  { listen: where, access, nodeUrls }: DataServiceOptions,
-  { http, client, clock, log, pages, hashes }: DataServiceDeps,
+  { listen: where, access, nodeUrls, nodeAnswerMsMax }: DataServiceOptions,
+  { http, forwarding, clock, log, pages, hashes }: DataServiceDeps,
   services: DataServices,
   metrics: ReturnType<typeof dataMetrics>,
 ): Promise<HttpServer | undefined> {
@@ -234,7 +244,10 @@ async function listen(
   const routes = [
     ...createDataApi(services, { log, guard, clients, pages }),
     ...forwarded(nodeRoutes as readonly AnyRoute[], {
-      http: client,
+      http: forwarding,
+      clock,
+      clients,
+      answerMsMax: nodeAnswerMsMax,
       nodeUrl,
       guard: guardReply(guard),
     }),

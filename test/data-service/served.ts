@@ -52,6 +52,7 @@ export async function served(
   metrics?: Metrics,
 ): Promise<Served> {
   const client = undiciClient();
+  const forwarding = undiciClient();
   const log = memoryLog();
   const service = await createDataService(
     {
@@ -70,6 +71,7 @@ export async function served(
       openDatabase: open,
       http: hyperExpress,
       client,
+      forwarding,
       clock: systemClock(undefined),
       random: systemRandom,
       log,
@@ -81,6 +83,7 @@ export async function served(
   scope.teardown(async () => {
     await service.stop();
     await client.close();
+    await forwarding.close();
   });
   const url = `http://127.0.0.1:${service.server?.port}`;
   const ask = async (path: string, init: RequestInit): Promise<GivenAnswer> => {

@@ -1,6 +1,7 @@
 /**
  * Queries that may take long: fewer at a time than there are connections, so that ids, pages and
- * health are answered beside them; and fair among clients, so that none takes all places.
+ * health are answered beside them; and fair among clients, so that none takes all places. What is
+ * asked of the node for clients has places of its own.
  */
 import { apiError } from '../../base/errors.ts';
 import { createFairSlots } from '../../base/fair-slots.ts';
@@ -15,14 +16,21 @@ interface Waiting {
   readonly start: () => void;
 }
 
-/** Of one client, beside those that run. */
-const WAITING_OF_CLIENT_MAX = 16;
-const WAITING_MAX = 1000;
+/** Beside those that run. */
+interface WaitingBounds {
+  readonly waitingMax: number;
+  readonly waitingOfClientMax: number;
+}
+
+const WAITING: WaitingBounds = { waitingMax: 1000, waitingOfClientMax: 16 };
 
 /** Places for a pool of so many connections. */
 export const heavyPlaces = (connections: number): number => Math.max(1, Math.ceil(connections / 2));
 
-export function createHeavyQueries(places: number): HeavyQueries {
+export function createHeavyQueries(
+  places: number,
+  { waitingMax, waitingOfClientMax }: WaitingBounds = WAITING,
+): HeavyQueries {
   let slots = createFairSlots<Waiting>(places);
   const waitingOf = new Map<string, number>();
   let waiting = 0;
@@ -44,7 +52,7 @@ export function createHeavyQueries(places: number): HeavyQueries {
 
   return {
     async run(client, signal, work) {
-      if (waiting >= WAITING_MAX || (waitingOf.get(client) ?? 0) >= WAITING_OF_CLIENT_MAX) {
+      if (waiting >= waitingMax || (waitingOf.get(client) ?? 0) >= waitingOfClientMax) {
         throw apiError('Overloaded');
       }
       await new Promise<void>((start) => {

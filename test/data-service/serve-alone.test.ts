@@ -1,0 +1,31 @@
+/** A server without a crawler, on the store inside its process that is the default (`data serve`). */
+import t from 'tap';
+import { DatabaseError } from '../../src/base/database.ts';
+import { openDataStore } from '../../src/cli/run-data-service.ts';
+import { madeChain } from './made-chain.ts';
+import { madeNode } from './made-node.ts';
+import { served } from './served.ts';
+
+t.test('data serve on PGlite', async (t) => {
+  const chain = madeChain({ seed: 'alone', txsPerBlock: 2, accounts: 5 });
+  chain.grow(3);
+  const node = await madeNode(t, () => chain);
+  const config = {
+    databaseUrl: `pglite:${t.testdir()}/data`,
+    poolSize: 5,
+    statementTimeout: { ms: 60_000, text: '1m' },
+  };
+  const crawling = await served(t, node.url, (purpose) => openDataStore(config, purpose));
+  await crawling.reached(chain.height());
+  await crawling.service.stop();
+
+  const unlimited = () => Promise.reject(new DatabaseError('other', 'its time is not limited'));
+  const open = async (purpose: 'write' | 'read') => ({
+    ...(await openDataStore(config, purpose)),
+    query: unlimited,
+  });
+  const { reached, get } = await served(t, node.url, open, { crawl: undefined });
+  await reached(chain.height());
+  t.equal((await get('/transactions?limit=1')).status, 200);
+  t.match(await get('/health/ready'), { status: 200, json: { height: chain.height() } });
+});
