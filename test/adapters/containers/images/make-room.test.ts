@@ -56,5 +56,13 @@ t.test('the number of images has a limit, too', async (t) => {
   t.ok(await roomFor(image('b', 'b1', 1)));
   t.same(removed, ['a0']);
   const again = openPulledImages(path, () => t.fail('the file is readable'));
-  t.equal(again.count, PULLED_MAX - 1, 'and the file says what is left');
+  t.equal(again.total('count'), PULLED_MAX - 1, 'and the file says what is left');
+});
+
+t.test('many small images of one creator drive out none of the others', async (t) => {
+  const { pulled, removed, roomFor } = setUp(t, 1e9);
+  for (const name of ['b1', 'b2', 'b3']) pulled.note(image('b', name, 1_000_000));
+  for (let i = 3; i < PULLED_MAX; i++) pulled.note(image('a', `a${i}`, 1));
+  t.ok(await roomFor(image('a', 'more', 1)));
+  t.same(removed, ['a3']);
 });
