@@ -74,7 +74,11 @@ t.test('a line for people', async (t) => {
 
 t.test('what a program has printed does not command the terminal', async (t) => {
   const { log, lines } = recorder({ pretty: true });
-  log.warn('container.ended', { output: '\x1b[2J', why: 'a\u009b8m', list: ['\u202e', '\u{e0001}'] });
+  log.warn('container.ended', {
+    output: '\x1b[2J',
+    why: 'a\u009b8m',
+    list: ['\u202e', '\u{e0001}'],
+  });
   t.match(
     lines[0],
     / output="\\u001b\[2J" why="a\\u009b8m" list=\["\\u202e","\\udb40\\udc01"\]\n$/,
