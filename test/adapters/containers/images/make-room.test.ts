@@ -50,6 +50,14 @@ t.test('of the creator with most bytes first, and of one, that used longest ago'
   );
 });
 
+t.test('who has most makes room, not who was there first', async (t) => {
+  const { pulled, removed, roomFor } = setUp(t, 100);
+  for (const one of [image('a', 'a1', 30), image('b', 'b1', 30), image('b', 'b2', 30)])
+    pulled.note(one);
+  t.ok(await roomFor(image('c', 'c1', 15)));
+  t.same(removed, ['b1']);
+});
+
 t.test('the number of images has a limit, too', async (t) => {
   const { pulled, removed, roomFor, path } = setUp(t, 1e9);
   for (let i = 0; i < PULLED_MAX; i++) pulled.note(image('a', `a${i}`, 1));
