@@ -132,4 +132,13 @@ function prettyLine(level: LogLevel, event: string, fields: LogFields, colours: 
 
 /** Plain words have no quotes; text that could be misread is quoted. */
 const prettyValue = (value: unknown): string | undefined =>
-  typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : text(value);
+  typeof value === 'string' && /^[^\s"=\p{C}]+$/u.test(value)
+    ? value
+    : text(value)?.replace(/\p{C}/gu, escaped);
+
+/** What a terminal would not show but obey; JSON leaves a part of it as it is. */
+const escaped = (character: string): string =>
+  character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');

@@ -22,6 +22,9 @@ export const limit = (
 
 const ROWS = 10_000;
 const FIELDS = 65_536;
+const CONTAINERS = 32;
+const CONNECTIONS = 16;
+const STRANGERS = 64;
 
 export const contractLimits = {
   rows: limit(ROWS, '', 'rows that one execution reads; empty ranges, keys and ids count as rows'),
@@ -50,9 +53,13 @@ export const contractLimits = {
   leaving: limit(16 * MIB, 'bytes', 'answers that a container has not read, together'),
   headers: limit(8 * KIB, 'bytes', 'headers of a request'),
   streams: limit(64, '', 'streams of a connection'),
-  connections: limit(16, '', 'connections of a container'),
-  tcpConnections: limit(1024, '', 'connections of all containers over TCP'),
-  strangers: limit(64, '', 'connections of an address without a token, over TCP'),
+  connections: limit(CONNECTIONS, '', 'connections of a container'),
+  tcpConnections: limit(
+    CONTAINERS * (CONNECTIONS + STRANGERS),
+    '',
+    'connections of all containers over TCP',
+  ),
+  strangers: limit(STRANGERS, '', 'connections of an address without a token, over TCP'),
   strangerTime: limit(20_000, 'ms', 'for such a connection to show a token'),
   strangerRefusals: limit(20, '', 'wrong tokens on such a connection'),
   refusals: limit(200, '', 'refused requests of a container; more end it'),
@@ -60,7 +67,7 @@ export const contractLimits = {
   received: limit(16 * MIB, 'bytes', 'what a container sends in an interval; more end it'),
   interval: limit(500, 'ms', 'such an interval'),
 
-  containers: limit(32, '', 'containers, those included that are being removed'),
+  containers: limit(CONTAINERS, '', 'containers, those included that are being removed'),
   memoryShare: limit(
     2,
     '',

@@ -1,13 +1,14 @@
 /** The listener on which running contracts read the state (docker-engine.rest-listen). */
 import { createInternalApi } from '../api/internal-contracts.ts';
 import type { Services } from '../api/services.ts';
+import { contractLimits } from '../base/contract-limits.ts';
 import type { Http, HttpServer } from '../base/http.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Executions } from '../contracts/executions.ts';
 import type { Config } from './config/settings.ts';
 
-const CONNECTIONS_MAX = 256;
-const IN_FLIGHT_MAX = 64;
+/** So that no container takes those of another; each connection has one request under way. */
+const CONNECTIONS_MAX = contractLimits.containers.value * contractLimits.connections.value;
 
 /** Undefined where it is switched off; rejects with StartError. */
 export async function listenContracts(
@@ -25,7 +26,8 @@ export async function listenContracts(
       port,
       cors: false,
       maxConnections: CONNECTIONS_MAX,
-      maxInFlight: IN_FLIGHT_MAX,
+      maxConnectionsOfHost: contractLimits.connections.value,
+      maxInFlight: CONNECTIONS_MAX,
     });
   } catch (cause) {
     const { cause: reason = cause } = cause as Error;

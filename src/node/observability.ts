@@ -70,6 +70,8 @@ export const events = {
   'http.failed':
     'A request met an error of the node itself and was answered with 500, or with 503 where the machine failed.',
   'identity.failed': 'A listed peer did not send its key; the node asks the others as well.',
+  'image.another':
+    'The engine has another image under the name that a contract gives, and no registry may be asked for the right one.',
   'image.not-fetched':
     'An image of a contract could not be fetched; `why` is what its registry or the engine said.',
   'image.not-removed': 'The engine does not remove an image that this node has fetched.',

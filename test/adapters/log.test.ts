@@ -72,6 +72,20 @@ t.test('a line for people', async (t) => {
   t.match(coloured.lines[0], '\x1b[31mERROR\x1b[0m');
 });
 
+t.test('what a program has printed does not command the terminal', async (t) => {
+  const { log, lines } = recorder({ pretty: true });
+  log.warn('container.ended', {
+    output: '\x1b[2J',
+    why: 'a\u009b8m',
+    list: ['\u202e', '\u{e0001}'],
+  });
+  t.match(
+    lines[0],
+    / output="\\u001b\[2J" why="a\\u009b8m" list=\["\\u202e","\\udb40\\udc01"\]\n$/,
+  );
+  t.notMatch(lines[0]?.trimEnd(), /\p{C}/u);
+});
+
 const isFull = existsSync('/dev/full');
 t.test('a disk that is full does not hold up the process', { skip: !isFull }, async (t) => {
   const program = `

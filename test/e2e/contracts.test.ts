@@ -155,7 +155,7 @@ t.test('from the image to the end of the network', { skip }, async (t) => {
   await t.test('an image that no miner has, and one with another hash', async (t) => {
     for (const [image, why] of [
       ['lost:1', "Image 'lost:1' is not found"],
-      [sum.image, "isn't equal to its digest"],
+      [sum.image, `Image '${sum.image}' is not found`],
     ] as const) {
       const failed = await create({ image, imageHash: 'ab'.repeat(32) });
       t.equal(failed.code, 4, failed.stderr);

@@ -43,14 +43,14 @@ const GOOD_SENDERS = 8;
 const HOSTILE_SENDERS = 3;
 const FUNDS = 50_000_000_000;
 const WAIT_ROUNDS = 3;
-const SETTLED_MS = 240_000;
+const SETTLED_MS = 120_000;
 const MEMORY_MB = 256;
 const MEMORY_MS = 60_000;
 const DISK = '5g';
 /** Of images that were built meanwhile, and the good one that was fetched. */
 const DISK_MB = 32;
 
-t.setTimeout(420_000 + SECONDS * 3_000);
+t.setTimeout(300_000 + SECONDS * 3_000);
 
 const reason = whyNoDaemon() ?? whyNoBusybox();
 const skip = reason !== undefined && leftOut(reason);

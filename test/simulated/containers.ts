@@ -87,14 +87,8 @@ export function simulatedContainers(options: SimulatedContainersOptions): Simula
   function imageProblem(of: ContractImage): ContractFailure | undefined {
     const { image, imageHash } = of;
     if (typeof programs === 'function') return undefined;
-    if (programOf(of) === undefined) return failure(`Image '${image}' is not found`, false);
-    const id = hashOf(image);
-    return id === imageHash.toLowerCase()
-      ? undefined
-      : failure(
-          `Id '${id}' of local image '${image}' isn't equal to its digest '${imageHash}'`,
-          false,
-        );
+    const isThere = programOf(of) !== undefined && hashOf(image) === imageHash.toLowerCase();
+    return isThere ? undefined : failure(`Image '${image}' is not found`, false);
   }
 
   async function result(execution: ContractExecution): Promise<ContractOutcome> {

@@ -21,6 +21,7 @@ import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
 import { type App, type Door, portDoor } from './door.ts';
 import { freePort } from './free-port.ts';
 import { handled } from './handled.ts';
+import { openHostDoor } from './host-door.ts';
 import { IncomingRequest } from './incoming.ts';
 import { hasTwoLengths, TWO_LENGTHS, tooBig } from './lengths.ts';
 import { discard, errorReply, FAILED, send, sendHead } from './reply.ts';
@@ -60,6 +61,8 @@ type Request = Parameters<Parameters<App['get']>[1]>[1];
 
 export const hyperExpress: Http = {
   async listen(routes, options) {
+    const { maxConnectionsOfHost: ofHost } = options;
+    if (ofHost !== undefined) return behindDoor(routes, options, ofHost);
     const port = await freePort(options.host, options.port);
     const server = new Server(
       routes,
@@ -70,6 +73,32 @@ export const hyperExpress: Http = {
     return server;
   },
 };
+
+/** The server itself listens for this machine alone. */
+async function behindDoor(
+  routes: readonly HttpRoute[],
+  options: HttpServerOptions,
+  connectionsOfHost: number,
+): Promise<HttpServer> {
+  const { host, port, maxConnectionsOfHost: _, ...rest } = options;
+  const server = await hyperExpress.listen(routes, { ...rest, host: '127.0.0.1', port: 0 });
+  const connectionsMax = options.maxConnections ?? bounds.maxConnections;
+  const of = { host, port, serverPort: server.port, connectionsMax, connectionsOfHost };
+  try {
+    const door = await openHostDoor(of);
+    return {
+      port: door.port,
+      reload: () => server.reload(),
+      async close() {
+        await server.close();
+        await door.close();
+      },
+    };
+  } catch (cause) {
+    await server.close();
+    throw cause;
+  }
+}
 
 type Options = HttpServerOptions & Bounds;
 

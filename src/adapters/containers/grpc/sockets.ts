@@ -35,7 +35,10 @@ export function listenOnSockets(
           { path },
           CONNECTIONS_MAX,
           {
-            connected: traffic.connected,
+            connected(connection) {
+              traffic.began();
+              traffic.connected(connection);
+            },
             disconnected: traffic.disconnected,
             begin: (_connection, rpc, token) => container.begin(rpc, token),
           },

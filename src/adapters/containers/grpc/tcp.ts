@@ -18,6 +18,8 @@ import { type Traffic, watchTraffic } from './traffic.ts';
 /** A connection that has shown no good token yet. */
 interface Stranger {
   refusals: number;
+  /** Who has it counted already. */
+  readonly of: GrpcContainer | undefined;
   readonly forget: () => void;
 }
 
@@ -27,16 +29,27 @@ export async function listenOnTcp(
   clock: Pick<Clock, 'after'>,
 ): Promise<Reachable> {
   const containers = new Map<GrpcContainer, Traffic>();
+  /** Where they have shown their tokens from. */
+  const addresses = new Map<GrpcContainer, string>();
   const owners = new WeakMap<GrpcConnection, GrpcContainer>();
   const strangers = new Map<GrpcConnection, Stranger>();
+
+  /** The container that alone is at this address; a gateway may stand before several. */
+  function aloneAt(address: string): GrpcContainer | undefined {
+    const [first, ...others] = [...addresses].filter(([, known]) => known === address);
+    return others.length === 0 ? first?.[0] : undefined;
+  }
 
   function ownerBy(connection: GrpcConnection, token: string | undefined): GrpcContainer {
     if (token === undefined || token === '') throw apiError('ContractTokenMissing');
     for (const [container, traffic] of containers) {
       if (!container.owns(token)) continue;
-      strangers.get(connection)?.forget();
+      const stranger = strangers.get(connection);
+      stranger?.forget();
       strangers.delete(connection);
       owners.set(connection, container);
+      addresses.set(container, connection.address);
+      if (stranger?.of !== container) traffic.began();
       traffic.connected(connection);
       return container;
     }
@@ -48,6 +61,9 @@ export async function listenOnTcp(
 
   const handler: GrpcHandler = {
     connected(connection) {
+      // It counts before its token, so that connections without one end the container, too.
+      const of = aloneAt(connection.address);
+      if (of !== undefined) containers.get(of)?.began();
       let ofAddress = 0;
       for (const { address } of strangers.keys()) if (address === connection.address) ofAddress++;
       if (ofAddress >= STRANGERS_MAX) {
@@ -55,7 +71,7 @@ export async function listenOnTcp(
         return;
       }
       const forget = clock.after(STRANGER_MS_MAX, () => connection.destroy());
-      strangers.set(connection, { refusals: 0, forget });
+      strangers.set(connection, { refusals: 0, of, forget });
     },
     disconnected(connection) {
       strangers.get(connection)?.forget();
@@ -81,6 +97,7 @@ export async function listenOnTcp(
         async close() {
           traffic.stop();
           containers.delete(container);
+          addresses.delete(container);
         },
       };
     },

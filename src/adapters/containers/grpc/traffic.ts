@@ -13,6 +13,9 @@ import {
 import type { GrpcConnection } from './listener.ts';
 
 export interface Traffic {
+  /** A connection has begun. */
+  began(): void;
+  /** It belongs to the container. */
   connected(connection: GrpcConnection): void;
   disconnected(connection: GrpcConnection): void;
   /** Ends all connections of the container. */
@@ -44,11 +47,13 @@ export function watchTraffic(
   }
 
   return {
-    connected(connection) {
+    began() {
       isNew++;
+      if (isNew > NEW_CONNECTIONS_MAX) container.end('it connects too often');
+    },
+    connected(connection) {
       // What came before its token counts as well.
       seen.set(connection, 0);
-      if (isNew > NEW_CONNECTIONS_MAX) container.end('it connects too often');
       if (seen.size > CONNECTIONS_MAX) connection.destroy();
     },
     disconnected(connection) {

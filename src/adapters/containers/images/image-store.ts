@@ -38,7 +38,7 @@ export interface ImageStoreDeps extends FetchDeps {
 const KNOWN_MAX = 1000;
 
 export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageStore {
-  const { engine, pulled } = deps;
+  const { engine, pulled, log } = deps;
   const mayFetch = allowedImages(options);
   const turns = createPullTurns();
   /** Questions of the engine: thousands of images may be asked for at once. */
@@ -111,15 +111,11 @@ export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageSt
       // Engines may know an image by a shorter name than they list.
       if (byName?.id === hash && !underWay.has(hash)) return byName;
       if (mayFetch(name)) return fetch(image, name, creator, signal);
-      throw byName === undefined ? missing(image) : another(image, byName.id);
+      if (byName !== undefined) log.warn('image.another', { image: image.image, id: byName.id });
+      throw missing(image);
     },
   };
 }
 
 const missing = ({ image }: ContractImage): Failed =>
   new Failed(lasting(`Image '${image}' is not found`));
-
-const another = ({ image, imageHash }: ContractImage, id: string): Failed =>
-  new Failed(
-    lasting(`Id '${id}' of local image '${image}' isn't equal to its digest '${imageHash}'`),
-  );

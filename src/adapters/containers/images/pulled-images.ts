@@ -26,15 +26,20 @@ export interface PulledImages {
   /** Replaces the note of the same image. Throws where the disk refuses the note. */
   note(image: PulledImage): void;
   forget(image: PulledImage): void;
-  readonly bytes: number;
-  readonly count: number;
-  bytesOf(creator: string): number;
+  total(measure: Measure): number;
+  totalOf(creator: string, measure: Measure): number;
   /**
-   * In the order in which they make room: of the creator with most bytes first, and of one creator, that
-   * used longest ago.
+   * In the order in which they make room: of the creator with most first, and of one creator, that used
+   * longest ago.
    */
-  inOrder(): readonly PulledImage[];
+  inOrder(measure: Measure): readonly PulledImage[];
 }
+
+/** What creators share: the disk, or the number of images. */
+export type Measure = 'bytes' | 'count';
+
+export const amountOf = ({ bytes }: PulledImage, measure: Measure): number =>
+  measure === 'bytes' ? bytes : 1;
 
 export const PULLED_MAX = contractLimits.pulledImages.value;
 
@@ -47,9 +52,15 @@ export function openPulledImages(path: string, onUnreadable: (why: string) => vo
   const save = (): void => {
     files.replace(path, Buffer.from(`${JSON.stringify([...images.values()], undefined, 1)}\n`));
   };
-  const sum = (which: (image: PulledImage) => boolean): number =>
-    [...images.values()].filter(which).reduce((bytes, image) => bytes + image.bytes, 0);
-  const bytesOf = (creator: string): number => sum((image) => image.creator === creator);
+
+  /** By creator. */
+  function totals(measure: Measure): Map<string, number> {
+    const all = new Map<string, number>();
+    for (const image of images.values()) {
+      all.set(image.creator, (all.get(image.creator) ?? 0) + amountOf(image, measure));
+    }
+    return all;
+  }
 
   return {
     has: (name, hash) => images.get(hash)?.name === name,
@@ -68,17 +79,11 @@ export function openPulledImages(path: string, onUnreadable: (why: string) => vo
       images.delete(image.hash);
       save();
     },
-    get bytes() {
-      return sum(() => true);
-    },
-    get count() {
-      return images.size;
-    },
-    bytesOf,
-    inOrder() {
-      const creators = new Set([...images.values()].map(({ creator }) => creator));
-      const bytes = new Map([...creators].map((creator) => [creator, bytesOf(creator)]));
-      const of = ({ creator }: PulledImage): number => bytes.get(creator) ?? 0;
+    total: (measure) => [...totals(measure).values()].reduce((sum, amount) => sum + amount, 0),
+    totalOf: (creator, measure) => totals(measure).get(creator) ?? 0,
+    inOrder(measure) {
+      const amounts = totals(measure);
+      const of = ({ creator }: PulledImage): number => amounts.get(creator) ?? 0;
       return [...images.values()].sort((a, b) => of(b) - of(a));
     },
   };

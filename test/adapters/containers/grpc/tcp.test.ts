@@ -6,6 +6,7 @@ import t from 'tap';
 import type { GrpcContainer } from '../../../../src/adapters/containers/grpc/container.ts';
 import {
   CONNECTIONS_MAX,
+  NEW_CONNECTIONS_MAX,
   RECEIVED_BYTES_MAX,
   RECEIVED_INTERVAL_MS,
   STRANGERS_MAX,
@@ -13,8 +14,8 @@ import {
 import type { GrpcConnection } from '../../../../src/adapters/containers/grpc/listener.ts';
 import { watchTraffic } from '../../../../src/adapters/containers/grpc/traffic.ts';
 import { fakeClock } from '../../../node/fake-clock.ts';
-import { opened } from './opened.ts';
-import { addressOf } from './sdk-client.ts';
+import { connectionId, opened, patient } from './opened.ts';
+import { addressOf, sdkClient } from './sdk-client.ts';
 
 const listen = { kind: 'tcp', host: '127.0.0.1', port: 0 } as const;
 
@@ -61,6 +62,29 @@ t.test('who shows no token has few connections of an address', async (t) => {
   const last = sockets.at(-1)!;
   if (!last.closed) await once(last, 'close');
   t.equal(sockets.filter(({ closed }) => !closed).length, STRANGERS_MAX);
+});
+
+t.test('connections without a token count for the container that is at the address', async (t) => {
+  const { open } = await opened(t, { listen });
+  const { session, token } = await open(connectionId, '127.0.0.1');
+  const client = sdkClient(addressOf(session));
+  t.teardown(client.close);
+  const ready = session.ready('container', patient);
+  client.connect(connectionId, token);
+  await ready;
+  const [host, port] = addressOf(session).split(':');
+  let isEnded = false;
+  void session.ended.then(() => {
+    isEnded = true;
+  });
+  while (!isEnded) {
+    const sockets = Array.from({ length: 2 * NEW_CONNECTIONS_MAX }, () =>
+      connect(Number(port), host).on('error', () => {}),
+    );
+    await Promise.all(sockets.map((socket) => once(socket, 'connect').catch(() => undefined)));
+    for (const socket of sockets) socket.destroy();
+  }
+  t.pass('it is ended');
 });
 
 t.test('bytes of connections that have ended count', async (t) => {

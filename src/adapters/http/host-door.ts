@@ -1,0 +1,79 @@
+/**
+ * A door before a server: each address has so many connections. The native server cannot tell them
+ * apart, since it does not say whose connection has ended.
+ */
+import { connect, createServer, type Socket } from 'node:net';
+
+export interface HostDoor {
+  readonly port: number;
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+export interface HostDoorOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Where the server listens on this machine. */
+  readonly serverPort: number;
+  readonly connectionsMax: number;
+  readonly connectionsOfHost: number;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** Rejects where the port is taken. */
+export async function openHostDoor(options: HostDoorOptions): Promise<HostDoor> {
+  const { host, port, serverPort, connectionsMax, connectionsOfHost } = options;
+  const hosts = new Map<string, number>();
+  const clients = new Set<Socket>();
+
+  function admit(client: Socket): void {
+    const address = client.remoteAddress ?? '';
+    const others = hosts.get(address) ?? 0;
+    // Followed by `close`.
+    client.on('error', () => {});
+    if (others >= connectionsOfHost) {
+      client.destroy();
+      return;
+    }
+    hosts.set(address, others + 1);
+    clients.add(client);
+    client.once('close', () => {
+      clients.delete(client);
+      const left = (hosts.get(address) ?? 1) - 1;
+      if (left === 0) hosts.delete(address);
+      else hosts.set(address, left);
+    });
+    lead(client, serverPort);
+  }
+
+  const door = createServer(admit);
+  door.maxConnections = connectionsMax;
+  await new Promise<void>((resolve, reject) => {
+    door.once('error', reject);
+    door.listen({ host, port }, () => {
+      door.off('error', reject);
+      resolve();
+    });
+  });
+  door.on('error', () => {});
+  const address = door.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    async close() {
+      const closed = new Promise<void>((resolve) => door.close(() => resolve()));
+      for (const client of clients) client.destroy();
+      await closed;
+    },
+  };
+}
+
+function lead(client: Socket, serverPort: number): void {
+  const server = connect(serverPort, LOOPBACK);
+  server.on('error', () => {});
+  client.once('close', () => server.destroy());
+  // What the server has sent before its end still arrives.
+  server.once('close', () => client.destroySoon());
+  client.pipe(server).pipe(client);
+}

@@ -1,0 +1,69 @@
+/** No address takes the connections of another. */
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import t from 'tap';
+import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
+import type { HttpRoute } from '../../../src/base/http.ts';
+
+const OF_HOST = 3;
+const HOSTILE = '127.0.0.2';
+const GOOD = '127.0.0.3';
+
+const route: HttpRoute = {
+  method: 'GET',
+  pattern: '/text',
+  maxBody: 0,
+  keep: [],
+  handle: () => ({ status: 200, type: 'text/plain', body: 'x'.repeat(100_000) }),
+};
+
+t.test('connections of one address', { skip: process.platform !== 'linux' }, async (t) => {
+  const options = { host: '127.0.0.1', port: 0, cors: false, maxConnectionsOfHost: OF_HOST };
+  const server = await hyperExpress.listen([route], options);
+  const sockets: Socket[] = [];
+  t.teardown(async () => {
+    for (const socket of sockets) socket.destroy();
+    await server.close();
+  });
+  async function open(): Promise<Socket> {
+    const socket = connect({ host: '127.0.0.1', port: server.port, localAddress: HOSTILE });
+    socket.on('error', () => {}).resume();
+    sockets.push(socket);
+    await once(socket, 'connect');
+    return socket;
+  }
+  const answerTo = (localAddress: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const path = {
+        host: '127.0.0.1',
+        port: server.port,
+        path: '/text',
+        localAddress,
+        agent: false,
+      };
+      get(path, (answer) => {
+        let length = 0;
+        answer.on('data', (piece: Buffer) => {
+          length += piece.length;
+        });
+        answer.once('end', () => resolve(length));
+      }).once('error', reject);
+    });
+
+  for (let i = 0; i < OF_HOST; i++) await open();
+  for (let i = 0; i < 20; i++) {
+    const surplus = await open();
+    if (!surplus.closed) await once(surplus, 'close');
+  }
+  t.equal(sockets.filter(({ closed }) => !closed).length, OF_HOST);
+  t.equal(await answerTo(GOOD), 100_000, 'another address is served');
+  await t.rejects(answerTo(HOSTILE));
+  for (const socket of sockets) socket.destroy();
+  for (;;) {
+    const length = await answerTo(HOSTILE).catch(() => undefined);
+    if (length === undefined) continue;
+    t.equal(length, 100_000, 'whose connections have ended may have others');
+    break;
+  }
+});
