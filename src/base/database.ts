@@ -66,6 +66,8 @@ export type DatabaseFailure =
   | 'full'
   /** A table is missing: the schema was not created. */
   | 'unmigrated'
+  /** The store cannot hold these values. */
+  | 'unstorable'
   | 'other';
 
 export class DatabaseError extends Error {
@@ -83,7 +85,12 @@ export function databaseFailure(code: string): DatabaseFailure {
   if (code === '57014') return 'timeout';
   if (code === '53100' || code === 'ENOSPC') return 'full';
   if (code === '42P01') return 'unmigrated';
-  // Connection exceptions, an unknown role, shutdown, too many connections, recovery; sockets.
-  const isAway = /^(08|28|57P|53300|EC|EPIPE|ETIMEDOUT|ENOTFOUND|ENOENT|EAI)/.test(code);
+  // Values out of range, rows that are there already, and rows that are too long for an index.
+  if (/^(22|23|54)/.test(code)) return 'unstorable';
+  // Connection exceptions, an unknown role, shutdown, no memory or connections, recovery; a standby,
+  // and statements that ended for others or for the recovery of a replica; sockets.
+  const isAway = /^(08|28|57P|53|25006|40001|40P01|EC|EPIPE|ETIMEDOUT|ENOTFOUND|ENOENT|EAI)/.test(
+    code,
+  );
   return isAway ? 'away' : 'other';
 }

@@ -23,7 +23,7 @@ const WAITING_MAX = 1000;
 export const heavyPlaces = (connections: number): number => Math.max(1, Math.ceil(connections / 2));
 
 export function createHeavyQueries(places: number): HeavyQueries {
-  let slots = createFairSlots<Waiting>(places);
+  let slots = createFairSlots<Waiting>(places, true);
   const waitingOf = new Map<string, number>();
   let waiting = 0;
 
@@ -59,7 +59,7 @@ export function createHeavyQueries(places: number): HeavyQueries {
       } finally {
         slots.release(client);
         // It remembers every client that it has met.
-        if (slots.taken === 0 && waiting === 0) slots = createFairSlots(places);
+        if (slots.taken === 0 && waiting === 0) slots = createFairSlots(places, true);
         startNext();
       }
     },
