@@ -1,7 +1,8 @@
 /**
  * Shares a number of places out among owners. The next place goes to the owner with the fewest; among
- * equals, to the one that was served longest ago. Where there are several owners, the last places
- * stay free for those that have none, so that slow work of one owner never shuts out another.
+ * equals, to the one that was served longest ago. Where there are several owners, or more may come at
+ * any time, the last places stay free for those that have none, so that slow work of one owner never
+ * shuts out another.
  */
 import { roundLimits } from './round-limits.ts';
 
@@ -26,7 +27,8 @@ interface Owner<Item> {
   served: number;
 }
 
-export function createFairSlots<Item>(count: number): FairSlots<Item> {
+/** `isOpen`: owners come at any time, so one that is alone does not have all places either. */
+export function createFairSlots<Item>(count: number, isOpen = false): FairSlots<Item> {
   const owners = new Map<string, Owner<Item>>();
   const waiting = new Set<Owner<Item>>();
   const reserve = count === 1 ? 0 : Math.max(1, Math.floor(count / RESERVE_SHARE));
@@ -54,7 +56,7 @@ export function createFairSlots<Item>(count: number): FairSlots<Item> {
     next() {
       const free = count - taken;
       if (free <= 0) return undefined;
-      const isReserved = owners.size > 1 && free <= reserve;
+      const isReserved = (isOpen || owners.size > 1) && free <= reserve;
       let best: Owner<Item> | undefined;
       for (const owner of waiting) {
         if (isReserved && owner.taken > 0) continue;

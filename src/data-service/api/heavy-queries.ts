@@ -31,7 +31,7 @@ export function createHeavyQueries(
   places: number,
   { waitingMax, waitingOfClientMax }: WaitingBounds = WAITING,
 ): HeavyQueries {
-  let slots = createFairSlots<Waiting>(places);
+  let slots = createFairSlots<Waiting>(places, true);
   const waitingOf = new Map<string, number>();
   let waiting = 0;
 
@@ -67,7 +67,7 @@ export function createHeavyQueries(
       } finally {
         slots.release(client);
         // It remembers every client that it has met.
-        if (slots.taken === 0 && waiting === 0) slots = createFairSlots(places);
+        if (slots.taken === 0 && waiting === 0) slots = createFairSlots(places, true);
         startNext();
       }
     },

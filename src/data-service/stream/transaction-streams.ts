@@ -185,9 +185,7 @@ export function createTransactionStreams(
     signal: AbortSignal,
   ): Promise<Advance> {
     try {
-      const outcome = await reader.advance(last, pages, signal);
-      if (outcome === 'more') member.wroteAt = clock.monotonic();
-      return outcome;
+      return await reader.advance(last, pages, signal);
     } catch (cause) {
       if (signal.aborted) return 'waits';
       const isSlow = isTooSlow(cause);
@@ -212,9 +210,16 @@ export function createTransactionStreams(
       if (idleMs >= TAKE_MS_MAX) end(member, 'slow');
     } else if (idleMs >= BEAT_MS / 2) {
       reader.beat();
-      member.wroteAt = clock.monotonic();
     }
   }
+
+  const noted = (member: Member, client: HttpStreamClient): HttpStreamClient => ({
+    ...client,
+    write(text) {
+      member.wroteAt = clock.monotonic();
+      return client.write(text);
+    },
+  });
 
   /** Undefined where the store cannot know the place. Throws ApiError. */
   async function placeFrom(lastId: string): Promise<Place | undefined> {
@@ -237,7 +242,7 @@ export function createTransactionStreams(
         member.client = client;
         if (isStopped) end(member, 'stopping');
         else if (place === undefined) end(member, 'place');
-        else member.reader = streamReader(request, place, client, services);
+        else member.reader = streamReader(request, place, noted(member, client), services);
         alarm.ring();
       },
       ready() {

@@ -3,6 +3,7 @@
 import { details } from '../../../api/answer.ts';
 import { Type } from '../../../api/type.ts';
 import { integer, stringify } from '../../../base/json.ts';
+import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, shownOf } from '../page-cut.ts';
 import type { Sort } from '../query-params.ts';
 import * as params from '../query-params.ts';
@@ -141,27 +142,28 @@ const list = route({
   async handle({ query: { search, index, limit, sort, extended }, http }, services) {
     const from = asked(http);
     if (search !== undefined) await requireIndexes(services);
-    const tip = await tipOf(services);
-    const values = sqlValues();
-    const [range, rest] = await window(search, rangeFrom(index, sort, tip.total), sort, services);
-    const most = limit + 1;
-    const found = isEmpty(range)
-      ? []
-      : await heavyRows<AssetRow>(
-          services,
-          `SELECT ${COLUMNS} FROM (SELECT seq FROM ${pageOf(search, { range, sort, most }, values)} found
+    return ofOneBranch(services, async (tip) => {
+      const values = sqlValues();
+      const [range, rest] = await window(search, rangeFrom(index, sort, tip.total), sort, services);
+      const most = limit + 1;
+      const found = isEmpty(range)
+        ? []
+        : await heavyRows<AssetRow>(
+            services,
+            `SELECT ${COLUMNS} FROM (SELECT seq FROM ${pageOf(search, { range, sort, most }, values)} found
              ORDER BY seq ${sort} LIMIT ${most}) page
            JOIN assets a USING (seq) JOIN txs t USING (seq) ORDER BY seq ${sort}`,
-          values.list,
-        );
-    const { shown, following } = shownOf(found, limit);
-    const shape = (row: AssetRow) => assetOf(row, extended);
-    const page = {
-      first: shown[0] && Number(shown[0].seq),
-      next: following === undefined ? rest : Number(following.seq),
-      total: tip.total,
-    };
-    return pageAnswer({ rows: shown, shape }, from, tip, page, services);
+            values.list,
+          );
+      const { shown, following } = shownOf(found, limit);
+      const shape = (row: AssetRow) => assetOf(row, extended);
+      const page = {
+        first: shown[0] && Number(shown[0].seq),
+        next: following === undefined ? rest : Number(following.seq),
+        total: tip.total,
+      };
+      return pageAnswer({ rows: shown, shape }, from, tip, page, services);
+    });
   },
 });
 

@@ -4,6 +4,7 @@ import { details } from '../../../api/answer.ts';
 import { Type } from '../../../api/type.ts';
 import { apiError } from '../../../base/errors.ts';
 import { stringify } from '../../../base/json.ts';
+import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, shownOf } from '../page-cut.ts';
 import { printedRows } from '../printed-rows.ts';
 import * as params from '../query-params.ts';
@@ -75,17 +76,18 @@ const list = route({
   reply: Type.Array(BlockSummary),
   async handle({ query: { index, limit, sort }, http }, services) {
     const from = asked(http);
-    const tip = await tipOf(services);
-    const bound = Math.min(index ?? (sort === 'desc' ? tip.height : 1), HEIGHT_MAX);
-    const found = await rows<BlockRow & Cut>(
-      services,
-      `SELECT ${BLOCK_COLUMNS} FROM blocks WHERE height ${sort === 'desc' ? '<=' : '>='} $1
+    return ofOneBranch(services, async (tip) => {
+      const bound = Math.min(index ?? (sort === 'desc' ? tip.height : 1), HEIGHT_MAX);
+      const found = await rows<BlockRow & Cut>(
+        services,
+        `SELECT ${BLOCK_COLUMNS} FROM blocks WHERE height ${sort === 'desc' ? '<=' : '>='} $1
        ORDER BY height ${sort} LIMIT ${limit + 1}`,
-      [bound],
-    );
-    const { shown, following } = shownOf(found, limit);
-    const page = { first: shown[0]?.height, next: following?.height, total: tip.height };
-    return pageAnswer({ rows: shown, shape: blockOf }, from, tip, page, services);
+        [bound],
+      );
+      const { shown, following } = shownOf(found, limit);
+      const page = { first: shown[0]?.height, next: following?.height, total: tip.height };
+      return pageAnswer({ rows: shown, shape: blockOf }, from, tip, page, services);
+    });
   },
 });
 

@@ -1,17 +1,10 @@
 /** Entries of data transactions by key and value. */
 import { Type } from '../../../api/type.ts';
+import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import type { Sort } from '../query-params.ts';
 import * as params from '../query-params.ts';
-import {
-  type Asked,
-  asked,
-  heavyRows,
-  KEPT,
-  pageAnswer,
-  requireIndexes,
-  tipOf,
-} from '../reading.ts';
+import { type Asked, asked, heavyRows, KEPT, pageAnswer, requireIndexes } from '../reading.ts';
 import { keyIs, valueIs } from '../search-sources.ts';
 import { type DataServices, route } from '../services.ts';
 import { DataEntry, type EntryRow, entryOf, SUMMARY_COLUMNS } from '../shapes.ts';
@@ -39,35 +32,36 @@ type Show = 'ids' | 'entries';
 async function page(wanted: Wanted, show: Show, of: Query, from: Asked, services: DataServices) {
   const { index, limit, sort } = of;
   await requireIndexes(services);
-  const tip = await tipOf(services);
-  const values = sqlValues();
-  const conditions = [
-    keyIs(params.storable(wanted.key), values),
-    ...(wanted.value === undefined ? [] : [valueIs(params.storable(wanted.value), values)]),
-    `s.seq ${sort === 'desc' ? '<=' : '>='} ${values.add(index ?? (sort === 'desc' ? tip.total : 1))}`,
-  ].join(' AND ');
-  const order = show === 'ids' ? `seq ${sort}` : `seq ${sort}, position_in_tx`;
-  const entries = (columns: string): string =>
-    `(SELECT ${columns} FROM data_entries s WHERE ${conditions} ORDER BY ${order} LIMIT ${limit + 1})`;
-  const sql =
-    show === 'ids'
-      ? `SELECT ${SUMMARY_COLUMNS} FROM ${entries('DISTINCT s.seq')} e`
-      : `SELECT ${SUMMARY_COLUMNS}, e.position_in_tx, ${CUT}
+  return ofOneBranch(services, async (tip) => {
+    const values = sqlValues();
+    const conditions = [
+      keyIs(params.storable(wanted.key), values),
+      ...(wanted.value === undefined ? [] : [valueIs(params.storable(wanted.value), values)]),
+      `s.seq ${sort === 'desc' ? '<=' : '>='} ${values.add(index ?? (sort === 'desc' ? tip.total : 1))}`,
+    ].join(' AND ');
+    const order = show === 'ids' ? `seq ${sort}` : `seq ${sort}, position_in_tx`;
+    const entries = (columns: string): string =>
+      `(SELECT ${columns} FROM data_entries s WHERE ${conditions} ORDER BY ${order} LIMIT ${limit + 1})`;
+    const sql =
+      show === 'ids'
+        ? `SELECT ${SUMMARY_COLUMNS} FROM ${entries('DISTINCT s.seq')} e`
+        : `SELECT ${SUMMARY_COLUMNS}, e.position_in_tx, ${CUT}
          FROM ${entries('s.seq, s.key, s.value, s.position_in_tx')} e`;
-  const found = await heavyRows<EntryRow & Cut>(
-    services,
-    `${sql} JOIN txs t ON t.seq = e.seq ${show === 'ids' ? '' : WINDOW(order)}
+    const found = await heavyRows<EntryRow & Cut>(
+      services,
+      `${sql} JOIN txs t ON t.seq = e.seq ${show === 'ids' ? '' : WINDOW(order)}
      ORDER BY ${order.replace('seq', 't.seq')}`,
-    values.list,
-  );
-  const { shown, following } = shownOf(found, limit);
-  const page = {
-    first: shown[0] && Number(shown[0].seq),
-    next: following && Number(following.seq),
-    total: tip.total,
-  };
-  const shape = show === 'ids' ? ({ id }: EntryRow) => ({ id }) : entryOf;
-  return pageAnswer({ rows: shown, shape }, from, tip, page, services);
+      values.list,
+    );
+    const { shown, following } = shownOf(found, limit);
+    const page = {
+      first: shown[0] && Number(shown[0].seq),
+      next: following && Number(following.seq),
+      total: tip.total,
+    };
+    const shape = show === 'ids' ? ({ id }: EntryRow) => ({ id }) : entryOf;
+    return pageAnswer({ rows: shown, shape }, from, tip, page, services);
+  });
 }
 
 /** The store knows the length of a text without reading it. */

@@ -3,6 +3,7 @@
 import { details } from '../../../api/answer.ts';
 import { Type } from '../../../api/type.ts';
 import { stringify } from '../../../base/json.ts';
+import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import { queryBody } from '../query-body.ts';
 import * as params from '../query-params.ts';
@@ -46,9 +47,10 @@ const scopeLabel = ({ search, scope }: TransactionFilter): string =>
 async function page(filter: TransactionFilter, from: Asked, services: DataServices) {
   const ended = services.meter.query(scopeLabel(filter));
   if (!isPlain(filter)) await requireIndexes(services);
-  const tip = await tipOf(services);
-  const query = await planQuery(filter, tip.total, services);
-  const found = query.sources.length === 0 ? [] : await pageRows(query, services);
+  const { tip, query, found } = await ofOneBranch(services, async (tip) => {
+    const query = await planQuery(filter, tip.total, services);
+    return { tip, query, found: query.sources.length === 0 ? [] : await pageRows(query, services) };
+  });
   ended();
   const { shown, following } = shownOf(found, filter.limit);
   const page = {

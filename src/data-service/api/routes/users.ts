@@ -8,6 +8,7 @@ import { apiError } from '../../../base/errors.ts';
 import { integer } from '../../../base/json.ts';
 import { ROLES } from '../../../tx/fields/permission.ts';
 import { aliasChain, aliasName } from '../../crawler/described.ts';
+import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, cutPage, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import { queryBody } from '../query-body.ts';
 import * as params from '../query-params.ts';
@@ -19,7 +20,6 @@ import {
   pageAnswer,
   requireIndexes,
   rows,
-  tipOf,
 } from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 import { Count, User } from '../shapes.ts';
@@ -157,36 +157,37 @@ interface UserRow {
 async function page(filter: Filter, from: Asked, services: DataServices) {
   const { limit, sort } = filter;
   await requireIndexes(services);
-  const tip = await tipOf(services);
-  const total = await lastUser(services);
-  const range = await rangeOf(filter, total, services);
-  const values = sqlValues();
-  const page: PageOf = { range, sort, most: limit + 1 };
-  const matches = await matching(filter, values, services);
-  const others = conditions(filter, services.clock.now(), values);
-  const parts = matches.map((match) =>
-    inOrder(page, match.areFew ? 'u.ordinal + 0' : 'u.ordinal', selectOf(match, others)),
-  );
-  const seqs = `(SELECT seq FROM (${parts.join(' UNION ')}) found ORDER BY seq ${sort}
+  return ofOneBranch(services, async (tip) => {
+    const total = await lastUser(services);
+    const range = await rangeOf(filter, total, services);
+    const values = sqlValues();
+    const page: PageOf = { range, sort, most: limit + 1 };
+    const matches = await matching(filter, values, services);
+    const others = conditions(filter, services.clock.now(), values);
+    const parts = matches.map((match) =>
+      inOrder(page, match.areFew ? 'u.ordinal + 0' : 'u.ordinal', selectOf(match, others)),
+    );
+    const seqs = `(SELECT seq FROM (${parts.join(' UNION ')}) found ORDER BY seq ${sort}
     LIMIT ${limit + 1})`;
-  const cut = cutPage({ seqs, sort, limit, bytesMax: PAGE_BYTES, bytesOf: USER_BYTES });
-  const found = isEmpty(range)
-    ? []
-    : await heavyRows<UserRow & Cut>(
-        services,
-        `SELECT u.address, u.ordinal, u.registered_ts, is_shown FROM ${cut} cut
+    const cut = cutPage({ seqs, sort, limit, bytesMax: PAGE_BYTES, bytesOf: USER_BYTES });
+    const found = isEmpty(range)
+      ? []
+      : await heavyRows<UserRow & Cut>(
+          services,
+          `SELECT u.address, u.ordinal, u.registered_ts, is_shown FROM ${cut} cut
          CROSS JOIN LATERAL (SELECT * FROM users WHERE ordinal = cut.seq OFFSET 0) u ORDER BY n`,
-        values.list,
-      );
-  const { shown, following } = shownOf(found, limit);
-  const { users } = await describe(shown, services);
-  const of = {
-    first: shown[0] && Number(shown[0].ordinal),
-    next: following && Number(following.ordinal),
-    total,
-    changesWithin: true,
-  };
-  return pageAnswer({ rows: users, shape: (user) => user }, from, tip, of, services);
+          values.list,
+        );
+    const { shown, following } = shownOf(found, limit);
+    const { users } = await describe(shown, services);
+    const of = {
+      first: shown[0] && Number(shown[0].ordinal),
+      next: following && Number(following.ordinal),
+      total,
+      changesWithin: true,
+    };
+    return pageAnswer({ rows: users, shape: (user) => user }, from, tip, of, services);
+  });
 }
 
 /** A user with more of them cannot be shown as a whole. */

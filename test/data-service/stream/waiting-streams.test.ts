@@ -1,0 +1,81 @@
+/** What a stream waits for: its client, and a store that has ended its query. */
+import t from 'tap';
+import type { Database } from '../../../src/base/database.ts';
+import type { DataServices } from '../../../src/data-service/api/services.ts';
+import { createSlowClients } from '../../../src/data-service/api/slow-clients.ts';
+import { migrate } from '../../../src/data-service/schema/migrate.ts';
+import type { StreamRequest } from '../../../src/data-service/stream/stream-service.ts';
+import { createTransactionStreams } from '../../../src/data-service/stream/transaction-streams.ts';
+import { fakeClock } from '../../node/fake-clock.ts';
+import { memoryLog } from '../../node/memory-ports.ts';
+import { madeChain } from '../made-chain.ts';
+import { madeNode } from '../made-node.ts';
+import { makeRows } from '../made-rows.ts';
+import { served } from '../served.ts';
+import { memoryDatabase, postgresCluster } from '../stores.ts';
+import { eventClient } from './event-client.ts';
+import { idsOf, kept } from './kept-events.ts';
+
+const cluster = await postgresCluster(t);
+
+t.test('a client has its time from the last text on', async (t) => {
+  const clock = fakeClock(0);
+  const db = await memoryDatabase();
+  t.teardown(() => db.close());
+  await migrate(db, { indexText: true });
+  await makeRows(db, 100);
+  const slow = createSlowClients(clock);
+  const services = { db: () => db, clock, slow } as Partial<DataServices> as DataServices;
+  const streams = createTransactionStreams(
+    { readersMax: 1, readersOfClientMax: 1 },
+    { services, log: memoryLog() },
+  );
+  t.teardown(() => streams.stop());
+  const request = { filter: {}, filterText: '', client: 'a', lastId: '0' } as StreamRequest;
+  const { stream } = await streams.open(request);
+  let end = '';
+  await clock.advance(3000);
+  await new Promise<void>((wrote) => {
+    stream.begin({
+      write() {
+        wrote();
+        return false;
+      },
+      end(text) {
+        end = text;
+      },
+    });
+  });
+  await clock.advance(4000);
+  t.equal(end, '');
+  await clock.advance(3000);
+  t.match(end, /"reason":"slow"/);
+});
+
+t.test('queries that a replica ends for its recovery', { skip: cluster.skip }, async (t) => {
+  const chain = madeChain({ seed: 'ended', txsPerBlock: 8, accounts: 20 });
+  chain.grow(20);
+  const node = await madeNode(t, () => chain);
+  const url = await cluster.createDatabase();
+  let isEnding = true;
+  let ended = 0;
+  const recovering = (db: Database): Database => ({
+    ...db,
+    query(sql, values, signal) {
+      if (!isEnding || !sql.includes('JOIN txs t USING (seq)'))
+        return db.query(sql, values, signal);
+      ended++;
+      return db.query(`DO $$ BEGIN RAISE SQLSTATE '40001'; END $$`);
+    },
+  });
+  const service = await served(t, node.url, async (purpose) =>
+    purpose === 'read' ? recovering(cluster.open(url)) : cluster.open(url),
+  );
+  await service.reached(chain.height());
+  t.equal((await service.get('/transactions')).status, 503);
+  const client = await eventClient(t, `${service.url}/transactions/stream?type=4`, '0');
+  while (ended < 5) await new Promise((resolve) => setTimeout(resolve, 20));
+  isEnding = false;
+  await client.until((events) => kept(events).at(-1) === idsOf(chain, 0, 4).at(-1));
+  t.strictSame(kept(client.events), idsOf(chain, 0, 4));
+});
