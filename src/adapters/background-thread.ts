@@ -17,5 +17,9 @@ const NICEST = 19;
 /** For the thread that calls it; the threads that it starts later inherit its priority. */
 export function giveWay(as: keyof typeof NICER_BY): void {
   if (process.platform !== 'linux') return;
-  setPriority(Math.min(NICEST, getPriority() + NICER_BY[as]));
+  try {
+    setPriority(Math.min(NICEST, getPriority() + NICER_BY[as]));
+  } catch {
+    // A sandbox may forbid the call: then the thread has its equal share.
+  }
 }
