@@ -43,6 +43,8 @@ const GOOD_SENDERS = 8;
 const HOSTILE_SENDERS = 3;
 const FUNDS = 50_000_000_000;
 const WAIT_ROUNDS = 3;
+/** So long the good contract is in use before the attack: both executing nodes have had a turn. */
+const IN_USE_ROUNDS = 6;
 const SETTLED_MS = 120_000;
 const MEMORY_MB = 256;
 const MEMORY_MS = 60_000;
@@ -131,6 +133,7 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
   const machine = await watchMachine(engine, LIMITS);
   const from = await first!.height();
   const calls = startGoodCalls(rests, goodId, good, from);
+  await new Promise((resolve) => setTimeout(resolve, IN_USE_ROUNDS * ROUND_MS));
   const attack = startAttack(engine, rests, [author, other], contracts, hostile, registry.slow);
   const fetched = create(registry.good, { rest: first!, address: owner }).then(executed);
   // A failure is told below.
