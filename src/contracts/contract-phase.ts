@@ -235,15 +235,16 @@ export class ContractPhase {
   private runAlone(line: ContractLine): void {
     const { clock } = this.ports;
     const ofOwner = this.aloneMs.get(line.owner) ?? this.aloneMsMax;
-    const left = Math.min(ofOwner, this.aloneMsOfAll);
-    if (left <= 0) {
+    // A creator gets its whole share: a call that others had left too little for would count as one
+    // that takes too long.
+    if (ofOwner <= 0 || this.aloneMsOfAll < ofOwner) {
       this.rest(line, 'stopped');
       return;
     }
     line.state = 'ready';
     this.alone = line;
     const began = clock.monotonic();
-    const cancel = clock.after(left, () => this.aloneTooLong(line));
+    const cancel = clock.after(ofOwner, () => this.aloneTooLong(line));
     this.endAlone = () => {
       cancel();
       const took = clock.monotonic() - began;

@@ -130,32 +130,36 @@ function* merged<V>(
   limit: number,
   reverse: boolean,
 ): Generator<readonly [Uint8Array, V]> {
-  let left = limit;
-  if (left <= 0) return;
-  let row = rows.next().value;
-  for (const entry of stored) {
-    const text = keyText(entry[0]);
-    while (row !== undefined && (reverse ? row.text > text : row.text < text)) {
-      if (row.after !== undefined) {
-        yield [row.key, row.after as V];
-        if (--left === 0) return;
+  try {
+    let left = limit;
+    if (left <= 0) return;
+    let row = rows.next().value;
+    for (const entry of stored) {
+      const text = keyText(entry[0]);
+      while (row !== undefined && (reverse ? row.text > text : row.text < text)) {
+        if (row.after !== undefined) {
+          yield [row.key, row.after as V];
+          if (--left === 0) return;
+        }
+        row = rows.next().value;
       }
-      row = rows.next().value;
+      if (row !== undefined && row.text === text) {
+        const { key, after } = row;
+        row = rows.next().value;
+        if (after === undefined) continue;
+        yield [key, after as V];
+      } else {
+        yield entry;
+      }
+      if (--left === 0) return;
     }
-    if (row !== undefined && row.text === text) {
-      const { key, after } = row;
-      row = rows.next().value;
-      if (after === undefined) continue;
-      yield [key, after as V];
-    } else {
-      yield entry;
+    for (; row !== undefined; row = rows.next().value) {
+      if (row.after === undefined) continue;
+      yield [row.key, row.after as V];
+      if (--left === 0) return;
     }
-    if (--left === 0) return;
-  }
-  for (; row !== undefined; row = rows.next().value) {
-    if (row.after === undefined) continue;
-    yield [row.key, row.after as V];
-    if (--left === 0) return;
+  } finally {
+    rows.return();
   }
 }
 

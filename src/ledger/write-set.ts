@@ -89,11 +89,14 @@ export class WriteSet {
 
 export interface RowRange {
   readonly size: number;
-  readonly rows: Iterator<WrittenRow, undefined>;
+  /** Whoever takes them ends them with `return`: until then each change of the rows costs a copy. */
+  readonly rows: RowsBetween;
 }
 
 /** So few rows are found sooner one after the other than in a Map. */
 const FEW = 8;
+/** So few new keys are inserted sooner than sorted. */
+const FEW_NEW = 16;
 
 /**
  * The written rows of one table. A trial writes two or three rows and takes them back, and a Map
@@ -107,8 +110,7 @@ export class TableRows {
   /** The row that was found last: transactions read a row and then write it. */
   private latest: WrittenRow | undefined;
   // Keys in order, kept only after the first range query; `unsorted` holds the keys added later.
-  // Readers of a range hold the list, so that a change makes a new one.
-  private sorted: readonly string[] | undefined;
+  private sorted: SortedKeys | undefined;
   private unsorted: string[] = [];
 
   constructor(table: Table<unknown, unknown>) {
@@ -141,30 +143,17 @@ export class TableRows {
     else if (this.few.at(-1) === row) this.few.pop();
     else this.few.splice(this.few.indexOf(row), 1);
     if (this.sorted === undefined) return;
-    const sorted = this.settled();
-    this.sorted = sorted.toSpliced(lowerBound(sorted, row.text), 1);
+    this.settled();
+    const keys = this.changeable();
+    keys.splice(lowerBound(keys, row.text), 1);
   }
 
   /** The present rows with from ≤ key < to, in the requested order. */
   between(from: Uint8Array, to: Uint8Array, reverse: boolean): RowRange {
     const sorted = this.settled();
-    const start = lowerBound(sorted, keyText(from));
-    const end = Math.max(start, lowerBound(sorted, keyText(to)));
-    return { size: end - start, rows: this.read(sorted, start, end, reverse) };
-  }
-
-  /** Looks for each row only when the reader has come to it. */
-  private *read(
-    sorted: readonly string[],
-    start: number,
-    end: number,
-    reverse: boolean,
-  ): Generator<WrittenRow> {
-    for (let i = start; i < end; i++) {
-      const row = this.find(sorted[reverse ? start + end - 1 - i : i]!);
-      // It may have been taken back since.
-      if (row !== undefined) yield row;
-    }
+    const start = lowerBound(sorted.keys, keyText(from));
+    const end = Math.max(start, lowerBound(sorted.keys, keyText(to)));
+    return { size: end - start, rows: new RowsBetween(this, sorted, start, end, reverse) };
   }
 
   private amongFew(text: string): WrittenRow | undefined {
@@ -173,18 +162,76 @@ export class TableRows {
   }
 
   // A few new keys are inserted at their places; after many it is cheaper to sort again.
-  private settled(): readonly string[] {
-    const { sorted, unsorted } = this;
-    if (sorted === undefined) {
-      this.sorted = Array.from(this.all(), ({ text }) => text).sort();
+  private settled(): SortedKeys {
+    const { unsorted } = this;
+    if (this.sorted === undefined) {
+      this.sorted = { keys: Array.from(this.all(), ({ text }) => text).sort(), readers: 0 };
     } else if (unsorted.length > 0) {
-      const all = sorted.concat(unsorted.length > 16 ? unsorted : []);
-      if (unsorted.length > 16) all.sort();
-      else for (const text of unsorted) all.splice(lowerBound(all, text), 0, text);
-      this.sorted = all;
+      const keys = this.changeable();
+      if (unsorted.length <= FEW_NEW) {
+        for (const text of unsorted) keys.splice(lowerBound(keys, text), 0, text);
+      } else {
+        for (const text of unsorted) keys.push(text);
+        keys.sort();
+      }
       this.unsorted = [];
     }
-    return this.sorted!;
+    return this.sorted;
+  }
+
+  /** The keys in order, as a copy where a reader is on its way through them. */
+  private changeable(): string[] {
+    const { keys, readers } = this.sorted!;
+    if (readers === 0) return keys;
+    this.sorted = { keys: [...keys], readers: 0 };
+    return this.sorted.keys;
+  }
+}
+
+interface SortedKeys {
+  readonly keys: string[];
+  /** Those that have begun and not ended; the keys do not change before them. */
+  readers: number;
+}
+
+/** Looks for each row only when the reader has come to it. */
+export class RowsBetween implements Iterator<WrittenRow, undefined> {
+  private readonly table: TableRows;
+  private readonly sorted: SortedKeys;
+  private readonly step: 1 | -1;
+  private left: number;
+  private at: number;
+  private isReading = false;
+
+  constructor(table: TableRows, sorted: SortedKeys, start: number, end: number, reverse: boolean) {
+    this.table = table;
+    this.sorted = sorted;
+    this.left = end - start;
+    this.at = reverse ? end - 1 : start;
+    this.step = reverse ? -1 : 1;
+    if (this.left > 0) this.hold(true);
+  }
+
+  next(): IteratorResult<WrittenRow, undefined> {
+    while (this.left > 0) {
+      const row = this.table.find(this.sorted.keys[this.at]!);
+      this.at += this.step;
+      this.left--;
+      // It may have been taken back since.
+      if (row !== undefined) return { done: false, value: row };
+    }
+    return this.return();
+  }
+
+  return(): IteratorReturnResult<undefined> {
+    this.left = 0;
+    if (this.isReading) this.hold(false);
+    return { done: true, value: undefined };
+  }
+
+  private hold(isReading: boolean): void {
+    this.isReading = isReading;
+    this.sorted.readers += isReading ? 1 : -1;
   }
 }
 

@@ -15,6 +15,7 @@ import { createTurns } from '../../base/turns.ts';
 import type { PoolEntry } from '../../mempool/entry.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import type { StatusIndex } from './status-index.ts';
+import { sweepEvery } from './sweep-every.ts';
 
 export interface ErrorQuorumOptions {
   /** Miners whose refusals are enough, also where others have not refused. */
@@ -50,28 +51,20 @@ interface Doubted {
 /** Returns a function that stops it. */
 export function watchErrors(options: ErrorQuorumOptions, ports: ErrorQuorumPorts): () => void {
   const { index, pool, clock, isMiner } = ports;
-  let stopped = false;
-  let cancel = clock.after(options.everyMs, () => void sweep());
-
-  async function sweep(): Promise<void> {
-    if (!ports.executes()) await judgeAll();
-    if (!stopped) cancel = clock.after(options.everyMs, () => void sweep());
-  }
-
-  async function judgeAll(): Promise<void> {
+  async function judgeAll(isOver: () => boolean): Promise<void> {
     const turns = createTurns(clock);
     const since = Math.floor((clock.now() - HEARD_MS_MAX) / 1000);
     const miners = new Set(index.heardSince(0).filter((key) => isMiner(fromLatin1(key))));
     const executing = index.heardSince(since).filter((key) => miners.has(key));
     const doubted: Doubted[] = [];
     for (const txId of [...index.refusedTransactions()]) {
-      if (stopped) return;
+      if (isOver()) return;
       const entry = pool.entry(fromLatin1(txId));
       const one = entry && judge(entry, txId, miners, executing);
       if (one !== undefined) doubted.push(one);
       if (turns.due()) await turns.take();
     }
-    if (!stopped) endDoubted(doubted);
+    if (!isOver()) endDoubted(doubted);
   }
 
   /** Drops the transaction, or returns it where that is not certain yet. */
@@ -110,8 +103,7 @@ export function watchErrors(options: ErrorQuorumOptions, ports: ErrorQuorumPorts
     pool.drop(entry, apiError('Invalid', `${said} refused the transaction`));
   }
 
-  return () => {
-    stopped = true;
-    cancel();
-  };
+  return sweepEvery(options.everyMs, clock, async (isOver) => {
+    if (!ports.executes()) await judgeAll(isOver);
+  });
 }

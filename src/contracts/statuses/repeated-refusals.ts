@@ -10,6 +10,7 @@ import type { Clock } from '../../base/ports.ts';
 import { statusLimits as limits } from '../../base/status-limits.ts';
 import { createTurns } from '../../base/turns.ts';
 import type { StatusIndex, StatusMark } from './status-index.ts';
+import { sweepEvery } from './sweep-every.ts';
 
 export interface RepeatedRefusalsPorts {
   readonly index: Pick<StatusIndex, 'refusedTransactions' | 'of'>;
@@ -30,14 +31,11 @@ const AT_ONCE_MAX = limits.repeatsAtOnce.value;
 /** Returns a function that stops it. */
 export function repeatRefusals(ports: RepeatedRefusalsPorts): () => void {
   const { index, clock, ownKey, isOpen, repeat } = ports;
-  let stopped = false;
-  let cancel = clock.after(EVERY_MS, () => void sweep());
-
-  async function sweep(): Promise<void> {
+  return sweepEvery(EVERY_MS, clock, async (isOver) => {
     const turns = createTurns(clock);
     let left = AT_ONCE_MAX;
     for (const txId of [...index.refusedTransactions()]) {
-      if (stopped || left === 0) break;
+      if (isOver() || left === 0) break;
       const last = index.of(txId).findLast((mark) => mark.sender === ownKey);
       if (last !== undefined && isDue(last, clock.now()) && isOpen(fromLatin1(txId))) {
         repeat(last);
@@ -45,13 +43,7 @@ export function repeatRefusals(ports: RepeatedRefusalsPorts): () => void {
       }
       if (turns.due()) await turns.take();
     }
-    if (!stopped) cancel = clock.after(EVERY_MS, () => void sweep());
-  }
-
-  return () => {
-    stopped = true;
-    cancel();
-  };
+  });
 }
 
 /** True where the refusal may have been lost for so long that it is said again. */
