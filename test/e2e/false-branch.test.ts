@@ -134,6 +134,7 @@ t.test('scenario 43: a branch of twenty blocks whose fifteenth is invalid', asyn
   await network.connected([0, 1, 2]);
   const height = await agreed(honest, 4);
   const before = await idAt(victim.rest, height);
+  const logged = victim.log().length;
 
   const lying = await liar(t, made, network, victim, blocks);
   await eventually('the refusal', () =>
@@ -150,7 +151,7 @@ t.test('scenario 43: a branch of twenty blocks whose fifteenth is invalid', asyn
   t.notOk((await connectedOwners(victim.rest)).includes(owner));
   t.match((await victim.rest.get('/peers/blacklisted')).body, [{ reason: /invalid-block/ }]);
   t.equal(await idAt(victim.rest, height), before, 'the old chain stands');
-  t.notMatch(victim.log(), '"event":"chain.reorganised","from":1,"depth":3');
+  t.notMatch(victim.log().slice(logged), '"event":"chain.reorganised","from":1');
 
   const end = await agreed(honest, height + 3);
   for (const node of honest) await node.stop();
