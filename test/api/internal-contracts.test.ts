@@ -28,6 +28,8 @@ interface Served {
   readonly token: string;
   readonly execution: RunningExecution;
   readonly executions: ReturnType<typeof createExecutions>;
+  /** Filters of contracts. */
+  readonly filters: KeyFilters;
   pass(ms: number): Promise<void>;
   get(path: string, token?: string): Promise<JsonAnswer>;
   post(path: string, body: unknown, token?: string): Promise<JsonAnswer>;
@@ -74,6 +76,7 @@ async function served(
     token,
     execution,
     executions,
+    filters: contractKeyFilters,
     pass: (ms) => clock.advance(ms),
     get: (path, of = token) => exchangeJson('GET', url + path, headers(of)),
     post: (path, body, of = token) =>
@@ -209,6 +212,18 @@ t.test('executions take turns, though all come from one address', async (t) => {
   open();
   t.match(await other, { status: 200, body: [{ key: 'a' }] });
   for (const { status } of await Promise.all(many)) t.equal(status, 200);
+});
+
+t.test('the work of patterns is that of an execution', async (t) => {
+  const { get, filters, execution, executions } = await served(t);
+  const spendAll = async (): Promise<void> => {
+    for (;;) await filters.open('a{900}', base58.encode(ID));
+  };
+  await t.rejects(spendAll(), { code: 503 });
+  const path = `/internal/contracts/${id}?matches=a`;
+  t.equal((await get(path)).status, 503);
+  const other = executions.begin({ ...execution, txId: OTHER });
+  t.equal((await get(path, other)).status, 200);
 });
 
 t.test('HEAD, and a body of two lengths', async (t) => {

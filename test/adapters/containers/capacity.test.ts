@@ -122,15 +122,25 @@ t.test('containers that never get ready leave room for those of another creator'
 
 t.test('who has most gives way, whoever was used last', async (t) => {
   const engine = await fakeEngine(t);
-  engine.answer(/^GET \/info/, says({ MemTotal: 2 * 3 * 64 * 1024 ** 2, NCPU: 4 }));
+  engine.answer(/^GET \/info/, says({ MemTotal: 2 * 5 * 64 * 1024 ** 2, NCPU: 4 }));
   engine.answer(/^GET \/images\//, NAMED_MANY);
   const { containers } = await opened(t, engine);
+  const isReady = (image: ContractImage, creator: string): boolean =>
+    containers.prepare(image, 1, creator).kind === 'ready';
   t.same(await prepared(containers, a, 1, 'good'), { kind: 'ready' });
-  const [first, second, third] = MANY as [ContractImage, ContractImage, ContractImage];
-  for (const image of [first, second]) await prepared(containers, image, 1, 'hostile');
-  t.same(containers.prepare(a, 1, 'hostile'), { kind: 'ready' }, 'anybody may use the image');
-  t.same(await prepared(containers, third, 1, 'hostile'), { kind: 'ready' });
-  t.same(containers.prepare(a, 1, 'good'), { kind: 'ready' }, 'the oldest, but the only one');
+  const [fourth, ...first] = MANY.slice(0, 4) as [ContractImage, ...ContractImage[]];
+  for (const image of first) await prepared(containers, image, 1, 'hostile');
+  t.ok(isReady(a, 'hostile'), 'anybody may use the image');
+  t.ok(first.every((image) => isReady(image, 'hostile')));
+  t.same(await prepared(containers, fourth, 1, 'hostile'), { kind: 'ready' });
+  t.ok(isReady(a, 'good'), 'the oldest, but that of another');
+
+  const left = [...first.slice(1), fourth];
+  t.ok(left.every((image) => isReady(image, 'hostile')));
+  for (const image of [b, c]) {
+    t.same(await prepared(containers, image, 1, 'new'), { kind: 'ready' });
+  }
+  t.ok(isReady(a, 'good'), 'the oldest, but the only one');
 });
 
 const engine = await sharedEngine();
