@@ -314,7 +314,12 @@ t.test('calls on which miners differ hold a part of the pool, the oldest leave',
 
 t.test('what this node has refused is said again, a few times', async (t) => {
   const on = await ground(t);
-  const { statuses, peers, pass } = await opened(t, on, { keepMs: 4 * HOUR }, { miner: minerOf(on) });
+  const { statuses, peers, pass } = await opened(
+    t,
+    on,
+    { keepMs: 4 * HOUR },
+    { miner: minerOf(on) },
+  );
   const tx = await waiting(on, 'one');
   const other = await waiting(on, 'two');
   const again = await waiting(on, 'three');
