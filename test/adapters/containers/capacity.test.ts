@@ -97,7 +97,11 @@ t.test('a search for an image takes no room', async (t) => {
   await until(() => engine.calls.filter((call) => call.startsWith('GET /images/')).length > 10);
   engine.answer(/^GET \/images\//, NAMED);
   t.same(await prepared(containers, b), { kind: 'ready' });
-  t.same(containers.prepare(a, 1, CREATOR), { kind: 'ready' }, 'and evicts nothing');
+  engine.answer(/^GET \/images\//, silence);
+  t.same(containers.prepare(c, 1, CREATOR), { kind: 'starting' });
+  for (const image of [a, b]) {
+    t.same(containers.prepare(image, 1, CREATOR), { kind: 'ready' }, 'and evicts nothing');
+  }
 });
 
 t.test('containers that never get ready leave room for those of another creator', async (t) => {
