@@ -1,16 +1,19 @@
 import t from 'tap';
+import { patternsHere } from '../../src/api/key-filter.ts';
 import type { ContractOutcome, DataEntry } from '../../src/base/containers.ts';
+import { apiError } from '../../src/base/errors.ts';
 import type { Clock } from '../../src/base/ports.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { FAILURES_MAX } from '../../src/contracts/breakers.ts';
 import { createContractPacker } from '../../src/contracts/contract-packer.ts';
 import { createExecutions } from '../../src/contracts/executions.ts';
 import { ATTEMPTS_MAX } from '../../src/contracts/repetitions.ts';
+import type { NodePorts } from '../../src/node/node.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../src/tx/size.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { type Account, ROUND_MS } from '../node/in-process.ts';
 import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
-import { type ContractNode, contractNode, sum, TIMEOUT_MS } from './contract-node.ts';
+import { add, type ContractNode, contractNode, sum, TIMEOUT_MS } from './contract-node.ts';
 
 const SUCCESS = 'Success null Contract transaction successfully mined';
 
@@ -509,4 +512,32 @@ t.test('a sender whose calls are refused delays no other', async (t) => {
   t.same(node.executed(await at.mine()), [base58.encode(good.id)]);
   t.equal(begun.length, 31);
   t.ok(begun.indexOf(owner.text) <= 1, `at place ${begun.indexOf(owner.text)}`);
+});
+
+t.test('a call that uses up its work of patterns takes none from others', async (t) => {
+  const busy = () => Promise.reject(apiError('Overloaded'));
+  const around = (ports: NodePorts) => ({ ...ports, patterns: { match: busy } });
+  // The engine of patterns is loaded from the disk, which takes time that this clock does not show.
+  await patternsHere.match('', [], '');
+  const begun: string[] = [];
+  const matching: Program = async ({ transaction: { contractId, data, params }, reads }) => {
+    if (data.kind === 'create') return success();
+    const isGreedy = params.length > 0;
+    const query = { offset: 0, limit: 0, matches: 'a{900}', keys: undefined };
+    const open = () => reads.contractEntries(contractId, query);
+    await open();
+    const spendAll = async (): Promise<void> => {
+      for (;;) await open();
+    };
+    if (isGreedy) await t.rejects(spendAll(), { status: 503 });
+    begun.push(isGreedy ? 'greedy' : 'good');
+    return success();
+  };
+  const node = await contractNode(t, { matching }, { around });
+  const contract = await node.created('matching');
+  const timestamp = node.at.clock.now();
+  await node.call(contract, { ...add(1), timestamp });
+  await node.call(contract, { timestamp: timestamp + 1 });
+  t.equal((await node.at.mine()).length, 2);
+  t.same(begun, ['greedy', 'good']);
 });
