@@ -529,7 +529,7 @@ t.test('a call that uses up its work of patterns takes none from others', async 
     const spendAll = async (): Promise<void> => {
       for (;;) await open();
     };
-    if (isGreedy) await t.rejects(spendAll(), { status: 503 });
+    if (isGreedy) await t.rejects(spendAll(), { code: 503 });
     begun.push(isGreedy ? 'greedy' : 'good');
     return success();
   };
